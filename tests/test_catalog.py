@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from scenario_kit.catalog import Catalog, UnknownEntry, data_root, longest_range
+from scenario_kit.catalog import Catalog, UnknownEntry, find_data_root, find_longest_range
 from scenario_kit.errors import AuthoringError, UsageError
-from scenario_kit.lab.prometheus import packs
+from scenario_kit.lab.prometheus import list_packs
 
 APP = {
     "name": "shop",
@@ -129,13 +129,13 @@ def test_collections_of_ones_own_are_named_by_a_variable(root, tmp_path_factory,
     put(own, "catalog/faults/gone/fault.yaml", {**FAULT, "version": 2})
     monkeypatch.setenv("SCENARIO_KIT_CATALOG", f"{own}:{root}")
     catalog = Catalog()
-    assert catalog.roots == (own, root, data_root())
+    assert catalog.roots == (own, root, find_data_root())
     assert catalog.fault("gone").version == 2
     assert {"shop", "otel-demo"} <= set(catalog.apps())
-    assert "plain" in packs()
+    assert "plain" in list_packs()
     assert catalog.templates("shop") == root / "templates" / "apps" / "shop"
     monkeypatch.delenv("SCENARIO_KIT_CATALOG")
-    assert Catalog().roots == (data_root(),)
+    assert Catalog().roots == (find_data_root(),)
 
 
 def test_a_variable_that_names_no_collection_is_told(tmp_path, monkeypatch):
@@ -240,12 +240,12 @@ def test_broken_definitions_name_the_file_and_the_mistake(root, path, content, l
     ],
 )
 def test_how_far_an_expression_looks_back(expr, seconds):
-    assert longest_range(expr) == seconds
+    assert find_longest_range(expr) == seconds
 
 
 def test_the_shipped_data_is_found():
-    assert (data_root() / "catalog" / "apps" / "otel-demo" / "app.yaml").is_file()
-    assert (data_root() / "templates" / "apps" / "otel-demo").is_dir()
+    assert (find_data_root() / "catalog" / "apps" / "otel-demo" / "app.yaml").is_file()
+    assert (find_data_root() / "templates" / "apps" / "otel-demo").is_dir()
 
 
 def test_on_and_off_are_words(root):

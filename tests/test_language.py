@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from scenario_kit.campaign import QUICK, trials
+from scenario_kit.campaign import QUICK, plan_trials
 from scenario_kit.catalog import Catalog
 from scenario_kit.lint import lint_file
 from scenario_kit.load import load_scenario
@@ -45,7 +45,7 @@ def expected(path):
 def test_it_gets_the_trials_that_its_feature_asks_for(name, purposes):
     path = FOLDER / name / "scenario.yaml"
     runbook = resolve(load_scenario(path).scenario, CATALOG, "otel-demo-bcdf", beside=path)
-    assert [t.purpose for t in trials(QUICK, runbook, 1)] == purposes
+    assert [t.purpose for t in plan_trials(QUICK, runbook, 1)] == purposes
 
 
 def test_the_documentation_lists_each():

@@ -21,11 +21,11 @@ from scenario_kit.errors import ScenarioKitError, UsageError
 
 def main() -> int:
     """Start and run until a signal ends it; trials that are under way continue at the next start."""
-    arguments = _arguments()
+    arguments = _parse_arguments()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s", stream=sys.stderr)
     logging.getLogger("httpx").setLevel(logging.WARNING)
     try:
-        environment = _environment(arguments)
+        environment = _build_environment(arguments)
     except ScenarioKitError as problem:
         print(f"{problem}\nfix: {problem.fix}" if problem.fix else problem, file=sys.stderr)
         return problem.exit_code
@@ -37,7 +37,7 @@ def main() -> int:
     return 0
 
 
-def _arguments() -> argparse.Namespace:
+def _parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m operators.scenario", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -57,7 +57,7 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _environment(arguments: argparse.Namespace) -> Environment:
+def _build_environment(arguments: argparse.Namespace) -> Environment:
     if not (arguments.context or arguments.in_cluster):
         return Environment.of_lab(arguments.lab, Settings(clock=arguments.clock))
     if not arguments.prometheus_url:

@@ -7,12 +7,12 @@ from typing import Final, Literal
 
 from operators.scenario.environment import Environment
 from operators.scenario.plan import DesiredTrial, Refusal
-from operators.scenario.resolution import understood
+from operators.scenario.resolution import resolve_scenario
 from scenario_kit.campaign import programs
-from scenario_kit.catalog.capabilities import capabilities
+from scenario_kit.catalog.capabilities import list_capabilities
 from scenario_kit.errors import AuthoringError
-from scenario_kit.judge.capabilities import findings as missing
-from scenario_kit.judge.capabilities import lacking
+from scenario_kit.judge.capabilities import find_lacks
+from scenario_kit.judge.capabilities import report_lacks as missing
 from scenario_kit.model import Finding, Object, Runbook, TrialSpec, TrialStep
 from scenario_kit.render.chaos_schedule import demand_wall_clock
 
@@ -41,24 +41,24 @@ def accept(environment: Environment, obj: Object) -> tuple[Refusal | None, Desir
             f" apply it in '{management}': kubectl apply -n {management} -f …"
         )
         return Refusal("NamespaceVisible", message), None, None
-    found = understood(environment.catalog, obj)
+    found = resolve_scenario(environment.catalog, obj)
     if found.scenario is None or found.runbook is None:
-        return _refusal(found.errors), None, None
-    runbook, clock = found.runbook, _clock(environment, obj)
-    if lacks := lacking_here(environment, runbook, clock):
-        return _refusal(lacks), None, None
+        return _build_refusal(found.errors), None, None
+    runbook, clock = found.runbook, _choose_clock(environment, obj)
+    if lacks := find_missing_capabilities(environment, runbook, clock):
+        return _build_refusal(lacks), None, None
     try:
         demand_wall_clock(runbook.faults, clock)
     except AuthoringError as problem:
-        return _refusal(problem.findings) if problem.findings else Refusal("Invalid", problem.message), None, None
+        return _build_refusal(problem.findings) if problem.findings else Refusal("Invalid", problem.message), None, None
     wanted = DesiredTrial(digest=runbook.digest, suspended=found.scenario.spec.suspend, outcome=runbook.outcome)
     return None, wanted, runbook
 
 
-def lacking_here(environment: Environment, runbook: Runbook, clock: Clock) -> list[Finding]:
+def find_missing_capabilities(environment: Environment, runbook: Runbook, clock: Clock) -> list[Finding]:
     """What this environment does not have of what the scenario needs: no fault of the scenario's."""
-    grounds, known = environment.grounds, capabilities(environment.catalog)
-    lacks = lacking(
+    grounds, known = environment.grounds, list_capabilities(environment.catalog)
+    lacks = find_lacks(
         runbook.faults,
         runbook.app,
         known,
@@ -68,21 +68,21 @@ def lacking_here(environment: Environment, runbook: Runbook, clock: Clock) -> li
     return missing(lacks, grounds.name)
 
 
-def _refusal(findings: Sequence[Finding]) -> Refusal:
+def _build_refusal(findings: Sequence[Finding]) -> Refusal:
     first = findings[0]
     text = "; ".join(f"{f.code}: {f.message}" + (f" ({f.fix})" if f.fix else "") for f in findings)
     return Refusal(_REASONS.get(first.code, "Invalid"), text[:1000])
 
 
-def _clock(environment: Environment, scenario: Object) -> Clock:
+def _choose_clock(environment: Environment, scenario: Object) -> Clock:
     asked = (scenario["metadata"].get("annotations") or {}).get(CLOCK_ANNOTATION)
     return "Virtual" if (asked or environment.settings.clock) == "Virtual" else "Wall"
 
 
-def live_spec(environment: Environment, scenario: Object, runbook: Runbook) -> TrialSpec:
+def build_live_spec(environment: Environment, scenario: Object, runbook: Runbook) -> TrialSpec:
     """The trial of a live Scenario: in the time that its annotation asks for, else in the operator's."""
-    clock = _clock(environment, scenario)
-    steps = programs.live(runbook.outcome)
+    clock = _choose_clock(environment, scenario)
+    steps = programs.build_live(runbook.outcome)
     if clock == "Wall":
         steps = tuple(
             TrialStep(kind="expectQuiet", seconds=_LIVE_QUIET) if s.kind == "expectQuiet" else s for s in steps

@@ -73,9 +73,9 @@ class Environment:
                 f"the context '{context}' is not allowed: faults would be injected there",
                 fix=f"if that is meant: --allow-context {context}",
             )
-        from scenario_kit.clients.kubernetes_client import current_context  # a lab never needs it
+        from scenario_kit.clients.kubernetes_client import read_current_context  # a lab never needs it
 
-        if context and context != current_context():
+        if context and context != read_current_context():
             # Kopf watches the current context, whatever we name; two clusters in one process would be a disaster.
             raise GuardRailError(
                 f"the context '{context}' is not the current one", fix=f"kubectl config use-context {context}"

@@ -63,41 +63,41 @@ def register(registry: kopf.OperatorRegistry, environment: Environment) -> None:
 
     @kopf.timer(*_GROUP, "scenarios", id="reconcile", interval=1.0, registry=registry)
     def scenario(name: str, namespace: str | None, **_: Any) -> None:
-        _temporary(lambda: reconcile(environment, name, namespace or ""))
+        _retry_on_error(lambda: reconcile(environment, name, namespace or ""))
 
     @kopf.on.delete(*_GROUP, "scenarios", id="release", registry=registry)
     def scenario_deleted(name: str, namespace: str | None, **_: Any) -> None:
         if namespace != environment.settings.management_namespace:
             return
-        if not _temporary(lambda: release(environment, name)):
+        if not _retry_on_error(lambda: release(environment, name)):
             raise kopf.TemporaryError("its trials are being undone", delay=1.0)
 
     validations = Validations(environment)
 
     @kopf.timer(*_GROUP, "validations", id="advance", interval=1.0, registry=registry)
     def validation(name: str, namespace: str | None, **_: Any) -> None:
-        _temporary(lambda: validations.reconcile(name, namespace or ""))
+        _retry_on_error(lambda: validations.reconcile(name, namespace or ""))
 
     @kopf.on.delete(*_GROUP, "validations", id="withdraw", registry=registry)
     def validation_deleted(name: str, namespace: str | None, **_: Any) -> None:
         if namespace != environment.settings.management_namespace:
             return
-        if not _temporary(lambda: validations.release(name)):
+        if not _retry_on_error(lambda: validations.release(name)):
             raise kopf.TemporaryError("its trials are being undone", delay=1.0)
 
     @kopf.daemon(*_GROUP, "trials", id="run", registry=registry)
     def trial(name: str, stopped: kopf.DaemonStopped, **_: Any) -> None:
-        _temporary(TrialRun(environment, name, lambda: bool(stopped)).execute)
+        _retry_on_error(TrialRun(environment, name, lambda: bool(stopped)).execute)
 
     @kopf.on.delete(*_GROUP, "trials", id="undo", registry=registry)
     def trial_deleted(name: str, **_: Any) -> None:
-        blocked = _temporary(TrialRun(environment, name, lambda: False).clean)
+        blocked = _retry_on_error(TrialRun(environment, name, lambda: False).clean)
         if blocked:
             show_blocked(environment, name, blocked)
             raise kopf.TemporaryError(f"the undo is blocked: {'; '.join(blocked)}", delay=_RETRY_SECONDS)
 
 
-def _temporary(call: Any) -> Any:
+def _retry_on_error(call: Any) -> Any:
     """Translate our errors into Kopf's: everything is tried again, nothing is given up."""
     try:
         return call()

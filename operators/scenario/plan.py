@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from scenario_kit.model import Object
 from scenario_kit.model.scenario import Outcome
-from scenario_kit.trial import Condition, ConditionRow, TrialStatus, with_conditions
+from scenario_kit.trial import Condition, ConditionRow, TrialStatus, set_conditions
 
 #: Conditions of a Scenario; all of them appear at first contact.
 CONDITIONS: Final = (
@@ -75,7 +75,7 @@ def plan(name: str, generation: int, wanted: DesiredTrial | None, trials: Sequen
     return Create(f"{name}-g{generation}")
 
 
-def conditions(
+def build_conditions(
     before: Sequence[Condition],
     generation: int,
     refusal: Refusal | None,
@@ -83,10 +83,12 @@ def conditions(
     trial: TrialStatus | None,
 ) -> tuple[Condition, ...]:
     """The conditions of a Scenario, from what is known of its trial."""
-    return with_conditions(before, _rows(refusal, wanted, trial), generation, CONDITIONS)
+    return set_conditions(before, _build_rows(refusal, wanted, trial), generation, CONDITIONS)
 
 
-def _rows(refusal: Refusal | None, wanted: DesiredTrial | None, trial: TrialStatus | None) -> Iterator[ConditionRow]:
+def _build_rows(
+    refusal: Refusal | None, wanted: DesiredTrial | None, trial: TrialStatus | None
+) -> Iterator[ConditionRow]:
     if refusal is not None:
         yield "Accepted", "False", refusal.reason, refusal.message
     else:
@@ -102,10 +104,10 @@ def _rows(refusal: Refusal | None, wanted: DesiredTrial | None, trial: TrialStat
             yield type, "False", *_NOTHING[type]
         else:
             yield type, "Unknown", waiting, ""
-    yield "Ready", *_ready(refusal, wanted, trial, mirrored)
+    yield "Ready", *_judge_readiness(refusal, wanted, trial, mirrored)
 
 
-def _ready(
+def _judge_readiness(
     refusal: Refusal | None, wanted: DesiredTrial | None, trial: TrialStatus | None, mirrored: dict[str, Condition]
 ) -> tuple[Truth, str, str]:
     """The summary: True while the incident is there to be investigated, and once it is resolved."""

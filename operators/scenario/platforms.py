@@ -12,12 +12,12 @@ from scenario_kit.clients.clock import WallClock
 from scenario_kit.errors import ClusterError, LabError, MetricsError
 from scenario_kit.lab import capabilities as lab_offers
 from scenario_kit.lab import supervisor
-from scenario_kit.lab.clock import close_world, open_world, world_exists
+from scenario_kit.lab.clock import close_world, has_world, open_world
 from scenario_kit.lab.state import LabState
-from scenario_kit.lab.toolchain.components import engine, kubernetes
+from scenario_kit.lab.toolchain.components import describe_engine, read_kubernetes_version
 from scenario_kit.model import Reference, TrialSpec
 from scenario_kit.model.capability import Capability
-from scenario_kit.observe.capability_probe import sings
+from scenario_kit.observe.capability_probe import has_capability
 from scenario_kit.ports import Clock, Cluster, Metrics
 
 _HEALTH_SECONDS: Final = 1.0
@@ -69,7 +69,7 @@ class Lab:
     name = lab_offers.NAME
     campaign_clock: Literal["Wall", "Virtual"] = "Virtual"
     data_plane = "Twin"
-    versions = (kubernetes(), engine())
+    versions = (read_kubernetes_version(), describe_engine())
 
     def __init__(self, name: str) -> None:
         self._state = LabState.load(name)
@@ -79,7 +79,7 @@ class Lab:
 
     def offers(self, capability: Capability, argument: str, clock: str) -> bool:
         """See ``Grounds``."""
-        return lab_offers.offers(capability, argument, clock=clock)
+        return lab_offers.offers_capability(capability, argument, clock=clock)
 
     def open_clock(self, trial: str, spec: TrialSpec) -> Clock:
         """See ``Grounds``."""
@@ -97,7 +97,7 @@ class Lab:
 
     def has_clock(self, trial: str) -> bool:
         """See ``Grounds``."""
-        return world_exists(self._state.server_url, self._state.server_token, trial)
+        return has_world(self._state.server_url, self._state.server_token, trial)
 
     def close_clock(self, trial: str) -> None:
         """See ``Grounds``."""
@@ -118,11 +118,11 @@ class Lab:
             return [str(p) for p in dead]
         asked = supervisor.HealthProbe(state)
         with ThreadPoolExecutor(len(state.parts)) as pool:
-            found = pool.map(lambda part: (part.name, _stubborn(lambda: asked.problem(part))), state.parts)
+            found = pool.map(lambda part: (part.name, _find_lasting_problem(lambda: asked.problem(part))), state.parts)
             return [f"{name}: {problem}" for name, problem in found if problem]
 
 
-def _stubborn(ask: Callable[[], str]) -> str:
+def _find_lasting_problem(ask: Callable[[], str]) -> str:
     """What is wrong each time that it is asked; a busy machine answers late once, not always."""
     for _ in range(_ASKED):
         if not (problem := ask()):
@@ -163,7 +163,7 @@ class RealCluster:
             return True
         asked, answer = self._sang.get(need, (float("-inf"), False))
         if self._clock() - asked > _CANARY_SECONDS:
-            answer = sings(capability.canary, argument, self._cluster)
+            answer = has_capability(capability.canary, argument, self._cluster)
             self._sang[need] = (self._clock(), answer)
         return answer
 

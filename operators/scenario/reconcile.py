@@ -5,16 +5,16 @@ from __future__ import annotations
 import logging
 from typing import Any, Final
 
-from operators.scenario.admission import accept, live_spec
+from operators.scenario.admission import accept, build_live_spec
 from operators.scenario.environment import Environment
-from operators.scenario.plan import Create, Remove, conditions, plan
+from operators.scenario.plan import Create, Remove, build_conditions, plan
 from operators.scenario.trial_runner import read
 from scenario_kit.campaign import concurrency
 from scenario_kit.errors import AlreadyExists, NotFound
 from scenario_kit.model import Object, Reference, Runbook
 from scenario_kit.model.reference import GROUP
 from scenario_kit.model.scenario import API_VERSION
-from scenario_kit.model.trial import trial_reference
+from scenario_kit.model.trial import make_trial_reference
 from scenario_kit.trial import Condition, TrialStatus
 
 log = logging.getLogger(__name__)
@@ -33,27 +33,29 @@ def reconcile(environment: Environment, name: str, namespace: str) -> None:
         return
     refusal, wanted, runbook = accept(environment, obj)
     generation = obj["metadata"]["generation"]
-    trials = _trials(environment, name) if namespace == environment.settings.management_namespace else []
+    trials = _list_trials(environment, name) if namespace == environment.settings.management_namespace else []
     action = plan(name, generation, wanted, trials)
     if isinstance(action, Remove):
-        environment.cluster.delete(trial_reference(action.trial, namespace))
+        environment.cluster.delete(make_trial_reference(action.trial, namespace))
     elif isinstance(action, Create) and runbook is not None:
         _create(environment, obj, action.trial, runbook)
     # Deleted trials are shown as they are: the conditions of the old incident no longer hold.
     shown = [t for t in trials if wanted and t["spec"]["digest"] == wanted.digest]
     trial = read(shown[0])[1] if shown else None
-    _show(environment, ref, obj, conditions(_conditions(obj), generation, refusal, wanted, trial), shown, trial)
+    _show(
+        environment, ref, obj, build_conditions(_read_conditions(obj), generation, refusal, wanted, trial), shown, trial
+    )
 
 
-def _trials(environment: Environment, scenario: str) -> list[Object]:
+def _list_trials(environment: Environment, scenario: str) -> list[Object]:
     return environment.cluster.list(
         "Trial", environment.settings.management_namespace, group=GROUP, labels={SCENARIO_LABEL: scenario}
     )
 
 
 def _create(environment: Environment, scenario: Object, name: str, runbook: Runbook) -> None:
-    spec = live_spec(environment, scenario, runbook).to_json()
-    labels = {SCENARIO_LABEL: scenario["metadata"]["name"], **concurrency.labels(runbook)}
+    spec = build_live_spec(environment, scenario, runbook).to_json()
+    labels = {SCENARIO_LABEL: scenario["metadata"]["name"], **concurrency.build_labels(runbook)}
     metadata = {"name": name, "namespace": scenario["metadata"]["namespace"], "labels": labels}
     try:
         environment.cluster.create({"apiVersion": API_VERSION, "kind": "Trial", "metadata": metadata, "spec": spec})
@@ -61,7 +63,7 @@ def _create(environment: Environment, scenario: Object, name: str, runbook: Runb
         log.info("%s exists already", name)
 
 
-def _conditions(obj: Object) -> list[Condition]:
+def _read_conditions(obj: Object) -> list[Condition]:
     return [Condition.from_json(c) for c in (obj.get("status") or {}).get("conditions") or []]
 
 
@@ -94,10 +96,10 @@ def _show(
 
 def release(environment: Environment, name: str) -> bool:
     """Delete every trial of a Scenario that is going; True once none is left."""
-    trials = _trials(environment, name)
+    trials = _list_trials(environment, name)
     for trial in trials:
         if not trial["metadata"].get("deletionTimestamp"):
             environment.cluster.delete(
-                trial_reference(trial["metadata"]["name"], environment.settings.management_namespace)
+                make_trial_reference(trial["metadata"]["name"], environment.settings.management_namespace)
             )
     return not trials

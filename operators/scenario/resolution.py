@@ -10,8 +10,8 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint import judge
 from scenario_kit.lint.build_context import gather
-from scenario_kit.lint.runbook_admission import refusals
-from scenario_kit.load import Loaded, Positions, scenario_from_object
+from scenario_kit.lint.runbook_admission import list_refusals
+from scenario_kit.load import Loaded, Positions, parse_scenario_object
 from scenario_kit.model import Finding, Object, Runbook, Scenario, Severity, Value
 from scenario_kit.render import resolve
 
@@ -29,16 +29,16 @@ class Understood(Value, frozen=True, kw_only=True):
         return [f for f in self.findings if f.severity == Severity.ERROR]
 
 
-def understood(catalog: Catalog, obj: Object) -> Understood:
+def resolve_scenario(catalog: Catalog, obj: Object) -> Understood:
     """What a Scenario object (or the like of one: name and spec) means. Live ones are asked about once a second."""
-    return _understood(catalog, json.dumps([obj["metadata"]["name"], obj["spec"]], sort_keys=True))
+    return _resolve_text(catalog, json.dumps([obj["metadata"]["name"], obj["spec"]], sort_keys=True))
 
 
 @lru_cache(maxsize=64)
-def _understood(catalog: Catalog, text: str) -> Understood:
+def _resolve_text(catalog: Catalog, text: str) -> Understood:
     name, spec = json.loads(text)
     try:
-        scenario = scenario_from_object({"metadata": {"name": name}, "spec": spec})
+        scenario = parse_scenario_object({"metadata": {"name": name}, "spec": spec})
         file = Path(name) / "scenario.yaml"  # where it would stand in a catalogue; nothing is read from there
         findings = tuple(judge(gather(file, Loaded(scenario, Positions(str(file))), catalog)))
         judged = Understood(scenario=scenario, findings=findings)
@@ -46,14 +46,14 @@ def _understood(catalog: Catalog, text: str) -> Understood:
             return judged
         app = catalog.app(scenario.spec.app.name, scenario.spec.app.version)
         runbook = resolve(scenario, catalog, app.namespace)
-        if refused := refusals(runbook):  # what the catalogue brings, its rules have judged; but it is ours to run
+        if refused := list_refusals(runbook):  # what the catalogue brings, its rules have judged; but it is ours to run
             return Understood(scenario=scenario, findings=(*findings, *refused))
         return Understood(scenario=scenario, findings=findings, runbook=runbook)
     except AuthoringError as problem:
-        return Understood(findings=told(problem))
+        return Understood(findings=list_findings(problem))
 
 
-def told(problem: AuthoringError) -> tuple[Finding, ...]:
+def list_findings(problem: AuthoringError) -> tuple[Finding, ...]:
     """The findings of a mistake; one made of its message where it brings none."""
     untold = Finding(code="SK104", severity=Severity.ERROR, message=problem.message, fix=problem.fix)
     return problem.findings or (untold,)

@@ -16,12 +16,22 @@ from scenario_kit.changes import TRIAL_LABEL, ClusterStore, Engine, Scene
 from scenario_kit.clients.clock import WallClock
 from scenario_kit.errors import AuthoringError, ClusterError, InfrastructureError, NotFound
 from scenario_kit.judge.missing_alerts import UnusedRules
-from scenario_kit.lint.runbook_admission import refusals
+from scenario_kit.lint.runbook_admission import list_refusals
 from scenario_kit.model import AlertHistory, AlertRule, Finding, Object, Reference, Runbook, Severity, TrialSpec
-from scenario_kit.model.trial import trial_reference
+from scenario_kit.model.trial import make_trial_reference
 from scenario_kit.observe import AlertEvaluator, Owners
 from scenario_kit.ports import Clock
-from scenario_kit.trial import AlertNow, Baseline, Stopped, TrialContext, TrialStatus, alerts_now, lose, refuse, run
+from scenario_kit.trial import (
+    AlertNow,
+    Baseline,
+    Stopped,
+    TrialContext,
+    TrialStatus,
+    list_alerts_now,
+    lose,
+    refuse,
+    run,
+)
 from scenario_kit.trial.deploy import CLEAN_DEADLINE, remove
 
 log = logging.getLogger(__name__)
@@ -39,7 +49,7 @@ class TrialRun:
         self._environment = environment
         self._name = name
         self._stopping = stopping
-        self._ref = trial_reference(name, environment.settings.management_namespace)
+        self._ref = make_trial_reference(name, environment.settings.management_namespace)
         self._status = TrialStatus()
         self._told = 0.0
         self._alerts: tuple[AlertNow, ...] = ()
@@ -61,7 +71,7 @@ class TrialRun:
             if foreign := self._foreign(spec):
                 self._write(refuse(self._name, spec.steps, self._status, foreign))
                 return
-            if self._status.started_at is None and (refused := refusals(spec.runbook(), spec.namespace)):
+            if self._status.started_at is None and (refused := list_refusals(spec.runbook(), spec.namespace)):
                 self._write(refuse(self._name, spec.steps, self._status, refused[0]))
                 return
             try:
@@ -69,7 +79,9 @@ class TrialRun:
             except AuthoringError as problem:
                 if self._status.started_at is not None:  # it ran in another lab; clean-up is what is left to do
                     raise
-                self._write(refuse(self._name, spec.steps, self._status, _unfit(spec.runbook(), problem)))
+                self._write(
+                    refuse(self._name, spec.steps, self._status, _explain_missing_world(spec.runbook(), problem))
+                )
                 return
             lost = (
                 self._status.started_at is not None
@@ -188,7 +200,7 @@ class TrialRun:
             raise Stopped from gone
 
     def _tell(self, now: float, history: AlertHistory) -> None:
-        self._alerts = alerts_now(history)
+        self._alerts = list_alerts_now(history)
         if time.monotonic() - self._told > _TELL_SECONDS:
             self._told = time.monotonic()
             self._save(msgspec.structs.replace(self._status, now=now))
@@ -255,7 +267,7 @@ class TrialRun:
             return WallClock()
 
 
-def _unfit(runbook: Runbook, problem: AuthoringError) -> Finding:
+def _explain_missing_world(runbook: Runbook, problem: AuthoringError) -> Finding:
     """Why a trial has no world: a mistake of the app's author, or an app that is not meant to be simulated."""
     if runbook.app.twin is None:
         return Finding(code="SK911", severity=Severity.WARNING, message=problem.message, fix="run it on a real cluster")
@@ -277,7 +289,7 @@ def forget(environment: Environment, name: str) -> None:
 
 def show_blocked(environment: Environment, name: str, blocked: list[str]) -> None:
     """Say in the status that the clean-up does not get through; the finalizer stays."""
-    ref = trial_reference(name, environment.settings.management_namespace)
+    ref = make_trial_reference(name, environment.settings.management_namespace)
     trial = environment.cluster.get(ref)
     if trial is None:
         return

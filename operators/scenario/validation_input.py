@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from operators.scenario.admission import lacking_here
+from operators.scenario.admission import find_missing_capabilities
 from operators.scenario.environment import Environment
 from operators.scenario.plan import Refusal
-from operators.scenario.resolution import told, understood
-from scenario_kit.campaign import PlannedTrial, trials
+from operators.scenario.resolution import list_findings, resolve_scenario
+from scenario_kit.campaign import PlannedTrial, plan_trials
 from scenario_kit.campaign.incident import describe_incident, read_titles
-from scenario_kit.campaign.plans import Plan, Resolve, users
-from scenario_kit.campaign.spec import ValidationSpec, validation_spec
+from scenario_kit.campaign.plans import Plan, Resolve, count_users
+from scenario_kit.campaign.spec import ValidationSpec, parse_validation_spec
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.model import Finding, Object, Reference, Runbook, Scenario
 from scenario_kit.model.incident import Incident
@@ -20,7 +20,7 @@ from scenario_kit.render import resolve
 from scenario_kit.render.chaos_schedule import demand_wall_clock
 
 
-def _nothing(namespace: str, load_percent: int) -> Runbook:
+def _build_empty_runbook(namespace: str, load_percent: int) -> Runbook:
     raise AuthoringError(f"nothing is resolved for {namespace} at {load_percent} %")
 
 
@@ -33,35 +33,35 @@ class ValidationInput:
     plan: Plan
     static: tuple[Finding, ...]
     sample: Runbook | None = None
-    resolve: Resolve = _nothing
+    resolve: Resolve = _build_empty_runbook
     planned: tuple[PlannedTrial, ...] = ()
     incident: Incident | None = None
 
 
-def case_of(environment: Environment, obj: Object) -> Refusal | ValidationInput:
+def resolve_case(environment: Environment, obj: Object) -> Refusal | ValidationInput:
     """What a Validation object asks for, or why that cannot be carried out.
 
     Raises:
         ClusterError: the API server does not tell the scenario; try again later.
     """
     try:
-        spec = validation_spec(obj["spec"])
+        spec = parse_validation_spec(obj["spec"])
         plan = spec.followed
     except UsageError as problem:
         return Refusal("InvalidPlan", f"{problem.message} ({problem.fix})")
-    stored = _stored(environment, obj, spec)
+    stored = _resolve_stored(environment, obj, spec)
     if isinstance(stored, Refusal):
         return stored
-    name, found = stored["metadata"]["name"], understood(environment.catalog, stored)
+    name, found = stored["metadata"]["name"], resolve_scenario(environment.catalog, stored)
     if found.scenario is None or found.runbook is None:
         return ValidationInput(name, spec, plan, found.findings)
     try:
-        return _resolved(environment, found.scenario, found.findings, spec, plan)
+        return _build_case(environment, found.scenario, found.findings, spec, plan)
     except AuthoringError as problem:
-        return ValidationInput(name, spec, plan, told(problem))
+        return ValidationInput(name, spec, plan, list_findings(problem))
 
 
-def _stored(environment: Environment, obj: Object, spec: ValidationSpec) -> Refusal | Object:
+def _resolve_stored(environment: Environment, obj: Object, spec: ValidationSpec) -> Refusal | Object:
     if not spec.scenario:
         embedded: Object = obj["spec"]["embedded"]
         return {"metadata": {"name": embedded["name"]}, "spec": embedded["spec"]}
@@ -75,16 +75,16 @@ def _stored(environment: Environment, obj: Object, spec: ValidationSpec) -> Refu
     return found
 
 
-def _resolved(
+def _build_case(
     environment: Environment, scenario: Scenario, static: tuple[Finding, ...], spec: ValidationSpec, plan: Plan
 ) -> ValidationInput:
     def resolved(namespace: str, load_percent: int) -> Runbook:
-        return resolve(scenario, environment.catalog, namespace, users=users(scenario, load_percent))
+        return resolve(scenario, environment.catalog, namespace, users=count_users(scenario, load_percent))
 
     sample, clock = resolved("app", 100), environment.grounds.campaign_clock
-    if lacks := lacking_here(environment, sample, clock):
+    if lacks := find_missing_capabilities(environment, sample, clock):
         return ValidationInput(scenario.name, spec, plan, (*static, *lacks))
     demand_wall_clock(sample.faults, clock)
-    planned = tuple(trials(plan, sample, spec.seed))
+    planned = tuple(plan_trials(plan, sample, spec.seed))
     incident = describe_incident(scenario, sample, read_titles(scenario, environment.catalog))
     return ValidationInput(scenario.name, spec, plan, static, sample, resolved, planned, incident)

@@ -12,7 +12,7 @@ from scenario_kit.campaign.plans import Plan, PlannedTrial
 from scenario_kit.campaign.result import Validation
 from scenario_kit.campaign.scheduler import Move, ObservedTrial, advance
 from scenario_kit.model import Finding, Value, Verdict
-from scenario_kit.trial import Condition, ConditionRow, with_conditions
+from scenario_kit.trial import Condition, ConditionRow, set_conditions
 
 #: Conditions of a Validation; all of them appear at first contact.
 CONDITIONS: Final = ("Accepted", "Succeeded", "Ready")
@@ -63,14 +63,14 @@ def decide(
     if spent:
         ended = [s for s in seen if s.outcome]
         move = advance(plan, planned, ended, parallel=0, give_up=True)
-        return Conclude(_known(move, ended), spent), move
+        return Conclude(_select_reported(move, ended), spent), move
     move = advance(plan, planned, seen, parallel=0 if problems else parallel)
     if move.over:
-        return Conclude(_known(move, seen)), move
+        return Conclude(_select_reported(move, seen)), move
     return (Begin(move.begin) if move.begin else ShowCampaign(problems)), move
 
 
-def _known(move: Move, seen: Sequence[ObservedTrial]) -> tuple[PlannedTrial, ...]:
+def _select_reported(move: Move, seen: Sequence[ObservedTrial]) -> tuple[PlannedTrial, ...]:
     """What there is something to say about; a repeat that was not needed is not among it."""
     known = {s.purpose for s in seen} | {p.purpose for p in move.missing}
     return tuple(p for p in move.every if p.purpose in known)
@@ -85,7 +85,7 @@ class CampaignView(Value, frozen=True, kw_only=True):
     reason: str = ""
 
 
-def status(
+def build_status(
     before: dict[str, Any],
     generation: int,
     refusal: Refusal | None,
@@ -103,34 +103,36 @@ def status(
         result["trials"] = [{"name": n, "purpose": p, "outcome": o} for n, p, o in shown.trials]
     if verdict is not None:
         result |= {"verdict": str(verdict.verdict), "headline": verdict.headline[:_LONGEST], "report": report}
-        result["findings"] = [_finding(f) for f in verdict.findings[:_MOST_FINDINGS]]
+        result["findings"] = [_serialize_finding(f) for f in verdict.findings[:_MOST_FINDINGS]]
         if verdict.statistics is not None and verdict.statistics.n:
             numbers = verdict.statistics
             result["statistics"] = {
                 "repeats": numbers.n, "broken": numbers.broken, "atLeast": numbers.at_least, "claims": numbers.claims,
             }  # fmt: skip
     conditions = [Condition.from_json(c) for c in before.get("conditions") or []]
-    after = with_conditions(conditions, _rows(refusal, shown, verdict), generation, CONDITIONS)
+    after = set_conditions(conditions, _build_rows(refusal, shown, verdict), generation, CONDITIONS)
     result["conditions"] = [c.to_json() for c in after]
     return result
 
 
-def _finding(finding: Finding) -> dict[str, str]:
+def _serialize_finding(finding: Finding) -> dict[str, str]:
     return {"code": finding.code, "severity": str(finding.severity), "message": finding.message[:_LONGEST]}
 
 
-def _rows(refusal: Refusal | None, shown: CampaignView | None, verdict: Validation | None) -> Iterator[ConditionRow]:
+def _build_rows(
+    refusal: Refusal | None, shown: CampaignView | None, verdict: Validation | None
+) -> Iterator[ConditionRow]:
     if refusal is not None:
         yield "Accepted", "False", refusal.reason, refusal.message
         yield "Succeeded", "Unknown", "NotAccepted", ""
         yield "Ready", "False", refusal.reason, refusal.message
     else:
         yield "Accepted", "True", "Valid", ""
-        yield "Succeeded", *_succeeded(verdict)
-        yield "Ready", *_ready(shown, verdict)
+        yield "Succeeded", *_judge_success(verdict)
+        yield "Ready", *_judge_readiness(shown, verdict)
 
 
-def _succeeded(verdict: Validation | None) -> tuple[Truth, str, str]:
+def _judge_success(verdict: Validation | None) -> tuple[Truth, str, str]:
     if verdict is None:
         return "Unknown", "Pending", ""
     answer: Truth = "True" if verdict.verdict == Verdict.PASS else "False"
@@ -148,7 +150,7 @@ _REASONS: Final = {
 }
 
 
-def _ready(shown: CampaignView | None, verdict: Validation | None) -> tuple[Truth, str, str]:
+def _judge_readiness(shown: CampaignView | None, verdict: Validation | None) -> tuple[Truth, str, str]:
     if verdict is not None:
         return "True", "Concluded", verdict.headline[:_LONGEST]
     if shown is not None and shown.waiting:

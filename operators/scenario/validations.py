@@ -14,21 +14,21 @@ import msgspec
 
 from operators.scenario.environment import Environment
 from operators.scenario.plan import Refusal
-from operators.scenario.validation_input import ValidationInput, case_of
-from operators.scenario.validation_plan import Begin, CampaignView, Conclude, ShowCampaign, decide, status
+from operators.scenario.validation_input import ValidationInput, resolve_case
+from operators.scenario.validation_plan import Begin, CampaignView, Conclude, ShowCampaign, build_status, decide
 from scenario_kit.campaign import conclude
-from scenario_kit.campaign.concurrency import at_once, in_the_way
+from scenario_kit.campaign.concurrency import find_blocking_trial, limit_concurrency
 from scenario_kit.campaign.plans import PlannedTrial
 from scenario_kit.campaign.result import TrialResult, Validation
 from scenario_kit.campaign.scheduler import ObservedTrial
-from scenario_kit.campaign.trial_store import Campaign, going, status_of
-from scenario_kit.catalog.evidence import fingerprints
+from scenario_kit.campaign.trial_store import Campaign, is_terminating, read_status
+from scenario_kit.catalog.evidence import read_fingerprints
 from scenario_kit.errors import NotFound
 from scenario_kit.model import Object, Reference, Runbook
 from scenario_kit.model.reference import GROUP
-from scenario_kit.model.trial import PURPOSE_LABEL, trial_reference
+from scenario_kit.model.trial import PURPOSE_LABEL, make_trial_reference
 from scenario_kit.report import Report
-from scenario_kit.report.truncation import bounded
+from scenario_kit.report.truncation import truncate_report
 
 log = logging.getLogger(__name__)
 VALIDATION_LABEL: Final = "scenariokit.io/validation"
@@ -63,7 +63,7 @@ class Validations:
             return
         case = self._case(obj)
         if isinstance(case, Refusal):
-            self._show(ref, before, status(before, obj["metadata"]["generation"], case, None))
+            self._show(ref, before, build_status(before, obj["metadata"]["generation"], case, None))
             return
         self._step(ref, obj, case)
 
@@ -76,8 +76,8 @@ class Validations:
     def _remove(self, name: str) -> bool:
         trials = self._trials(name)
         for trial in trials:
-            if not going(trial):
-                self._environment.cluster.delete(trial_reference(trial["metadata"]["name"]))
+            if not is_terminating(trial):
+                self._environment.cluster.delete(make_trial_reference(trial["metadata"]["name"]))
         return not trials
 
     def _case(self, obj: Object) -> Refusal | ValidationInput:
@@ -88,7 +88,7 @@ class Validations:
         name, version = obj["metadata"]["name"], self._version(obj)
         known = self._cases.get(name)
         if known is None or known[0] != version:
-            known = self._cases[name] = (version, case_of(self._environment, obj))
+            known = self._cases[name] = (version, resolve_case(self._environment, obj))
         return known[1]
 
     def _version(self, obj: Object) -> object:
@@ -105,24 +105,27 @@ class Validations:
         generation, digest = obj["metadata"]["generation"], case.sample.digest if case.sample else ""
         if not before.get("startedAt"):  # what the campaign is about is written down before anything of it exists
             begun = {"scenario": case.name, "digest": digest, "startedAt": self._wall()}
-            self._show(ref, before, status(begun, generation, None, CampaignView(planned=len(case.planned))))
+            self._show(ref, before, build_status(begun, generation, None, CampaignView(planned=len(case.planned))))
             return
         if before.get("digest", "") != digest:
-            self._conclude(ref, obj, dataclasses.replace(case, sample=None, static=()), [_edited(ref)], 1)
+            self._conclude(ref, obj, dataclasses.replace(case, sample=None, static=()), [_discard_edited(ref)], 1)
             return
         if case.sample is None:
             self._conclude(ref, obj, case, [], 0)
             return
         campaign = self._campaign(obj, case.sample, case)
         trials = {t["metadata"]["labels"][PURPOSE_LABEL]: t for t in self._trials(ref.name)}
-        seen = [ObservedTrial(purpose=p, outcome="" if going(t) else status_of(t).outcome) for p, t in trials.items()]
-        parallel = at_once(case.sample, case.spec.parallel)
+        seen = [
+            ObservedTrial(purpose=p, outcome="" if is_terminating(t) else read_status(t).outcome)
+            for p, t in trials.items()
+        ]
+        parallel = limit_concurrency(case.sample, case.spec.parallel)
         action, move = decide(
             case.plan, case.planned, seen,
             parallel=parallel, problems=self._problems(), spent=self._spent(before, case),
         )  # fmt: skip
         if isinstance(action, Conclude):
-            results = [_result(campaign, p, trials.get(p.purpose), action.because) for p in action.trials]
+            results = [_build_result(campaign, p, trials.get(p.purpose), action.because) for p in action.trials]
             self._conclude(ref, obj, case, results, len(move.every))
             return
         if isinstance(action, Begin):
@@ -134,13 +137,13 @@ class Validations:
         shown = CampaignView(planned=len(move.every), trials=rows)
         if isinstance(action, ShowCampaign):
             shown = msgspec.structs.replace(shown, waiting=action.because, reason=action.reason)
-        self._show(ref, before, status(before, generation, None, shown))
+        self._show(ref, before, build_status(before, generation, None, shown))
 
     def _begin(self, name: str, campaign: Campaign, sample: Runbook, action: Begin) -> Begin | ShowCampaign:
         """Create trials, unless others are in the way: one Validation at a time looks and begins."""
         with self._turn:
             others = [t for t in self._trials() if t["metadata"].get("labels", {}).get(VALIDATION_LABEL) != name]
-            if because := in_the_way(sample, others):
+            if because := find_blocking_trial(sample, others):
                 return ShowCampaign(because, "Occupied")
             for planned in action.trials:
                 campaign.begin(planned)
@@ -162,7 +165,7 @@ class Validations:
         took = self._now() - datetime.fromisoformat(before["startedAt"]).timestamp()
         verdict = conclude(
             case.name, "", before.get("digest", ""), case.plan, results, list(case.static), round(max(took, 0.0), 1),
-            promised=case.sample, library=fingerprints(self._environment.catalog.scenarios()),
+            promised=case.sample, library=read_fingerprints(self._environment.catalog.scenarios()),
             matrix=self._environment.catalog.matrix(case.sample.app) if case.sample is not None else (),
             incident=case.incident,
         )  # fmt: skip
@@ -172,7 +175,7 @@ class Validations:
         self._write(ref, verdict)
         rows = tuple((r.name, r.purpose, r.outcome) for r in results)
         shown = CampaignView(planned=planned, trials=rows)
-        self._show(ref, before, status(before, obj["metadata"]["generation"], None, shown, verdict, report.name))
+        self._show(ref, before, build_status(before, obj["metadata"]["generation"], None, shown, verdict, report.name))
 
     def _write(self, ref: Reference, verdict: Validation) -> None:
         created = datetime.fromtimestamp(self._now(), UTC).isoformat(timespec="seconds")
@@ -180,7 +183,7 @@ class Validations:
         metadata = {"name": report.name, "namespace": report.namespace, "labels": {VALIDATION_LABEL: ref.name}}
         kubernetes, engine = self._environment.grounds.versions
         written = Report(created=created, kubernetes=kubernetes, engine=engine, validation=verdict)
-        data = {REPORT_KEY: bounded(written)}
+        data = {REPORT_KEY: truncate_report(written)}
         self._environment.cluster.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data})
 
     def _report(self, name: str) -> Reference:
@@ -213,12 +216,12 @@ class Validations:
             log.info("%s was deleted meanwhile", ref.name)
 
 
-def _result(campaign: Campaign, planned: PlannedTrial, trial: Object | None, because: str) -> TrialResult:
-    ended = trial is not None and bool(status_of(trial).outcome) and not going(trial)
+def _build_result(campaign: Campaign, planned: PlannedTrial, trial: Object | None, because: str) -> TrialResult:
+    ended = trial is not None and bool(read_status(trial).outcome) and not is_terminating(trial)
     return campaign.result(planned, trial, "" if ended else because)
 
 
-def _edited(ref: Reference) -> TrialResult:
+def _discard_edited(ref: Reference) -> TrialResult:
     """What is left of a campaign whose scenario changed under it: nothing that could be judged."""
     message = "the scenario was edited while it was validated; create another validation"
     return TrialResult(

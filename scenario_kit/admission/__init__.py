@@ -4,8 +4,8 @@
 judged is what changes make of the rendered objects, never the text that yields them.
 """
 
-from scenario_kit.admission.bounds import AdmissionBounds, bounds_of
+from scenario_kit.admission.bounds import AdmissionBounds, derive_bounds
 from scenario_kit.admission.breach import NODE, Breach
-from scenario_kit.admission.judgement import breaches, judge_object
+from scenario_kit.admission.judgement import find_breaches, judge_object
 
-__all__ = ["NODE", "AdmissionBounds", "Breach", "bounds_of", "breaches", "judge_object"]
+__all__ = ["NODE", "AdmissionBounds", "Breach", "derive_bounds", "find_breaches", "judge_object"]

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from scenario_kit.admission.bounds import AdmissionBounds
 from scenario_kit.admission.breach import Breach, Keys
-from scenario_kit.admission.pods import specs
+from scenario_kit.admission.pods import find_pod_specs
 from scenario_kit.model import Object
 from scenario_kit.schema.writable import CLUSTER
 
@@ -26,32 +26,32 @@ _WEBHOOKS: Final = ("ValidatingWebhookConfiguration", "MutatingWebhookConfigurat
 _NAME: Final = "kubernetes.io/metadata.name"
 
 
-def addresses(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
+def check_addresses(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     """Addresses that are not the app's."""
     kind = obj["kind"]
     if kind == "Service":
-        yield from _service(obj, bounds)
+        yield from _check_service(obj, bounds)
     elif kind in ("EndpointSlice", "Endpoints"):
-        for keys, address in _endpoints(obj):
-            if not _within(address, _NOWHERE):
+        for keys, address in _find_endpoints(obj):
+            if not _is_within(address, _NOWHERE):
                 note = f"sends requests to {address}, which need not be a pod of the app"
                 yield Breach("SK237", keys, address, note, expected=_EXPECTED)
     elif kind in _WEBHOOKS:
-        yield from _hooks(obj, bounds)
+        yield from _check_webhooks(obj, bounds)
     elif kind == "PersistentVolume":
         claim = (obj.get("spec") or {}).get("claimRef") or {}
         if claim and claim.get("namespace") not in bounds.namespaces:
             note = f"is kept for a claim in '{claim.get('namespace')}', which is not the app's namespace"
             yield Breach("SK236", ("spec", "claimRef", "namespace"), claim.get("namespace"), note)
-    for keys, spec in specs(obj):
+    for keys, spec in find_pod_specs(obj):
         for i, alias in enumerate(spec.get("hostAliases") or ()):
             address = alias.get("ip") if isinstance(alias, Mapping) else alias
-            if not _within(address, (*_NOWHERE, *_PRIVATE)):
+            if not _is_within(address, (*_NOWHERE, *_PRIVATE)):
                 note = f"gives names to {address}, which is no address of the cluster"
                 yield Breach("SK237", (*keys, "hostAliases", i, "ip"), address, note, expected=_EXPECTED)
 
 
-def _service(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
+def _check_service(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     spec: Mapping[str, Any] = obj.get("spec") or {}
     for i, address in enumerate(spec.get("externalIPs") or ()):
         note = f"takes over {address} on every node, whoever it belongs to"
@@ -60,7 +60,7 @@ def _service(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
         )
     for field in ("loadBalancerIP", "externalName"):
         value = str(spec.get(field) or "")
-        if value and not (field == "externalName" and _own_name(value, bounds)):
+        if value and not (field == "externalName" and _is_own_name(value, bounds)):
             note = f"stands for '{value}', which is not the app's"
             expected = "<service>.<namespace of the app>.svc.cluster.local, or a name below .invalid"
             yield Breach("SK237", ("spec", field), value, note, expected=expected)
@@ -69,7 +69,7 @@ def _service(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
         yield Breach("SK202", ("spec", "type"), spec["type"], note, CLUSTER)
 
 
-def _own_name(name: str, bounds: AdmissionBounds) -> bool:
+def _is_own_name(name: str, bounds: AdmissionBounds) -> bool:
     labels = name.rstrip(".").lower().split(".")
     if labels[-2:] == ["cluster", "local"]:
         labels = labels[:-2]
@@ -78,7 +78,7 @@ def _own_name(name: str, bounds: AdmissionBounds) -> bool:
     return any(f".{name.rstrip('.').lower()}".endswith(f".{domain}") for domain in _UNRESOLVED)
 
 
-def _endpoints(obj: Object) -> Iterator[tuple[Keys, Any]]:
+def _find_endpoints(obj: Object) -> Iterator[tuple[Keys, Any]]:
     for i, each in enumerate(obj.get("endpoints") or ()):
         for j, address in enumerate((each.get("addresses") if isinstance(each, Mapping) else ()) or ()):
             yield ("endpoints", i, "addresses", j), address
@@ -89,7 +89,7 @@ def _endpoints(obj: Object) -> Iterator[tuple[Keys, Any]]:
                 yield ("subsets", i, field, j, "ip"), value
 
 
-def _within(address: Any, networks: tuple[Any, ...]) -> bool:
+def _is_within(address: Any, networks: tuple[Any, ...]) -> bool:
     try:
         parsed = ip_address(str(address))
     except ValueError:
@@ -97,7 +97,7 @@ def _within(address: Any, networks: tuple[Any, ...]) -> bool:
     return any(parsed.version == network.version and parsed in network for network in networks)
 
 
-def _hooks(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
+def _check_webhooks(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     """Webhooks: served in the app's namespace, and asked about nothing else."""
     for i, hook in enumerate(obj.get("webhooks") or ()):
         if not isinstance(hook, Mapping):

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from scenario_kit.admission.breach import Keys
 from scenario_kit.model import APP_NAMESPACE, App, Fault, Object
-from scenario_kit.model.reference import real_name
+from scenario_kit.model.reference import resolve_namespace
 from scenario_kit.schema.writable import CLUSTER
 
 RBAC: Final = "rbac.authorization.k8s.io"
@@ -39,7 +39,7 @@ class AdmissionBounds:
     @cached_property
     def homes(self) -> frozenset[str]:
         """The real names of the app's own namespaces."""
-        return frozenset(real_name(self.namespace, symbol) for symbol in (APP_NAMESPACE, *self.app.namespaces))
+        return frozenset(resolve_namespace(self.namespace, symbol) for symbol in (APP_NAMESPACE, *self.app.namespaces))
 
     @cached_property
     def namespaces(self) -> frozenset[str]:
@@ -55,7 +55,7 @@ class AdmissionBounds:
     @cached_property
     def keys(self) -> frozenset[str]:
         """Keys of labels and annotations that the app uses itself."""
-        return frozenset(key for o in self.before for _, marks in marked(o) for key in marks)
+        return frozenset(key for o in self.before for _, marks in find_metadata(o) for key in marks)
 
     @cached_property
     def rules(self) -> tuple[Mapping[str, Any], ...]:
@@ -64,7 +64,7 @@ class AdmissionBounds:
         return tuple(rule for role in roles for rule in role.get("rules") or ())
 
 
-def declared(faults: Iterable[Fault]) -> frozenset[str]:
+def collect_declared(faults: Iterable[Fault]) -> frozenset[str]:
     """What rendered faults declare together."""
     found: set[str] = set()
     for fault in faults:
@@ -73,7 +73,7 @@ def declared(faults: Iterable[Fault]) -> frozenset[str]:
     return frozenset(found)
 
 
-def bounds_of(
+def derive_bounds(
     app: App,
     namespace: str,
     before: Sequence[Object],
@@ -86,7 +86,7 @@ def bounds_of(
     return AdmissionBounds(app, namespace, tuple(before), (*before, *made), allowed, of_app)
 
 
-def marked(value: Any, keys: Keys = ()) -> Iterable[tuple[Keys, Mapping[str, Any]]]:
+def find_metadata(value: Any, keys: Keys = ()) -> Iterable[tuple[Keys, Mapping[str, Any]]]:
     """The labels and annotations of an object and of every template in it, each with its place."""
     if isinstance(value, Mapping):
         metadata = value.get("metadata")
@@ -96,7 +96,7 @@ def marked(value: Any, keys: Keys = ()) -> Iterable[tuple[Keys, Mapping[str, Any
                     yield (*keys, "metadata", field), metadata[field]
         for name, part in value.items():
             if name not in ("metadata", "data", "stringData"):
-                yield from marked(part, (*keys, name))
+                yield from find_metadata(part, (*keys, name))
     elif isinstance(value, list | tuple):
         for i, part in enumerate(value):
-            yield from marked(part, (*keys, i))
+            yield from find_metadata(part, (*keys, i))

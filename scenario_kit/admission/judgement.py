@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from scenario_kit.admission.addresses import addresses
+from scenario_kit.admission.addresses import check_addresses
 from scenario_kit.admission.bounds import AdmissionBounds
 from scenario_kit.admission.breach import Breach, Keys
-from scenario_kit.admission.marks import marks
-from scenario_kit.admission.pods import privileges
-from scenario_kit.admission.rights import granted
+from scenario_kit.admission.marks import check_marks
+from scenario_kit.admission.pods import check_privileges
+from scenario_kit.admission.rights import check_granted
 from scenario_kit.model import APP_NAMESPACE, Change, Object, Reference
 from scenario_kit.model.chaos import GROUP as CHAOS_GROUP
 from scenario_kit.model.chaos import SCHEDULE
-from scenario_kit.model.reference import GROUP, MANAGEMENT_NAMESPACE, WORKLOADS, real_name
+from scenario_kit.model.reference import GROUP, MANAGEMENT_NAMESPACE, WORKLOADS, resolve_namespace
 from scenario_kit.schema.policies import GOVERNING, REQUESTS
 from scenario_kit.schema.writable import CLUSTER, SECRET_TYPES, SYSTEM_NAMESPACES, WRITABLE, Writable
 
@@ -44,44 +44,44 @@ class Aim(NamedTuple):
         return self._replace(group="")
 
 
-def breaches(obj: Object, was: Object | None, bounds: AdmissionBounds) -> Iterator[Breach]:
+def find_breaches(obj: Object, was: Object | None, bounds: AdmissionBounds) -> Iterator[Breach]:
     """What an object has that is not admitted; what it had before counts for nothing."""
-    had = set() if was is None else {_identity(breach) for breach in judge_object(was, bounds)}
+    had = set() if was is None else {_identify(breach) for breach in judge_object(was, bounds)}
     told: set[tuple[object, ...]] = set()
     for breach in judge_object(obj, bounds):
-        identity = _identity(breach)
+        identity = _identify(breach)
         if identity not in had and identity not in told and breach.declared not in (bounds.declared - {""}):
             told.add(identity)
             yield breach
 
 
-def _identity(breach: Breach) -> tuple[object, ...]:
+def _identify(breach: Breach) -> tuple[object, ...]:
     return breach.code, tuple("" if isinstance(k, int) else k for k in breach.keys), str(breach.value), breach.note
 
 
 def judge_object(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     """Everything that is not admitted of an object by itself, whatever is declared."""
-    yield from _kind(obj, bounds)
-    yield from _place(obj, bounds)
-    yield from privileges(obj)
-    yield from granted(obj, bounds)
-    yield from marks(obj, bounds)
-    yield from addresses(obj, bounds)
+    yield from _check_kind(obj, bounds)
+    yield from _check_place(obj, bounds)
+    yield from check_privileges(obj)
+    yield from check_granted(obj, bounds)
+    yield from check_marks(obj, bounds)
+    yield from check_addresses(obj, bounds)
     if obj["kind"] == "Secret" and (type_ := str(obj.get("type") or "")) not in SECRET_TYPES:
         note = f"is of the type '{type_}', a credential of the cluster"
         yield Breach("SK203", ("type",), type_, note, expected="Opaque, or another type that only the app reads")
 
 
-def _kind(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
+def _check_kind(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     kind, group = obj["kind"], str(obj.get("apiVersion", "")).rpartition("/")[0]
-    if refusal := _forbidden(kind, group):
+    if refusal := _explain_forbidden(kind, group):
         yield Breach("SK220", ("kind",), kind, refusal)
         return
     known = _BY_KIND.get(kind)
     # Of an object that is not rendered here only the kind is known, and its group is left out.
     if known is None or (group and group != known.group):
-        yield Breach("SK235", ("kind",), kind, "is of a kind that no change may write", expected=_alike(group))
-    elif known.declared and not _at_home(obj, bounds):
+        yield Breach("SK235", ("kind",), kind, "is of a kind that no change may write", expected=_find_alike(group))
+    elif known.declared and not _is_at_home(obj, bounds):
         yield Breach("SK202", ("kind",), kind, "belongs to the whole cluster", known.declared)
     if kind == SCHEDULE and group == CHAOS_GROUP:
         started = (obj.get("spec") or {}).get("type")
@@ -89,7 +89,7 @@ def _kind(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
             yield Breach("SK235", ("spec", "type"), started, f"starts a {started}, which no change may write")
 
 
-def _at_home(obj: Object, bounds: AdmissionBounds) -> bool:
+def _is_at_home(obj: Object, bounds: AdmissionBounds) -> bool:
     """Whether an object without a namespace is the app's all the same, or is judged by the rights that it gives."""
     kind, name = obj["kind"], obj["metadata"]["name"]
     if (
@@ -104,7 +104,7 @@ def _at_home(obj: Object, bounds: AdmissionBounds) -> bool:
     return kind == "Namespace" and name in bounds.homes
 
 
-def _forbidden(kind: str, group: str) -> str:
+def _explain_forbidden(kind: str, group: str) -> str:
     if group == GROUP:
         return f"is an object of {GROUP}: it decides what is run and judged"
     if kind in GOVERNING:
@@ -114,14 +114,14 @@ def _forbidden(kind: str, group: str) -> str:
     return ""
 
 
-def _alike(group: str) -> str:
+def _find_alike(group: str) -> str:
     kinds = [each.kind for each in WRITABLE if each.group == group] or [
         each.kind for each in WRITABLE if not each.group
     ]
     return " | ".join(kinds)
 
 
-def _place(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
+def _check_place(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     known = _BY_KIND.get(obj["kind"])
     home = obj["metadata"].get("namespace")
     if obj["kind"] == "Namespace" and str(obj["metadata"]["name"]).startswith("kube-"):
@@ -132,7 +132,7 @@ def _place(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
         return
     if known.group == CHAOS_GROUP and home in _OURS:
         return  # where the experiment of a hidden fault is; another rule tells whoever writes it there himself
-    if _system(obj, home):
+    if _is_system(obj, home):
         yield Breach("SK202", ("metadata", "namespace"), home, f"lies in {home}", "SystemComponent")
         return
     yield Breach(
@@ -141,45 +141,45 @@ def _place(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     )  # fmt: skip
 
 
-def _system(obj: Object, home: str) -> bool:
+def _is_system(obj: Object, home: str) -> bool:
     return home in SYSTEM_NAMESPACES and (obj["kind"], obj["metadata"]["name"]) == _CONFIGURED
 
 
-def aim_of(change: Change, bounds: AdmissionBounds) -> Aim | None:
+def find_aim(change: Change, bounds: AdmissionBounds) -> Aim | None:
     """What a change is about; None of one that names no object."""
     if body := change.create or change.apply or change.chaos:
         metadata = body["metadata"]
-        home = _real(str(metadata.get("namespace") or APP_NAMESPACE), bounds)
+        home = _resolve_namespace(str(metadata.get("namespace") or APP_NAMESPACE), bounds)
         return Aim(body["kind"], metadata["name"], home, str(body.get("apiVersion", "")).rpartition("/")[0])
     if not change.target:
         return None
     ref = Reference.parse(change.target)
-    return Aim(ref.kind, ref.name, _real(ref.namespace, bounds), ref.group)
+    return Aim(ref.kind, ref.name, _resolve_namespace(ref.namespace, bounds), ref.group)
 
 
-def _real(symbol: str, bounds: AdmissionBounds) -> str:
+def _resolve_namespace(symbol: str, bounds: AdmissionBounds) -> str:
     known = (APP_NAMESPACE, *bounds.app.namespaces)
-    return real_name(bounds.namespace, symbol) if symbol in known else symbol
+    return resolve_namespace(bounds.namespace, symbol) if symbol in known else symbol
 
 
 def judge_change(change: Change, bounds: AdmissionBounds) -> Breach | None:
     """Why a change of an object that is there is not admitted; what it makes of rendered objects is judged apart."""
-    aim = aim_of(change, bounds)
+    aim = find_aim(change, bounds)
     if aim is None or change.create or change.apply or change.chaos:
         return None
     keys: Keys = (change.operation, "target")
     told = str(Reference(aim.kind, aim.name, aim.namespace, aim.group))
-    breach = _aimed(change, aim, bounds)
+    breach = _check_aim(change, aim, bounds)
     if breach is None or breach.declared in (bounds.declared - {""}):
         return None
     return breach._replace(keys=keys, value=told)
 
 
-def _aimed(change: Change, aim: Aim, bounds: AdmissionBounds) -> Breach | None:
+def _check_aim(change: Change, aim: Aim, bounds: AdmissionBounds) -> Breach | None:
     def refused(code: str, note: str, declared: str = "", expected: str = "") -> Breach:
         return Breach(code, (), "", note, declared, expected)
 
-    if refusal := _forbidden(aim.kind, aim.group):
+    if refusal := _explain_forbidden(aim.kind, aim.group):
         return refused("SK220", refusal)
     known = _BY_KIND.get(aim.kind)
     if known is None or (aim.group and aim.group != known.group):
@@ -194,7 +194,7 @@ def _aimed(change: Change, aim: Aim, bounds: AdmissionBounds) -> Breach | None:
         note = "is not among the rendered objects, so that what a JSON patch makes of it cannot be judged"
         return refused("SK236", note, expected="a patch of type Merge, or an object of the app")
     if known.namespaced:
-        return _outside(change, aim, bounds)
+        return _check_outside(change, aim, bounds)
     if aim.kind == "Namespace":
         home = aim.name in bounds.homes
         return None if home and change.operation == "patch" else refused("SK220", "is somebody else's namespace")
@@ -205,7 +205,7 @@ def _aimed(change: Change, aim: Aim, bounds: AdmissionBounds) -> Breach | None:
     return refused("SK236", "belongs to the whole cluster, and neither the app nor a fault brought it")
 
 
-def _outside(change: Change, aim: Aim, bounds: AdmissionBounds) -> Breach | None:
+def _check_outside(change: Change, aim: Aim, bounds: AdmissionBounds) -> Breach | None:
     """An object that is in a namespace of the app but not rendered belongs to a workload of it."""
     if aim.namespace in bounds.namespaces:
         return None
@@ -215,19 +215,19 @@ def _outside(change: Change, aim: Aim, bounds: AdmissionBounds) -> Breach | None
         return Breach("SK220", (), "", "holds rights or secrets of somebody else")
     component = aim.kind in WORKLOADS or (aim.kind, aim.name) == _CONFIGURED
     disturbs = aim.kind in WORKLOADS and change.operation in _DISTURBING
-    configures = (aim.kind, aim.name) == _CONFIGURED and change.operation == "patch" and _merged(change)
+    configures = (aim.kind, aim.name) == _CONFIGURED and change.operation == "patch" and _is_data_merge(change)
     undeclared = "SystemComponent" not in bounds.declared
     if aim.namespace in SYSTEM_NAMESPACES and component and (undeclared or disturbs or configures):
         return Breach("SK202", (), "", f"lies in {aim.namespace}", "SystemComponent")
     return Breach("SK236", (), "", f"lies in {aim.namespace}, which is no namespace of the app")
 
 
-def _merged(change: Change) -> bool:
+def _is_data_merge(change: Change) -> bool:
     """Whether a patch writes only data, in a form that shows it."""
     patch: Any = change.patch.patch if change.patch else None
     return isinstance(patch, Mapping) and set(patch) <= {"data"}
 
 
-def made(changes: Sequence[Change]) -> list[Object]:
+def collect_created(changes: Sequence[Change]) -> list[Object]:
     """What changes create."""
     return [body for c in changes if (body := c.create or c.apply or c.chaos)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from scenario_kit.admission.bounds import RBAC, AdmissionBounds, marked
+from scenario_kit.admission.bounds import RBAC, AdmissionBounds, find_metadata
 from scenario_kit.admission.breach import Breach, Keys
 from scenario_kit.model import Object
 from scenario_kit.model.reference import GROUP
@@ -47,7 +47,7 @@ _OF_NAMESPACES: Final = frozenset(
 )
 
 
-def marks(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
+def check_marks(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     """Marks of an object by which others keep it, remove it, or act on it."""
     metadata: Mapping[str, Any] = obj["metadata"]
     for i, text in enumerate(metadata.get("finalizers") or ()):
@@ -58,17 +58,17 @@ def marks(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
         yield Breach("SK220", ("metadata", "ownerReferences", i, "kind"), kind, "names an owner, who would remove it")
     if obj["kind"] == "PriorityClass" and obj.get("globalDefault"):
         yield Breach("SK220", ("globalDefault",), True, "is the priority of every new pod in the cluster")
-    for keys, found in marked(obj):
+    for keys, found in find_metadata(obj):
         for key, value in found.items():
-            yield from _key(obj, (*keys, key), str(key), str(value), bounds)
+            yield from _check_key(obj, (*keys, key), str(key), str(value), bounds)
 
 
-def _key(obj: Object, keys: Keys, key: str, value: str, bounds: AdmissionBounds) -> Iterator[Breach]:
+def _check_key(obj: Object, keys: Keys, key: str, value: str, bounds: AdmissionBounds) -> Iterator[Breach]:
     domain = key.partition("/")[0] if "/" in key else ""
     if domain == GROUP:
         yield Breach("SK220", keys, key, f"has '{key}', by which the kit finds what is its own")
     elif obj["kind"] == "Namespace" and keys[:2] == ("metadata", "labels"):
-        yield from _of_namespace(keys, key, value, bounds)
+        yield from _check_namespace_label(keys, key, value, bounds)
     elif "." in domain and domain not in _DOMAINS and key not in _KEYS and key not in bounds.keys:
         cluster = domain.endswith(("kubernetes.io", "k8s.io")) or obj["kind"] == "ServiceAccount"
         if key.startswith(f"{RBAC}/aggregate-to-") or (bounds.of_app and not cluster):
@@ -77,7 +77,7 @@ def _key(obj: Object, keys: Keys, key: str, value: str, bounds: AdmissionBounds)
         yield Breach("SK238", keys, key, note, expected="a key without a domain, or one that the app uses")
 
 
-def _of_namespace(keys: Keys, key: str, value: str, bounds: AdmissionBounds) -> Iterator[Breach]:
+def _check_namespace_label(keys: Keys, key: str, value: str, bounds: AdmissionBounds) -> Iterator[Breach]:
     if key.startswith(_SECURITY):
         if key.endswith("-version") or value in _STANDARDS:
             yield Breach("SK202", keys, key, f"has the label '{key}: {value}'", "PodSecurity")

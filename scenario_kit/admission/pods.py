@@ -58,73 +58,73 @@ _SHARED: Final = ("/mnt/", "/srv/", "/data/")
 _LISTS: Final = ("initContainers", "containers", "ephemeralContainers")
 
 
-def specs(value: Any, keys: Keys = ()) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
+def find_pod_specs(value: Any, keys: Keys = ()) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
     """Every pod spec in an object, with its place: whatever lists containers."""
     if isinstance(value, Mapping):
-        if any(_containers(value, kind) for kind in _LISTS):
+        if any(_is_containers(value, kind) for kind in _LISTS):
             yield keys, value
             return
         for name, part in value.items():
             if name not in ("metadata", "data", "stringData", "status"):
-                yield from specs(part, (*keys, name))
+                yield from find_pod_specs(part, (*keys, name))
     elif isinstance(value, list | tuple):
         for i, part in enumerate(value):
-            yield from specs(part, (*keys, i))
+            yield from find_pod_specs(part, (*keys, i))
 
 
-def _containers(spec: Mapping[str, Any], kind: str) -> bool:
+def _is_containers(spec: Mapping[str, Any], kind: str) -> bool:
     listed = spec.get(kind)
     return isinstance(listed, list | tuple) and any(isinstance(each, Mapping) for each in listed)
 
 
-def privileges(obj: Object) -> Iterator[Breach]:
+def check_privileges(obj: Object) -> Iterator[Breach]:
     """What the pods of an object may do beyond themselves; each names what declares it."""
-    for keys, spec in specs(obj):
-        yield from _pod(spec, keys)
+    for keys, spec in find_pod_specs(obj):
+        yield from _check_pod(spec, keys)
     if obj["kind"] == "PersistentVolume":
-        yield from _volume(obj)
+        yield from _check_volume(obj)
 
 
-def _pod(spec: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
+def _check_pod(spec: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
     for name, value in spec.items():
         if name in _FIELDS or value is None or (name in _OFF and value == _OFF[name]):
             continue
-        yield Breach("SK202", (*keys, name), value, f"has `{name}: {_shown(value)}`", NODE, "a pod without it")
+        yield Breach("SK202", (*keys, name), value, f"has `{name}: {_shorten(value)}`", NODE, "a pod without it")
     if str(spec.get("priorityClassName", "")).startswith("system-"):
         name = spec["priorityClassName"]
         note = f"has `priorityClassName: {name}`, the priority of the cluster's own components"
         yield Breach("SK202", (*keys, "priorityClassName"), name, note, NODE)
-    for i, volume in _mappings(spec.get("volumes")):
+    for i, volume in _iterate_mappings(spec.get("volumes")):
         for source, body in volume.items():
             if source not in _VOLUMES and body is not None:
                 path = body.get("path") if source == "hostPath" and isinstance(body, Mapping) else None
                 place = (*keys, "volumes", i, source, *(("path",) if path else ()))
-                told = f"hostPath.path: {path}" if path else f"volumes.{source}: {_shown(body)}"
+                told = f"hostPath.path: {path}" if path else f"volumes.{source}: {_shorten(body)}"
                 yield Breach("SK202", place, path or source, f"has `{told}`", NODE, "a pod without it")
-    yield from _context(spec.get("securityContext"), (*keys, "securityContext"))
+    yield from _check_security_context(spec.get("securityContext"), (*keys, "securityContext"))
     for kind in _LISTS:
-        for i, container in _mappings(spec.get(kind)):
-            yield from _container(container, (*keys, kind, i))
+        for i, container in _iterate_mappings(spec.get(kind)):
+            yield from _check_container(container, (*keys, kind, i))
 
 
-def _container(container: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
-    yield from _context(container.get("securityContext"), (*keys, "securityContext"))
-    for i, port in _mappings(container.get("ports")):
+def _check_container(container: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
+    yield from _check_security_context(container.get("securityContext"), (*keys, "securityContext"))
+    for i, port in _iterate_mappings(container.get("ports")):
         if port.get("hostPort"):
             note = f"has `hostPort: {port['hostPort']}`"
             yield Breach("SK202", (*keys, "ports", i, "hostPort"), port["hostPort"], note, CLUSTER, "a pod without it")
-    for i, _ in _mappings(container.get("volumeDevices")):
+    for i, _ in _iterate_mappings(container.get("volumeDevices")):
         note = "has `volumeDevices`, a block device of the node"
         yield Breach("SK202", (*keys, "volumeDevices", i), "volumeDevices", note, NODE)
 
 
-def _context(context: Any, keys: Keys) -> Iterator[Breach]:
+def _check_security_context(context: Any, keys: Keys) -> Iterator[Breach]:
     if not isinstance(context, Mapping):
         return
 
     def found(place: Keys, value: Any, need: str) -> Breach:
         return Breach(
-            "SK202", (*keys, *place), value, f"has `{_named(place)}: {_shown(value)}`", need, "a pod without it"
+            "SK202", (*keys, *place), value, f"has `{_name_place(place)}: {_shorten(value)}`", need, "a pod without it"
         )
 
     for name, value in context.items():
@@ -137,7 +137,7 @@ def _context(context: Any, keys: Keys) -> Iterator[Breach]:
     for i, capability in enumerate(added):
         if str(capability).removeprefix("CAP_") not in _HARMLESS:
             yield found(("capabilities", "add", i), capability, KERNEL)
-    for i, parameter in _mappings(context.get("sysctls")):
+    for i, parameter in _iterate_mappings(context.get("sysctls")):
         if parameter.get("name") not in _SAFE:
             yield found(("sysctls", i, "name"), parameter.get("name"), KERNEL)
     profile = (context.get("seccompProfile") or {}).get("type", "RuntimeDefault")
@@ -147,7 +147,7 @@ def _context(context: Any, keys: Keys) -> Iterator[Breach]:
         yield found(("procMount",), context["procMount"], KERNEL)
 
 
-def _volume(obj: Object) -> Iterator[Breach]:
+def _check_volume(obj: Object) -> Iterator[Breach]:
     spec: Mapping[str, Any] = obj.get("spec") or {}
     for source in ("hostPath", "local"):
         path = str((spec.get(source) or {}).get("path", ""))
@@ -163,16 +163,16 @@ def _volume(obj: Object) -> Iterator[Breach]:
             yield Breach("SK202", ("spec", source), source, note, NODE, "hostPath or local")
 
 
-def _named(place: Keys) -> str:
+def _name_place(place: Keys) -> str:
     """The last names of a place: two where one alone says little."""
     names = [str(key) for key in place if isinstance(key, str)]
     return ".".join(names[-2:]) if names[-1] in ("add", "path", "type", "name") else names[-1]
 
 
-def _shown(value: Any) -> str:
+def _shorten(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)[:80]
 
 
-def _mappings(value: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def _iterate_mappings(value: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:
     if isinstance(value, list | tuple):
         yield from ((i, item) for i, item in enumerate(value) if isinstance(item, Mapping))

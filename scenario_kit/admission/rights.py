@@ -25,43 +25,43 @@ _HEALTH: Final = ("/healthz", "/livez", "/readyz", "/version")
 _ANSWERS: Final = (CHAOS_GROUP, GROUP, "*")
 
 
-def _rule(group: str, resources: str, verbs: Sequence[str]) -> Rule:
+def _build_rule(group: str, resources: str, verbs: Sequence[str]) -> Rule:
     return {"apiGroups": [group], "resources": resources.split(), "verbs": list(verbs)}
 
 
 #: The most that `NamespaceRights` allows: nothing that holds or gives rights, or gets into a running pod.
 _IN_NAMESPACE: Final = (
-    _rule("", "configmaps", _CHANGE),
-    _rule("", "endpoints events limitranges persistentvolumeclaims pods pods/log pods/status", READ),
-    _rule("", "replicationcontrollers resourcequotas services", READ),
-    _rule("apps", "controllerrevisions daemonsets deployments replicasets statefulsets", _PATCH),
-    _rule("apps", "deployments/scale replicasets/scale statefulsets/scale", _PATCH),
-    _rule("autoscaling", "horizontalpodautoscalers", _PATCH),
-    _rule("batch", "cronjobs jobs", READ),
-    _rule("coordination.k8s.io", "leases", _CHANGE),
-    _rule("discovery.k8s.io", "endpointslices", READ),
-    _rule("events.k8s.io", "events", READ),
-    _rule("metrics.k8s.io", "pods", READ),
-    _rule("networking.k8s.io", "ingresses networkpolicies", READ),
-    _rule("policy", "poddisruptionbudgets", READ),
+    _build_rule("", "configmaps", _CHANGE),
+    _build_rule("", "endpoints events limitranges persistentvolumeclaims pods pods/log pods/status", READ),
+    _build_rule("", "replicationcontrollers resourcequotas services", READ),
+    _build_rule("apps", "controllerrevisions daemonsets deployments replicasets statefulsets", _PATCH),
+    _build_rule("apps", "deployments/scale replicasets/scale statefulsets/scale", _PATCH),
+    _build_rule("autoscaling", "horizontalpodautoscalers", _PATCH),
+    _build_rule("batch", "cronjobs jobs", READ),
+    _build_rule("coordination.k8s.io", "leases", _CHANGE),
+    _build_rule("discovery.k8s.io", "endpointslices", READ),
+    _build_rule("events.k8s.io", "events", READ),
+    _build_rule("metrics.k8s.io", "pods", READ),
+    _build_rule("networking.k8s.io", "ingresses networkpolicies", READ),
+    _build_rule("policy", "poddisruptionbudgets", READ),
 )
 #: The most that `ClusterRights` allows: reading what tells nothing secret.
 _IN_CLUSTER: Final = (
-    _rule("", "endpoints limitranges namespaces nodes persistentvolumeclaims persistentvolumes pods", READ),
-    _rule("", "replicationcontrollers resourcequotas services", READ),
-    _rule("apps", "controllerrevisions daemonsets deployments replicasets statefulsets", READ),
-    _rule("autoscaling", "horizontalpodautoscalers", READ),
-    _rule("batch", "cronjobs jobs", READ),
-    _rule("discovery.k8s.io", "endpointslices", READ),
-    _rule("metrics.k8s.io", "nodes pods", READ),
-    _rule("networking.k8s.io", "ingresses ingressclasses networkpolicies", READ),
-    _rule("policy", "poddisruptionbudgets", READ),
-    _rule("scheduling.k8s.io", "priorityclasses", READ),
-    _rule("storage.k8s.io", "storageclasses", READ),
+    _build_rule("", "endpoints limitranges namespaces nodes persistentvolumeclaims persistentvolumes pods", READ),
+    _build_rule("", "replicationcontrollers resourcequotas services", READ),
+    _build_rule("apps", "controllerrevisions daemonsets deployments replicasets statefulsets", READ),
+    _build_rule("autoscaling", "horizontalpodautoscalers", READ),
+    _build_rule("batch", "cronjobs jobs", READ),
+    _build_rule("discovery.k8s.io", "endpointslices", READ),
+    _build_rule("metrics.k8s.io", "nodes pods", READ),
+    _build_rule("networking.k8s.io", "ingresses ingressclasses networkpolicies", READ),
+    _build_rule("policy", "poddisruptionbudgets", READ),
+    _build_rule("scheduling.k8s.io", "priorityclasses", READ),
+    _build_rule("storage.k8s.io", "storageclasses", READ),
     {"nonResourceURLs": list(_HEALTH), "verbs": ["get"]},
 )
 #: What the roles of an app may hold beyond that: its own secrets.
-_OF_APP: Final = (*_IN_NAMESPACE, _rule("", "secrets", READ))
+_OF_APP: Final = (*_IN_NAMESPACE, _build_rule("", "secrets", READ))
 
 
 class _RulePart(NamedTuple):
@@ -74,7 +74,7 @@ class _RulePart(NamedTuple):
     url: str = ""
 
 
-def _parts(rule: Rule) -> Iterator[_RulePart]:
+def _split_rule(rule: Rule) -> Iterator[_RulePart]:
     verbs = rule.get("verbs") or ()
     for verb, url in product(verbs, rule.get("nonResourceURLs") or ()):
         yield _RulePart(str(verb), "", "", "", str(url))
@@ -100,22 +100,22 @@ def _covers(rule: Rule, part: _RulePart) -> bool:
     return (holds("resources", part.resource) or bool(alike)) and (not names or part.name in names)
 
 
-def uncovered(rule: Rule, owned: Iterable[Rule]) -> list[_RulePart]:
+def find_uncovered(rule: Rule, owned: Iterable[Rule]) -> list[_RulePart]:
     """The parts of a rule that none of the others covers."""
     known = tuple(owned)
-    return [part for part in _parts(rule) if not any(_covers(other, part) for other in known)]
+    return [part for part in _split_rule(rule) if not any(_covers(other, part) for other in known)]
 
 
-def granted(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
+def check_granted(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     """What a role or a binding would give beyond the app's rights."""
     kind = obj["kind"]
     if kind in ("Role", "ClusterRole"):
-        yield from _role(obj, bounds)
+        yield from _check_role(obj, bounds)
     elif kind in ("RoleBinding", "ClusterRoleBinding"):
-        yield from _binding(obj, bounds)
+        yield from _check_binding(obj, bounds)
 
 
-def _role(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
+def _check_role(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     everywhere = obj["kind"] == "ClusterRole"
     if obj.get("aggregationRule") is not None:
         note = "has an aggregation rule, so that its rights are those of roles which others write"
@@ -128,46 +128,49 @@ def _role(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     for i, rule in enumerate(obj.get("rules") or ()):
         if not isinstance(rule, Mapping):
             continue
-        yield from _answers(rule, i)
-        never = [part for part in uncovered(rule, (*owned, *most)) if part.group not in _ANSWERS]
+        yield from _check_own_answers(rule, i)
+        never = [part for part in find_uncovered(rule, (*owned, *most)) if part.group not in _ANSWERS]
         for part in never:
-            yield _beyond(rule, i, part, everywhere)
+            yield _build_breach(rule, i, part, everywhere)
         if never or bounds.of_app:
             continue
         declared = "ClusterRights" if everywhere else "NamespaceRights"
-        for part in uncovered(rule, owned)[:1]:
+        for part in find_uncovered(rule, owned)[:1]:
             if part.group not in _ANSWERS:
-                note = f"allows to {_told(part)}{' everywhere' if everywhere else ''}, which no role of the app does"
+                note = (
+                    f"allows to {_describe_part(part)}{' everywhere' if everywhere else ''}, which no role of the "
+                    f"app does"
+                )
                 yield Breach("SK202", ("rules", i, "verbs"), part.verb, note, declared)
 
 
-def _answers(rule: Rule, i: int) -> Iterator[Breach]:
+def _check_own_answers(rule: Rule, i: int) -> Iterator[Breach]:
     for j, group in enumerate(rule.get("apiGroups") or ()):
         if group in _ANSWERS:
             yield Breach("SK213", ("rules", i, "apiGroups", j), group, f"grants rights on objects of '{group}'")
 
 
-def _beyond(rule: Rule, i: int, part: _RulePart, everywhere: bool) -> Breach:
+def _build_breach(rule: Rule, i: int, part: _RulePart, everywhere: bool) -> Breach:
     """The field that goes too far: the verb where reading would be in order, else the resource."""
     where = "in every namespace" if everywhere else "beyond what a declared exception may give"
     if part.url:
         place: tuple[str | int, ...] = ("rules", i, "nonResourceURLs", list(rule["nonResourceURLs"]).index(part.url))
         return Breach("SK203", place, part.url, f"allows to {part.verb} {part.url} of the API server")
-    readable = not uncovered({**rule, "resources": [part.resource], "apiGroups": [part.group], "verbs": READ},
+    readable = not find_uncovered({**rule, "resources": [part.resource], "apiGroups": [part.group], "verbs": READ},
                              _IN_CLUSTER if everywhere else _IN_NAMESPACE)  # fmt: skip
     field, value = ("verbs", part.verb) if readable else ("resources", part.resource)
     at = [str(each) for each in rule[field]].index(value)
-    return Breach("SK203", ("rules", i, field, at), value, f"allows to {_told(part)} {where}")
+    return Breach("SK203", ("rules", i, field, at), value, f"allows to {_describe_part(part)} {where}")
 
 
-def _told(part: _RulePart) -> str:
+def _describe_part(part: _RulePart) -> str:
     if part.url:
         return f"{part.verb} {part.url}"
     resource = f"{part.resource}.{part.group}" if part.group else part.resource
     return f"{'do everything with' if part.verb == '*' else part.verb} {'everything' if resource == '*' else resource}"
 
 
-def _binding(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
+def _check_binding(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     ref = obj.get("roleRef") or {}
     kind, name = str(ref.get("kind", "")), str(ref.get("name", ""))
     role = bounds.known.get((kind, name))
@@ -186,10 +189,10 @@ def _binding(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
         yield Breach("SK202", ("roleRef", "name"), name, note, "ClusterRights")
     for i, subject in enumerate(obj.get("subjects") or ()):
         if isinstance(subject, Mapping):
-            yield from _subject(subject, i, obj, bounds)
+            yield from _check_subject(subject, i, obj, bounds)
 
 
-def _subject(subject: Mapping[str, Any], i: int, obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
+def _check_subject(subject: Mapping[str, Any], i: int, obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     kind, name = str(subject.get("kind", "")), str(subject.get("name", ""))
     home = str(subject.get("namespace") or obj["metadata"].get("namespace") or bounds.namespace)
     if kind != "ServiceAccount":

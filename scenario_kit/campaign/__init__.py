@@ -1,11 +1,11 @@
 """Which trials a validation consists of, running them, and what they add up to (design §8)."""
 
-from scenario_kit.campaign.plan_file import chosen
-from scenario_kit.campaign.plans import PLANS, QUICK, STANDARD, TRY, Plan, PlannedTrial, named, trials
+from scenario_kit.campaign.plan_file import choose_plan
+from scenario_kit.campaign.plans import PLANS, QUICK, STANDARD, TRY, Plan, PlannedTrial, get_plan, plan_trials
 from scenario_kit.campaign.result import TrialResult, Validation
 from scenario_kit.campaign.run import run
-from scenario_kit.campaign.trial_store import status_of
-from scenario_kit.campaign.verdict import conclude, verdict
+from scenario_kit.campaign.trial_store import read_status
+from scenario_kit.campaign.verdict import conclude, reach_verdict
 from scenario_kit.model.reference import MANAGEMENT_NAMESPACE
 
 __all__ = [
@@ -18,11 +18,11 @@ __all__ = [
     "PlannedTrial",
     "TrialResult",
     "Validation",
-    "chosen",
+    "choose_plan",
     "conclude",
-    "named",
+    "get_plan",
     "run",
-    "status_of",
-    "trials",
-    "verdict",
+    "read_status",
+    "plan_trials",
+    "reach_verdict",
 ]

@@ -13,7 +13,7 @@ from typing import Final, Protocol
 
 import msgspec
 
-from scenario_kit.campaign.plans import enumerated
+from scenario_kit.campaign.plans import join_names
 from scenario_kit.model import App, Finding, Runbook, Severity
 from scenario_kit.model.twin import Assumption
 
@@ -36,9 +36,9 @@ class Ran(Protocol):
         """The values that assumptions had; empty for those of the app's definition."""
 
 
-def drawn(app: App, variation: int) -> dict[str, float]:
+def draw_assumptions(app: App, variation: int) -> dict[str, float]:
     """The values that a variation gives to the assumptions of an app; number 0 changes none of them."""
-    known = ranges(app)
+    known = read_ranges(app)
     if not variation:
         return {}
     block, turn = divmod(variation - 1, _BLOCK)
@@ -49,36 +49,36 @@ def drawn(app: App, variation: int) -> dict[str, float]:
     }  # fmt: skip
 
 
-def ranges(app: App) -> Mapping[str, Assumption]:
+def read_ranges(app: App) -> Mapping[str, Assumption]:
     """The assumptions of an app by name; none where it has no twin."""
     return app.twin.assumptions if app.twin is not None else {}
 
 
-def varied(runbook: Runbook, variation: int) -> Runbook:
+def vary_runbook(runbook: Runbook, variation: int) -> Runbook:
     """The runbook with the twin's assumptions as that variation has them."""
-    values, twin = drawn(runbook.app, variation), runbook.app.twin
+    values, twin = draw_assumptions(runbook.app, variation), runbook.app.twin
     if not values or twin is None:
         return runbook
     app = msgspec.structs.replace(runbook.app, twin=twin.with_assumptions(values))
     return msgspec.structs.replace(runbook, app=app)
 
 
-def rests_on(repeats: Iterable[Ran], app: App) -> list[Finding]:
+def find_decisive_assumptions(repeats: Iterable[Ran], app: App) -> list[Finding]:
     """What every broken repeat had and no other: assumptions at one end of their range."""
     ran = [r for r in repeats if r.outcome in ("Held", "Broken")]
     broken = [r for r in ran if r.outcome == "Broken"]
     if not broken or len(broken) == len(ran) or not all(r.assumed for r in broken):
         return []
-    blamed = [name for name in ranges(app) if _explains(name, broken, [r for r in ran if r.outcome == "Held"])]
+    blamed = [name for name in read_ranges(app) if _explains(name, broken, [r for r in ran if r.outcome == "Held"])]
     if not blamed:
         return []
-    told = [_told(name, ranges(app)[name], broken[0].assumed[name]) for name in blamed[:_NAMED]]
+    told = [_describe_assumption(name, read_ranges(app)[name], broken[0].assumed[name]) for name in blamed[:_NAMED]]
     more = f"; or on {len(blamed) - _NAMED} more that went with them" if len(blamed) > _NAMED else ""
     return [
         Finding(
             code="SK512",
             severity=Severity.WARNING,
-            message=f"the scenario rests on an assumption of the simulated app: {enumerated(blamed[:_NAMED], 'or')}",
+            message=f"the scenario rests on an assumption of the simulated app: {join_names(blamed[:_NAMED], 'or')}",
             observed=f"every repeat that broke, and no other, had {' or '.join(told)}{more}",
             expected="repeats that hold wherever in its range an assumption lies",
             why="nobody knows which value the real app has, so the scenario may not reproduce there",
@@ -92,6 +92,6 @@ def _explains(name: str, broken: Sequence[Ran], held: Sequence[Ran]) -> bool:
     return len(values) == 1 and all(r.assumed.get(name) not in values for r in held)
 
 
-def _told(name: str, assumption: Assumption, value: float) -> str:
+def _describe_assumption(name: str, assumption: Assumption, value: float) -> str:
     said = f"{name} = {value:g} ({assumption.low:g} to {assumption.high:g}, {assumption.why})"
     return said.replace(", )", ")")

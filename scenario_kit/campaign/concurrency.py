@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from scenario_kit.model import Change, Object, Reference, Runbook
-from scenario_kit.model.chaos import experiment
-from scenario_kit.model.pod_resources import pod_requests
-from scenario_kit.model.reference import bare
+from scenario_kit.model.chaos import get_experiment
+from scenario_kit.model.pod_resources import sum_pod_requests
+from scenario_kit.model.reference import strip_reference
 from scenario_kit.model.trial import ALONE_LABEL
 from scenario_kit.render.app import CLUSTER_KINDS
 
@@ -24,36 +24,36 @@ _MOST_CORES: Final = 4.0
 _NAMES: Final = "DNSChaos"
 
 
-def at_once(runbook: Runbook, parallel: int) -> int:
+def limit_concurrency(runbook: Runbook, parallel: int) -> int:
     """Of ``parallel`` trials, how many may run beside each other: one, where any of them reaches beyond its app."""
-    return 1 if alone(runbook) else parallel
+    return 1 if runs_alone(runbook) else parallel
 
 
-def alone(runbook: Runbook) -> bool:
+def runs_alone(runbook: Runbook) -> bool:
     """Whether a trial reaches beyond its app, so that nothing may run beside it, or takes the room of others."""
     if any(fault.scope == "Cluster" for fault in runbook.faults):
         return True
     own = {"", "app", *runbook.namespaces, *runbook.everywhere}
-    each = {(o["kind"], o["metadata"]["name"]): _cores(o) for o in runbook.objects}
-    return any(_beyond(change, own) or _crowds(change, each) for change in _changes(runbook))
+    each = {(o["kind"], o["metadata"]["name"]): _count_cores(o) for o in runbook.objects}
+    return any(_leaves_app(change, own) or _needs_many_pods(change, each) for change in _changes(runbook))
 
 
-def _crowds(change: Change, each: Mapping[tuple[str, str], float]) -> bool:
+def _needs_many_pods(change: Change, each: Mapping[tuple[str, str], float]) -> bool:
     """Whether a change asks for so many pods that others may find no room.
 
     ``each`` is what one pod of a workload, by kind and name, asks for in cores.
     """
     body = change.create or change.apply
     if body is not None:
-        replicas, cores = _replicas(body), _cores(body)
+        replicas, cores = _count_replicas(body), _count_cores(body)
     elif change.target is not None:
-        replicas, cores = _asked(change), each.get(bare(change.target), 0.0)
+        replicas, cores = _count_requested_pods(change), each.get(strip_reference(change.target), 0.0)
     else:
         return False
     return replicas > _MOST_PODS or (replicas > 1 and replicas * cores > _MOST_CORES)
 
 
-def _asked(change: Change) -> int:
+def _count_requested_pods(change: Change) -> int:
     """How many pods a change of an object that exists asks for; 0 where it says nothing of that."""
     if change.scale is not None:
         return change.scale.replicas
@@ -61,30 +61,30 @@ def _asked(change: Change) -> int:
     if isinstance(patch, list):
         values = [step.get("value") for step in patch if step.get("path") == "/spec/replicas"]
         return max((n for n in values if isinstance(n, int)), default=0)
-    return _replicas(patch)
+    return _count_replicas(patch)
 
 
-def _replicas(document: Any) -> int:
+def _count_replicas(document: Any) -> int:
     """How many pods an object, or a merge patch of one, asks for at most; 0 where it says nothing of that."""
     spec = document.get("spec") if isinstance(document, Mapping) else None
     told = [spec.get(name) for name in ("replicas", "maxReplicas", "parallelism")] if isinstance(spec, Mapping) else ()
     return max((n for n in told if isinstance(n, int)), default=0)
 
 
-def _cores(obj: Object) -> float:
+def _count_cores(obj: Object) -> float:
     template = (obj.get("spec") or {}).get("template") or {}
-    return pod_requests(template.get("spec") or {}).get("cpu", 0.0)
+    return sum_pod_requests(template.get("spec") or {}).get("cpu", 0.0)
 
 
-def labels(runbook: Runbook) -> dict[str, str]:
+def build_labels(runbook: Runbook) -> dict[str, str]:
     """What a trial carries so that others know whether they may run beside it."""
-    return {ALONE_LABEL: "true"} if alone(runbook) else {}
+    return {ALONE_LABEL: "true"} if runs_alone(runbook) else {}
 
 
-def in_the_way(runbook: Runbook, others: Iterable[Object]) -> str:
+def find_blocking_trial(runbook: Runbook, others: Iterable[Object]) -> str:
     """Why no trial of this scenario may begin beside other Trial objects; empty where one may."""
-    beyond = alone(runbook)
-    going = sorted(t["metadata"]["name"] for t in others if _under_way(t) and (beyond or _alone(t)))
+    beyond = runs_alone(runbook)
+    going = sorted(t["metadata"]["name"] for t in others if _is_running(t) and (beyond or _is_exclusive(t)))
     if not going:
         return ""
     names = f"{going[0]} and {len(going) - 1} more" if len(going) > 1 else going[0]
@@ -93,11 +93,11 @@ def in_the_way(runbook: Runbook, others: Iterable[Object]) -> str:
     return f"a trial that reaches beyond its app is under way, and nothing begins beside it: {names}"
 
 
-def _under_way(trial: Object) -> bool:
+def _is_running(trial: Object) -> bool:
     return not (trial.get("status") or {}).get("outcome") or bool(trial["metadata"].get("deletionTimestamp"))
 
 
-def _alone(trial: Object) -> bool:
+def _is_exclusive(trial: Object) -> bool:
     return ALONE_LABEL in (trial["metadata"].get("labels") or {})
 
 
@@ -108,11 +108,11 @@ def _changes(runbook: Runbook) -> Iterator[Change]:
         yield from procedure.solution.changes
 
 
-def _beyond(change: Change, own: set[str]) -> bool:
+def _leaves_app(change: Change, own: set[str]) -> bool:
     if change.chaos is not None:
         # The name server of Chaos Mesh knows an experiment by its name alone, which all trials of a scenario share: the
         # end of one takes away what it was told for another.
-        return experiment(change.chaos)[0] == _NAMES
+        return get_experiment(change.chaos)[0] == _NAMES
     body = change.create or change.apply
     if body is not None:
         return body["kind"] in CLUSTER_KINDS or body.get("metadata", {}).get("namespace", "") not in own

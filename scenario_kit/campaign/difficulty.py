@@ -11,12 +11,12 @@ from math import isfinite
 from statistics import median
 from typing import Final
 
-from scenario_kit.campaign.label_interventions import labelled
-from scenario_kit.campaign.repairs import solutions
+from scenario_kit.campaign.label_interventions import list_labelled
+from scenario_kit.campaign.repairs import build_solutions
 from scenario_kit.campaign.result import TrialResult
 from scenario_kit.campaign.retries import is_repeat
-from scenario_kit.campaign.summary import end_of_hold, first_onset
-from scenario_kit.judge.expectations import same_entity
+from scenario_kit.campaign.summary import end_of_hold, find_first_onset
+from scenario_kit.judge.expectations import is_same_entity
 from scenario_kit.model import App, Reference, Runbook
 from scenario_kit.model.difficulty import Band, Complexity, Difficulty
 from scenario_kit.model.scenario import PropagationEdge
@@ -28,27 +28,27 @@ _MEDIUM: Final = 2.8
 _TRIVIAL: Final = 0.8
 
 
-def difficulty(runbook: Runbook, results: Iterable[TrialResult]) -> Difficulty | None:
+def measure_difficulty(runbook: Runbook, results: Iterable[TrialResult]) -> Difficulty | None:
     """The difficulty of an incident; None where there is none, or no repeat held."""
     repeats = [r for r in results if is_repeat(r.purpose) and r.outcome == "Held" and r.history is not None]
     if runbook.outcome != "Incident" or not repeats:
         return None
     app, edges = runbook.app, runbook.ground_truth.propagation
-    causes = [c.entity for c in labelled(runbook)]
+    causes = [c.entity for c in list_labelled(runbook)]
     path = [*causes, *(end for e in edges for end in (e.from_, e.to))]
-    heard = [loudness(r) for r in repeats]
-    onsets = [{e: first_onset(r, e, end_of_hold(r)) for e in seen} for r, seen in zip(repeats, heard, strict=True)]
+    heard = [measure_loudness(r) for r in repeats]
+    onsets = [{e: find_first_onset(r, e, end_of_hold(r)) for e in seen} for r, seen in zip(repeats, heard, strict=True)]
     firsts = [min(times.values()) for times in onsets if times]
     ranks = [rank for seen in heard if (rank := _rank(app, seen, causes)) is not None]
-    first = sum(_share(app, {e: -t for e, t in times.items()}, causes) for times in onsets) / len(repeats)
-    loudest = sum(_share(app, seen, causes) for seen in heard) / len(repeats)
+    first = sum(_compute_share(app, {e: -t for e, t in times.items()}, causes) for times in onsets) / len(repeats)
+    loudest = sum(_compute_share(app, seen, causes) for seen in heard) / len(repeats)
     entities = sorted({e for seen in heard for e in seen})
     return Difficulty(
-        complexity=complexity(runbook),
+        complexity=measure_complexity(runbook),
         first_alert_seconds=median(firsts) if firsts and all(map(isfinite, firsts)) else None,
         off_path=tuple(
             e for e in entities
-            if 2 * sum(e in seen for seen in heard) >= len(heard) and not any(same_thing(app, e, p) for p in path)
+            if 2 * sum(e in seen for seen in heard) >= len(heard) and not any(is_same_thing(app, e, p) for p in path)
         ),
         blame_first=round(first, 3),
         blame_loudest=round(loudest, 3),
@@ -57,24 +57,24 @@ def difficulty(runbook: Runbook, results: Iterable[TrialResult]) -> Difficulty |
     )  # fmt: skip
 
 
-def complexity(runbook: Runbook) -> Complexity:
+def measure_complexity(runbook: Runbook) -> Complexity:
     """What the file alone says about difficulty."""
-    causes = [c.entity for c in labelled(runbook)]
+    causes = [c.entity for c in list_labelled(runbook)]
     edges = runbook.ground_truth.propagation
-    path = max(1, max((_longest(cause, edges) for cause in causes), default=1))
+    path = max(1, max((_find_longest_path(cause, edges) for cause in causes), default=1))
     repairs = [
         [runbook.procedure(s.use, s.name) for s in steps if s.kind == "change" and s.use == "Solution"]
-        for steps in solutions(runbook)
+        for steps in build_solutions(runbook)
     ]
     steps = max(1, min((sum(len(p.solution.changes) for p in each) for each in repairs), default=1))
     ways = [*causes, *(end for e in edges for end in (e.from_, e.to))]
-    technologies = max(1, len({_technology(runbook.app, entity) for entity in ways}))
+    technologies = max(1, len({_find_technology(runbook.app, entity) for entity in ways}))
     value = round((path * steps * technologies) ** (1 / 3), 2)
     band: Band = "Low" if value < _LOW else "Medium" if value < _MEDIUM else "High"
     return Complexity(path=path, steps=steps, technologies=technologies, value=value, band=band)
 
 
-def loudness(result: TrialResult) -> dict[str, float]:
+def measure_loudness(result: TrialResult) -> dict[str, float]:
     """Seconds for which alerts fired on each entity, from injection until somebody acts; several at once add up."""
     assert result.history is not None
     start, end = result.injected_at or result.history.start, end_of_hold(result)
@@ -86,50 +86,50 @@ def loudness(result: TrialResult) -> dict[str, float]:
     return heard
 
 
-def _share(app: App, heard: dict[str, float], causes: Sequence[str]) -> float:
+def _compute_share(app: App, heard: dict[str, float], causes: Sequence[str]) -> float:
     """The chance that naming one of those with the highest score names a cause."""
     if not heard:
         return 0.0
     best = [e for e, score in heard.items() if score == max(heard.values())]
-    return sum(any(same_thing(app, e, c) for c in causes) for e in best) / len(best)
+    return sum(any(is_same_thing(app, e, c) for c in causes) for e in best) / len(best)
 
 
 def _rank(app: App, heard: dict[str, float], causes: Sequence[str]) -> float | None:
     """The rank of the loudest cause, from 1; those that are as loud share the middle of their ranks."""
     ranks = []
     for entity, score in heard.items():
-        if any(same_thing(app, entity, c) for c in causes):
+        if any(is_same_thing(app, entity, c) for c in causes):
             louder = sum(other > score for other in heard.values())
             as_loud = sum(other == score for other in heard.values())
             ranks.append(louder + (as_loud + 1) / 2)
     return min(ranks, default=None)
 
 
-def _longest(start: str, edges: Sequence[PropagationEdge], seen: tuple[str, ...] = ()) -> int:
+def _find_longest_path(start: str, edges: Sequence[PropagationEdge], seen: tuple[str, ...] = ()) -> int:
     """Edges of the longest way from an entity; the propagation has no cycles, and one in bad input is not followed."""
-    ways = [e.to for e in edges if same_entity(e.from_, start) and e.to not in seen]
-    return max((1 + _longest(end, edges, (*seen, start)) for end in ways), default=0)
+    ways = [e.to for e in edges if is_same_entity(e.from_, start) and e.to not in seen]
+    return max((1 + _find_longest_path(end, edges, (*seen, start)) for end in ways), default=0)
 
 
-def same_thing(app: App, one: str, other: str) -> bool:
+def is_same_thing(app: App, one: str, other: str) -> bool:
     """Whether two references mean one thing to whoever investigates: the same object, or parts of one component."""
-    if same_entity(one, other):
+    if is_same_entity(one, other):
         return True
-    component = _component(app, one)
-    return bool(component) and component == _component(app, other)
+    component = _find_component(app, one)
+    return bool(component) and component == _find_component(app, other)
 
 
-def _component(app: App, entity: str) -> str:
+def _find_component(app: App, entity: str) -> str:
     ref = Reference.parse(entity)
     for component in app.components:
-        if same_entity(component.workload, entity) or (ref.kind == "Service" and ref.name == component.service):
+        if is_same_entity(component.workload, entity) or (ref.kind == "Service" and ref.name == component.service):
             return component.name
     return ""
 
 
-def _technology(app: App, entity: str) -> str:
+def _find_technology(app: App, entity: str) -> str:
     """What has to be understood: a store, queue or flag service by its name, every other object by its kind."""
-    component = app.component(_component(app, entity)) if _component(app, entity) else None
+    component = app.component(_find_component(app, entity)) if _find_component(app, entity) else None
     if component is not None and component.role in ("Store", "Queue", "Flags"):
         return component.name
     return Reference.parse(entity).kind

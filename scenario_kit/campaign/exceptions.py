@@ -16,12 +16,12 @@ _PLAIN: Final = {
 }
 
 
-def allowances(faults: Iterable[Fault]) -> tuple[Allowance, ...]:
+def list_allowances(faults: Iterable[Fault]) -> tuple[Allowance, ...]:
     """The exceptions that the faults declare, each with its reason; none of an ordinary scenario."""
-    return tuple(each for fault in faults for each in _of(fault))
+    return tuple(each for fault in faults for each in _list_fault_allowances(fault))
 
 
-def _of(fault: Fault) -> Iterable[Allowance]:
+def _list_fault_allowances(fault: Fault) -> Iterable[Allowance]:
     for each in fault.exceptions:
         yield Allowance(fault=fault.name, allow=each.allow, because=each.because)
     for name in (fault.scope, *fault.requires):

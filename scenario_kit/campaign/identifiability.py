@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from scenario_kit.campaign.label_interventions import labelled
+from scenario_kit.campaign.label_interventions import list_labelled
 from scenario_kit.campaign.repeatability import discriminates
 from scenario_kit.campaign.result import Neighbour, TrialResult
 from scenario_kit.campaign.retries import is_repeat
@@ -26,7 +26,7 @@ SAME: Final = 0.2
 _FEW: Final = 3
 
 
-def fingerprint(runbook: Runbook, results: Iterable[TrialResult]) -> Fingerprint | None:
+def take_fingerprint(runbook: Runbook, results: Iterable[TrialResult]) -> Fingerprint | None:
     """What the repeats that held showed; None where there are too few, or where nothing is to be found."""
     repeats = [r for r in results if is_repeat(r.purpose) and r.outcome == "Held" and r.history is not None]
     if runbook.outcome != "Incident" or len(repeats) < _FEW:
@@ -35,20 +35,20 @@ def fingerprint(runbook: Runbook, results: Iterable[TrialResult]) -> Fingerprint
     usual = [sign for sign, times in counted.items() if 2 * times >= len(repeats)]
     return Fingerprint(
         app=runbook.app.name,
-        answer=tuple(sorted({c.entity for c in labelled(runbook)})),
-        symptoms=tuple(tuple(sorted(symptoms(r))) for r in repeats),
-        signs=tuple(sorted({*usual, *_changed(runbook)})),
+        answer=tuple(sorted({c.entity for c in list_labelled(runbook)})),
+        symptoms=tuple(tuple(sorted(collect_symptoms(r))) for r in repeats),
+        signs=tuple(sorted({*usual, *_find_changed(runbook)})),
     )
 
 
-def symptoms(repeat: TrialResult) -> set[str]:
+def collect_symptoms(repeat: TrialResult) -> set[str]:
     """The alerts of a repeat, from the injection until somebody acts."""
     assert repeat.history is not None
     start, end = repeat.injected_at or repeat.history.start, end_of_hold(repeat)
     return {label(t) for t in repeat.history.timelines if t.fires_within(start, end)}
 
 
-def _changed(runbook: Runbook) -> set[str]:
+def _find_changed(runbook: Runbook) -> set[str]:
     """Fields that a solver finds different from the healthy app's; what hidden experiments write, nobody finds."""
     return {
         f"field {entity.field or 'of'} on {entity.ref}"
@@ -59,7 +59,7 @@ def _changed(runbook: Runbook) -> set[str]:
     }
 
 
-def neighbours(mine: Fingerprint, others: Mapping[str, Fingerprint]) -> list[Neighbour]:
+def find_neighbours(mine: Fingerprint, others: Mapping[str, Fingerprint]) -> list[Neighbour]:
     """The incidents of the same app whose symptoms are the same, the nearest first, and what tells them apart."""
     found = []
     for name, other in others.items():
@@ -80,7 +80,7 @@ def neighbours(mine: Fingerprint, others: Mapping[str, Fingerprint]) -> list[Nei
     return sorted(found, key=lambda n: (n.margin, n.scenario))
 
 
-def judged(found: Sequence[Neighbour]) -> list[Finding]:
+def judge_neighbours(found: Sequence[Neighbour]) -> list[Finding]:
     """Incidents that cannot be told apart, and incidents that are the same one."""
     findings = []
     for near in found:

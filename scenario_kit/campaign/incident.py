@@ -10,7 +10,7 @@ import msgspec
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import ScenarioKitError
 from scenario_kit.model import AlertRule, Runbook, Scenario
-from scenario_kit.model.alert_rule import alert_deadline
+from scenario_kit.model.alert_rule import compute_alert_deadline
 from scenario_kit.model.incident import BrokenTarget, Incident, NamedProcedure, PromisedAlert
 from scenario_kit.model.scenario import AlertExpectation, Decoy, Expect, Solution
 
@@ -49,7 +49,7 @@ def describe_incident(scenario: Scenario, runbook: Runbook | None, titles: Mappi
         ),
         causes=tuple(cause.entity or f"Fault/{cause.fault}" for cause in spec.ground_truth.root_causes),
         alerts=tuple(
-            PromisedAlert(name=a.name, on=a.on, within_seconds=_deadline(a, runbook))
+            PromisedAlert(name=a.name, on=a.on, within_seconds=_compute_deadline(a, runbook))
             for a in spec.expect.alerts
             if a.alert_class == "MustFire"
         ),
@@ -58,11 +58,11 @@ def describe_incident(scenario: Scenario, runbook: Runbook | None, titles: Mappi
     )
 
 
-def _deadline(alert: AlertExpectation, runbook: Runbook | None) -> int:
+def _compute_deadline(alert: AlertExpectation, runbook: Runbook | None) -> int:
     """Seconds after the injection; 0 where only the rules would say, and they are unknown."""
     if runbook is None:
         return alert.within_seconds or 0
-    return alert_deadline(runbook.rules, alert.name, alert.within_seconds)
+    return compute_alert_deadline(runbook.rules, alert.name, alert.within_seconds)
 
 
 def read_titles(scenario: Scenario, catalog: Catalog, beside: Path | None = None) -> dict[str, str]:
@@ -79,7 +79,7 @@ def read_titles(scenario: Scenario, catalog: Catalog, beside: Path | None = None
 def fill_deadlines(expect: Expect, rules: Sequence[AlertRule]) -> Expect:
     """Return the expectations with the deadline of every alert that must fire, whether or not the author gave one."""
     alerts = tuple(
-        msgspec.structs.replace(a, within_seconds=alert_deadline(rules, a.name, a.within_seconds))
+        msgspec.structs.replace(a, within_seconds=compute_alert_deadline(rules, a.name, a.within_seconds))
         if a.alert_class == "MustFire"
         else a
         for a in expect.alerts

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from scenario_kit.judge.expectations import same_entity
+from scenario_kit.judge.expectations import is_same_entity
 from scenario_kit.model import Entity, Fault, Procedure, Runbook
 from scenario_kit.model.scenario import LABELLED
 
@@ -30,47 +30,47 @@ class LeftOut(NamedTuple):
     left: CauseRepair
 
 
-def labelled(runbook: Runbook) -> list[CauseRepair]:
+def list_labelled(runbook: Runbook) -> list[CauseRepair]:
     """The causes that the ground truth names, fault by fault."""
-    return [c for f in runbook.faults for c in _causes(runbook, f) if _is_labelled(runbook, f, c.entity)]
+    return [c for f in runbook.faults for c in _list_causes(runbook, f) if _is_labelled(runbook, f, c.entity)]
 
 
-def answers(runbook: Runbook) -> list[CauseRepair]:
+def list_answers(runbook: Runbook) -> list[CauseRepair]:
     """What may be named as a cause: the labelled ones, and what joins conjunctively with one of them.
 
     To repair such an alternative is said to end the incident just as well, which is tried like the label itself.
     """
-    named = {c.fault for c in labelled(runbook)}
+    named = {c.fault for c in list_labelled(runbook)}
     return [
         cause
         for fault in runbook.faults
-        for cause in _causes(runbook, fault)
+        for cause in _list_causes(runbook, fault)
         if _is_labelled(runbook, fault, cause.entity) or _is_alternative(runbook, fault, named)
     ]
 
 
-def unlabelled(runbook: Runbook) -> list[CauseRepair]:
+def list_unlabelled(runbook: Runbook) -> list[CauseRepair]:
     """Everything else that the faults changed as a cause: triggers, distractors, and causes that no label names."""
-    known = answers(runbook)
-    return [c for fault in runbook.faults for c in _causes(runbook, fault) if c not in known]
+    known = list_answers(runbook)
+    return [c for fault in runbook.faults for c in _list_causes(runbook, fault) if c not in known]
 
 
-def repairs(runbook: Runbook) -> list[tuple[CauseRepair, ...]]:
+def find_repairs(runbook: Runbook) -> list[tuple[CauseRepair, ...]]:
     """Sets of answers, each of which ends the incident when it is repaired, and has nothing to spare.
 
     Every answer is in one of them. With independent causes there is one set, with conjunctive ones one for each cause;
     where both meet, alternatives are taken side by side, not every combination of them.
     """
-    known = answers(runbook)
+    known = list_answers(runbook)
     faults = []
     for fault in runbook.faults:
         causes = [c for c in known if c.fault == fault.name]
         if causes:
-            faults.append(_joined(fault.causes_join, [[(c,)] for c in causes]))
-    return _joined(runbook.ground_truth.causes_join, faults)
+            faults.append(_join_causes(fault.causes_join, [[(c,)] for c in causes]))
+    return _join_causes(runbook.ground_truth.causes_join, faults)
 
 
-def left_out(sets: Iterable[Sequence[CauseRepair]]) -> list[LeftOut]:
+def leave_one_out(sets: Iterable[Sequence[CauseRepair]]) -> list[LeftOut]:
     """Each set of repairs less one of its causes; a set of one leaves nothing to repair, which holding shows."""
     found: dict[tuple[frozenset[str], str], LeftOut] = {}  # by the names of the fixes that are made
     for causes in sets:
@@ -81,20 +81,20 @@ def left_out(sets: Iterable[Sequence[CauseRepair]]) -> list[LeftOut]:
     return list(found.values())
 
 
-def others(runbook: Runbook, fault: Fault) -> tuple[CauseRepair, ...]:
+def list_other_causes(runbook: Runbook, fault: Fault) -> tuple[CauseRepair, ...]:
     """The causes of other faults that keep the alerts firing whatever becomes of this one; none without a label."""
-    sets = (s for s in repairs(runbook) if any(c.fault == fault.name for c in s))
+    sets = (s for s in find_repairs(runbook) if any(c.fault == fault.name for c in s))
     return tuple(c for c in next(sets, ()) if c.fault != fault.name)
 
 
-def _joined(join: str, parts: Sequence[list[tuple[CauseRepair, ...]]]) -> list[tuple[CauseRepair, ...]]:
+def _join_causes(join: str, parts: Sequence[list[tuple[CauseRepair, ...]]]) -> list[tuple[CauseRepair, ...]]:
     if join == "Conjunctive":
         return [one for part in parts for one in part]
     most = max((len(part) for part in parts), default=0)
     return [tuple(c for part in parts for c in part[i % len(part)]) for i in range(most)]
 
 
-def _causes(runbook: Runbook, fault: Fault) -> list[CauseRepair]:
+def _list_causes(runbook: Runbook, fault: Fault) -> list[CauseRepair]:
     """A fix exists per cause entity of each fault, named ``<fault>:<position among its causes>``."""
     fixes = {p.name: p for p in runbook.procedures if p.use == "Fix"}
     named: list[tuple[str, Entity]] = [(f"{fault.name}:{i}", e) for i, e in enumerate(fault.causes)]
@@ -110,6 +110,6 @@ def _is_alternative(runbook: Runbook, fault: Fault, named: Collection[str]) -> b
 
 def _is_labelled(runbook: Runbook, fault: Fault, entity: str) -> bool:
     return any(
-        cause.fault == fault.name and (not cause.entity or same_entity(cause.entity, entity))
+        cause.fault == fault.name and (not cause.entity or is_same_entity(cause.entity, entity))
         for cause in runbook.ground_truth.root_causes
     )

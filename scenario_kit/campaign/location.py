@@ -55,12 +55,12 @@ def locate_findings(validation: Validation, spec: ScenarioSpec, positions: Posit
 def _find_place(finding: Finding, spec: ScenarioSpec) -> tuple[str | int, ...]:
     part = _PARTS.get(finding.code, ("spec",))
     text = f"{finding.message} {finding.step} {finding.observed}"
-    entries = [sum(word in text for word in words if word) for words in _words(part, spec)]
+    entries = [sum(word in text for word in words if word) for words in _list_names(part, spec)]
     best = max(entries, default=0)
     return (*part, entries.index(best)) if best else part
 
 
-def _words(part: tuple[str, ...], spec: ScenarioSpec) -> Sequence[tuple[str, ...]]:
+def _list_names(part: tuple[str, ...], spec: ScenarioSpec) -> Sequence[tuple[str, ...]]:
     """What names each entry of a part; the entry with the most of it in a finding's text is meant."""
     if part == _ALERTS:
         return [(a.name, a.on) for a in spec.expect.alerts]

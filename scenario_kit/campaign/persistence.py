@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 
 from scenario_kit.campaign.cheats import restart_everything
-from scenario_kit.campaign.label_interventions import CauseRepair, others
+from scenario_kit.campaign.label_interventions import CauseRepair, list_other_causes
 from scenario_kit.model import Fault, Runbook
 from scenario_kit.model.scenario import LABELLED
 
@@ -28,21 +28,21 @@ class Ending(NamedTuple):
     others: tuple[CauseRepair, ...]
 
 
-def endings(runbook: Runbook) -> list[Ending]:
+def list_endings(runbook: Runbook) -> list[Ending]:
     """The labelled faults that are said to end without a repair of their own."""
     return [
-        Ending(fault.name, fault.persistence, how, others(runbook, fault))
+        Ending(fault.name, fault.persistence, how, list_other_causes(runbook, fault))
         for fault in runbook.faults
-        if fault.role in LABELLED and (how := _how(fault)) is not None
+        if fault.role in LABELLED and (how := _choose_method(fault)) is not None
     ]
 
 
-def with_restart(runbook: Runbook) -> Runbook:
+def add_restart(runbook: Runbook) -> Runbook:
     """The runbook in which every workload can be restarted."""
     return msgspec.structs.replace(runbook, procedures=(*runbook.procedures, restart_everything(runbook)))
 
 
-def _how(fault: Fault) -> Literal["Restart", "Wait"] | None:
+def _choose_method(fault: Fault) -> Literal["Restart", "Wait"] | None:
     """How its claim is tried; of what is over at once, only what a command did may go on."""
     if fault.persistence in ("Expires", "SelfHeals"):
         return "Wait"

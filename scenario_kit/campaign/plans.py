@@ -10,17 +10,17 @@ import msgspec
 
 from scenario_kit.campaign import label_interventions, programs
 from scenario_kit.campaign import repairs as solving
-from scenario_kit.campaign.artefacts import artefacts
-from scenario_kit.campaign.cheats import cheats, starts, with_cheats
-from scenario_kit.campaign.persistence import endings, with_restart
-from scenario_kit.campaign.repair_side_effects import BESIDE, beside, with_beside
+from scenario_kit.campaign.artefacts import find_artefacts
+from scenario_kit.campaign.cheats import add_cheats, build_cheats, starts
+from scenario_kit.campaign.persistence import add_restart, list_endings
+from scenario_kit.campaign.repair_side_effects import BESIDE, add_side_effects, find_side_effects
 from scenario_kit.campaign.rollout_control import USE as SHAM
-from scenario_kit.campaign.rollout_control import sham, with_sham
+from scenario_kit.campaign.rollout_control import add_rollout_control, build_rollout_control
 from scenario_kit.campaign.sequential_test import FIVE_THEN_FIVE, ONCE, REPRODUCIBLE, Look, check_reachable
 from scenario_kit.errors import UsageError
 from scenario_kit.model import Procedure, Runbook, Scenario, TrialSpec, TrialStep, Value
-from scenario_kit.model.alert_rule import slowest
-from scenario_kit.model.reference import bare
+from scenario_kit.model.alert_rule import find_slowest
+from scenario_kit.model.reference import strip_reference
 from scenario_kit.render.chaos_schedule import demand_wall_clock
 
 
@@ -94,12 +94,12 @@ _TOLD: Final = {
 Resolve = Callable[[str, int], Runbook]
 
 
-def users(scenario: Scenario, load_percent: int) -> int:
+def count_users(scenario: Scenario, load_percent: int) -> int:
     """How many users a trial offers: that share of the scenario's, and at least one."""
     return max(1, round(scenario.spec.app.load.users * load_percent / 100))
 
 
-def named(name: str) -> Plan:
+def get_plan(name: str) -> Plan:
     """The plan of that name.
 
     Raises:
@@ -110,24 +110,24 @@ def named(name: str) -> Plan:
     return PLANS[name]
 
 
-def trials(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
+def plan_trials(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
     """The trials of a plan for a scenario, by its outcome and by the roles and joins of its causes."""
     outcome = runbook.outcome
-    repairs = solving.solutions(runbook) if outcome == "Incident" else []
+    repairs = solving.build_solutions(runbook) if outcome == "Incident" else []
     repair = repairs[0] if repairs else ()
-    apart = _of_their_own(runbook, repair)
+    apart = _find_independent_decoys(runbook, repair)
     steps = _repeat(runbook, apart, repair)
     first = PlannedTrial(purpose="repeat-1", describe=_TOLD[outcome], steps=steps, seed=seed)
     planned = [repeat(first, number, plan.loads) for number in range(1, plan.looks[0].n + 1)]
     if plan.solutions and outcome == "Incident" and apart:
-        describe = f"{enumerated([d.name for d in apart])} resolves nothing, and nothing is rolled back later"
-        steps = programs.paired(apart, ())
+        describe = f"{join_names([d.name for d in apart])} resolves nothing, and nothing is rolled back later"
+        steps = programs.build_paired(apart, ())
         planned.append(PlannedTrial(purpose="decoys", describe=describe, steps=steps, seed=seed + 120))
-    planned += _controls(plan, runbook, seed + 100)
+    planned += _plan_controls(plan, runbook, seed + 100)
     if plan.control and outcome == "Incident":
-        planned += _left_out_roles(runbook, seed + 110)
+        planned += _plan_role_checks(runbook, seed + 110)
     if plan.interventions and outcome == "Incident":
-        planned += _interventions(runbook, seed + 200, scanned=plan.leaks)
+        planned += _plan_interventions(runbook, seed + 200, scanned=plan.leaks)
     if plan.leaks and runbook.faults and not any(s.kind == "expectNoLeaks" for p in planned for s in p.steps):
         describe = "nothing that a solver can read gives the answer away"
         planned.append(PlannedTrial(purpose="leaks", describe=describe, steps=programs.scan(), seed=seed + 103))
@@ -142,47 +142,47 @@ def trials(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
             for number, steps in enumerate(repairs[1:], start=2)
         ]
     if plan.cheats and outcome == "Incident":
-        back = _revertible(runbook, repair)
-        steps = programs.cheated(cheats(runbook), back, starts(runbook))
+        back = _make_revertible(runbook, repair)
+        steps = programs.build_cheated(build_cheats(runbook), back, starts(runbook))
         describe = "no cheat counts as resolved"
         planned.append(PlannedTrial(purpose="cheats", describe=describe, steps=steps, seed=seed + 400))
     return planned
 
 
-def _controls(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
+def _plan_controls(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
     """Trials in which nothing may fire: without the faults, with a rollout alone, and with the distractors alone."""
     planned: list[PlannedTrial] = []
-    rollout = sham(runbook) if plan.sham and runbook.outcome == "Incident" else None
+    rollout = build_rollout_control(runbook) if plan.sham and runbook.outcome == "Incident" else None
     if runbook.faults and (plan.control or rollout is not None):
-        length = _length(runbook)
-        steps = programs.control(length, rollout, after=length - runbook.windows.quiet)
-        rolled = enumerated([c.target or "" for c in rollout.solution.changes]) if rollout is not None else ""
+        length = _compute_length(runbook)
+        steps = programs.build_control(length, rollout, after=length - runbook.windows.quiet)
+        rolled = join_names([c.target or "" for c in rollout.solution.changes]) if rollout is not None else ""
         also = f", nor when {rolled} restarts" if rolled else ""
         describe = f"without the fault nothing fires{also}"
         planned.append(PlannedTrial(purpose="control", describe=describe, steps=steps, seed=seed))
-    if plan.control and runbook.outcome != "NoIncident" and (harmless := _of_role(runbook, "Distractor")):
-        steps = programs.distractors(harmless, runbook.windows.hold)
-        describe = f"with {enumerated(harmless)} alone nothing fires"
+    if plan.control and runbook.outcome != "NoIncident" and (harmless := _list_role(runbook, "Distractor")):
+        steps = programs.build_distractors(harmless, runbook.windows.hold)
+        describe = f"with {join_names(harmless)} alone nothing fires"
         planned.append(PlannedTrial(purpose="distractors", describe=describe, steps=steps, seed=seed + 1))
     return planned
 
 
-def _left_out_roles(runbook: Runbook, seed: int) -> list[PlannedTrial]:
+def _plan_role_checks(runbook: Runbook, seed: int) -> list[PlannedTrial]:
     """What triggers and distractors are claimed to do for the incident: everything, and nothing."""
     claims = (("Trigger", "untriggered", "does not come"), ("Distractor", "undisturbed", "comes all the same"))
     return [
         PlannedTrial(
             purpose=purpose,
-            describe=f"without {enumerated(names)} the incident {says}",
-            steps=programs.without(names),
+            describe=f"without {join_names(names)} the incident {says}",
+            steps=programs.build_without(names),
             seed=seed + number,
         )
         for number, (role, purpose, says) in enumerate(claims)
-        if (names := _of_role(runbook, role))
+        if (names := _list_role(runbook, role))
     ]
 
 
-def _revertible(runbook: Runbook, repair: Sequence[TrialStep]) -> Sequence[TrialStep]:
+def _make_revertible(runbook: Runbook, repair: Sequence[TrialStep]) -> Sequence[TrialStep]:
     """The repair, if each of its procedures leaves something that can be taken back; restarts cannot."""
     for step in repair:
         if step.kind == "change" and step.use != "RemoveFault":
@@ -207,31 +207,33 @@ def repeat(first: PlannedTrial, number: int, loads: Sequence[int] = ()) -> Plann
 def _repeat(runbook: Runbook, apart: Sequence[Procedure], repair: Sequence[TrialStep]) -> tuple[TrialStep, ...]:
     match runbook.outcome:
         case "Incident":
-            return programs.paired([d for d in programs.of_use(runbook, "Decoy") if d not in apart], repair)
+            return programs.build_paired([d for d in programs.list_by_use(runbook, "Decoy") if d not in apart], repair)
         case "Benign":
-            return programs.benign()
+            return programs.build_benign()
         case "NoIncident":
-            return programs.no_incident(_length(runbook))
+            return programs.build_no_incident(_compute_length(runbook))
 
 
-def _of_their_own(runbook: Runbook, repair: Sequence[TrialStep]) -> list[Procedure]:
+def _find_independent_decoys(runbook: Runbook, repair: Sequence[TrialStep]) -> list[Procedure]:
     """Decoys that leave revisions of what the repair rolls back: it would return to one of theirs."""
     steps = [s for s in repair if s.kind == "change" and s.use != "RemoveFault"]
     changes = [c for s in steps for c in runbook.procedure(s.use, s.name).solution.changes]
-    rolled = {bare(c.undo_rollout.target) for c in changes if c.undo_rollout}
+    rolled = {strip_reference(c.undo_rollout.target) for c in changes if c.undo_rollout}
     return [
         decoy
-        for decoy in programs.of_use(runbook, "Decoy")
-        if any(c.target and c.operation != "scale" and bare(c.target) in rolled for c in decoy.solution.changes)
+        for decoy in programs.list_by_use(runbook, "Decoy")
+        if any(
+            c.target and c.operation != "scale" and strip_reference(c.target) in rolled for c in decoy.solution.changes
+        )
     ]
 
 
-def _interventions(runbook: Runbook, seed: int, *, scanned: bool) -> list[PlannedTrial]:
+def _plan_interventions(runbook: Runbook, seed: int, *, scanned: bool) -> list[PlannedTrial]:
     """The label interventions of validation.md §7: what is labelled, everything else, and all labels but one."""
-    ours, others = label_interventions.repairs(runbook), label_interventions.unlabelled(runbook)
+    ours, others = label_interventions.find_repairs(runbook), label_interventions.list_unlabelled(runbook)
     planned = []
     for number, repaired in enumerate(ours):
-        alone = f" {_entities(repaired)} alone" if len(ours) > 1 else " only what is labelled"
+        alone = f" {_format_entities(repaired)} alone" if len(ours) > 1 else " only what is labelled"
         planned.append(
             PlannedTrial(
                 purpose=f"label-{number + 1}" if len(ours) > 1 else "label",
@@ -249,7 +251,7 @@ def _interventions(runbook: Runbook, seed: int, *, scanned: bool) -> list[Planne
                 seed=seed + 40,
             )
         )
-    for number, each in enumerate(beside(runbook), start=1):
+    for number, each in enumerate(find_side_effects(runbook), start=1):
         planned.append(
             PlannedTrial(
                 purpose=f"label-beside-{number}",
@@ -258,7 +260,7 @@ def _interventions(runbook: Runbook, seed: int, *, scanned: bool) -> list[Planne
                 seed=seed + 60 + number,
             )
         )
-    for number, artefact in enumerate(artefacts(runbook) if ours else (), start=1):
+    for number, artefact in enumerate(find_artefacts(runbook) if ours else (), start=1):
         planned.append(
             PlannedTrial(
                 purpose=f"label-artefact-{number}",
@@ -267,7 +269,7 @@ def _interventions(runbook: Runbook, seed: int, *, scanned: bool) -> list[Planne
                 seed=seed + 20 + number,
             )
         )
-    for number, ending in enumerate(endings(runbook) if ours else (), start=1):
+    for number, ending in enumerate(list_endings(runbook) if ours else (), start=1):
         how = "by itself" if ending.how == "Wait" else "once every workload is restarted"
         planned.append(
             PlannedTrial(
@@ -277,17 +279,17 @@ def _interventions(runbook: Runbook, seed: int, *, scanned: bool) -> list[Planne
                 seed=seed + 90 + number,
             )
         )
-    for number, claim in enumerate(label_interventions.left_out(ours), start=1):
-        planned += _left_out_cause(runbook, claim, number, seed)
+    for number, claim in enumerate(label_interventions.leave_one_out(ours), start=1):
+        planned += _plan_left_out_cause(runbook, claim, number, seed)
     return planned
 
 
-def _left_out_cause(
+def _plan_left_out_cause(
     runbook: Runbook, claim: label_interventions.LeftOut, number: int, seed: int
 ) -> Iterator[PlannedTrial]:
     """Leave-one-out of a cause, with the decoys that can be tried beside its own repair, and a trial of the others."""
-    own, possible = solving.alone(runbook, claim), _apart(runbook, claim)
-    apart = _of_their_own(runbook, own)
+    own, possible = solving.build_single_solution(runbook, claim), _find_separate_decoys(runbook, claim)
+    apart = _find_independent_decoys(runbook, own)
     yield PlannedTrial(
         purpose=f"leave-out-{number}",
         describe=f"with {claim.left.entity} left, its alerts keep firing",
@@ -297,53 +299,53 @@ def _left_out_cause(
     if others := [d for d in possible if d in apart]:
         yield PlannedTrial(
             purpose=f"decoys-left-{number}",
-            describe=f"with {claim.left.entity} left, {enumerated([d.name for d in others])} resolves nothing either",
+            describe=f"with {claim.left.entity} left, {join_names([d.name for d in others])} resolves nothing either",
             steps=programs.leave_out(claim, others),
             seed=seed + 80 + number,
         )
 
 
-def _apart(runbook: Runbook, claim: label_interventions.LeftOut) -> list[Procedure]:
+def _find_separate_decoys(runbook: Runbook, claim: label_interventions.LeftOut) -> list[Procedure]:
     """Decoys that can be tried where some causes are repaired: those that change no object of these repairs."""
     done = {c.target for cause in claim.repaired for c in cause.fix.solution.changes}
-    decoys = programs.of_use(runbook, "Decoy")
+    decoys = programs.list_by_use(runbook, "Decoy")
     return [d for d in decoys if all(c.restart is not None or c.target not in done for c in d.solution.changes)]
 
 
-def _of_role(runbook: Runbook, role: str) -> list[str]:
+def _list_role(runbook: Runbook, role: str) -> list[str]:
     return [f.name for f in runbook.faults if f.role == role]
 
 
-def _entities(repaired: Sequence[label_interventions.CauseRepair]) -> str:
-    return enumerated([c.entity for c in repaired])
+def _format_entities(repaired: Sequence[label_interventions.CauseRepair]) -> str:
+    return join_names([c.entity for c in repaired])
 
 
-def enumerated(names: Sequence[str], last: str = "and") -> str:
+def join_names(names: Sequence[str], last: str = "and") -> str:
     """Names as a sentence has them: ``a``, ``a and b``, ``a, b and c``."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"
 
 
-def _length(runbook: Runbook) -> int:
+def _compute_length(runbook: Runbook) -> int:
     """Seconds from quiet to the end of hold: what a repeat takes before anybody acts."""
     windows = runbook.windows
-    return windows.quiet + slowest(runbook.rules) + windows.hold
+    return windows.quiet + find_slowest(runbook.rules) + windows.hold
 
 
-def trial_name(scenario: str, planned: PlannedTrial, digest: str, plan: str) -> str:
+def derive_trial_name(scenario: str, planned: PlannedTrial, digest: str, plan: str) -> str:
     """A derived name: an interrupted validation finds its trials again."""
-    identity = _short(f"{scenario}{digest}{plan}{planned.purpose}{planned.seed}")
+    identity = _shorten(f"{scenario}{digest}{plan}{planned.purpose}{planned.seed}")
     return f"{scenario[:36].rstrip('-')}-{planned.purpose}-{identity}"
 
 
-def namespace(app: str, unique: str) -> str:
+def derive_namespace(app: str, unique: str) -> str:
     """``<app>-<4 characters>``: says nothing about the scenario.
 
     ``unique`` differs with every run, also of the same trial: series of an earlier one are still in Prometheus.
     """
-    return f"{app}-{_short(unique)}"
+    return f"{app}-{_shorten(unique)}"
 
 
-def spec(
+def build_trial_spec(
     planned: PlannedTrial, runbook: Runbook, plan: str, clock: Literal["Wall", "Virtual"] = "Virtual"
 ) -> TrialSpec:
     """The immutable spec of a trial, with everything resolved inside.
@@ -354,11 +356,11 @@ def spec(
     demand_wall_clock(runbook.faults, clock)
     if any(step.use == "Cheat" for step in planned.steps):
         cheated = any(step.kind == "expectUnresolved" for step in planned.steps)
-        runbook = with_cheats(runbook) if cheated else with_restart(runbook)
+        runbook = add_cheats(runbook) if cheated else add_restart(runbook)
     if any(step.name.endswith(BESIDE) for step in planned.steps):
-        runbook = with_beside(runbook)
+        runbook = add_side_effects(runbook)
     if any(step.use == SHAM for step in planned.steps):
-        runbook = with_sham(runbook)
+        runbook = add_rollout_control(runbook)
     return TrialSpec(
         scenario=runbook.scenario,
         digest=runbook.digest,
@@ -371,7 +373,7 @@ def spec(
     )
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     # Letters only at the front, so that the result is a label in any position.
     value = int(hashlib.sha256(text.encode()).hexdigest(), 16)
     letters = "bcdfghjklmnpqrstvwxz"

@@ -20,7 +20,7 @@ _END: Final = (TrialStep(kind="teardown"), TrialStep(kind="expectClean"))
 _LONGEST: Final = 128
 
 
-def live(outcome: str = "Incident") -> tuple[TrialStep, ...]:
+def build_live(outcome: str = "Incident") -> tuple[TrialStep, ...]:
     """A Scenario that was applied, until the object is deleted, which cleans up.
 
     An incident lasts until somebody resolves it, what is benign until it has passed, and where there is no incident the
@@ -31,17 +31,17 @@ def live(outcome: str = "Incident") -> tuple[TrialStep, ...]:
     return (*_START, *_BREAK, TrialStep(kind="expectCleared", forever=True))
 
 
-def paired(decoys: Sequence[Procedure], repair: Sequence[TrialStep]) -> tuple[TrialStep, ...]:
+def build_paired(decoys: Sequence[Procedure], repair: Sequence[TrialStep]) -> tuple[TrialStep, ...]:
     """The paired repeat: quiet, broken, held; each decoy tried and undone; then repaired."""
-    return (*_START, *_BREAK, TrialStep(kind="hold"), *_tried(decoys), *repair, *_END)
+    return (*_START, *_BREAK, TrialStep(kind="hold"), *_try_decoys(decoys), *repair, *_END)
 
 
-def benign() -> tuple[TrialStep, ...]:
+def build_benign() -> tuple[TrialStep, ...]:
     """Something happens that nobody needs to act on: only declared alerts fire, and it passes by itself."""
     return (*_START, *_BREAK, TrialStep(kind="hold"), TrialStep(kind="expectCleared"), *_END)
 
 
-def no_incident(seconds: int) -> tuple[TrialStep, ...]:
+def build_no_incident(seconds: int) -> tuple[TrialStep, ...]:
     """Nothing is broken: with the distractors, if there are any, nothing fires for as long as a repeat takes."""
     return (*_START, TrialStep(kind="inject"), TrialStep(kind="hold", seconds=seconds), *_END)
 
@@ -51,7 +51,7 @@ def solve(repair: Sequence[TrialStep]) -> tuple[TrialStep, ...]:
     return (*_START, *_BREAK, *repair, *_END)
 
 
-def control(seconds: int, rollout: Procedure | None = None, *, after: int = 0) -> tuple[TrialStep, ...]:
+def build_control(seconds: int, rollout: Procedure | None = None, *, after: int = 0) -> tuple[TrialStep, ...]:
     """The no-fault control: as long as a repeat is from quiet to the end of hold, and nothing may fire.
 
     With ``rollout``, the sham control follows on the same app: the restarts that injecting brings with it, without the
@@ -71,7 +71,7 @@ def scan() -> tuple[TrialStep, ...]:
     return (*_START, *_BREAK, TrialStep(kind="expectNoLeaks"), *_END)
 
 
-def distractors(names: Sequence[str], seconds: int) -> tuple[TrialStep, ...]:
+def build_distractors(names: Sequence[str], seconds: int) -> tuple[TrialStep, ...]:
     """Only the harmless changes are made: nothing may fire, for as long as a repeat holds."""
     return (
         *_START,
@@ -81,7 +81,7 @@ def distractors(names: Sequence[str], seconds: int) -> tuple[TrialStep, ...]:
     )
 
 
-def without(names: Sequence[str]) -> tuple[TrialStep, ...]:
+def build_without(names: Sequence[str]) -> tuple[TrialStep, ...]:
     """The incident without its triggers, or without its distractors: which alerts still come shows what those are."""
     left = tuple(names)
     return (*_START, TrialStep(kind="inject", except_=left), TrialStep(kind="expectAlerts", faults=left), *_END)
@@ -97,7 +97,7 @@ def fix_only(causes: Sequence[CauseRepair], *, scanned: bool = False) -> tuple[T
         *_START,
         *_BREAK,
         *scan,
-        *_fixes(causes),
+        *_build_fixes(causes),
         TrialStep(kind="expectCleared", use="Fix", name=_names(causes)),
         *_END,
     )
@@ -108,7 +108,7 @@ def fix_others(causes: Sequence[CauseRepair]) -> tuple[TrialStep, ...]:
     return (
         *_START,
         *_BREAK,
-        *_fixes(causes),
+        *_build_fixes(causes),
         TrialStep(kind="expectStillFiring", use="Fix", name=_names(causes)),
         *_END,
     )
@@ -116,21 +116,21 @@ def fix_others(causes: Sequence[CauseRepair]) -> tuple[TrialStep, ...]:
 
 def fix_beside(each: SideEffect) -> tuple[TrialStep, ...]:
     """What a repair does beside its cause, with every other cause repaired: the cause alone keeps alerts firing."""
-    steps = [*_fixes(each.others), TrialStep(kind="change", use="Fix", name=each.part.name)]
+    steps = [*_build_fixes(each.others), TrialStep(kind="change", use="Fix", name=each.part.name)]
     return (*_START, *_BREAK, *steps, TrialStep(kind="expectStillFiring", use="Fix", name=each.part.name), *_END)
 
 
 def undo_artefact(each: Artefact) -> tuple[TrialStep, ...]:
     """What the fault did to one object without a label is undone alone: what is labelled keeps alerts firing."""
     undone, left = (each.fault,), (each.fault,) if each.others else ()
-    steps = [*_fixes(each.others), TrialStep(kind="change", use="Undo", name=each.entity, faults=undone)]
+    steps = [*_build_fixes(each.others), TrialStep(kind="change", use="Undo", name=each.entity, faults=undone)]
     asked = TrialStep(kind="expectStillFiring", use="Undo", name=each.entity, faults=left)
     return (*_START, *_BREAK, *steps, asked, *_END)
 
 
 def end(each: Ending) -> tuple[TrialStep, ...]:
     """What ends by itself is waited for; what ends with its pods ends when every workload is restarted."""
-    steps = [*_START, *_BREAK, *_fixes(each.others)]
+    steps = [*_START, *_BREAK, *_build_fixes(each.others)]
     if each.how == "Wait":
         waited = TrialStep(kind="expectCleared", use="Wait", name=each.fault, seconds=PATIENCE)
         return (*steps, waited, *_END)
@@ -149,10 +149,10 @@ def leave_out(
     No decoy repairs that one either, and its own solution does: beside other causes, neither would show.
     """
     asked = TrialStep(kind="expectStillFiring", use="Fix", name=_names(claim.repaired), faults=(claim.left.fault,))
-    return (*_START, *_BREAK, *_fixes(claim.repaired), asked, *_tried(decoys), *repair, *_END)
+    return (*_START, *_BREAK, *_build_fixes(claim.repaired), asked, *_try_decoys(decoys), *repair, *_END)
 
 
-def cheated(
+def build_cheated(
     cheats: Sequence[Procedure], repair: Sequence[TrialStep], starts: Sequence[Procedure] = ()
 ) -> tuple[TrialStep, ...]:
     """Each cheat tried and undone; at last a repair that is taken back at once, which repairs nothing either.
@@ -175,12 +175,12 @@ def cheated(
     return (*steps, *_END)
 
 
-def of_use(runbook: Runbook, use: str) -> list[Procedure]:
+def list_by_use(runbook: Runbook, use: str) -> list[Procedure]:
     """The procedures of one use, in the author's order."""
     return [p for p in runbook.procedures if p.use == use]
 
 
-def _tried(decoys: Sequence[Procedure]) -> list[TrialStep]:
+def _try_decoys(decoys: Sequence[Procedure]) -> list[TrialStep]:
     """Each decoy, which clears nothing, and is undone."""
     return [
         step
@@ -193,7 +193,7 @@ def _tried(decoys: Sequence[Procedure]) -> list[TrialStep]:
     ]
 
 
-def _fixes(causes: Sequence[CauseRepair]) -> list[TrialStep]:
+def _build_fixes(causes: Sequence[CauseRepair]) -> list[TrialStep]:
     return [TrialStep(kind="change", use="Fix", name=c.fix.name) for c in causes]
 
 

@@ -10,12 +10,12 @@ from scenario_kit.model import Procedure, Runbook, TrialStep
 from scenario_kit.model.scenario import LABELLED
 
 
-def to_repair(runbook: Runbook) -> list[str]:
+def list_faults_to_repair(runbook: Runbook) -> list[str]:
     """Names of the faults whose causes have to go for the incident to end."""
     return [f.name for f in runbook.faults if f.role in LABELLED]
 
 
-def solutions(runbook: Runbook) -> list[tuple[TrialStep, ...]]:
+def build_solutions(runbook: Runbook) -> list[tuple[TrialStep, ...]]:
     """Programs that carry the documented solutions out, each solution in one of them, the author's first one first.
 
     A solution that repairs only some of the faults is completed: by other solutions where these repair just the rest,
@@ -23,23 +23,27 @@ def solutions(runbook: Runbook) -> list[tuple[TrialStep, ...]]:
     the end. Of faults that join conjunctively, repairing any is enough.
     """
     documented = [p for p in runbook.procedures if p.use == "Solution"]
-    wanted = frozenset(to_repair(runbook))
+    wanted = frozenset(list_faults_to_repair(runbook))
     taken = [f for f in runbook.faults if f.name in wanted and f.mitigation == "None"]
     if not documented:
         removed = tuple(_remove(f.name) for f in taken)
-        return [(*removed, _cleared([f.name for f in taken], "RemoveFault"))] if len(taken) == len(wanted) > 0 else []
+        return (
+            [(*removed, _build_cleared_step([f.name for f in taken], "RemoveFault"))]
+            if len(taken) == len(wanted) > 0
+            else []
+        )
     programs: list[tuple[TrialStep, ...]] = []
     tried: set[str] = set()
     for solution in documented:
         if solution.name in tried:
             continue
-        together = _together(solution, documented, wanted, runbook.ground_truth.causes_join == "Conjunctive")
+        together = _combine_procedures(solution, documented, wanted, runbook.ground_truth.causes_join == "Conjunctive")
         tried |= {p.name for p in together}
-        programs.append(_program(runbook, together, wanted))
+        programs.append(_build_program(runbook, together, wanted))
     return programs
 
 
-def alone(runbook: Runbook, claim: LeftOut) -> tuple[TrialStep, ...]:
+def build_single_solution(runbook: Runbook, claim: LeftOut) -> tuple[TrialStep, ...]:
     """The first solution of just the fault that is left, where every other one is repaired; none if there is none.
 
     Carried out together, one solution could do what another only says.
@@ -48,11 +52,11 @@ def alone(runbook: Runbook, claim: LeftOut) -> tuple[TrialStep, ...]:
     own = [p for p in runbook.procedures if p.use == "Solution" and p.solution.fixes == (claim.left.fault,)]
     if not (whole and own):
         return ()
-    return (TrialStep(kind="change", use="Solution", name=own[0].name), _cleared([own[0].name], "Solution"))
+    return (TrialStep(kind="change", use="Solution", name=own[0].name), _build_cleared_step([own[0].name], "Solution"))
 
 
-def _program(runbook: Runbook, together: Sequence[Procedure], wanted: frozenset[str]) -> tuple[TrialStep, ...]:
-    repaired = frozenset[str]().union(*(_repairs(p, wanted) for p in together))
+def _build_program(runbook: Runbook, together: Sequence[Procedure], wanted: frozenset[str]) -> tuple[TrialStep, ...]:
+    repaired = frozenset[str]().union(*(_find_repaired(p, wanted) for p in together))
     steps = [TrialStep(kind="change", use="Solution", name=p.name) for p in together]
     if runbook.ground_truth.causes_join != "Conjunctive":
         for fault in runbook.faults:
@@ -64,26 +68,26 @@ def _program(runbook: Runbook, together: Sequence[Procedure], wanted: frozenset[
             else:
                 needed = fixes[:1] if fault.causes_join == "Conjunctive" else fixes
                 steps += [TrialStep(kind="change", use="Fix", name=p.name) for p in needed]
-    return (*steps, _cleared([p.name for p in together], "Solution"))
+    return (*steps, _build_cleared_step([p.name for p in together], "Solution"))
 
 
-def _together(
+def _combine_procedures(
     first: Procedure, documented: Sequence[Procedure], wanted: frozenset[str], any_is_enough: bool
 ) -> tuple[Procedure, ...]:
     """``first`` with the fewest others that repair exactly the rest; alone where no others do."""
-    rest = wanted - _repairs(first, wanted)
+    rest = wanted - _find_repaired(first, wanted)
     if not rest or any_is_enough:
         return (first,)
-    useful = [p for p in documented if _repairs(p, wanted) and _repairs(p, wanted) <= rest]
+    useful = [p for p in documented if _find_repaired(p, wanted) and _find_repaired(p, wanted) <= rest]
     for number in range(1, len(rest) + 1):
         for others in combinations(useful, number):
-            parts = [_repairs(p, wanted) for p in others]
+            parts = [_find_repaired(p, wanted) for p in others]
             if sum(map(len, parts)) == len(rest) and frozenset().union(*parts) == rest:
                 return (first, *others)
     return (first,)
 
 
-def _repairs(solution: Procedure, wanted: frozenset[str]) -> frozenset[str]:
+def _find_repaired(solution: Procedure, wanted: frozenset[str]) -> frozenset[str]:
     """A solution that does not say what it fixes is meant to fix everything."""
     return wanted & set(solution.solution.fixes) if solution.solution.fixes else wanted
 
@@ -92,5 +96,5 @@ def _remove(fault: str) -> TrialStep:
     return TrialStep(kind="change", use="RemoveFault", name=fault)
 
 
-def _cleared(names: Sequence[str], use: str) -> TrialStep:
+def _build_cleared_step(names: Sequence[str], use: str) -> TrialStep:
     return TrialStep.from_json({"kind": "expectCleared", "use": use, "name": ", ".join(names)[:128]})

@@ -16,7 +16,7 @@ JACCARD, ORDER = 0.8, 0.8
 _ROUNDED_TO: Final = 30
 
 
-def quantile(times: Iterable[float], share: float) -> float:
+def find_quantile(times: Iterable[float], share: float) -> float:
     """The nearest-rank quantile: a value that was seen, also infinity.
 
     Raises:
@@ -28,12 +28,12 @@ def quantile(times: Iterable[float], share: float) -> float:
     return ordered[ceil(share * len(ordered)) - 1]
 
 
-def budget(times: Sequence[float]) -> float:
+def propose_budget(times: Sequence[float]) -> float:
     """Seconds within which an alert should be expected, from the onsets that were seen: rounded up to 30 s.
 
     Twice the 95th percentile, or a minute more than it if that is longer; infinite if the alert once did not come.
     """
-    p95 = quantile(times, 0.95)
+    p95 = find_quantile(times, 0.95)
     wanted = max(2 * p95, p95 + 60)
     return wanted if not isfinite(wanted) else float(_ROUNDED_TO * ceil(wanted / _ROUNDED_TO))
 
@@ -48,26 +48,30 @@ class Onsets(NamedTuple):
     budget: float
 
 
-def onsets(times: Sequence[float]) -> Onsets:
+def summarise_onsets(times: Sequence[float]) -> Onsets:
     """What the onsets of one alert show."""
     return Onsets(
-        sum(isfinite(t) for t in times), len(times), quantile(times, 0.5), quantile(times, 0.95), budget(times)
+        sum(isfinite(t) for t in times),
+        len(times),
+        find_quantile(times, 0.5),
+        find_quantile(times, 0.95),
+        propose_budget(times),
     )
 
 
-def even(times: Sequence[float], tick: float) -> bool:
+def is_even(times: Sequence[float], tick: float) -> bool:
     """Whether onsets lie within what scraping alone explains: ``tick`` is scrape plus evaluation interval."""
     seen = [t for t in times if isfinite(t)]
     return not seen or max(seen) - min(seen) <= max(2 * tick, 0.5 * median(seen))
 
 
-def jaccard(sets: Sequence[frozenset[str]]) -> float:
+def compute_jaccard(sets: Sequence[frozenset[str]]) -> float:
     """Mean similarity of all pairs of sets; two empty ones, and fewer than two sets, are equal."""
     pairs = [len(a & b) / len(a | b) if a | b else 1.0 for a, b in combinations(sets, 2)]
     return mean(pairs) if pairs else 1.0
 
 
-def ordered(before: Sequence[float], after: Sequence[float], tick: float) -> float:
+def measure_order(before: Sequence[float], after: Sequence[float], tick: float) -> float:
     """The share of repeats in which one onset did not come later than another, but for a tick.
 
     Repeats in which neither came say nothing; with none left it is 1.
@@ -79,4 +83,4 @@ def ordered(before: Sequence[float], after: Sequence[float], tick: float) -> flo
 def discriminates(first: Sequence[frozenset[str]], second: Sequence[frozenset[str]]) -> float:
     """How far two scenarios' repeats lie apart: mean similarity within each, less that across; 0 is no difference."""
     across = [len(a & b) / len(a | b) if a | b else 1.0 for a in first for b in second]
-    return (jaccard(first) + jaccard(second)) / 2 - (mean(across) if across else 1.0)
+    return (compute_jaccard(first) + compute_jaccard(second)) / 2 - (mean(across) if across else 1.0)

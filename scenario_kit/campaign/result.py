@@ -176,7 +176,7 @@ class Validation(Value, frozen=True, kw_only=True):
     next: str = ""
 
 
-def from_status(
+def complete_from_status(
     base: TrialResult,
     status: TrialStatus,
     history: AlertHistory | None,

@@ -44,12 +44,12 @@ def counts(ended: Iterable[EndedTrial]) -> tuple[int, int]:
     return outcomes.count("Held"), outcomes.count("Broken")
 
 
-def settled(looks: Sequence[Look], ended: Sequence[EndedTrial]) -> bool:
+def is_settled(looks: Sequence[Look], ended: Sequence[EndedTrial]) -> bool:
     """Whether no further repeat can change what the repeats show."""
     return decide(looks, *counts(ended)).verdict is not None
 
 
-def further(
+def plan_further_trials(
     looks: Sequence[Look], planned: Sequence[PlannedTrial], ended: Sequence[EndedTrial], loads: Sequence[int] = ()
 ) -> list[PlannedTrial]:
     """The trials that are needed next, once all that were planned have ended; none if everything is settled.
@@ -69,10 +69,10 @@ def further(
     repeats = [p for p in planned if is_repeat(p.purpose)]
     more = decide(looks, *counts(ended)).more if repeats else 0
     new = again + [repeat(repeats[0], len(repeats) + number, loads) for number in range(1, more + 1)]
-    return [] if _too_much_trouble(ended, len(new)) else new
+    return [] if _has_too_many_failures(ended, len(new)) else new
 
 
-def judged(looks: Sequence[Look], ended: Sequence[EndedTrial]) -> Verdict:
+def judge_trials(looks: Sequence[Look], ended: Sequence[EndedTrial]) -> Verdict:
     """The verdict of the trials alone: Fail before NotEvaluated before Inconclusive before Pass."""
     repeats = decide(looks, *counts(ended)).verdict if any(is_repeat(e.purpose) for e in ended) else Verdict.PASS
     others = [e for e in ended if not is_repeat(e.purpose)]
@@ -80,10 +80,10 @@ def judged(looks: Sequence[Look], ended: Sequence[EndedTrial]) -> Verdict:
         return Verdict.FAIL
     held = {e.purpose.removesuffix(_AGAIN) for e in others if e.outcome == "Held"}
     missing = {e.purpose.removesuffix(_AGAIN) for e in others} - held
-    if not ended or repeats is None or missing or _too_much_trouble(ended):
+    if not ended or repeats is None or missing or _has_too_many_failures(ended):
         return Verdict.NOT_EVALUATED
     return repeats
 
 
-def _too_much_trouble(ended: Sequence[EndedTrial], more: int = 0) -> bool:
+def _has_too_many_failures(ended: Sequence[EndedTrial], more: int = 0) -> bool:
     return sum(e.outcome == "Infra" for e in ended) > _INFRA_SHARE * (len(ended) + more)

@@ -20,11 +20,11 @@ _NAME: Final = "rollout"
 _TEMPLATE: Final = "/spec/template"
 
 
-def sham(runbook: Runbook) -> Procedure | None:
+def build_rollout_control(runbook: Runbook) -> Procedure | None:
     """The rollouts of a scenario's faults as a procedure; None where injecting replaces no pod of a workload."""
     thorough: dict[str, bool] = {}
     for fault in runbook.faults:
-        for target, drops in _rolled(fault):
+        for target, drops in _find_rollouts(fault):
             thorough[target] = thorough.get(target, False) or drops
     if not thorough:
         return None
@@ -32,26 +32,26 @@ def sham(runbook: Runbook) -> Procedure | None:
     return Procedure(use=USE, name=_NAME, solution=Solution(name=_NAME, description="", changes=changes))
 
 
-def with_sham(runbook: Runbook) -> Runbook:
+def add_rollout_control(runbook: Runbook) -> Runbook:
     """The runbook with that procedure among its own."""
-    found = sham(runbook)
+    found = build_rollout_control(runbook)
     return msgspec.structs.replace(runbook, procedures=(*runbook.procedures, found)) if found else runbook
 
 
-def _rolled(fault: Fault) -> Iterator[tuple[str, bool]]:
+def _find_rollouts(fault: Fault) -> Iterator[tuple[str, bool]]:
     """Workloads whose pods injecting replaces, and whether all of the old ones go first."""
     for change in fault.changes:
         if change.restart is not None:
             yield change.restart.target, change.restart.drop_old
         elif change.undo_rollout is not None:
             yield change.undo_rollout.target, False
-        elif change.patch is not None and _rolls(change.patch):
+        elif change.patch is not None and _writes_template(change.patch):
             yield change.patch.target, fault.rollout.drop_old
     if fault.rollout.reconnect == "Callers":
         yield from ((caller, True) for caller in fault.callers)
 
 
-def _rolls(patch: Patch) -> bool:
+def _writes_template(patch: Patch) -> bool:
     """Whether a patch writes the pod template of a workload."""
     if Reference.parse(patch.target).kind not in WORKLOADS:
         return False

@@ -16,7 +16,7 @@ import msgspec
 from scenario_kit.campaign.plans import Plan, PlannedTrial, Resolve
 from scenario_kit.campaign.result import TrialResult
 from scenario_kit.campaign.scheduler import Move, ObservedTrial, advance
-from scenario_kit.campaign.trial_store import KEPT_LABEL, Campaign, going, stale, status_of
+from scenario_kit.campaign.trial_store import KEPT_LABEL, Campaign, is_stale, is_terminating, read_status
 from scenario_kit.errors import ClusterError, Unreachable
 from scenario_kit.model import Object
 from scenario_kit.ports import Cluster
@@ -147,14 +147,14 @@ class _RunView:
             self._open.pop(purpose, None)
             self._absent.add(purpose)
             return
-        if purpose not in self._open and stale(trial):
+        if purpose not in self._open and is_stale(trial):
             self._campaign.remove(planned)
             trial["metadata"].setdefault("deletionTimestamp", "now")
         entry = self._open.setdefault(purpose, _Followed(planned, self._clock()))
         entry.trial = trial
-        if going(trial):
+        if is_terminating(trial):
             return
-        status = status_of(trial)
+        status = read_status(trial)
         if (raw := trial.get("status") or {}) != entry.status:
             entry.status, entry.moved = raw, self._clock()
             self._progress(planned, self._campaign.name(planned), status)

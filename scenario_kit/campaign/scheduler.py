@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from scenario_kit.campaign.plans import Plan, PlannedTrial
-from scenario_kit.campaign.retries import further, is_repeat, settled
+from scenario_kit.campaign.retries import is_repeat, is_settled, plan_further_trials
 from scenario_kit.model import Value
 
 
@@ -50,13 +50,13 @@ def advance(
     while True:
         ended = [known[p.purpose] for p in every if p.purpose in known and known[p.purpose].outcome]
         running = [p for p in every if p.purpose in known and not known[p.purpose].outcome]
-        enough = settled(plan.looks, ended)
+        enough = is_settled(plan.looks, ended)
         waiting = [p for p in every if p.purpose not in known and not (is_repeat(p.purpose) and enough)]
         if give_up:
             return Move(every=tuple(every), missing=tuple(waiting), over=not running)
         if waiting or running:
             return Move(every=tuple(every), begin=tuple(waiting[: max(0, parallel - len(running))]))
-        more = further(plan.looks, every, ended, plan.loads)
+        more = plan_further_trials(plan.looks, every, ended, plan.loads)
         if not more:
             return Move(every=tuple(every), over=True)
         every += more

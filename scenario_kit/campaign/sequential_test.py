@@ -81,7 +81,7 @@ class Characteristics(NamedTuple):
     repeats: float
 
 
-def characteristics(looks: Sequence[Look], p: float) -> Characteristics:
+def compute_characteristics(looks: Sequence[Look], p: float) -> Characteristics:
     """Exact operating characteristics, all repeats of a look counted (they run side by side)."""
     alive, passes, fails, repeats, before = {0: 1.0}, 0.0, 0.0, 0.0, 0
     for look in looks:
@@ -89,7 +89,7 @@ def characteristics(looks: Sequence[Look], p: float) -> Characteristics:
         repeats += size * sum(alive.values())
         spread: dict[int, float] = {}
         for broken, chance in alive.items():
-            for new, share in enumerate(_binomial(size, 1 - p)):
+            for new, share in enumerate(_compute_binomial(size, 1 - p)):
                 spread[broken + new] = spread.get(broken + new, 0.0) + chance * share
         passes += sum(c for b, c in spread.items() if b <= look.accept)
         fails += sum(c for b, c in spread.items() if b >= look.reject)
@@ -98,14 +98,14 @@ def characteristics(looks: Sequence[Look], p: float) -> Characteristics:
     return Characteristics(passes, fails, sum(alive.values()), repeats)
 
 
-def _binomial(n: int, q: float) -> list[float]:
+def _compute_binomial(n: int, q: float) -> list[float]:
     return [comb(n, k) * q**k * (1 - q) ** (n - k) for k in range(n + 1)]
 
 
-def refuted(looks: Sequence[Look], error: float = 0.05) -> float:
+def find_refuted_rate(looks: Sequence[Look], error: float = 0.05) -> float:
     """The largest ``p`` that a pass rules out at that error: what a pass claims, and nothing more."""
     steps = range(_STEPS)  # the better a scenario, the likelier its pass
-    return bisect(steps, error, key=lambda step: characteristics(looks, step / _STEPS).passes) / _STEPS
+    return bisect(steps, error, key=lambda step: compute_characteristics(looks, step / _STEPS).passes) / _STEPS
 
 
 def check_reachable(name: str, looks: Sequence[Look], repeats: int | None = None) -> None:
@@ -151,7 +151,7 @@ def lower_bound(n: int, broken: int, confidence: float = 0.95) -> float:
     return float(betaincinv(n - broken, broken + 1, 1 - confidence))
 
 
-def wilson(n: int, broken: int, z: float = 1.96) -> tuple[float, float]:
+def compute_wilson_interval(n: int, broken: int, z: float = 1.96) -> tuple[float, float]:
     """Two-sided interval of ``p`` for display (Wilson 1927)."""
     _check(n, broken)
     share, square = (n - broken) / n, z * z
@@ -174,7 +174,7 @@ def repeats_for(p: float, broken: int = 0, confidence: float = 0.95) -> int:
     return n
 
 
-def evidence(held: int, broken: int, p: float) -> float:
+def compute_evidence(held: int, broken: int, p: float) -> float:
     """Anytime-valid evidence against the claim that a repeat holds with at most ``p``: 20 or more refutes it at 5 %.
 
     The Bayes factor of a uniform mixture over (p, 1) (validation.md §6.3); may be looked at as often as one likes.
@@ -188,7 +188,7 @@ def evidence(held: int, broken: int, p: float) -> float:
     return exp(mixed - log(1 - p) - held * log(p) - broken * log(1 - p))
 
 
-def effective(sizes: Sequence[int], correlation: float = 0.3) -> float:
+def estimate_effective_size(sizes: Sequence[int], correlation: float = 0.3) -> float:
     """How many independent repeats those of clusters of these sizes are worth (validation.md §6.6)."""
     total = sum(sizes)
     if total == 0:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from scenario_kit.campaign.difficulty import same_thing
-from scenario_kit.campaign.identifiability import SAME, symptoms
-from scenario_kit.campaign.label_interventions import labelled
+from scenario_kit.campaign.difficulty import is_same_thing
+from scenario_kit.campaign.identifiability import SAME, collect_symptoms
+from scenario_kit.campaign.label_interventions import list_labelled
 from scenario_kit.campaign.repeatability import discriminates
 from scenario_kit.campaign.result import Lookalike, Resemblance, TrialResult
 from scenario_kit.campaign.retries import is_repeat
@@ -20,7 +20,9 @@ from scenario_kit.model import Runbook
 from scenario_kit.model.matrix import MatrixRow
 
 
-def resemblance(runbook: Runbook, results: Iterable[TrialResult], matrix: Iterable[MatrixRow]) -> Resemblance | None:
+def find_resemblance(
+    runbook: Runbook, results: Iterable[TrialResult], matrix: Iterable[MatrixRow]
+) -> Resemblance | None:
     """The faults of the matrix whose alerts are those of the repeats that held, the nearest first.
 
     Alerts count that fired within the time for which the repeats were looked at. The scenario's own faults are not
@@ -28,14 +30,14 @@ def resemblance(runbook: Runbook, results: Iterable[TrialResult], matrix: Iterab
     there is no incident, no alert or no matrix.
     """
     repeats = [r for r in results if is_repeat(r.purpose) and r.outcome == "Held" and r.history and r.injected_at]
-    seen = [frozenset(symptoms(r)) for r in repeats]
+    seen = [frozenset(collect_symptoms(r)) for r in repeats]
     own = {(fault.type, fault.target) for fault in runbook.faults}
     others = [row for row in matrix if row.outcome == "Ran" and row.alerts and (row.fault, row.target) not in own]
     if runbook.outcome != "Incident" or not any(seen) or not others:
         return None
     seconds = min(end_of_hold(r) - (r.injected_at or 0.0) for r in repeats)
-    here = _proven(repeats)
-    causes = [cause.entity for cause in labelled(runbook)]
+    here = _find_proven(repeats)
+    causes = [cause.entity for cause in list_labelled(runbook)]
     found = []
     for row in others:
         there = frozenset(str(alert) for alert in row.alerts if alert.seconds <= seconds)
@@ -46,7 +48,7 @@ def resemblance(runbook: Runbook, results: Iterable[TrialResult], matrix: Iterab
                     fault=row.fault,
                     target=row.target,
                     margin=round(margin, 3),
-                    same_place=any(same_thing(runbook.app, row.target, cause) for cause in causes),
+                    same_place=any(is_same_thing(runbook.app, row.target, cause) for cause in causes),
                     there=tuple(told for told in row.proven if told not in here),
                 )
             )
@@ -54,7 +56,7 @@ def resemblance(runbook: Runbook, results: Iterable[TrialResult], matrix: Iterab
     return Resemblance(compared=len(others), faults=tuple(nearest))
 
 
-def _proven(repeats: Sequence[TrialResult]) -> set[str]:
+def _find_proven(repeats: Sequence[TrialResult]) -> set[str]:
     """What the effect checks of the scenario's own faults have found."""
     steps = [step for r in repeats for step in r.steps if step.step.startswith("inject")]
     return {check.describe for step in steps for check in step.checks if check.answer == "True"}

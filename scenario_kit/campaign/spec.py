@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from scenario_kit.campaign.plan_file import within
-from scenario_kit.campaign.plans import Plan, named
+from scenario_kit.campaign.plan_file import limit_plan
+from scenario_kit.campaign.plans import Plan, get_plan
 from scenario_kit.model import Object, Value
 from scenario_kit.model.scenario import ScenarioSpec
 
@@ -41,7 +41,7 @@ class ValidationSpec(Value, frozen=True, kw_only=True):
         Raises:
             UsageError: it cannot pass within that budget (SK503).
         """
-        return within(self.custom or named(self.plan.lower()), self.max_repeats)
+        return limit_plan(self.custom or get_plan(self.plan.lower()), self.max_repeats)
 
     @property
     def parallel(self) -> int:
@@ -49,7 +49,7 @@ class ValidationSpec(Value, frozen=True, kw_only=True):
         return self.parallelism or (self.custom and self.custom.parallel) or _PARALLEL
 
 
-def validation_spec(spec: Object) -> ValidationSpec:
+def parse_validation_spec(spec: Object) -> ValidationSpec:
     """The spec of a Validation object, without its embedded scenario: that is read as every stored one is.
 
     Raises:

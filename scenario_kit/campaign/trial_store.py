@@ -13,16 +13,23 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 
 from scenario_kit.campaign import concurrency
-from scenario_kit.campaign.assumptions import drawn, varied
-from scenario_kit.campaign.plans import Plan, PlannedTrial, Resolve, namespace, spec, trial_name
-from scenario_kit.campaign.result import TrialResult, from_status
+from scenario_kit.campaign.assumptions import draw_assumptions, vary_runbook
+from scenario_kit.campaign.plans import (
+    Plan,
+    PlannedTrial,
+    Resolve,
+    build_trial_spec,
+    derive_namespace,
+    derive_trial_name,
+)
+from scenario_kit.campaign.result import TrialResult, complete_from_status
 from scenario_kit.changes import TRIAL_LABEL
 from scenario_kit.errors import AlreadyExists
 from scenario_kit.model import AlertHistory, Object, Reference, TrialSpec
 from scenario_kit.model.observation import Passage
 from scenario_kit.model.reference import GROUP, MANAGEMENT_NAMESPACE
 from scenario_kit.model.scenario import API_VERSION
-from scenario_kit.model.trial import CAMPAIGN_LABEL, PURPOSE_LABEL, trial_reference
+from scenario_kit.model.trial import CAMPAIGN_LABEL, PURPOSE_LABEL, make_trial_reference
 from scenario_kit.ports import Cluster
 from scenario_kit.trial import TrialStatus
 
@@ -48,11 +55,11 @@ class Campaign:
 
     def name(self, planned: PlannedTrial) -> str:
         """The name of a trial; the same for whoever continues."""
-        return trial_name(self.scenario, planned, self.digest, self.identity or self.plan.name)
+        return derive_trial_name(self.scenario, planned, self.digest, self.identity or self.plan.name)
 
     def find(self, planned: PlannedTrial) -> Object | None:
         """The Trial object, also one that is on its way out; None where there is none."""
-        return self.cluster.get(trial_reference(self.name(planned)))
+        return self.cluster.get(make_trial_reference(self.name(planned)))
 
     def begin(self, planned: PlannedTrial) -> None:
         """Create a trial, in a namespace of its own; one that somebody else has just created is as good.
@@ -62,11 +69,11 @@ class Campaign:
             ClusterError: the API server did not take it.
         """
         name = self.name(planned)
-        runbook = self.resolve(namespace(self.app, uuid.uuid4().hex), planned.load_percent)
-        runbook = varied(runbook, self._variation(planned))
-        body = spec(planned, runbook, self.plan.name, self.clock).to_json()
+        runbook = self.resolve(derive_namespace(self.app, uuid.uuid4().hex), planned.load_percent)
+        runbook = vary_runbook(runbook, self._variation(planned))
+        body = build_trial_spec(planned, runbook, self.plan.name, self.clock).to_json()
         labels = {TRIAL_LABEL: name, CAMPAIGN_LABEL: runbook.scenario, PURPOSE_LABEL: planned.purpose}
-        labels |= {**concurrency.labels(runbook), **self.labels}
+        labels |= {**concurrency.build_labels(runbook), **self.labels}
         metadata = {"name": name, "namespace": MANAGEMENT_NAMESPACE, "labels": labels}
         try:
             self.cluster.create({"apiVersion": API_VERSION, "kind": "Trial", "metadata": metadata, "spec": body})
@@ -78,7 +85,7 @@ class Campaign:
 
     def remove(self, planned: PlannedTrial) -> None:
         """Delete a trial: what it changed is undone before it is gone."""
-        self.cluster.delete(trial_reference(self.name(planned)))
+        self.cluster.delete(make_trial_reference(self.name(planned)))
 
     def result(self, planned: PlannedTrial, trial: Object | None, trouble: str = "") -> TrialResult:
         """What became of a trial, with its evidence; ``trouble`` is why one that did not end is given up."""
@@ -88,12 +95,12 @@ class Campaign:
         )  # fmt: skip
         if trial is None:
             return base
-        status = status_of(trial)
-        base = msgspec.structs.replace(base, wall_seconds=took(trial, status))
+        status = read_status(trial)
+        base = msgspec.structs.replace(base, wall_seconds=measure_duration(trial, status))
         if trouble or not status.outcome:
             unended = msgspec.structs.replace(status, outcome="")
-            return from_status(base, unended, None, None, trouble)
-        left = evidence(self.cluster, status)
+            return complete_from_status(base, unended, None, None, trouble)
+        left = read_evidence(self.cluster, status)
         base = msgspec.structs.replace(
             base,
             signs=left.signs,
@@ -103,27 +110,27 @@ class Campaign:
         )
         if number := self._variation(planned):
             app = TrialSpec.from_json(trial["spec"]).runbook().app
-            base = msgspec.structs.replace(base, assumed=drawn(app, number))
-        return from_status(base, status, left.history, left.injected_at)
+            base = msgspec.structs.replace(base, assumed=draw_assumptions(app, number))
+        return complete_from_status(base, status, left.history, left.injected_at)
 
 
-def status_of(trial: Object) -> TrialStatus:
+def read_status(trial: Object) -> TrialStatus:
     """The status of a Trial object; empty while the operator has not seen it."""
     return TrialStatus.from_json(trial.get("status") or {})
 
 
-def going(trial: Object) -> bool:
+def is_terminating(trial: Object) -> bool:
     """Whether a trial is on its way out."""
     return bool(trial["metadata"].get("deletionTimestamp"))
 
 
-def stale(trial: Object) -> bool:
+def is_stale(trial: Object) -> bool:
     """Whether a trial of an earlier run makes way for a new one: it was kept, or infrastructure ended it."""
-    outcome = status_of(trial).outcome
+    outcome = read_status(trial).outcome
     return outcome == "Infra" or bool(outcome and KEPT_LABEL in (trial["metadata"].get("labels") or {}))
 
 
-def took(trial: Object, status: TrialStatus) -> float:
+def measure_duration(trial: Object, status: TrialStatus) -> float:
     """Wall seconds from the creation of a trial to its end; 0 for one that has not ended."""
     ended = next((c.last_transition_time for c in status.conditions if c.type == "Succeeded"), "")
     if not ended:
@@ -145,7 +152,7 @@ class TrialEvidence(NamedTuple):
     injections: Mapping[str, float] = MappingProxyType({})
 
 
-def evidence(cluster: Cluster, status: TrialStatus) -> TrialEvidence:
+def read_evidence(cluster: Cluster, status: TrialStatus) -> TrialEvidence:
     """What a finished trial left; nothing where that is gone."""
     found = cluster.get(Reference("ConfigMap", status.evidence, MANAGEMENT_NAMESPACE)) if status.evidence else None
     if found is None:

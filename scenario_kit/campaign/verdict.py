@@ -8,18 +8,18 @@ from typing import Final
 
 import msgspec
 
-from scenario_kit.campaign.assumptions import rests_on
-from scenario_kit.campaign.difficulty import difficulty
-from scenario_kit.campaign.exceptions import allowances
-from scenario_kit.campaign.identifiability import fingerprint, neighbours
-from scenario_kit.campaign.identifiability import judged as identity_findings
+from scenario_kit.campaign.assumptions import find_decisive_assumptions
+from scenario_kit.campaign.difficulty import measure_difficulty
+from scenario_kit.campaign.exceptions import list_allowances
+from scenario_kit.campaign.identifiability import find_neighbours, take_fingerprint
+from scenario_kit.campaign.identifiability import judge_neighbours as identity_findings
 from scenario_kit.campaign.incident import fill_deadlines
-from scenario_kit.campaign.plans import Plan, named
+from scenario_kit.campaign.plans import Plan, get_plan
 from scenario_kit.campaign.result import Statistics, TrialResult, Validation
-from scenario_kit.campaign.retries import counts, is_repeat, judged
+from scenario_kit.campaign.retries import counts, is_repeat, judge_trials
 from scenario_kit.campaign.sequential_test import ONCE, Look, decide, repeats_for
-from scenario_kit.campaign.similar_faults import resemblance
-from scenario_kit.campaign.summary import remarks, summarise
+from scenario_kit.campaign.similar_faults import find_resemblance
+from scenario_kit.campaign.summary import make_remarks, summarise
 from scenario_kit.model import Finding, Runbook, Severity, Verdict
 from scenario_kit.model.evidence import Fingerprint
 from scenario_kit.model.incident import Incident
@@ -37,11 +37,13 @@ PROMISES: Final = frozenset({"SK321", "SK322", "SK323", "SK326", "SK327"})
 _BY_TRIALS: Final = frozenset({"SK451", "SK501", "SK502", "SK503"})
 
 
-def verdict(results: Sequence[TrialResult], static: Iterable[Finding] = (), looks: Sequence[Look] = ONCE) -> Verdict:
+def reach_verdict(
+    results: Sequence[TrialResult], static: Iterable[Finding] = (), looks: Sequence[Look] = ONCE
+) -> Verdict:
     """Fail if anything attributable to the scenario is broken; NotEvaluated if infrastructure kept us from judging."""
     if any(f.severity == Severity.ERROR for f in static):
         return Verdict.FAIL
-    return judged(looks, results)
+    return judge_trials(looks, results)
 
 
 def conclude(
@@ -66,20 +68,24 @@ def conclude(
     ``promised`` is the scenario as it was resolved; without it there are no statistics. ``library`` has what the other
     incidents of the catalogue look like, ``matrix`` what its faults do to the app.
     """
-    followed = named(plan) if isinstance(plan, str) else plan
+    followed = get_plan(plan) if isinstance(plan, str) else plan
     looks = followed.looks
-    seen = fingerprint(promised, results) if promised is not None else None
-    near = neighbours(seen, {n: f for n, f in (library or {}).items() if n != scenario}) if seen else []
+    seen = take_fingerprint(promised, results) if promised is not None else None
+    near = find_neighbours(seen, {n: f for n, f in (library or {}).items() if n != scenario}) if seen else []
     static = [*static, *identity_findings(near)]
-    answer = verdict(results, static, looks)
+    answer = reach_verdict(results, static, looks)
     numbers = None
     remarked: list[Finding] = []
     expect = fill_deadlines(promised.expect, promised.rules) if promised is not None else None
     if promised is not None and expect is not None and results:
         numbers = summarise(looks, results, expect, promised.ground_truth.propagation)
         repeats = [r for r in results if is_repeat(r.purpose)]
-        remarked = [*remarks(numbers), *weighed(answer, looks, results, numbers), *rests_on(repeats, promised.app)]
-    findings = merged([*static, *_of_trials(results, answer), *remarked])
+        remarked = [
+            *make_remarks(numbers),
+            *weigh_findings(answer, looks, results, numbers),
+            *find_decisive_assumptions(repeats, promised.app),
+        ]
+    findings = merge_findings([*static, *_collect_findings(results, answer), *remarked])
     held, broken = counts(results)
     return Validation(
         scenario=scenario,
@@ -88,33 +94,33 @@ def conclude(
         digest=digest,
         plan=followed.name,
         verdict=answer,
-        headline=headline(answer, results, findings),
+        headline=write_headline(answer, results, findings),
         findings=findings,
         trials=tuple(results),
         n=held + broken,
         failures=broken,
         statistics=numbers,
-        difficulty=difficulty(promised, results) if promised is not None else None,
+        difficulty=measure_difficulty(promised, results) if promised is not None else None,
         fingerprint=seen,
         identifiability=tuple(near),
-        resemblance=resemblance(promised, results, matrix) if promised is not None else None,
-        exceptions=allowances(promised.faults) if promised else (),
+        resemblance=find_resemblance(promised, results, matrix) if promised is not None else None,
+        exceptions=list_allowances(promised.faults) if promised else (),
         expect=expect,
         ground_truth=promised.ground_truth if promised else None,
         wall_seconds=wall,
         correction=name_correction(answer, findings),
-        next=next_command(answer, path, followed.name, findings, lab),
+        next=suggest_command(answer, path, followed.name, findings, lab),
     )
 
 
-def _of_trials(results: Sequence[TrialResult], answer: Verdict) -> list[Finding]:
+def _collect_findings(results: Sequence[TrialResult], answer: Verdict) -> list[Finding]:
     """Findings of the trials; one of a repeat says in how many, and is a warning where the plan passes all the same."""
     repeats = [r for r in results if is_repeat(r.purpose) and r.outcome != "Infra"]
     found = []
     for result in results:
         for finding in result.findings:
             if is_repeat(result.purpose) and len(repeats) > 1:
-                same = sum(any(_same(f, finding) for f in r.findings) for r in repeats)
+                same = sum(any(_is_same(f, finding) for f in r.findings) for r in repeats)
                 told = f"{finding.observed}; in {same} of {len(repeats)} repeats".removeprefix("; ")
                 tolerated = answer == Verdict.PASS and finding.severity == Severity.ERROR
                 severity = Severity.WARNING if tolerated else finding.severity
@@ -124,11 +130,11 @@ def _of_trials(results: Sequence[TrialResult], answer: Verdict) -> list[Finding]
     return found
 
 
-def _same(one: Finding, other: Finding) -> bool:
+def _is_same(one: Finding, other: Finding) -> bool:
     return (one.code, one.message) == (other.code, other.message)
 
 
-def weighed(
+def weigh_findings(
     answer: Verdict, looks: Sequence[Look], results: Sequence[TrialResult], numbers: Statistics
 ) -> list[Finding]:
     """What the count of repeats itself gives a finding for: too many broken ones, or too few to decide."""
@@ -164,7 +170,7 @@ def weighed(
     ]
 
 
-def merged(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+def merge_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Findings without repetitions across trials, errors first, in order of their first appearance."""
     unique: dict[tuple[str, str], Finding] = {}
     for finding in findings:
@@ -173,13 +179,13 @@ def merged(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(unique.values(), key=lambda f: order[f.severity]))
 
 
-def headline(answer: Verdict, results: Sequence[TrialResult], findings: Sequence[Finding]) -> str:
+def write_headline(answer: Verdict, results: Sequence[TrialResult], findings: Sequence[Finding]) -> str:
     """One sentence that says what the evidence is worth."""
     held = [r for r in results if r.outcome == "Held"]
     judged = sum(r.outcome != "Infra" for r in results)
     match answer:
         case Verdict.PASS:
-            return f"{len(held)} of {judged} trials held: {', '.join(shown(held))} (twin)"
+            return f"{len(held)} of {judged} trials held: {', '.join(list_shown(held))} (twin)"
         case Verdict.FAIL:
             return findings[0].message if findings else "a trial broke"
         case Verdict.NOT_EVALUATED:
@@ -191,7 +197,7 @@ def headline(answer: Verdict, results: Sequence[TrialResult], findings: Sequence
             return str(answer)
 
 
-def shown(results: Sequence[TrialResult]) -> list[str]:
+def list_shown(results: Sequence[TrialResult]) -> list[str]:
     """What trials that held have shown, and nothing that none of them tried."""
     repeats = [r for r in results if is_repeat(r.purpose)]
     purposes = {r.purpose for r in results}
@@ -205,11 +211,11 @@ def shown(results: Sequence[TrialResult]) -> list[str]:
     }
     left = [p for p in purposes if p.startswith("leave-out")]
     said = [
-        *_repeated(repeats),
+        *_describe_repeats(repeats),
         "the label is the cause" if any(p == "label" or p.startswith("label-") for p in purposes) else "",
-        _counted(len(left), "the cause that is left keeps it going", "each of {} causes keeps it going"),
-        _counted(len(ways), "the solution resolves it", "{} solutions resolve it"),
-        _counted(len(decoys), "the decoy does not", "{} decoys do not"),
+        _format_count(len(left), "the cause that is left keeps it going", "each of {} causes keeps it going"),
+        _format_count(len(ways), "the solution resolves it", "{} solutions resolve it"),
+        _format_count(len(decoys), "the decoy does not", "{} decoys do not"),
         "the fault ends as its type says" if any(p.startswith("ending") for p in purposes) else "",
         "no cheat does" if "cheats" in purposes else "",
         "the distractors alone disturb nobody" if "distractors" in purposes else "",
@@ -222,7 +228,7 @@ def shown(results: Sequence[TrialResult]) -> list[str]:
     return [text for text in said if text]
 
 
-def _repeated(repeats: Sequence[TrialResult]) -> list[str]:
+def _describe_repeats(repeats: Sequence[TrialResult]) -> list[str]:
     """What the repeats are evidence of; how they end tells an incident from what is none."""
     if not repeats:
         return []
@@ -233,7 +239,7 @@ def _repeated(repeats: Sequence[TrialResult]) -> list[str]:
     return ["it reproduces" + times, "no alert of it lasts" if "expectCleared" in steps else ""]
 
 
-def _counted(number: int, one: str, many: str) -> str:
+def _format_count(number: int, one: str, many: str) -> str:
     return "" if number == 0 else one if number == 1 else many.format(number)
 
 
@@ -246,7 +252,7 @@ def name_correction(answer: Verdict, findings: Sequence[Finding]) -> str:
     return f"{first.code}: {first.fix or first.expected or first.message}{place}"
 
 
-def next_command(answer: Verdict, path: str, plan: str, findings: Sequence[Finding], lab: str = "") -> str:
+def suggest_command(answer: Verdict, path: str, plan: str, findings: Sequence[Finding], lab: str = "") -> str:
     """Name the command to run next, once the correction was made; a pass of a merge's plan is followed by its report.
 
     A failure leads to the command that shows whether it was corrected: the rules where a rule found it, one trial that
@@ -256,20 +262,20 @@ def next_command(answer: Verdict, path: str, plan: str, findings: Sequence[Findi
     match answer:
         case Verdict.PASS:
             following = _FOLLOWING.get(plan)
-            return f"scenario-kit verify {path}{_of_plan(following)}{where}" if following else ""
+            return f"scenario-kit verify {path}{_format_plan_option(following)}{where}" if following else ""
         case Verdict.FAIL if findings:
             codes = {f.code for f in findings if f.severity == Severity.ERROR}
             if not any(f.trial or f.step for f in findings if f.severity == Severity.ERROR) and codes - _BY_TRIALS:
                 return f"scenario-kit lint {path}"
             if codes and codes <= PROMISES:
                 return f"scenario-kit try {path} --accept{where}"
-            return f"scenario-kit {'try' if plan == 'try' else 'verify'} {path}{_of_plan(plan)}{where}"
+            return f"scenario-kit {'try' if plan == 'try' else 'verify'} {path}{_format_plan_option(plan)}{where}"
         case _ if any(f.code == LACKING for f in findings):
             return f"scenario-kit explain {LACKING}"
         case _:
             return f"scenario-kit lab status{where}"
 
 
-def _of_plan(plan: str) -> str:
+def _format_plan_option(plan: str) -> str:
     """The option that names a plan; a plan of a file is not named, as its path is not known here."""
     return f" --plan {plan}" if plan in ("standard", "thorough") else ""

@@ -1,7 +1,7 @@
 """Finds apps, faults, scenarios and alert packs. A folder is the registration and its name the id; no list is kept."""
 
-from scenario_kit.catalog.alerts import longest_range
+from scenario_kit.catalog.alerts import find_longest_range
 from scenario_kit.catalog.index import Catalog
-from scenario_kit.catalog.loader import UnknownEntry, collections, data_root
+from scenario_kit.catalog.loader import UnknownEntry, find_collections, find_data_root
 
-__all__ = ["Catalog", "UnknownEntry", "collections", "data_root", "longest_range"]
+__all__ = ["Catalog", "UnknownEntry", "find_collections", "find_data_root", "find_longest_range"]

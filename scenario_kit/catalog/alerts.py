@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.load.promql import children, parsed
-from scenario_kit.load.recording import inline, recorded_expression
+from scenario_kit.load.promql import list_children, parse_expression
+from scenario_kit.load.recording import build_recorded_expression, inline
 from scenario_kit.model import AlertRule, EntityLabel, Object
 from scenario_kit.model.alert_rule import EVALUATION
 from scenario_kit.model.base import convert
@@ -40,13 +40,15 @@ class Unread(NamedTuple):
     fix: str = ""
 
 
-def rules_of(pack: str, path: Path, document: Object) -> tuple[AlertRule, ...]:
+def parse_rules(pack: str, path: Path, document: Object) -> tuple[AlertRule, ...]:
     """The alerting rules of a pack's document, recorded series written out.
 
     Raises:
         AuthoringError: a rule lacks a field, or its expression or a duration cannot be parsed.
     """
-    if not isinstance(groups_of(document), list | tuple) or not all(_is_group(group) for group in groups_of(document)):
+    if not isinstance(get_groups(document), list | tuple) or not all(
+        _is_group(group) for group in get_groups(document)
+    ):
         raise AuthoringError(f"{path}: expected `groups`, each with a list of `rules` that are mappings")
     read = read_rules(pack, document)
     for _, rule in read:
@@ -58,14 +60,14 @@ def rules_of(pack: str, path: Path, document: Object) -> tuple[AlertRule, ...]:
 def read_rules(pack: str, document: Object) -> list[tuple[WrittenRule, AlertRule | Unread | None]]:
     """Every rule as it is written with the alert that it means: none for a recording rule, or why it cannot be read."""
     records = {
-        str(written.rule["record"]): recorded_expression(str(written.rule.get("expr", "")), _labels(written))
-        for written in written_rules(document)
+        str(written.rule["record"]): build_recorded_expression(str(written.rule.get("expr", "")), _read_labels(written))
+        for written in list_rules(document)
         if "record" in written.rule
     }
-    return [(written, _read(pack, written, records)) for written in written_rules(document)]
+    return [(written, _read(pack, written, records)) for written in list_rules(document)]
 
 
-def groups_of(document: Object) -> Any:
+def get_groups(document: Object) -> Any:
     """The groups of a rule file, or of a PrometheusRule object."""
     spec = document.get("spec")
     return (
@@ -73,31 +75,31 @@ def groups_of(document: Object) -> Any:
     )
 
 
-def written_groups(document: Object) -> Iterator[tuple[Place, Object]]:
+def list_groups(document: Object) -> Iterator[tuple[Place, Object]]:
     """Every group, and where it stands."""
     above: Place = ("spec", "groups") if "kind" in document else ("groups",)
-    for i, group in enumerate(groups_of(document) or ()):
+    for i, group in enumerate(get_groups(document) or ()):
         yield (*above, i), group
 
 
-def written_rules(document: Object) -> Iterator[WrittenRule]:
+def list_rules(document: Object) -> Iterator[WrittenRule]:
     """Every rule, alerting and recording, in the order of the file."""
-    for place, group in written_groups(document):
+    for place, group in list_groups(document):
         for j, rule in enumerate(group.get("rules") or ()):
             yield WrittenRule((*place, "rules", j), rule, group)
 
 
-def prometheus_groups(document: Object, prefix: str = "") -> list[Object]:
+def build_prometheus_groups(document: Object, prefix: str = "") -> list[Object]:
     """The groups as Prometheus takes them, without what only we know; their names begin with the prefix."""
     found = []
-    for group in groups_of(document):
+    for group in get_groups(document):
         rules = [{key: rule[key] for key in _RULE_FIELDS if key in rule} for rule in group["rules"]]
         own = {key: group[key] for key in _GROUP_FIELDS if key in group}
         found.append({**own, "name": f"{prefix}{group['name']}", "rules": rules})
     return found
 
 
-def duration_seconds(text: Any) -> float:
+def parse_duration(text: Any) -> float:
     """The seconds of a duration as Prometheus writes it.
 
     Raises:
@@ -116,7 +118,7 @@ def _is_group(group: Any) -> bool:
     return isinstance(rules, list) and all(isinstance(rule, dict) for rule in rules)
 
 
-def longest_range(expr: str) -> int:
+def find_longest_range(expr: str) -> int:
     """How far back an expression looks, in seconds: range, subquery and offset, added up along each branch.
 
     Raises:
@@ -124,37 +126,37 @@ def longest_range(expr: str) -> int:
     """
 
     def reach(node: Any) -> float:
-        own = sum(_seconds(getattr(node, name, None)) for name in ("range", "offset"))
-        return own + max((reach(child) for child in children(node)), default=0.0)
+        own = sum(_parse_seconds(getattr(node, name, None)) for name in ("range", "offset"))
+        return own + max((reach(child) for child in list_children(node)), default=0.0)
 
-    return int(reach(parsed(expr)))
+    return int(reach(parse_expression(expr)))
 
 
-def _seconds(duration: Any) -> float:
+def _parse_seconds(duration: Any) -> float:
     return float(duration.total_seconds()) if duration is not None else 0.0
 
 
-def _labels(written: WrittenRule) -> dict[str, str]:
+def _read_labels(written: WrittenRule) -> dict[str, str]:
     return {**(written.group.get("labels") or {}), **(written.rule.get("labels") or {})}
 
 
 def _read(pack: str, written: WrittenRule, records: dict[str, str]) -> AlertRule | Unread | None:
     rule, place = written.rule, written.place
     if "record" in rule:
-        return _unrecorded(rule, place, records)
+        return _explain_unrecorded(rule, place, records)
     whose = f"rule '{rule.get('alert', '?')}'"
     try:
         expr = rule["expr"].strip()
-        parsed(expr)
+        parse_expression(expr)
         expr = inline(expr, records)
         return AlertRule(
             name=rule["alert"],
             expr=expr,
-            for_seconds=int(duration_seconds(rule.get("for", "0"))),
-            range_seconds=longest_range(expr),
-            interval_seconds=int(duration_seconds(written.group.get("interval", f"{EVALUATION}s"))) or EVALUATION,
-            keep_firing_seconds=int(duration_seconds(rule.get("keep_firing_for", "0"))),
-            labels=_labels(written),
+            for_seconds=int(parse_duration(rule.get("for", "0"))),
+            range_seconds=find_longest_range(expr),
+            interval_seconds=int(parse_duration(written.group.get("interval", f"{EVALUATION}s"))) or EVALUATION,
+            keep_firing_seconds=int(parse_duration(rule.get("keep_firing_for", "0"))),
+            labels=_read_labels(written),
             annotations=rule.get("annotations", {}),
             entity=convert(rule["entity"], EntityLabel) if "entity" in rule else None,
             pack=pack,
@@ -167,7 +169,7 @@ def _read(pack: str, written: WrittenRule, records: dict[str, str]) -> AlertRule
         return Unread((*place, "expr"), f"{whose}: {error}", "correct the expression")
 
 
-def _unrecorded(rule: Object, place: Place, records: dict[str, str]) -> Unread | None:
+def _explain_unrecorded(rule: Object, place: Place, records: dict[str, str]) -> Unread | None:
     """Why a recording rule cannot be read."""
     try:
         inline(str(rule["expr"]), {name: expr for name, expr in records.items() if name != rule["record"]})

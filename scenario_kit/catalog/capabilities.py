@@ -8,7 +8,7 @@ from functools import lru_cache
 import msgspec
 
 from scenario_kit.catalog.index import Catalog
-from scenario_kit.catalog.loader import read
+from scenario_kit.catalog.loader import read_mapping
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model.base import Value, convert
 from scenario_kit.model.capability import Canary, Capability, FieldCondition
@@ -19,7 +19,7 @@ class _File(Value, frozen=True, kw_only=True):
 
 
 @lru_cache(maxsize=8)  # the operator asks once a second for each Scenario
-def capabilities(catalog: Catalog) -> tuple[Capability, ...]:
+def list_capabilities(catalog: Catalog) -> tuple[Capability, ...]:
     """Every capability, by file and in the order of each; earlier roots win.
 
     Raises:
@@ -29,7 +29,7 @@ def capabilities(catalog: Catalog) -> tuple[Capability, ...]:
     for root in catalog.roots:
         for path in sorted((root / "catalog" / "capabilities").glob("*.yaml")):
             try:
-                entries = convert(read(path), _File).capabilities
+                entries = convert(read_mapping(path), _File).capabilities
             except msgspec.ValidationError as error:
                 raise AuthoringError(f"{path}: {error}") from error
             for entry in entries:
@@ -37,7 +37,7 @@ def capabilities(catalog: Catalog) -> tuple[Capability, ...]:
     return tuple(found.values())
 
 
-def capabilities_page(known: Iterable[Capability]) -> str:
+def render_capabilities_page(known: Iterable[Capability]) -> str:
     """All of them as Markdown: meaning, canary, and who has it."""
     lines = [
         "# Capabilities",
@@ -58,20 +58,20 @@ def capabilities_page(known: Iterable[Capability]) -> str:
     ]
     for each in known:
         lab = "yes" if each.lab else f"no: {each.because}"
-        lines.append(f"| `{_spelled(each)}` | {each.meaning} | {_canary(each.canary)} | {lab} |")
+        lines.append(f"| `{_format_capability(each)}` | {each.meaning} | {_describe_canary(each.canary)} | {lab} |")
     return "\n".join(lines) + "\n"
 
 
-def _spelled(capability: Capability) -> str:
+def _format_capability(capability: Capability) -> str:
     arguments = {"nodes>=": "n", "operator:": "<plural>.<group>", "app:": "<name>"}
     return capability.name + arguments.get(capability.name, "<value>" if capability.parametric else "")
 
 
-def _canary(canary: Canary) -> str:
+def _describe_canary(canary: Canary) -> str:
     if found := canary.find:
         count = "that many objects" if "{" in found.at_least else "an object"
         named = " or ".join(f"`{n}`" for n in found.names).replace("{argument}", "<name>")
-        told = "".join(f", `{c.path}` {_wanted(c)}" for c in found.where)
+        told = "".join(f", `{c.path}` {_describe_condition(c)}" for c in found.where)
         return f"{count} of kind {found.kind}{', named ' + named if named else ''}{told}".replace("|", "\\|")
     if canary.served:
         return f"{', '.join(canary.served.kinds)} of {canary.served.group} are served"
@@ -80,7 +80,7 @@ def _canary(canary: Canary) -> str:
     return "the scenario's app" if canary.app else "none: `--offer` declares it"
 
 
-def _wanted(condition: FieldCondition) -> str:
+def _describe_condition(condition: FieldCondition) -> str:
     if condition.matches is not None:
         return f"matches `{condition.matches}`"
     if condition.not_equals is not None:

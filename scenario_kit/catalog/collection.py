@@ -20,7 +20,7 @@ FAMILIES: Final = ("apps", "faults", "alerts", "scenarios")
 _DEMANDS: Final = ("Merged", "Draft")
 
 
-def enclosing(path: Path) -> Path | None:
+def find_collection(path: Path) -> Path | None:
     """The root of the collection in which a file or folder lies; None where it lies in none."""
     here = path.absolute()
     return next((folder for folder in (here, *here.parents) if _is_root(folder)), None)
@@ -34,7 +34,7 @@ def _is_root(folder: Path) -> bool:
         return False
 
 
-def demands_merged(path: Path) -> bool:
+def requires_merge(path: Path) -> bool:
     """Whether a scenario that lies there has to be complete, as its collection says; where none says so, it may lack.
 
     Raises:

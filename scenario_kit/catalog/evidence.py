@@ -17,7 +17,7 @@ FILE: Final = "evidence.json"
 _MOST_BYTES: Final = 200_000
 
 
-def evidence_of(scenario: Path) -> Evidence | None:
+def read_evidence(scenario: Path) -> Evidence | None:
     """The evidence beside a scenario's file, or None where there is none.
 
     Raises:
@@ -35,12 +35,12 @@ def evidence_of(scenario: Path) -> Evidence | None:
         raise AuthoringError(f"{path} is no evidence: {problem}", fix=fix) from problem
 
 
-def fingerprints(scenarios: Iterable[Path]) -> dict[str, Fingerprint]:
+def read_fingerprints(scenarios: Iterable[Path]) -> dict[str, Fingerprint]:
     """What these incidents look like to a solver, by name; those without readable evidence are left out."""
     found = {}
     for path in scenarios:
         try:
-            evidence = evidence_of(path)
+            evidence = read_evidence(path)
         except AuthoringError:  # `lint` tells of it (SK607); it is no reason not to judge another scenario
             continue
         if evidence is not None and evidence.fingerprint is not None:

@@ -44,7 +44,7 @@ _MITIGATED: Final = {
 }
 
 
-def fault_page(fault: FaultType) -> str:
+def render_fault_page(fault: FaultType) -> str:
     """One fault, as Markdown: how it is used, what it changes, how it is proven and fixed."""
     lines = [f"# {fault.name}: {fault.title}", "", _NOTE, "", fault.description.strip(), ""]
     lines += [f"* **Family**: {FAMILIES.get(fault.family, fault.family or 'none')}"]
@@ -63,18 +63,18 @@ def fault_page(fault: FaultType) -> str:
         lines += ["* **Rollout** through zero pods, so that no old pod keeps serving (`dropOld`)"]
     if fault.rollout.reconnect == "Callers":
         lines += ["* **Callers are restarted**: their open connections would outlast the change (`reconnect: Callers`)"]
-    lines += ["", "## Use", "", "```yaml", *_usage(fault), "```", "", *_parameters(fault)]
-    lines += ["## Objects", "", *[_entity(e) for e in fault.entities], ""]
-    lines += ["## Proof", "", *[f"* {_told(check)}" for check in fault.effect], ""]
+    lines += ["", "## Use", "", "```yaml", *_render_usage(fault), "```", "", *_render_parameters(fault)]
+    lines += ["## Objects", "", *[_format_entity(e) for e in fault.entities], ""]
+    lines += ["## Proof", "", *[f"* {_describe_check(check)}" for check in fault.effect], ""]
     if fault.symptoms:
-        lines += ["## Alerts to expect", "", *dict.fromkeys(map(_symptom, fault.symptoms)), ""]
-    lines += _procedures("Fixes", fault.solutions) + _procedures("Wrong fixes", fault.decoys)
+        lines += ["## Alerts to expect", "", *dict.fromkeys(map(_format_symptom, fault.symptoms)), ""]
+    lines += _render_procedures("Fixes", fault.solutions) + _render_procedures("Wrong fixes", fault.decoys)
     if fault.references:
         lines += ["## See also", "", *[f"* <{url}>" for url in fault.references], ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def faults_index(faults: Iterable[FaultType], known: Coverage) -> str:
+def render_faults_index(faults: Iterable[FaultType], known: Coverage) -> str:
     """All faults by family, what is not built and why, and ITBench's faults by our names."""
     by_family: dict[str, list[FaultType]] = {}
     for fault in faults:
@@ -85,7 +85,7 @@ def faults_index(faults: Iterable[FaultType], known: Coverage) -> str:
         lines += ["", f"## {FAMILIES.get(family, family or 'Others')}", "", "| fault | what breaks | targets | needs |"]
         lines += ["|---|---|---|---|"]
         lines += [
-            f"| [{f.name}]({f.name}.md) | {_cell(f.title)} | {', '.join(f.targets)} | {', '.join(f.requires)} |"
+            f"| [{f.name}]({f.name}.md) | {_format_cell(f.title)} | {', '.join(f.targets)} | {', '.join(f.requires)} |"
             for f in sorted(by_family[family], key=lambda f: f.name)
         ]
     if known.unbuilt:
@@ -97,7 +97,8 @@ def faults_index(faults: Iterable[FaultType], known: Coverage) -> str:
             "|---|---|---|---|",
         ]
         lines += [
-            f"| {u.id} | {_cell(u.title)} | {', '.join(u.requires)} | {_cell(u.because)} |" for u in known.unbuilt
+            f"| {u.id} | {_format_cell(u.title)} | {', '.join(u.requires)} | {_format_cell(u.because)} |"
+            for u in known.unbuilt
         ]
     if known.itbench:
         there = {f.name for found in by_family.values() for f in found}
@@ -114,13 +115,13 @@ _DRAWN: Final = re.compile(r"^([A-Za-z]+)[a-z0-9.-]*/\{\{ *neutral\(.*\) *\}\}$"
 _PLACES: Final = {"Self": "on the target", "Callers": "on its callers", "Entry": "on the entry of the app"}
 
 
-def _symptom(symptom: Symptom) -> str:
+def _format_symptom(symptom: Symptom) -> str:
     return f"* {symptom.alert}, {_PLACES[symptom.on]}" + (", depending on its parameters" if symptom.when else "")
 
 
-def _usage(fault: FaultType) -> Sequence[str]:
+def _render_usage(fault: FaultType) -> Sequence[str]:
     properties = fault.parameters.get("properties", {})
-    lines = ["faults:", f"- name: {_short(fault.name)}", f"  type: {fault.name}", f"  target: {fault.targets[0]}/…"]
+    lines = ["faults:", f"- name: {_shorten(fault.name)}", f"  type: {fault.name}", f"  target: {fault.targets[0]}/…"]
     plain = {k: v["default"] for k, v in properties.items() if "default" in v and "{" not in str(v["default"])}
     if plain:
         shown = ", ".join(f"{k}: {json.dumps(v)}" for k, v in plain.items())
@@ -128,16 +129,17 @@ def _usage(fault: FaultType) -> Sequence[str]:
     return lines
 
 
-def _short(name: str) -> str:
+def _shorten(name: str) -> str:
     return "-".join(name.split("-")[:2])
 
 
-def _parameters(fault: FaultType) -> Sequence[str]:
+def _render_parameters(fault: FaultType) -> Sequence[str]:
     properties = fault.parameters.get("properties", {})
     if not properties:
         return ["It has no parameters.", ""]
     rows = [
-        f"| `{name}` | {_type(part)} | {_default(part)} | {_cell(part.get('description', ''))}{_limits(part)} |"
+        f"| `{name}` | {_type(part)} | {_format_default(part)} | "
+        f"{_format_cell(part.get('description', ''))}{_format_limits(part)} |"
         for name, part in properties.items()
     ]
     return ["| parameter | type | default | meaning |", "|---|---|---|---|", *rows, ""]
@@ -148,42 +150,42 @@ def _type(part: dict[str, Any]) -> str:
     return " or ".join(kind) if isinstance(kind, list) else str(kind)
 
 
-def _default(part: dict[str, Any]) -> str:
+def _format_default(part: dict[str, Any]) -> str:
     if "default" not in part:
         return ""
     return "from the app" if "{" in str(part["default"]) else f"`{json.dumps(part['default'])}`"
 
 
-def _limits(part: dict[str, Any]) -> str:
+def _format_limits(part: dict[str, Any]) -> str:
     said = [f"≥ {part['minimum']}"] if "minimum" in part else []
     said += [f"≤ {part['maximum']}"] if "maximum" in part else []
     said += [", ".join(f"`{v}`" for v in part["enum"])] if "enum" in part else []
     return f" ({'; '.join(said)})" if said else ""
 
 
-def _entity(entity: dict[str, Any]) -> str:
+def _format_entity(entity: dict[str, Any]) -> str:
     text = str(entity["ref"]).strip()
     ref = "the target" if text == "{{ target }}" else _DRAWN.sub(r"a \1 with a drawn name", text)
     ref = ref if "{{" not in ref else f"`{ref}`"
     field = f", `{entity['field']}`" if entity.get("field") else ""
-    return f"* {entity.get('role', 'Cause')}: {ref}{field}{_sometimes(entity)}"
+    return f"* {entity.get('role', 'Cause')}: {ref}{field}{_format_condition(entity)}"
 
 
-def _told(check: dict[str, Any]) -> str:
+def _describe_check(check: dict[str, Any]) -> str:
     kind = next(k for k in check if k not in ("withinSeconds", "describe", "when"))
     within = f", within {check['withinSeconds']} s" if "withinSeconds" in check else ""
-    return f"{check.get('describe') or 'as the definition says'} ({kind}{within}{_sometimes(check)})"
+    return f"{check.get('describe') or 'as the definition says'} ({kind}{within}{_format_condition(check)})"
 
 
-def _sometimes(part: dict[str, Any]) -> str:
+def _format_condition(part: dict[str, Any]) -> str:
     return ", where the parameters ask for it" if "when" in part else ""
 
 
-def _procedures(title: str, procedures: Sequence[dict[str, Any]]) -> list[str]:
+def _render_procedures(title: str, procedures: Sequence[dict[str, Any]]) -> list[str]:
     if not procedures:
         return []
-    return [f"## {title}", "", *[f"* `{p['name']}`: {_cell(p.get('description', ''))}" for p in procedures], ""]
+    return [f"## {title}", "", *[f"* `{p['name']}`: {_format_cell(p.get('description', ''))}" for p in procedures], ""]
 
 
-def _cell(text: str) -> str:
+def _format_cell(text: str) -> str:
     return " ".join(str(text).split()).replace("|", "&#124;")

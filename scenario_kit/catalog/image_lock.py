@@ -13,14 +13,14 @@ from typing import Final
 
 import yaml
 
-from scenario_kit.catalog.loader import read
+from scenario_kit.catalog.loader import read_mapping
 from scenario_kit.errors import AuthoringError
 
 FILE: Final = "images.lock.yaml"
 _NOTE: Final = "# written by ci/lock: the digests that the tags had then; do not edit\n"
 
 
-def locks(definition: Path) -> dict[str, str]:
+def read_locks(definition: Path) -> dict[str, str]:
     """Image → digest, from the file beside an app's definition; nothing where there is none.
 
     Raises:
@@ -29,7 +29,7 @@ def locks(definition: Path) -> dict[str, str]:
     path = definition.with_name(FILE)
     if not path.is_file():
         return {}
-    found = read(path).get("images")
+    found = read_mapping(path).get("images")
     if not isinstance(found, dict) or not all(
         isinstance(v, str) and v.startswith("sha256:") and len(v) == 71 for v in found.values()
     ):

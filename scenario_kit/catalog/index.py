@@ -10,16 +10,23 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from scenario_kit.catalog.alerts import prometheus_groups, rules_of
-from scenario_kit.catalog.collection import demands_merged
-from scenario_kit.catalog.image_lock import locks
-from scenario_kit.catalog.loader import UnknownEntry, collections, data_root, folders, read, value
+from scenario_kit.catalog.alerts import build_prometheus_groups, parse_rules
+from scenario_kit.catalog.collection import requires_merge
+from scenario_kit.catalog.image_lock import read_locks
+from scenario_kit.catalog.loader import (
+    UnknownEntry,
+    convert_value,
+    find_collections,
+    find_data_root,
+    list_folders,
+    read_mapping,
+)
 from scenario_kit.catalog.matrix import FILE as MATRIX
-from scenario_kit.catalog.matrix import current, rows
+from scenario_kit.catalog.matrix import read_rows, select_current
 from scenario_kit.errors import AuthoringError
 from scenario_kit.load import Mistaken, load_app, load_fault, load_pack
-from scenario_kit.load.disk_cache import kept
-from scenario_kit.load.overlay import of_version
+from scenario_kit.load.disk_cache import cache_json
+from scenario_kit.load.overlay import select_version
 from scenario_kit.load.twin import load_twin
 from scenario_kit.model import AlertRule, App, FaultType, Object
 from scenario_kit.model.matrix import MatrixRow
@@ -34,7 +41,7 @@ class Catalog:
     """
 
     def __init__(self, roots: Sequence[Path] | None = None, *, merging: bool = False) -> None:
-        self.roots = tuple(roots) if roots is not None else collections()
+        self.roots = tuple(roots) if roots is not None else find_collections()
         self.merging = merging
         self._kept: dict[tuple[str, ...], Any] = {}
 
@@ -99,7 +106,9 @@ class Catalog:
             AuthoringError: its definition does not have the shape of a fault.
         """
         path = self.fault_path(type, beside)
-        return self._keep(("fault", str(path)), lambda: value(_checked(path, _fault), FaultType, path, type))
+        return self._keep(
+            ("fault", str(path)), lambda: convert_value(_check_document(path, _load_fault), FaultType, path, type)
+        )
 
     def fault_path(self, type: str, beside: Path | None = None) -> Path:
         """The file that defines a fault type; see ``fault``."""
@@ -108,7 +117,9 @@ class Catalog:
         for folder in (*own, *shared):
             if (folder / type / "fault.yaml").is_file():
                 return folder / type / "fault.yaml"
-        raise UnknownEntry("fault type", type, {*self.faults(), *(n for f in own for n in folders(f, "fault.yaml"))})
+        raise UnknownEntry(
+            "fault type", type, {*self.faults(), *(n for f in own for n in list_folders(f, "fault.yaml"))}
+        )
 
     def scenarios(self) -> tuple[Path, ...]:
         """Files of the scenarios, by name."""
@@ -123,7 +134,7 @@ class Catalog:
         Raises:
             UsageError: the file in which its collection says so says something else.
         """
-        return self.merging or demands_merged(path)
+        return self.merging or requires_merge(path)
 
     def behind(self, root: Path) -> Catalog:
         """This catalogue with another root before its own."""
@@ -169,44 +180,46 @@ class Catalog:
             UnknownEntry: no such pack.
         """
         documents = {pack: self._pack_document(pack)[1] for pack in packs}
-        return {"groups": [g for pack, found in documents.items() for g in prometheus_groups(found, f"{pack}-")]}
+        return {"groups": [g for pack, found in documents.items() for g in build_prometheus_groups(found, f"{pack}-")]}
 
     def _names(self, family: str, file: str) -> tuple[str, ...]:
         return self._keep(
             ("names", family, file),
-            lambda: tuple(sorted({n for root in self.roots for n in folders(root / "catalog" / family, file)})),
+            lambda: tuple(sorted({n for root in self.roots for n in list_folders(root / "catalog" / family, file)})),
         )
 
     def _app_document(self, name: str) -> Object:
         return self._document(self.app_path(name))
 
     def _document(self, path: Path) -> Object:
-        check = load_app if path.name == "app.yaml" else load_pack if path.parent.name == "alerts" else read
-        return self._keep(("document", str(path)), lambda: _checked(path, check))
+        check = load_app if path.name == "app.yaml" else load_pack if path.parent.name == "alerts" else read_mapping
+        return self._keep(("document", str(path)), lambda: _check_document(path, check))
 
     def _read_app(self, name: str, version: str) -> App:
         path = self.app_path(name)
         versions = self.versions(name)
         if version not in versions:
             raise UnknownEntry(f"version of {name}", version, versions)
-        document = of_version(self._app_document(name), version)
-        document["locks"] = locks(path)
+        document = select_version(self._app_document(name), version)
+        document["locks"] = read_locks(path)
         document["images"] = [*document.get("images", ()), *(f"{i}@{d}" for i, d in document["locks"].items())]
         twin = path.with_name("twin.yaml")
         if document.get("twin") == "none":
             document["twin"] = None
         elif twin.is_file():
             document["twin"] = load_twin(twin, self._document(twin), name, version)
-        return value({**document, "version": version}, App, path, name)
+        return convert_value({**document, "version": version}, App, path, name)
 
     def _tried(self, app: App, fault: str) -> tuple[MatrixRow, ...]:
-        found = rows(self.app_path(app.name).with_name(MATRIX))
+        found = read_rows(self.app_path(app.name).with_name(MATRIX))
         known = ({fault} if fault else {row.fault for row in found}) & set(self.faults())
-        return current(found, app.version, {name: self.fault(name).version for name in known})
+        return select_current(found, app.version, {name: self.fault(name).version for name in known})
 
     def _rules(self, pack: str) -> tuple[AlertRule, ...]:
         path, document = self._pack_document(pack)
-        found = kept("rules", [path], [pack], lambda: [rule.to_json() for rule in rules_of(pack, path, document)])
+        found = cache_json(
+            "rules", [path], [pack], lambda: [rule.to_json() for rule in parse_rules(pack, path, document)]
+        )
         return tuple(AlertRule.from_json(rule) for rule in found)
 
     def _pack_document(self, name: str) -> tuple[Path, Object]:
@@ -220,16 +233,18 @@ class Catalog:
         return kept
 
 
-def _checked(path: Path, check: Callable[[Path], Object]) -> Object:
+def _check_document(path: Path, check: Callable[[Path], Object]) -> Object:
     """The document of a definition. What others wrote is checked by its schema first; what we ship, by our tests."""
-    shipped = path.is_relative_to(data_root())
+    shipped = path.is_relative_to(find_data_root())
     try:
-        document: Object = kept("yaml", [path], [str(shipped)], lambda: (read if shipped else check)(path))
+        document: Object = cache_json(
+            "yaml", [path], [str(shipped)], lambda: (read_mapping if shipped else check)(path)
+        )
     except Mistaken as error:  # its message only counts them
         first = error.findings[0]
         raise AuthoringError(f"{first.position}: {first.message}", error.findings) from error
     return document
 
 
-def _fault(path: Path) -> Object:
+def _load_fault(path: Path) -> Object:
     return load_fault(path).fault.to_json()

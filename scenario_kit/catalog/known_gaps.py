@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import msgspec
 
 from scenario_kit.catalog.index import Catalog
-from scenario_kit.catalog.loader import read
+from scenario_kit.catalog.loader import read_mapping
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model.base import Value, convert
 
@@ -39,23 +39,23 @@ class Coverage(Value, frozen=True, kw_only=True):
     itbench: tuple[Counterpart, ...] = ()
 
 
-def coverage(catalog: Catalog) -> Coverage:
+def load_coverage(catalog: Catalog) -> Coverage:
     """All files together, in order of ids and numbers.
 
     Raises:
         AuthoringError: a file does not have the shape of one.
     """
-    parts = list(_parts(catalog))
+    parts = list(_read_parts(catalog))
     return Coverage(
         unbuilt=tuple(sorted((u for p in parts for u in p.unbuilt), key=lambda u: u.id)),
         itbench=tuple(sorted((c for p in parts for c in p.itbench), key=lambda c: c.number)),
     )
 
 
-def _parts(catalog: Catalog) -> Iterator[Coverage]:
+def _read_parts(catalog: Catalog) -> Iterator[Coverage]:
     for root in catalog.roots:
         for path in sorted((root / "catalog" / "coverage").glob("*.yaml")):
             try:
-                yield convert(read(path), Coverage)
+                yield convert(read_mapping(path), Coverage)
             except msgspec.ValidationError as error:
                 raise AuthoringError(f"{path}: {error}") from error

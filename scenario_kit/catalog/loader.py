@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from scenario_kit.catalog.collection import enclosing
+from scenario_kit.catalog.collection import find_collection
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.load.document import read_document
 from scenario_kit.model import Object
@@ -25,13 +25,13 @@ class UnknownEntry(AuthoringError, LookupError):
 
     def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
         self.what, self.name, self.known = what, name, tuple(sorted(known))
-        self.suggestions = _closest(name, self.known)
+        self.suggestions = _find_closest(name, self.known)
         fix = f"did you mean {', '.join(self.suggestions)}?" if self.suggestions else ""
         there = ", ".join(self.known) or "none"
         super().__init__(f"there is no {what} '{name}'; there is: {there}", fix=fix)
 
 
-def data_root() -> Path:
+def find_data_root() -> Path:
     """The folder with ``catalog/`` and ``templates/``: the checkout, or the data inside the installed package.
 
     Raises:
@@ -44,7 +44,7 @@ def data_root() -> Path:
     raise LookupError(f"no catalog and templates beside {package} nor in {package / '_data'}; reinstall scenario-kit")
 
 
-def collections(paths: Iterable[Path] = ()) -> tuple[Path, ...]:
+def find_collections(paths: Iterable[Path] = ()) -> tuple[Path, ...]:
     """The roots to look in: what ``SCENARIO_KIT_CATALOG`` names, where these files or the command lie, and the kit's.
 
     Raises:
@@ -57,22 +57,22 @@ def collections(paths: Iterable[Path] = ()) -> tuple[Path, ...]:
                 f"{VARIABLE} names {folder}, which holds no folder `catalog`",
                 fix="name the folder that holds catalog/ and templates/; several are separated by colons",
             )
-    around = [root for path in (*paths, Path.cwd()) if (root := enclosing(path))]
-    return tuple(dict.fromkeys((*own, *around, data_root())))
+    around = [root for path in (*paths, Path.cwd()) if (root := find_collection(path))]
+    return tuple(dict.fromkeys((*own, *around, find_data_root())))
 
 
-def folders(parent: Path, file: str) -> set[str]:
+def list_folders(parent: Path, file: str) -> set[str]:
     """Names of the folders of ``parent`` that hold such a file."""
     return {path.parent.name for path in parent.glob(f"*/{file}")}
 
 
-def _closest(name: str, known: Sequence[str]) -> tuple[str, ...]:
+def _find_closest(name: str, known: Sequence[str]) -> tuple[str, ...]:
     from rapidfuzz import process  # only mistakes need it, and it takes a while to import
 
     return tuple(match[0] for match in process.extract(name, known, limit=3, score_cutoff=60))
 
 
-def read(path: Path) -> Object:
+def read_mapping(path: Path) -> Object:
     """The mapping that a YAML file holds, read as narrowly as a scenario.
 
     Raises:
@@ -88,7 +88,7 @@ def read(path: Path) -> Object:
     return document.data
 
 
-def value(document: Object, to: type[_T], path: Path, name: str) -> _T:
+def convert_value(document: Object, to: type[_T], path: Path, name: str) -> _T:
     """The value that a document describes.
 
     Raises:

@@ -17,7 +17,7 @@ from scenario_kit.model.matrix import MatrixRow
 FILE: Final = "matrix.jsonl"
 
 
-def rows(path: Path) -> list[MatrixRow]:
+def read_rows(path: Path) -> list[MatrixRow]:
     """The records of a file, the last one for each fault type, version of it, and target; none where there is no file.
 
     Half a line, which whoever was interrupted leaves, is no record.
@@ -41,6 +41,6 @@ def rows(path: Path) -> list[MatrixRow]:
     return list(found.values())
 
 
-def current(found: Iterable[MatrixRow], version: str, changes: dict[str, int]) -> tuple[MatrixRow, ...]:
+def select_current(found: Iterable[MatrixRow], version: str, changes: dict[str, int]) -> tuple[MatrixRow, ...]:
     """Those of one version of the app whose fault types are still the same; ``changes`` are their versions by name."""
     return tuple(row for row in found if row.version == version and changes.get(row.fault) == row.change)

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from scenario_kit.load.document import Document, read_document
-from scenario_kit.load.promql import parsed, walk
-from scenario_kit.load.validation import mistakes
+from scenario_kit.load.promql import parse_expression, walk
+from scenario_kit.load.validation import find_mistakes
 from scenario_kit.model import AlertRule, Finding, Object
-from scenario_kit.schema import authoring
+from scenario_kit.schema import build_authoring_schema
 
 #: Where the tests of a pack lie, beside it.
 TESTS: Final = "tests"
@@ -18,7 +18,7 @@ TESTS: Final = "tests"
 _STEP: Final = "15s"
 
 
-def tests_file(pack: Path) -> Path:
+def locate_tests(pack: Path) -> Path:
     """Where the tests of a pack belong."""
     return pack.parent / TESTS / pack.name
 
@@ -36,36 +36,36 @@ def read_tests(path: Path) -> tuple[Document, tuple[Finding, ...]]:
         AuthoringError: it is not YAML.
     """
     document = read_document(path)
-    schema = authoring("PromtoolTests" if is_promtool(document.data) else "PackCases")
-    found = [m.finding for m in mistakes(document.data, schema, document.positions) if not m.follows]
+    schema = build_authoring_schema("PromtoolTests" if is_promtool(document.data) else "PackCases")
+    found = [m.finding for m in find_mistakes(document.data, schema, document.positions) if not m.follows]
     return document, (*document.findings, *found)
 
 
-def firing(document: Any) -> set[str]:
+def list_firing(document: Any) -> set[str]:
     """Names of the alerts that some test shows firing."""
     if not is_promtool(document):
-        return {str(case.get("alert")) for case in _mappings(document) if "fires" in case}
-    shown = {str(test.get("alertname")) for test in _of_all(document, "alert_rule_test") if test.get("exp_alerts")}
-    for test in _of_all(document, "promql_expr_test"):
+        return {str(case.get("alert")) for case in _keep_mappings(document) if "fires" in case}
+    shown = {str(test.get("alertname")) for test in _list_all(document, "alert_rule_test") if test.get("exp_alerts")}
+    for test in _list_all(document, "promql_expr_test"):
         if test.get("exp_samples"):
-            shown |= _alerts_in(str(test.get("expr", "")))
+            shown |= _find_alerts(str(test.get("expr", "")))
     return shown
 
 
-def named(document: Any) -> set[str]:
+def list_named(document: Any) -> set[str]:
     """Names of all alerts that are tested."""
     if not is_promtool(document):
-        return {str(case.get("alert")) for case in _mappings(document)}
-    return {str(test.get("alertname")) for test in _of_all(document, "alert_rule_test")}
+        return {str(case.get("alert")) for case in _keep_mappings(document)}
+    return {str(test.get("alertname")) for test in _list_all(document, "alert_rule_test")}
 
 
-def promtool_tests(document: Any, rules: Sequence[AlertRule], rule_file: str) -> list[tuple[str, Object]]:
+def build_promtool_tests(document: Any, rules: Sequence[AlertRule], rule_file: str) -> list[tuple[str, Object]]:
     """Each test with its name, as a whole file for promtool that reads the rules from ``rule_file``."""
     if is_promtool(document):
         own = {key: value for key, value in document.items() if key not in ("tests", "rule_files")}
         return [
             (str(test.get("name") or f"test {number}"), {**own, "rule_files": [rule_file], "tests": [test]})
-            for number, test in enumerate(_mappings(document.get("tests")), 1)
+            for number, test in enumerate(_keep_mappings(document.get("tests")), 1)
         ]
     known = {rule.name: rule for rule in rules}
     return [
@@ -73,7 +73,7 @@ def promtool_tests(document: Any, rules: Sequence[AlertRule], rule_file: str) ->
             f"{case['alert']}: {case['case']}",
             {"rule_files": [rule_file], "evaluation_interval": _STEP, "tests": [_test(case, known.get(case["alert"]))]},
         )
-        for case in _mappings(document)
+        for case in _keep_mappings(document)
     ]
 
 
@@ -93,18 +93,18 @@ def _test(case: Mapping[str, Any], rule: AlertRule | None) -> Object:
     }
 
 
-def _of_all(document: Mapping[str, Any], kind: str) -> list[Mapping[str, Any]]:
-    return [test for each in _mappings(document.get("tests")) for test in _mappings(each.get(kind))]
+def _list_all(document: Mapping[str, Any], kind: str) -> list[Mapping[str, Any]]:
+    return [test for each in _keep_mappings(document.get("tests")) for test in _keep_mappings(each.get(kind))]
 
 
-def _mappings(parts: Any) -> list[Mapping[str, Any]]:
+def _keep_mappings(parts: Any) -> list[Mapping[str, Any]]:
     return [part for part in parts if isinstance(part, Mapping)] if isinstance(parts, list) else []
 
 
-def _alerts_in(expr: str) -> set[str]:
+def _find_alerts(expr: str) -> set[str]:
     """Names of the alerts whose firing an expression asks for."""
     try:
-        nodes = [node for node in walk(parsed(expr)) if getattr(node, "name", None) == "ALERTS"]
+        nodes = [node for node in walk(parse_expression(expr)) if getattr(node, "name", None) == "ALERTS"]
     except ValueError:
         return set()
     found = set()

@@ -21,7 +21,7 @@ class Listed(NamedTuple):
     evidence: Evidence | None = None
 
 
-def scenarios_page(listed: Sequence[Listed], faults: Iterable[FaultType], known: Iterable[Capability]) -> str:
+def render_scenarios_page(listed: Sequence[Listed], faults: Iterable[FaultType], known: Iterable[Capability]) -> str:
     """All scenarios by app with their evidence, and the coverage of the fault library by family, as Markdown."""
     types = {fault.name: fault for fault in faults}
     proven = [one for one in listed if one.evidence]
@@ -37,12 +37,12 @@ def scenarios_page(listed: Sequence[Listed], faults: Iterable[FaultType], known:
     ]
     for app in sorted({one.scenario.spec.app.name for one in listed}):
         own = [one for one in listed if one.scenario.spec.app.name == app]
-        lines += ["", f"## {app}", "", f"{len(own)} scenarios.", "", *_header(_COLUMNS)]
-        lines += [_row(one, types) for one in sorted(own, key=lambda one: one.scenario.name)]
-    return "\n".join([*lines, *_coverage(listed, types, known)]) + "\n"
+        lines += ["", f"## {app}", "", f"{len(own)} scenarios.", "", *_render_header(_COLUMNS)]
+        lines += [_render_row(one, types) for one in sorted(own, key=lambda one: one.scenario.name)]
+    return "\n".join([*lines, *_render_coverage(listed, types, known)]) + "\n"
 
 
-def kind_of(scenario: Scenario) -> str:
+def describe_kind(scenario: Scenario) -> str:
     """What sort of incident it is, in words: whether one is, how many causes, how they join and start."""
     spec, truth = scenario.spec, scenario.spec.ground_truth
     causes = [f for f in spec.faults if f.role in ("Cause", "Sustaining")]
@@ -60,7 +60,7 @@ def kind_of(scenario: Scenario) -> str:
     return ", ".join(text for text in said if text)
 
 
-def told(evidence: Evidence | None) -> str:
+def describe_evidence(evidence: Evidence | None) -> str:
     """The evidence in a few words."""
     if evidence is None:
         return "none"
@@ -68,12 +68,12 @@ def told(evidence: Evidence | None) -> str:
     return f"{evidence.tier}, {evidence.plan}: {held} of {evidence.n} held, {evidence.date}"
 
 
-def difficulty_of(evidence: Evidence | None) -> str:
+def describe_difficulty(evidence: Evidence | None) -> str:
     """The band of what was measured; nothing where nothing was."""
     return evidence.difficulty.complexity.band if evidence and evidence.difficulty else ""
 
 
-def _row(one: Listed, types: dict[str, FaultType]) -> str:
+def _render_row(one: Listed, types: dict[str, FaultType]) -> str:
     spec = one.scenario.spec
     link = f"[{one.scenario.name}](../catalog/scenarios/{one.scenario.name}/scenario.yaml)"
     own = list(dict.fromkeys(use.type for use in spec.faults))
@@ -84,15 +84,15 @@ def _row(one: Listed, types: dict[str, FaultType]) -> str:
         spec.title,
         ", ".join(families),
         faults,
-        kind_of(one.scenario),
+        describe_kind(one.scenario),
         ", ".join(spec.tags),
-        told(one.evidence),
-        difficulty_of(one.evidence),
+        describe_evidence(one.evidence),
+        describe_difficulty(one.evidence),
     )
-    return "| " + " | ".join(_cell(cell) for cell in cells) + " |"
+    return "| " + " | ".join(_format_cell(cell) for cell in cells) + " |"
 
 
-def _coverage(listed: Sequence[Listed], types: dict[str, FaultType], known: Iterable[Capability]) -> list[str]:
+def _render_coverage(listed: Sequence[Listed], types: dict[str, FaultType], known: Iterable[Capability]) -> list[str]:
     """Fault types by family: how many scenarios use each, and which none does."""
     used: dict[str, int] = {}
     for one in listed:
@@ -103,7 +103,7 @@ def _coverage(listed: Sequence[Listed], types: dict[str, FaultType], known: Iter
     lines = ["", "## Coverage of the fault library", ""]
     lines += [f"{len(there)} of {len(types)} fault types are part of a scenario. Those in brackets need what the"]
     lines += ["embedded lab does not offer ([capabilities](capabilities.md)), so evidence takes another cluster.", ""]
-    lines += _header(("family", "in scenarios", "in none"))
+    lines += _render_header(("family", "in scenarios", "in none"))
     families = sorted(
         {t.family for t in types.values()}, key=lambda f: (list(FAMILIES).index(f) if f in FAMILIES else 99, f)
     )
@@ -117,9 +117,9 @@ def _coverage(listed: Sequence[Listed], types: dict[str, FaultType], known: Iter
     return lines
 
 
-def _header(columns: Sequence[str]) -> list[str]:
+def _render_header(columns: Sequence[str]) -> list[str]:
     return [f"| {' | '.join(columns)} |", "|" + "---|" * len(columns)]
 
 
-def _cell(text: str) -> str:
+def _format_cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "&#124;")

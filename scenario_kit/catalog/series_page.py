@@ -15,7 +15,7 @@ label or value is SK315.
 """
 
 
-def series_page() -> str:
+def render_series_page() -> str:
     """Return the page: names, labels, and the values of labels that have no others."""
     return _HEAD + "".join(f"| `{name}` | {_describe(name)} |\n" for name in sorted(LABELS))
 

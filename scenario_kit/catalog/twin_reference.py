@@ -41,20 +41,20 @@ class Field(NamedTuple):
     default: str
 
 
-def twin_page() -> str:
+def render_twin_page() -> str:
     """One section for each type, from the whole document to its parts."""
     lines = [_HEAD]
-    for kind in twin_types():
+    for kind in list_twin_types():
         text = inspect.cleandoc(kind.__doc__ or "").replace("``", "`")
         lines += [f"## {kind.__name__}", "", text, ""]
-        fields = fields_of(kind)
+        fields = list_fields(kind)
         for group in sorted({field.group: None for field in fields}, key=bool):  # those of no group come first
-            rows = [_row(field) for field in fields if field.group == group]
+            rows = [_render_row(field) for field in fields if field.group == group]
             lines += [*([f"**{group}**", ""] if group else []), _COLUMNS, *rows, ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def twin_types() -> Iterator[Any]:
+def list_twin_types() -> Iterator[Any]:
     """Every type of value that a definition is made of, each before those that it uses."""
     waiting: list[Any] = [TwinDocument]
     seen: set[Any] = set()
@@ -63,10 +63,10 @@ def twin_types() -> Iterator[Any]:
         if kind not in seen:
             seen.add(kind)
             yield kind
-            waiting += [inner for field in fields_of(kind) for inner in _structs(field.type)]
+            waiting += [inner for field in list_fields(kind) for inner in _list_structs(field.type)]
 
 
-def fields_of(kind: Any) -> list[Field]:
+def list_fields(kind: Any) -> list[Field]:
     """The fields of one type."""
     found = []
     shape = types.type_info(kind)
@@ -77,26 +77,33 @@ def fields_of(kind: Any) -> list[Field]:
         if isinstance(described, types.Metadata):
             extra, description = described.extra or {}, (described.extra_json_schema or {}).get("description", "")
             described = described.type
-        default = "required" if field.required else _default(field.default)
+        default = "required" if field.required else _format_default(field.default)
         found.append(
             Field(field.encode_name, described, description, extra.get("unit", ""), extra.get("group", ""), default)
         )
     return found
 
 
-def _row(field: Field) -> str:
-    cells = (f"`{field.name}`", field.description, _type(field.type), field.unit, _bounds(field.type), field.default)
+def _render_row(field: Field) -> str:
+    cells = (
+        f"`{field.name}`",
+        field.description,
+        _type(field.type),
+        field.unit,
+        _format_bounds(field.type),
+        field.default,
+    )
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def _structs(shape: types.Type) -> Iterator[Any]:
+def _list_structs(shape: types.Type) -> Iterator[Any]:
     if isinstance(shape, types.StructType):
         yield shape.cls
-    for inner in _inner(shape):
-        yield from _structs(inner)
+    for inner in _list_inner(shape):
+        yield from _list_structs(inner)
 
 
-def _inner(shape: types.Type) -> tuple[types.Type, ...]:
+def _list_inner(shape: types.Type) -> tuple[types.Type, ...]:
     """The types inside of a list, a map, a union, or a described type."""
     if isinstance(shape, types.Metadata):
         return (shape.type,)
@@ -110,7 +117,7 @@ def _inner(shape: types.Type) -> tuple[types.Type, ...]:
 
 
 def _type(shape: types.Type) -> str:
-    inner = [_type(part) for part in _inner(shape) if not isinstance(part, types.NoneType)]
+    inner = [_type(part) for part in _list_inner(shape) if not isinstance(part, types.NoneType)]
     if isinstance(shape, types.StructType):
         return f"[{shape.cls.__name__}](#{shape.cls.__name__.lower()})"
     if isinstance(shape, types.DictType):
@@ -124,15 +131,15 @@ def _type(shape: types.Type) -> str:
     return " or ".join(inner) or _PLAIN[type(shape)]
 
 
-def _bounds(shape: types.Type) -> str:
+def _format_bounds(shape: types.Type) -> str:
     if isinstance(shape, types.IntType | types.FloatType):
         limits = (("≥", shape.ge), (">", shape.gt), ("≤", shape.le), ("<", shape.lt))
         return ", ".join(f"{sign} {limit:g}" for sign, limit in limits if limit is not None)
-    parts = _inner(shape) if isinstance(shape, types.UnionType | types.Metadata) else ()
-    return "".join(_bounds(part) for part in parts)
+    parts = _list_inner(shape) if isinstance(shape, types.UnionType | types.Metadata) else ()
+    return "".join(_format_bounds(part) for part in parts)
 
 
-def _default(value: Any) -> str:
+def _format_default(value: Any) -> str:
     if value is msgspec.NODEFAULT or value in (None, "", ()) or isinstance(value, msgspec.Struct | dict):
         return ""
     if isinstance(value, tuple):

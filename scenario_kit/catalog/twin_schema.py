@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from scenario_kit.catalog.twin_reference import fields_of, twin_types
+from scenario_kit.catalog.twin_reference import list_fields, list_twin_types
 from scenario_kit.model import Object
 from scenario_kit.model.twin import TwinDocument
 from scenario_kit.model.twin.decode import ASSUMED
@@ -23,10 +23,10 @@ _VERSIONS: Final = (
 _ASSUMED: Final = {"type": "string", "pattern": f"^{ASSUMED.pattern}$"}
 
 
-def twin_schema() -> Object:
+def build_twin_schema() -> Object:
     """The schema, complete in one document."""
     _, written = msgspec.json.schema_components([TwinDocument], ref_template=_POINTER + "{name}")
-    known = {name: _portable(schema) for name, schema in written.items()}
+    known = {name: _make_portable(schema) for name, schema in written.items()}
     _add_units(known)
     parts: dict[str, Object] = {}
     _lay_over(TwinDocument.__name__, known, parts)
@@ -45,13 +45,13 @@ def twin_schema() -> Object:
     }
 
 
-def _portable(schema: Any) -> Any:
+def _make_portable(schema: Any) -> Any:
     """Draft 7 has other words for pairs, and ignores what stands beside a reference; a number may be an assumption."""
     if isinstance(schema, list):
-        return [_portable(part) for part in schema]
+        return [_make_portable(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    result = {key: part if key == "default" else _portable(part) for key, part in schema.items()}
+    result = {key: part if key == "default" else _make_portable(part) for key, part in schema.items()}
     if "description" in result and isinstance(result["description"], str):
         result["description"] = re.sub(r"(?<!\n)\n(?!\n)", " ", inspect.cleandoc(result["description"]))
     if "prefixItems" in result:
@@ -65,8 +65,8 @@ def _portable(schema: Any) -> Any:
 
 
 def _add_units(known: dict[str, Object]) -> None:
-    for kind in twin_types():
-        for field in fields_of(kind):
+    for kind in list_twin_types():
+        for field in list_fields(kind):
             if field.unit:
                 known[kind.__name__]["properties"][field.name]["description"] += f" Unit: {field.unit}."
 
@@ -77,11 +77,11 @@ def _lay_over(name: str, known: dict[str, Object], parts: dict[str, Object]) -> 
         return
     parts[name + _PART] = {}
     whole = known[name]
-    properties = {key: _partial(schema, known, parts) for key, schema in whole["properties"].items()}
+    properties = {key: _make_partial(schema, known, parts) for key, schema in whole["properties"].items()}
     parts[name + _PART] = {key: part for key, part in whole.items() if key != "required"} | {"properties": properties}
 
 
-def _partial(schema: Any, known: dict[str, Object], parts: dict[str, Object]) -> Any:
+def _make_partial(schema: Any, known: dict[str, Object], parts: dict[str, Object]) -> Any:
     """The schema of a value that is laid over another one; lists replace, so they have to be complete."""
     if "$ref" in schema:
         name = schema["$ref"].removeprefix(_POINTER)
@@ -90,7 +90,7 @@ def _partial(schema: Any, known: dict[str, Object], parts: dict[str, Object]) ->
     result = dict(schema)
     for key in ("allOf", "anyOf"):
         if key in schema:
-            result[key] = [_partial(part, known, parts) for part in schema[key]]
+            result[key] = [_make_partial(part, known, parts) for part in schema[key]]
     if isinstance(schema.get("additionalProperties"), dict):
-        result["additionalProperties"] = _partial(schema["additionalProperties"], known, parts)
+        result["additionalProperties"] = _make_partial(schema["additionalProperties"], known, parts)
     return result

@@ -4,7 +4,7 @@ from scenario_kit.changes.engine import Engine, NoEffect
 from scenario_kit.changes.receipts import LIMIT_BYTES, TRIAL_LABEL, ClusterStore, Receipt, ReceiptEntry, ReceiptStore
 from scenario_kit.changes.scene import Scene
 from scenario_kit.changes.undo import Blocked
-from scenario_kit.changes.workloads import pods, settled
+from scenario_kit.changes.workloads import is_settled, list_pods
 
 __all__ = [
     "LIMIT_BYTES",
@@ -17,6 +17,6 @@ __all__ = [
     "Receipt",
     "Scene",
     "ReceiptStore",
-    "pods",
-    "settled",
+    "list_pods",
+    "is_settled",
 ]

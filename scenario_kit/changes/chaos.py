@@ -16,10 +16,10 @@ from typing import Any, Final, NamedTuple
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Finding, Object, Reference, Severity
-from scenario_kit.model.chaos import GROUP, ONE_SHOT, SCHEDULE, experiment, sides
-from scenario_kit.model.chaos_reach import namespaces
-from scenario_kit.model.duration import seconds
-from scenario_kit.model.pod_selector import count, read
+from scenario_kit.model.chaos import GROUP, ONE_SHOT, SCHEDULE, get_experiment, list_sides
+from scenario_kit.model.chaos_reach import list_namespaces
+from scenario_kit.model.duration import parse_seconds
+from scenario_kit.model.pod_selector import count, parse_selector
 from scenario_kit.ports import Cluster
 
 #: How a manager writes down what a daemon answered (gRPC's status, as Go prints it).
@@ -39,13 +39,13 @@ _CONTENT: Final = re.compile(
 )
 
 
-def reference(obj: Object) -> Reference:
+def make_reference(obj: Object) -> Reference:
     """The reference of a chaos object."""
     metadata = obj["metadata"]
     return Reference(obj["kind"], metadata["name"], metadata.get("namespace", ""), GROUP)
 
 
-def lasting(obj: Object) -> bool:
+def is_lasting(obj: Object) -> bool:
     """Whether the fault lasts until the object is deleted, on the pods that it is bound to."""
     return obj["kind"] != SCHEDULE and (obj.get("spec") or {}).get("action") not in ONE_SHOT
 
@@ -56,10 +56,10 @@ def ends_after(obj: Object) -> float | None:
     A Schedule starts it anew, and follows the wall clock as a whole.
     """
     text = str((obj.get("spec") or {}).get("duration") or "")
-    if not text or not str(obj.get("apiVersion")).startswith(f"{GROUP}/") or not lasting(obj):
+    if not text or not str(obj.get("apiVersion")).startswith(f"{GROUP}/") or not is_lasting(obj):
         return None
     try:
-        return seconds(text)
+        return parse_seconds(text)
     except ValueError:
         return None
 
@@ -81,30 +81,30 @@ class Chosen(NamedTuple):
         return [*self.targets, *(self.peers or ())]
 
 
-def chosen(cluster: Cluster, obj: Object, default_namespace: str) -> Chosen:
+def choose_pods(cluster: Cluster, obj: Object, default_namespace: str) -> Chosen:
     """The live pods that an experiment is aimed at now.
 
     Raises:
         AuthoringError: Chaos Mesh cannot read a selector.
     """
     home = obj["metadata"].get("namespace", default_namespace)
-    spec = experiment(obj)[1]
-    targets, peers = sides(spec)
-    found = _taken(spec, select(cluster, targets, home))
-    return Chosen(found, None if peers is None else _taken(spec["target"], select(cluster, peers, home)))
+    spec = get_experiment(obj)[1]
+    targets, peers = list_sides(spec)
+    found = _take_pods(spec, select(cluster, targets, home))
+    return Chosen(found, None if peers is None else _take_pods(spec["target"], select(cluster, peers, home)))
 
 
-def aimed_at(cluster: Cluster, namespace: str, *, at: str) -> list[Object]:
+def list_aimed(cluster: Cluster, namespace: str, *, at: str) -> list[Object]:
     """Chaos objects of a namespace that select pods of another one (``at``): what is hidden from its solvers."""
     kinds = [k for k in cluster.kinds() if k.group == GROUP and k.namespaced]
     there = [o for k in kinds for o in cluster.list(k.kind, namespace, group=GROUP)]
-    return [o for o in there if at in namespaces(o)]
+    return [o for o in there if at in list_namespaces(o)]
 
 
-def started(cluster: Cluster, schedule: Reference, kind: str) -> list[Reference]:
+def list_started(cluster: Cluster, schedule: Reference, kind: str) -> list[Reference]:
     """The experiments of a kind that a Schedule has started and that are still there, its own deletion included."""
     found = cluster.list(kind, schedule.namespace, group=GROUP, labels={"managed-by": schedule.name})
-    return [reference(o) for o in found]
+    return [make_reference(o) for o in found]
 
 
 def select(cluster: Cluster, selector: Mapping[str, Any], home: str) -> list[Object]:
@@ -114,7 +114,7 @@ def select(cluster: Cluster, selector: Mapping[str, Any], home: str) -> list[Obj
         AuthoringError: Chaos Mesh cannot read the selector.
     """
     try:
-        query = read(selector, home)
+        query = parse_selector(selector, home)
     except ValueError as error:
         raise AuthoringError(f"Chaos Mesh cannot read the selector: {error}", fix="correct the field") from error
     nodes = cluster.list("Node") if query.by_node else []
@@ -138,7 +138,7 @@ def select(cluster: Cluster, selector: Mapping[str, Any], home: str) -> list[Obj
     return sorted(alive, key=lambda p: (p["metadata"]["creationTimestamp"], p["metadata"]["name"]))
 
 
-def _taken(side: Mapping[str, Any], pods: list[Object]) -> list[Object]:
+def _take_pods(side: Mapping[str, Any], pods: list[Object]) -> list[Object]:
     """The pods that a mode takes: the oldest, so that two runs take the same where Chaos Mesh would draw."""
     try:
         return pods[: count(str(side.get("mode", "")), str(side.get("value", "")), len(pods))]
@@ -146,7 +146,7 @@ def _taken(side: Mapping[str, Any], pods: list[Object]) -> list[Object]:
         raise AuthoringError(f"Chaos Mesh cannot read {error}", fix="write a number that fits the mode") from error
 
 
-def nobody(name: str) -> tuple[str, tuple[Finding, ...]]:
+def explain_empty_selection(name: str) -> tuple[str, tuple[Finding, ...]]:
     """What is to be said of an experiment that selects no pod, as message and finding."""
     message = f"the selector of {name} matches no running pod"
     finding = Finding(
@@ -168,33 +168,33 @@ def bind(template: Object, pods: Chosen) -> Object:
     """
     bound = copy.deepcopy(template)
     if bound["kind"] == SCHEDULE:
-        _, spec = experiment(bound)
+        _, spec = get_experiment(bound)
         for side in (spec, spec.get("target")):
             selector = side.get("selector") if isinstance(side, dict) else None
             if selector is not None and not selector.get("pods") and not selector.get("namespaces"):
                 selector["namespaces"] = [bound["metadata"]["namespace"]]
     else:
-        bound["spec"] |= _exactly(pods.targets)
+        bound["spec"] |= _build_exact_selector(pods.targets)
         if pods.peers is not None:
-            bound["spec"]["target"] |= _exactly(pods.peers)
+            bound["spec"]["target"] |= _build_exact_selector(pods.peers)
     return bound
 
 
-def _exactly(pods: Sequence[Object]) -> Object:
+def _build_exact_selector(pods: Sequence[Object]) -> Object:
     by_namespace: dict[str, list[str]] = {}
     for pod in pods:
         by_namespace.setdefault(pod["metadata"]["namespace"], []).append(pod["metadata"]["name"])
     return {"mode": "all", "selector": {"namespaces": sorted(by_namespace), "pods": by_namespace}}
 
 
-def covered(cluster: Cluster, bound: Object) -> tuple[str, ...]:
-    """What a bound object reaches, as ``identities``; nothing of a Schedule, which is bound to no pods."""
+def list_covered(cluster: Cluster, bound: Object) -> tuple[str, ...]:
+    """What a bound object reaches, as ``identify_pods``; nothing of a Schedule, which is bound to no pods."""
     if bound["kind"] == SCHEDULE:
         return ()
-    return identities(chosen(cluster, bound, bound["metadata"].get("namespace", "")).everyone)
+    return identify_pods(choose_pods(cluster, bound, bound["metadata"].get("namespace", "")).everyone)
 
 
-def identities(targets: Sequence[Object]) -> tuple[str, ...]:
+def identify_pods(targets: Sequence[Object]) -> tuple[str, ...]:
     """What a chaos fault is bound to: pod UID and the ids of its containers (both die with a restart)."""
     result = []
     for pod in targets:
@@ -203,7 +203,7 @@ def identities(targets: Sequence[Object]) -> tuple[str, ...]:
     return tuple(sorted(result))
 
 
-def uncovered(obj: Object, before: Sequence[str], now: Sequence[str]) -> bool:
+def has_uncovered_pods(obj: Object, before: Sequence[str], now: Sequence[str]) -> bool:
     """Whether pods exist that the object does not reach.
 
     Network effects and pod-failure live in the pod and survive a container restart; stress, IO, HTTP, time and JVM
@@ -214,7 +214,7 @@ def uncovered(obj: Object, before: Sequence[str], now: Sequence[str]) -> bool:
     return not set(now) <= set(before)
 
 
-def injected(live: Object) -> bool | None:
+def is_injected(live: Object) -> bool | None:
     """What Chaos Mesh claims: True when every record is Injected, None before. Necessary, never sufficient.
 
     A Schedule claims nothing: its first experiment may be minutes away, and the effect checks wait for it.
@@ -229,7 +229,7 @@ def injected(live: Object) -> bool | None:
     return True if done else None
 
 
-def trouble(live: Object) -> str:
+def read_trouble(live: Object) -> str:
     """The last failure that Chaos Mesh noted, or empty."""
     records = ((live.get("status") or {}).get("experiment") or {}).get("containerRecords") or []
     for record in records:
@@ -239,18 +239,18 @@ def trouble(live: Object) -> str:
     return ""
 
 
-def answered(trouble: str) -> tuple[str, str]:
+def parse_daemon_answer(trouble: str) -> tuple[str, str]:
     """What the daemon answered, where the trouble is an answer of it: gRPC's name of the code, and its words."""
     found = _ANSWER.search(trouble)
     return (found[1], found[2]) if found else ("", "")
 
 
-def objected(trouble: str) -> str:
+def parse_objection(trouble: str) -> str:
     """What Chaos Mesh says against the content of an object, where the trouble is that; else empty.
 
     A daemon calls a request an invalid argument. The manager and the daemon's helpers have no codes, only words.
     """
-    code, words = answered(trouble)
+    code, words = parse_daemon_answer(trouble)
     if code == "InvalidArgument":
         return words
     if code not in ("", "Unknown") or _BELOW.search(trouble) or not _CONTENT.search(trouble):

@@ -26,22 +26,22 @@ def make(scene: Scene, clock: Clock, store: ReceiptStore, receipt: Receipt) -> t
     for position in range(left - 1, -1, -1):
         change = receipt.inverse[position]
         try:
-            _one(scene, clock, receipt, change, position)
+            _run_one(scene, clock, receipt, change, position)
         except (InfrastructureError, AuthoringError, TimeoutError) as problem:
-            return receipt, Blocked(receipt.group, _about(scene, change), str(problem))
+            return receipt, Blocked(receipt.group, _describe_inverse(scene, change), str(problem))
         receipt = store.save(msgspec.structs.replace(receipt, inverse_left=position))
     return receipt, None
 
 
-def _one(scene: Scene, clock: Clock, receipt: Receipt, change: Change, position: int) -> None:
+def _run_one(scene: Scene, clock: Clock, receipt: Receipt, change: Change, position: int) -> None:
     if change.run is None:
         if change.target and scene.cluster.get(scene.reference(change.target)) is None:
             return  # it went, and what was wrong with it too
         with suppress(AlreadyExists):
             operations.send(scene, change)
         return
-    ref = jobs.reference(receipt.trial, receipt.ordinal, jobs.home(scene, change.run), f"undo/{position}")
-    if jobs.gone(scene, change.run):
+    ref = jobs.make_job_reference(receipt.trial, receipt.ordinal, jobs.find_home(scene, change.run), f"undo/{position}")
+    if jobs.is_store_gone(scene, change.run):
         jobs.remove(scene, clock, ref)
         return
     _run(scene, clock, change.run, ref)
@@ -62,7 +62,7 @@ def _run(scene: Scene, clock: Clock, run: Run, ref: Reference) -> None:
         raise AuthoringError(f"the command of client '{run.client}' failed with {ended.words or 'no message'}")
 
 
-def _about(scene: Scene, change: Change) -> str:
+def _describe_inverse(scene: Scene, change: Change) -> str:
     """What an inverse change works on, for whoever reads why it is blocked."""
     if change.run is None:
         return change.target or change.operation

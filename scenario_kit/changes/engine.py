@@ -15,12 +15,12 @@ from scenario_kit.changes import chaos, compensation, jobs, node_placeholders, n
 from scenario_kit.changes.reach import demand
 from scenario_kit.changes.receipts import Receipt, ReceiptEntry, ReceiptStore
 from scenario_kit.changes.scene import Scene
-from scenario_kit.changes.three_way_restore import touched, wanted
+from scenario_kit.changes.three_way_restore import find_touched, strip_to_desired
 from scenario_kit.changes.undo import Blocked, undo
 from scenario_kit.errors import AuthoringError, InfrastructureError, LabError
 from scenario_kit.model import Change, Check, Object, Reference
 from scenario_kit.model.chaos import PAUSE
-from scenario_kit.model.reference import bare
+from scenario_kit.model.reference import strip_reference
 from scenario_kit.ports import Clock
 
 #: The note of a receipt whose experiment is over by its own duration.
@@ -57,7 +57,7 @@ class Engine:
         known = self._recorded(ordinal)
         receipt = self._taken_up(known) if known else self._record(change, ordinal, group, causal, tuple(undo))
         if receipt.failure and receipt.state != "Ran":
-            raise _failed(receipt)
+            raise _build_failure(receipt)
         if receipt.state in ("Done", "Undone"):
             return receipt
         if change.run:
@@ -91,7 +91,7 @@ class Engine:
         """What a fix deleted and its undo brought back is the same object again to the change that created it."""
         if undone.change.delete is None:
             return
-        uids = {e.ref: _uid(self._scene.cluster.get(Reference.parse(e.ref))) for e in undone.entries}
+        uids = {e.ref: _read_uid(self._scene.cluster.get(Reference.parse(e.ref))) for e in undone.entries}
         for earlier in self._store.all():
             if earlier.state == "Undone" or not any(e.prior is None and uids.get(e.ref) for e in earlier.entries):
                 continue
@@ -105,7 +105,7 @@ class Engine:
         were before, do not bring back what the processes were.
         """
         receipts = [r for r in self._store.all() if r.group == group]
-        again = _rereading(receipts)
+        again = _find_rereading(receipts)
         blocked = self.undo(r for r in receipts if r not in again)
         if blocked:
             return blocked
@@ -120,10 +120,12 @@ class Engine:
         Where that is read at a start, the restarts of the group are made again, or no process would notice.
         """
         receipts = [r for r in self._store.all() if r.group == group and r.state == "Done"]
-        own = [r for r in receipts if r.causal and any(bare(e.ref) == bare(name) for e in r.entries)]
+        own = [
+            r for r in receipts if r.causal and any(strip_reference(e.ref) == strip_reference(name) for e in r.entries)
+        ]
         blocked = self.undo(r for r in own if r.change.restart is None)
         if not blocked:
-            for receipt in _rereading(r for r in receipts if r in own or r.change.restart is not None):
+            for receipt in _find_rereading(r for r in receipts if r in own or r.change.restart is not None):
                 operations.send(self._scene, receipt.change)
         return blocked
 
@@ -138,21 +140,21 @@ class Engine:
     @staticmethod
     def chaos_state(live: Object | None) -> tuple[bool | None, str]:
         """What Chaos Mesh claims of a chaos object, and the last failure that it noted."""
-        return (None, "") if live is None else (chaos.injected(live), chaos.trouble(live))
+        return (None, "") if live is None else (chaos.is_injected(live), chaos.read_trouble(live))
 
     @staticmethod
     def chaos_answer(trouble: str) -> tuple[str, str]:
         """gRPC's name of the code, and the words, of a failure that is the daemon's answer; empty where it is none."""
-        return chaos.answered(trouble)
+        return chaos.parse_daemon_answer(trouble)
 
     @staticmethod
     def chaos_objection(trouble: str) -> str:
         """What Chaos Mesh says against the content of an object; empty where the failure is about something else."""
-        return chaos.objected(trouble)
+        return chaos.parse_objection(trouble)
 
     def placed(self, checks: Iterable[Check]) -> list[Check]:
         """The checks about the nodes that this trial's changes chose."""
-        return node_placeholders.placed(checks, self._places())
+        return node_placeholders.place_checks(checks, self._places())
 
     def forget(self) -> None:
         """Drop the receipts of a trial whose changes are all undone and verified."""
@@ -191,7 +193,7 @@ class Engine:
         return [
             r
             for r in found
-            if r.group in groups and r.change.chaos and chaos.lasting(r.change.chaos) and r.note != _EXPIRED
+            if r.group in groups and r.change.chaos and chaos.is_lasting(r.change.chaos) and r.note != _EXPIRED
         ]
 
     def expire(self, now: float) -> float | None:
@@ -221,13 +223,13 @@ class Engine:
     def _rebind(self, receipt: Receipt) -> int:
         assert receipt.change.chaos is not None
         template = receipt.change.chaos
-        ref = operations.object_reference(template, self._scene.namespace)
+        ref = operations.make_object_reference(template, self._scene.namespace)
         live = self._scene.cluster.get(ref)
         if live is None and receipt.note != "Replacing":
             return 0
-        now = chaos.chosen(self._scene.cluster, template, self._scene.namespace)
-        there = chaos.identities(now.everyone)
-        if live is not None and (now.nobody or not chaos.uncovered(live, receipt.covered, there)):
+        now = chaos.choose_pods(self._scene.cluster, template, self._scene.namespace)
+        there = chaos.identify_pods(now.everyone)
+        if live is not None and (now.nobody or not chaos.has_uncovered_pods(live, receipt.covered, there)):
             return 0
         receipt = self._store.save(msgspec.structs.replace(receipt, note="Replacing"))
         if live is not None:
@@ -235,7 +237,7 @@ class Engine:
             self._clock.wait(self._clock.now())
         if self._scene.cluster.get(ref) is not None:
             raise LabError(f"{ref} is not released by Chaos Mesh, so it cannot be bound to the new pods")
-        if chaos.chosen(self._scene.cluster, template, self._scene.namespace).nobody:
+        if chaos.choose_pods(self._scene.cluster, template, self._scene.namespace).nobody:
             return 0  # they have gone meanwhile; it is bound to those that come
         operations.send(self._scene, receipt.change)
         self._store.save(msgspec.structs.replace(self._done(receipt), note=""))
@@ -253,8 +255,10 @@ class Engine:
         change, chosen = node_placeholders.resolve(change, self._places(), scene.cluster, *scene.everywhere)
         entries = []
         if change.run:
-            entries.append(ReceiptEntry(ref=str(jobs.reference(self._trial, ordinal, jobs.home(scene, change.run)))))
-        for ref in () if change.run else operations.targets(self._scene, change):
+            entries.append(
+                ReceiptEntry(ref=str(jobs.make_job_reference(self._trial, ordinal, jobs.find_home(scene, change.run))))
+            )
+        for ref in () if change.run else operations.list_targets(self._scene, change):
             live = self._scene.cluster.get(ref)
             if (change.create or change.chaos) and live is not None:
                 raise AuthoringError(f"{ref} exists already in namespace {ref.namespace}", fix="choose another name")
@@ -264,8 +268,10 @@ class Engine:
                 )
             if live is None:
                 self._expect_namespace(ref)
-            entries.append(ReceiptEntry(ref=str(ref), prior=wanted(live) if live else None, uid=_uid(live)))
-        leaving = nodes.pods_to_evict(scene, change) if change.drain else ()
+            entries.append(
+                ReceiptEntry(ref=str(ref), prior=strip_to_desired(live) if live else None, uid=_read_uid(live))
+            )
+        leaving = nodes.list_pods_to_evict(scene, change) if change.drain else ()
         return self._store.save(
             Receipt(
                 trial=self._trial,
@@ -275,7 +281,7 @@ class Engine:
                 causal=causal,
                 at=self._clock.now(),
                 entries=tuple(entries),
-                covered=tuple(_uid(pod) for pod in leaving),
+                covered=tuple(_read_uid(pod) for pod in leaving),
                 places=chosen,
                 inverse=undo,
             )
@@ -317,7 +323,7 @@ class Engine:
             raise InfrastructureError(str(problem)) from problem
         receipt = self._store.save(msgspec.structs.replace(receipt, state="Done"))
         if receipt.failure:
-            raise _failed(receipt)
+            raise _build_failure(receipt)
         return receipt
 
     def _arrived(self, receipt: Receipt) -> bool:
@@ -328,7 +334,7 @@ class Engine:
             live = self._scene.cluster.get(Reference.parse(entry.ref))
             if (live is None) != (entry.prior is None):
                 return True
-            if live is not None and (_uid(live) != entry.uid or touched(entry.prior, wanted(live))):
+            if live is not None and (_read_uid(live) != entry.uid or find_touched(entry.prior, strip_to_desired(live))):
                 return True
         return False
 
@@ -337,11 +343,13 @@ class Engine:
         for entry in receipt.entries:
             live = self._scene.cluster.get(Reference.parse(entry.ref))
             gone = live is None or "deletionTimestamp" in live["metadata"]
-            after = None if gone else wanted(live)
+            after = None if gone else strip_to_desired(live)
             moved = moved or entry.prior != after
-            entries.append(ReceiptEntry(ref=entry.ref, prior=entry.prior, after=after, uid=_uid(live) or entry.uid))
+            entries.append(
+                ReceiptEntry(ref=entry.ref, prior=entry.prior, after=after, uid=_read_uid(live) or entry.uid)
+            )
         if receipt.change.chaos is not None and entries[0].after is not None:
-            covered = chaos.covered(self._scene.cluster, entries[0].after)
+            covered = chaos.list_covered(self._scene.cluster, entries[0].after)
         if not moved and not (receipt.change.drain and covered):
             self._store.save(msgspec.structs.replace(receipt, state="Undone", note="changed nothing"))
             target = ", ".join(str(Reference.parse(e.ref)) for e in receipt.entries)
@@ -352,7 +360,7 @@ class Engine:
         return msgspec.structs.replace(receipt, state="Done", entries=tuple(entries), covered=covered)
 
 
-def _failed(receipt: Receipt) -> AuthoringError:
+def _build_failure(receipt: Receipt) -> AuthoringError:
     run = receipt.change.run
     assert run is not None
     command = " ".join(run.command)
@@ -362,11 +370,11 @@ def _failed(receipt: Receipt) -> AuthoringError:
     )
 
 
-def _uid(obj: Object | None) -> str:
+def _read_uid(obj: Object | None) -> str:
     return str(obj["metadata"].get("uid", "")) if obj else ""
 
 
-def _rereading(receipts: Iterable[Receipt]) -> list[Receipt]:
+def _find_rereading(receipts: Iterable[Receipt]) -> list[Receipt]:
     """The restarts of a group that followed a change of what is read at a start, in their order."""
     changed, found = False, []
     for receipt in sorted(receipts, key=lambda r: (r.at, r.ordinal)):

@@ -10,7 +10,7 @@ import hashlib
 from typing import Any, Final, NamedTuple
 
 from scenario_kit.changes.scene import Scene
-from scenario_kit.changes.workloads import pods
+from scenario_kit.changes.workloads import list_pods
 from scenario_kit.errors import AlreadyExists, AuthoringError, InfrastructureError
 from scenario_kit.model import Client, Object, Reference
 from scenario_kit.model.change import Run
@@ -32,13 +32,13 @@ class JobEnd(NamedTuple):
     words: str = ""
 
 
-def reference(trial: str, ordinal: int, namespace: str, position: str = "") -> Reference:
+def make_job_reference(trial: str, ordinal: int, namespace: str, position: str = "") -> Reference:
     """The Job of a change, or of one of the changes that undo it; its name tells nothing."""
     digest = hashlib.sha256(f"{trial}/{ordinal}/{position}".encode()).hexdigest()
     return Reference("Job", f"task-{digest[:10]}", namespace, "batch")
 
 
-def client_of(scene: Scene, run: Run) -> Client:
+def find_client(scene: Scene, run: Run) -> Client:
     """The client that a change names.
 
     Raises:
@@ -54,13 +54,13 @@ def client_of(scene: Scene, run: Run) -> Client:
     return client
 
 
-def home(scene: Scene, run: Run) -> str:
+def find_home(scene: Scene, run: Run) -> str:
     """The real namespace in which a command runs: that of the store, which has there what the client needs."""
-    component = scene.app.component(client_of(scene, run).store)
+    component = scene.app.component(find_client(scene, run).store)
     return scene.namespace if component is None else scene.reference(component.workload).namespace
 
 
-def manifest(client: Client, run: Run, ref: Reference) -> Object:
+def build_manifest(client: Client, run: Run, ref: Reference) -> Object:
     """The Job. Nothing in it names us, and nothing of it is left to defaults that could start it twice."""
     container: dict[str, Any] = {
         "name": "main",
@@ -99,7 +99,7 @@ def manifest(client: Client, run: Run, ref: Reference) -> Object:
 def start(scene: Scene, run: Run, ref: Reference) -> str:
     """Create the Job, unless it is there already; its UID."""
     try:
-        job = scene.cluster.create(manifest(client_of(scene, run), run, ref))
+        job = scene.cluster.create(build_manifest(find_client(scene, run), run, ref))
     except AlreadyExists:
         found = scene.cluster.get(ref)
         if found is None:
@@ -123,7 +123,7 @@ def await_end(scene: Scene, clock: Clock, ref: Reference, uid: str, deadline: fl
                 f"{ref} was deleted by somebody else before it ended, so nobody knows whether its command took effect",
                 fix="leave the Jobs of the app's namespace alone while a trial runs",
             )
-        if (ended := _ended(scene, job, ref)) is not None:
+        if (ended := _read_end(scene, job, ref)) is not None:
             return ended
         if clock.now() >= deadline:
             raise InfrastructureError(f"{ref} has not ended by its deadline of {RUN_DEADLINE} s: {_state(scene, ref)}")
@@ -141,7 +141,7 @@ def remove(scene: Scene, clock: Clock, ref: Reference, uid: str = "") -> None:
         scene.cluster.delete(ref)
         clock.wait(clock.now())
     deadline = clock.now() + _REMOVAL
-    while left := _left(scene, ref, uid):
+    while left := _find_left(scene, ref, uid):
         if clock.now() >= deadline:
             raise TimeoutError(f"{left} is still there {_REMOVAL} s after its deletion")
         clock.wait(clock.now() + _GRID)
@@ -151,12 +151,12 @@ def remove(scene: Scene, clock: Clock, ref: Reference, uid: str = "") -> None:
             scene.cluster.delete(Reference("Event", event["metadata"]["name"], ref.namespace))
 
 
-def gone(scene: Scene, run: Run) -> bool:
+def is_store_gone(scene: Scene, run: Run) -> bool:
     """Whether the store, and with it whatever a command did to it, is not there any more.
 
     A store without pods that keeps nothing in claims holds nothing.
     """
-    component = scene.app.component(client_of(scene, run).store)
+    component = scene.app.component(find_client(scene, run).store)
     if component is None:
         return True
     ref = scene.reference(component.workload)
@@ -167,32 +167,32 @@ def gone(scene: Scene, run: Run) -> bool:
     volumes = ((spec.get("template") or {}).get("spec") or {}).get("volumes") or ()
     if spec.get("volumeClaimTemplates") or any("persistentVolumeClaim" in v for v in volumes):
         return False
-    return spec.get("replicas", 1) == 0 and not pods(scene.cluster, ref)
+    return spec.get("replicas", 1) == 0 and not list_pods(scene.cluster, ref)
 
 
-def _left(scene: Scene, ref: Reference, uid: str) -> Reference | None:
+def _find_left(scene: Scene, ref: Reference, uid: str) -> Reference | None:
     job = scene.cluster.get(ref)
     if job is not None and (not uid or job["metadata"]["uid"] == uid):
         return ref
-    own = _pods(scene, ref) if job is None else []
+    own = _list_pods(scene, ref) if job is None else []
     return Reference("Pod", own[0]["metadata"]["name"], ref.namespace) if own else None
 
 
-def _pods(scene: Scene, ref: Reference) -> list[Object]:
+def _list_pods(scene: Scene, ref: Reference) -> list[Object]:
     return scene.cluster.list("Pod", ref.namespace, labels={_JOB_LABEL: ref.name})
 
 
-def _ended(scene: Scene, job: Object, ref: Reference) -> JobEnd | None:
+def _read_end(scene: Scene, job: Object, ref: Reference) -> JobEnd | None:
     status = {c["type"]: c for c in (job.get("status") or {}).get("conditions") or () if c.get("status") == "True"}
     if "Complete" in status:
         return JobEnd(True)
     if "Failed" in status:
-        return JobEnd(False, _last_words(scene, ref) or str(status["Failed"].get("message", "")))
+        return JobEnd(False, _read_last_output(scene, ref) or str(status["Failed"].get("message", "")))
     return None
 
 
-def _last_words(scene: Scene, ref: Reference) -> str:
-    for pod in _pods(scene, ref):
+def _read_last_output(scene: Scene, ref: Reference) -> str:
+    for pod in _list_pods(scene, ref):
         for entry in (pod.get("status") or {}).get("containerStatuses") or ():
             if ended := entry["state"].get("terminated"):
                 words = str(ended.get("message") or ended.get("reason") or "").strip()
@@ -202,7 +202,7 @@ def _last_words(scene: Scene, ref: Reference) -> str:
 
 def _state(scene: Scene, ref: Reference) -> str:
     """What the Job's pod waits for."""
-    found = _pods(scene, ref)
+    found = _list_pods(scene, ref)
     if not found:
         return "it has no pod"
     name, status = found[0]["metadata"]["name"], found[0].get("status") or {}

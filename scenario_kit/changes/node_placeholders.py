@@ -20,11 +20,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from scenario_kit.changes.workloads import pods
+from scenario_kit.changes.workloads import list_pods
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Change, Check, Object, Reference
-from scenario_kit.model.pod_resources import pod_requests
-from scenario_kit.model.quantity import number
+from scenario_kit.model.pod_resources import sum_pod_requests
+from scenario_kit.model.quantity import parse_quantity
 from scenario_kit.ports import Cluster
 
 _STAND_IN: Final = re.compile(
@@ -51,72 +51,72 @@ def resolve(
         AuthoringError: nothing in the cluster is what a stand-in asks for.
     """
     document = change.to_json()
-    used = dict.fromkeys(_found(document))
+    used = dict.fromkeys(_find_names(document))
     if not used:
         return change, {}
-    answers = {name: known.get(name) or _answer(name, cluster, namespaces) for name in used}
-    return Change.from_json(_replaced(document, answers)), answers
+    answers = {name: known.get(name) or _resolve_name(name, cluster, namespaces) for name in used}
+    return Change.from_json(_replace_names(document, answers)), answers
 
 
-def placed(checks: Iterable[Check], known: Mapping[str, str]) -> list[Check]:
+def place_checks(checks: Iterable[Check], known: Mapping[str, str]) -> list[Check]:
     """The checks about the recorded nodes; a check on several nodes becomes one for each."""
     result: list[Check] = []
     for check in checks:
         document = check.to_json()
-        used = set(_found(document)) & known.keys()
+        used = set(_find_names(document)) & known.keys()
         if not used:
             result.append(check)
             continue
         nodes = known.get("node:all", "").split(SEPARATOR) if "node:all" in used else [""]
-        result += [Check.from_json(_replaced(document, {**known, "node:all": node})) for node in nodes]
+        result += [Check.from_json(_replace_names(document, {**known, "node:all": node})) for node in nodes]
     return result
 
 
-def _found(value: Any) -> Iterable[str]:
+def _find_names(value: Any) -> Iterable[str]:
     if isinstance(value, str):
         yield from _STAND_IN.findall(value)
     elif isinstance(value, Mapping):
         for key, item in value.items():
-            yield from _found(key)
-            yield from _found(item)
+            yield from _find_names(key)
+            yield from _find_names(item)
     elif isinstance(value, list):
         for item in value:
-            yield from _found(item)
+            yield from _find_names(item)
 
 
-def _replaced(value: Any, answers: Mapping[str, str]) -> Any:
+def _replace_names(value: Any, answers: Mapping[str, str]) -> Any:
     if isinstance(value, str):
         return _STAND_IN.sub(lambda match: answers.get(match[0], match[0]), value)
     if isinstance(value, Mapping):
-        return {_replaced(k, answers): _replaced(v, answers) for k, v in value.items()}
+        return {_replace_names(k, answers): _replace_names(v, answers) for k, v in value.items()}
     if isinstance(value, list):
-        return [_replaced(item, answers) for item in value]
+        return [_replace_names(item, answers) for item in value]
     return value
 
 
-def _answer(name: str, cluster: Cluster, namespaces: Sequence[str]) -> str:
+def _resolve_name(name: str, cluster: Cluster, namespaces: Sequence[str]) -> str:
     if name == "node:all":
-        return SEPARATOR.join(_required(_open(cluster), name, "a node that takes new pods and is no control plane"))
+        return SEPARATOR.join(_require(_open(cluster), name, "a node that takes new pods and is no control plane"))
     kind, what, owner, workload = name.split(":")
     named = [Reference(owner, workload, namespace) for namespace in namespaces]
     ref = next((r for r in named if cluster.get(r) is not None), named[0])
-    host = _host(cluster, ref, name)
+    host = _find_host(cluster, ref, name)
     if kind == "room":
-        return _room(cluster, ref, host, what, name)
+        return _measure_room(cluster, ref, host, what, name)
     if what == "away":
         others = [n for n in _open(cluster) if n != host]
-        return _required(others, name, f"a second node that takes new pods, beside {host}")[0]
+        return _require(others, name, f"a second node that takes new pods, beside {host}")[0]
     return host
 
 
-def _host(cluster: Cluster, workload: Reference, name: str) -> str:
+def _find_host(cluster: Cluster, workload: Reference, name: str) -> str:
     nodes = {n["metadata"]["name"]: n for n in cluster.list("Node")}
     hosts = [
         node
-        for pod in sorted(pods(cluster, workload), key=lambda p: str(p["metadata"]["name"]))
-        if (node := pod["spec"].get("nodeName")) in nodes and not _controls(nodes[node])
+        for pod in sorted(list_pods(cluster, workload), key=lambda p: str(p["metadata"]["name"]))
+        if (node := pod["spec"].get("nodeName")) in nodes and not _is_control_plane(nodes[node])
     ]
-    return _required(hosts, name, f"a pod of {workload.kind}/{workload.name} on a node that is no control plane")[0]
+    return _require(hosts, name, f"a pod of {workload.kind}/{workload.name} on a node that is no control plane")[0]
 
 
 def _open(cluster: Cluster) -> list[str]:
@@ -124,18 +124,18 @@ def _open(cluster: Cluster) -> list[str]:
     return sorted(
         node["metadata"]["name"]
         for node in cluster.list("Node")
-        if not _controls(node)
+        if not _is_control_plane(node)
         and not (node.get("spec") or {}).get("unschedulable")
         and all(t.get("effect") == "PreferNoSchedule" for t in (node.get("spec") or {}).get("taints") or ())
     )
 
 
-def _controls(node: Object) -> bool:
+def _is_control_plane(node: Object) -> bool:
     labels = node["metadata"].get("labels") or {}
     return any(label in labels for label in _CONTROL_PLANE)
 
 
-def _room(cluster: Cluster, workload: Reference, host: str, resource: str, name: str) -> str:
+def _measure_room(cluster: Cluster, workload: Reference, host: str, resource: str, name: str) -> str:
     """What those that cannot leave the host leave free, less half of what one pod of the workload asks for.
 
     Others that run there now may go elsewhere, at the next restart at the latest; were they counted, that would make
@@ -145,12 +145,12 @@ def _room(cluster: Cluster, workload: Reference, host: str, resource: str, name:
     obj = cluster.get(workload)
     if node is None or obj is None:
         raise AuthoringError(f"{name}: node {host} or {workload.kind}/{workload.name} is gone")
-    own = {p["metadata"]["uid"] for p in pods(cluster, workload)}
+    own = {p["metadata"]["uid"] for p in list_pods(cluster, workload)}
     fixed = [p for p in cluster.list("Pod") if _stays(p, host) and p["metadata"].get("uid") not in own]
-    free = number(node["status"]["allocatable"][resource]) - sum(
-        pod_requests(p["spec"]).get(resource, 0.0) for p in fixed
+    free = parse_quantity(node["status"]["allocatable"][resource]) - sum(
+        sum_pod_requests(p["spec"]).get(resource, 0.0) for p in fixed
     )
-    each = pod_requests(obj["spec"]["template"]["spec"]).get(resource, 0.0)
+    each = sum_pod_requests(obj["spec"]["template"]["spec"]).get(resource, 0.0)
     left = free - each * int(obj["spec"].get("replicas", 1)) + each / 2
     if each <= 0 or left <= 0:
         raise AuthoringError(
@@ -170,7 +170,7 @@ def _stays(pod: Object, host: str) -> bool:
     return pinned or bool(owners & {"DaemonSet", "Node"}) or int(spec.get("priority") or 0) >= _CRITICAL
 
 
-def _required(found: list[str], name: str, what: str) -> list[str]:
+def _require(found: list[str], name: str, what: str) -> list[str]:
     if not found:
         raise AuthoringError(f"'{name}' stands for nothing here: there is not {what}", fix="aim at another workload")
     return found

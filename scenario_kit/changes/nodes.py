@@ -20,7 +20,7 @@ _ATTEMPTS: Final = 5
 _MIRROR: Final = "kubernetes.io/config.mirror"
 
 
-def references(text: str) -> list[Reference]:
+def parse_references(text: str) -> list[Reference]:
     """The nodes that the target of such an operation names; several are separated by commas.
 
     Raises:
@@ -37,7 +37,7 @@ def send(scene: Scene, change: Change) -> None:
     Raises:
         AuthoringError: a node does not exist.
     """
-    for ref in references(change.target or ""):
+    for ref in parse_references(change.target or ""):
         if scene.cluster.get(ref) is None:
             raise AuthoringError(f"node {ref.name} does not exist", fix="name a node of the cluster")
         if change.taint or change.untaint:
@@ -51,7 +51,7 @@ def take_back(cluster: Cluster, change: Change, ref: Reference, prior: Object) -
     if cluster.get(ref) is None:
         return
     if taint := change.taint or change.untaint:
-        before = _same(_taints(prior), taint)
+        before = _find_same(_read_taints(prior), taint)
         _write_taint(cluster, ref, before or taint, present=before is not None)
     else:
         _write_cordon(cluster, ref, on=bool((prior.get("spec") or {}).get("unschedulable")))
@@ -61,9 +61,9 @@ def _write_cordon(cluster: Cluster, ref: Reference, *, on: bool) -> None:
     cluster.patch(ref, {"spec": {"unschedulable": True if on else None}})
 
 
-def pods_to_evict(scene: Scene, change: Change) -> list[Object]:
+def list_pods_to_evict(scene: Scene, change: Change) -> list[Object]:
     """The app's pods that a drain sends away: all on its nodes, but those of DaemonSets and mirrors of static pods."""
-    drained = {ref.name for ref in references(change.target or "")}
+    drained = {ref.name for ref in parse_references(change.target or "")}
     pods = [p for namespace in scene.everywhere for p in scene.cluster.list("Pod", namespace)]
     return [p for p in pods if p["spec"].get("nodeName") in drained and not _is_tied_to_node(p)]
 
@@ -71,7 +71,7 @@ def pods_to_evict(scene: Scene, change: Change) -> list[Object]:
 def evict(scene: Scene, change: Change) -> str:
     """Ask for the eviction of every pod that a drain sends away; returns why some stay, empty where none does."""
     refused = []
-    for pod in pods_to_evict(scene, change):
+    for pod in list_pods_to_evict(scene, change):
         if "deletionTimestamp" in pod["metadata"]:
             continue
         name = pod["metadata"]["name"]
@@ -84,7 +84,7 @@ def evict(scene: Scene, change: Change) -> str:
 
 def is_draining(cluster: Cluster, change: Change) -> bool:
     """Whether a node of a drain is still cordoned: who uncordons it has called the drain off."""
-    nodes = [cluster.get(ref) for ref in references(change.target or "")]
+    nodes = [cluster.get(ref) for ref in parse_references(change.target or "")]
     return any((node.get("spec") or {}).get("unschedulable") for node in nodes if node is not None)
 
 
@@ -101,9 +101,9 @@ def _write_taint(cluster: Cluster, ref: Reference, taint: Taint | None, *, prese
         node = cluster.get(ref)
         if node is None:
             return
-        kept = [t for t in _taints(node) if (t.get("key"), t.get("effect")) != (taint.key, taint.effect)]
-        wanted = [*kept, _spelled(taint)] if present else kept
-        if wanted == _taints(node):
+        kept = [t for t in _read_taints(node) if (t.get("key"), t.get("effect")) != (taint.key, taint.effect)]
+        wanted = [*kept, _serialize_taint(taint)] if present else kept
+        if wanted == _read_taints(node):
             return
         version = {"resourceVersion": node["metadata"]["resourceVersion"]}
         try:
@@ -114,17 +114,17 @@ def _write_taint(cluster: Cluster, ref: Reference, taint: Taint | None, *, prese
                 raise
 
 
-def _taints(node: Object) -> list[Object]:
+def _read_taints(node: Object) -> list[Object]:
     return list((node.get("spec") or {}).get("taints") or ())
 
 
-def _same(taints: list[Object], taint: Taint) -> Taint | None:
+def _find_same(taints: list[Object], taint: Taint) -> Taint | None:
     for each in taints:
         if (each.get("key"), each.get("effect")) == (taint.key, taint.effect):
             return Taint(target=taint.target, key=taint.key, value=each.get("value", ""), effect=taint.effect)
     return None
 
 
-def _spelled(taint: Taint) -> Object:
+def _serialize_taint(taint: Taint) -> Object:
     value = {"value": taint.value} if taint.value else {}
     return {"key": taint.key, **value, "effect": taint.effect}

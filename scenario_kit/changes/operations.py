@@ -1,6 +1,7 @@
 """One function per operation: read what is there, say what will be touched, send the write.
 
-``targets`` names the objects before anything is sent, so that a receipt can hold them. ``send`` performs the write and
+``list_targets`` names the objects before anything is sent, so that a receipt can hold them. ``send`` performs the
+write and
 is called again after a crash only when nothing of it arrived. Both read the cluster and decide nothing else.
 """
 
@@ -19,22 +20,22 @@ from scenario_kit.changes.three_way_restore import RESTARTED
 from scenario_kit.changes.workloads import SCALABLE
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Change, Object, Reference
-from scenario_kit.model.flag import with_variant
+from scenario_kit.model.flag import set_variant
 from scenario_kit.model.reference import WORKLOADS
 from scenario_kit.schema.writable import OWNED
 
 
-def object_reference(obj: Object, namespace: str) -> Reference:
+def make_object_reference(obj: Object, namespace: str) -> Reference:
     """The reference of a manifest; namespaced kinds without a namespace belong to the app."""
     group = obj.get("apiVersion", "v1").rpartition("/")[0]
     metadata = obj["metadata"]
     return Reference(obj["kind"], metadata["name"], metadata.get("namespace", namespace), group)
 
 
-def targets(scene: Scene, change: Change) -> list[Reference]:
+def list_targets(scene: Scene, change: Change) -> list[Reference]:
     """The objects that a change is going to write."""
     if manifest := change.create or change.apply or change.chaos:
-        return [object_reference(manifest, scene.namespace)]
+        return [make_object_reference(manifest, scene.namespace)]
     if change.set_flag:
         if scene.app.flags is None:
             raise AuthoringError(f"{scene.app.name} has no feature flags", fix="use an app that declares `flags`")
@@ -44,7 +45,7 @@ def targets(scene: Scene, change: Change) -> list[Reference]:
             f"the operation '{change.operation}' is not executed by this version", fix=f"one of: {', '.join(_SENDERS)}"
         )
     if change.operation in nodes.OPERATIONS:
-        return nodes.references(change.target)
+        return nodes.parse_references(change.target)
     return [scene.reference(change.target)]
 
 
@@ -65,15 +66,15 @@ def send(scene: Scene, change: Change) -> None:
 
 def _create(scene: Scene, change: Change) -> None:
     assert change.create is not None
-    scene.cluster.create(_placed(change.create, scene.namespace))
+    scene.cluster.create(_place_manifest(change.create, scene.namespace))
 
 
 def _apply(scene: Scene, change: Change) -> None:
     assert change.apply is not None
-    scene.cluster.apply(_placed(change.apply, scene.namespace))
+    scene.cluster.apply(_place_manifest(change.apply, scene.namespace))
 
 
-def _placed(manifest: Object, namespace: str) -> Object:
+def _place_manifest(manifest: Object, namespace: str) -> Object:
     metadata = {"namespace": namespace, **manifest["metadata"]}
     if manifest["kind"] == "Namespace":  # by this label we are allowed to write in it
         metadata["labels"] = {**(metadata.get("labels") or {}), **dict([OWNED])}
@@ -108,11 +109,11 @@ def _restart(scene: Scene, change: Change) -> None:
         return
     if ref.kind not in WORKLOADS:
         raise AuthoringError(f"{change.restart.target} cannot be restarted", fix=f"name one of {', '.join(WORKLOADS)}")
-    annotations = {RESTARTED: _later(live, scene.now())}
+    annotations = {RESTARTED: _choose_restart_time(live, scene.now())}
     scene.cluster.patch(ref, {"spec": {"template": {"metadata": {"annotations": annotations}}}})
 
 
-def _later(workload: Object, now: float) -> str:
+def _choose_restart_time(workload: Object, now: float) -> str:
     """The time of a restart; never that of the last one, which would change nothing: virtual time may stand still."""
     at = datetime.fromtimestamp(now, UTC)
     last = ((workload["spec"]["template"].get("metadata") or {}).get("annotations") or {}).get(RESTARTED)
@@ -162,7 +163,7 @@ def _set_flag(scene: Scene, change: Change) -> None:
             f"{scene.app.name} has no flag '{flag}' with a variant '{variant}'", fix=f"one of: {choices}"
         )
     try:
-        entry = with_variant(known[flag], variant, value)
+        entry = set_variant(known[flag], variant, value)
     except ValueError as error:
         raise AuthoringError(f"flag '{flag}' cannot be set: {error}") from error
     put_flag(scene, flag, entry)
@@ -178,13 +179,13 @@ def put_flag(scene: Scene, flag: str, entry: Object) -> None:
         _restart(scene, Change.from_json({"restart": {"target": workload}}))
 
 
-def _chaos(scene: Scene, change: Change) -> None:
+def _apply_chaos(scene: Scene, change: Change) -> None:
     assert change.chaos is not None
-    template = _placed(change.chaos, scene.namespace)
-    pods = chaos.chosen(scene.cluster, template, scene.namespace)
+    template = _place_manifest(change.chaos, scene.namespace)
+    pods = chaos.choose_pods(scene.cluster, template, scene.namespace)
     if pods.nobody:
         name = f"{template['kind']}/{template['metadata']['name']}"
-        raise AuthoringError(*chaos.nobody(name), fix="aim the fault at a workload that has pods")
+        raise AuthoringError(*chaos.explain_empty_selection(name), fix="aim the fault at a workload that has pods")
     scene.cluster.create(chaos.bind(template, pods))
 
 
@@ -198,5 +199,5 @@ _SENDERS: Final[dict[str, Callable[[Scene, Change], None]]] = {
     "undoRollout": _undo_rollout,
     **dict.fromkeys(nodes.OPERATIONS, nodes.send),
     "setFlag": _set_flag,
-    "chaos": _chaos,
+    "chaos": _apply_chaos,
 }

@@ -8,7 +8,7 @@ from typing import Final
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Change, Finding, Object, Reference, Severity
 from scenario_kit.model.chaos import GROUP, SCHEDULE
-from scenario_kit.model.chaos_reach import Stray, is_chaos, strays
+from scenario_kit.model.chaos_reach import Stray, find_strays, is_chaos
 
 CODE: Final = "SK150"
 WHY: Final = "chaos that selects beyond the app breaks what is not the scenario's to break, and what nobody puts right"
@@ -22,33 +22,33 @@ def demand(change: Change, own: Container[str], home: str) -> None:
     Raises:
         AuthoringError: with a finding for each way out.
     """
-    if found := tuple(findings([change], own, home)):
+    if found := tuple(report_strays([change], own, home)):
         raise AuthoringError(found[0].message, found, fix=FIX)
 
 
-def findings(changes: Iterable[Change], own: Container[str], home: str) -> Iterator[Finding]:
+def report_strays(changes: Iterable[Change], own: Container[str], home: str) -> Iterator[Finding]:
     """A finding for each part of a change that leads out of the app."""
     for change in changes:
         manifest = change.chaos or change.create or change.apply
         if manifest and is_chaos(manifest):
             name = f"{manifest['kind']}/{manifest['metadata']['name']}"
-            for stray in strays(manifest, own, home):
-                yield _finding(told(name, stray), f"{spelled(stray)}: {stray.value}")
-        elif rewrites(change):
-            yield _finding(f"the patch of {change.target} writes the spec of a chaos object", "a patch of `spec`")
+            for stray in find_strays(manifest, own, home):
+                yield _build_finding(describe_stray(name, stray), f"{format_path(stray)}: {stray.value}")
+        elif rewrites_spec(change):
+            yield _build_finding(f"the patch of {change.target} writes the spec of a chaos object", "a patch of `spec`")
 
 
-def told(name: str, stray: Stray) -> str:
+def describe_stray(name: str, stray: Stray) -> str:
     """What is to be said of a part of an object that leads out of the app."""
     return f"{name} reaches {stray.where}, outside of the app"
 
 
-def spelled(stray: Stray) -> str:
+def format_path(stray: Stray) -> str:
     """Where it stands, as a path."""
     return ".".join(map(str, stray.keys))
 
 
-def rewrites(change: Change) -> bool:
+def rewrites_spec(change: Change) -> bool:
     """Whether a patch writes the spec of a chaos object: Chaos Mesh refuses it, and what it would select is unknown."""
     if change.patch is None:
         return False
@@ -57,15 +57,15 @@ def rewrites(change: Change) -> bool:
         return False
     if isinstance(patch, Mapping):
         return "spec" in patch
-    return any(_of_spec(operation) for operation in patch)
+    return any(_is_in_spec(operation) for operation in patch)
 
 
-def _of_spec(operation: Object) -> bool:
+def _is_in_spec(operation: Object) -> bool:
     path = str(operation.get("path", ""))
     return path in ("", _SPEC) or path.startswith(f"{_SPEC}/")
 
 
-def _finding(message: str, observed: str) -> Finding:
+def _build_finding(message: str, observed: str) -> Finding:
     return Finding(
         code=CODE,
         severity=Severity.ERROR,

@@ -74,11 +74,11 @@ class Receipt(Value, frozen=True, kw_only=True):
 
         The answer is the same before and after the change, or the receipt would be two objects.
         """
-        written = (_kind(c) for c in (self.change, *self.inverse))
+        written = (_find_kind(c) for c in (self.change, *self.inverse))
         return "Secret" in {*(Reference.parse(e.ref).kind for e in self.entries), *written}
 
 
-def _kind(change: Change) -> str:
+def _find_kind(change: Change) -> str:
     """The kind of what a change writes; a target may name several nodes, so it is no reference."""
     manifest = change.create or change.apply
     return str(manifest["kind"]) if manifest else (change.target or "").rpartition("/")[0].rpartition("/")[2]

@@ -37,7 +37,7 @@ _ABSENT: Final = object()
 RESTARTED: Final = "kubectl.kubernetes.io/restartedAt"
 
 
-def wanted(obj: Object | None) -> Object:
+def strip_to_desired(obj: Object | None) -> Object:
     """The part of an object that somebody asked for: no status, no server metadata, no controller annotations."""
     if obj is None:
         return {}
@@ -54,13 +54,13 @@ def wanted(obj: Object | None) -> Object:
     return result
 
 
-def alike(obj: Object, other: Object) -> bool:
+def is_alike(obj: Object, other: Object) -> bool:
     """Whether two objects ask for the same, whenever their pods were last restarted."""
-    return _unrestarted(obj) == _unrestarted(other)
+    return _strip_restart(obj) == _strip_restart(other)
 
 
-def _unrestarted(obj: Object) -> Object:
-    result = wanted(obj)
+def _strip_restart(obj: Object) -> Object:
+    result = strip_to_desired(obj)
     metadata = ((result.get("spec") or {}).get("template") or {}).get("metadata") or {}
     annotations = metadata.pop("annotations", None) or {}
     if left := {k: v for k, v in annotations.items() if k != RESTARTED}:
@@ -68,50 +68,52 @@ def _unrestarted(obj: Object) -> Object:
     return result
 
 
-def touched(prior: Any, after: Any, path: str = "") -> tuple[str, ...]:
+def find_touched(prior: Any, after: Any, path: str = "") -> tuple[str, ...]:
     """JSON-pointer-like paths at which the two differ; items of named lists appear as ``[name]``."""
     if prior == after:
         return ()
     if isinstance(prior, dict) and isinstance(after, dict):
         keys = [*prior, *(k for k in after if k not in prior)]
-        return tuple(p for k in keys for p in touched(prior.get(k, _ABSENT), after.get(k, _ABSENT), f"{path}/{k}") if p)
-    if _named(prior) and _named(after):
-        before, later = _by_name(prior), _by_name(after)
+        return tuple(
+            p for k in keys for p in find_touched(prior.get(k, _ABSENT), after.get(k, _ABSENT), f"{path}/{k}") if p
+        )
+    if _has_names(prior) and _has_names(after):
+        before, later = _index_by_name(prior), _index_by_name(after)
         if len(before) == len(prior) and len(later) == len(after):
             keys = [*before, *(k for k in later if k not in before)]
             found = tuple(
-                p for k in keys for p in touched(before.get(k, _ABSENT), later.get(k, _ABSENT), f"{path}[{k}]")
+                p for k in keys for p in find_touched(before.get(k, _ABSENT), later.get(k, _ABSENT), f"{path}[{k}]")
             )
             return found or (path,)  # only the order differs
     return (path,)
 
 
-def restored(live: Any, prior: Any, after: Any) -> Any:
+def restore_fields(live: Any, prior: Any, after: Any) -> Any:
     """``live`` with every field that changed from ``prior`` to ``after`` set back to ``prior``; nothing else moves."""
     if prior == after:
         return live
     if isinstance(prior, dict) and isinstance(after, dict) and isinstance(live, dict):
         result = dict(live)
         for key in [*prior, *(k for k in after if k not in prior)]:
-            value = restored(live.get(key, _ABSENT), prior.get(key, _ABSENT), after.get(key, _ABSENT))
+            value = restore_fields(live.get(key, _ABSENT), prior.get(key, _ABSENT), after.get(key, _ABSENT))
             if value is _ABSENT:
                 result.pop(key, None)
             else:
                 result[key] = value
         return result
-    if _named(prior) and _named(after) and _named(live):
-        before, later, now = _by_name(prior), _by_name(after), _by_name(live)
+    if _has_names(prior) and _has_names(after) and _has_names(live):
+        before, later, now = _index_by_name(prior), _index_by_name(after), _index_by_name(live)
         if len(before) == len(prior) and len(later) == len(after) and len(now) == len(live):
             names = [*before, *(n for n in now if n not in before)]
-            values = (restored(now.get(n, _ABSENT), before.get(n, _ABSENT), later.get(n, _ABSENT)) for n in names)
+            values = (restore_fields(now.get(n, _ABSENT), before.get(n, _ABSENT), later.get(n, _ABSENT)) for n in names)
             return [v for v in values if v is not _ABSENT]
     return copy.deepcopy(prior) if prior is not _ABSENT else _ABSENT
 
 
-def _named(value: Any) -> bool:
+def _has_names(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(v, dict) and "name" in v for v in value)
 
 
-def _by_name(items: list[Any]) -> dict[str, Any]:
+def _index_by_name(items: list[Any]) -> dict[str, Any]:
     # Ports may repeat a name only across protocols; a list with repeated names is compared as a whole (see callers).
     return {str(item["name"]): item for item in items}

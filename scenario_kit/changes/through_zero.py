@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from scenario_kit.changes.receipts import Receipt, ReceiptStore
-from scenario_kit.changes.workloads import pods
+from scenario_kit.changes.workloads import list_pods
 from scenario_kit.errors import LabError
 from scenario_kit.model import Reference
 from scenario_kit.ports import Clock, Cluster
@@ -38,7 +38,7 @@ def restart(cluster: Cluster, clock: Clock, store: ReceiptStore, receipt: Receip
         # Scaled back already, by a run that died before it could say so: the pods that are there are the new ones.
         return store.save(msgspec.structs.replace(receipt, state="Done", note=_NOTE))
     clock.wait(clock.now())
-    while left := pods(cluster, ref):
+    while left := list_pods(cluster, ref):
         if clock.now() >= deadline:
             raise LabError(f"{len(left)} pods of {ref} are still there {DRAIN_DEADLINE} s after it was scaled to zero")
         clock.wait(clock.now() + _GRID)

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from scenario_kit.changes import chaos, jobs, nodes, operations
 from scenario_kit.changes.receipts import Receipt, ReceiptEntry
 from scenario_kit.changes.scene import Scene
-from scenario_kit.changes.three_way_restore import alike, restored, wanted
+from scenario_kit.changes.three_way_restore import is_alike, restore_fields, strip_to_desired
 from scenario_kit.errors import AuthoringError, ClusterError, Conflict, NotFound, Rejected
 from scenario_kit.model import Object, Reference
 from scenario_kit.model.chaos import SCHEDULE
@@ -32,13 +32,13 @@ def undo(scene: Scene, receipt: Receipt, clock: Clock) -> Blocked | None:
     """Take back what a receipt describes; None when nothing of it is left."""
     try:
         for entry in reversed(receipt.entries):
-            _entry(scene, receipt, entry, clock)
+            _undo_entry(scene, receipt, entry, clock)
     except (ClusterError, AuthoringError, TimeoutError) as problem:
         return Blocked(receipt.group, receipt.entries[0].ref if receipt.entries else "", str(problem))
     return None
 
 
-def _entry(scene: Scene, receipt: Receipt, entry: ReceiptEntry, clock: Clock) -> None:
+def _undo_entry(scene: Scene, receipt: Receipt, entry: ReceiptEntry, clock: Clock) -> None:
     ref = Reference.parse(entry.ref)
     live = scene.cluster.get(ref)
     if receipt.change.restart is not None:
@@ -52,10 +52,10 @@ def _entry(scene: Scene, receipt: Receipt, entry: ReceiptEntry, clock: Clock) ->
     elif entry.prior is None:
         _remove(scene, receipt, entry, live, clock)
     elif live is None:
-        _recreate(scene, ref, entry.prior)
+        _recreate_object(scene, ref, entry.prior)
     else:
         # A receipt without `after` was never completed: then whatever is there now counts as ours.
-        _restore(scene, ref, entry, entry.after if receipt.state == "Done" else wanted(live))
+        _restore(scene, ref, entry, entry.after if receipt.state == "Done" else strip_to_desired(live))
 
 
 def _scale_back(scene: Scene, receipt: Receipt, entry: ReceiptEntry, live: Object | None) -> None:
@@ -83,7 +83,7 @@ def _remove(scene: Scene, receipt: Receipt, entry: ReceiptEntry, live: Object | 
     ref = Reference.parse(entry.ref)
     if live is not None:
         # A solution may have deleted it, and undoing that made it anew: what looks as it did is ours as well.
-        ours = live["metadata"].get("uid") == entry.uid or alike(live, entry.after or {})
+        ours = live["metadata"].get("uid") == entry.uid or is_alike(live, entry.after or {})
         if entry.uid and not ours and receipt.change.chaos is None:
             return  # somebody else's object by the same name
         scene.cluster.delete(ref)
@@ -91,22 +91,22 @@ def _remove(scene: Scene, receipt: Receipt, entry: ReceiptEntry, live: Object | 
     elif ref.kind != SCHEDULE:
         return
     deadline = clock.now() + _GRACE
-    while left := _left(scene, receipt, ref):
+    while left := _find_left(scene, receipt, ref):
         if clock.now() >= deadline:
             raise TimeoutError(f"{left} is still there {_GRACE} s after its deletion: a finalizer holds it")
         clock.wait(clock.now() + 1)
 
 
-def _left(scene: Scene, receipt: Receipt, ref: Reference) -> Reference | None:
+def _find_left(scene: Scene, receipt: Receipt, ref: Reference) -> Reference | None:
     """What is still there of an object and, where it is a Schedule, of the experiments that it started."""
     if scene.cluster.get(ref) is not None:
         return ref
     if ref.kind == SCHEDULE and receipt.change.chaos is not None:
-        return next(iter(chaos.started(scene.cluster, ref, receipt.change.chaos["spec"]["type"])), None)
+        return next(iter(chaos.list_started(scene.cluster, ref, receipt.change.chaos["spec"]["type"])), None)
     return None
 
 
-def _recreate(scene: Scene, ref: Reference, prior: Object) -> None:
+def _recreate_object(scene: Scene, ref: Reference, prior: Object) -> None:
     if ref.kind in _CONTROLLED and prior["metadata"].get("ownerReferences"):
         return
     try:
@@ -122,14 +122,14 @@ def _restore(scene: Scene, ref: Reference, entry: ReceiptEntry, after: Object | 
         live = scene.cluster.get(ref)
         if live is None:
             return
-        now = wanted(live)
-        target = restored(now, entry.prior, after)
+        now = strip_to_desired(live)
+        target = restore_fields(now, entry.prior, after)
         if target == now:
             return
         patch: list[Object] = [
             {"op": "test", "path": "/metadata/resourceVersion", "value": live["metadata"]["resourceVersion"]}
         ]
-        patch += _difference(live, target)
+        patch += _diff(live, target)
         try:
             scene.cluster.patch(ref, patch, "Json")
             return
@@ -141,7 +141,7 @@ def _restore(scene: Scene, ref: Reference, entry: ReceiptEntry, after: Object | 
             return
 
 
-def _difference(live: Object, target: Object) -> list[Object]:
+def _diff(live: Object, target: Object) -> list[Object]:
     """A JSON patch on the second level (``/spec/ports``, ``/data/key``): small, and independent of list positions."""
     patch: list[Object] = []
     for top in sorted({*live, *target} - {"status", "metadata", "apiVersion", "kind"}):
@@ -155,23 +155,23 @@ def _difference(live: Object, target: Object) -> list[Object]:
                 else {"op": "add", "path": f"/{top}", "value": after}
             )
             continue
-        patch += _children(f"/{top}", before, after)
+        patch += _diff_children(f"/{top}", before, after)
     for field in ("labels", "annotations"):
         before = live["metadata"].get(field) or {}
         after = (target.get("metadata") or {}).get(field) or {}
-        kept = {k: v for k, v in before.items() if field == "annotations" and k not in wanted_annotations(live)}
+        kept = {k: v for k, v in before.items() if field == "annotations" and k not in select_annotations(live)}
         if before != {**kept, **after}:
             patch.append({"op": "add", "path": f"/metadata/{field}", "value": {**kept, **after}})
     return patch
 
 
-def wanted_annotations(live: Object) -> Object:
+def select_annotations(live: Object) -> Object:
     """The annotations that are not a controller's bookkeeping."""
-    annotations: Object = (wanted(live).get("metadata") or {}).get("annotations") or {}
+    annotations: Object = (strip_to_desired(live).get("metadata") or {}).get("annotations") or {}
     return annotations
 
 
-def _children(path: str, before: Object, after: Object) -> list[Object]:
+def _diff_children(path: str, before: Object, after: Object) -> list[Object]:
     patch: list[Object] = []
     for key in sorted({*before, *after}):
         pointer = f"{path}/{key.replace('~', '~0').replace('/', '~1')}"

@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import Final
 
 from scenario_kit.model import Object, Reference
-from scenario_kit.model.label_selector import of_object
+from scenario_kit.model.label_selector import parse_object
 from scenario_kit.ports import Cluster
 
 SCALABLE: Final = ("Deployment", "StatefulSet", "ReplicaSet")
 
 
-def pods(cluster: Cluster, workload: Reference) -> list[Object]:
+def list_pods(cluster: Cluster, workload: Reference) -> list[Object]:
     """Pods of a workload, also those that are being deleted; empty when the workload is gone, or selects nothing."""
     obj = cluster.get(workload)
     if obj is None or workload.kind == "Pod":
         return [obj] if obj else []
     selector = (obj.get("spec") or {}).get("selector") or {}
-    requirements = of_object(selector)
+    requirements = parse_object(selector)
     if not requirements:
         return []
     # The API server compares labels for us; the expressions are ours.
@@ -25,7 +25,7 @@ def pods(cluster: Cluster, workload: Reference) -> list[Object]:
     return [p for p in listed if all(each.admits(p["metadata"].get("labels") or {}) for each in requirements)]
 
 
-def settled(obj: Object) -> bool:
+def is_settled(obj: Object) -> bool:
     """Whether a rollout is through: observed, updated and available (kubectl rollout status's own condition)."""
     status, spec = obj.get("status") or {}, obj.get("spec") or {}
     if status.get("observedGeneration", 0) < (obj.get("metadata") or {}).get("generation", 0):

@@ -29,11 +29,11 @@ def accept(file: Path, validation: Validation, catalog: Catalog) -> None:
     cannot be edited safely.
     """
     from scenario_kit.cli.output import show_findings
-    from scenario_kit.draft import accepted, edges_to, observed
+    from scenario_kit.draft import draw_edges, select_observed, write_accepted
     from scenario_kit.load import load_scenario
     from scenario_kit.load.edit import Unfit
     from scenario_kit.render import resolve
-    from scenario_kit.render.applicability import component_hit
+    from scenario_kit.render.applicability import find_component_hit
 
     trial = next((t for t in validation.trials if t.purpose.startswith("repeat")), None)
     if trial is None or trial.history is None or trial.injected_at is None:
@@ -42,19 +42,24 @@ def accept(file: Path, validation: Validation, catalog: Catalog) -> None:
     if any(step.step == "inject" and step.outcome in ("Broken", "Infra") for step in trial.steps):
         typer.echo("nothing accepted: not every fault had its effect, and what fired without it is not its doing")
         return
-    judged_at = _judged_at(trial)
-    seen = observed(trial.history, trial.injected_at, judged_at, _repaired_at(trial)) if judged_at else ()
+    judged_at = _find_judged_at(trial)
+    seen = select_observed(trial.history, trial.injected_at, judged_at, _find_repaired_at(trial)) if judged_at else ()
     if not seen:
         typer.echo("nothing accepted: no alert fired after the injection")
         return
     scenario = load_scenario(file).scenario
     app = catalog.app(scenario.spec.app.name, scenario.spec.app.version)
     runbook = resolve(scenario, catalog, app.namespace, beside=file.parent)
-    hit = {f.name: component_hit(app, runbook.objects, f.target, f) for f in runbook.faults}
+    hit = {f.name: find_component_hit(app, runbook.objects, f.target, f) for f in runbook.faults}
     text = file.read_text(encoding="utf-8")
     try:
-        new = accepted(
-            text, scenario.spec, seen, edges_to(seen, runbook.faults, app, hit), held=_held(trial), rules=runbook.rules
+        new = write_accepted(
+            text,
+            scenario.spec,
+            seen,
+            draw_edges(seen, runbook.faults, app, hit),
+            held=_has_held(trial),
+            rules=runbook.rules,
         )
     except Unfit as error:
         raise AuthoringError(
@@ -63,9 +68,9 @@ def accept(file: Path, validation: Validation, catalog: Catalog) -> None:
     if new == text:
         typer.echo("accepted: the file says already what was seen")
         return
-    known = _errors(file, catalog)
+    known = _find_errors(file, catalog)
     _replace(file, new)
-    if worse := [finding for finding in _errors(file, catalog) if finding.code not in {f.code for f in known}]:
+    if worse := [finding for finding in _find_errors(file, catalog) if finding.code not in {f.code for f in known}]:
         _replace(file, text)
         show_findings(worse)
         typer.echo(f"nothing accepted: {file} would break the rules above; draw what they ask for by hand")
@@ -75,19 +80,19 @@ def accept(file: Path, validation: Validation, catalog: Catalog) -> None:
     typer.echo(f"accepted into {file}; one trial proves little: scenario-kit verify {file.parent}")
 
 
-def _errors(file: Path, catalog: Catalog) -> list[Finding]:
+def _find_errors(file: Path, catalog: Catalog) -> list[Finding]:
     from scenario_kit.lint import lint_file
     from scenario_kit.model import Severity
 
     return [finding for finding in lint_file(file, catalog) if finding.severity == Severity.ERROR]
 
 
-def _held(trial: TrialResult) -> bool:
+def _has_held(trial: TrialResult) -> bool:
     """Whether the trial got through the hold with every promised alert still firing."""
     return any(step.step == "hold" and step.outcome == "Held" for step in trial.steps)
 
 
-def _judged_at(trial: TrialResult) -> float | None:
+def _find_judged_at(trial: TrialResult) -> float | None:
     for name in _BEFORE_ANYBODY_ACTS:
         for step in trial.steps:
             if step.step == name and step.finished_at is not None:
@@ -95,7 +100,7 @@ def _judged_at(trial: TrialResult) -> float | None:
     return None
 
 
-def _repaired_at(trial: TrialResult) -> float | None:
+def _find_repaired_at(trial: TrialResult) -> float | None:
     """When the repair began; None where the trial did not get as far."""
     begun = None
     for step in trial.steps:

@@ -40,8 +40,8 @@ class AlertLine(NamedTuple):
     def cells(self) -> tuple[str, ...]:
         """As a table shows it."""
         at = datetime.fromtimestamp(self.since, UTC).strftime("%H:%M:%S")
-        after = "" if self.after is None else f" ({'−' if self.after < 0 else '+'}{minutes(abs(self.after))})"
-        return self.namespace, self.name, self.state, self.on, minutes(self.lasting), f"{at}{after}", self.clock
+        after = "" if self.after is None else f" ({'−' if self.after < 0 else '+'}{format_minutes(abs(self.after))})"
+        return self.namespace, self.name, self.state, self.on, format_minutes(self.lasting), f"{at}{after}", self.clock
 
 
 def alerts(
@@ -68,7 +68,7 @@ def alerts(
         show_json([_document(row) for row in found])
         return
     for world in worlds:
-        typer.echo(heading(world))
+        typer.echo(format_heading(world))
     if not found:
         typer.echo("no alert is pending or firing")
         return
@@ -91,10 +91,10 @@ class _Look:
     def now(self) -> tuple[list[Object], list[AlertLine]]:
         """The worlds, and what is pending or firing, firing first."""
         worlds = self._source.alerts()
-        return worlds, rows(worlds, self._metrics.alerts(), time.time())
+        return worlds, build_rows(worlds, self._metrics.alerts(), time.time())
 
 
-def rows(worlds: Iterable[Object], wall: Iterable[Object], now: float) -> list[AlertLine]:
+def build_rows(worlds: Iterable[Object], wall: Iterable[Object], now: float) -> list[AlertLine]:
     """What is pending or firing. ``wall`` are alerts as Prometheus tells them: those of worlds are told by these."""
     found, own = [], set()
     for world in worlds:
@@ -127,15 +127,17 @@ def rows(worlds: Iterable[Object], wall: Iterable[Object], now: float) -> list[A
     return sorted(found, key=lambda row: (row.state, row.namespace, row.name, row.on))
 
 
-def heading(world: Object) -> str:
+def format_heading(world: Object) -> str:
     """A world in a line: whose, where, and what time it is there."""
     at = datetime.fromtimestamp(world["now"], UTC).strftime("%H:%M:%S")
     clock = "virtual time" if world["mode"] == "Virtual" else "wall clock"
     whose = f"{world['trial']} in {world['namespace']}" if world["trial"] else world["namespace"]
     since = (
-        "" if world["injectedAt"] is None else f", {minutes(world['now'] - world['injectedAt'])} after the injection"
+        ""
+        if world["injectedAt"] is None
+        else f", {format_minutes(world['now'] - world['injectedAt'])} after the injection"
     )
-    return f"{whose}: {at} UTC {clock}, running for {minutes(world['now'] - world['startedAt'])}{since}"
+    return f"{whose}: {at} UTC {clock}, running for {format_minutes(world['now'] - world['startedAt'])}{since}"
 
 
 def changes(before: Sequence[AlertLine], after: Sequence[AlertLine]) -> list[str]:
@@ -151,7 +153,7 @@ def changes(before: Sequence[AlertLine], after: Sequence[AlertLine]) -> list[str
     return lines + [f"{r.namespace}: {r.name} {r.on} over".replace("  ", " ") for k, r in old.items() if k not in new]
 
 
-def minutes(seconds: float) -> str:
+def format_minutes(seconds: float) -> str:
     """A span of time, as minutes and seconds."""
     whole = round(max(seconds, 0.0))
     return f"{whole // 60}:{whole % 60:02d}"
@@ -160,24 +162,24 @@ def minutes(seconds: float) -> str:
 def _watch(look: _Look) -> None:
     try:
         if can_redraw(sys.stdout):
-            _live(look)
+            _show_live(look)
         else:
-            _lines(look)
+            _print_lines(look)
     except KeyboardInterrupt:
         typer.echo("", err=True)
 
 
-def _live(look: _Look) -> None:
+def _show_live(look: _Look) -> None:
     from rich.console import Console
     from rich.live import Live
 
     with Live(console=Console(), refresh_per_second=4, screen=False) as live:
         while True:
-            live.update(_table(look))
+            live.update(_build_table(look))
             time.sleep(_EVERY)
 
 
-def _lines(look: _Look) -> None:
+def _print_lines(look: _Look) -> None:
     before: Sequence[AlertLine] = ()
     while True:
         after = look.now()[1]
@@ -187,7 +189,7 @@ def _lines(look: _Look) -> None:
         time.sleep(_EVERY)
 
 
-def _table(look: _Look) -> RenderableType:
+def _build_table(look: _Look) -> RenderableType:
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
@@ -204,7 +206,7 @@ def _table(look: _Look) -> RenderableType:
         table.add_row(
             *(Text(cell, style=_STYLE.get(row.state, "") if i == 2 else "") for i, cell in enumerate(row.cells()))
         )
-    told = [Text(heading(world), style="dim", no_wrap=True, overflow="ellipsis") for world in worlds]
+    told = [Text(format_heading(world), style="dim", no_wrap=True, overflow="ellipsis") for world in worlds]
     return Group(clock, *told, table if found else Text("no alert is pending or firing", style="green"))
 
 

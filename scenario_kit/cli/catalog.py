@@ -49,7 +49,7 @@ def register(app: typer.Typer) -> None:
 def _list(catalog: Catalog, families: list[str], format: str) -> None:
     from scenario_kit.cli.output import show_json, show_table
 
-    listed = {family: _entries(catalog, family) for family in families}
+    listed = {family: _list_entries(catalog, family) for family in families}
     if format == "json":
         show_json(listed)
         return
@@ -61,8 +61,8 @@ def _list(catalog: Catalog, families: list[str], format: str) -> None:
         typer.echo()
 
 
-def _entries(catalog: Catalog, family: str) -> list[dict[str, str]]:
-    from scenario_kit.catalog.evidence import evidence_of
+def _list_entries(catalog: Catalog, family: str) -> list[dict[str, str]]:
+    from scenario_kit.catalog.evidence import read_evidence
     from scenario_kit.load import load_scenario
 
     if family == "apps":
@@ -79,9 +79,9 @@ def _entries(catalog: Catalog, family: str) -> list[dict[str, str]]:
                 "after": f"{rule.for_seconds} s",
                 "title": rule.annotations.get("description") or rule.annotations.get("summary", ""),
             }
-            for rule in _rules(catalog)
+            for rule in _list_rules(catalog)
         ]
-    listed = [(load_scenario(path).scenario, evidence_of(path)) for path in catalog.scenarios()]
+    listed = [(load_scenario(path).scenario, read_evidence(path)) for path in catalog.scenarios()]
     return [
         {
             "name": s.name,
@@ -93,7 +93,7 @@ def _entries(catalog: Catalog, family: str) -> list[dict[str, str]]:
     ]
 
 
-def _rules(catalog: Catalog) -> list[AlertRule]:
+def _list_rules(catalog: Catalog) -> list[AlertRule]:
     return [rule for pack in catalog.alert_packs() for rule in catalog.alert_pack(pack)]
 
 
@@ -101,7 +101,7 @@ def _show(catalog: Catalog, family: str, name: str, format: str) -> None:
     from scenario_kit.cli.output import show_json
     from scenario_kit.load import did_you_mean
 
-    names = [entry["name"] for entry in _entries(catalog, family)]
+    names = [entry["name"] for entry in _list_entries(catalog, family)]
     if name not in names:
         raise UsageError(f"there is no '{name}' among the {family}", fix=did_you_mean(name, names))
     document = _document(catalog, family, name)
@@ -119,15 +119,15 @@ def _document(catalog: Catalog, family: str, name: str) -> dict[str, Any]:
     if family == "apps":
         return {version: catalog.app(name, version).to_json() for version in catalog.versions(name)}
     if family == "faults":
-        return catalog.fault(name).to_json() | {"tried": _tried(catalog, name)}
+        return catalog.fault(name).to_json() | {"tried": _read_tried(catalog, name)}
     if family == "alerts":  # several packs may have rules of that name, and a pack several
-        found = [rule for rule in _rules(catalog) if rule.name == name]
+        found = [rule for rule in _list_rules(catalog) if rule.name == name]
         return {pack: [r.to_json() for r in found if r.pack == pack] for pack in dict.fromkeys(r.pack for r in found)}
     path = next(p for p in catalog.scenarios() if p.parent.name == name)
     return load_scenario(path).scenario.to_json()
 
 
-def _tried(catalog: Catalog, fault: str) -> dict[str, dict[str, Any]]:
+def _read_tried(catalog: Catalog, fault: str) -> dict[str, dict[str, Any]]:
     """What fired where the fault was tried with its defaults: seconds from the injection by app, target and alert."""
     found: dict[str, dict[str, Any]] = {}
     for name in catalog.apps():

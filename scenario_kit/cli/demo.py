@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from scenario_kit.cli.options import Lab
-from scenario_kit.cli.output import folded, printable
-from scenario_kit.cli.terminal import styled
+from scenario_kit.cli.output import fold_text, make_printable
+from scenario_kit.cli.terminal import style_text
 from scenario_kit.errors import AuthoringError, InfrastructureError
 
 if TYPE_CHECKING:
@@ -60,19 +60,19 @@ class Demo:
         """Play it; the exit code is the verdict's."""
         from scenario_kit.catalog import Catalog
         from scenario_kit.clients.kube import KubeCluster
-        from scenario_kit.lab.lifecycle import up
-        from scenario_kit.load import load_scenario, scenario_files
+        from scenario_kit.lab.lifecycle import bring_up
+        from scenario_kit.load import find_scenario_files, load_scenario
         from scenario_kit.render import resolve
 
-        file = self._file(Catalog().scenarios(), scenario_files)
+        file = self._file(Catalog().scenarios(), find_scenario_files)
         scenario = load_scenario(file).scenario
         self._say(f"1. The lab: a real API server, real controllers and Chaos Mesh, simulated nodes ({self._lab_name})")
-        lab = up(self._lab_name, say=self._note)
+        lab = bring_up(self._lab_name, say=self._note)
         cluster = KubeCluster(kubeconfig=Path(lab.kubeconfig))
         app = Catalog().app(scenario.spec.app.name, scenario.spec.app.version)
         runbook = resolve(scenario, Catalog(), app.namespace, beside=file.parent)
         self._say(f"2. The incident: {scenario.spec.title}")
-        self._note(f"kubectl apply -f {_short(file)}")
+        self._note(f"kubectl apply -f {_shorten_path(file)}")
         self._apply(cluster, file)
         try:
             trial = self._until_broken(cluster, scenario.name)
@@ -94,7 +94,7 @@ class Demo:
     def _apply(self, cluster: KubeCluster, file: Path) -> None:
         from scenario_kit.load.document import read_document
 
-        cluster.apply(_played(read_document(file).data))
+        cluster.apply(_prepare_scenario(read_document(file).data))
 
     def _until_broken(self, cluster: KubeCluster, name: str) -> str:
         shown: set[str] = set()
@@ -126,7 +126,7 @@ class Demo:
             time.sleep(0.25)
 
     def _status(self, cluster: KubeCluster, name: str) -> Object:
-        obj = cluster.get(_reference("Scenario", name))
+        obj = cluster.get(_make_reference("Scenario", name))
         return (obj or {}).get("status") or {}
 
     def _show(self, lab: LabState, cluster: KubeCluster, runbook: Runbook, trial: str) -> None:
@@ -144,7 +144,7 @@ class Demo:
         """What fires now; the trial shows it with its next step."""
         deadline = time.monotonic() + _ALERTS_SECONDS
         while True:
-            status = (cluster.get(_reference("Trial", trial)) or {}).get("status") or {}
+            status = (cluster.get(_make_reference("Trial", trial)) or {}).get("status") or {}
             firing = [a for a in status.get("alerts") or [] if a["state"] == "Firing"]
             if firing or time.monotonic() > deadline:
                 return firing
@@ -204,7 +204,7 @@ class Demo:
         return False
 
     def _delete(self, cluster: KubeCluster, name: str) -> None:
-        ref = _reference("Scenario", name)
+        ref = _make_reference("Scenario", name)
         cluster.delete(ref)
         deadline = time.monotonic() + _DEADLINE
         while cluster.get(ref) is not None:
@@ -220,32 +220,32 @@ class Demo:
             if resolved
             else "the documented fix did not resolve it"
         )
-        typer.echo(styled(f"{word} ", fg=colour, bold=True) + f"{text} ({seconds:.0f} s)")
+        typer.echo(style_text(f"{word} ", fg=colour, bold=True) + f"{text} ({seconds:.0f} s)")
         named = f" --name {self._lab_name}" if self._lab_name != "default" else ""
-        typer.echo(f"  next: scenario-kit verify {_short(file.parent)}{named}")
+        typer.echo(f"  next: scenario-kit verify {_shorten_path(file.parent)}{named}")
         return 0 if resolved else 1
 
     def _say(self, text: str) -> None:
-        typer.echo(styled(folded(printable(text)), bold=True))
+        typer.echo(style_text(fold_text(make_printable(text)), bold=True))
 
     def _note(self, text: str) -> None:
-        typer.echo(folded(printable(text), "     "))
+        typer.echo(fold_text(make_printable(text), "     "))
 
 
-def _short(path: Path) -> str:
+def _shorten_path(path: Path) -> str:
     """A path as one would type it here."""
     here = Path.cwd()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
-def _played(document: Object) -> Object:
+def _prepare_scenario(document: Object) -> Object:
     """A scenario as it is applied for a demonstration: in the management namespace, in virtual time."""
     annotations = {**(document["metadata"].get("annotations") or {}), "scenariokit.io/clock": "Virtual"}
     metadata = {**document["metadata"], "namespace": "scenario-kit", "annotations": annotations}
     return {**document, "metadata": metadata}
 
 
-def _reference(kind: str, name: str) -> Reference:
+def _make_reference(kind: str, name: str) -> Reference:
     from scenario_kit.model import Reference
     from scenario_kit.model.reference import GROUP, MANAGEMENT_NAMESPACE
 

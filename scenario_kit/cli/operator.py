@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from scenario_kit.cli.options import Lab, one_of
+from scenario_kit.cli.options import Lab, declare_choice
 
 
 def register(app: typer.Typer) -> None:
@@ -20,7 +20,9 @@ def register(app: typer.Typer) -> None:
     @operator.command()
     def run(
         name: Lab = "default",
-        clock: Annotated[str, one_of("--clock", "Wall", "Virtual", help="Clock of live scenarios in a lab.")] = "Wall",
+        clock: Annotated[
+            str, declare_choice("--clock", "Wall", "Virtual", help="Clock of live scenarios in a lab.")
+        ] = "Wall",
         context: Annotated[
             str, typer.Option(help="A kubeconfig context instead of a lab; it must be the current one.")
         ] = "",

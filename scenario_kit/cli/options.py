@@ -9,7 +9,7 @@ import typer
 from scenario_kit.errors import UsageError
 
 
-def one_of(flag: str, *values: str, help: str) -> Any:
+def declare_choice(flag: str, *values: str, help: str) -> Any:
     """An option that takes one of a few values: listed in the help, and checked before the command does anything."""
 
     def check(value: str) -> str:
@@ -21,10 +21,10 @@ def one_of(flag: str, *values: str, help: str) -> Any:
 
 
 Lab = Annotated[str, typer.Option("--name", help="Name of the lab; several can run side by side.")]
-Format = Annotated[str, one_of("--format", "text", "json", help="Output for people, or for programs.")]
+Format = Annotated[str, declare_choice("--format", "text", "json", help="Output for people, or for programs.")]
 Role = Annotated[
     str,
-    one_of(
+    declare_choice(
         "--as", "admin", "solver", help="admin sees everything; solver only what an investigation may see and change."
     ),
 ]

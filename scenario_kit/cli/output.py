@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
-from scenario_kit.cli.excerpt import excerpt
-from scenario_kit.cli.terminal import styled
+from scenario_kit.cli.excerpt import format_excerpt
+from scenario_kit.cli.terminal import style_text
 from scenario_kit.errors import AuthoringError, ScenarioKitError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _COMMAND: Final = re.compile(r"(?m)(^[ ]*:)(:)|(##)(\[)")
 _COLOURS = {"Error": typer.colors.RED, "Warning": typer.colors.YELLOW, "Note": typer.colors.BLUE}
 
 
-def folded(text: str, indent: str = "", *, err: bool = False) -> str:
+def fold_text(text: str, indent: str = "", *, err: bool = False) -> str:
     """The text, indented; on a terminal, broken between words. Commands and paths are never broken."""
     stream = sys.stderr if err else sys.stdout
     if not stream.isatty():
@@ -48,46 +48,46 @@ def folded(text: str, indent: str = "", *, err: bool = False) -> str:
 
 def show_error(error: ScenarioKitError) -> None:
     """One clear message on stderr; an author's mistakes each with their place."""
-    findings = _told(error)
+    findings = _select_findings(error)
     if findings:
         show_findings(findings, err=True)
         told = tuple(f.message for f in findings)
         if all(line.endswith(told) for line in error.message.splitlines()):
             return  # all of it has been said, with its place
-    typer.echo(styled("error: ", fg=typer.colors.RED, bold=True) + error.message, err=True)
+    typer.echo(style_text("error: ", fg=typer.colors.RED, bold=True) + error.message, err=True)
     if error.fix:
-        typer.echo(folded(f"fix: {error.fix}", "  ", err=True), err=True)
+        typer.echo(fold_text(f"fix: {error.fix}", "  ", err=True), err=True)
 
 
-def _told(error: ScenarioKitError) -> Sequence[Finding]:
+def _select_findings(error: ScenarioKitError) -> Sequence[Finding]:
     """The findings of an error, without those that follow from others."""
     if not isinstance(error, AuthoringError) or not error.findings:
         return ()
-    from scenario_kit.lint.consequential_findings import without_following
+    from scenario_kit.lint.consequential_findings import drop_consequential
     from scenario_kit.load import Mistaken
 
-    return without_following(error.mistakes) if isinstance(error, Mistaken) else error.findings
+    return drop_consequential(error.mistakes) if isinstance(error, Mistaken) else error.findings
 
 
 def show_findings(findings: Iterable[Finding], *, err: bool = False) -> None:
     """Findings as text: code, severity, place; what is wrong; observed and expected; why; the fix."""
     for finding in findings:
         colour = _COLOURS[finding.severity]
-        head = styled(f"{finding.code} {finding.severity.lower()}", fg=colour, bold=True)
+        head = style_text(f"{finding.code} {finding.severity.lower()}", fg=colour, bold=True)
         mark = " [*]" if finding.fixable else ""
-        typer.echo(f"{head} {printable(str(finding.position or ''))}".rstrip() + mark, err=err)
-        typer.echo(folded(printable(finding.message), "  ", err=err), err=err)
-        for line in excerpt(finding):
-            typer.echo(printable(line), err=err)
+        typer.echo(f"{head} {make_printable(str(finding.position or ''))}".rstrip() + mark, err=err)
+        typer.echo(fold_text(make_printable(finding.message), "  ", err=err), err=err)
+        for line in format_excerpt(finding):
+            typer.echo(make_printable(line), err=err)
         if finding.observed and finding.expected and finding.observed not in finding.message:
-            told = printable(f"observed: {finding.observed}; expected: {finding.expected}")
-            typer.echo(folded(told, "  ", err=err), err=err)
+            told = make_printable(f"observed: {finding.observed}; expected: {finding.expected}")
+            typer.echo(fold_text(told, "  ", err=err), err=err)
         for name in ("why", "fix"):
             if text := getattr(finding, name):
-                typer.echo(folded(f"{name}: {printable(text)}", "  ", err=err), err=err)
+                typer.echo(fold_text(f"{name}: {make_printable(text)}", "  ", err=err), err=err)
 
 
-def printable(text: str) -> str:
+def make_printable(text: str) -> str:
     """The text without what could move a terminal or command a CI: findings quote files of strangers.
 
     GitHub reads commands out of what a step prints: after ``::`` at the beginning of a line, and ``##[`` anywhere.
@@ -107,11 +107,11 @@ def show_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         return
     terminal = sys.stdout.isatty()
     width = shutil.get_terminal_size().columns if terminal else None
-    for i, line in enumerate(table_lines(headers, rows, width)):
-        typer.echo(styled(line, bold=True) if i == 0 and terminal else line)
+    for i, line in enumerate(format_table(headers, rows, width)):
+        typer.echo(style_text(line, bold=True) if i == 0 and terminal else line)
 
 
-def table_lines(headers: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None) -> list[str]:
+def format_table(headers: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None) -> list[str]:
     """The lines of a table, none longer than ``width``, but for words that are.
 
     The last column is wrapped. Where that leaves it no room to be read in, each row begins with its first cell alone.
@@ -120,12 +120,12 @@ def table_lines(headers: Sequence[str], rows: Sequence[Sequence[str]], width: in
     widths = [max(len(row[i]) for row in cells) for i in range(len(headers))]
     before = sum(widths[:-1]) + 2 * len(widths[:-1])
     if width and width >= _STACKED and width - before < min(_READABLE, widths[-1]):
-        return _stacked(cells, width)
+        return _stack_cells(cells, width)
     room = width - before if width and width - before >= _READABLE else 0
-    return [line for row in cells for line in _row(row, [*widths[:-1], room])]
+    return [line for row in cells for line in _format_row(row, [*widths[:-1], room])]
 
 
-def _stacked(cells: Sequence[Sequence[str]], width: int) -> list[str]:
+def _stack_cells(cells: Sequence[Sequence[str]], width: int) -> list[str]:
     """Rows with the first cell in a line of its own, and the others side by side below it."""
     others = [row[1:] for row in cells]
     widths = [max(len(row[i]) for row in others) for i in range(len(others[0]))]
@@ -135,11 +135,11 @@ def _stacked(cells: Sequence[Sequence[str]], width: int) -> list[str]:
     room = width - len(_BELOW) - sum(narrow) - 2 * len(narrow)
     lines = []
     for row, rest in zip(cells, others, strict=True):
-        lines += [row[0], *(f"{_BELOW}{line}" for line in _row(rest, [*narrow, room]))]
+        lines += [row[0], *(f"{_BELOW}{line}" for line in _format_row(rest, [*narrow, room]))]
     return lines
 
 
-def _row(row: Sequence[str], widths: Sequence[int]) -> list[str]:
+def _format_row(row: Sequence[str], widths: Sequence[int]) -> list[str]:
     """The lines of one row; cells are broken between words at their width, of which 0 is as wide as they are."""
     wrapped = [
         textwrap.wrap(cell, wide, break_long_words=False, break_on_hyphens=False) if wide else [cell]

@@ -13,7 +13,7 @@ import typer
 import yaml
 
 from scenario_kit.cli.menu import Choice, ask_again, choose
-from scenario_kit.cli.output import folded
+from scenario_kit.cli.output import fold_text
 from scenario_kit.errors import UsageError
 from scenario_kit.load import did_you_mean
 
@@ -56,25 +56,25 @@ def complete(
     """
     from scenario_kit.draft import Answers
 
-    app_name = _chosen("app", given["app"], catalog.apps(), "--app", ask=ask, only=True)
+    app_name = _choose_answer("app", given["app"], catalog.apps(), "--app", ask=ask, only=True)
     versions = catalog.versions(app_name)
     version = given["version"] or (versions[0] if not ask or len(versions) == 1 else "")
-    version = _chosen("version", version, versions, "--version", ask=ask)
+    version = _choose_answer("version", version, versions, "--version", ask=ask)
     app = catalog.app(app_name, version)
     if given["fault"] and given["fault"] not in catalog.faults():
         fix = did_you_mean(given["fault"], catalog.faults()) or "`scenario-kit catalog faults` lists them"
         raise UsageError(f"there is no fault type '{given['fault']}'", fix=fix)
-    outcome = _outcome(given.get("outcome", ""))
+    outcome = _parse_outcome(given.get("outcome", ""))
     if outcome == "NoIncident" and not (given["target"] or given["fault"] or parameters):
         return Answers(app_name, version, "", "", {}, given["name"], author, outcome=outcome)
-    values = _pairs(parameters, catalog.fault(given["fault"])) if given["fault"] else {}
+    values = _parse_pairs(parameters, catalog.fault(given["fault"])) if given["fault"] else {}
     offer = _offer(given, values, app, catalog, ask=ask)
-    values = _parameters(offer, parameters, app, catalog, ask=ask)
+    values = _choose_parameters(offer, parameters, app, catalog, ask=ask)
     answers = Answers(app_name, version, offer.target, offer.fault.type, values, given["name"], author, outcome=outcome)
-    return _named(answers) if ask else answers
+    return _ask_name(answers) if ask else answers
 
 
-def _named(answers: Answers) -> Answers:
+def _ask_name(answers: Answers) -> Answers:
     """With a name and an author, asked for where they are not known."""
     from scenario_kit.draft import check_name, name_for
 
@@ -84,7 +84,7 @@ def _named(answers: Answers) -> Answers:
     return replace(answers, name=name, author=author or typer.prompt("Author"))
 
 
-def setting(answers: Answers, load: LoadOptions, catalog: Catalog, *, ask: bool) -> Answers:
+def ask_setting(answers: Answers, load: LoadOptions, catalog: Catalog, *, ask: bool) -> Answers:
     """With the load and the alert packs; whoever is asked takes the usual ones by an empty line.
 
     Raises:
@@ -94,7 +94,7 @@ def setting(answers: Answers, load: LoadOptions, catalog: Catalog, *, ask: bool)
     profiles, packs = tuple(app.loads), catalog.alert_packs()
 
     def profile(text: str) -> str:
-        return _one_of("load profile", text, profiles) if text else ""
+        return _choose_one("load profile", text, profiles) if text else ""
 
     def number(text: str) -> int:
         if text and not (text.isdigit() and 1 <= int(text) <= _MOST_USERS):
@@ -102,7 +102,7 @@ def setting(answers: Answers, load: LoadOptions, catalog: Catalog, *, ask: bool)
         return int(text or 0)
 
     def chosen(text: str) -> tuple[str, ...]:
-        return tuple(_one_of("alert pack", name, packs) for name in text.replace(",", " ").split())
+        return tuple(_choose_one("alert pack", name, packs) for name in text.replace(",", " ").split())
 
     found = replace(
         answers, profile=profile(load.profile), users=number(load.users), packs=chosen(" ".join(load.packs))
@@ -119,7 +119,7 @@ def setting(answers: Answers, load: LoadOptions, catalog: Catalog, *, ask: bool)
     return found
 
 
-def others(answers: Answers, also: Sequence[str], catalog: Catalog, *, ask: bool) -> list[Answers]:
+def ask_others(answers: Answers, also: Sequence[str], catalog: Catalog, *, ask: bool) -> list[Answers]:
     """Further faults of the same scenario: ``FAULT@TARGET``, with ``,NAME=VALUE`` behind it, or asked for.
 
     Raises:
@@ -129,38 +129,38 @@ def others(answers: Answers, also: Sequence[str], catalog: Catalog, *, ask: bool
     found: list[Answers] = []
 
     def add(given: Mapping[str, str], parameters: Sequence[str], *, asked: bool) -> None:
-        values = _pairs(parameters, catalog.fault(given["fault"])) if given["fault"] else {}
+        values = _parse_pairs(parameters, catalog.fault(given["fault"])) if given["fault"] else {}
         offer = _offer(given, values, app, catalog, ask=asked)
-        values = _parameters(offer, parameters, app, catalog, ask=asked)
+        values = _choose_parameters(offer, parameters, app, catalog, ask=asked)
         made = replace(answers, target=offer.target, fault=offer.fault.type, parameters=values, use="")
-        found.append(replace(made, use=_apart(made, [answers, *found])))
+        found.append(replace(made, use=_make_unique_name(made, [answers, *found])))
 
     for text in also:
         fault, _, rest = text.partition("@")
         target, *parameters = rest.split(",")
-        _one_of("fault type", fault, catalog.faults())
+        _choose_one("fault type", fault, catalog.faults())
         add({"fault": fault, "target": target}, parameters, asked=False)
     while ask and not also and typer.confirm("Another fault in the same incident?", default=False):
         add({"fault": "", "target": ""}, (), asked=True)
     return found
 
 
-def _apart(made: Answers, before: Sequence[Answers]) -> str:
+def _make_unique_name(made: Answers, before: Sequence[Answers]) -> str:
     """A name for the fault that no other one of the scenario has; empty where its own will do."""
-    from scenario_kit.draft.document import fault_name
+    from scenario_kit.draft.document import derive_fault_name
 
-    taken, own = {fault_name(other) for other in before}, fault_name(made)
+    taken, own = {derive_fault_name(other) for other in before}, derive_fault_name(made)
     return "" if own not in taken else next(n for i in range(2, 99) if (n := f"{own}-{i}") not in taken)
 
 
-def _one_of(what: str, name: str, known: Sequence[str]) -> str:
+def _choose_one(what: str, name: str, known: Sequence[str]) -> str:
     if name not in known:
         fix = did_you_mean(name, known) or f"one of: {', '.join(known)}"
         raise UsageError(f"there is no {what} '{name}'", fix=fix)
     return name
 
 
-def _outcome(text: str) -> Any:
+def _parse_outcome(text: str) -> Any:
     from scenario_kit.model.scenario import Outcome
 
     known = get_args(Outcome)
@@ -172,74 +172,74 @@ def _outcome(text: str) -> Any:
 
 def _offer(given: Mapping[str, str], values: Mapping[str, Any], app: App, catalog: Catalog, *, ask: bool) -> Offer:
     """What breaks, and how."""
-    from scenario_kit.draft import entities
-    from scenario_kit.render import app_objects
-    from scenario_kit.render.golden import objects_for
+    from scenario_kit.draft import list_entities
+    from scenario_kit.render import render_app
+    from scenario_kit.render.golden import render_objects_for
 
     fault, target = given["fault"], given["target"]
     if fault:  # with what it wants of the app: an autoscaler is there only where one is asked for
-        objects = objects_for(catalog.fault(fault), app, catalog)
+        objects = render_objects_for(catalog.fault(fault), app, catalog)
     else:
-        objects = app_objects(app, {}, 50, app.namespace, templates=catalog.templates(app.name))
-    things = entities(app, objects)
+        objects = render_app(app, {}, 50, app.namespace, templates=catalog.templates(app.name))
+    things = list_entities(app, objects)
     listed = [e.name for e in things]
     known = [*listed, *(o for e in things for o in e.objects)]
     if fault and not (target or ask):
-        return _anywhere(fault, app, catalog)
-    entity = _chosen("what breaks", target, listed, "--target", ask=ask, also=known)
-    return _at(entity, fault, values, app, catalog) if fault else _one_of_all(entity, app, catalog, ask=ask)
+        return _offer_anywhere(fault, app, catalog)
+    entity = _choose_answer("what breaks", target, listed, "--target", ask=ask, also=known)
+    return _offer_at(entity, fault, values, app, catalog) if fault else _choose_offer(entity, app, catalog, ask=ask)
 
 
-def _anywhere(fault: str, app: App, catalog: Catalog) -> Offer:
+def _offer_anywhere(fault: str, app: App, catalog: Catalog) -> Offer:
     """The fault at the first target that fits it: for those who want to see it, wherever."""
-    from scenario_kit.render.golden import first_offer
+    from scenario_kit.render.golden import find_first_offer
 
-    found = first_offer(catalog.fault(fault), app, catalog)
+    found = find_first_offer(catalog.fault(fault), app, catalog)
     if found is None:
         raise UsageError(f"{fault} does not fit {app.name}", fix="choose another app, or a fault that fits it")
     return found
 
 
-def _at(entity: str, fault: str, values: Mapping[str, Any], app: App, catalog: Catalog) -> Offer:
+def _offer_at(entity: str, fault: str, values: Mapping[str, Any], app: App, catalog: Catalog) -> Offer:
     """The chosen fault with the given values, or without them where only these are wrong, as others tell."""
-    from scenario_kit.draft import aimed
+    from scenario_kit.draft import aim_fault
 
-    found = aimed(fault, entity, app, catalog, values)
-    offers = found.offers or (aimed(fault, entity, app, catalog).offers if values else ())
+    found = aim_fault(fault, entity, app, catalog, values)
+    offers = found.offers or (aim_fault(fault, entity, app, catalog).offers if values else ())
     if offers:
         return offers[0]
     told = found.why
     if not told.startswith(fault):
         told = f"{fault} does not fit {entity}" + (f": {told}" if told else "")
-    fix = f"{found.fix or 'choose another target'} ({fault} fits {_fitting(fault, app, catalog)})"
+    fix = f"{found.fix or 'choose another target'} ({fault} fits {_list_fitting(fault, app, catalog)})"
     others = f"scenario-kit new --app {app.name} --target {entity}"
     raise UsageError(told, fix=f"{fix}, or break {entity} in another way: `{others}` lists them")
 
 
-def _fitting(fault: str, app: App, catalog: Catalog) -> str:
+def _list_fitting(fault: str, app: App, catalog: Catalog) -> str:
     """What the fault can be aimed at, with its defaults."""
-    from scenario_kit.render.applicability import offers
-    from scenario_kit.render.golden import objects_for
+    from scenario_kit.render.applicability import find_offers
+    from scenario_kit.render.golden import render_objects_for
 
     fault_type = catalog.fault(fault)
-    fitting = [o.target for o in offers(fault_type, app, objects_for(fault_type, app, catalog))]
+    fitting = [o.target for o in find_offers(fault_type, app, render_objects_for(fault_type, app, catalog))]
     more = f" and {len(fitting) - _SHOWN} more" if len(fitting) > _SHOWN else ""
     return (", ".join(fitting[:_SHOWN]) or f"nothing of {app.name}") + more
 
 
-def _one_of_all(entity: str, app: App, catalog: Catalog, *, ask: bool) -> Offer:
+def _choose_offer(entity: str, app: App, catalog: Catalog, *, ask: bool) -> Offer:
     """The fault that somebody chooses among those that fit."""
-    from scenario_kit.draft import faults_for
+    from scenario_kit.draft import find_faults
 
-    offered = list(faults_for(entity, app, catalog))
+    offered = list(find_faults(entity, app, catalog))
     if not ask:
-        there = _types(offered, app, catalog)
+        there = _choose_type(offered, app, catalog)
         raise UsageError(f"which fault? for {entity} there is: {there}", fix="--fault NAME")
     offered.sort(key=lambda o: (catalog.fault(o.fault.type).family, o.fault.type))
-    return offered[choose("How does it break?", [_choice(o, app, catalog) for o in offered])]
+    return offered[choose("How does it break?", [_build_choice(o, app, catalog) for o in offered])]
 
 
-def _types(offered: Iterable[Offer], app: App, catalog: Catalog) -> str:
+def _choose_type(offered: Iterable[Offer], app: App, catalog: Catalog) -> str:
     """The types of faults, last those that the lab cannot judge, each with what it lacks for that."""
     lacks = {o.fault.type: _lacks(o, app, catalog) for o in offered}
     here = ", ".join(name for name, lack in lacks.items() if not lack) or "none"
@@ -247,13 +247,13 @@ def _types(offered: Iterable[Offer], app: App, catalog: Catalog) -> str:
     return f"{here}; and what the lab cannot judge: {beyond}" if beyond else here
 
 
-def _choice(offered: Offer, app: App, catalog: Catalog) -> Choice:
+def _build_choice(offered: Offer, app: App, catalog: Catalog) -> Choice:
     """A fault as the menu shows it: what it does, where, and what came of it when it was tried there."""
-    from scenario_kit.draft.matrix_alerts import row_of
+    from scenario_kit.draft.matrix_alerts import find_row
 
     fault_type, fault = catalog.fault(offered.fault.type), offered.fault.type
-    row, lack = row_of(catalog.matrix(app, fault), fault, offered.target), _lacks(offered, app, catalog)
-    raised = [alert.name + _on(alert.on) for alert in row.alerts] if row else []
+    row, lack = find_row(catalog.matrix(app, fault), fault, offered.target), _lacks(offered, app, catalog)
+    raised = [alert.name + _format_target(alert.on) for alert in row.alerts] if row else []
     if lack:
         comes = f"not in the lab: needs {lack}"
     elif row is None:
@@ -263,44 +263,46 @@ def _choice(offered: Offer, app: App, catalog: Catalog) -> Choice:
     else:
         more = f" and {len(raised) - _RAISED} more" if len(raised) > _RAISED else ""
         comes = f"raises {', '.join(raised[:_RAISED])}{more}" if raised else "raised no alert here when it was tried"
-    return Choice(fault, (fault_type.title, f"{offered.target}: {comes}"), _words(fault_type.family))
+    return Choice(fault, (fault_type.title, f"{offered.target}: {comes}"), _split_family(fault_type.family))
 
 
-def _on(reference: str) -> str:
+def _format_target(reference: str) -> str:
     return f" on {reference.rpartition('/')[2]}" if reference else ""
 
 
-def _words(family: str) -> str:
+def _split_family(family: str) -> str:
     """The name of a family as words: ``WorkloadSpec`` is `Workload spec`."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", family).capitalize()
 
 
 def _lacks(offered: Offer, app: App, catalog: Catalog) -> str:
     """What the lab lacks for this fault, beyond what it lacks for the app whatever happens to it."""
-    from scenario_kit.cli.missing_capabilities import missing, missing_for
+    from scenario_kit.cli.missing_capabilities import find_missing, find_missing_for
 
-    always = {lack.need for lack in missing((), app, {}, catalog)}
-    return ", ".join(lack.need for lack in missing_for(offered, app, catalog) if lack.need not in always)
+    always = {lack.need for lack in find_missing((), app, {}, catalog)}
+    return ", ".join(lack.need for lack in find_missing_for(offered, app, catalog) if lack.need not in always)
 
 
-def _parameters(offer: Offer, given: Sequence[str], app: App, catalog: Catalog, *, ask: bool) -> dict[str, Any]:
+def _choose_parameters(offer: Offer, given: Sequence[str], app: App, catalog: Catalog, *, ask: bool) -> dict[str, Any]:
     """The chosen values; all others keep their defaults, which the fault derives itself."""
     fault_type = catalog.fault(offer.fault.type)
     if not ask or given or not offer.parameters:
-        return _allowed(_pairs(given, fault_type), offer)
+        return _check_allowed(_parse_pairs(given, fault_type), offer)
     typer.echo("\nParameters:")
     for name, value in offer.parameters.items():
         schema = fault_type.parameters.get("properties", {}).get(name, {})
-        some = possible(schema, offer.choices.get(name, ()))
-        typer.echo(folded(f"{name} = {json.dumps(value, ensure_ascii=False)}" + (f"   {some}" if some else ""), "  "))
+        some = describe_possible(schema, offer.choices.get(name, ()))
+        typer.echo(
+            fold_text(f"{name} = {json.dumps(value, ensure_ascii=False)}" + (f"   {some}" if some else ""), "  ")
+        )
         if described := " ".join(str(schema.get("description", "")).split()):
-            typer.echo(folded(described, "      "))
+            typer.echo(fold_text(described, "      "))
 
     def understand(text: str) -> dict[str, Any]:
-        from scenario_kit.draft import aimed
+        from scenario_kit.draft import aim_fault
 
-        values = _allowed(_pairs(_split(text), fault_type), offer)
-        found = aimed(fault_type.name, offer.target, app, catalog, values) if values else None
+        values = _check_allowed(_parse_pairs(_split(text), fault_type), offer)
+        found = aim_fault(fault_type.name, offer.target, app, catalog, values) if values else None
         if found is not None and not found.offers:
             raise UsageError(found.why or f"{fault_type.name} does not bite there with these values", fix=found.fix)
         return values
@@ -317,7 +319,7 @@ def _split(text: str) -> list[str]:
         raise UsageError(f"'{text}' cannot be read: {error}", fix="close the quote") from error
 
 
-def possible(schema: Mapping[str, Any], choices: Iterable[Any] = ()) -> str:
+def describe_possible(schema: Mapping[str, Any], choices: Iterable[Any] = ()) -> str:
     """Which values a parameter may have: a list, or a range with what it is counted in."""
     values = [str(c) for c in choices] or [str(v) for v in schema.get("enum", ())]
     if values:
@@ -331,7 +333,7 @@ def possible(schema: Mapping[str, Any], choices: Iterable[Any] = ()) -> str:
     return f"at most {schema['maxLength']} characters" if "maxLength" in schema else ""
 
 
-def _pairs(given: Sequence[str], fault_type: FaultType) -> dict[str, Any]:
+def _parse_pairs(given: Sequence[str], fault_type: FaultType) -> dict[str, Any]:
     """The values by name; text stays text where the fault type wants text."""
     known, values = fault_type.parameters.get("properties", {}), {}
     for pair in given:
@@ -345,7 +347,7 @@ def _pairs(given: Sequence[str], fault_type: FaultType) -> dict[str, Any]:
     return values
 
 
-def _allowed(values: dict[str, Any], offer: Offer) -> dict[str, Any]:
+def _check_allowed(values: dict[str, Any], offer: Offer) -> dict[str, Any]:
     """The values, none of which the fault rules out there. The choices of a list are whole lists, or its entries."""
     for name, value in values.items():
         allowed = offer.choices.get(name)
@@ -358,7 +360,7 @@ def _allowed(values: dict[str, Any], offer: Offer) -> dict[str, Any]:
     return values
 
 
-def _chosen(
+def _choose_answer(
     what: str,
     given: str,
     there: Sequence[str],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scenario_kit.cli.options import one_of
+from scenario_kit.cli.options import declare_choice
 from scenario_kit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def register(app: typer.Typer) -> None:
     def report(
         run: Annotated[Path, typer.Argument(help="A run's folder, its report.json, or a folder of runs (the newest).")],
         format: Annotated[
-            str, one_of("--format", "md", "html", "json", "junit", "sarif", help="Format of the rendering.")
+            str, declare_choice("--format", "md", "html", "json", "junit", "sarif", help="Format of the rendering.")
         ] = "md",
         record: Annotated[bool, typer.Option("--record", help="Write evidence.json beside the scenario.")] = False,
     ) -> None:
@@ -32,11 +32,11 @@ def register(app: typer.Typer) -> None:
 
         Example: scenario-kit report runs/product-catalog-wrong-target-port --format md
         """
-        from scenario_kit.report import html, junit, markdown, read, sarif
+        from scenario_kit.report import html, junit, markdown, read_report, sarif
 
         if not run.exists():
             raise UsageError(f"there is no {run}", fix="name a folder that `scenario-kit verify` printed")
-        document = read(run)
+        document = read_report(run)
         if record:
             typer.echo(f"wrote {_record(document)}")
             return
@@ -64,9 +64,9 @@ def _record(report: Report) -> Path:
     from scenario_kit.catalog import Catalog
     from scenario_kit.catalog.evidence import write_evidence
     from scenario_kit.load import load_scenario
-    from scenario_kit.render.runbook import as_written, resolve
-    from scenario_kit.render.version import version_key
-    from scenario_kit.report.evidence import evidence
+    from scenario_kit.render.runbook import render_as_written, resolve
+    from scenario_kit.render.version import compute_version_key
+    from scenario_kit.report.evidence import build_evidence
 
     path = Path(report.validation.path)
     if not path.is_file():
@@ -76,6 +76,6 @@ def _record(report: Report) -> Path:
     catalog = Catalog()
     scenario = load_scenario(path).scenario
     runbook = resolve(scenario, catalog, "app", beside=path.parent)
-    objects = as_written(scenario.spec, runbook.app, catalog.templates(runbook.app.name))
-    key = version_key(scenario.spec, runbook, objects, report.kubernetes, report.engine)
-    return write_evidence(path, evidence(report, runbook.digest, key))
+    objects = render_as_written(scenario.spec, runbook.app, catalog.templates(runbook.app.name))
+    key = compute_version_key(scenario.spec, runbook, objects, report.kubernetes, report.engine)
+    return write_evidence(path, build_evidence(report, runbook.digest, key))

@@ -8,7 +8,7 @@ from typing import Annotated, Final, NoReturn
 import typer
 
 from scenario_kit.cli.options import Format
-from scenario_kit.cli.shell_completion import explained, from_names
+from scenario_kit.cli.shell_completion import complete_names, list_explained
 from scenario_kit.errors import UsageError
 
 #: What looks like a code, even if a letter is wrong.
@@ -26,15 +26,16 @@ def register(app: typer.Typer) -> None:
         """
         from scenario_kit.cli.output import show_json, show_table
         from scenario_kit.lint import RULES
-        from scenario_kit.lint.rule_docs import applied
+        from scenario_kit.lint.rule_docs import describe_origin
 
         entries = [RULES[code] for code in sorted(RULES)]
         if format == "json":
             fields = ("code", "title", "severity", "why", "bad", "good", "fix", "repair")
-            show_json([{name: getattr(e, name) for name in fields} | {"foundBy": applied(e)} for e in entries])
+            show_json([{name: getattr(e, name) for name in fields} | {"foundBy": describe_origin(e)} for e in entries])
         else:
             show_table(
-                ("code", "severity", "by", "title"), [(e.code, e.severity, applied(e), e.title) for e in entries]
+                ("code", "severity", "by", "title"),
+                [(e.code, e.severity, describe_origin(e), e.title) for e in entries],
             )
 
     @app.command(rich_help_panel="Write it")
@@ -43,7 +44,7 @@ def register(app: typer.Typer) -> None:
             str,
             typer.Argument(
                 help="A code such as SK405, or a field such as spec.expect.alerts.",
-                autocompletion=from_names(explained),
+                autocompletion=complete_names(list_explained),
             ),
         ],
     ) -> None:
@@ -53,12 +54,12 @@ def register(app: typer.Typer) -> None:
 
         Example: scenario-kit explain spec.expect.alerts
         """
-        from scenario_kit.cli.output import folded
-        from scenario_kit.lint import RULES, rule_page
+        from scenario_kit.cli.output import fold_text
+        from scenario_kit.lint import RULES, render_rule_page
 
         wanted = f"SK{what}" if what.isdecimal() else what.upper()
         if wanted in RULES:
-            typer.echo("\n".join(folded(line) for line in rule_page(RULES[wanted]).split("\n")))
+            typer.echo("\n".join(fold_text(line) for line in render_rule_page(RULES[wanted]).split("\n")))
         elif _CODE.match(what):
             _refuse_code(what, wanted)
         else:
@@ -74,19 +75,27 @@ def _refuse_code(code: str, wanted: str) -> NoReturn:
 
 
 def _explain_field(path: str) -> None:
-    from scenario_kit.cli.output import folded, show_table
+    from scenario_kit.cli.output import fold_text, show_table
     from scenario_kit.load import did_you_mean, suggest
-    from scenario_kit.schema.fields import FORMATS, NoField, field_page, fields_called, find_field, parts_of, rows_below
+    from scenario_kit.schema.fields import (
+        FORMATS,
+        NoField,
+        find_field,
+        find_fields,
+        list_rows_below,
+        render_field_page,
+        split_path,
+    )
 
     field = find_field(path)
     if isinstance(field, NoField):
-        parts = parts_of(path)
-        if len(parts) == 1 and (elsewhere := fields_called(parts[0])):
+        parts = split_path(path)
+        if len(parts) == 1 and (elsewhere := find_fields(parts[0])):
             found = find_field(elsewhere[0])
             assert not isinstance(found, NoField)
             field = found
             if len(elsewhere) > 1:
-                typer.echo(folded(f"also: {', '.join(elsewhere[1:6])}"), err=True)
+                typer.echo(fold_text(f"also: {', '.join(elsewhere[1:6])}"), err=True)
         else:
             where = f"`{field.path}`" if field.path else FORMATS[field.format]
             near = suggest(field.name, field.known)
@@ -99,7 +108,7 @@ def _explain_field(path: str) -> None:
             if not field.path and not near:
                 fix = "name a field such as spec.expect.alerts, or a code; `scenario-kit rules` lists all codes"
             raise UsageError(f"{where} has no field '{field.name}'", fix=fix)
-    typer.echo("\n".join(folded(line) for line in field_page(field).split("\n")))
-    show_table(("field", "type", "meaning"), rows_below(field))
-    if any(name.endswith("*") for name, *_ in rows_below(field)):
+    typer.echo("\n".join(fold_text(line) for line in render_field_page(field).split("\n")))
+    show_table(("field", "type", "meaning"), list_rows_below(field))
+    if any(name.endswith("*") for name, *_ in list_rows_below(field)):
         typer.echo("\n* required")

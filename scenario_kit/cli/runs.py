@@ -63,11 +63,11 @@ def register(app: typer.Typer) -> None:
 
 def _list(folder: Path, scenario: str, format: str) -> None:
     from scenario_kit.cli.output import show_json, show_table
-    from scenario_kit.report.history import past_runs
+    from scenario_kit.report.history import list_past_runs
 
-    found = past_runs(folder, scenario)
+    found = list_past_runs(folder, scenario)
     if format == "json":
-        show_json([_told(run) for run in found])
+        show_json([_serialize_run(run) for run in found])
         return
     if not found:
         typer.echo(f"there are no runs in {folder}")
@@ -85,7 +85,7 @@ def _list(folder: Path, scenario: str, format: str) -> None:
     show_table(("scenario", "when (UTC)", "plan", "verdict", "run"), rows)
 
 
-def _told(run: PastRun) -> Object:
+def _serialize_run(run: PastRun) -> Object:
     known = {"run": str(run.folder), "scenario": run.folder.parent.name}
     if run.report is None:
         return known

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 
-def from_names(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
+def complete_names(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
     """A completion that offers those names that begin with what is written; nothing where they cannot be read."""
 
     def offered(incomplete: str) -> list[str]:
@@ -20,28 +20,28 @@ def from_names(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]
     return offered
 
 
-def apps() -> Iterable[str]:
+def list_apps() -> Iterable[str]:
     """The apps of the catalogue."""
     from scenario_kit.catalog import Catalog
 
     return Catalog().apps()
 
 
-def faults() -> Iterable[str]:
+def list_faults() -> Iterable[str]:
     """The fault types of the catalogue."""
     from scenario_kit.catalog import Catalog
 
     return Catalog().faults()
 
 
-def packs() -> Iterable[str]:
+def list_packs() -> Iterable[str]:
     """The alert packs, and the files of the working directory."""
     from scenario_kit.catalog import Catalog
 
     return [*Catalog().alert_packs(), *(str(path) for path in Path("catalog/alerts").glob("*.yaml"))]
 
 
-def components() -> Iterable[str]:
+def list_components() -> Iterable[str]:
     """The components of every app."""
     from scenario_kit.catalog import Catalog
 
@@ -50,9 +50,9 @@ def components() -> Iterable[str]:
     return sorted({component.name for app in found for component in app.components})
 
 
-def explained() -> Iterable[str]:
+def list_explained() -> Iterable[str]:
     """Codes of rules, and paths of fields."""
     from scenario_kit.lint import RULES
-    from scenario_kit.schema.fields import paths
+    from scenario_kit.schema.fields import list_paths
 
-    return [*sorted(RULES), *paths("Scenario")]
+    return [*sorted(RULES), *list_paths("Scenario")]

@@ -27,6 +27,6 @@ def can_redraw(stream: _Stream) -> bool:
     return stream.isatty() and not is_dumb()
 
 
-def styled(text: str, **style: Any) -> str:
+def style_text(text: str, **style: Any) -> str:
     """The text in a style, where styles are wanted; they are dropped where the output is no terminal."""
     return text if is_plain() else typer.style(text, **style)

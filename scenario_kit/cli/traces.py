@@ -52,17 +52,21 @@ def traces(
 
     state = LabState.load(name)
     state.require_alive("asking for traces")
-    namespace = chosen(lifecycle.worlds(state), world)
+    namespace = choose_namespace(lifecycle.list_worlds(state), world)
     text = _ask(state, namespace, {"since": str(since), "service": service, "errors": "true" if errors else ""})
     if otlp:
         try:
             Path(otlp).write_text(text, encoding="utf-8")
         except OSError as error:
             raise UsageError(f"{otlp} cannot be written: {error.strerror}", fix="--otlp FILE in a folder") from error
-    found = rows(text.splitlines())
+    found = parse_rows(text.splitlines())
     if format == "json":
         show_json(
-            {"namespace": namespace, "jaegerUrl": jaeger_url(state, namespace), "traces": [told(r) for r in found]}
+            {
+                "namespace": namespace,
+                "jaegerUrl": build_jaeger_url(state, namespace),
+                "traces": [serialize_row(r) for r in found],
+            }
         )
         return
     if not found:
@@ -71,7 +75,14 @@ def traces(
         show_table(
             ("TIME (UTC)", "TRACE", "ROOT", "DURATION", "SPANS", "ERRORS"),
             [
-                (_time(r.start), r.trace_id, r.root, _milliseconds(r.seconds), str(r.spans), str(r.errors))
+                (
+                    _format_time(r.start),
+                    r.trace_id,
+                    r.root,
+                    _format_milliseconds(r.seconds),
+                    str(r.spans),
+                    str(r.errors),
+                )
                 for r in found[:_SHOWN]
             ],
         )
@@ -79,10 +90,10 @@ def traces(
             typer.echo(f"… and {len(found) - _SHOWN} older ones")
     if otlp:
         typer.echo(f"{len(found)} written to {otlp}")
-    typer.echo(f"Jaeger's API at {jaeger_url(state, namespace)}")
+    typer.echo(f"Jaeger's API at {build_jaeger_url(state, namespace)}")
 
 
-def chosen(worlds: Sequence[Mapping[str, Any]], wanted: str) -> str:
+def choose_namespace(worlds: Sequence[Mapping[str, Any]], wanted: str) -> str:
     """The namespace of the world that a trial's or namespace's name means; raises ``UsageError`` if that is unclear."""
     fitting = [w for w in worlds if wanted in ("", w["trial"], w["namespace"])]
     if len(fitting) == 1:
@@ -95,19 +106,19 @@ def chosen(worlds: Sequence[Mapping[str, Any]], wanted: str) -> str:
     raise UsageError(f"there are {len(fitting)} worlds", fix=f"name one of: {names}")
 
 
-def jaeger_url(state: LabState, namespace: str) -> str:
+def build_jaeger_url(state: LabState, namespace: str) -> str:
     """Where Jaeger's API of a world is, without the ``/api`` that clients add."""
     return f"{state.server_url}/worlds/{namespace}/jaeger"
 
 
-def rows(lines: Iterable[str]) -> list[TraceLine]:
+def parse_rows(lines: Iterable[str]) -> list[TraceLine]:
     """Traces out of OTLP lines, the newest first."""
     import msgspec
 
-    return sorted((_row(msgspec.json.decode(line)) for line in lines if line), key=lambda row: -row.start)
+    return sorted((_parse_row(msgspec.json.decode(line)) for line in lines if line), key=lambda row: -row.start)
 
 
-def told(row: TraceLine) -> dict[str, Any]:
+def serialize_row(row: TraceLine) -> dict[str, Any]:
     """A row for programs."""
     return {
         "traceId": row.trace_id,
@@ -119,7 +130,7 @@ def told(row: TraceLine) -> dict[str, Any]:
     }
 
 
-def _row(request: Mapping[str, Any]) -> TraceLine:
+def _parse_row(request: Mapping[str, Any]) -> TraceLine:
     spans: list[tuple[str, dict[str, Any]]] = []
     for group in request["resourceSpans"]:
         service = next(a["value"]["stringValue"] for a in group["resource"]["attributes"] if a["key"] == "service.name")
@@ -139,7 +150,7 @@ def _ask(state: LabState, namespace: str, query: Mapping[str, str]) -> str:
 
     url = f"{state.server_url}/worlds/{namespace}/otlp"
     try:
-        with loopback.client(timeout=_SECONDS) as client:
+        with loopback.create_client(timeout=_SECONDS) as client:
             response = client.get(url, params=dict(query))
         response.raise_for_status()
     except httpx.HTTPError as error:
@@ -147,9 +158,9 @@ def _ask(state: LabState, namespace: str, query: Mapping[str, str]) -> str:
     return response.text
 
 
-def _time(seconds: float) -> str:
+def _format_time(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
 
 
-def _milliseconds(seconds: float) -> str:
+def _format_milliseconds(seconds: float) -> str:
     return f"{seconds * 1000:.1f} ms" if seconds < 1.0 else f"{seconds:.2f} s"

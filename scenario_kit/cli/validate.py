@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scenario_kit.cli.options import Format, Lab
-from scenario_kit.cli.output import folded, show_findings, show_json
-from scenario_kit.cli.terminal import styled
+from scenario_kit.cli.output import fold_text, show_findings, show_json
+from scenario_kit.cli.terminal import style_text
 from scenario_kit.errors import AuthoringError, InfrastructureError, UsageError
 
 if TYPE_CHECKING:
@@ -76,18 +76,18 @@ def register(app: typer.Typer) -> None:
         """
         if cluster != "lab":
             raise UsageError(f"--cluster {cluster} is not supported by this version", fix="--cluster lab")
-        if rerun_failed and not (paths := _failed(paths, runs)):
+        if rerun_failed and not (paths := _list_failed(paths, runs)):
             typer.echo("nothing to run: the last run of each of these scenarios passed, or there is none")
             return 0
         return validate(paths, plan, seed, name, parallel, keep=keep, as_json=format == "json", runs=runs)
 
 
-def _failed(paths: list[Path], runs: Path) -> list[Path]:
+def _list_failed(paths: list[Path], runs: Path) -> list[Path]:
     """The scenario files whose last run did not pass."""
-    from scenario_kit.load import scenario_files
-    from scenario_kit.report.history import failed_files
+    from scenario_kit.load import find_scenario_files
+    from scenario_kit.report.history import list_failed_files
 
-    return failed_files(runs, scenario_files(paths))
+    return list_failed_files(runs, find_scenario_files(paths))
 
 
 def validate(
@@ -103,29 +103,31 @@ def validate(
     accepting: bool = False,
 ) -> int:
     """Validate scenarios one after another; the worst verdict decides the exit code."""
-    from scenario_kit.campaign import chosen
-    from scenario_kit.catalog import Catalog, collections
+    from scenario_kit.campaign import choose_plan
+    from scenario_kit.catalog import Catalog, find_collections
     from scenario_kit.cli.accept import accept
-    from scenario_kit.load import scenario_files
-    from scenario_kit.report import claim
+    from scenario_kit.load import find_scenario_files
+    from scenario_kit.report import prepare_folder
 
-    wanted = chosen(plan)
-    files = scenario_files(paths)
-    catalog = Catalog(collections(files))
+    wanted = choose_plan(plan)
+    files = find_scenario_files(paths)
+    catalog = Catalog(find_collections(files))
     results = []
-    claim(runs)
+    prepare_folder(runs)
     for file in files:  # each is concluded at once: what is known stays known, whatever becomes of the rest
-        results.append(_one(file, wanted, seed, name, parallel or wanted.parallel or 2, catalog, keep=keep))
+        results.append(_validate_one(file, wanted, seed, name, parallel or wanted.parallel or 2, catalog, keep=keep))
         _conclude(results[-1], runs, as_json=as_json)
         if accepting:
             accept(file, results[-1], catalog)
     if len(results) > 1 and not as_json:
-        _table(results)
+        _print_table(results)
     codes = [v.verdict.exit_code for v in results]
     return next((c for c in (1, 3, 2, 4) if c in codes), 0)
 
 
-def _one(file: Path, plan: Plan, seed: int, name: str, parallel: int, catalog: Catalog, *, keep: bool) -> Validation:
+def _validate_one(
+    file: Path, plan: Plan, seed: int, name: str, parallel: int, catalog: Catalog, *, keep: bool
+) -> Validation:
     """Static rules first; the lab is started only for a scenario that passes them."""
     from scenario_kit.campaign import conclude
     from scenario_kit.campaign.incident import describe_incident, read_titles
@@ -142,21 +144,21 @@ def _one(file: Path, plan: Plan, seed: int, name: str, parallel: int, catalog: C
         incident = describe_incident(scenario, None, read_titles(scenario, catalog, file.parent))
         took = time.monotonic() - started
         return conclude(scenario.name, str(file), "", plan, [], static, took, incident=incident)
-    return _campaign(loaded, static, file, plan, seed, name, parallel, catalog, keep=keep)
+    return _run_campaign(loaded, static, file, plan, seed, name, parallel, catalog, keep=keep)
 
 
 def _lint(file: Path, catalog: Catalog) -> tuple[Loaded, list[Finding]]:
-    from scenario_kit.cli.twin_findings import of_app
-    from scenario_kit.lint import lint_files, with_its_faults
+    from scenario_kit.cli.twin_findings import check_app
+    from scenario_kit.lint import lint_files, list_with_faults
     from scenario_kit.load import load_scenario
 
-    findings = lint_files(with_its_faults(file), catalog)
+    findings = lint_files(list_with_faults(file), catalog)
     loaded = load_scenario(file)
     app = loaded.scenario.spec.app
-    return loaded, [*findings, *of_app(app.name, app.version, catalog)]
+    return loaded, [*findings, *check_app(app.name, app.version, catalog)]
 
 
-def _campaign(
+def _run_campaign(
     loaded: Loaded,
     static: list[Finding],
     file: Path,
@@ -168,32 +170,32 @@ def _campaign(
     *,
     keep: bool,
 ) -> Validation:
-    from scenario_kit.campaign import conclude, run, trials
-    from scenario_kit.campaign.concurrency import alone, at_once
+    from scenario_kit.campaign import conclude, plan_trials, run
+    from scenario_kit.campaign.concurrency import limit_concurrency, runs_alone
     from scenario_kit.campaign.incident import describe_incident, read_titles
     from scenario_kit.campaign.location import locate_findings
-    from scenario_kit.campaign.plans import users
-    from scenario_kit.catalog.evidence import fingerprints
+    from scenario_kit.campaign.plans import count_users
+    from scenario_kit.catalog.evidence import read_fingerprints
     from scenario_kit.cli.live import Timeline
     from scenario_kit.clients.kube import KubeCluster
-    from scenario_kit.lab.lifecycle import occupied, up
+    from scenario_kit.lab.lifecycle import bring_up, occupy
     from scenario_kit.render import resolve
 
     started, scenario = time.monotonic(), loaded.scenario
 
     def resolved(namespace: str, load_percent: int) -> Runbook:
-        return resolve(scenario, catalog, namespace, users=users(scenario, load_percent), beside=file.parent)
+        return resolve(scenario, catalog, namespace, users=count_users(scenario, load_percent), beside=file.parent)
 
     sample = resolved("app", 100)
     incident = describe_incident(scenario, sample, read_titles(scenario, catalog, file.parent))
-    if lacks := _missing(sample, catalog):
+    if lacks := _find_missing(sample, catalog):
         found, took = [*static, *lacks], time.monotonic() - started
         return conclude(scenario.name, str(file), sample.digest, plan, [], found, took, name, incident=incident)
-    lab = up(name, say=_say)
-    planned = trials(plan, sample, seed)
+    lab = bring_up(name, say=_print_line)
+    planned = plan_trials(plan, sample, seed)
     title = f"{scenario.name}: plan {plan.name}, {len(planned)} trial" + ("s" if len(planned) > 1 else "")
     try:
-        with occupied(name, _say, alone=alone(sample)), Timeline(title, planned) as timeline:
+        with occupy(name, _print_line, alone=runs_alone(sample)), Timeline(title, planned) as timeline:
             results = run(
                 planned,
                 resolved,
@@ -202,15 +204,15 @@ def _campaign(
                 app=sample.app.name,
                 scenario=scenario.name,
                 digest=sample.digest,
-                parallel=at_once(sample, parallel),
-                health=lambda: not_well(lab),
+                parallel=limit_concurrency(sample, parallel),
+                health=lambda: list_dead_parts(lab),
                 progress=timeline,
                 keep=keep,
             )
     except KeyboardInterrupt:
-        raise typer.Abort(_interrupted(scenario.name, name)) from None
+        raise typer.Abort(_explain_interruption(scenario.name, name)) from None
     took = time.monotonic() - started
-    library = fingerprints(catalog.scenarios())
+    library = read_fingerprints(catalog.scenarios())
     concluded = conclude(
         scenario.name, str(file), sample.digest, plan, results, static, took, name, promised=sample, library=library,
         matrix=catalog.matrix(sample.app), incident=incident,
@@ -218,20 +220,20 @@ def _campaign(
     return locate_findings(concluded, scenario.spec, loaded.positions)
 
 
-def _say(text: str) -> None:
+def _print_line(text: str) -> None:
     typer.echo(text, err=True)
 
 
-def _missing(runbook: Runbook, catalog: Catalog) -> list[Finding]:
+def _find_missing(runbook: Runbook, catalog: Catalog) -> list[Finding]:
     """Capabilities that the scenario needs and a trial in the lab does not have: then nothing is started."""
-    from scenario_kit.cli.missing_capabilities import missing
-    from scenario_kit.judge.capabilities import findings
+    from scenario_kit.cli.missing_capabilities import find_missing
+    from scenario_kit.judge.capabilities import report_lacks
     from scenario_kit.lab.capabilities import NAME
 
-    return findings(missing(runbook.faults, runbook.app, runbook.requires, catalog), NAME)
+    return report_lacks(find_missing(runbook.faults, runbook.app, runbook.requires, catalog), NAME)
 
 
-def _interrupted(scenario: str, lab: str) -> str:
+def _explain_interruption(scenario: str, lab: str) -> str:
     """What becomes of the trials, and how to go on or to cancel them."""
     from scenario_kit.model.reference import MANAGEMENT_NAMESPACE
     from scenario_kit.model.trial import CAMPAIGN_LABEL
@@ -245,22 +247,22 @@ def _interrupted(scenario: str, lab: str) -> str:
     )
 
 
-def not_well(lab: LabState) -> list[str]:
+def list_dead_parts(lab: LabState) -> list[str]:
     """Parts that died, but for the operator: what it was doing goes on where it stood, so it is started again."""
-    from scenario_kit.lab.lifecycle import up
+    from scenario_kit.lab.lifecycle import bring_up
 
     dead = type(lab).load(lab.name).dead_parts()
     if [p.name for p in dead] == ["operator"]:
-        up(lab.name, say=_say)
+        bring_up(lab.name, say=_print_line)
         return []
     return [str(p) for p in dead]
 
 
 def _conclude(validation: Validation, runs: Path, *, as_json: bool) -> None:
-    from scenario_kit.lab.toolchain.components import engine, kubernetes
+    from scenario_kit.lab.toolchain.components import describe_engine, read_kubernetes_version
     from scenario_kit.report import html, markdown, write
 
-    versions = (kubernetes(), engine()) if validation.trials else ("", "")
+    versions = (read_kubernetes_version(), describe_engine()) if validation.trials else ("", "")
     renderings = {"report.md": markdown.render, "report.html": html.render}
     try:
         report, folder = write(validation, runs, *versions, renderings)
@@ -277,16 +279,16 @@ def _tell(validation: Validation, folder: Path | None, *, as_json: bool) -> None
     show_findings(validation.findings)
     colour = {0: typer.colors.GREEN, 1: typer.colors.RED}.get(validation.verdict.exit_code, typer.colors.YELLOW)
     word = {0: "PASS", 1: "FAIL", 2: "NOT EVALUATED", 4: "INCONCLUSIVE"}.get(validation.verdict.exit_code, "KIT ERROR")
-    told = folded(f"{word} {validation.scenario}: {validation.headline}")
-    typer.echo(styled(word, fg=colour, bold=True) + told.removeprefix(word))
+    told = fold_text(f"{word} {validation.scenario}: {validation.headline}")
+    typer.echo(style_text(word, fg=colour, bold=True) + told.removeprefix(word))
     repeats = f"{validation.n} repeat" + ("s" if validation.n != 1 else "")
     kept = f"report: {folder}/report.html" if folder else "no report"
-    typer.echo(folded(f"{repeats}, {validation.failures} broken; {validation.wall_seconds:.0f} s; {kept}", "  "))
+    typer.echo(fold_text(f"{repeats}, {validation.failures} broken; {validation.wall_seconds:.0f} s; {kept}", "  "))
     if folder and validation.next:
         typer.echo(f"  next: {validation.next}")
 
 
-def _table(results: list[Validation]) -> None:
+def _print_table(results: list[Validation]) -> None:
     from scenario_kit.cli.output import show_table
 
     typer.echo()

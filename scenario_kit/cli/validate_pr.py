@@ -52,7 +52,7 @@ def register(app: typer.Typer) -> None:
         Example: scenario-kit validate-pr --base origin/main
         """
         from scenario_kit.clients.git import Repository
-        from scenario_kit.contribution import shape, signed_off, without_scenario
+        from scenario_kit.contribution import check_sign_off, report_missing_scenario, shape
 
         checkout = Repository(repository)
         start, root = checkout.base(base), checkout.root()
@@ -62,13 +62,15 @@ def register(app: typer.Typer) -> None:
         found = shape(changes)
         _empty(out)
         if not found.scenario and not found.findings:
-            return _conclude(out, _static("", "No scenario is changed: nothing to validate", []))
-        problems = [*found.findings, *(signed_off(checkout.commits(start)) if sign_off else [])]
+            return _conclude(out, _build_static_verdict("", "No scenario is changed: nothing to validate", []))
+        problems = [*found.findings, *(check_sign_off(checkout.commits(start)) if sign_off else [])]
         if found.removed and not problems:
-            return _conclude(out, _static(found.scenario, "it is removed: there is nothing left to run", []))
+            return _conclude(
+                out, _build_static_verdict(found.scenario, "it is removed: there is nothing left to run", [])
+            )
         contribution = _Contribution(checkout, root, start, found, changes, tuple(problems))
         if contribution.incomplete:
-            contribution = contribution._replace(problems=(*problems, without_scenario(found.scenario)))
+            contribution = contribution._replace(problems=(*problems, report_missing_scenario(found.scenario)))
         return _judge(contribution, out, seed, name, parallel, static_only)
 
 
@@ -106,7 +108,7 @@ def _judge(contribution: _Contribution, out: Path, seed: int, name: str, paralle
     from scenario_kit.cli.output import show_findings
     from scenario_kit.cli.validate import validate
     from scenario_kit.model import Severity
-    from scenario_kit.report import newest, read
+    from scenario_kit.report import find_newest, read_report
 
     scenario, root = contribution.shape.scenario, contribution.root
     static = _lint(contribution.folder, root) if contribution.readable else []
@@ -115,19 +117,19 @@ def _judge(contribution: _Contribution, out: Path, seed: int, name: str, paralle
     if any(f.severity == Severity.ERROR for f in findings):
         errors = sum(f.severity == Severity.ERROR for f in findings)
         more = f", and {errors - 1} more" if errors > 1 else ""
-        return _conclude(out, _static(scenario, f"{findings[0].message}{more}", findings, incident))
-    chosen = _lane(contribution)
+        return _conclude(out, _build_static_verdict(scenario, f"{findings[0].message}{more}", findings, incident))
+    chosen = _find_lane(contribution)
     lane = f"lane {chosen.name}: {'; '.join(chosen.because)}"
     if not chosen.plan or static_only:
         what = "only texts differ, earlier evidence holds" if not chosen.plan else "static rules only, as asked"
-        validation = _static(scenario, f"{lane}. {what[0].upper()}{what[1:]}", findings, incident)
-        return _conclude(out, msgspec.structs.replace(validation, exceptions=_allowances(contribution.folder)))
+        validation = _build_static_verdict(scenario, f"{lane}. {what[0].upper()}{what[1:]}", findings, incident)
+        return _conclude(out, msgspec.structs.replace(validation, exceptions=_list_allowances(contribution.folder)))
     typer.echo(f"{scenario}: {lane}; plan {chosen.plan}")
     show_findings(findings)
     runs = out / "runs"
     code = validate([contribution.folder], chosen.plan, seed, name, parallel, keep=False, as_json=False, runs=runs)
-    report = read(newest(runs))
-    placed = tuple(_within(root, finding) for finding in report.validation.findings)
+    report = read_report(find_newest(runs))
+    placed = tuple(_relativise(root, finding) for finding in report.validation.findings)
     report = msgspec.structs.replace(report, validation=msgspec.structs.replace(report.validation, findings=placed))
     _leave(out, report, f"{lane}; plan `{chosen.plan}`")
     _annotate(placed)
@@ -136,18 +138,20 @@ def _judge(contribution: _Contribution, out: Path, seed: int, name: str, paralle
 
 
 def _lint(folder: Path, root: Path) -> list[Finding]:
-    from scenario_kit.catalog import Catalog, collections
+    from scenario_kit.catalog import Catalog, find_collections
     from scenario_kit.errors import AuthoringError
-    from scenario_kit.lint import lint_files, with_its_faults
+    from scenario_kit.lint import lint_files, list_with_faults
 
     try:
-        found = lint_files(with_its_faults(folder / "scenario.yaml"), Catalog(collections([folder]), merging=True))
+        found = lint_files(
+            list_with_faults(folder / "scenario.yaml"), Catalog(find_collections([folder]), merging=True)
+        )
     except AuthoringError as problem:
         found = list(problem.findings)
-    return [_within(root, finding) for finding in found]
+    return [_relativise(root, finding) for finding in found]
 
 
-def _within(root: Path, finding: Finding) -> Finding:
+def _relativise(root: Path, finding: Finding) -> Finding:
     """The finding with its path as the repository names it, as annotations and code scanning want it."""
     if finding.position is None:
         return finding
@@ -170,27 +174,27 @@ def _describe(folder: Path) -> Incident | None:
     return describe_incident(scenario, None, read_titles(scenario, Catalog(), folder))
 
 
-def _allowances(folder: Path) -> tuple[Allowance, ...]:
+def _list_allowances(folder: Path) -> tuple[Allowance, ...]:
     """What the faults of the scenario declare that they are allowed beyond the usual."""
-    from scenario_kit.campaign.exceptions import allowances
-    from scenario_kit.catalog import Catalog, collections
+    from scenario_kit.campaign.exceptions import list_allowances
+    from scenario_kit.catalog import Catalog, find_collections
     from scenario_kit.load import load_scenario
     from scenario_kit.render import resolve
 
-    path, catalog = folder / "scenario.yaml", Catalog(collections([folder]), merging=True)
-    return allowances(resolve(load_scenario(path).scenario, catalog, "app", beside=path).faults)
+    path, catalog = folder / "scenario.yaml", Catalog(find_collections([folder]), merging=True)
+    return list_allowances(resolve(load_scenario(path).scenario, catalog, "app", beside=path).faults)
 
 
-def _lane(contribution: _Contribution) -> EvidenceTier:
-    from scenario_kit.contribution import lane
+def _find_lane(contribution: _Contribution) -> EvidenceTier:
+    from scenario_kit.contribution import choose_lane
     from scenario_kit.contribution.pull_request_scope import SCENARIOS
     from scenario_kit.load import load_scenario
 
     prefix = f"{SCENARIOS}{contribution.shape.scenario}/"
     old = contribution.checkout.text(contribution.start, prefix + "scenario.yaml")
-    after = _parts(load_scenario(contribution.folder / "scenario.yaml").scenario)
+    after = _read_parts(load_scenario(contribution.folder / "scenario.yaml").scenario)
     others = [c.path.removeprefix(prefix) for c in contribution.changes if c.path != prefix + "scenario.yaml"]
-    return lane(_document(old), after, others)
+    return choose_lane(_document(old), after, others)
 
 
 def _document(text: str | None) -> Mapping[str, Any] | None:
@@ -201,68 +205,72 @@ def _document(text: str | None) -> Mapping[str, Any] | None:
     if text is None:
         return None
     try:
-        return _parts(read_scenario(text, "base").scenario)
+        return _read_parts(read_scenario(text, "base").scenario)
     except AuthoringError:
         return None
 
 
-def _parts(scenario: Scenario) -> Mapping[str, Any]:
+def _read_parts(scenario: Scenario) -> Mapping[str, Any]:
     """What is compared: the values, with defaults that were left out."""
     return {"name": scenario.name, "spec": scenario.spec.to_json()}
 
 
-def _static(name: str, headline: str, findings: Sequence[Finding], incident: Incident | None = None) -> Validation:
+def _build_static_verdict(
+    name: str, headline: str, findings: Sequence[Finding], incident: Incident | None = None
+) -> Validation:
     """A verdict without trials."""
     from scenario_kit.campaign import Validation
-    from scenario_kit.campaign.verdict import merged, name_correction, next_command
+    from scenario_kit.campaign.verdict import merge_findings, name_correction, suggest_command
     from scenario_kit.contribution.pull_request_scope import SCENARIOS
     from scenario_kit.model import Severity, Verdict
 
-    found = merged(findings)
+    found = merge_findings(findings)
     verdict = Verdict.FAIL if any(f.severity == Severity.ERROR for f in found) else Verdict.PASS
     path = f"{SCENARIOS}{name}/scenario.yaml" if name else ""
     failed = verdict == Verdict.FAIL and path
     return Validation(
         scenario=name, incident=incident, path=path, plan="static", verdict=verdict, headline=headline, findings=found,
         correction=name_correction(verdict, found),
-        next=next_command(verdict, path, "static", found) if failed else "",
+        next=suggest_command(verdict, path, "static", found) if failed else "",
     )  # fmt: skip
 
 
 def _conclude(out: Path, validation: Validation) -> int:
     """Show a verdict without trials, and leave its summary and its report."""
-    from scenario_kit.cli.output import printable, show_findings
-    from scenario_kit.report.document import Report, timestamp
+    from scenario_kit.cli.output import make_printable, show_findings
+    from scenario_kit.report.document import Report, format_timestamp
 
-    _leave(out, Report(created=timestamp(), validation=validation))
+    _leave(out, Report(created=format_timestamp(), validation=validation))
     _annotate(validation.findings)
     show_findings(validation.findings)
     scenario = f"{validation.scenario}: " if validation.scenario else ""
-    typer.echo(printable(f"{scenario}{validation.headline}."))
+    typer.echo(make_printable(f"{scenario}{validation.headline}."))
     _ask_for_reading(validation.incident)
     return validation.verdict.exit_code
 
 
 def _ask_for_reading(incident: Incident | None) -> None:
     """Show the brief beside the answer: whether one gives the other away, only a person can tell."""
-    from scenario_kit.cli.output import folded, printable
+    from scenario_kit.cli.output import fold_text, make_printable
     from scenario_kit.report.incident import READING
 
     if incident is None:
         return
-    typer.echo(folded(READING))
-    typer.echo(folded(printable(f"brief:  {incident.brief}"), "  "))
+    typer.echo(fold_text(READING))
+    typer.echo(fold_text(make_printable(f"brief:  {incident.brief}"), "  "))
     broken = "; ".join(f"{fault.type} on {fault.target}" for fault in incident.faults)
-    typer.echo(folded(printable(f"answer: {', '.join(incident.causes) or 'no cause'} ({broken or 'no fault'})"), "  "))
+    typer.echo(
+        fold_text(make_printable(f"answer: {', '.join(incident.causes) or 'no cause'} ({broken or 'no fault'})"), "  ")
+    )
 
 
 def _annotate(findings: Sequence[Finding]) -> None:
-    from scenario_kit.cli.lint import annotation
+    from scenario_kit.cli.lint import format_annotation
 
     if os.environ.get("GITHUB_ACTIONS") != "true":
         return
     for finding in findings[:_ANNOTATIONS]:
-        typer.echo(annotation(finding))
+        typer.echo(format_annotation(finding))
     if len(findings) > _ANNOTATIONS:
         typer.echo(f"::notice::{len(findings) - _ANNOTATIONS} more findings are in the summary")
 
@@ -287,10 +295,10 @@ def _empty(out: Path) -> None:
 def _leave(out: Path, report: Report, note: str = "") -> None:
     """Write the report in every form that CI shows, and the summary."""
     from scenario_kit.report import html, markdown
-    from scenario_kit.report.document import text
+    from scenario_kit.report.document import dump_report
 
     summary = markdown.render(report) + (f"\n\n{note}\n" if note else "\n")
-    (out / "report.json").write_text(text(report, indent=2), encoding="utf-8")
+    (out / "report.json").write_text(dump_report(report, indent=2), encoding="utf-8")
     (out / "report.html").write_text(html.render(report), encoding="utf-8")
     (out / _SUMMARY).write_text(summary, encoding="utf-8")
     if place := os.environ.get("GITHUB_STEP_SUMMARY"):

@@ -34,32 +34,32 @@ class NotServed(NotFound):
     """404 for the path itself: the API server does not serve that kind, so it says nothing about any object."""
 
 
-def of_status(status: int, body: bytes, doing: str) -> ClusterError:
+def build_error(status: int, body: bytes, doing: str) -> ClusterError:
     """The error that an answer with ``status`` >= 300 stands for; ``doing`` is the request, for the message."""
-    answer = _status_object(body)
+    answer = _parse_status_object(body)
     reason = str(answer.get("reason", "")) if answer else ""
     text = str(answer.get("message", "")) if answer else body[:300].decode("utf-8", "replace").strip()
-    if answer and _of_budget(status, answer):
-        return EvictionRefused(" ".join((text, *_causes(answer, "message"))), status=status)
-    kind = _kind(status, reason, text, served=answer is not None)
+    if answer and _is_budget_refusal(status, answer):
+        return EvictionRefused(" ".join((text, *_read_causes(answer, "message"))), status=status)
+    kind = _choose_error_type(status, reason, text, served=answer is not None)
     return kind(f"{doing}: {text or 'no explanation'} (HTTP {status})", status=status, fix=_FIXES.get(kind, ""))
 
 
 def is_own(body: bytes) -> bool:
     """Whether the API server itself says this, not a program behind its proxy."""
-    return _status_object(body) is not None
+    return _parse_status_object(body) is not None
 
 
-def _of_budget(status: int, answer: dict[str, Any]) -> bool:
-    named = "DisruptionBudget" in _causes(answer, "reason")
+def _is_budget_refusal(status: int, answer: dict[str, Any]) -> bool:
+    named = "DisruptionBudget" in _read_causes(answer, "reason")
     return (status == 429 and named) or (status == 500 and _TWO_BUDGETS in str(answer.get("message", "")))
 
 
-def _causes(answer: dict[str, Any], part: str) -> list[str]:
+def _read_causes(answer: dict[str, Any], part: str) -> list[str]:
     return [str(cause.get(part, "")) for cause in (answer.get("details") or {}).get("causes") or ()]
 
 
-def _kind(status: int, reason: str, text: str, *, served: bool) -> type[ClusterError]:
+def _choose_error_type(status: int, reason: str, text: str, *, served: bool) -> type[ClusterError]:
     if status == 404:
         return NotFound if served else NotServed
     if status == 409:
@@ -75,7 +75,7 @@ def _kind(status: int, reason: str, text: str, *, served: bool) -> type[ClusterE
     return Rejected
 
 
-def _status_object(body: bytes) -> dict[str, Any] | None:
+def _parse_status_object(body: bytes) -> dict[str, Any] | None:
     try:
         answer = msgspec.json.decode(body)
     except msgspec.DecodeError:

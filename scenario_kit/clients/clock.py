@@ -22,7 +22,7 @@ class WallClock:
     STRIDE: ClassVar = 5.0
 
     def __init__(self) -> None:
-        self._apart = _apart()
+        self._apart = _measure_drift()
 
     def now(self) -> float:
         """Seconds since the epoch."""
@@ -36,7 +36,7 @@ class WallClock:
         """
         span, began = max(0.0, min(until - time.time(), self.STRIDE)), time.monotonic()
         time.sleep(span)
-        jumped, overslept = _apart() - self._apart, time.monotonic() - began - span
+        jumped, overslept = _measure_drift() - self._apart, time.monotonic() - began - span
         self._apart += jumped
         if abs(jumped) > _JUMP:
             raise InfrastructureError(f"the clock jumped by {jumped:+.0f} s: it was set, or the machine was asleep")
@@ -45,6 +45,6 @@ class WallClock:
         return time.time()
 
 
-def _apart() -> float:
+def _measure_drift() -> float:
     """What the wall clock shows more than the monotonic one, which nobody can set and which stops while one sleeps."""
     return time.time() - time.monotonic()

@@ -63,7 +63,7 @@ class Certificate:
         return {}
 
 
-def certificate(kubeconfig: Path, context: str | None) -> Certificate | None:
+def read_certificate(kubeconfig: Path, context: str | None) -> Certificate | None:
     """The identity of a context that is a certificate and nothing else, at an address on loopback.
 
     None where the context asks for anything more, and where the file is not what it should be: then the official client
@@ -71,14 +71,14 @@ def certificate(kubeconfig: Path, context: str | None) -> Certificate | None:
     """
     try:
         data = yaml.load(kubeconfig.read_bytes(), Loader=_Loader)
-        chosen = _entry(data["contexts"], context or data["current-context"])["context"]
-        cluster = _entry(data["clusters"], chosen["cluster"])["cluster"]
-        user = _entry(data["users"], chosen["user"])["user"]
+        chosen = _find_entry(data["contexts"], context or data["current-context"])["context"]
+        cluster = _find_entry(data["clusters"], chosen["cluster"])["cluster"]
+        user = _find_entry(data["users"], chosen["user"])["user"]
         url = urlsplit(cluster["server"])
         if set(cluster) != _CLUSTER or set(user) != _USER or url.scheme != "https" or url.hostname not in LOOPBACK:
             return None
-        tls = ssl.create_default_context(cadata=_decoded(cluster["certificate-authority-data"]).decode("ascii"))
-        _show(tls, _decoded(user["client-certificate-data"]) + b"\n" + _decoded(user["client-key-data"]))
+        tls = ssl.create_default_context(cadata=_decode(cluster["certificate-authority-data"]).decode("ascii"))
+        _show(tls, _decode(user["client-certificate-data"]) + b"\n" + _decode(user["client-key-data"]))
         return Certificate(url.geturl().rstrip("/"), str(chosen.get("namespace", "default")), tls)
     except (OSError, yaml.YAMLError, LookupError, TypeError, ValueError, AttributeError):  # SSLError is an OSError
         return None
@@ -87,14 +87,14 @@ def certificate(kubeconfig: Path, context: str | None) -> Certificate | None:
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def _entry(entries: Any, name: Any) -> Any:
+def _find_entry(entries: Any, name: Any) -> Any:
     found = [entry for entry in entries if entry["name"] == name]
     if len(found) != 1:
         raise LookupError(name)
     return found[0]
 
 
-def _decoded(data: str) -> bytes:
+def _decode(data: str) -> bytes:
     try:
         return base64.b64decode(data, validate=True)
     except binascii.Error as error:

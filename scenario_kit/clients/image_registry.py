@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import httpx
 
 from scenario_kit.errors import AuthoringError, InfrastructureError
-from scenario_kit.model.image import normalised
+from scenario_kit.model.image import normalize_image
 
 #: An index comes first: a registry that has one answers with it.
 ACCEPT: Final = ", ".join(
@@ -43,7 +43,7 @@ def place(image: str) -> ImagePlace:
     Raises:
         AuthoringError: it has a digest already, or is no reference.
     """
-    name = normalised(image)
+    name = normalize_image(image)
     registry, _, rest = name.partition("/")
     repository, _, tag = rest.rpartition(":")
     if "@" in name or not repository or not tag:

@@ -82,20 +82,20 @@ class KubeCluster:
         """All objects of a kind, in one namespace or (empty) in all."""
         served = self._discovery.find(kind, group)
         query = {"labelSelector": ",".join(f"{k}={v}" for k, v in labels.items())} if labels else {}
-        answer = self._transport.json("GET", _collection(served, namespace), query)
+        answer = self._transport.json("GET", _build_collection_path(served, namespace), query)
         return Collection(served).items(answer)
 
     def create(self, obj: Object) -> Object:
         """Create; raises ``AlreadyExists``."""
         served = self._kind_of(obj)
-        path = _collection(served, _namespace_of(obj, served))
+        path = _build_collection_path(served, _find_namespace(obj, served))
         created: Object = self._transport.json("POST", path, self._write, obj)
         return created
 
     def apply(self, obj: Object) -> Object:
         """Server-side apply, forced."""
         served = self._kind_of(obj)
-        path = f"{_collection(served, _namespace_of(obj, served))}/{quote(obj['metadata']['name'])}"
+        path = f"{_build_collection_path(served, _find_namespace(obj, served))}/{quote(obj['metadata']['name'])}"
         query = {**self._write, "force": "true"}
         applied: Object = self._transport.json("PATCH", path, query, obj, "application/apply-patch+yaml")
         return applied
@@ -157,8 +157,8 @@ class KubeCluster:
         if self.get(pod) is None:
             raise NotFound(f"Pod {pod.namespace}/{pod.name} does not exist", status=404)
         if path:
-            return probing.http(self._transport, self._path(pod), port, path)
-        return probing.tcp(self._transport, pod, port)
+            return probing.probe_http(self._transport, self._path(pod), port, path)
+        return probing.probe_tcp(self._transport, pod, port)
 
     def watch(
         self, kind: str, *, group: str = "", namespace: str = "", stop: threading.Event
@@ -172,12 +172,12 @@ class KubeCluster:
             ClusterError: the first list fails, or a later one is refused for another reason than reachability.
         """
         served = self._discovery.find(kind, group)
-        return follow(self._transport, Collection(served), _collection(served, namespace), stop)
+        return follow(self._transport, Collection(served), _build_collection_path(served, namespace), stop)
 
     def collection_version(self, kind: str, namespace: str = "", *, group: str = "") -> str:
         """The version of a collection: it differs whenever anything in the cluster's store was written since."""
         served = self._discovery.find(kind, group)
-        answer = self._transport.json("GET", _collection(served, namespace), {"limit": "1"})
+        answer = self._transport.json("GET", _build_collection_path(served, namespace), {"limit": "1"})
         return str(answer["metadata"]["resourceVersion"])
 
     def _kind_of(self, obj: Object) -> Kind:
@@ -189,16 +189,16 @@ class KubeCluster:
         served = self._discovery.find(ref.kind, ref.group)
         if served.namespaced and ref.namespace == APP_NAMESPACE:
             raise KitError(f"{ref}: a symbolic namespace reached the API; resolve it with Reference.within first")
-        return f"{_collection(served, ref.namespace)}/{quote(ref.name)}"
+        return f"{_build_collection_path(served, ref.namespace)}/{quote(ref.name)}"
 
 
-def _collection(kind: Kind, namespace: str) -> str:
+def _build_collection_path(kind: Kind, namespace: str) -> str:
     root = f"/apis/{kind.group}/{kind.version}" if kind.group else f"/api/{kind.version}"
     inside = f"/namespaces/{quote(namespace)}" if kind.namespaced and namespace else ""
     return f"{root}{inside}/{kind.plural}"
 
 
-def _namespace_of(obj: Object, kind: Kind) -> str:
+def _find_namespace(obj: Object, kind: Kind) -> str:
     namespace = str(obj["metadata"].get("namespace", ""))
     if kind.namespaced and not namespace:
         raise KitError(f"{obj['kind']} {obj['metadata'].get('name', '')}: metadata.namespace is missing")

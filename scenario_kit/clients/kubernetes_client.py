@@ -19,7 +19,7 @@ import yaml
 from websocket import WebSocketException
 
 from scenario_kit.clients.connection import CONNECTIONS, LOOPBACK
-from scenario_kit.clients.transport_errors import LIBRARY_ERRORS, unreachable
+from scenario_kit.clients.transport_errors import LIBRARY_ERRORS, translate_error
 from scenario_kit.errors import ClusterError, NotFound
 from scenario_kit.model import Reference
 
@@ -60,7 +60,7 @@ class Official:
         try:
             settings = self._configuration.auth_settings()
         except OFFICIAL_ERRORS as error:
-            raise unreachable(error, f"credentials for {self.url}") from error
+            raise translate_error(error, f"credentials for {self.url}") from error
         for setting in settings.values():
             if setting["in"] == "header" and setting["value"]:
                 headers[setting["key"]] = setting["value"]
@@ -81,16 +81,16 @@ class Official:
         except kubernetes.client.ApiException as error:
             if "404" in f"{error.status} {error.reason}":
                 raise NotFound(f"{doing}: {error.reason}", status=404) from error
-            raise unreachable(error, doing) from error
+            raise translate_error(error, doing) from error
         except OFFICIAL_ERRORS as error:
-            raise unreachable(error, doing) from error
+            raise translate_error(error, doing) from error
 
     def close(self) -> None:
         """Drop the connections."""
         self._client.close()  # type: ignore[no-untyped-call]
 
 
-def current_context() -> str:
+def read_current_context() -> str:
     """The context that the default kubeconfig names as current; empty where there is none."""
     try:
         _, current = kubernetes.config.list_kube_config_contexts()  # type: ignore[no-untyped-call]

@@ -15,7 +15,7 @@ REFUSAL_SECONDS: Final = 2.0
 _PROXY: Final = (502, 503, 504)
 
 
-def http(transport: Transport, pod_path: str, port: int, path: str) -> Probed:
+def probe_http(transport: Transport, pod_path: str, port: int, path: str) -> Probed:
     """A GET through the proxy of the API server.
 
     Raises:
@@ -29,7 +29,7 @@ def http(transport: Transport, pod_path: str, port: int, path: str) -> Probed:
     raise refusal
 
 
-def tcp(transport: Transport, pod: Reference, port: int) -> Probed:
+def probe_tcp(transport: Transport, pod: Reference, port: int) -> Probed:
     """A connection through the kubelet, which dials the port from within the pod.
 
     Raises:
@@ -37,12 +37,12 @@ def tcp(transport: Transport, pod: Reference, port: int) -> Probed:
     """
     forward = transport.official.forwarded(pod, port)
     try:
-        return heard(forward, port)
+        return read_forward(forward, port)
     finally:
         forward.close()
 
 
-def heard(forward: Any, port: int) -> Probed:
+def read_forward(forward: Any, port: int) -> Probed:
     """What became of a forwarded port: the kubelet tells a refusal at once, and says nothing of a connection."""
     socket = forward.socket(port)
     select.select([socket], [], [], REFUSAL_SECONDS)

@@ -35,7 +35,7 @@ class PrometheusMetrics:
 
     def __init__(self, url: str) -> None:
         self.url = url.rstrip("/")
-        self._pool = _pool(self.url)
+        self._pool = _create_pool(self.url)
 
     def close(self) -> None:
         """Drop the connections."""
@@ -45,7 +45,7 @@ class PrometheusMetrics:
         """Evaluate at start, start + step … up to and including end."""
         exact = {"start": repr(start), "end": repr(end), "step": repr(step)}
         data = self._ask("query_range", {"query": expr, **exact})
-        return self._read(expr, lambda: [_series(item["metric"], item["values"]) for item in data["result"]])
+        return self._read(expr, lambda: [_parse_series(item["metric"], item["values"]) for item in data["result"]])
 
     def instant(self, expr: str, at: float) -> Sequence[Series]:
         """Evaluate once; each series has one point. A scalar is a series without labels."""
@@ -54,8 +54,8 @@ class PrometheusMetrics:
         def series() -> Sequence[Series]:
             result = data["result"]
             if result and not isinstance(result[0], dict):
-                return [_series({}, [result])]
-            return [_series(item["metric"], [item["value"]]) for item in result]
+                return [_parse_series({}, [result])]
+            return [_parse_series(item["metric"], [item["value"]]) for item in result]
 
         return self._read(expr, series)
 
@@ -79,7 +79,7 @@ class PrometheusMetrics:
             fix = "check that Prometheus runs: scenario-kit lab status"
             raise MetricsError(f"{self.url}: no answer from Prometheus: {error}", fix=fix) from error
         if response.status != 200:
-            raise refused(response.status, body, address)
+            raise build_error(response.status, body, address)
         return self._read(url, lambda: msgspec.json.decode(body)["data"])
 
     def _read(self, asked: str, decode: Callable[[], _T]) -> _T:
@@ -89,7 +89,7 @@ class PrometheusMetrics:
             raise MetricsError(f"{self.url}: {asked}: the answer is not Prometheus's: {error!r}") from error
 
 
-def _pool(url: str) -> urllib3.PoolManager:
+def _create_pool(url: str) -> urllib3.PoolManager:
     """Connections to a server; by the proxy that the environment names, unless it is on this machine."""
     where = urlsplit(url)
     proxy = getproxies().get(where.scheme, "")
@@ -98,7 +98,7 @@ def _pool(url: str) -> urllib3.PoolManager:
     return urllib3.ProxyManager(proxy, maxsize=CONNECTIONS)
 
 
-def refused(status: int, body: bytes, url: str) -> MetricsError:
+def build_error(status: int, body: bytes, url: str) -> MetricsError:
     """The error that an answer other than 200 stands for."""
     try:
         answer = msgspec.json.decode(body)
@@ -108,5 +108,5 @@ def refused(status: int, body: bytes, url: str) -> MetricsError:
     return MetricsError(f"Prometheus refused (HTTP {status}): {text}; asked: {url}", evaluation=status in _EVALUATION)
 
 
-def _series(metric: Object, values: Sequence[Any]) -> Series:
+def _parse_series(metric: Object, values: Sequence[Any]) -> Series:
     return Series(metric, [(float(at), float(value)) for at, value in values])

@@ -12,8 +12,8 @@ import msgspec
 import urllib3
 
 from scenario_kit.clients import api_errors
-from scenario_kit.clients.connection import ApiConnection, certificate
-from scenario_kit.clients.transport_errors import LIBRARY_ERRORS, unreachable
+from scenario_kit.clients.connection import ApiConnection, read_certificate
+from scenario_kit.clients.transport_errors import LIBRARY_ERRORS, translate_error
 from scenario_kit.errors import ClusterError, Unreachable
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Transport:
     def __init__(self, kubeconfig: Path | None = None, context: str | None = None, as_user: str = "") -> None:
         self._as_user = as_user
         self._named = (kubeconfig, context)
-        self._access: ApiConnection = (certificate(kubeconfig, context) if kubeconfig else None) or self.official
+        self._access: ApiConnection = (read_certificate(kubeconfig, context) if kubeconfig else None) or self.official
         self._pool = self._access.pool
 
     @property
@@ -76,9 +76,9 @@ class Transport:
                 retries=False,
             )
         except LIBRARY_ERRORS as error:
-            raise unreachable(error, doing) from error
+            raise translate_error(error, doing) from error
         own = response.status >= 300 and api_errors.is_own(response.data)
-        error_ = api_errors.of_status(response.status, response.data, doing) if own else None
+        error_ = api_errors.build_error(response.status, response.data, doing) if own else None
         return response.status, error_, error_.message if error_ else ""
 
     def close(self) -> None:
@@ -154,8 +154,8 @@ class Transport:
             data = response.data
             response.release_conn()
         except LIBRARY_ERRORS as error:
-            raise unreachable(error, doing) from error
-        raise api_errors.of_status(response.status, data, doing)
+            raise translate_error(error, doing) from error
+        raise api_errors.build_error(response.status, data, doing)
 
     def _headers(self, content_type: str, accept: str) -> dict[str, str]:
         headers = {"Accept": accept, "Content-Type": content_type, **self._access.headers()}

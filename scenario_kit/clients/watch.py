@@ -44,10 +44,10 @@ def follow(transport: Transport, collection: Collection, path: str, stop: thread
         try:
             if not version:
                 answer = transport.json("GET", path)
-                yield from _differences(known, collection.items(answer))
+                yield from _diff_list(known, collection.items(answer))
                 yield "SYNCED", {}
                 version = answer["metadata"]["resourceVersion"]
-            for type_, obj in _events(transport, path, version, stop):
+            for type_, obj in _stream_events(transport, path, version, stop):
                 failures = 0
                 version = obj["metadata"]["resourceVersion"]
                 if type_ != "BOOKMARK":
@@ -62,7 +62,7 @@ def follow(transport: Transport, collection: Collection, path: str, stop: thread
             failures += 1
 
 
-def _differences(known: dict[str, Object], items: list[Object]) -> Iterator[Event]:
+def _diff_list(known: dict[str, Object], items: list[Object]) -> Iterator[Event]:
     """What a complete list says that was not known; brings ``known`` up to date."""
     fresh = {item["metadata"]["uid"]: item for item in items}
     for uid in [uid for uid in known if uid not in fresh]:
@@ -84,7 +84,7 @@ def _remember(known: dict[str, Object], type_: str, obj: Object) -> None:
         known[uid] = obj
 
 
-def _events(transport: Transport, path: str, version: str, stop: threading.Event) -> Iterator[Event]:
+def _stream_events(transport: Transport, path: str, version: str, stop: threading.Event) -> Iterator[Event]:
     """One watch request, to its end.
 
     Raises:
@@ -101,7 +101,7 @@ def _events(transport: Transport, path: str, version: str, stop: threading.Event
     ended = threading.Event()
     threading.Thread(target=_shut_on, args=(response, stop, ended), daemon=True, name="watch-stop").start()
     try:
-        for line in _lines(response):
+        for line in _read_lines(response):
             event = msgspec.json.decode(line)
             if event["type"] == "ERROR":
                 status = event["object"]
@@ -116,7 +116,7 @@ def _events(transport: Transport, path: str, version: str, stop: threading.Event
         response.close()
 
 
-def _lines(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
+def _read_lines(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
     rest = b""
     for chunk in response.stream(amt=None):
         *lines, rest = (rest + chunk).split(b"\n")

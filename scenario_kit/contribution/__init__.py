@@ -1,13 +1,13 @@
 """What a pull request changes, whether its shape allows it to be judged, and how much evidence it needs."""
 
-from scenario_kit.contribution.evidence_tier import EvidenceTier, LaneName, lane
+from scenario_kit.contribution.evidence_tier import EvidenceTier, LaneName, choose_lane
 from scenario_kit.contribution.pull_request_scope import (
     Commit,
     FileChange,
     PullRequestScope,
+    check_sign_off,
+    report_missing_scenario,
     shape,
-    signed_off,
-    without_scenario,
 )
 
 __all__ = [
@@ -16,8 +16,8 @@ __all__ = [
     "EvidenceTier",
     "LaneName",
     "PullRequestScope",
-    "lane",
+    "choose_lane",
     "shape",
-    "signed_off",
-    "without_scenario",
+    "check_sign_off",
+    "report_missing_scenario",
 ]

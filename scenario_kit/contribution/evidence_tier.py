@@ -38,7 +38,9 @@ class EvidenceTier(Value, frozen=True, kw_only=True):
         return {LaneName.TEXT: "", LaneName.VERSION: "quick"}.get(self.name, "standard")
 
 
-def lane(before: Mapping[str, Any] | None, after: Mapping[str, Any], other_files: Iterable[str] = ()) -> EvidenceTier:
+def choose_lane(
+    before: Mapping[str, Any] | None, after: Mapping[str, Any], other_files: Iterable[str] = ()
+) -> EvidenceTier:
     """The lane of a change from the document ``before`` (None: it is new) to ``after``.
 
     ``other_files`` are changed files of the folder beside ``scenario.yaml``; faults of its own are among them.
@@ -48,13 +50,13 @@ def lane(before: Mapping[str, Any] | None, after: Mapping[str, Any], other_files
     code = tuple(f"{path} changed" for path in other_files if not path.lower().endswith((".md", ".txt")))
     if code:
         return EvidenceTier(name=LaneName.FULL, because=code)
-    outside = sorted(k for k in {*before, *after} - {"spec"} if _differ(before.get(k), after.get(k)))
+    outside = sorted(k for k in {*before, *after} - {"spec"} if _is_different(before.get(k), after.get(k)))
     if outside:
         return EvidenceTier(name=LaneName.FULL, because=tuple(f"{k} changed" for k in outside))
     old, new = before.get("spec") or {}, after.get("spec") or {}
-    changed = sorted(k for k in {*old, *new} if _differ(old.get(k), new.get(k)))
+    changed = sorted(k for k in {*old, *new} if _is_different(old.get(k), new.get(k)))
     causal = [k for k in changed if k not in (*_TEXT, *_JUDGED, "app")]
-    if "app" in changed and not _only_forward(old.get("app") or {}, new.get("app") or {}):
+    if "app" in changed and not _is_version_bump(old.get("app") or {}, new.get("app") or {}):
         causal.append("app")
     if causal:
         return EvidenceTier(name=LaneName.FULL, because=tuple(f"spec.{k} changed" for k in sorted(causal)))
@@ -68,23 +70,23 @@ def lane(before: Mapping[str, Any] | None, after: Mapping[str, Any], other_files
     )
 
 
-def _differ(one: Any, other: Any) -> bool:
+def _is_different(one: Any, other: Any) -> bool:
     """Whether two parts of a document say different things; for Python alone, 1 and true are equal."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() != other.keys() or any(_differ(one[k], other[k]) for k in one)
+        return one.keys() != other.keys() or any(_is_different(one[k], other[k]) for k in one)
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) != len(other) or any(map(_differ, one, other))
+        return len(one) != len(other) or any(map(_is_different, one, other))
     return isinstance(one, bool) is not isinstance(other, bool) or bool(one != other)
 
 
-def _only_forward(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+def _is_version_bump(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     """Whether only the version differs, and is a later one."""
-    if {k for k in {*old, *new} if _differ(old.get(k), new.get(k))} != {"version"}:
+    if {k for k in {*old, *new} if _is_different(old.get(k), new.get(k))} != {"version"}:
         return False
-    before, after = _numbers(old.get("version")), _numbers(new.get("version"))
+    before, after = _parse_version(old.get("version")), _parse_version(new.get("version"))
     return before is not None and after is not None and after > before
 
 
-def _numbers(version: Any) -> tuple[int, ...] | None:
+def _parse_version(version: Any) -> tuple[int, ...] | None:
     parts = str(version).split(".")
     return tuple(map(int, parts)) if all(p.isascii() and p.isdigit() and len(p) < 9 for p in parts) else None

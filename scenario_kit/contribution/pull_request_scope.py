@@ -50,49 +50,49 @@ def shape(changes: Sequence[FileChange], *, scenarios: str = SCENARIOS) -> PullR
     A contribution without any scenario is not ours to judge, and has no findings. One with a scenario may touch nothing
     but this scenario's folder.
     """
-    names = list(dict.fromkeys(n for c in changes if (n := _scenario(c.path, scenarios))))
+    names = list(dict.fromkeys(n for c in changes if (n := _find_scenario(c.path, scenarios))))
     if not names:
-        return PullRequestScope(findings=tuple(_links(c for c in changes if c.path.startswith(scenarios))))
+        return PullRequestScope(findings=tuple(_check_links(c for c in changes if c.path.startswith(scenarios))))
     if len(names) > 1:
-        told = f"this pull request changes {len(names)} scenarios: {_listed(names)}"
-        return PullRequestScope(findings=(_finding("SK001", told, "one", "open one pull request per scenario"),))
+        told = f"this pull request changes {len(names)} scenarios: {_join_names(names)}"
+        return PullRequestScope(findings=(_build_finding("SK001", told, "one", "open one pull request per scenario"),))
     folder = f"{scenarios}{names[0]}/"
     others = [c.path for c in changes if not c.path.startswith(folder)]
     if others:
-        told = f"this pull request touches more than {folder}: {_listed(others)}"
+        told = f"this pull request touches more than {folder}: {_join_names(others)}"
         return PullRequestScope(
             scenario=names[0],
             findings=(
-                _finding(
+                _build_finding(
                     "SK002", told, f"changes in {folder} only", ("move everything else to a pull request of its own")
                 ),
             ),
         )
     gone = any(c.path == f"{folder}scenario.yaml" and c.status == "D" for c in changes)
     removed = gone and all(c.status == "D" for c in changes)
-    findings = [*_links(changes), *_evidence(changes, folder, removed=removed)]
+    findings = [*_check_links(changes), *_check_evidence(changes, folder, removed=removed)]
     if not _NAME.fullmatch(names[0]):
-        told = f"'{_plain(names[0])}' is not a name for a scenario"
-        findings.append(_finding("SK106", told, "lower-case letters, digits and hyphens", "rename the folder"))
+        told = f"'{_make_printable(names[0])}' is not a name for a scenario"
+        findings.append(_build_finding("SK106", told, "lower-case letters, digits and hyphens", "rename the folder"))
     return PullRequestScope(scenario=names[0], removed=removed, findings=tuple(findings))
 
 
-def without_scenario(name: str, *, scenarios: str = SCENARIOS) -> Finding:
+def report_missing_scenario(name: str, *, scenarios: str = SCENARIOS) -> Finding:
     """SK002 for a folder that has no ``scenario.yaml`` and is there all the same."""
-    return _finding(
+    return _build_finding(
         "SK002",
-        f"{scenarios}{_plain(name)}/ has no scenario.yaml",
+        f"{scenarios}{_make_printable(name)}/ has no scenario.yaml",
         "a folder with its scenario.yaml, or none at all",
         "add the file, or remove the whole folder",
     )
 
 
-def signed_off(commits: Iterable[Commit]) -> list[Finding]:
+def check_sign_off(commits: Iterable[Commit]) -> list[Finding]:
     """SK004 for each commit whose message has no ``Signed-off-by`` trailer."""
     return [
-        _finding(
+        _build_finding(
             "SK004",
-            f"commit {c.hash} is not signed off: {_plain(c.message.splitlines()[0] if c.message else '')}",
+            f"commit {c.hash} is not signed off: {_make_printable(c.message.splitlines()[0] if c.message else '')}",
             "a last line 'Signed-off-by: Name <address>'",
             "run `git rebase --signoff` on the base, then push again",
         )
@@ -101,30 +101,30 @@ def signed_off(commits: Iterable[Commit]) -> list[Finding]:
     ]
 
 
-def _scenario(path: str, scenarios: str) -> str:
+def _find_scenario(path: str, scenarios: str) -> str:
     if not path.startswith(scenarios):
         return ""
     name, slash, _ = path.removeprefix(scenarios).partition("/")
     return name if slash else ""
 
 
-def _links(changes: Iterable[FileChange]) -> list[Finding]:
+def _check_links(changes: Iterable[FileChange]) -> list[Finding]:
     found = []
     for change in changes:
         if change.is_link:
             what = "a symbolic link" if change.mode == _SYMLINK else "a submodule"
-            told = f"{_plain(change.path)} is {what}"
-            found.append(_finding("SK002", told, "ordinary files", "replace it with the file itself"))
+            told = f"{_make_printable(change.path)} is {what}"
+            found.append(_build_finding("SK002", told, "ordinary files", "replace it with the file itself"))
     return found
 
 
-def _evidence(changes: Iterable[FileChange], folder: str, *, removed: bool) -> list[Finding]:
+def _check_evidence(changes: Iterable[FileChange], folder: str, *, removed: bool) -> list[Finding]:
     """Whoever contributes a scenario does not say how well it did; evidence goes only together with its scenario."""
     words = {"A": "added", "D": "removed"}
     return [
-        _finding(
+        _build_finding(
             "SK006",
-            f"{_plain(c.path)} was {words.get(c.status, 'changed')} by hand",
+            f"{_make_printable(c.path)} was {words.get(c.status, 'changed')} by hand",
             "evidence is written by ci/evidence alone, on the maintainers' machine, after the merge",
             "take this file back to what it is on the base",
         )
@@ -133,15 +133,15 @@ def _evidence(changes: Iterable[FileChange], folder: str, *, removed: bool) -> l
     ]
 
 
-def _finding(code: str, message: str, expected: str, fix: str) -> Finding:
+def _build_finding(code: str, message: str, expected: str, fix: str) -> Finding:
     return Finding(code=code, severity=Severity.ERROR, message=message, expected=expected, fix=fix)
 
 
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(_plain(n) for n in names[:_SHOWN])
+def _join_names(names: Sequence[str]) -> str:
+    shown = ", ".join(_make_printable(n) for n in names[:_SHOWN])
     return shown + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
 
 
-def _plain(text: str) -> str:
+def _make_printable(text: str) -> str:
     """A name from a stranger's repository, without anything that a terminal or a log would act on."""
     return "".join(c if c.isprintable() else "?" for c in text)[:120]

@@ -1,25 +1,25 @@
 """Verb *draft*: a few answers to a complete scenario file. Pure; the command ``new`` asks and writes."""
 
-from scenario_kit.draft.accept import accepted, edges_to, observed
-from scenario_kit.draft.answers import Aimed, Answers, BreakableEntity, aimed, entities, faults_for, name_for
+from scenario_kit.draft.accept import draw_edges, select_observed, write_accepted
+from scenario_kit.draft.answers import Aimed, Answers, BreakableEntity, aim_fault, find_faults, list_entities, name_for
 from scenario_kit.draft.document import Draft, check_name, draft, join_drafts
-from scenario_kit.draft.header import schema_header, schema_text
+from scenario_kit.draft.header import build_schema_header, dump_schema
 
 __all__ = [
     "Aimed",
     "Answers",
     "Draft",
     "BreakableEntity",
-    "accepted",
-    "aimed",
+    "write_accepted",
+    "aim_fault",
     "check_name",
     "draft",
-    "edges_to",
-    "entities",
-    "faults_for",
+    "draw_edges",
+    "list_entities",
+    "find_faults",
     "join_drafts",
     "name_for",
-    "observed",
-    "schema_header",
-    "schema_text",
+    "select_observed",
+    "build_schema_header",
+    "dump_schema",
 ]

@@ -12,12 +12,12 @@ from typing import Final
 
 import msgspec
 
-from scenario_kit.draft.alerts import propagation
+from scenario_kit.draft.alerts import predict_propagation
 from scenario_kit.judge.alerts import propose_deadline
 from scenario_kit.load.document import parse
-from scenario_kit.load.edit import Drop, Edit, Put, edited
+from scenario_kit.load.edit import Drop, Edit, Put, apply_edits
 from scenario_kit.model import AlertHistory, AlertRule, AlertTimeline, App, Component, Fault
-from scenario_kit.model.alert_rule import alert_deadline
+from scenario_kit.model.alert_rule import compute_alert_deadline
 from scenario_kit.model.scenario import AlertExpectation, PropagationEdge, ScenarioSpec
 
 _ALERTS: Final = ("spec", "expect", "alerts")
@@ -26,7 +26,7 @@ _EDGES: Final = ("spec", "groundTruth", "propagation")
 _LASTING: Final = 0.8
 
 
-def observed(
+def select_observed(
     history: AlertHistory, injected_at: float, judged_at: float, repaired_at: float | None = None
 ) -> tuple[AlertExpectation, ...]:
     """The alerts that began after the injection, by ``judged_at``: those that last as MustFire, others as MayFire.
@@ -40,7 +40,9 @@ def observed(
         if onset is None or onset > judged_at or timeline.firing_at(injected_at):
             continue
         until = max(judged_at, repaired_at or judged_at)
-        lasting = timeline.firing_at(judged_at) and _fired(timeline, onset, until) >= _LASTING * (until - onset)
+        lasting = timeline.firing_at(judged_at) and _measure_firing(timeline, onset, until) >= _LASTING * (
+            until - onset
+        )
         key = (timeline.name, timeline.entity)
         if lasting or key not in found:
             expected = AlertExpectation(
@@ -53,13 +55,13 @@ def observed(
     return tuple(found.values())
 
 
-def _fired(timeline: AlertTimeline, start: float, end: float) -> float:
+def _measure_firing(timeline: AlertTimeline, start: float, end: float) -> float:
     """Seconds between two instants in which an alert fired."""
     spans = ((max(i.start, start), min(end if i.end is None else i.end, end)) for i in timeline.firing)
     return sum(max(0.0, last - first) for first, last in spans)
 
 
-def accepted(
+def write_accepted(
     text: str,
     spec: ScenarioSpec,
     seen: Sequence[AlertExpectation],
@@ -81,8 +83,8 @@ def accepted(
     Raises:
         Unfit: the file is laid out in a way that cannot be edited without touching something else.
     """
-    alerts = [_give_time(a, seen, rules) for a in _alerts(spec, seen, held)]
-    edits = _list(_ALERTS, [_written(a) for a in spec.expect.alerts], [_written(a) for a in alerts])
+    alerts = [_give_time(a, seen, rules) for a in _merge_alerts(spec, seen, held)]
+    edits = _list(_ALERTS, [_serialize_alert(a) for a in spec.expect.alerts], [_serialize_alert(a) for a in alerts])
     known = {(e.from_, e.to) for e in spec.ground_truth.propagation}
     new = [e for e in edges if (e.from_, e.to) not in known]
     ends = {a.on for a in (*seen, *alerts) if a.alert_class != "MustNotFire"} | {e.from_ for e in new}
@@ -91,25 +93,29 @@ def accepted(
     if known and not (new or kept) and seen and all(a.on in causes for a in seen):
         edits.append(Drop(_EDGES))  # only the cause alerts: there is no way to explain
     elif (new or kept) and (new or len(kept) < len(known)):
-        edits += _list(_EDGES, [_edge(e) for e in spec.ground_truth.propagation], [_edge(e) for e in (*kept, *new)])
+        edits += _list(
+            _EDGES,
+            [_serialize_edge(e) for e in spec.ground_truth.propagation],
+            [_serialize_edge(e) for e in (*kept, *new)],
+        )
     expecting = "expect" in parse(text, "").data["spec"]
-    return edited(text, edits if expecting else [_around(edit) for edit in edits])
+    return apply_edits(text, edits if expecting else [_widen_edit(edit) for edit in edits])
 
 
-def _around(edit: Edit) -> Edit:
+def _widen_edit(edit: Edit) -> Edit:
     """The edit of a draft that leaves out the whole of ``expect``: it gets one."""
     return Put(_ALERTS[:-1], {_ALERTS[-1]: edit.value}) if isinstance(edit, Put) and edit.place == _ALERTS else edit
 
 
-def edges_to(
+def draw_edges(
     seen: Sequence[AlertExpectation], faults: Sequence[Fault], app: App, components: dict[str, Component | None]
 ) -> tuple[PropagationEdge, ...]:
     """Edges from each fault's causes to what alerted, along the app's call graph."""
-    found = [e for fault in faults for e in propagation(fault, app, components.get(fault.name), seen)]
+    found = [e for fault in faults for e in predict_propagation(fault, app, components.get(fault.name), seen)]
     return tuple(dict.fromkeys(found))
 
 
-def _alerts(spec: ScenarioSpec, seen: Sequence[AlertExpectation], held: bool) -> list[AlertExpectation]:
+def _merge_alerts(spec: ScenarioSpec, seen: Sequence[AlertExpectation], held: bool) -> list[AlertExpectation]:
     """The author's own entries where they hold, in their order; then what is new.
 
     What only may fire stays so, though it lasted, unless nothing would be left that must.
@@ -150,7 +156,7 @@ def _give_time(
     if alert.alert_class != "MustFire" or not onsets:
         return alert
     onset = min(onsets)
-    if onset <= alert_deadline(rules, alert.name, alert.within_seconds):
+    if onset <= compute_alert_deadline(rules, alert.name, alert.within_seconds):
         return alert
     return msgspec.structs.replace(alert, within_seconds=propose_deadline(onset))
 
@@ -163,7 +169,7 @@ def _list(place: tuple[str, ...], old: list[dict[str, object]], new: list[dict[s
     return edits + [Drop((*place, i)) for i in reversed(range(len(new), len(old)))]
 
 
-def _edge(edge: PropagationEdge) -> dict[str, object]:
+def _serialize_edge(edge: PropagationEdge) -> dict[str, object]:
     return {"from": edge.from_, "to": edge.to, **({"because": edge.because} if edge.because else {})}
 
 
@@ -181,7 +187,7 @@ def _leads_on(edge: PropagationEdge, spec: ScenarioSpec, ends: set[str]) -> bool
     return False
 
 
-def _written(alert: AlertExpectation) -> dict[str, object]:
+def _serialize_alert(alert: AlertExpectation) -> dict[str, object]:
     document: dict[str, object] = {"name": alert.name}
     if alert.on:
         document["on"] = alert.on

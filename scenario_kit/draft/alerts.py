@@ -10,8 +10,8 @@ from scenario_kit.model import AlertRule, App, Component, Fault, Reference
 from scenario_kit.model.fault import Symptom
 from scenario_kit.model.reference import WORKLOADS
 from scenario_kit.model.scenario import AlertExpectation, PropagationEdge
-from scenario_kit.render.observability import blind, mute
-from scenario_kit.render.request_paths import traffic
+from scenario_kit.render.observability import list_blind, list_mute
+from scenario_kit.render.request_paths import trace_traffic
 
 #: What a rule asks for that is about failed requests.
 _FAILED: Final = 'status_code="STATUS_CODE_ERROR"'
@@ -19,7 +19,7 @@ _FAILED: Final = 'status_code="STATUS_CODE_ERROR"'
 _SERVING: Final = ("App", "Entry")
 
 
-def predicted(
+def predict_alerts(
     symptoms: Sequence[Symptom], fault: Fault, app: App, component: Component | None, rules: Mapping[str, AlertRule]
 ) -> tuple[AlertExpectation, ...]:
     """The alerts to expect, the most direct one as MustFire, others as MayFire.
@@ -36,34 +36,34 @@ def predicted(
         rule = rules.get(symptom.alert)
         if rule is None or rule.entity is None:
             continue
-        for place in _places(symptom.on, fault, app, component, rule):
+        for place in _find_places(symptom.on, fault, app, component, rule):
             # One certain alert is enough of a promise for a draft; a trial tells the rest.
             must = not any(a.alert_class == "MustFire" for a in found.values())
             expected = AlertExpectation(name=rule.name, alert_class="MustFire" if must else "MayFire", on=place)
             found.setdefault((rule.name, place), expected)
     # Who serves users would show it; what nobody asks while users do what they do, shows nowhere.
-    serving = component is not None and component.role in _SERVING and component.name not in blind(app)
-    beyond = component is None or not (serving or _idle(app, component))
+    serving = component is not None and component.role in _SERVING and component.name not in list_blind(app)
+    beyond = component is None or not (serving or _is_idle(app, component))
     if not found and beyond:
-        found = _at_the_entry(symptoms, app, rules)
+        found = _predict_at_entry(symptoms, app, rules)
     return tuple(found.values())
 
 
-def propagation(
+def predict_propagation(
     fault: Fault, app: App, component: Component | None, alerts: Iterable[AlertExpectation]
 ) -> tuple[PropagationEdge, ...]:
     """Edges from the causes to the alerting objects: first to the component that is hit, then from callee to caller."""
     wanted = list(dict.fromkeys(a.on for a in alerts if a.alert_class != "MustNotFire" and a.on))
-    reasons = _reasons(fault)
+    reasons = _list_reasons(fault)
     starts = list(reasons)
-    hit = _hit(fault, component)
+    hit = _find_hit(fault, component)
     edges: list[PropagationEdge] = []
     if hit and wanted:
         edges += [PropagationEdge(from_=s, to=hit, because=because) for s, because in reasons.items() if s != hit]
     if component is not None and hit:
-        edges += _paths(component, app, set(wanted) - {hit})
+        edges += _find_paths(component, app, set(wanted) - {hit})
     ends = dict.fromkeys([*starts, hit, *(e.to for e in edges)])
-    edges += _behind(app, wanted, ends)
+    edges += _find_edges_behind(app, wanted, ends)
     ends |= dict.fromkeys(e.to for e in edges)
     edges += [
         PropagationEdge(from_=starts[0], to=a, because=f"{Reference.parse(a).name} needs what breaks")
@@ -92,7 +92,7 @@ def _name(ref: str) -> str:
     return Reference.parse(ref).name
 
 
-def _reasons(fault: Fault) -> dict[str, str]:
+def _list_reasons(fault: Fault) -> dict[str, str]:
     """Where the trouble starts, and why it breaks what is hit: of several causes, each has a reason of its own."""
     fields = {f"Fault/{fault.name}" if e.generated else e.ref: e.field for e in fault.causes}
     if len(fields) < 2:
@@ -101,7 +101,7 @@ def _reasons(fault: Fault) -> dict[str, str]:
     return {s: f"{field} of {s} {role}" if field else f"{s} {role}" for s, field in fields.items()}
 
 
-def _behind(app: App, wanted: Iterable[str], ends: Iterable[str]) -> list[PropagationEdge]:
+def _find_edges_behind(app: App, wanted: Iterable[str], ends: Iterable[str]) -> list[PropagationEdge]:
     """Edges along the work to wanted workloads that hang on others in trouble, the nearest first: caller → callee.
 
     Between the two there may be others, which show nothing themselves. ``ends`` are those in trouble, the first ones
@@ -111,14 +111,14 @@ def _behind(app: App, wanted: Iterable[str], ends: Iterable[str]) -> list[Propag
     places, reached = {c.name: c.workload for c in app.components}, dict.fromkeys(ends)
     waiting = [c for c in app.components if c.workload in wanted and c.workload not in reached]
     while waiting:
-        ways = [way for c in waiting if (way := _way_up(app, c.name, reached, places))]
+        ways = [way for c in waiting if (way := _find_way_up(app, c.name, reached, places))]
         if not ways:
             break
         way = min(ways, key=len)
         for after, before in reversed(list(pairwise(way))):
-            if before in _queues(app):
+            if before in _list_queues(app):
                 because = f"{after} finds less in {before}, or nothing"
-            elif after in _queues(app):
+            elif after in _list_queues(app):
                 because = f"{before} puts less into {after}, or nothing"
             else:
                 because = f"{before} asks {after} less, or not at all"
@@ -128,7 +128,7 @@ def _behind(app: App, wanted: Iterable[str], ends: Iterable[str]) -> list[Propag
     return edges
 
 
-def _way_up(app: App, start: str, reached: Iterable[str], places: Mapping[str, str]) -> list[str]:
+def _find_way_up(app: App, start: str, reached: Iterable[str], places: Mapping[str, str]) -> list[str]:
     """The shortest way from a component to one of those who give it work, whose workload is among ``reached``."""
     rank = {workload: number for number, workload in enumerate(reached)}
     ways = [[start]]
@@ -137,27 +137,27 @@ def _way_up(app: App, start: str, reached: Iterable[str], places: Mapping[str, s
         there = [way for way in ways if places.get(way[-1]) in rank]
         if there:
             return min(there, key=lambda way: rank[places[way[-1]]])
-        ways = [[*way, giver] for way in ways for giver in _givers(app, way[-1]) if giver not in seen]
+        ways = [[*way, giver] for way in ways for giver in _find_callers_of_work(app, way[-1]) if giver not in seen]
         seen.update(way[-1] for way in ways)
     return []
 
 
-def _givers(app: App, name: str) -> list[str]:
+def _find_callers_of_work(app: App, name: str) -> list[str]:
     """Who gives a component work while users do what they do: its callers, and the queues that it reads.
 
     Nobody has less to do because of callers that ask only when browsers come, or of other readers of a queue.
     """
-    known = traffic(app)
+    known = trace_traffic(app)
     asking = [c.caller for c in app.calls if c.callee == name and c.caller not in app.consumers(name)]
-    read = [queue for queue in sorted(_queues(app)) if name in app.consumers(queue)]
+    read = [queue for queue in sorted(_list_queues(app)) if name in app.consumers(queue)]
     return [c for c in dict.fromkeys(asking) if known is None or (c, name) in known.calls] + read
 
 
-def _queues(app: App) -> set[str]:
+def _list_queues(app: App) -> set[str]:
     return {c.name for c in app.components if c.role == "Queue"}
 
 
-def _at_the_entry(
+def _predict_at_entry(
     symptoms: Sequence[Symptom], app: App, rules: Mapping[str, AlertRule]
 ) -> dict[tuple[str, str], AlertExpectation]:
     """Where nothing near the target serves users, its symptoms can only be seen where users come in."""
@@ -169,7 +169,7 @@ def _at_the_entry(
     return {}
 
 
-def _places(on: str, fault: Fault, app: App, component: Component | None, rule: AlertRule) -> Sequence[str]:
+def _find_places(on: str, fault: Fault, app: App, component: Component | None, rule: AlertRule) -> Sequence[str]:
     kind = rule.entity.kind if rule.entity is not None else ""
     if kind not in ("Component", "Pod", *WORKLOADS, "HorizontalPodAutoscaler"):
         return ()
@@ -180,12 +180,12 @@ def _places(on: str, fault: Fault, app: App, component: Component | None, rule: 
         entry = app.component(app.entry)
         return (entry.workload,) if on == "Entry" and entry is not None else ()
     if on == "Callers":
-        names = _callers(app, component.name, _asked(fault, app), errors=_FAILED in rule.expr)
+        names = _find_callers(app, component.name, _find_asked(fault, app), errors=_FAILED in rule.expr)
     else:
         names = [component.name] if on == "Self" else [app.entry]
     found = [c for n in names if (c := app.component(n)) is not None]
     if kind == "Component":
-        silent = blind(app) if _FAILED in rule.expr else frozenset[str]()
+        silent = list_blind(app) if _FAILED in rule.expr else frozenset[str]()
         found = [c for c in found if _serves(app, c.name) and c.name not in silent]
     elif kind != "Pod":
         found = [c for c in found if Reference.parse(c.workload).kind == kind]
@@ -195,32 +195,32 @@ def _places(on: str, fault: Fault, app: App, component: Component | None, rule: 
 def _serves(app: App, name: str) -> bool:
     """Whether a component serves users and tells of it in its telemetry."""
     component = app.component(name)
-    return component is not None and component.role in _SERVING and name not in mute(app)
+    return component is not None and component.role in _SERVING and name not in list_mute(app)
 
 
-def _idle(app: App, component: Component) -> bool:
+def _is_idle(app: App, component: Component) -> bool:
     """Whether nobody asks a component while users do what they do: only at a start, say, or when a cache is cold."""
-    known = traffic(app)
+    known = trace_traffic(app)
     return known is not None and component.name not in known.parts
 
 
-def _asked(fault: Fault, app: App) -> set[tuple[str, str]] | None:
+def _find_asked(fault: Fault, app: App) -> set[tuple[str, str]] | None:
     """Who asks whom while users do what they do; where callers are restarted, also for what they need to start."""
-    known = traffic(app)
+    known = trace_traffic(app)
     again = fault.rollout is not None and fault.rollout.reconnect == "Callers"
     return None if known is None else known.calls | known.starts if again else known.calls
 
 
-def _callers(app: App, name: str, asked: set[tuple[str, str]] | None, *, errors: bool) -> list[str]:
+def _find_callers(app: App, name: str, asked: set[tuple[str, str]] | None, *, errors: bool) -> list[str]:
     """Callers that serve users, nearest first: past stores and queues. Who swallows failures waits, but has no errors.
 
     Only those count that are among ``asked``, callers and callees; None where nobody knows who asks whom when.
     """
     seen, waiting = {name}, [name]
     while waiting:
-        near = [c for n in waiting for c in _near(app, n, errors=errors) if asked is None or (c, n) in asked]
+        near = [c for n in waiting for c in _list_near(app, n, errors=errors) if asked is None or (c, n) in asked]
         near = [c for c in near if c not in seen]
-        serving = [c for c in near if _serves(app, c) and not (errors and c in blind(app))]
+        serving = [c for c in near if _serves(app, c) and not (errors and c in list_blind(app))]
         if serving:
             return list(dict.fromkeys(serving))
         seen |= set(near)
@@ -228,24 +228,24 @@ def _callers(app: App, name: str, asked: set[tuple[str, str]] | None, *, errors:
     return []
 
 
-def _near(app: App, name: str, *, errors: bool) -> Sequence[str]:
+def _list_near(app: App, name: str, *, errors: bool) -> Sequence[str]:
     if errors:
         return tuple(dict.fromkeys(c.caller for c in app.calls if c.callee == name and c.mode != "Swallowed"))
     return app.callers(name) or app.dependants(name)
 
 
-def _hit(fault: Fault, component: Component | None) -> str:
+def _find_hit(fault: Fault, component: Component | None) -> str:
     if component is not None:
         return component.workload
     victims = [e.ref for e in fault.entities if e.role == "Victim"]
     return victims[0] if victims else ""
 
 
-def _paths(start: Component, app: App, wanted: set[str]) -> list[PropagationEdge]:
+def _find_paths(start: Component, app: App, wanted: set[str]) -> list[PropagationEdge]:
     """Edges callee → caller along the shortest ways from ``start`` to the wanted workloads."""
     before = {start.name: ""}
     _spread(app, before, [start.name])
-    for queue in sorted(_queues(app)):
+    for queue in sorted(_list_queues(app)):
         if start.name in app.consumers(queue) and queue not in before:
             fresh = [name for name in app.producers(queue) if name not in before]
             before |= {queue: start.name, **dict.fromkeys(fresh, queue)}

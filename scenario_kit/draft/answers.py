@@ -10,8 +10,8 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Object, Reference
 from scenario_kit.model.scenario import Outcome
-from scenario_kit.render.applicability import Offer, component_of, offer, targets
-from scenario_kit.render.golden import objects_for
+from scenario_kit.render.applicability import Offer, find_component, list_targets, offer
+from scenario_kit.render.golden import render_objects_for
 
 #: Names of scenarios may not be longer: names in the cluster derive from them.
 LONGEST_NAME: Final = 52
@@ -47,12 +47,12 @@ class BreakableEntity:
     objects: tuple[str, ...]
 
 
-def entities(app: App, objects: Sequence[Object]) -> list[BreakableEntity]:
+def list_entities(app: App, objects: Sequence[Object]) -> list[BreakableEntity]:
     """What there is to break, in the order of the app's definition; single objects last."""
     by_component: dict[str, list[str]] = {c.name: [] for c in app.components}
     alone = []
     for obj in objects:
-        component = component_of(app, objects, obj)
+        component = find_component(app, objects, obj)
         reference = f"{obj['kind']}/{obj['metadata']['name']}"
         if component is not None:
             by_component[component.name].append(reference)
@@ -74,13 +74,15 @@ class Aimed(NamedTuple):
     fix: str = ""
 
 
-def aimed(fault: str, entity: str, app: App, catalog: Catalog, parameters: Mapping[str, Any] | None = None) -> Aimed:
+def aim_fault(
+    fault: str, entity: str, app: App, catalog: Catalog, parameters: Mapping[str, Any] | None = None
+) -> Aimed:
     """A fault at an entity (a component's name or an object's reference), with the options of the app that it wants."""
     fault_type = catalog.fault(fault)
-    objects = objects_for(fault_type, app, catalog)
+    objects = render_objects_for(fault_type, app, catalog)
     found: list[Offer] = []
     refused: list[AuthoringError] = []
-    for target in targets(fault_type, app, objects):
+    for target in list_targets(fault_type, app, objects):
         if _belongs(target, entity, app, objects):
             try:
                 found.append(offer(fault_type, app, objects, target, parameters, name=fault))
@@ -88,15 +90,15 @@ def aimed(fault: str, entity: str, app: App, catalog: Catalog, parameters: Mappi
                 refused.append(problem)
     if found or not refused:
         return Aimed(tuple(found))
-    return Aimed((), _told(refused[0]), refused[0].fix)
+    return Aimed((), _format_problem(refused[0]), refused[0].fix)
 
 
-def faults_for(entity: str, app: App, catalog: Catalog) -> Iterator[Offer]:
+def find_faults(entity: str, app: App, catalog: Catalog) -> Iterator[Offer]:
     """Every fault that bites on an entity with default parameters, once for each object of it."""
-    return (found for name in catalog.faults() for found in aimed(name, entity, app, catalog).offers)
+    return (found for name in catalog.faults() for found in aim_fault(name, entity, app, catalog).offers)
 
 
-def _told(problem: AuthoringError) -> str:
+def _format_problem(problem: AuthoringError) -> str:
     return problem.findings[0].message if problem.findings else problem.message
 
 
@@ -114,5 +116,5 @@ def _belongs(target: str, entity: str, app: App, objects: Sequence[Object]) -> b
         return True
     reference = Reference.parse(target)
     obj = next((o for o in objects if (o["kind"], o["metadata"]["name"]) == (reference.kind, reference.name)), None)
-    component = None if obj is None else component_of(app, objects, obj)
+    component = None if obj is None else find_component(app, objects, obj)
     return component is not None and component.name == entity

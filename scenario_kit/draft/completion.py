@@ -12,14 +12,14 @@ from typing import Any
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, FaultType
-from scenario_kit.render import app_objects
+from scenario_kit.render import render_app
 from scenario_kit.schema import Schema
-from scenario_kit.schema.editor import editor_schema
+from scenario_kit.schema.editor import build_editor_schema
 
 
-def scenario_schema(catalog: Catalog) -> Schema:
+def build_scenario_schema(catalog: Catalog) -> Schema:
     """The schema that an editor completes scenarios by."""
-    schema = editor_schema("Scenario")
+    schema = build_editor_schema("Scenario")
     parts = schema["definitions"]
     apps = [catalog.app(name, version) for name in catalog.apps() for version in catalog.versions(name)[:1]]
     faults = [catalog.fault(name) for name in catalog.faults()]
@@ -30,9 +30,9 @@ def scenario_schema(catalog: Catalog) -> Schema:
     alerts = sorted({rule.name for pack in packs for rule in catalog.alert_pack(pack)})
     for name in ("AlertExpectation", "BackgroundAlert", "OnAlert"):
         _offer(parts[name]["properties"]["name"], alerts)
-    parts["AppChoice"]["allOf"] = [_of_choice(app, catalog) for app in apps]
-    parts["FaultUse"]["allOf"] = [_parameters(fault) for fault in faults]
-    parts["ScenarioSpec"]["allOf"] = [_of_app(app, catalog) for app in apps]
+    parts["AppChoice"]["allOf"] = [_complete_options(app, catalog) for app in apps]
+    parts["FaultUse"]["allOf"] = [_complete_parameters(fault) for fault in faults]
+    parts["ScenarioSpec"]["allOf"] = [_complete_objects(app, catalog) for app in apps]
     return schema
 
 
@@ -41,32 +41,32 @@ def _offer(schema: Schema, values: Iterable[str]) -> None:
     schema["anyOf"] = [{"enum": list(values)}, {}]
 
 
-def _offered(values: Iterable[str]) -> Schema:
+def _build_offer(values: Iterable[str]) -> Schema:
     return {"anyOf": [{"enum": list(values)}, {}]}
 
 
-def _where(field: str, value: str) -> Schema:
+def _build_condition(field: str, value: str) -> Schema:
     return {"properties": {field: {"const": value}}, "required": [field]}
 
 
-def _of_choice(app: App, catalog: Catalog) -> Schema:
+def _complete_options(app: App, catalog: Catalog) -> Schema:
     """Versions, load profiles and options of an app."""
-    then: Schema = {"version": _offered(catalog.versions(app.name))}
+    then: Schema = {"version": _build_offer(catalog.versions(app.name))}
     if app.loads:
-        then["load"] = {"properties": {"profile": _offered(app.loads)}}
+        then["load"] = {"properties": {"profile": _build_offer(app.loads)}}
     if properties := app.options.get("properties"):
-        then["options"] = {"properties": {name: _plain(part) for name, part in properties.items()}}
-    return {"if": _where("name", app.name), "then": {"properties": then}}
+        then["options"] = {"properties": {name: _strip_keywords(part) for name, part in properties.items()}}
+    return {"if": _build_condition("name", app.name), "then": {"properties": then}}
 
 
-def _of_app(app: App, catalog: Catalog) -> Schema:
+def _complete_objects(app: App, catalog: Catalog) -> Schema:
     """Objects of an app, where a scenario names some."""
     try:
-        objects = app_objects(app, {}, 50, app.namespace, templates=catalog.templates(app.name))
+        objects = render_app(app, {}, 50, app.namespace, templates=catalog.templates(app.name))
     except AuthoringError:
         objects = ()
-    there = _offered(sorted({f"{o['kind']}/{o['metadata']['name']}" for o in objects}))
-    workloads = _offered(sorted({component.workload for component in app.components}))
+    there = _build_offer(sorted({f"{o['kind']}/{o['metadata']['name']}" for o in objects}))
+    workloads = _build_offer(sorted({component.workload for component in app.components}))
 
     def of_each(**fields: Schema) -> Schema:
         return {"items": {"properties": fields}}
@@ -76,19 +76,19 @@ def _of_app(app: App, catalog: Catalog) -> Schema:
     expect = {"properties": {"alerts": of_each(on=workloads), "background": of_each(on=workloads)}}
     properties = {"faults": of_each(target=there), "expect": expect, "groundTruth": truth}
     return {
-        "if": {"properties": {"app": _where("name", app.name)}, "required": ["app"]},
+        "if": {"properties": {"app": _build_condition("name", app.name)}, "required": ["app"]},
         "then": {"properties": properties},
     }
 
 
-def _parameters(fault: FaultType) -> Schema:
+def _complete_parameters(fault: FaultType) -> Schema:
     """The parameters of a fault type: their meaning, their ranges and their defaults."""
-    properties = {name: _plain(part) for name, part in fault.parameters.get("properties", {}).items()}
+    properties = {name: _strip_keywords(part) for name, part in fault.parameters.get("properties", {}).items()}
     parameters: Schema = {"properties": properties, "additionalProperties": False, "description": fault.title}
-    return {"if": _where("type", fault.name), "then": {"properties": {"parameters": parameters}}}
+    return {"if": _build_condition("type", fault.name), "then": {"properties": {"parameters": parameters}}}
 
 
-def _plain(schema: Any) -> Any:
+def _strip_keywords(schema: Any) -> Any:
     """The schema without the kit's own keywords, and without defaults that are templates."""
     if not isinstance(schema, dict):
         return schema

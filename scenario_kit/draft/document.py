@@ -11,22 +11,22 @@ import msgspec
 import yaml
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.draft.alerts import predicted, propagation
+from scenario_kit.draft.alerts import predict_alerts, predict_propagation
 from scenario_kit.draft.answers import LONGEST_NAME, Answers, name_for
-from scenario_kit.draft.matrix_alerts import promised, row_of, warned
-from scenario_kit.draft.probe_timeouts import cautions, outlived
-from scenario_kit.draft.texts import brief, description, question, title
+from scenario_kit.draft.matrix_alerts import find_row, list_warnings, promise_alerts
+from scenario_kit.draft.probe_timeouts import is_outlived, list_cautions
+from scenario_kit.draft.texts import write_brief, write_description, write_question, write_title
 from scenario_kit.errors import AuthoringError, UsageError
-from scenario_kit.load.document import scalar
-from scenario_kit.load.yaml11 import elsewhere
+from scenario_kit.load.document import parse_scalar
+from scenario_kit.load.yaml11 import explain_yaml11
 from scenario_kit.model import App, Change, Component, Fault, FaultType, Object
 from scenario_kit.model.contamination_canary import CANARY, CANARY_KEY
 from scenario_kit.model.scenario import API_VERSION, AlertExpectation
-from scenario_kit.render import app_objects, asked_options, options_of
-from scenario_kit.render.applicability import Offer, component_hit, offer
-from scenario_kit.render.modelled import unmodelled
-from scenario_kit.render.namespaces import as_written
-from scenario_kit.render.restart_after_repair import completed
+from scenario_kit.render import render_app, resolve_options, select_options
+from scenario_kit.render.applicability import Offer, find_component_hit, offer
+from scenario_kit.render.modelled import find_unmodelled
+from scenario_kit.render.namespaces import restore_written
+from scenario_kit.render.restart_after_repair import complete_fault
 
 _TAGS: Final = {"ControlPlane": "control-plane", "DataStores": "stores", "FeatureFlags": "feature-flags"}
 _WIDTH: Final = 116
@@ -50,7 +50,7 @@ _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 class Draft:
     """A scenario file: its name, its text without the schema header, and what it promises.
 
-    Without a fault there is no offer. ``cautions`` are what may come otherwise than the fault's title says.
+    Without a fault there is no offer. ``list_cautions`` are what may come otherwise than the fault's title says.
     """
 
     name: str
@@ -71,38 +71,40 @@ def draft(answers: Answers, catalog: Catalog) -> Draft:
     app = catalog.app(answers.app, answers.version)
     name = check_name(answers)
     if not answers.fault:
-        spec = _quiet_spec(answers, app)
-        return Draft(name, written(document_of(name, spec)), None, (), spec=spec)
+        spec = _build_quiet_spec(answers, app)
+        return Draft(name, dump_document(document_of(name, spec)), None, (), spec=spec)
     fault_type = catalog.fault(answers.fault)
     if not answers.outcome and fault_type.persistence == "Expires":
         answers = replace(answers, outcome="Benign")  # it is over before anybody could have looked
-    options = asked_options(app, fault_type)
-    shaped, users = options_of(app, options, answers.profile), answers.users or _USERS
-    objects = app_objects(app, shaped, users, app.namespace, templates=catalog.templates(app.name))
-    made = offer(fault_type, app, objects, answers.target, answers.parameters, name=fault_name(answers), scenario=name)
-    made = replace(made, fault=completed(made.fault, app, objects))
-    component = component_hit(app, objects, answers.target, made.fault)
-    rules = {rule.name: rule for pack in answers.packs or ("default",) for rule in catalog.alert_pack(pack)}
-    shown = not unmodelled(made.fault.changes, app, objects, app.namespace)
-    alerts = predicted(made.symptoms, made.fault, app, component, rules) if shown else ()
-    usual = not answers.packs and (
-        not answers.parameters or made.parameters == _usual_parameters(fault_type, app, objects, answers)
+    options = select_options(app, fault_type)
+    shaped, users = resolve_options(app, options, answers.profile), answers.users or _USERS
+    objects = render_app(app, shaped, users, app.namespace, templates=catalog.templates(app.name))
+    made = offer(
+        fault_type, app, objects, answers.target, answers.parameters, name=derive_fault_name(answers), scenario=name
     )
-    row = row_of(catalog.matrix(app, fault_type.name), fault_type.name, made.fault.target) if usual else None
-    alerts = _expected(answers, promised(alerts, row) if row is not None else alerts)
-    spec = _spec(answers, app, options, fault_type, made, alerts, component, objects)
-    text = _noted(written(document_of(name, spec)), tried=row is not None and bool(row.alerts))
+    made = replace(made, fault=complete_fault(made.fault, app, objects))
+    component = find_component_hit(app, objects, answers.target, made.fault)
+    rules = {rule.name: rule for pack in answers.packs or ("default",) for rule in catalog.alert_pack(pack)}
+    shown = not find_unmodelled(made.fault.changes, app, objects, app.namespace)
+    alerts = predict_alerts(made.symptoms, made.fault, app, component, rules) if shown else ()
+    usual = not answers.packs and (
+        not answers.parameters or made.parameters == _find_usual_parameters(fault_type, app, objects, answers)
+    )
+    row = find_row(catalog.matrix(app, fault_type.name), fault_type.name, made.fault.target) if usual else None
+    alerts = _choose_expected(answers, promise_alerts(alerts, row) if row is not None else alerts)
+    spec = _build_spec(answers, app, options, fault_type, made, alerts, component, objects)
+    text = _add_note(dump_document(document_of(name, spec)), tried=row is not None and bool(row.alerts))
     text = text if shown else text.replace("\n  groundTruth:\n", _UNSHOWN, 1)
-    beware = () if row is None or answers.outcome in ("Benign", "NoIncident") else warned(row)
-    return Draft(name, text, made, alerts, (*cautions(made.fault, objects), *beware), spec)
+    beware = () if row is None or answers.outcome in ("Benign", "NoIncident") else list_warnings(row)
+    return Draft(name, text, made, alerts, (*list_cautions(made.fault, objects), *beware), spec)
 
 
 def document_of(name: str, spec: Object) -> Object:
     """The document of a scenario."""
-    return {"apiVersion": API_VERSION, "kind": "Scenario", "metadata": _metadata(name), "spec": spec}
+    return {"apiVersion": API_VERSION, "kind": "Scenario", "metadata": _build_metadata(name), "spec": spec}
 
 
-def _noted(text: str, *, tried: bool) -> str:
+def _add_note(text: str, *, tried: bool) -> str:
     """The text with a note on where its alerts come from."""
     return text.replace("\n  expect:\n", _TRIED if tried else _PREDICTED, 1)
 
@@ -140,12 +142,17 @@ def join_drafts(drafts: Sequence[Draft]) -> Draft:
         spec["solutions"] = _join_solutions(specs)
         solved = [solution["changes"] for solution in spec["solutions"]]
         decoys = {str(d["changes"]): d for s in specs for d in s.get("decoys", ()) if d["changes"] not in solved}
-        spec["decoys"] = _named_apart(list(decoys.values()))
+        spec["decoys"] = _make_names_unique(list(decoys.values()))
     spec = {k: v for k, v in spec.items() if v not in ([], {}, "")}
     offers, cautions_ = first.offer, tuple(c for made in drafts for c in made.cautions)
     expected = tuple({(a.name, a.on): a for made in drafts for a in made.alerts}.values())
     return Draft(
-        first.name, _noted(written(document_of(first.name, spec)), tried=False), offers, expected, cautions_, spec
+        first.name,
+        _add_note(dump_document(document_of(first.name, spec)), tried=False),
+        offers,
+        expected,
+        cautions_,
+        spec,
     )
 
 
@@ -153,7 +160,7 @@ def _join_solutions(specs: Sequence[Object]) -> list[Object]:
     """The solutions of all faults; none where one of the faults has them only once it is injected: it supplies them."""
     if any(s["groundTruth"].get("rootCauses") and not s.get("solutions") for s in specs):
         return []
-    return _named_apart([p for s in specs for p in s.get("solutions", ())])
+    return _make_names_unique([p for s in specs for p in s.get("solutions", ())])
 
 
 def _join_chains(edges: Sequence[Object], causes: Sequence[Object], alerting: Collection[str]) -> list[Object]:
@@ -169,7 +176,7 @@ def _join_chains(edges: Sequence[Object], causes: Sequence[Object], alerting: Co
     return list(kept.values())
 
 
-def _named_apart(procedures: Sequence[Object]) -> list[Object]:
+def _make_names_unique(procedures: Sequence[Object]) -> list[Object]:
     """The procedures, each with a name of its own."""
     seen: dict[str, int] = {}
     found = []
@@ -179,7 +186,7 @@ def _named_apart(procedures: Sequence[Object]) -> list[Object]:
     return found
 
 
-def _app_use(answers: Answers, app: App, options: Object) -> Object:
+def _build_app_use(answers: Answers, app: App, options: Object) -> Object:
     """The app as the scenario asks for it; what is usual is left out."""
     load = {"profile": answers.profile, "users": answers.users}
     load = {name: value for name, value in load.items() if value}
@@ -190,7 +197,9 @@ def _app_use(answers: Answers, app: App, options: Object) -> Object:
     }  # fmt: skip
 
 
-def _usual_parameters(fault_type: FaultType, app: App, objects: Sequence[Object], answers: Answers) -> Object | None:
+def _find_usual_parameters(
+    fault_type: FaultType, app: App, objects: Sequence[Object], answers: Answers
+) -> Object | None:
     """What the fault takes there by itself, as whoever tries it does; None where it needs to be told."""
     try:
         return offer(fault_type, app, objects, answers.target).parameters
@@ -213,7 +222,7 @@ def check_name(answers: Answers) -> str:
     return name
 
 
-def _expected(answers: Answers, alerts: tuple[AlertExpectation, ...]) -> tuple[AlertExpectation, ...]:
+def _choose_expected(answers: Answers, alerts: tuple[AlertExpectation, ...]) -> tuple[AlertExpectation, ...]:
     """What is promised: of something benign nothing has to fire, and of a distractor nothing does."""
     if answers.outcome == "NoIncident":
         return ()
@@ -222,37 +231,37 @@ def _expected(answers: Answers, alerts: tuple[AlertExpectation, ...]) -> tuple[A
     return alerts
 
 
-def _quiet_spec(answers: Answers, app: App) -> Object:
+def _build_quiet_spec(answers: Answers, app: App) -> Object:
     """An app in which nothing is broken."""
     return {
         "title": f"Nothing is broken in {app.name}",
         "description": "The app runs as it should. The right answer is that there is no incident.",
-        "brief": question(),
+        "brief": write_question(),
         "authors": [{"name": answers.author or "unknown"}],
         "license": "Apache-2.0",
         "tags": ["control"],
-        "app": _app_use(answers, app, {}),
+        "app": _build_app_use(answers, app, {}),
         "groundTruth": {"outcome": "NoIncident"},
     }
 
 
-def _metadata(name: str) -> Object:
+def _build_metadata(name: str) -> Object:
     return {"name": name, "annotations": {CANARY_KEY: CANARY}}
 
 
-def fault_name(answers: Answers) -> str:
+def derive_fault_name(answers: Answers) -> str:
     """The fault's name within the scenario: the first words of its type, unless another one is given."""
     return answers.use or "-".join(answers.fault.split("-")[:3])
 
 
-def written(document: Any) -> str:
+def dump_document(document: Any) -> str:
     """The document as YAML, small things on one line."""
     return yaml.dump(
         document, Dumper=_Dumper, sort_keys=False, width=_WIDTH, allow_unicode=True, default_flow_style=None
     )
 
 
-def _spec(
+def _build_spec(
     answers: Answers,
     app: App,
     options: Object,
@@ -266,26 +275,26 @@ def _spec(
     use: Object = {"name": fault.name, "type": fault.type, "target": fault.target}
     if made.parameters:
         use["parameters"] = made.parameters
-    if outlived(fault_type, fault, objects):
+    if is_outlived(fault_type, fault, objects):
         use["rollout"] = {"dropOld": True}
     # What raises no alert disturbs nobody: a solver should conclude that, too.
     outcome = answers.outcome or ("Incident" if alerts else "Benign")
     if outcome == "NoIncident":
         use["role"] = "Distractor"
     spec: Object = {
-        "title": title(fault_type, fault),
-        "description": description(fault_type),
-        "brief": brief(alerts),
+        "title": write_title(fault_type, fault),
+        "description": write_description(fault_type),
+        "brief": write_brief(alerts),
         "authors": [{"name": answers.author or "unknown"}],
         "license": "Apache-2.0",
         "tags": [_TAGS.get(fault_type.family, fault_type.family.lower() or "incident")],
-        "app": _app_use(answers, app, options),
+        "app": _build_app_use(answers, app, options),
         "faults": [use],
-        "expect": {"alerts": [_alert(a) for a in alerts]},
-        "groundTruth": _truth(outcome, fault, app, component, alerts),
+        "expect": {"alerts": [_serialize_alert(a) for a in alerts]},
+        "groundTruth": _build_truth(outcome, fault, app, component, alerts),
     }
     if outcome != "Incident":  # nobody needs to act
-        spec["brief"] = question()
+        spec["brief"] = write_question()
         return {k: v for k, v in spec.items() if v not in ([], {}, "", {"alerts": []})}
     if not any(e.generated for e in fault.causes):  # no author can write down a name that is drawn
         spec["solutions"] = [
@@ -294,41 +303,42 @@ def _spec(
         ]
     decoys = [
         {"name": d.name, "description": d.description, "changes": _changes(d.changes, app)} for d in fault.decoys
-    ] or _usual_decoys(app, component, fault, alerts)
+    ] or _build_usual_decoys(app, component, fault, alerts)
     spec["decoys"] = decoys
     return {k: v for k, v in spec.items() if v not in ([], {}, "")}
 
 
-def _truth(
+def _build_truth(
     outcome: str, fault: Fault, app: App, component: Component | None, alerts: tuple[AlertExpectation, ...]
 ) -> Object:
     if outcome == "NoIncident":
         return {"outcome": outcome}
     return {
         **({} if outcome == "Incident" else {"outcome": outcome}),
-        "rootCauses": [_cause(fault, e.ref, e.generated) for e in fault.causes],
+        "rootCauses": [_build_cause(fault, e.ref, e.generated) for e in fault.causes],
         "propagation": [
-            {"from": e.from_, "to": e.to, "because": e.because} for e in propagation(fault, app, component, alerts)
+            {"from": e.from_, "to": e.to, "because": e.because}
+            for e in predict_propagation(fault, app, component, alerts)
         ],
     }
 
 
-def _alert(expected: AlertExpectation) -> Object:
+def _serialize_alert(expected: AlertExpectation) -> Object:
     told: Object = {"name": expected.name}
     if expected.on:
         told["on"] = expected.on
     return {**told, "class": expected.alert_class}
 
 
-def _cause(fault: Fault, ref: str, generated: bool) -> Object:
+def _build_cause(fault: Fault, ref: str, generated: bool) -> Object:
     return {"fault": fault.name} if generated else {"fault": fault.name, "entity": ref}
 
 
 def _changes(changes: Iterable[Change], app: App) -> list[Object]:
-    return [as_written(change, app).to_json() for change in changes]
+    return [restore_written(change, app).to_json() for change in changes]
 
 
-def _usual_decoys(
+def _build_usual_decoys(
     app: App, component: Component | None, fault: Fault, alerts: Sequence[AlertExpectation]
 ) -> list[Object]:
     """What somebody tries first: restarting what only suffers, or else the broken component where that is no help."""
@@ -366,7 +376,7 @@ class _Misread:
     """In the place of a pattern: finds text that is no text when it is written plainly."""
 
     def match(self, text: str) -> bool:
-        return scalar(text) != text or bool(elsewhere(text, text))
+        return parse_scalar(text) != text or bool(explain_yaml11(text, text))
 
 
 _BOOL: Final = "tag:yaml.org,2002:bool"

@@ -11,26 +11,26 @@ from pathlib import Path
 from typing import Final
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.draft.completion import scenario_schema
-from scenario_kit.load.modeline import COPIES, IN_CHECKOUT, path_from
+from scenario_kit.draft.completion import build_scenario_schema
+from scenario_kit.load.modeline import COPIES, IN_CHECKOUT, make_schema_path
 
 _NAME: Final = "scenario.schema.json"
 
 
-def schema_header(file: Path) -> tuple[str, Path | None]:
+def build_schema_header(file: Path) -> tuple[str, Path | None]:
     """The line, and where a copy of the schema must lie for it to be true; None where one is there anyway."""
     folder = file.absolute().parent
     for parent in folder.parents:
         if (parent / IN_CHECKOUT / _NAME).is_file():
-            return _line(path_from(file, parent / IN_CHECKOUT / _NAME)), None
+            return _format_line(make_schema_path(file, parent / IN_CHECKOUT / _NAME)), None
     copy = folder.parent / COPIES / _NAME
-    return _line(path_from(file, copy)), copy
+    return _format_line(make_schema_path(file, copy)), copy
 
 
-def schema_text(catalog: Catalog) -> str:
+def dump_schema(catalog: Catalog) -> str:
     """The schema itself, with what the catalogue holds."""
-    return json.dumps(scenario_schema(catalog), indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(build_scenario_schema(catalog), indent=1, ensure_ascii=False) + "\n"
 
 
-def _line(path: str) -> str:
+def _format_line(path: str) -> str:
     return f"# yaml-language-server: $schema={path}\n"

@@ -7,10 +7,10 @@ from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
 
 from scenario_kit.model import Fault, FaultType, Object
-from scenario_kit.model.chaos import experiment
-from scenario_kit.model.duration import seconds
-from scenario_kit.model.reference import WORKLOADS, bare
-from scenario_kit.render.objects import pod_labels, spelled
+from scenario_kit.model.chaos import get_experiment
+from scenario_kit.model.duration import parse_seconds
+from scenario_kit.model.reference import WORKLOADS, strip_reference
+from scenario_kit.render.objects import format_reference, read_pod_labels
 
 #: What becomes of a container or its pod when such a probe has failed often enough.
 _THEN: Final = {
@@ -24,7 +24,7 @@ _PATIENCE: Final = 1
 
 
 class _Delay(NamedTuple):
-    """How a fault holds answers back, by a proxy or any packet: at most ``seconds`` long, ``jitter`` included."""
+    """How a fault holds answers back, by a proxy or any packet: at most ``parse_seconds`` long, ``jitter`` included."""
 
     seconds: float
     jitter: float
@@ -35,22 +35,22 @@ class _Delay(NamedTuple):
         """How often a probe is held back."""
         if self.proxy is None:
             return next((count for kind, count in _MESSAGES.items() if kind in probe), 0)
-        return int("httpGet" in probe and _meant(self.proxy, container, probe["httpGet"]))
+        return int("httpGet" in probe and _is_matched(self.proxy, container, probe["httpGet"]))
 
 
-def cautions(fault: Fault, objects: Sequence[Object]) -> tuple[str, ...]:
+def list_cautions(fault: Fault, objects: Sequence[Object]) -> tuple[str, ...]:
     """What an author should know of a fault that delays answers, one text for each workload whose probes are hasty."""
     manifests = (change.chaos for change in fault.changes if change.chaos is not None)
-    delays = [delay for manifest in manifests for delay in _delays(manifest)]
+    delays = [delay for manifest in manifests for delay in _find_delays(manifest)]
     workloads = [o for o in objects if o["kind"] in WORKLOADS]
-    return tuple(told for delay in delays for workload in workloads if (told := _told(delay, workload)))
+    return tuple(told for delay in delays for workload in workloads if (told := _format_caution(delay, workload)))
 
 
-def outlived(fault_type: FaultType, fault: Fault, objects: Sequence[Object]) -> bool:
+def is_outlived(fault_type: FaultType, fault: Fault, objects: Sequence[Object]) -> bool:
     """Whether old pods would keep serving: one with a wrong configuration may never be ready, and the rollout waits."""
     if fault_type.family != "Configuration" or fault.rollout.drop_old:
         return False
-    written = {bare(change.target) for change in fault.changes if change.patch and change.target}
+    written = {strip_reference(change.target) for change in fault.changes if change.patch and change.target}
     return any(
         "readinessProbe" in container
         for o in objects
@@ -59,19 +59,19 @@ def outlived(fault_type: FaultType, fault: Fault, objects: Sequence[Object]) -> 
     )
 
 
-def _delays(manifest: Object) -> Iterator[_Delay]:
+def _find_delays(manifest: Object) -> Iterator[_Delay]:
     """The delay of an experiment that everybody meets who asks its pods; none where only some peers do."""
-    kind, spec = experiment(manifest)
+    kind, spec = get_experiment(manifest)
     selector = (spec.get("selector") or {}).get("labelSelectors") or {}
     if kind == "HTTPChaos" and spec.get("delay") and spec.get("method", "GET") == "GET":
-        yield _Delay(seconds(spec["delay"]), 0.0, selector, spec)
+        yield _Delay(parse_seconds(spec["delay"]), 0.0, selector, spec)
     elif kind == "NetworkChaos" and "delay" in spec and "target" not in spec and spec.get("direction", "to") != "from":
-        jitter = seconds(spec["delay"].get("jitter", ""))
-        yield _Delay(seconds(spec["delay"]["latency"]) + jitter, jitter, selector)
+        jitter = parse_seconds(spec["delay"].get("jitter", ""))
+        yield _Delay(parse_seconds(spec["delay"]["latency"]) + jitter, jitter, selector)
 
 
-def _told(delay: _Delay, workload: Object) -> str:
-    if not delay.selector or not delay.selector.items() <= pod_labels(workload).items():
+def _format_caution(delay: _Delay, workload: Object) -> str:
+    if not delay.selector or not delay.selector.items() <= read_pod_labels(workload).items():
         return ""
     hasty = [
         (kind, probe.get("timeoutSeconds", _PATIENCE), messages)
@@ -88,12 +88,13 @@ def _told(delay: _Delay, workload: Object) -> str:
     where = "" if delay.proxy is None else ", in a real cluster: the proxy of the lab lets probes pass"
     instead = f"; a delay below {bound:g} s leaves it slow" if bound > 0 else ""
     return (
-        f"{' and '.join(kinds)} of {spelled(workload)} wait{'s' * (len(kinds) == 1)} {waits} s, less than an answer "
+        f"{' and '.join(kinds)} of {format_reference(workload)} wait{'s' * (len(kinds) == 1)} {waits} s, less than "
+        f"an answer "
         f"takes: {' and '.join(dict.fromkeys(_THEN[k] for k in kinds))}, and callers see errors{where}{instead}"
     )
 
 
-def _meant(proxy: Object, container: Object, asked: Object) -> bool:
+def _is_matched(proxy: Object, container: Object, asked: Object) -> bool:
     """Whether the requests of a probe are among those that a proxy holds back."""
     ports = {port.get("name"): port["containerPort"] for port in container.get("ports") or ()}
     port = ports.get(asked["port"], asked["port"])

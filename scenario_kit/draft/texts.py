@@ -21,7 +21,7 @@ _ARTICLES: Final = frozenset(
 _PAGED: Final = "The people on call were paged a few minutes ago: something in the application is not healthy."
 
 
-def brief(alerts: Iterable[AlertExpectation]) -> str:
+def write_brief(alerts: Iterable[AlertExpectation]) -> str:
     """The page, from the alert that must fire."""
     first = next((a.name for a in alerts if a.alert_class == "MustFire"), "")
     return _NOTICED.get(first, _PAGED)
@@ -31,18 +31,18 @@ def brief(alerts: Iterable[AlertExpectation]) -> str:
 _ASKED: Final = "Somebody says that the application has not felt right today. Is something wrong?"
 
 
-def question() -> str:
+def write_question() -> str:
     """The page of a scenario in which nobody needs to act: it must not promise trouble."""
     return _ASKED
 
 
-def title(fault_type: FaultType, fault: Fault) -> str:
+def write_title(fault_type: FaultType, fault: Fault) -> str:
     """Where it happens, and what. Never shown to a solver."""
     first, _, rest = fault_type.title.partition(" ")
     what = f"{first.lower()} {rest}" if first in _ARTICLES else fault_type.title
     return f"{Reference.parse(fault.target).name}: {what}"[:160]
 
 
-def description(fault_type: FaultType) -> str:
+def write_description(fault_type: FaultType) -> str:
     """The mechanism. Never shown to a solver."""
     return " ".join(fault_type.description.split())

@@ -8,29 +8,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scenario_kit.judge.expectations import (
-    chosen,
-    declared,
-    firing,
+    describe_since,
+    format_alert,
+    is_declared,
     label,
-    of_class,
-    spelled_alert,
-    told_since,
-    wanted_label,
+    label_expectation,
+    list_by_class,
+    list_firing,
+    select_timelines,
 )
 from scenario_kit.model import AlertExpectation, AlertHistory, Finding, Severity
 from scenario_kit.model.scenario import Expect
 
 
-def pending_must_fire(history: AlertHistory, expect: Expect, injected_at: float) -> list[AlertExpectation]:
+def list_pending(history: AlertHistory, expect: Expect, injected_at: float) -> list[AlertExpectation]:
     """The must-fire expectations that have not fired since injection."""
     return [
         e
-        for e in of_class(expect, "MustFire")
-        if all(t.onset(injected_at) is None for t in chosen(e, history.timelines))
+        for e in list_by_class(expect, "MustFire")
+        if all(t.onset(injected_at) is None for t in select_timelines(e, history.timelines))
     ]
 
 
-def fired(
+def check_fired(
     history: AlertHistory,
     expect: Expect,
     injected_at: float,
@@ -44,17 +44,19 @@ def fired(
     """
     zero = injected_at if counted_from is None else counted_from
     findings = []
-    for expectation in of_class(expect, "MustFire"):
+    for expectation in list_by_class(expect, "MustFire"):
         within = deadlines[expectation]
-        onsets = [o for t in chosen(expectation, history.timelines) if (o := t.onset(injected_at)) is not None]
+        onsets = [
+            o for t in select_timelines(expectation, history.timelines) if (o := t.onset(injected_at)) is not None
+        ]
         if onsets and min(onsets) <= zero + within:
             continue
         late = min(onsets) - zero if onsets else None
-        findings.append(_missing(history, expectation, injected_at, within, late))
+        findings.append(_report_missing(history, expectation, injected_at, within, late))
     return findings
 
 
-def _missing(
+def _report_missing(
     history: AlertHistory, expectation: AlertExpectation, injected_at: float, within: float, late: float | None
 ) -> Finding:
     elsewhere = [t for t in history.timelines if t.name == expectation.name and t.onset(injected_at) is not None]
@@ -63,7 +65,7 @@ def _missing(
         return Finding(
             code="SK322",
             severity=Severity.ERROR,
-            message=f"{wanted_label(expectation)} fired too late",
+            message=f"{label_expectation(expectation)} fired too late",
             observed=f"{late:.0f} s after injection",
             expected=f"within {within:.0f} s",
             fix=f"withinSeconds: {propose_deadline(late)}",
@@ -84,9 +86,9 @@ def _missing(
     return Finding(
         code="SK322",
         severity=Severity.ERROR,
-        message=f"must-fire {wanted_label(expectation)} did not fire",
+        message=f"must-fire {label_expectation(expectation)} did not fire",
         observed=observed,
-        expected=f"{wanted_label(expectation)} within {within:.0f} s of injection",
+        expected=f"{label_expectation(expectation)} within {within:.0f} s of injection",
         why="if a promised symptom does not appear, nobody is told about the incident",
         fix="expect an alert that fires (see observed), or make the fault stronger, or its target a busier one"
         if others
@@ -95,7 +97,7 @@ def _missing(
     )
 
 
-def forbidden(
+def check_forbidden(
     history: AlertHistory, expect: Expect, start: float, end: float, *, closed: bool = False
 ) -> list[Finding]:
     """From injection to the end of hold: no must-not-fire alert; undeclared alerts are noted.
@@ -103,68 +105,70 @@ def forbidden(
     ``closed`` refuses them: the scenario claims that it knows every alert.
     """
     findings = []
-    for timeline in firing(history, start, end):
-        if any(chosen(e, [timeline]) for e in of_class(expect, "MustNotFire")):
+    for timeline in list_firing(history, start, end):
+        if any(select_timelines(e, [timeline]) for e in list_by_class(expect, "MustNotFire")):
             findings.append(
                 Finding(
                     code="SK321",
                     severity=Severity.ERROR,
                     message=f"must-not-fire {label(timeline)} fired",
-                    observed=f"firing {told_since(timeline, start, start)} after injection",
+                    observed=f"firing {describe_since(timeline, start, start)} after injection",
                     expected="not firing from injection to the end of hold",
                     why="the scenario promises that this symptom is absent",
                     fix="declare it MayFire or MustFire, or narrow it with `on`",
                 )
             )
-        elif closed and not declared(expect, timeline):
+        elif closed and not is_declared(expect, timeline):
             findings.append(
                 Finding(
                     code="SK327",
                     severity=Severity.ERROR,
                     message=f"{label(timeline)} fired, which nobody declared",
-                    observed=f"firing {told_since(timeline, start, start)} after injection",
+                    observed=f"firing {describe_since(timeline, start, start)} after injection",
                     expected="only declared alerts, as the outcome is Benign",
                     why=("a benign event is described completely: every alert that a solver sees must be part of it"),
-                    fix=f"add {spelled_alert(timeline, 'class: MayFire')} to expect.alerts",
+                    fix=f"add {format_alert(timeline, 'class: MayFire')} to expect.alerts",
                 )
             )
-        elif not declared(expect, timeline):
+        elif not is_declared(expect, timeline):
             findings.append(
                 Finding(
                     code="SK325",
                     severity=Severity.WARNING,
                     message=f"{label(timeline)} fired and no expectation speaks of it",
-                    observed=f"firing {told_since(timeline, start, start)} after injection",
+                    observed=f"firing {describe_since(timeline, start, start)} after injection",
                     expected="every alert of the incident declared",
-                    fix=f"add {spelled_alert(timeline, 'class: MayFire')} to expect.alerts",
+                    fix=f"add {format_alert(timeline, 'class: MayFire')} to expect.alerts",
                 )
             )
     return findings
 
 
-def held(history: AlertHistory, expect: Expect, at: float) -> list[Finding]:
+def check_held(history: AlertHistory, expect: Expect, at: float) -> list[Finding]:
     """At the end of hold each must-fire alert still fires: the fault lasts while nobody acts."""
     return [
         Finding(
             code="SK305",
             severity=Severity.ERROR,
-            message=f"{wanted_label(e)} stopped firing although nobody acted",
-            observed=_last(e, history),
+            message=f"{label_expectation(e)} stopped firing although nobody acted",
+            observed=_describe_last(e, history),
             expected="still firing at the end of the hold window",
             why="an incident that heals by itself rewards doing nothing",
             fix="use a fault that persists, or a shorter-lived expectation (class: MayFire)",
         )
-        for e in of_class(expect, "MustFire")
-        if not any(t.firing_at(at) for t in chosen(e, history.timelines))
+        for e in list_by_class(expect, "MustFire")
+        if not any(t.firing_at(at) for t in select_timelines(e, history.timelines))
     ]
 
 
-def still_firing(history: AlertHistory, expect: Expect, since: float, *, code: str, procedure: str) -> list[Finding]:
+def check_still_firing(
+    history: AlertHistory, expect: Expect, since: float, *, code: str, procedure: str
+) -> list[Finding]:
     """After a decoy, or a repair that leaves a cause: at least the set as a whole has not cleared.
 
     ``since`` is when an alert that only dipped would have been back; one that fires then, or later, is enough.
     """
-    expectations = of_class(expect, "MustFire")
+    expectations = list_by_class(expect, "MustFire")
     if not expectations or any(_fires_after(e, history, since) for e in expectations):
         return []
     spared = code == "SK403"
@@ -175,7 +179,7 @@ def still_firing(history: AlertHistory, expect: Expect, since: float, *, code: s
             message=f"with '{procedure}' repaired, a labelled cause is left, but its alerts cleared"
             if spared
             else f"'{procedure}' cleared every must-fire alert",
-            observed="; ".join(_last(e, history) for e in expectations),
+            observed="; ".join(_describe_last(e, history) for e in expectations),
             expected="at least one of them still firing",
             why="a cause that nobody needs to repair is none"
             if spared
@@ -187,7 +191,7 @@ def still_firing(history: AlertHistory, expect: Expect, since: float, *, code: s
     ]
 
 
-def left_firing(history: AlertHistory, expect: Expect, since: float, left: Sequence[str]) -> list[Finding]:
+def check_left_firing(history: AlertHistory, expect: Expect, since: float, left: Sequence[str]) -> list[Finding]:
     """Where only the faults of ``left`` are in force, every alert that counts from one of them is theirs.
 
     ``since`` is as it is for `still_firing`.
@@ -196,26 +200,26 @@ def left_firing(history: AlertHistory, expect: Expect, since: float, left: Seque
         Finding(
             code="SK410",
             severity=Severity.ERROR,
-            message=f"{wanted_label(e)} counts after '{e.after}', and clears although that is not repaired",
-            observed=_last(e, history),
+            message=f"{label_expectation(e)} counts after '{e.after}', and clears although that is not repaired",
+            observed=_describe_last(e, history),
             expected=f"firing for as long as '{e.after}' is in force",
             why="the file says that this fault raises it",
             fix="write `after` of the fault that raises it, or leave it out",
         )
-        for e in of_class(expect, "MustFire")
+        for e in list_by_class(expect, "MustFire")
         if e.after in left and not _fires_after(e, history, since)
     ]
 
 
 def _fires_after(expectation: AlertExpectation, history: AlertHistory, since: float) -> bool:
-    return any(t.fires_within(since, history.end) for t in chosen(expectation, history.timelines))
+    return any(t.fires_within(since, history.end) for t in select_timelines(expectation, history.timelines))
 
 
-def _last(expectation: AlertExpectation, history: AlertHistory) -> str:
-    ends = [i.end for t in chosen(expectation, history.timelines) for i in t.firing if i.end is not None]
+def _describe_last(expectation: AlertExpectation, history: AlertHistory) -> str:
+    ends = [i.end for t in select_timelines(expectation, history.timelines) for i in t.firing if i.end is not None]
     if not ends:
-        return f"{wanted_label(expectation)} never fired"
-    return f"{wanted_label(expectation)} last fired at {max(ends) - history.start:.0f} s"
+        return f"{label_expectation(expectation)} never fired"
+    return f"{label_expectation(expectation)} last fired at {max(ends) - history.start:.0f} s"
 
 
 def propose_deadline(onset: float) -> int:

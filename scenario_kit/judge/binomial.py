@@ -11,7 +11,7 @@ from math import exp, fsum, lgamma, log, log1p
 _NOTHING = 1e-18
 
 
-def at_least(k: int, n: int, p: float) -> float:
+def compute_upper_tail(k: int, n: int, p: float) -> float:
     """How likely ``k`` or more of ``n`` independent trials succeed, each with probability ``p``.
 
     >>> at_least(2, 3, 0.5)

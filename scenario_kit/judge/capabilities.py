@@ -13,7 +13,7 @@ Offers = Callable[[Capability, str], bool]
 _NONE: Final[Mapping[str, Sequence[str]]] = {}
 
 
-def lacking(
+def find_lacks(
     faults: Iterable[Fault],
     app: App,
     known: Sequence[Capability],
@@ -29,11 +29,11 @@ def lacking(
     needs += [(f"option '{option}' of app '{app.name}'", need) for option, group in options.items() for need in group]
     if app.twin is None:
         needs.append((f"app '{app.name}'", "real-data-plane"))
-    found = (_lack(who, need, app, known, offers) for who, need in needs)
+    found = (_find_lack(who, need, app, known, offers) for who, need in needs)
     return [lack for lack in found if lack is not None]
 
 
-def _lack(who: str, need: str, app: App, known: Sequence[Capability], offers: Offers) -> Lack | None:
+def _find_lack(who: str, need: str, app: App, known: Sequence[Capability], offers: Offers) -> Lack | None:
     for capability in known:
         argument = capability.argument(need)
         if argument is None:
@@ -46,7 +46,7 @@ def _lack(who: str, need: str, app: App, known: Sequence[Capability], offers: Of
     return Lack(need=need, who=who, meaning="a word that the vocabulary of capabilities does not have", where="nowhere")
 
 
-def findings(lacks: Iterable[Lack], environment: str) -> list[Finding]:
+def report_lacks(lacks: Iterable[Lack], environment: str) -> list[Finding]:
     """SK911 for each; ``environment`` is whom the capability is missed in, such as ``the lab``."""
     return [
         Finding(

@@ -7,14 +7,14 @@ from typing import Any, Final
 
 from scenario_kit.judge.collateral_changes import Name, Write
 from scenario_kit.model import Object
-from scenario_kit.model.difference import at, paths
-from scenario_kit.model.quantity import number
+from scenario_kit.model.difference import find_paths, get_at
+from scenario_kit.model.quantity import parse_quantity
 
 #: Numbers under these names are no sizes.
 _NAMES: Final = ("ports", "port", "targetPort", "nodePort", "metadata")
 
 
-def raised(before: Iterable[Object], writes: Iterable[Write]) -> float:
+def find_raised(before: Iterable[Object], writes: Iterable[Write]) -> float:
     """The greatest factor by which a number was raised, above what it was in the healthy app; 1 where none was.
 
     Args:
@@ -27,20 +27,22 @@ def raised(before: Iterable[Object], writes: Iterable[Write]) -> float:
         if was is None or now is None:
             continue
         rendered = healthy.get((now["kind"], now["metadata"]["name"]), {})
-        for path in paths(was, now):
+        for path in find_paths(was, now):
             if any(part in _NAMES for part in path):
                 continue
-            known = [n for value in (at(was, path), at(rendered, path)) if (n := _number(value)) is not None]
-            new = _number(at(now, path))
+            known = [
+                n for value in (get_at(was, path), get_at(rendered, path)) if (n := _parse_number(value)) is not None
+            ]
+            new = _parse_number(get_at(now, path))
             if known and new is not None and max(known) > 0:
                 factor = max(factor, new / max(known))
     return factor
 
 
-def _number(value: Any) -> float | None:
+def _parse_number(value: Any) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
-        return number(value)
+        return parse_quantity(value)
     except ValueError:
         return None

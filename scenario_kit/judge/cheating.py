@@ -20,6 +20,6 @@ CODES: Final = {
 }
 
 
-def code_of(name: str) -> str:
+def get_code(name: str) -> str:
     """The finding code of a cheat; one that is not of the battery is a wrong repair like any other."""
     return CODES.get(name, "SK427")

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from scenario_kit.judge.invariants import effective
+from scenario_kit.judge.invariants import read_effective
 from scenario_kit.model import App, Object
-from scenario_kit.model.difference import Path, at, meets, paths
-from scenario_kit.model.flag import flags_in
-from scenario_kit.model.quantity import same
-from scenario_kit.model.reference import WORKLOADS, bare
+from scenario_kit.model.difference import Path, find_paths, get_at, meets
+from scenario_kit.model.flag import read_flags
+from scenario_kit.model.quantity import is_same_quantity
+from scenario_kit.model.reference import WORKLOADS, strip_reference
 
 #: An object by kind and name.
 Name = tuple[str, str]
@@ -38,7 +38,7 @@ class Write(NamedTuple):
     after: Object | None
 
 
-def altered(
+def find_alterations(
     app: App,
     before: Iterable[Object],
     now: Iterable[Object],
@@ -54,23 +54,23 @@ def altered(
         writes: what the faults did to objects.
         involved: the objects that have a part in the incident; their pods may run in another way than before.
     """
-    former, present = _by_name(before), _by_name(now)
+    former, present = _index_by_name(before), _index_by_name(now)
     written = list(writes)
     spared: dict[Name, list[Path]] = {}
     for write in written:
         known = write.before or write.after
         if known is not None:
-            whole = [()] if write.before is None or write.after is None else paths(write.before, write.after)
+            whole = [()] if write.before is None or write.after is None else find_paths(write.before, write.after)
             spared.setdefault(_name(known), []).extend(whole)
-    free = {bare(text) for text in involved}
+    free = {strip_reference(text) for text in involved}
     problems: list[str] = []
     for name, obj in former.items():
         if name in present and name[0] not in _ENDING:
-            problems += _differences(app, obj, present[name], spared.get(name, []), around=name in free)
-    return [*problems, *_selected(former, present, spared), *_flags(app, former, present, written)]
+            problems += _find_differences(app, obj, present[name], spared.get(name, []), around=name in free)
+    return [*problems, *_check_selectors(former, present, spared), *_check_flags(app, former, present, written)]
 
 
-def _by_name(objects: Iterable[Object]) -> dict[Name, Object]:
+def _index_by_name(objects: Iterable[Object]) -> dict[Name, Object]:
     return {_name(obj): obj for obj in objects}
 
 
@@ -78,13 +78,13 @@ def _name(obj: Object) -> Name:
     return str(obj["kind"]), str(obj["metadata"]["name"])
 
 
-def _differences(app: App, before: Object, now: Object, spared: Iterable[Path], *, around: bool) -> Iterator[str]:
+def _find_differences(app: App, before: Object, now: Object, spared: Iterable[Path], *, around: bool) -> Iterator[str]:
     kind, name = _name(before)
-    own, old, new = list(spared), _asked(before), _asked(now)
-    load = any(bare(c.workload) == (kind, name) for c in app.components if c.role == "Load")
-    for path in paths(old, new):
-        was, is_ = at(old, path), at(new, path)
-        if _equal(was, is_) or any(meets(path, other) for other in own):
+    own, old, new = list(spared), _strip_to_spec(before), _strip_to_spec(now)
+    load = any(strip_reference(c.workload) == (kind, name) for c in app.components if c.role == "Load")
+    for path in find_paths(old, new):
+        was, is_ = get_at(old, path), get_at(new, path)
+        if _is_equal(was, is_) or any(meets(path, other) for other in own):
             continue
         if not was and not _is_new(old, path):  # a default, or bookkeeping
             continue
@@ -92,11 +92,11 @@ def _differences(app: App, before: Object, now: Object, spared: Iterable[Path], 
             continue
         if around and kind in WORKLOADS and path[:1] == ("spec",) and not any(p in path for p in _PROBES):
             continue
-        told = "" if kind == "Secret" else f" is {_short(is_)}, its baseline is {_short(was)}"
+        told = "" if kind == "Secret" else f" is {_shorten(is_)}, its baseline is {_shorten(was)}"
         yield f"{kind}/{name}: {'.'.join(path)}{told or ' is not what it was'}"
 
 
-def _asked(obj: Object) -> Object:
+def _strip_to_spec(obj: Object) -> Object:
     """The part of an object that says what it does: no status, no metadata."""
     found = {k: v for k, v in obj.items() if k not in ("status", "metadata", "apiVersion", "kind", "stringData")}
     if obj.get("kind") == "ServiceAccount":
@@ -104,26 +104,26 @@ def _asked(obj: Object) -> Object:
     return found
 
 
-def _equal(was: Any, is_: Any) -> bool:
+def _is_equal(was: Any, is_: Any) -> bool:
     """Whether both say the same: the API server leaves out what is empty, and spells quantities its own way."""
-    return (not was and not is_) or same(was, is_)
+    return (not was and not is_) or is_same_quantity(was, is_)
 
 
 def _is_new(before: Object, path: Path) -> bool:
     """Whether something was added where nothing is added by itself: what is inside of what was there is a default."""
-    return any(part in _CLOSED and at(before, path[: i + 2]) is None for i, part in enumerate(path))
+    return any(part in _CLOSED and get_at(before, path[: i + 2]) is None for i, part in enumerate(path))
 
 
 def _is_flags(app: App, kind: str, name: str, path: Path) -> bool:
     return app.flags is not None and (kind, name, path[1:2]) == ("ConfigMap", app.flags.config_map, (app.flags.key,))
 
 
-def _selected(
+def _check_selectors(
     before: Mapping[Name, Object], now: Mapping[Name, Object], spared: Mapping[Name, list[Path]]
 ) -> Iterator[str]:
     """Services that lead to other workloads than before, although no fault changed selector or labels."""
     for name in (n for n in before if n[0] == "Service" and n in now):
-        was, is_ = selected(before[name], before.values()), selected(now[name], now.values())
+        was, is_ = list_selected(before[name], before.values()), list_selected(now[name], now.values())
         for workload in sorted(was ^ is_):
             labels = ("spec", "template", "metadata", "labels")
             own = any(meets(path, ("spec", "selector")) for path in spared.get(name, []))
@@ -133,7 +133,7 @@ def _selected(
                 yield f"Service/{name[1]} {says} the pods of {'/'.join(workload)}"
 
 
-def selected(service: Object, objects: Iterable[Object]) -> set[Name]:
+def list_selected(service: Object, objects: Iterable[Object]) -> set[Name]:
     """The workloads whose pods a Service selects."""
     selector = (service.get("spec") or {}).get("selector") or {}
     home = service["metadata"].get("namespace")
@@ -141,11 +141,11 @@ def selected(service: Object, objects: Iterable[Object]) -> set[Name]:
         _name(obj)
         for obj in objects
         if obj["kind"] in WORKLOADS and selector and obj["metadata"].get("namespace") == home
-        and selector.items() <= (at(obj, ("spec", "template", "metadata", "labels")) or {}).items()
+        and selector.items() <= (get_at(obj, ("spec", "template", "metadata", "labels")) or {}).items()
     }  # fmt: skip
 
 
-def _flags(
+def _check_flags(
     app: App, before: Mapping[Name, Object], now: Mapping[Name, Object], writes: Iterable[Write]
 ) -> Iterator[str]:
     """Feature flags that answer otherwise than before, but for those of the faults and of the load."""
@@ -155,21 +155,21 @@ def _flags(
     loads = {c.name for c in app.components if c.role == "Load"}
     free = {flag for flag, trait in store.effects.items() if trait.component in loads}
     for write in (w for w in writes if _name(w.before or w.after or before[name]) == name):
-        one, other = (_answers(obj, store.key) for obj in write)
+        one, other = (_read_answers(obj, store.key) for obj in write)
         free |= {flag for flag in {*one, *other} if one.get(flag) != other.get(flag)}
-    was, is_ = _answers(before[name], store.key), _answers(now[name], store.key)
+    was, is_ = _read_answers(before[name], store.key), _read_answers(now[name], store.key)
     for flag in sorted(was):
         if flag not in free and was[flag] != is_.get(flag):
             yield f"ConfigMap/{store.config_map}: flag {flag} is {is_.get(flag, 'gone')}, its baseline is {was[flag]}"
 
 
-def _answers(obj: Object | None, key: str) -> dict[str, str]:
+def _read_answers(obj: Object | None, key: str) -> dict[str, str]:
     try:
-        return {name: effective(flag) for name, flag in flags_in(obj or {}, key).items()}
+        return {name: read_effective(flag) for name, flag in read_flags(obj or {}, key).items()}
     except ValueError:
         return {}
 
 
-def _short(value: Any) -> str:
+def _shorten(value: Any) -> str:
     text = "gone" if value is None else str(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

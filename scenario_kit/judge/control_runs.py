@@ -9,35 +9,35 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from scenario_kit.judge.expectations import (
-    background,
-    beside,
-    chosen,
-    chronic,
-    firing,
+    describe_since,
+    format_alert,
+    is_background,
+    is_beside,
+    is_chronic,
     label,
+    label_expectation,
+    list_by_class,
+    list_firing,
     matches,
-    of_class,
-    spelled_alert,
-    told_since,
-    wanted_label,
+    select_timelines,
 )
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Finding, Interval, Severity
 from scenario_kit.model.scenario import Expect
 
 
-def quiet(history: AlertHistory, expect: Expect, start: float, end: float) -> list[Finding]:
+def check_quiet(history: AlertHistory, expect: Expect, start: float, end: float) -> list[Finding]:
     """Before injection: what must fire later must not fire now; anything else that fires is chronic and undeclared."""
     findings = []
-    for timeline in firing(history, start, end):
-        if background(expect, timeline):
+    for timeline in list_firing(history, start, end):
+        if is_background(expect, timeline):
             continue
-        must = any(timeline in chosen(e, [timeline]) for e in of_class(expect, "MustFire"))
+        must = any(timeline in select_timelines(e, [timeline]) for e in list_by_class(expect, "MustFire"))
         findings.append(
             Finding(
                 code="SK302" if must else "SK303",
                 severity=Severity.ERROR if must else Severity.WARNING,
                 message=f"{label(timeline)} fires before anything was injected",
-                observed=f"firing {told_since(timeline, start, start)}",
+                observed=f"firing {describe_since(timeline, start, start)}",
                 expected="no alert in the quiet window",
                 why="an alert that is on anyway says nothing about the fault",
                 fix="choose an alert that the healthy app does not raise, or list it under expect.background",
@@ -46,7 +46,7 @@ def quiet(history: AlertHistory, expect: Expect, start: float, end: float) -> li
     return findings
 
 
-def faded(history: AlertHistory, expect: Expect, start: float) -> float | None:
+def find_start_end(history: AlertHistory, expect: Expect, start: float) -> float | None:
     """When that was over which the start of the app set off, as services fail while those come up that they need.
 
     It is what was pending or firing at ``start`` already, but for alerts that are declared as chronic. ``start`` where
@@ -55,7 +55,7 @@ def faded(history: AlertHistory, expect: Expect, start: float) -> float | None:
     ends = [
         interval.end
         for timeline in history.timelines
-        if not background(expect, timeline)
+        if not is_background(expect, timeline)
         for interval in _set_off(timeline, start)
     ]
     known = [end for end in ends if end is not None]
@@ -71,7 +71,7 @@ def _set_off(timeline: AlertTimeline, start: float) -> Iterator[Interval]:
             yield stretch
 
 
-def control(
+def check_control(
     history: AlertHistory,
     expect: Expect,
     start: float,
@@ -96,27 +96,27 @@ def control(
             code="SK307",
             severity=Severity.ERROR,
             message=f"{label(timeline)} fires although {done}",
-            observed=f"firing {told_since(timeline, start, start)} in the control run",
+            observed=f"firing {describe_since(timeline, start, start)} in the control run",
             expected="a control run without alerts",
             why="then a distractor does harm" if made else "then the fault is not shown to be what makes it fire",
             fix="use a milder distractor, declare the alert on its own object (MayFire, `after`), or make it a Cause"
             if made
-            else _without_fault(expect, timeline, sham),
+            else _suggest_fix(expect, timeline, sham),
         )
-        for timeline in firing(history, start, end)
-        if not (chronic(history, expect, timeline, start) if made or sham else background(expect, timeline))
-        and not beside(own, expect, timeline)
+        for timeline in list_firing(history, start, end)
+        if not (is_chronic(history, expect, timeline, start) if made or sham else is_background(expect, timeline))
+        and not is_beside(own, expect, timeline)
     ]
 
 
-def never_on(history: AlertHistory, expect: Expect, start: float, end: float) -> list[Finding]:
+def check_never_on(history: AlertHistory, expect: Expect, start: float, end: float) -> list[Finding]:
     """What is said to be chronically on, and never fires in a run without the fault."""
-    seen = firing(history, start, end)
+    seen = list_firing(history, start, end)
     return [
         Finding(
             code="SK330",
             severity=Severity.WARNING,
-            message=f"{wanted_label(known)} is said to be on anyway, and never fires",
+            message=f"{label_expectation(known)} is said to be on anyway, and never fires",
             observed="not firing at any time of the run without the fault",
             expected="an alert that the healthy app raises",
             why="whatever it will tell one day is declared away",
@@ -127,39 +127,43 @@ def never_on(history: AlertHistory, expect: Expect, start: float, end: float) ->
     ]
 
 
-def _without_fault(expect: Expect, timeline: AlertTimeline, sham: bool) -> str:
+def _suggest_fix(expect: Expect, timeline: AlertTimeline, sham: bool) -> str:
     """What helps against an alert that the healthy app raises: what is promised cannot be background."""
-    if sham or any(chosen(e, [timeline]) for e in of_class(expect, "MustFire")):
+    if sham or any(select_timelines(e, [timeline]) for e in list_by_class(expect, "MustFire")):
         return "use a rule with a longer `for`, or another alert"
-    known = spelled_alert(timeline, "reason: …")
+    known = format_alert(timeline, "reason: …")
     return f"add {known} to expect.background if the app raises it anyway, or use a rule with a longer `for`"
 
 
-def nothing(history: AlertHistory, expect: Expect, start: float, end: float) -> list[Finding]:
+def check_nothing(history: AlertHistory, expect: Expect, start: float, end: float) -> list[Finding]:
     """Where there is no incident, no alert fires but those that are chronic, and those that may fire and pass again.
 
     ``start`` is the injection, ``end`` that of the hold. Chronic is only what fired before the injection as well.
     """
     findings = []
-    for timeline in firing(history, start, end):
-        if chronic(history, expect, timeline, start):
+    for timeline in list_firing(history, start, end):
+        if is_chronic(history, expect, timeline, start):
             continue
-        allowed = background(expect, timeline) or any(chosen(e, [timeline]) for e in of_class(expect, "MayFire"))
+        allowed = is_background(expect, timeline) or any(
+            select_timelines(e, [timeline]) for e in list_by_class(expect, "MayFire")
+        )
         if not allowed:
-            findings.append(_unwanted(timeline, f"{label(timeline)} fires although there is no incident", start))
+            findings.append(
+                _report_unexpected(timeline, f"{label(timeline)} fires although there is no incident", start)
+            )
         elif timeline.firing_at(end):
             findings.append(
-                _unwanted(timeline, f"{label(timeline)} fires and does not pass, which is an incident", start)
+                _report_unexpected(timeline, f"{label(timeline)} fires and does not pass, which is an incident", start)
             )
     return findings
 
 
-def _unwanted(timeline: AlertTimeline, message: str, start: float) -> Finding:
+def _report_unexpected(timeline: AlertTimeline, message: str, start: float) -> Finding:
     return Finding(
         code="SK307",
         severity=Severity.ERROR,
         message=message,
-        observed=f"firing {told_since(timeline, start, start)}",
+        observed=f"firing {describe_since(timeline, start, start)}",
         expected="no alert, or one that may fire and passes by itself",
         why="whoever is paged by an alert has an incident",
         fix="choose the outcome Incident or Benign, or another distractor",

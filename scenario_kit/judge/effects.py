@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Final
 
-from scenario_kit.judge.propagation_traffic import chance
+from scenario_kit.judge.propagation_traffic import compute_chance
 from scenario_kit.model import App, Object
 from scenario_kit.model.observation import Work
 
@@ -57,23 +57,23 @@ def describe_losses(names: Iterable[str], before: Mapping[str, Work], during: Ma
             continue
         now = during.get(name, nothing)
         if _fails_more(was, now):
-            found.append(f"{name} fails {_share(now):.0%} of its requests, {_share(was):.0%} before")
+            found.append(f"{name} fails {_compute_share(now):.0%} of its requests, {_compute_share(was):.0%} before")
         elif _has_less(was, now):
             found.append(f"{name} has {_rate(now):.3g} requests/s, {_rate(was):.3g} before")
     return found
 
 
 def _fails_more(was: Work, now: Work) -> bool:
-    rises = now.requests > 0 and _share(now) - _share(was) >= _FAILING
-    return rises and chance(was.errors, now.errors, was.requests, now.requests) < _CHANCE
+    rises = now.requests > 0 and _compute_share(now) - _compute_share(was) >= _FAILING
+    return rises and compute_chance(was.errors, now.errors, was.requests, now.requests) < _CHANCE
 
 
 def _has_less(was: Work, now: Work) -> bool:
     falls = _rate(now) < _LEFT * _rate(was)
-    return falls and chance(was.requests, now.requests, was.seconds, now.seconds) < _CHANCE
+    return falls and compute_chance(was.requests, now.requests, was.seconds, now.seconds) < _CHANCE
 
 
-def _share(work: Work) -> float:
+def _compute_share(work: Work) -> float:
     return work.errors / work.requests if work.requests > 0 else 0.0
 
 

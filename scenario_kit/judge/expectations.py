@@ -7,78 +7,80 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Fault
-from scenario_kit.model.reference import bare
+from scenario_kit.model.reference import strip_reference
 from scenario_kit.model.scenario import BackgroundAlert, Expect, PropagationEdge
 
 
-def same_entity(wanted: str, observed: str) -> bool:
+def is_same_entity(wanted: str, observed: str) -> bool:
     """Whether two references name the same object; namespaces are left out, a trial has one app."""
     if not wanted:
         return True
     if not observed:
         return False
-    return bare(wanted) == bare(observed)
+    return strip_reference(wanted) == strip_reference(observed)
 
 
 def matches(expectation: AlertExpectation | BackgroundAlert, timeline: AlertTimeline) -> bool:
     """Whether a timeline is the alert, on the entity, that the expectation names."""
-    return expectation.name == timeline.name and same_entity(expectation.on, timeline.entity)
+    return expectation.name == timeline.name and is_same_entity(expectation.on, timeline.entity)
 
 
-def chosen(expectation: AlertExpectation, timelines: Iterable[AlertTimeline]) -> list[AlertTimeline]:
+def select_timelines(expectation: AlertExpectation, timelines: Iterable[AlertTimeline]) -> list[AlertTimeline]:
     """The timelines that an expectation names."""
     return [t for t in timelines if matches(expectation, t)]
 
 
-def of_faults(expect: Expect, faults: Iterable[Fault], edges: Sequence[PropagationEdge]) -> Expect:
+def restrict_to_faults(expect: Expect, faults: Iterable[Fault], edges: Sequence[PropagationEdge]) -> Expect:
     """``expect`` with only those must-fire alerts that these faults explain; all of it where they explain none.
 
     A fault explains an alert that counts from its injection, and one on an object that the propagation leads to from
     an object that the fault writes.
     """
     chosen_ = list(faults)
-    reached = {bare(e.ref) for f in chosen_ for e in f.entities if e.role != "Artefact"}
-    pairs = [(bare(e.from_), bare(e.to)) for e in edges]
+    reached = {strip_reference(e.ref) for f in chosen_ for e in f.entities if e.role != "Artefact"}
+    pairs = [(strip_reference(e.from_), strip_reference(e.to)) for e in edges]
     while more := {end for start, end in pairs if start in reached} - reached:
         reached |= more
     names = {f.name for f in chosen_}
-    explained = tuple(e for e in of_class(expect, "MustFire") if e.after in names or (e.on and bare(e.on) in reached))
+    explained = tuple(
+        e for e in list_by_class(expect, "MustFire") if e.after in names or (e.on and strip_reference(e.on) in reached)
+    )
     return msgspec.structs.replace(expect, alerts=explained) if explained else expect
 
 
-def of_distractors(expect: Expect, faults: Iterable[Fault]) -> list[AlertExpectation]:
+def list_distractor_alerts(expect: Expect, faults: Iterable[Fault]) -> list[AlertExpectation]:
     """The alerts that distractors are declared to raise: trouble with no part in the incident, which nobody repairs."""
     names = {f.name for f in faults if f.role == "Distractor"}
-    return [e for e in of_class(expect, "MayFire") if e.on and e.after in names]
+    return [e for e in list_by_class(expect, "MayFire") if e.on and e.after in names]
 
 
-def beside(own: Iterable[AlertExpectation], expect: Expect, timeline: AlertTimeline) -> bool:
+def is_beside(own: Iterable[AlertExpectation], expect: Expect, timeline: AlertTimeline) -> bool:
     """Whether an alert belongs to trouble beside the incident: it is on an object of which ``own`` says so.
 
     What the incident promises, or rules out, is its own wherever it fires.
     """
     promised = any(matches(e, timeline) for e in expect.alerts if e.alert_class != "MayFire")
-    return not promised and any(same_entity(e.on, timeline.entity) for e in own)
+    return not promised and any(is_same_entity(e.on, timeline.entity) for e in own)
 
 
-def of_class(expect: Expect, alert_class: str) -> list[AlertExpectation]:
+def list_by_class(expect: Expect, alert_class: str) -> list[AlertExpectation]:
     """Expectations of one class."""
     return [e for e in expect.alerts if e.alert_class == alert_class]
 
 
-def background(expect: Expect, timeline: AlertTimeline) -> bool:
+def is_background(expect: Expect, timeline: AlertTimeline) -> bool:
     """Whether the scenario declares this alert as chronically on."""
     return any(matches(b, timeline) for b in expect.background)
 
 
-def chronic(history: AlertHistory, expect: Expect, timeline: AlertTimeline, since: float) -> bool:
+def is_chronic(history: AlertHistory, expect: Expect, timeline: AlertTimeline, since: float) -> bool:
     """Whether an alert that is declared as chronically on did fire before ``since``, when nothing had been done."""
-    return background(expect, timeline) and timeline.fires_within(history.start, since)
+    return is_background(expect, timeline) and timeline.fires_within(history.start, since)
 
 
-def declared(expect: Expect, timeline: AlertTimeline) -> bool:
+def is_declared(expect: Expect, timeline: AlertTimeline) -> bool:
     """Whether any expectation speaks of this alert."""
-    return background(expect, timeline) or any(matches(e, timeline) for e in expect.alerts)
+    return is_background(expect, timeline) or any(matches(e, timeline) for e in expect.alerts)
 
 
 def label(timeline: AlertTimeline) -> str:
@@ -86,23 +88,23 @@ def label(timeline: AlertTimeline) -> str:
     return f"{timeline.name} on {timeline.entity}" if timeline.entity else timeline.name
 
 
-def wanted_label(expectation: AlertExpectation | BackgroundAlert) -> str:
+def label_expectation(expectation: AlertExpectation | BackgroundAlert) -> str:
     """How an expectation is called in messages."""
     return f"{expectation.name} on {expectation.on}" if expectation.on else expectation.name
 
 
-def firing(history: AlertHistory, start: float, end: float) -> list[AlertTimeline]:
+def list_firing(history: AlertHistory, start: float, end: float) -> list[AlertTimeline]:
     """The alerts that fire at some time between two instants."""
     return [t for t in history.timelines if t.fires_within(start, end)]
 
 
-def told_since(timeline: AlertTimeline, start: float, zero: float) -> str:
+def describe_since(timeline: AlertTimeline, start: float, zero: float) -> str:
     """From when on an alert fires after ``start``, in words that count from ``zero``."""
     onset = timeline.onset(start)
     return f"from +{(onset or start) - zero:.0f} s"
 
 
-def spelled_alert(timeline: AlertTimeline, more: str) -> str:
+def format_alert(timeline: AlertTimeline, more: str) -> str:
     """An alert as a scenario writes it, ready to be pasted; without `on` where it names no entity."""
     on = f", on: {timeline.entity}" if timeline.entity else ""
     return f"{{name: {timeline.name}{on}, {more}}}"

@@ -9,8 +9,8 @@ from typing import Final
 from msgspec import structs
 
 from scenario_kit.model import App, Object, Value
-from scenario_kit.model.flag import flags_in
-from scenario_kit.model.quantity import number
+from scenario_kit.model.flag import read_flags
+from scenario_kit.model.quantity import parse_quantity
 
 #: Requests and limits may grow by this factor before a repair counts as masking.
 RESOURCE_FACTOR: Final = 4
@@ -36,7 +36,7 @@ class Guarded(Value, frozen=True, kw_only=True):
     leads: tuple[str, ...] = ()
 
 
-def baseline(objects: Iterable[Object], app: App, usual: Mapping[str, str] | None = None) -> tuple[Guarded, ...]:
+def take_baseline(objects: Iterable[Object], app: App, usual: Mapping[str, str] | None = None) -> tuple[Guarded, ...]:
     """Guards of an app at rest. Of what generates load, environment and feature flags count too: the offered load.
 
     ``usual`` is how the scenario's own load is set, by variable or flag. Repeats offer more or less, and a repair that
@@ -47,15 +47,17 @@ def baseline(objects: Iterable[Object], app: App, usual: Mapping[str, str] | Non
     guarded = [_guard(o, f"{o['kind']}/{o['metadata']['name']}" in loads) for o in placed if o["kind"] in _KINDS]
     leads = {o["metadata"]["name"]: _leads(o, placed) for o in placed if o["kind"] == "Service"}
     guarded = [structs.replace(g, leads=leads[g.name]) if g.kind == "Service" else g for g in guarded]
-    guarded += [g for o in placed if (g := _flags(o, app)) is not None]
-    return tuple(structs.replace(g, usual=_among(g.environment, usual or {})) if g.environment else g for g in guarded)
+    guarded += [g for o in placed if (g := _guard_flags(o, app)) is not None]
+    return tuple(
+        structs.replace(g, usual=_select_settings(g.environment, usual or {})) if g.environment else g for g in guarded
+    )
 
 
-def _among(environment: Mapping[str, str], usual: Mapping[str, str]) -> dict[str, str]:
+def _select_settings(environment: Mapping[str, str], usual: Mapping[str, str]) -> dict[str, str]:
     return {key: usual[name] for key in environment if (name := key.partition("/")[2]) in usual}
 
 
-def _flags(obj: Object, app: App) -> Guarded | None:
+def _guard_flags(obj: Object, app: App) -> Guarded | None:
     """The flags that a load generator asks for, as they are effective; None for any other object."""
     store = app.flags
     if store is None or (obj["kind"], obj["metadata"]["name"]) != ("ConfigMap", store.config_map):
@@ -63,14 +65,14 @@ def _flags(obj: Object, app: App) -> Guarded | None:
     loads = {c.name for c in app.components if c.role == "Load"}
     asked = [name for name, trait in store.effects.items() if trait.component in loads]
     try:
-        written = flags_in(obj, store.key)
+        written = read_flags(obj, store.key)
     except ValueError:
         written = {}
-    answers = {f"{store.key}/{name}": effective(written[name]) for name in asked if name in written}
+    answers = {f"{store.key}/{name}": read_effective(written[name]) for name in asked if name in written}
     return Guarded(kind="ConfigMap", name=store.config_map, environment=answers)
 
 
-def effective(flag: Object) -> str:
+def read_effective(flag: Object) -> str:
     """What the service answers: nothing while it is disabled, else the value of its variant, or what its rule says."""
     if flag.get("state") == "DISABLED":
         return "disabled"
@@ -80,13 +82,13 @@ def effective(flag: Object) -> str:
 
 
 def _guard(obj: Object, load: bool) -> Guarded:
-    containers = _containers(obj)
+    containers = _list_containers(obj)
     return Guarded(
         kind=obj["kind"],
         name=obj["metadata"]["name"],
         replicas=(obj.get("spec") or {}).get("replicas", 1),
         probes={c["name"]: [p for p in _PROBES if c.get(p)] for c in containers},
-        resources={c["name"]: _resources(c) for c in containers},
+        resources={c["name"]: _read_resources(c) for c in containers},
         environment={
             f"{c['name']}/{e['name']}": str(e.get("value", "")) for c in containers for e in c.get("env") or []
         }
@@ -101,7 +103,7 @@ def holds(obj: Object) -> set[str]:
     return {key for part in parts for key, value in part.items() if value}
 
 
-def violations(
+def find_violations(
     guards: Iterable[Guarded], objects: Iterable[Object], app: App, scalers: Iterable[Object] = ()
 ) -> list[str]:
     """Every guard that the live objects of the app break, in words; empty means the app is all there."""
@@ -122,10 +124,10 @@ def violations(
             problems += [f"{name}: nothing listens behind port {port} any more" for port in lost]
             continue
         if guard.kind == "ConfigMap":
-            problems += _flag_problems(guard, _flags(obj, app))
+            problems += _flag_problems(guard, _guard_flags(obj, app))
             continue
-        problems += _replica_problems(guard, obj, minimum.get((guard.kind, guard.name), guard.replicas))
-        problems += _container_problems(guard, obj)
+        problems += _check_replicas(guard, obj, minimum.get((guard.kind, guard.name), guard.replicas))
+        problems += _check_containers(guard, obj)
     return problems
 
 
@@ -137,8 +139,8 @@ def _leads(service: Object, objects: Iterable[Object]) -> tuple[str, ...]:
     served = {
         port
         for o in near
-        if selector and selector.items() <= _pod_labels(o).items()
-        for c in _containers(o)
+        if selector and selector.items() <= _read_pod_labels(o).items()
+        for c in _list_containers(o)
         for declared in c.get("ports") or []
         for port in (declared["containerPort"], declared.get("name"))
     }
@@ -158,7 +160,7 @@ def _load_problems(where: str, guard: Guarded, now: Mapping[str, str], under: st
     ]
 
 
-def _replica_problems(guard: Guarded, obj: Object, wanted: int) -> list[str]:
+def _check_replicas(guard: Guarded, obj: Object, wanted: int) -> list[str]:
     name = f"{guard.kind}/{guard.name}"
     status = obj.get("status") or {}
     if guard.kind == "DaemonSet":
@@ -171,9 +173,9 @@ def _replica_problems(guard: Guarded, obj: Object, wanted: int) -> list[str]:
     return [f"{name} has {ready} ready of {wanted} pods"] if ready < wanted else []
 
 
-def _container_problems(guard: Guarded, obj: Object) -> list[str]:
+def _check_containers(guard: Guarded, obj: Object) -> list[str]:
     problems = []
-    containers = {c["name"]: c for c in _containers(obj)}
+    containers = {c["name"]: c for c in _list_containers(obj)}
     for name, probes in guard.probes.items():
         container = containers.get(name)
         where = f"{guard.kind}/{guard.name} container {name}"
@@ -181,36 +183,36 @@ def _container_problems(guard: Guarded, obj: Object) -> list[str]:
             problems.append(f"{where} is gone")
             continue
         problems += [f"{where} lost its {p}" for p in probes if not container.get(p)]
-        problems += _resource_problems(where, guard.resources.get(name, {}), _resources(container))
+        problems += _check_resources(where, guard.resources.get(name, {}), _read_resources(container))
         now = {f"{name}/{e['name']}": str(e.get("value", "")) for e in container.get("env") or []}
         problems += _load_problems(where, guard, now, f"{name}/")
     return problems
 
 
-def _resource_problems(where: str, before: dict[str, str], now: dict[str, str]) -> list[str]:
+def _check_resources(where: str, before: dict[str, str], now: dict[str, str]) -> list[str]:
     problems = []
     for key, value in before.items():
         if key not in now:  # without a limit a container may take all there is; without a request it asks for nothing
             lost = f"{where}: it has no {key.replace('limits ', 'limit of ')} any more, its baseline is {value}"
             problems += [lost] if key.startswith("limits ") else []
-        elif number(now[key]) > RESOURCE_FACTOR * number(value):
+        elif parse_quantity(now[key]) > RESOURCE_FACTOR * parse_quantity(value):
             problems.append(f"{where}: {key} grew from {value} to {now[key]}, more than × {RESOURCE_FACTOR}")
     return problems
 
 
-def _containers(obj: Object) -> list[Object]:
+def _list_containers(obj: Object) -> list[Object]:
     containers: list[Object] = (((obj.get("spec") or {}).get("template") or {}).get("spec") or {}).get(
         "containers"
     ) or []
     return containers
 
 
-def _pod_labels(obj: Object) -> dict[str, str]:
+def _read_pod_labels(obj: Object) -> dict[str, str]:
     metadata = ((obj.get("spec") or {}).get("template") or {}).get("metadata") or {}
     return metadata.get("labels") or {}
 
 
-def _resources(container: Object) -> dict[str, str]:
+def _read_resources(container: Object) -> dict[str, str]:
     resources = container.get("resources") or {}
     return {
         f"{part} {key}": str(value)

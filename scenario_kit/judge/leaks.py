@@ -50,45 +50,45 @@ class Token(Value, frozen=True, kw_only=True):
         return rf"(?<![A-Za-z0-9]){joint.join(parts)}(?![A-Za-z0-9])"
 
 
-def tokens(runbook: Runbook) -> tuple[Token, ...]:
+def list_tokens(runbook: Runbook) -> tuple[Token, ...]:
     """What must not be readable, without what the app says itself, and what an experiment says that is to be seen."""
     seen = [c.chaos for f in runbook.faults if f.visibility != "Hidden" for c in f.changes if c.chaos is not None]
-    known = "\n".join(text for obj in (*runbook.objects, *seen) for text in texts(obj).values())
-    known += "\n".join((*(c.name for c in runbook.app.components), *sorted(_fields_written(runbook))))
-    unique = {token.text.lower(): token for token in reversed(list(_tokens(runbook)))}
+    known = "\n".join(text for obj in (*runbook.objects, *seen) for text in list_texts(obj).values())
+    known += "\n".join((*(c.name for c in runbook.app.components), *sorted(_list_written_fields(runbook))))
+    unique = {token.text.lower(): token for token in reversed(list(_find_tokens(runbook)))}
     return tuple(t for t in reversed(unique.values()) if not re.search(t.pattern, known, re.IGNORECASE))
 
 
-def _fields_written(runbook: Runbook) -> set[str]:
+def _list_written_fields(runbook: Runbook) -> set[str]:
     """Fields of the API that the faults write (``podAntiAffinity``): to see them there is to find the cause."""
     written = [c for f in runbook.faults for c in f.changes]
     bodies = [c.create or c.apply or (c.patch.patch if c.patch else {}) for c in written]
-    return {name for body in bodies for name in _fields(body)}
+    return {name for body in bodies for name in _find_fields(body)}
 
 
-def _fields(value: Any) -> Iterator[str]:
+def _find_fields(value: Any) -> Iterator[str]:
     """Names that belong to the API: keys of maps that somebody fills freely are none."""
     if isinstance(value, list):
         for item in value:
-            yield from _fields(item)
+            yield from _find_fields(item)
     elif isinstance(value, dict):
         for key, inside in value.items():
             if _FIELD.fullmatch(key):
                 yield key
             if key not in _FREE:
-                yield from _fields(inside)
+                yield from _find_fields(inside)
 
 
-def _tokens(runbook: Runbook) -> Iterator[Token]:
-    yield from _named(runbook.scenario, "the name of the scenario")
+def _find_tokens(runbook: Runbook) -> Iterator[Token]:
+    yield from _split_name_tokens(runbook.scenario, "the name of the scenario")
     for fault in runbook.faults:
-        yield from _named(fault.name, "the name of a fault")
-        yield from _named(fault.type, "the type of a fault")
+        yield from _split_name_tokens(fault.name, "the name of a fault")
+        yield from _split_name_tokens(fault.type, "the type of a fault")
     for procedure in runbook.procedures:
-        yield from _named(procedure.name, f"the name of a {procedure.use.lower()}")
-        yield from _said(procedure.solution.description, f"what a {procedure.use.lower()} says")
+        yield from _split_name_tokens(procedure.name, f"the name of a {procedure.use.lower()}")
+        yield from _split_text_tokens(procedure.solution.description, f"what a {procedure.use.lower()} says")
     for edge in runbook.ground_truth.propagation:
-        yield from _said(edge.because, "the author's explanation")
+        yield from _split_text_tokens(edge.because, "the author's explanation")
     yield Token(text=GROUP, what="an object or a trace of ours", injector=True)
     chaos = [(f, c.chaos) for f in runbook.faults for c in f.changes if c.chaos is not None]
     for fault, experiment in chaos:
@@ -100,30 +100,30 @@ def _tokens(runbook: Runbook) -> Iterator[Token]:
         yield Token(text=CHAOS_GROUP, what="a trace of the fault injector", injector=True)
 
 
-def _named(name: str, what: str) -> Iterator[Token]:
+def _split_name_tokens(name: str, what: str) -> Iterator[Token]:
     """A name of several parts; a single word ('quota') is a word of the trade, and stands in every log."""
     if len(re.split(r"[-_]", name)) > 1:
         yield Token(text=name, what=what)
 
 
-def _said(text: str, what: str) -> Iterator[Token]:
+def _split_text_tokens(text: str, what: str) -> Iterator[Token]:
     if len(text.split()) >= _SENTENCE:
         yield Token(text=text, what=what)
 
 
-def shown(runbook: Runbook) -> bool:
+def has_shown_experiment(runbook: Runbook) -> bool:
     """Whether some experiment is one that the scenario lets a solver see: its objects are read by design."""
     return any(f.visibility != "Hidden" and any(c.chaos is not None for c in f.changes) for f in runbook.faults)
 
 
-def readable(obj: Object) -> Iterator[Readable]:
+def list_readable(obj: Object) -> Iterator[Readable]:
     """Everything that an object says, secret data decoded."""
     name = f"{obj.get('kind', '')}/{obj['metadata'].get('name', '')}"
-    for place, text in texts(obj).items():
+    for place, text in list_texts(obj).items():
         yield Readable(where=f"{name}: {place}", text=text)
 
 
-def texts(obj: Object) -> Mapping[str, str]:
+def list_texts(obj: Object) -> Mapping[str, str]:
     """Every text of an object by its path; keys of mappings count, since names of labels and variables are keys."""
     found: dict[str, str] = {}
     _walk(obj, "", found)
@@ -149,7 +149,7 @@ def _walk(value: Any, path: str, found: dict[str, str]) -> None:
         found[path] = value
 
 
-def leaks(read: Iterable[Readable], sought: Iterable[Token]) -> list[Finding]:
+def find_leaks(read: Iterable[Readable], sought: Iterable[Token]) -> list[Finding]:
     """One finding for each token that a solver can read, with the first places where it stands."""
     wanted = list(sought)
     if not wanted:
@@ -159,10 +159,10 @@ def leaks(read: Iterable[Readable], sought: Iterable[Token]) -> list[Finding]:
     for each in read:
         for number in {m.lastindex - 1 for m in pattern.finditer(each.text) if m.lastindex}:
             places.setdefault(number, []).append(each)
-    return [_finding(wanted[number], found) for number, found in sorted(places.items())]
+    return [_build_finding(wanted[number], found) for number, found in sorted(places.items())]
 
 
-def _finding(token: Token, places: list[Readable]) -> Finding:
+def _build_finding(token: Token, places: list[Readable]) -> Finding:
     named = list(dict.fromkeys(p.where for p in places))
     more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
     observed = "; ".join(named[:_NAMED]) + more
@@ -187,7 +187,7 @@ def _finding(token: Token, places: list[Readable]) -> Finding:
     )
 
 
-def reached(where: str) -> Finding:
+def report_reached(where: str) -> Finding:
     """The solver's role reaches into what is ours."""
     return Finding(
         code="SK442",
@@ -200,7 +200,7 @@ def reached(where: str) -> Finding:
     )
 
 
-def unneeded(subject: str, reason: str, value: str) -> Finding:
+def report_unneeded(subject: str, reason: str, value: str) -> Finding:
     """A fault wrote what no symptom needs, where the solver's role reaches."""
     return Finding(
         code="SK443",

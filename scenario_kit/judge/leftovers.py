@@ -20,18 +20,18 @@ _DEFAULTS: Final = frozenset({("ConfigMap", "kube-root-ca.crt"), ("ServiceAccoun
 def digest(wanted: Object) -> str:
     """A short fingerprint of the part of an object that somebody asked for."""
     if wanted.get("kind") == "Node":
-        wanted = _asked_of_node(wanted)
+        wanted = _strip_node(wanted)
     return hashlib.sha256(json.dumps(wanted, sort_keys=True, default=str).encode()).hexdigest()[:16]
 
 
-def _asked_of_node(node: Object) -> Object:
+def _strip_node(node: Object) -> Object:
     """Whether it takes pods, and which: its other fields, and taints of its own controller, change by themselves."""
     spec = node.get("spec") or {}
     taints = [t for t in spec.get("taints") or () if not str(t.get("key")).startswith("node.kubernetes.io/")]
     return {"unschedulable": bool(spec.get("unschedulable")), "taints": taints}
 
 
-def leftovers(contents: Iterable[Object]) -> list[str]:
+def list_leftovers(contents: Iterable[Object]) -> list[str]:
     """Objects of the app's namespace that a teardown should have removed."""
     return sorted(
         f"{o['kind']}/{o['metadata']['name']}"
@@ -42,7 +42,7 @@ def leftovers(contents: Iterable[Object]) -> list[str]:
 
 def compare(before: Mapping[str, str], after: Mapping[str, str], contents: Iterable[Object]) -> list[Finding]:
     """Findings for everything that is left over, missing or different."""
-    problems = [f"left in the namespace: {name}" for name in leftovers(contents)]
+    problems = [f"left in the namespace: {name}" for name in list_leftovers(contents)]
     problems += [f"new: {key}" for key in sorted(after.keys() - before.keys())]
     problems += [f"missing: {key}" for key in sorted(before.keys() - after.keys())]
     problems += [f"changed: {key}" for key in sorted(before.keys() & after.keys()) if before[key] != after[key]]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from scenario_kit.judge.expectations import label, of_class
+from scenario_kit.judge.expectations import label, list_by_class
 from scenario_kit.model import AlertHistory, Finding, Severity
 from scenario_kit.model.scenario import Expect
 
@@ -19,7 +19,7 @@ class UnusedRules(NamedTuple):
     packs: tuple[str, ...]
 
 
-def heard(finding: Finding, beside: Mapping[str, UnusedRules], injected_at: float) -> Finding:
+def explain_silence(finding: Finding, beside: Mapping[str, UnusedRules], injected_at: float) -> Finding:
     """A promised alert that is missing among silence, told with what rules of other packs would have said.
 
     Args:
@@ -40,9 +40,9 @@ def heard(finding: Finding, beside: Mapping[str, UnusedRules], injected_at: floa
     return msgspec.structs.replace(finding, observed=observed, fix=fix)
 
 
-def unnoticed(history: AlertHistory, expect: Expect, injected_at: float) -> list[Finding]:
+def check_unnoticed(history: AlertHistory, expect: Expect, injected_at: float) -> list[Finding]:
     """An incident that promises no alert, as drafts may, and raised none: whatever else held shows nothing."""
-    if of_class(expect, "MustFire") or any(i.start > injected_at for t in history.timelines for i in t.firing):
+    if list_by_class(expect, "MustFire") or any(i.start > injected_at for t in history.timelines for i in t.firing):
         return []
     return [
         Finding(

@@ -23,25 +23,25 @@ _SETTLING: Final = 2.0
 Place = Callable[[Object], float | None]
 
 
-def singled_out(objects: Sequence[Object], wanted: Mapping[str, Collection[Reference]]) -> list[Finding]:
+def check_order(objects: Sequence[Object], wanted: Mapping[str, Collection[Reference]]) -> list[Finding]:
     """A finding for each kind and order that finds some of the wanted objects alone; ``wanted`` is by what they are."""
     found = []
     for kind in sorted({o["kind"] for o in objects}):
         alike = [o for o in objects if o["kind"] == kind]
         for order, (place, unit) in _ORDERS.items():
             for what, refs in wanted.items():
-                own = [o for o in alike if _reference(o) in refs]
-                if told := _alone(own, [o for o in alike if _reference(o) not in refs], place, unit):
-                    found.append(_finding(what, kind, own, order, told))
+                own = [o for o in alike if _make_reference(o) in refs]
+                if told := _describe_outliers(own, [o for o in alike if _make_reference(o) not in refs], place, unit):
+                    found.append(_build_finding(what, kind, own, order, told))
                     break
     return found
 
 
-def _reference(obj: Object) -> Reference:
+def _make_reference(obj: Object) -> Reference:
     return Reference(obj["kind"], obj["metadata"]["name"], obj["metadata"].get("namespace", ""))
 
 
-def _alone(own: Iterable[Object], others: Iterable[Object], place: Place, unit: float) -> str:
+def _describe_outliers(own: Iterable[Object], others: Iterable[Object], place: Place, unit: float) -> str:
     """How the places of some stand apart from those of the others; empty where they do not."""
     mine = [p for o in own if (p := place(o)) is not None]
     rest = sorted(p for o in others if (p := place(o)) is not None)
@@ -54,50 +54,50 @@ def _alone(own: Iterable[Object], others: Iterable[Object], place: Place, unit: 
     return f"{max(mine):.0f}, all others at least {rest[0]:.0f}" if before > widest else ""
 
 
-def _written(obj: Object) -> float | None:
+def _find_write_time(obj: Object) -> float | None:
     """When somebody last wrote what the object asks for; its status is no order but a symptom."""
-    return max(_times(obj, status=False), default=None)
+    return max(_find_times(obj, status=False), default=None)
 
 
-def _version(obj: Object) -> float | None:
+def _read_version(obj: Object) -> float | None:
     """The version, unless a controller goes on to write the status, which anybody sees in the status itself."""
-    asked, told = _written(obj), max(_times(obj, status=True), default=None)
+    asked, told = _find_write_time(obj), max(_find_times(obj, status=True), default=None)
     if asked is not None and told is not None and told - asked > _SETTLING:
         return None
     version = str(obj["metadata"].get("resourceVersion", ""))
     return float(version) if version.isdigit() else None
 
 
-def _times(obj: Object, *, status: bool) -> Iterator[float]:
+def _find_times(obj: Object, *, status: bool) -> Iterator[float]:
     for entry in obj["metadata"].get("managedFields") or ():
         if (entry.get("subresource") == "status") == status and entry.get("time"):
-            yield _seconds(entry["time"])
+            yield _parse_seconds(entry["time"])
 
 
-def _generation(obj: Object) -> float | None:
+def _read_generation(obj: Object) -> float | None:
     generation = obj["metadata"].get("generation")
     return None if generation is None else float(generation)
 
 
-def _created(obj: Object) -> float | None:
+def _read_creation(obj: Object) -> float | None:
     at = obj["metadata"].get("creationTimestamp")
-    return _seconds(at) if at else None
+    return _parse_seconds(at) if at else None
 
 
-def _seconds(text: str) -> float:
+def _parse_seconds(text: str) -> float:
     return datetime.fromisoformat(text).timestamp()
 
 
 #: Orders by which objects are sorted, how an object is placed in one, and the distance that says nothing in it.
 _ORDERS: Final[dict[str, tuple[Place, float]]] = {
-    "the time of their last write (managedFields)": (_written, 1.0),
-    "resourceVersion": (_version, 1.0),
-    "generation": (_generation, 0.0),
-    "creationTimestamp": (_created, 1.0),
+    "the time of their last write (managedFields)": (_find_write_time, 1.0),
+    "resourceVersion": (_read_version, 1.0),
+    "generation": (_read_generation, 0.0),
+    "creationTimestamp": (_read_creation, 1.0),
 }
 
 
-def _finding(what: str, kind: str, own: Sequence[Object], order: str, told: str) -> Finding:
+def _build_finding(what: str, kind: str, own: Sequence[Object], order: str, told: str) -> Finding:
     names = ", ".join(sorted(f"{kind}/{o['metadata']['name']}" for o in own))
     return Finding(
         code="SK444",

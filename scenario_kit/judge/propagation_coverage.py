@@ -4,41 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from scenario_kit.judge.expectations import chosen, of_class
+from scenario_kit.judge.expectations import list_by_class, select_timelines
 from scenario_kit.model import AlertHistory, App, Fault, Finding, Severity
-from scenario_kit.model.reference import WORKLOADS, bare
+from scenario_kit.model.reference import WORKLOADS, strip_reference
 from scenario_kit.model.scenario import Expect, PropagationEdge
 
 _FAULT = "Fault"
 
 
-def explained(faults: Iterable[Fault], edges: Sequence[PropagationEdge], app: App) -> set[tuple[str, str]]:
+def find_explained(faults: Iterable[Fault], edges: Sequence[PropagationEdge], app: App) -> set[tuple[str, str]]:
     """What the faults break and what the propagation leads to, without namespaces; a Service goes with its workload.
 
     Victims that only the fault's type names are not among them: where they suffer, the propagation says so.
     """
     chosen_ = list(faults)
-    reached = {bare(e.ref) for f in chosen_ for e in f.entities if e.role == "Cause"}
-    reached |= {(_FAULT, f.name) for f in chosen_} | {bare(f.target) for f in chosen_}
-    pairs = [(bare(e.from_), bare(e.to)) for e in edges]
+    reached = {strip_reference(e.ref) for f in chosen_ for e in f.entities if e.role == "Cause"}
+    reached |= {(_FAULT, f.name) for f in chosen_} | {strip_reference(f.target) for f in chosen_}
+    pairs = [(strip_reference(e.from_), strip_reference(e.to)) for e in edges]
     while more := {end for start, end in pairs if start in reached} - reached:
         reached |= more
     for component in app.components:
-        own = {bare(component.workload), *([("Service", component.service)] if component.service else [])}
+        own = {strip_reference(component.workload), *([("Service", component.service)] if component.service else [])}
         if own & reached:
             reached |= own
     return reached
 
 
-def unexplained(history: AlertHistory, expect: Expect, since: float, known: set[tuple[str, str]]) -> list[Finding]:
+def check_unexplained(
+    history: AlertHistory, expect: Expect, since: float, known: set[tuple[str, str]]
+) -> list[Finding]:
     """Alerts that must fire somewhere, and do since ``since``, but on no workload that the propagation leads to."""
     findings = []
-    for expectation in of_class(expect, "MustFire"):
-        fired = [t.entity for t in chosen(expectation, history.timelines) if t.onset(since) is not None]
-        workloads = sorted({e for e in fired if e and bare(e)[0] in WORKLOADS})
+    for expectation in list_by_class(expect, "MustFire"):
+        fired = [t.entity for t in select_timelines(expectation, history.timelines) if t.onset(since) is not None]
+        workloads = sorted({e for e in fired if e and strip_reference(e)[0] in WORKLOADS})
         if expectation.on or not workloads or len(workloads) < len(set(fired)):
             continue  # of what is no workload, or names no entity, the propagation need not speak
-        if not any(bare(entity) in known for entity in workloads):
+        if not any(strip_reference(entity) in known for entity in workloads):
             findings.append(
                 Finding(
                     code="SK326",

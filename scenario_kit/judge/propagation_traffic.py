@@ -33,7 +33,7 @@ class TrafficChange(NamedTuple):
         return f"{self.what} {self.before} → {self.during}"
 
 
-def pooled(passages: Sequence[Passage]) -> Passage:
+def pool_passages(passages: Sequence[Passage]) -> Passage:
     """Several repeats of one component's passage as one; there is at least one."""
     return Passage(
         entity=passages[0].entity,
@@ -42,31 +42,31 @@ def pooled(passages: Sequence[Passage]) -> Passage:
     )
 
 
-def telling(passage: Passage) -> bool:
+def is_telling(passage: Passage) -> bool:
     """Whether there were requests enough for a change to show."""
     before, during = passage.before, passage.during
     return min(before.requests, before.requests * during.seconds / max(before.seconds, 1.0)) >= ENOUGH
 
 
-def traces(passage: Passage) -> list[TrafficChange]:
+def find_traces(passage: Passage) -> list[TrafficChange]:
     """What changed, the plainest first; none where the component worked as before."""
     before, during = passage.before, passage.during
     found = []
-    failing = _share(before), _share(during)
+    failing = _compute_share(before), _compute_share(during)
     exposed = before.requests, during.requests
-    if abs(failing[1] - failing[0]) >= _SHARE and chance(before.errors, during.errors, *exposed) < _CHANCE:
+    if abs(failing[1] - failing[0]) >= _SHARE and compute_chance(before.errors, during.errors, *exposed) < _CHANCE:
         found.append(TrafficChange("errors", f"{failing[0]:.1%}", f"{failing[1]:.1%}"))
-    apart = _apart(before, during)
-    if apart >= _SLOWER and _by_chance(apart, *exposed) < _CHANCE:
-        found.append(TrafficChange("durations", *(f"half in {_middle(w)}" for w in (before, during))))
+    apart = _measure_distance(before, during)
+    if apart >= _SLOWER and _compute_distance_chance(apart, *exposed) < _CHANCE:
+        found.append(TrafficChange("durations", *(f"half in {_find_median(w)}" for w in (before, during))))
     rates = before.requests / max(before.seconds, 1.0), during.requests / max(during.seconds, 1.0)
     lapsed = before.seconds, during.seconds
-    if abs(rates[1] - rates[0]) >= _RATE * rates[0] and chance(*exposed, *lapsed) < _CHANCE:
+    if abs(rates[1] - rates[0]) >= _RATE * rates[0] and compute_chance(*exposed, *lapsed) < _CHANCE:
         found.append(TrafficChange("requests", f"{rates[0]:.3g}/s", f"{rates[1]:.3g}/s"))
     return found
 
 
-def chance(one: float, other: float, exposure: float, other_exposure: float) -> float:
+def compute_chance(one: float, other: float, exposure: float, other_exposure: float) -> float:
     """How likely two counts lie as far apart, if both come at the same rate per exposure: two-sided, at most 1."""
     a, n = round(one), round(one) + round(other)
     if n == 0 or exposure <= 0 or other_exposure <= 0:
@@ -88,11 +88,11 @@ def _sum(works: Sequence[Work]) -> Work:
     )
 
 
-def _share(work: Work) -> float:
+def _compute_share(work: Work) -> float:
     return work.errors / work.requests if work.requests > 0 else 0.0
 
 
-def _apart(one: Work, other: Work) -> float:
+def _measure_distance(one: Work, other: Work) -> float:
     """The largest difference of the two distributions of durations; 0 where one of them is unknown."""
     if min(one.requests, other.requests) <= 0:
         return 0.0
@@ -100,14 +100,14 @@ def _apart(one: Work, other: Work) -> float:
     return max((abs(n / one.requests - there[b] / other.requests) for b, n in one.within if b in there), default=0.0)
 
 
-def _by_chance(apart: float, n: float, m: float) -> float:
+def _compute_distance_chance(apart: float, n: float, m: float) -> float:
     """How likely a difference of distributions is that large by chance: the limit for many requests, a bound."""
     if min(n, m) <= 0:
         return 1.0
     return min(1.0, 2 * exp(-2 * (apart * sqrt(n * m / (n + m))) ** 2))
 
 
-def _middle(work: Work) -> str:
+def _find_median(work: Work) -> str:
     """The bound below which half of the requests were served."""
     bound = next((b for b, n in work.within if n >= work.requests / 2), inf)
     if bound == inf:

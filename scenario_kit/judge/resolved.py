@@ -8,8 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from scenario_kit.judge.binomial import at_least
-from scenario_kit.judge.expectations import beside, chosen, chronic, label, of_class, wanted_label
+from scenario_kit.judge.binomial import compute_upper_tail
+from scenario_kit.judge.expectations import (
+    is_beside,
+    is_chronic,
+    label,
+    label_expectation,
+    list_by_class,
+    select_timelines,
+)
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Answer, Value
 from scenario_kit.model.scenario import Expect
 
@@ -50,7 +57,7 @@ class Resolution(Value, frozen=True, kw_only=True):
 def clear_since(history: AlertHistory, expect: Expect) -> float | None:
     """Since when no must-fire alert fires; None while one of them does."""
     last = history.start
-    for timeline in _promised(history, expect):
+    for timeline in _list_promised(history, expect):
         for interval in timeline.firing:
             if interval.end is None:
                 return None
@@ -58,7 +65,7 @@ def clear_since(history: AlertHistory, expect: Expect) -> float | None:
     return last
 
 
-def known(
+def list_known(
     history: AlertHistory,
     expect: Expect,
     injected: float,
@@ -72,13 +79,13 @@ def known(
     Chronic is only what fired before the fault, too: else any damage that a repair does could be declared away. What is
     ``benign`` passes, whatever class its alerts have. ``own`` are alerts of trouble beside the incident.
     """
-    chronic = {label(t) for t in _chronic(history, expect, injected)}
+    chronic = {label(t) for t in _list_chronic(history, expect, injected)}
     raised = {label(t) for t in history.timelines if not benign and t.fires_within(injected, repaired)}
-    others = {label(t) for t in history.timelines if beside(own, expect, t)}
+    others = {label(t) for t in history.timelines if is_beside(own, expect, t)}
     return sorted(chronic | raised | others)
 
 
-def lingering(
+def find_lingering(
     history: AlertHistory,
     expect: Expect,
     injected: float,
@@ -90,54 +97,56 @@ def lingering(
     What fired on through the injection, no fault raised; that nobody declared it is told where it was seen (SK303).
     ``own`` are alerts of trouble beside the incident, which nobody has to repair.
     """
-    others = [t for t in history.timelines if beside(own, expect, t)]
-    expected = (*_promised(history, expect), *_chronic(history, expect, injected), *others)
+    others = [t for t in history.timelines if is_beside(own, expect, t)]
+    expected = (*_list_promised(history, expect), *_list_chronic(history, expect, injected), *others)
     began = [t for t in history.timelines if any(injected < i.start <= repaired for i in t.firing)]
     return [t for t in began if t.firing_at(history.end) and t not in expected]
 
 
-def developed(history: AlertHistory, expect: Expect, injected: float, repaired: float) -> float:
+def measure_development(history: AlertHistory, expect: Expect, injected: float, repaired: float) -> float:
     """How long the incident took to come: seconds from the fault to the first moment of the last promised alert."""
-    onsets = [at for t in _promised(history, expect) if (at := t.onset(injected)) is not None and at < repaired]
+    onsets = [at for t in _list_promised(history, expect) if (at := t.onset(injected)) is not None and at < repaired]
     return max(onsets, default=injected) - injected
 
 
-def again(history: AlertHistory, expect: Expect, injected: float, repaired: float, raised: float = 1.0) -> float:
+def compute_recurrence_wait(
+    history: AlertHistory, expect: Expect, injected: float, repaired: float, raised: float = 1.0
+) -> float:
     """For how many seconds after a repair to wait for an incident that it only put off.
 
     That is a little longer than the incident took to come, as no two of its onsets are alike, up to an hour. ``raised``
     is the factor by which the repair raised what fills up. Where half of it was taken at rest, four times as much takes
     seven times as long, which is waited for up to two hours.
     """
-    once = min(developed(history, expect, injected, repaired) * _AGAIN, _LONGEST_AGAIN)
+    once = min(measure_development(history, expect, injected, repaired) * _AGAIN, _LONGEST_AGAIN)
     return min(once * (2 * raised - 1), max(once, _LONGEST_FILLING))
 
 
-def returned(history: AlertHistory, expect: Expect, cleared: float) -> list[tuple[AlertTimeline, float]]:
+def find_returned(history: AlertHistory, expect: Expect, cleared: float) -> list[tuple[AlertTimeline, float]]:
     """Promised alerts that began to fire again after they had all been clear, and when."""
-    promised = _promised(history, expect)
+    promised = _list_promised(history, expect)
     return [(t, at) for t in history.timelines if t in promised and (at := t.onset(cleared)) is not None]
 
 
-def _promised(history: AlertHistory, expect: Expect) -> list[AlertTimeline]:
-    return [t for e in of_class(expect, "MustFire") for t in chosen(e, history.timelines)]
+def _list_promised(history: AlertHistory, expect: Expect) -> list[AlertTimeline]:
+    return [t for e in list_by_class(expect, "MustFire") for t in select_timelines(e, history.timelines)]
 
 
-def _chronic(history: AlertHistory, expect: Expect, injected: float) -> list[AlertTimeline]:
-    return [t for t in history.timelines if chronic(history, expect, t, injected)]
+def _list_chronic(history: AlertHistory, expect: Expect, injected: float) -> list[AlertTimeline]:
+    return [t for t in history.timelines if is_chronic(history, expect, t, injected)]
 
 
-def alerts_clear(history: AlertHistory, expect: Expect, known: Sequence[str], clear_seconds: float) -> Resolution:
+def judge_alerts(history: AlertHistory, expect: Expect, known: Sequence[str], clear_seconds: float) -> Resolution:
     """Must-fire alerts are clear for the whole clear window, and no alert fires now that did not fire before.
 
-    ``known`` are the labels of those that did: the fault's may take longer to clear.
+    ``list_known`` are the labels of those that did: the fault's may take longer to clear.
     """
     if any(g.end is None or g.end > history.end - clear_seconds for g in history.gaps):
         return Resolution(answer="Unknown", reasons=("there is a gap in the data inside the clear window",))
     reasons = [
-        f"{wanted_label(e)} fires"
-        for e in of_class(expect, "MustFire")
-        if any(t.firing_at(history.end) for t in chosen(e, history.timelines))
+        f"{label_expectation(e)} fires"
+        for e in list_by_class(expect, "MustFire")
+        if any(t.firing_at(history.end) for t in select_timelines(e, history.timelines))
     ]
     since = clear_since(history, expect)
     if since is not None and history.end - since < clear_seconds:
@@ -150,7 +159,7 @@ def alerts_clear(history: AlertHistory, expect: Expect, known: Sequence[str], cl
     return Resolution(answer="False" if reasons else "True", reasons=tuple(reasons))
 
 
-def traffic(baseline: EntryTraffic, now: EntryTraffic) -> Resolution:
+def judge_traffic(baseline: EntryTraffic, now: EntryTraffic) -> Resolution:
     """The entry serves at least 80 % of the baseline's rate, with a success ratio no worse than the baseline's.
 
     The ratio is compared by an exact one-sided binomial test against the baseline's error ratio (add-one smoothed, so
@@ -176,7 +185,7 @@ def traffic(baseline: EntryTraffic, now: EntryTraffic) -> Resolution:
         )
     ratio = (baseline.errors + 1) / (baseline.requests + 2)
     # The exact one-sided test: how likely so many failures or more are, if the ratio is what it was.
-    if at_least(min(failed, total), total, ratio) < ALPHA:
+    if compute_upper_tail(min(failed, total), total, ratio) < ALPHA:
         return Resolution(
             answer="False",
             reasons=(

@@ -44,7 +44,7 @@ def is_free(port: int, address: str = LOOPBACK) -> bool:
     return True
 
 
-def host_address() -> str:
+def find_host_address() -> str:
     """The first IPv4 address of this machine that is neither loopback nor link-local.
 
     The chaos daemon listens there: Kubernetes refuses other addresses in the EndpointSlice through which it is found.
@@ -56,7 +56,7 @@ def host_address() -> str:
     if explicit:
         return explicit
     for _, name in socket.if_nameindex():
-        address = _interface_address(name)
+        address = _read_interface_address(name)
         if address and not address.startswith(("127.", "169.254.")):
             return address
     raise LabError(
@@ -65,7 +65,7 @@ def host_address() -> str:
     )
 
 
-def _interface_address(name: str) -> str:
+def _read_interface_address(name: str) -> str:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         request = struct.pack("256s", name.encode()[:15])
         try:

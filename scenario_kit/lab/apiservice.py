@@ -26,7 +26,7 @@ SERVER_NAME = f"{_SERVICE}.{_NAMESPACE}.svc"
 _CLIENT = "front-proxy-client"
 
 
-def keys(pki: Path) -> None:
+def write_keys(pki: Path) -> None:
     """Write the certificate of the metrics API, by the cluster's authority, and the API server's own as its client."""
     authority = Authority.load(pki / "ca.crt", pki / "ca.key")
     issue(authority, _SERVICE, hosts=[SERVER_NAME], client=False).write(
@@ -37,7 +37,7 @@ def keys(pki: Path) -> None:
     issue(proxies, _CLIENT).write(pki / "front-proxy-client.crt", pki / "front-proxy-client.key")
 
 
-def flags(pki: Path) -> Mapping[str, str]:
+def build_flags(pki: Path) -> Mapping[str, str]:
     """What the API server is told about requests that it hands on."""
     return {
         "proxy-client-cert-file": str(pki / "front-proxy-client.crt"),
@@ -50,7 +50,7 @@ def flags(pki: Path) -> Mapping[str, str]:
     }
 
 
-def server_context(pki: Path) -> ssl.SSLContext:
+def build_server_context(pki: Path) -> ssl.SSLContext:
     """TLS for the metrics API: only the API server may connect."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=str(pki / "front-proxy-ca.crt"))
     context.verify_mode = ssl.CERT_REQUIRED
@@ -58,7 +58,7 @@ def server_context(pki: Path) -> ssl.SSLContext:
     return context
 
 
-def objects(pki: Path, port: int) -> list[Object]:
+def build_objects(pki: Path, port: int) -> list[Object]:
     """The Service and the APIService by which the API server finds the metrics API on a port of this machine."""
     labels = {"k8s-app": _SERVICE}
     return [

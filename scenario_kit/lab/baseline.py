@@ -50,12 +50,14 @@ class StoreBaseline(msgspec.Struct, frozen=True):
     values: dict[bytes, bytes]
 
 
-def kept(found: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
+def select_kept(found: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
     """Of everything in the store, what a baseline holds."""
     return {key: value for key, value in found.items() if not key.startswith((*_ALIVE, *_BOOKS, *_PASSING))}
 
 
-def restoration(baseline: Mapping[bytes, bytes], found: Iterable[bytes], changed: Mapping[bytes, bytes]) -> Restoration:
+def plan_restoration(
+    baseline: Mapping[bytes, bytes], found: Iterable[bytes], changed: Mapping[bytes, bytes]
+) -> Restoration:
     """What makes a store with the keys ``found`` equal to the baseline.
 
     ``changed`` are the present values of keys of the baseline that may differ. Keys beside one another are deleted as

@@ -65,13 +65,15 @@ class BootstrapClient:
     def apply(self, objects: Iterable[Object]) -> None:
         """Apply objects, in order."""
         for obj in objects:
-            self._apply(path_of(obj), json.dumps(obj).encode())
+            self._apply(build_path(obj), json.dumps(obj).encode())
 
     def apply_definitions(self, files: Iterable[Path]) -> None:
         """Apply CustomResourceDefinitions, one per file named after the definition; the biggest first, in parallel."""
         biggest_first = sorted(files, key=lambda file: -file.stat().st_size)
         with ThreadPoolExecutor(_CONNECTIONS) as pool:
-            for result in [pool.submit(self._apply, definition_path(f.name), f.read_bytes()) for f in biggest_first]:
+            for result in [
+                pool.submit(self._apply, build_definition_path(f.name), f.read_bytes()) for f in biggest_first
+            ]:
                 result.result()
 
     def wait_served(self, group_version: str, kinds: int, seconds: float = 30.0) -> None:
@@ -102,13 +104,13 @@ class BootstrapClient:
             raise LabError(f"the API server refuses {path}: {response.status_code} {response.text[:300]}")
 
 
-def definition_path(file_name: str) -> str:
+def build_definition_path(file_name: str) -> str:
     """The path of the CRD in a file ``<group>_<plural>``, the naming that the generator of CRDs uses."""
     group, plural = Path(file_name).stem.split("_", 1)
     return f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{plural}.{group}"
 
 
-def path_of(obj: Object) -> str:
+def build_path(obj: Object) -> str:
     """The path of an object of the few kinds that a lab is set up with."""
     version, kind, metadata = obj["apiVersion"], obj["kind"], obj["metadata"]
     root = f"/apis/{version}" if "/" in version else f"/api/{version}"

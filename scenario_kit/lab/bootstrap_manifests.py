@@ -11,31 +11,31 @@ import yaml
 from scenario_kit.model.base import Object
 from scenario_kit.model.reference import MANAGEMENT_NAMESPACE
 from scenario_kit.schema import solver
-from scenario_kit.schema.install import operator_access, quiet_events
-from scenario_kit.schema.policies import scenarios
+from scenario_kit.schema.install import build_event_exclusion, build_operator_access
+from scenario_kit.schema.policies import build_scenario_policies
 
 CHAOS_NAMESPACE = "chaos-mesh"
 
 
-def namespaces() -> list[Object]:
+def build_namespaces() -> list[Object]:
     """The namespaces of our own objects and of the chaos manager. A solver can read neither's content."""
     names = (MANAGEMENT_NAMESPACE, CHAOS_NAMESPACE)
     return [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in names]
 
 
-def access() -> list[Object]:
+def build_access() -> list[Object]:
     """What the solver may see and do, and what is kept out of every namespace's events."""
-    return [*solver.access(), *quiet_events()]
+    return [*solver.build_solver_access(), *build_event_exclusion()]
 
 
-def operators_access() -> list[Object]:
+def bind_operator() -> list[Object]:
     """What the operator may do, as in any other cluster, and what the API server refuses to it and to Scenarios."""
-    return [*operator_access(), *scenarios()]
+    return [*build_operator_access(), *build_scenario_policies()]
 
 
-def own_definitions() -> list[Object]:
+def read_own_definitions() -> list[Object]:
     """Our CustomResourceDefinitions, generated beside the operator."""
-    package = operators_folder()
+    package = find_operators_folder()
     path = package / "manifests" / "crds.yaml" if package else None
     if path is None or not path.exists():
         return []
@@ -43,7 +43,7 @@ def own_definitions() -> list[Object]:
     return [document for document in documents if document]
 
 
-def operators_folder() -> Path | None:
+def find_operators_folder() -> Path | None:
     """Where the operators are installed; they are programs to the lab, no library."""
     spec = find_spec("operators")
     return Path(spec.origin).parent if spec and spec.origin else None

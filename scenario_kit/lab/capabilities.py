@@ -12,7 +12,7 @@ from scenario_kit.model.capability import Capability
 NAME: Final = "the lab"
 
 
-def offers(capability: Capability, argument: str, *, clock: str = "Virtual") -> bool:
+def offers_capability(capability: Capability, argument: str, *, clock: str = "Virtual") -> bool:
     """Whether a trial in the lab, by that clock (``Wall`` or ``Virtual``), has the capability."""
     if capability.name == "nodes>=":
         return int(argument) <= LEAST
@@ -21,7 +21,7 @@ def offers(capability: Capability, argument: str, *, clock: str = "Virtual") -> 
     return capability.lab
 
 
-def told(known: Iterable[Capability]) -> dict[str, str]:
+def describe_offers(known: Iterable[Capability]) -> dict[str, str]:
     """Every capability as a person asks for it, and an empty text, or why the lab lacks it."""
     shown: dict[str, str] = {}
     for each in known:

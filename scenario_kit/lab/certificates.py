@@ -39,7 +39,7 @@ class Authority(NamedTuple):
         """A new one, signed by itself."""
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-        builder = _builder(subject, subject, key.public_key(), signer=key.public_key(), ca=True)
+        builder = _start_certificate(subject, subject, key.public_key(), signer=key.public_key(), ca=True)
         return cls(builder.sign(key, hashes.SHA256()), key)
 
 
@@ -76,23 +76,23 @@ def issue(
     usages = [ExtendedKeyUsageOID.CLIENT_AUTH] if client else []
     issuer, signer = authority.certificate.subject, authority.key.public_key()
     end = authority.certificate.not_valid_after_utc
-    builder = _builder(subject, issuer, key.public_key(), signer=signer, ca=False, end=end)
+    builder = _start_certificate(subject, issuer, key.public_key(), signer=signer, ca=False, end=end)
     if names or numbers:
         usages.append(ExtendedKeyUsageOID.SERVER_AUTH)
         builder = builder.add_extension(x509.SubjectAlternativeName([*names, *numbers]), critical=False)
     builder = builder.add_extension(x509.ExtendedKeyUsage(usages), critical=False)
     certificate = builder.sign(authority.key, hashes.SHA256())
-    return KeyPair(certificate.public_bytes(serialization.Encoding.PEM), _pem(key))
+    return KeyPair(certificate.public_bytes(serialization.Encoding.PEM), _encode_key(key))
 
 
-def cluster_keys(folder: Path) -> None:
+def write_cluster_keys(folder: Path) -> None:
     """Write the keys of a cluster where kwokctl looks before it makes its own: its authority, and its administrator.
 
     One pair serves as the API server's certificate, as the administrator's, and as the signing key of service accounts.
     """
     folder.mkdir(parents=True, mode=0o700)
     authority = Authority.create("kubernetes")
-    KeyPair(authority.certificate.public_bytes(serialization.Encoding.PEM), _pem(authority.key)).write(
+    KeyPair(authority.certificate.public_bytes(serialization.Encoding.PEM), _encode_key(authority.key)).write(
         folder / "ca.crt", folder / "ca.key"
     )
     names = ["localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc.cluster.local"]
@@ -100,7 +100,7 @@ def cluster_keys(folder: Path) -> None:
     pair.write(folder / "admin.crt", folder / "admin.key")
 
 
-def _pem(key: ec.EllipticCurvePrivateKey) -> bytes:
+def _encode_key(key: ec.EllipticCurvePrivateKey) -> bytes:
     traditional, plain = serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()
     return key.private_bytes(serialization.Encoding.PEM, traditional, plain)
 
@@ -112,7 +112,7 @@ def write_private(path: Path, content: bytes) -> None:
         file.write(content)
 
 
-def _builder(
+def _start_certificate(
     subject: x509.Name,
     issuer: x509.Name,
     key: ec.EllipticCurvePublicKey,
@@ -132,13 +132,13 @@ def _builder(
         .not_valid_before(now - _SLACK)
         .not_valid_after(end or now + _LIFETIME)
         .add_extension(x509.BasicConstraints(ca=ca, path_length=None), critical=True)
-        .add_extension(_key_usage(ca), critical=True)
+        .add_extension(_build_key_usage(ca), critical=True)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key), critical=False)
         .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(signer), critical=False)
     )
 
 
-def _key_usage(ca: bool) -> x509.KeyUsage:
+def _build_key_usage(ca: bool) -> x509.KeyUsage:
     """Signing only: an elliptic key enciphers nothing."""
     return x509.KeyUsage(
         digital_signature=True,

@@ -44,7 +44,7 @@ def prepare(folder: Path, address: str, port: int, proto: Path) -> ChaosDaemonSt
         Path(daemon.server_certificate), Path(daemon.server_key)
     )
     issue(authority, PART).write(Path(daemon.client_certificate), Path(daemon.client_key))
-    webhook = serving(folder)
+    webhook = locate_certificate(folder)
     webhook.parent.mkdir(exist_ok=True)
     issue(authority, PART, hosts=["localhost"], addresses=[LOOPBACK], client=False).write(
         webhook.with_suffix(".crt"), webhook.with_suffix(".key")
@@ -52,17 +52,17 @@ def prepare(folder: Path, address: str, port: int, proto: Path) -> ChaosDaemonSt
     return daemon
 
 
-def serving(folder: Path) -> Path:
+def locate_certificate(folder: Path) -> Path:
     """The certificate (``.crt``) and key (``.key``) that webhooks show, without the ending."""
     return folder / "chaos-mesh" / "webhook" / "tls"
 
 
-def kubeconfig(folder: Path) -> Path:
+def locate_kubeconfig(folder: Path) -> Path:
     """Where the manager finds its credentials."""
     return folder / "chaos-mesh" / "kubeconfig"
 
 
-def spec(state: LabState, binaries: Mapping[str, Path]) -> Spec:
+def build_spec(state: LabState, binaries: Mapping[str, Path]) -> Spec:
     """How to start the manager."""
     daemon, part = state.chaos_daemon, state.part(PART)
     assert daemon is not None, PART
@@ -72,12 +72,12 @@ def spec(state: LabState, binaries: Mapping[str, Path]) -> Spec:
         program=binaries[PART],
         arguments=[],
         environment={
-            "KUBECONFIG": str(kubeconfig(Path(state.folder))),
+            "KUBECONFIG": str(locate_kubeconfig(Path(state.folder))),
             "NAMESPACE": CHAOS_NAMESPACE,
             "ENABLE_LEADER_ELECTION": "false",
             "SECURITY_MODE": "false",
             "CLUSTER_SCOPED": "true",
-            "CERTS_DIR": str(serving(Path(state.folder)).parent),
+            "CERTS_DIR": str(locate_certificate(Path(state.folder)).parent),
             "WEBHOOK_HOST": LOOPBACK,
             "WEBHOOK_PORT": str(state.ports[WEBHOOK]),
             "METRICS_HOST": LOOPBACK,

@@ -35,7 +35,7 @@ _VERSION: Final = "v1alpha1"
 _SECONDS: Final = 5
 
 
-def objects(manager: int, targets: int, authority: Path) -> list[Object]:
+def build_objects(manager: int, targets: int, authority: Path) -> list[Object]:
     """The configurations by which the API server asks the manager, and the lab server for the addresses of names.
 
     Args:
@@ -44,15 +44,17 @@ def objects(manager: int, targets: int, authority: Path) -> list[Object]:
         authority: who signed the certificate that both show.
     """
     bundle = base64.b64encode(authority.read_bytes()).decode()
-    resolving = _webhook("external-targets.kb.io", f"{_address(targets)}{TARGETS_PATH}", "networkchaos", "schedules")
+    resolving = _build_webhook(
+        "external-targets.kb.io", f"{_build_address(targets)}{TARGETS_PATH}", "networkchaos", "schedules"
+    )
     return [
-        _configuration("Mutating", "chaos-mesh-mutation", _webhooks("mutate", manager), bundle),
-        _configuration("Mutating", "cluster-names", [resolving], bundle),
-        _configuration("Validating", "chaos-mesh-validation", _webhooks("validate", manager), bundle),
+        _build_configuration("Mutating", "chaos-mesh-mutation", _build_webhooks("mutate", manager), bundle),
+        _build_configuration("Mutating", "cluster-names", [resolving], bundle),
+        _build_configuration("Validating", "chaos-mesh-validation", _build_webhooks("validate", manager), bundle),
     ]
 
 
-def _configuration(kind: str, name: str, webhooks: Iterable[Object], bundle: str) -> Object:
+def _build_configuration(kind: str, name: str, webhooks: Iterable[Object], bundle: str) -> Object:
     signed = [{**each, "clientConfig": {**each["clientConfig"], "caBundle": bundle}} for each in webhooks]
     return {
         "apiVersion": "admissionregistration.k8s.io/v1",
@@ -62,19 +64,21 @@ def _configuration(kind: str, name: str, webhooks: Iterable[Object], bundle: str
     }
 
 
-def _webhooks(verb: str, port: int) -> Iterator[Object]:
+def _build_webhooks(verb: str, port: int) -> Iterator[Object]:
     path = f"{verb}-{GROUP.replace('.', '-')}-{_VERSION}"
     for kind, plural in _KINDS.items():
         # The spec of an experiment never changes, so its defaults are filled once. The chart asks again at each update:
         # with CRDs that lack a field which the manager fills, every update of its own would then count as a change.
         once = verb == "mutate" and kind.endswith("chaos")
-        webhook = _webhook(f"{verb[0]}{kind}.kb.io", f"{_address(port)}/{path}-{kind}", plural, update=not once)
+        webhook = _build_webhook(
+            f"{verb[0]}{kind}.kb.io", f"{_build_address(port)}/{path}-{kind}", plural, update=not once
+        )
         # What the manager writes back may differ in fields that the CRDs lack; it never means to change an experiment.
         condition = {"name": "others", "expression": f"request.userInfo.username != '{MANAGER}'"}
         yield {**webhook, "matchConditions": [condition]} if verb == "validate" else webhook
 
 
-def _webhook(name: str, url: str, *plurals: str, update: bool = False) -> Object:
+def _build_webhook(name: str, url: str, *plurals: str, update: bool = False) -> Object:
     operations = ["CREATE", "UPDATE"] if update else ["CREATE"]
     return {
         "name": name,
@@ -89,5 +93,5 @@ def _webhook(name: str, url: str, *plurals: str, update: bool = False) -> Object
     }
 
 
-def _address(port: int) -> str:
+def _build_address(port: int) -> str:
     return f"https://{LOOPBACK}:{port}"

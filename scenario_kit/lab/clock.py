@@ -27,7 +27,7 @@ class _Server:
 
     def __init__(self, server_url: str, token: str) -> None:
         headers = {"Authorization": f"Bearer {token}"}
-        self._client = loopback.client(base_url=server_url, headers=headers, timeout=_TIMEOUT)
+        self._client = loopback.create_client(base_url=server_url, headers=headers, timeout=_TIMEOUT)
         self._url = server_url
 
     def ask(self, method: str, path: str, document: Object | None = None) -> Any:
@@ -171,7 +171,7 @@ def open_world(
     return WorldClock(server_url, token, trial) if mode == "Virtual" else WorldWallClock(server_url, token, trial)
 
 
-def world_exists(server_url: str, token: str, trial: str) -> bool:
+def has_world(server_url: str, token: str, trial: str) -> bool:
     """Whether the trial has a world; one that is lost (the server died) took its time and its state along.
 
     Raises:

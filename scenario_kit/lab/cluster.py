@@ -17,9 +17,9 @@ import yaml
 from scenario_kit.errors import LabError
 from scenario_kit.lab import apiservice, procfs
 from scenario_kit.lab.addresses import LOOPBACK
-from scenario_kit.lab.certificates import cluster_keys
+from scenario_kit.lab.certificates import write_cluster_keys
 from scenario_kit.lab.state import LabState, ProcessState, log_tail
-from scenario_kit.lab.supervisor import control_plane_folder
+from scenario_kit.lab.supervisor import locate_control_plane
 from scenario_kit.model.base import Object
 
 STORE, API_SERVER = "etcd", "kube-apiserver"
@@ -66,7 +66,7 @@ _EXTRA: dict[str, dict[str, str]] = {
 }
 
 
-def configuration(peer_port: int, more: Mapping[str, Mapping[str, str]] | None = None) -> Object:
+def build_configuration(peer_port: int, more: Mapping[str, Mapping[str, str]] | None = None) -> Object:
     """The KwokctlConfiguration document; ``more`` are further flags by component."""
     flags = {name: {**_EXTRA.get(name, {}), **(more or {}).get(name, {})} for name in COMPONENTS}
     return {
@@ -90,19 +90,19 @@ def create(state: LabState, binaries: Mapping[str, Path]) -> LabState:
     Raises:
         LabError: kwokctl failed; the message has the end of what it said.
     """
-    pki = control_plane_folder(state) / "pki"
-    cluster_keys(pki)
-    apiservice.keys(pki)
+    pki = locate_control_plane(state) / "pki"
+    write_cluster_keys(pki)
+    apiservice.write_keys(pki)
     config = Path(state.folder) / "kwokctl.yaml"
-    document = configuration(state.ports[PEER], {"kube-apiserver": apiservice.flags(pki)})
+    document = build_configuration(state.ports[PEER], {"kube-apiserver": apiservice.build_flags(pki)})
     config.write_text(yaml.safe_dump(document, sort_keys=False))
     arguments = ["--config", str(config), "create", "cluster", "--runtime", "binary", "--disable-qps-limits"]
     arguments += ["--disable", "kwok-controller", "--enable-crds", "Stage,Logs,ClusterLogs", "--timeout", "60s"]
     arguments += ["--kubeconfig", str(Path(state.folder) / "kwok" / "context.yaml")]
     for name in COMPONENTS:
         arguments += [f"--{name}-binary", str(binaries[name]), f"--{name}-port", str(state.ports[name])]
-    _kwokctl(state, binaries, arguments)
-    return with_process_ids(state)
+    _run_kwokctl(state, binaries, arguments)
+    return read_process_ids(state)
 
 
 def restart(state: LabState, binaries: Mapping[str, Path]) -> LabState:
@@ -111,25 +111,25 @@ def restart(state: LabState, binaries: Mapping[str, Path]) -> LabState:
     Raises:
         LabError: they do not come up; the message has the end of what the store said.
     """
-    pids = control_plane_folder(state) / "pids"
+    pids = locate_control_plane(state) / "pids"
     for name in COMPONENTS:
         part = state.part(name)
         if part is None or not state.alive(part):
             (pids / f"{name}.pid").unlink(missing_ok=True)  # a reused process id would count as running
     try:
-        _kwokctl(state, binaries, ["--config", str(Path(state.folder) / "kwokctl.yaml"), "start", "cluster"])
+        _run_kwokctl(state, binaries, ["--config", str(Path(state.folder) / "kwokctl.yaml"), "start", "cluster"])
     except LabError as error:
         raise LabError(
             f"{error.message}\n{STORE} said last:\n{log_tail(str(log_path(state, STORE)), 2)}",
             fix="if its data was lost, as in a power cut, nothing brings this lab back: "
             f"scenario-kit lab down --name {state.name}, then scenario-kit lab up --name {state.name}",
         ) from error
-    return with_process_ids(state)
+    return read_process_ids(state)
 
 
-def with_process_ids(state: LabState) -> LabState:
+def read_process_ids(state: LabState) -> LabState:
     """The state with the process ids that kwokctl wrote down."""
-    pids = control_plane_folder(state) / "pids"
+    pids = locate_control_plane(state) / "pids"
     parts: list[ProcessState] = []
     for part in state.parts:
         file = pids / f"{part.name}.pid"
@@ -141,12 +141,12 @@ def with_process_ids(state: LabState) -> LabState:
 
 def log_path(state: LabState, component: str) -> Path:
     """Where kwokctl puts the output of a component."""
-    return control_plane_folder(state) / "logs" / f"{component}.log"
+    return locate_control_plane(state) / "logs" / f"{component}.log"
 
 
-def _kwokctl(state: LabState, binaries: Mapping[str, Path], arguments: list[str]) -> None:
+def _run_kwokctl(state: LabState, binaries: Mapping[str, Path], arguments: list[str]) -> None:
     folder = Path(state.folder)
-    environment = {**os.environ, **procfs.marker(state.folder), "KWOK_WORKDIR": str(folder / "kwok")}
+    environment = {**os.environ, **procfs.make_marker(state.folder), "KWOK_WORKDIR": str(folder / "kwok")}
     command = [str(binaries["kwokctl"]), "--name", state.name, *arguments]
     (folder / "logs").mkdir(parents=True, exist_ok=True)
     log = folder / "logs" / "kwokctl.log"

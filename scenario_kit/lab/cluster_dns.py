@@ -44,7 +44,7 @@ _COREFILE: Final = """\
 """
 
 
-def objects() -> list[Object]:
+def build_objects() -> list[Object]:
     """Its ConfigMap, its Service at the usual address, and its Deployment."""
 
     def meta(name: str) -> Object:
@@ -90,7 +90,7 @@ def objects() -> list[Object]:
     ]
 
 
-def found(objects: Mapping[str, Mapping[str, Object]]) -> ClusterDns | None:
+def find_dns(objects: Mapping[str, Mapping[str, Object]]) -> ClusterDns | None:
     """What the objects of its namespace, by kind and name, say of it; None where it was never installed.
 
     Its pods live by the wall clock, which must not decide when a virtual trial sees them come and go: whether it runs

@@ -25,7 +25,7 @@ _SPENT: Final = (errno.ENOSPC, errno.EDQUOT)
 FIX: Final = "free space there, or set SCENARIO_KIT_HOME to a folder on another disk"
 
 
-def problem(folder: Path, wanted: int = TO_GO_ON) -> str:
+def find_problem(folder: Path, wanted: int = TO_GO_ON) -> str:
     """What is wrong with the place of a folder, in one sentence; empty where nothing is."""
     place = next(each for each in (folder, *folder.parents) if each.exists())
     try:
@@ -39,7 +39,7 @@ def problem(folder: Path, wanted: int = TO_GO_ON) -> str:
     inodes = _INODES_TO_START if wanted == TO_START else _INODES_TO_GO_ON
     if found.f_files and found.f_favail < inodes:
         return f"the disk of {place} has no room for more files: {found.f_favail} inodes free, needed {inodes}"
-    return _refusal(place)
+    return _find_refusal(place)
 
 
 def require(folder: Path) -> None:
@@ -48,19 +48,19 @@ def require(folder: Path) -> None:
     Raises:
         LabError: there is no room, or nothing can be written.
     """
-    if found := problem(folder, TO_START):
+    if found := find_problem(folder, TO_START):
         raise LabError(found, fix=FIX)
 
 
-def explained(error: BaseException, folder: Path) -> LabError | None:
+def explain_error(error: BaseException, folder: Path) -> LabError | None:
     """The error in terms of the disk, if that is why something failed; None where the disk is well."""
-    found = problem(folder)
+    found = find_problem(folder)
     if not found and isinstance(error, OSError) and error.errno in _SPENT:
         found = f"the disk of {error.filename or folder} is full"
     return LabError(found, fix=FIX) if found else None
 
 
-def _refusal(place: Path) -> str:
+def _find_refusal(place: Path) -> str:
     try:
         with tempfile.TemporaryFile(dir=place) as file:
             file.write(b"\0")

@@ -52,7 +52,7 @@ class Etcd:
 
     def __init__(self, port: int) -> None:
         self._url = f"http://{LOOPBACK}:{port}"
-        self._client = loopback.client(base_url=self._url, timeout=_SECONDS)
+        self._client = loopback.create_client(base_url=self._url, timeout=_SECONDS)
 
     def close(self) -> None:
         """Drop the connections."""
@@ -61,32 +61,33 @@ class Etcd:
     def revisions(self) -> dict[bytes, int]:
         """Every key, with the revision that wrote it last."""
         found = self._ask("range", {"key": _ALL, "range_end": _ALL, "keys_only": True}, _Found)
-        return {_plain(entry.key): entry.mod_revision for entry in found.kvs}
+        return {_decode(entry.key): entry.mod_revision for entry in found.kvs}
 
     def under(self, prefix: bytes) -> dict[bytes, bytes]:
         """Keys that begin with ``prefix``, which is not empty, and their values."""
         end = prefix[:-1] + bytes([prefix[-1] + 1])
-        found = self._ask("range", {"key": _coded(prefix), "range_end": _coded(end)}, _Found)
-        return {_plain(entry.key): _plain(entry.value) for entry in found.kvs}
+        found = self._ask("range", {"key": _encode(prefix), "range_end": _encode(end)}, _Found)
+        return {_decode(entry.key): _decode(entry.value) for entry in found.kvs}
 
     def values(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """The values of those of the keys that exist."""
         result: dict[bytes, bytes] = {}
         for first in range(0, len(keys), _OPERATIONS):
-            asked = [{"request_range": {"key": _coded(key)}} for key in keys[first : first + _OPERATIONS]]
+            asked = [{"request_range": {"key": _encode(key)}} for key in keys[first : first + _OPERATIONS]]
             for part in self._ask("txn", {"success": asked}, _Several).responses:
-                result.update((_plain(entry.key), _plain(entry.value)) for entry in part.response_range.kvs)
+                result.update((_decode(entry.key), _decode(entry.value)) for entry in part.response_range.kvs)
         return result
 
     def write(self, delete: Iterable[Range], put: Mapping[bytes, bytes]) -> None:
         """Delete ranges, then put values; each request is one transaction, and most often there is only one."""
         operations: list[tuple[int, Any]] = [
-            (0, {"request_delete_range": {"key": _coded(each.first), "range_end": _coded(each.end)}}) for each in delete
+            (0, {"request_delete_range": {"key": _encode(each.first), "range_end": _encode(each.end)}})
+            for each in delete
         ]
         operations += [
-            (len(value), {"request_put": {"key": _coded(key), "value": _coded(value)}}) for key, value in put.items()
+            (len(value), {"request_put": {"key": _encode(key), "value": _encode(value)}}) for key, value in put.items()
         ]
-        for batch in _batches(operations):
+        for batch in _split_batches(operations):
             self._ask("txn", {"success": batch}, _Several)
 
     def _ask(self, what: str, document: Any, answer: Any) -> Any:
@@ -102,7 +103,7 @@ class Etcd:
             raise LabError(f"the answer of etcd to a {what} cannot be read: {error}") from error
 
 
-def _batches(operations: Iterable[tuple[int, Any]]) -> Iterator[list[Any]]:
+def _split_batches(operations: Iterable[tuple[int, Any]]) -> Iterator[list[Any]]:
     batch: list[Any] = []
     size = 0
     for length, operation in operations:
@@ -115,9 +116,9 @@ def _batches(operations: Iterable[tuple[int, Any]]) -> Iterator[list[Any]]:
         yield batch
 
 
-def _coded(data: bytes) -> str:
+def _encode(data: bytes) -> str:
     return base64.b64encode(data).decode()
 
 
-def _plain(text: str) -> bytes:
+def _decode(text: str) -> bytes:
     return base64.b64decode(text)

@@ -47,17 +47,17 @@ class Answer(NamedTuple):
     type: str = JSON
 
 
-def told(status: int, document: Mapping[str, Any]) -> Answer:
+def answer_json(status: int, document: Mapping[str, Any]) -> Answer:
     """A document as JSON."""
     return Answer(status, msgspec.json.encode(document))
 
 
-def refusal(status: int, error: str, fix: str = "") -> Answer:
+def build_refusal(status: int, error: str, fix: str = "") -> Answer:
     """What is wrong with a request, and what to do."""
-    return told(status, {"error": error, "fix": fix})
+    return answer_json(status, {"error": error, "fix": fix})
 
 
-def server(
+def create_server(
     answer: Callable[[Request], Answer],
     port: int,
     *,
@@ -101,17 +101,19 @@ def server(
                 self.close_connection = True  # the caller left: nobody is there to be told
 
         def _answer(self) -> Answer:
-            if not any_host and not _of_loopback(self.headers.get("Host", "")):
+            if not any_host and not _is_loopback(self.headers.get("Host", "")):
                 self.close_connection = True
-                return refusal(421, "this server answers to the names of loopback only", "send Host: 127.0.0.1:PORT")
+                return build_refusal(
+                    421, "this server answers to the names of loopback only", "send Host: 127.0.0.1:PORT"
+                )
             length = self.headers.get("Content-Length", "0")
             if not length.isdecimal() or int(length) > LIMIT_BYTES or "Transfer-Encoding" in self.headers:
                 self.close_connection = True
-                return refusal(413, f"a body of at most {LIMIT_BYTES} bytes with its Content-Length is expected")
+                return build_refusal(413, f"a body of at most {LIMIT_BYTES} bytes with its Content-Length is expected")
             body = self.rfile.read(int(length))
             path, _, query = self.path.partition("?")
             given = {key.lower(): str(value) for key, value in self.headers.items()}
-            return answer(Request(self.command, path, query, given, body, lambda: _listens(self.connection)))
+            return answer(Request(self.command, path, query, given, body, lambda: _is_waiting(self.connection)))
 
         do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = _handle  # noqa: N815
 
@@ -134,11 +136,11 @@ def server(
     return made
 
 
-def _of_loopback(host: str) -> bool:
+def _is_loopback(host: str) -> bool:
     return host.rpartition(":")[0] in (LOOPBACK, "localhost")
 
 
-def _listens(connection: socket.socket) -> bool:
+def _is_waiting(connection: socket.socket) -> bool:
     """Whether the other side has neither closed nor reset the connection."""
     try:
         readable, _, _ = select.select([connection], [], [], 0)

@@ -28,7 +28,7 @@ _ANSWERS: Final = {
 }
 
 
-def objects() -> list[Object]:
+def build_objects() -> list[Object]:
     """Return the policy with which the API server says so, and its binding."""
     rules = [
         _select(["pods/exec", "pods/attach", "pods/portforward"], "CONNECT"),

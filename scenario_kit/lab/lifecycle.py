@@ -34,11 +34,11 @@ from scenario_kit.lab import (
 from scenario_kit.lab import (
     reset as emptying,
 )
-from scenario_kit.lab.addresses import host_address
+from scenario_kit.lab.addresses import find_host_address
 from scenario_kit.lab.bootstrap_client import BootstrapClient
-from scenario_kit.lab.chaos_daemon.endpoints import daemon_endpoints
-from scenario_kit.lab.locks import held
-from scenario_kit.lab.state import DEFAULT_NAME, LabState, home, lab_folder, log_tail
+from scenario_kit.lab.chaos_daemon.endpoints import build_endpoint_slice
+from scenario_kit.lab.locks import hold_lock
+from scenario_kit.lab.state import DEFAULT_NAME, LabState, find_home, find_lab_folder, log_tail
 from scenario_kit.model.base import Object, Value
 
 _START_SECONDS = 60.0
@@ -62,7 +62,7 @@ class PartReport(Value, frozen=True, kw_only=True):
     tail: str = ""
 
 
-def up(
+def bring_up(
     name: str = DEFAULT_NAME,
     *,
     packs: Sequence[str] = ("default",),
@@ -85,23 +85,23 @@ def up(
     """
     prometheus.check(packs)
     try:
-        return _up(name, packs, node_count, reporter, say)
+        return _bring_up(name, packs, node_count, reporter, say)
     except (LabError, OSError) as error:
-        if told := disk_space.explained(error, lab_folder(name)):
+        if told := disk_space.explain_error(error, find_lab_folder(name)):
             raise told from error
         raise
 
 
-def _up(
+def _bring_up(
     name: str,
     packs: Sequence[str],
     node_count: int | None,
     reporter: toolchain.Reporter | None,
     say: Callable[[str], None],
 ) -> LabState:
-    if not lab_folder(name).exists():
-        disk_space.require(lab_folder(name))
-    with _exclusive(name, say):
+    if not find_lab_folder(name).exists():
+        disk_space.require(find_lab_folder(name))
+    with _lock_exclusively(name, say):
         state = LabState.find(name)
         if state is not None and state.complete:
             state.require_version(scenario_kit.__version__)
@@ -110,27 +110,27 @@ def _up(
                     f"lab {name!r} runs with {len(state.nodes)} nodes, observed --nodes {node_count}",
                     fix=f"leave --nodes out, or start afresh: scenario-kit lab down --name {name}",
                 )
-            state = _repaired(state, reporter, say)
+            state = _repair(state, reporter, say)
             if state.resetting:
                 say("a reset was interrupted; finishing it")
-                state = _emptied(state, True, reporter, say)
+                state = _empty(state, True, reporter, say)
             return state
         binaries = toolchain.install(reporter)
-        if lab_folder(name).exists():
+        if find_lab_folder(name).exists():
             say("an earlier start was interrupted; starting afresh")
             _clear(name)
-        state = process_specs.plan(name, tuple(packs), host_address(), node_count or nodes.LEAST)
+        state = process_specs.plan(name, tuple(packs), find_host_address(), node_count or nodes.LEAST)
         try:
-            return _created(state, binaries, say)
+            return _create(state, binaries, say)
         except BaseException:
             supervisor.kill(state.folder)
             raise
 
 
-def down(name: str = DEFAULT_NAME) -> bool:
+def take_down(name: str = DEFAULT_NAME) -> bool:
     """End every process of a lab and remove its files; False when there was none."""
-    with _exclusive(name, lambda _: None):
-        existed = lab_folder(name).exists()
+    with _lock_exclusively(name, lambda _: None):
+        existed = find_lab_folder(name).exists()
         _clear(name)
     return existed
 
@@ -142,21 +142,21 @@ def reset(
     reporter: toolchain.Reporter | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> LabState:
-    """Empty a running lab: cluster, worlds and samples are as after ``up``, at another epoch.
+    """Empty a running lab: cluster, worlds and samples are as after ``bring_up``, at another epoch.
 
     Raises:
         UsageError: a campaign runs, and ``force`` is not set; nothing was changed.
         LabError: the lab does not run whole, or its start was not written down.
     """
-    with _exclusive(name, say):
+    with _lock_exclusively(name, say):
         state = LabState.load(name)
         if not state.complete:
             raise LabError(f"lab {name!r} is not up: its start was interrupted", fix="scenario-kit lab up")
         state.require_alive("resetting it")
-        return _emptied(state, force, reporter, say)
+        return _empty(state, force, reporter, say)
 
 
-def status(state: LabState) -> list[PartReport]:
+def report_status(state: LabState) -> list[PartReport]:
     """How every part is, asked all at once."""
     health = supervisor.HealthProbe(state)
     with ThreadPoolExecutor(len(state.parts) or 1) as pool:
@@ -166,7 +166,7 @@ def status(state: LabState) -> list[PartReport]:
             name=part.name,
             pid=part.pid,
             alive=problem != supervisor.DEAD,
-            memory_bytes=procfs.resident_bytes(part.pid) if problem != supervisor.DEAD else 0,
+            memory_bytes=procfs.read_resident_bytes(part.pid) if problem != supervisor.DEAD else 0,
             port=part.port,
             health=problem,
             log=part.log,
@@ -176,11 +176,11 @@ def status(state: LabState) -> list[PartReport]:
     ]
 
 
-def worlds(state: LabState) -> list[Object]:
+def list_worlds(state: LabState) -> list[Object]:
     """The worlds of the lab, one per trial that is open; raises ``LabError`` when its server does not answer."""
     headers = {"Authorization": f"Bearer {state.server_token}"}
     try:
-        with loopback.client(headers=headers, timeout=_ANSWER_SECONDS) as client:
+        with loopback.create_client(headers=headers, timeout=_ANSWER_SECONDS) as client:
             response = client.get(f"{state.server_url}/worlds")
         response.raise_for_status()
     except httpx.HTTPError as error:
@@ -189,12 +189,12 @@ def worlds(state: LabState) -> list[Object]:
     return found
 
 
-def _created(state: LabState, binaries: Mapping[str, Path], say: Callable[[str], None]) -> LabState:
+def _create(state: LabState, binaries: Mapping[str, Path], say: Callable[[str], None]) -> LabState:
     folder = Path(state.folder)
     folder.mkdir(parents=True, mode=0o700)
     assets = toolchain.chaos_assets()
     daemon = chaos_manager.prepare(
-        folder, host_address(), state.ports[process_specs.CHAOS_DAEMON], assets / toolchain.CHAOS_PROTO
+        folder, find_host_address(), state.ports[process_specs.CHAOS_DAEMON], assets / toolchain.CHAOS_PROTO
     )
     state = msgspec.structs.replace(state, chaos_daemon=daemon)
     state.save()
@@ -204,28 +204,30 @@ def _created(state: LabState, binaries: Mapping[str, Path], say: Callable[[str],
     say("starting the control plane")
     state = cluster.create(state, binaries)
     state.save()
-    pki = supervisor.control_plane_pki(state)
-    kubeconfigs.write_admin(Path(state.kubeconfig), state.name, process_specs.api_server_url(state), pki)
-    kubeconfigs.write_operator(Path(state.operator_kubeconfig), process_specs.api_server_url(state), pki)
-    kubeconfigs.write_manager(chaos_manager.kubeconfig(Path(state.folder)), process_specs.api_server_url(state), pki)
-    kubeconfigs.write_solver(Path(state.solver_kubeconfig), process_specs.api_server_url(state), pki)
+    pki = supervisor.locate_pki(state)
+    kubeconfigs.write_admin(Path(state.kubeconfig), state.name, process_specs.build_api_server_url(state), pki)
+    kubeconfigs.write_operator(Path(state.operator_kubeconfig), process_specs.build_api_server_url(state), pki)
+    kubeconfigs.write_manager(
+        chaos_manager.locate_kubeconfig(Path(state.folder)), process_specs.build_api_server_url(state), pki
+    )
+    kubeconfigs.write_solver(Path(state.solver_kubeconfig), process_specs.build_api_server_url(state), pki)
 
-    state = _controlled(state, binaries)
+    state = _await_control_plane(state, binaries)
 
     say("setting up nodes, roles and kinds")
-    with BootstrapClient(process_specs.api_server_url(state), pki) as api:
+    with BootstrapClient(process_specs.build_api_server_url(state), pki) as api:
         api.apply(
             [
-                *bootstrap_manifests.namespaces(),
-                *bootstrap_manifests.own_definitions(),
-                *nodes.stages(),
-                *nodes.nodes(state.nodes),
+                *bootstrap_manifests.build_namespaces(),
+                *bootstrap_manifests.read_own_definitions(),
+                *nodes.build_stages(),
+                *nodes.build_nodes(state.nodes),
             ]
         )
-        api.apply(cluster_dns.objects())
+        api.apply(cluster_dns.build_objects())
         state = _start(state, binaries, nodes.PART, process_specs.SERVER)
-        api.apply([*bootstrap_manifests.operators_access(), *interactive.objects()])
-        api.apply([*bootstrap_manifests.access(), daemon_endpoints(state.nodes, daemon.address, daemon.port)])
+        api.apply([*bootstrap_manifests.bind_operator(), *interactive.build_objects()])
+        api.apply([*bootstrap_manifests.build_access(), build_endpoint_slice(state.nodes, daemon.address, daemon.port)])
         state = _start(state, binaries, process_specs.OPERATOR)
         definitions = list((assets / toolchain.CHAOS_DEFINITIONS).glob("*.json"))
         api.apply_definitions(definitions)
@@ -235,14 +237,14 @@ def _created(state: LabState, binaries: Mapping[str, Path], say: Callable[[str],
         say("waiting until everything works")
         supervisor.HealthProbe(state).wait([part.name for part in state.parts], _START_SECONDS)
         ports = state.ports[chaos_manager.WEBHOOK], state.ports[chaos_manager.TARGETS]
-        api.apply(chaos_webhooks.objects(*ports, Path(daemon.ca)))
+        api.apply(chaos_webhooks.build_objects(*ports, Path(daemon.ca)))
     emptying.remember(state)
     state = msgspec.structs.replace(state, complete=True)
     state.save()
     return state
 
 
-def _controlled(state: LabState, binaries: Mapping[str, Path]) -> LabState:
+def _await_control_plane(state: LabState, binaries: Mapping[str, Path]) -> LabState:
     """Wait for the control plane.
 
     A controller-manager gives up when the API server is not healthy within ten seconds: no other work is done before
@@ -264,7 +266,7 @@ def _controlled(state: LabState, binaries: Mapping[str, Path]) -> LabState:
     return state
 
 
-def _repaired(state: LabState, reporter: toolchain.Reporter | None, say: Callable[[str], None]) -> LabState:
+def _repair(state: LabState, reporter: toolchain.Reporter | None, say: Callable[[str], None]) -> LabState:
     """Start what is dead, with the data and the ports that it had."""
     age = (time.time() - state.epoch) / _DAY
     if age > prometheus.WINDOW_DAYS - process_specs.EPOCH_DAYS:
@@ -274,7 +276,7 @@ def _repaired(state: LabState, reporter: toolchain.Reporter | None, say: Callabl
             fix="scenario-kit lab down, then scenario-kit lab up",
         )
     for _ in range(_REPAIRS):
-        state = _restarted(state, reporter, say)
+        state = _restart(state, reporter, say)
         try:
             supervisor.HealthProbe(state).wait([part.name for part in state.parts], _START_SECONDS)
         except LabError:
@@ -287,12 +289,12 @@ def _repaired(state: LabState, reporter: toolchain.Reporter | None, say: Callabl
     return state
 
 
-def _emptied(state: LabState, force: bool, reporter: toolchain.Reporter | None, say: Callable[[str], None]) -> LabState:
+def _empty(state: LabState, force: bool, reporter: toolchain.Reporter | None, say: Callable[[str], None]) -> LabState:
     binaries = toolchain.install(reporter)
     return emptying.empty(state, force, lambda at, *names: _start(at, binaries, *names), say)
 
 
-def _restarted(state: LabState, reporter: toolchain.Reporter | None, say: Callable[[str], None]) -> LabState:
+def _restart(state: LabState, reporter: toolchain.Reporter | None, say: Callable[[str], None]) -> LabState:
     dead = {part.name for part in state.dead_parts()}
     if dead:
         server = state.part(cluster.API_SERVER)
@@ -314,7 +316,7 @@ def _restarted(state: LabState, reporter: toolchain.Reporter | None, say: Callab
 
 def _start(state: LabState, binaries: Mapping[str, Path], *names: str) -> LabState:
     """Start parts and write their process ids down."""
-    specs = process_specs.specs()
+    specs = process_specs.list_specs()
     for name in names:
         part = state.part(name)
         assert part is not None, name
@@ -324,18 +326,18 @@ def _start(state: LabState, binaries: Mapping[str, Path], *names: str) -> LabSta
 
 
 def _clear(name: str) -> None:
-    folder = lab_folder(name)
+    folder = find_lab_folder(name)
     supervisor.kill(str(folder))
     if folder.exists():
         shutil.rmtree(folder)
 
 
-def _exclusive(name: str, say: Callable[[str], None]) -> AbstractContextManager[None]:
+def _lock_exclusively(name: str, say: Callable[[str], None]) -> AbstractContextManager[None]:
     """One command at a time may start or end a lab."""
-    return held(_lock(name), f"another command is starting or ending lab {name!r}", say)
+    return hold_lock(_lock(name), f"another command is starting or ending lab {name!r}", say)
 
 
-def occupied(name: str, say: Callable[[str], None], *, alone: bool) -> AbstractContextManager[None]:
+def occupy(name: str, say: Callable[[str], None], *, alone: bool) -> AbstractContextManager[None]:
     """While trials of this command run in a lab; those that reach beyond their app run alone.
 
     Commands share a lab as trials of one command do (``campaign.concurrency``): a trial would find the cluster changed
@@ -343,11 +345,11 @@ def occupied(name: str, say: Callable[[str], None], *, alone: bool) -> AbstractC
     what belongs to another command's trial, and blame the scenario.
     """
     because = f"another command runs trials in lab {name!r}, and one of the two reaches beyond its app"
-    return held(_lock(name, ".trials"), because, say, shared=not alone)
+    return hold_lock(_lock(name, ".trials"), because, say, shared=not alone)
 
 
 def _lock(name: str, what: str = "") -> Path:
-    lab_folder(name)  # refuses names that are none
-    locks = home() / "locks"
+    find_lab_folder(name)  # refuses names that are none
+    locks = find_home() / "locks"
     locks.mkdir(parents=True, exist_ok=True, mode=0o700)
     return locks / f"{name}{what}"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 @contextmanager
-def held(path: Path, because: str, say: Callable[[str], None], *, shared: bool = False) -> Iterator[None]:
+def hold_lock(path: Path, because: str, say: Callable[[str], None], *, shared: bool = False) -> Iterator[None]:
     """Hold the lock of a file, in a folder that is there; ``shared`` with others that hold it so.
 
     Where another process stands in the way, ``say`` is told why, once, and this waits.

@@ -12,7 +12,7 @@ import yaml
 
 from scenario_kit.lab.addresses import LOOPBACK
 from scenario_kit.lab.state import LabState
-from scenario_kit.lab.supervisor import Spec, control_plane_folder
+from scenario_kit.lab.supervisor import Spec, locate_control_plane
 from scenario_kit.lab.toolchain.components import KUBERNETES
 from scenario_kit.model.base import Object
 
@@ -47,19 +47,19 @@ def names(count: int = LEAST) -> tuple[str, ...]:
     return tuple(f"worker-{number}" for number in range(1, count + 1))
 
 
-def nodes(named: Sequence[str]) -> list[Object]:
+def build_nodes(named: Sequence[str]) -> list[Object]:
     """The Node objects, without status."""
-    return [_node(name, number) for number, name in enumerate(named, start=1)]
+    return [_build_node(name, number) for number, name in enumerate(named, start=1)]
 
 
-def stages() -> list[Object]:
+def build_stages() -> list[Object]:
     """Initialise a node that is not ready; renew the conditions of one that is."""
     ready = '.status.conditions.[] | select( .type == "Ready" ) | .status'
     return [
         _stage(
             "node-initialize",
             [{"key": ready, "operator": "NotIn", "values": ["True"]}],
-            _CONDITIONS + yaml.safe_dump(_static_status(), sort_keys=False) + _ADDRESSES,
+            _CONDITIONS + yaml.safe_dump(_build_static_status(), sort_keys=False) + _ADDRESSES,
         ),
         _stage(
             "node-heartbeat",
@@ -73,13 +73,13 @@ def stages() -> list[Object]:
     ]
 
 
-def spec(state: LabState, binaries: Mapping[str, Path]) -> Spec:
+def build_spec(state: LabState, binaries: Mapping[str, Path]) -> Spec:
     """How to start KWOK's controller. It goes by the name of what it plays, which the API server writes down."""
     part = state.part(PART)
     assert part is not None, PART
     config = Path(state.folder) / "kwok.yaml"
-    config.write_text(yaml.safe_dump(_configuration(), sort_keys=False))
-    folder = control_plane_folder(state)
+    config.write_text(yaml.safe_dump(_build_configuration(), sort_keys=False))
+    folder = locate_control_plane(state)
     return Spec(
         name=PART,
         program=binaries["kwok"],
@@ -115,7 +115,7 @@ daemonEndpoints:
 """
 
 
-def _configuration() -> Object:
+def _build_configuration() -> Object:
     """KWOK applies no defaults to a document that exists, so those that matter are said here."""
     return {
         "apiVersion": "config.kwok.x-k8s.io/v1alpha1",
@@ -131,7 +131,7 @@ def _configuration() -> Object:
     }
 
 
-def _static_status() -> Object:
+def _build_static_status() -> Object:
     return {
         "capacity": _CAPACITY,
         "allocatable": _CAPACITY,
@@ -151,7 +151,7 @@ def _static_status() -> Object:
     }
 
 
-def _node(name: str, number: int) -> Object:
+def _build_node(name: str, number: int) -> Object:
     zone = "abc"[(number - 1) % 3]
     return {
         "apiVersion": "v1",

@@ -12,8 +12,8 @@ import scenario_kit
 from scenario_kit.errors import LabError
 from scenario_kit.lab import apiservice, chaos_manager, cluster, nodes, prometheus
 from scenario_kit.lab.addresses import LOOPBACK, free_ports
-from scenario_kit.lab.bootstrap_manifests import operators_folder
-from scenario_kit.lab.state import LabState, ProcessState, home, lab_folder, lab_names
+from scenario_kit.lab.bootstrap_manifests import find_operators_folder
+from scenario_kit.lab.state import LabState, ProcessState, find_home, find_lab_folder, list_lab_names
 from scenario_kit.lab.supervisor import Spec
 
 SERVER = "lab-server"
@@ -46,25 +46,25 @@ _HEALTH = {
 }
 
 
-def epoch(now: float) -> int:
+def choose_epoch(now: float) -> int:
     """Where virtual time starts in a lab that is created now."""
     return (int(now) // _DAY - EPOCH_DAYS) * _DAY
 
 
 def plan(name: str, packs: tuple[str, ...], host: str, count: int = nodes.LEAST) -> LabState:
     """A lab of so many nodes that does not run yet: ports, token and parts chosen, every process id 0."""
-    taken = _taken(name)
+    taken = _list_taken_ports(name)
     beside = (chaos_manager.WEBHOOK, chaos_manager.NAMES, chaos_manager.TARGETS)
     loopback = free_ports(len(_LISTENING) + len(beside), taken)
     ports = dict(zip((*_LISTENING, *beside), loopback, strict=True))
     ports[CHAOS_DAEMON] = free_ports(1, {*taken, *loopback}, host)[0]
-    folder = lab_folder(name)
+    folder = find_lab_folder(name)
     now = time.time()
     state = LabState(
         name=name,
         folder=str(folder),
         version=scenario_kit.__version__,
-        epoch=epoch(now),
+        epoch=choose_epoch(now),
         created=now,
         kubeconfig=str(folder / "kubeconfig"),
         operator_kubeconfig=str(folder / "operator.kubeconfig"),
@@ -77,37 +77,37 @@ def plan(name: str, packs: tuple[str, ...], host: str, count: int = nodes.LEAST)
         ports=ports,
     )
     for part in (*cluster.COMPONENTS, *STARTED):
-        state = state.with_part(_part(state, part))
+        state = state.with_part(_find_part(state, part))
     return state
 
 
-def specs() -> Mapping[str, Callable[[LabState, Mapping[str, Path]], Spec]]:
+def list_specs() -> Mapping[str, Callable[[LabState, Mapping[str, Path]], Spec]]:
     """How to start each part of ``STARTED``."""
     return {
-        prometheus.PART: prometheus.spec,
-        nodes.PART: nodes.spec,
-        chaos_manager.PART: chaos_manager.spec,
-        SERVER: lambda state, _: _python(SERVER, "scenario_kit.lab.server", state),
-        OPERATOR: lambda state, _: _python(OPERATOR, "operators.scenario", state),
+        prometheus.PART: prometheus.build_spec,
+        nodes.PART: nodes.build_spec,
+        chaos_manager.PART: chaos_manager.build_spec,
+        SERVER: lambda state, _: _build_python_spec(SERVER, "scenario_kit.lab.server", state),
+        OPERATOR: lambda state, _: _build_python_spec(OPERATOR, "operators.scenario", state),
     }
 
 
-def api_server_url(state: LabState) -> str:
+def build_api_server_url(state: LabState) -> str:
     """Where the API server listens."""
     return f"https://{LOOPBACK}:{state.ports['kube-apiserver']}"
 
 
-def _part(state: LabState, name: str) -> ProcessState:
+def _find_part(state: LabState, name: str) -> ProcessState:
     log = cluster.log_path(state, name) if name in cluster.COMPONENTS else Path(state.folder) / "logs" / f"{name}.log"
     port = state.ports.get(name)
     health = _HEALTH[name].format(f"{LOOPBACK}:{port}") if name in _HEALTH else ""
     return ProcessState(name=name, pid=0, log=str(log), port=port, health=health)
 
 
-def _python(name: str, module: str, state: LabState) -> Spec:
+def _build_python_spec(name: str, module: str, state: LabState) -> Spec:
     """One of our own programs, run by this interpreter with this installation of the project."""
     roots = {str(Path(scenario_kit.__file__).parent.parent): None}
-    operators = operators_folder()
+    operators = find_operators_folder()
     if operators is not None:
         roots[str(operators.parent)] = None
     return Spec(
@@ -118,7 +118,7 @@ def _python(name: str, module: str, state: LabState) -> Spec:
             "PYTHONPATH": ":".join(roots),
             "PYTHONUNBUFFERED": "1",
             "KUBECONFIG": state.operator_kubeconfig if name == OPERATOR else state.kubeconfig,
-            "SCENARIO_KIT_HOME": str(home()),
+            "SCENARIO_KIT_HOME": str(find_home()),
             "OPENBLAS_NUM_THREADS": "1",
             # A heap for each thread, as the C library has it, keeps what finished trials held: each has free bits.
             "MALLOC_ARENA_MAX": "2",
@@ -126,10 +126,10 @@ def _python(name: str, module: str, state: LabState) -> Spec:
     )
 
 
-def _taken(name: str) -> set[int]:
+def _list_taken_ports(name: str) -> set[int]:
     """The ports of the other labs, running or not."""
     ports: set[int] = set()
-    for other in lab_names():
+    for other in list_lab_names():
         try:
             state = LabState.find(other) if other != name else None
         except LabError:

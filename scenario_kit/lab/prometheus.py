@@ -35,7 +35,7 @@ LOOK_SECONDS = 60
 STORAGE: Object = {"tsdb": {"out_of_order_time_window": f"{WINDOW_DAYS}d", "stale_series_compaction_threshold": _ENDED}}
 
 
-def configuration(state: LabState) -> Object:
+def build_configuration(state: LabState) -> Object:
     """The prometheus.yml document.
 
     The lab server's series say everything about their origin; what Prometheus would add about the scrape itself is
@@ -67,7 +67,7 @@ def check(wanted: Sequence[str]) -> None:
     Raises:
         UsageError: there is no such pack.
     """
-    known = packs()
+    known = list_packs()
     for pack in wanted:
         if pack not in known:
             raise UsageError(f"there is no alert pack '{pack}'", fix=did_you_mean(pack, known))
@@ -81,15 +81,15 @@ def write(state: LabState) -> None:
     for pack in state.alert_packs:
         rules = catalog.prometheus_rules(pack)
         (folder / "rules" / f"{pack}.yaml").write_text(yaml.safe_dump(rules, sort_keys=False))
-    write_private(folder / "prometheus.yml", yaml.safe_dump(configuration(state), sort_keys=False).encode())
+    write_private(folder / "prometheus.yml", yaml.safe_dump(build_configuration(state), sort_keys=False).encode())
 
 
-def packs() -> Sequence[str]:
+def list_packs() -> Sequence[str]:
     """The alert packs that there are."""
     return Catalog().alert_packs()
 
 
-def storage_flags(look_seconds: int = LOOK_SECONDS) -> list[str]:
+def build_storage_flags(look_seconds: int = LOOK_SECONDS) -> list[str]:
     """How Prometheus keeps samples, what its configuration cannot say."""
     return [
         f"--storage.tsdb.retention.time={RETENTION_DAYS}d",
@@ -99,7 +99,7 @@ def storage_flags(look_seconds: int = LOOK_SECONDS) -> list[str]:
     ]
 
 
-def spec(state: LabState, binaries: Mapping[str, Path]) -> Spec:
+def build_spec(state: LabState, binaries: Mapping[str, Path]) -> Spec:
     """How to start Prometheus."""
     part = state.part(PART)
     assert part is not None, PART
@@ -111,7 +111,7 @@ def spec(state: LabState, binaries: Mapping[str, Path]) -> Spec:
             f"--config.file={folder / 'prometheus.yml'}",
             f"--web.listen-address={LOOPBACK}:{part.port}",
             f"--storage.tsdb.path={folder / 'data'}",
-            *storage_flags(),
+            *build_storage_flags(),
             "--web.enable-remote-write-receiver",
             "--query.max-concurrency=8",
             "--log.level=warn",

@@ -46,7 +46,7 @@ def remember(state: LabState) -> None:
         revision = max(etcd.revisions().values())
         found = etcd.under(b"/")
         # Taken before: what is written meanwhile counts as changed, which is looked at once more, not missed.
-        baseline.save(Path(state.folder) / FILE, baseline.StoreBaseline(revision, baseline.kept(found)))
+        baseline.save(Path(state.folder) / FILE, baseline.StoreBaseline(revision, baseline.select_kept(found)))
     finally:
         etcd.close()
 
@@ -77,16 +77,16 @@ def empty(state: LabState, force: bool, start: Callable[..., LabState], say: Cal
         for left in _LEFT:
             _remove(Path(state.folder) / left)
         # Nothing of the past is left, so virtual time may start as late as in a new lab: a lab does not wear out.
-        state = msgspec.structs.replace(state, epoch=process_specs.epoch(time.time()))
+        state = msgspec.structs.replace(state, epoch=process_specs.choose_epoch(time.time()))
         state.save()
         for name in _FORGETFUL:
             part = state.part(name)
             assert part is not None, name
             supervisor.await_free(part)
         state = start(state, *_FORGETFUL)
-        removed += _swept_clean(etcd, before)
+        removed += _sweep_until_clean(etcd, before)
         supervisor.HealthProbe(state).wait([part.name for part in state.parts], _WORK_SECONDS)
-        removed += _swept_clean(etcd, before)
+        removed += _sweep_until_clean(etcd, before)
     finally:
         etcd.close()
     state = msgspec.structs.replace(state, resetting=False)
@@ -99,13 +99,13 @@ def sweep(etcd: Etcd, before: baseline.StoreBaseline, *, thorough: bool = False)
     """Delete what is too much and put back what is missing, or (``thorough``) differs; how much was deleted."""
     found = etcd.revisions()
     newer = [key for key, revision in found.items() if revision > before.revision and key in before.values]
-    wanted = baseline.restoration(before.values, found, etcd.values(newer) if thorough else {})
+    wanted = baseline.plan_restoration(before.values, found, etcd.values(newer) if thorough else {})
     if wanted:
         etcd.write(wanted.delete, {key: before.values[key] for key in wanted.restore})
     return wanted.extra
 
 
-def busy(objects: Mapping[bytes, bytes]) -> list[str]:
+def list_busy(objects: Mapping[bytes, bytes]) -> list[str]:
     """The campaigns that have not ended, from the objects of our own group. Scenarios that run live do not count."""
     found = set()
     for key, value in sorted(objects.items()):
@@ -119,7 +119,7 @@ def busy(objects: Mapping[bytes, bytes]) -> list[str]:
 
 
 def _refuse_while_busy(state: LabState, objects: Mapping[bytes, bytes]) -> None:
-    campaigns = busy(objects)
+    campaigns = list_busy(objects)
     if campaigns:
         raise UsageError(
             f"lab {state.name!r} is at work: {', '.join(campaigns)}",
@@ -127,7 +127,7 @@ def _refuse_while_busy(state: LabState, objects: Mapping[bytes, bytes]) -> None:
         )
 
 
-def _swept_clean(etcd: Etcd, before: baseline.StoreBaseline) -> int:
+def _sweep_until_clean(etcd: Etcd, before: baseline.StoreBaseline) -> int:
     """Sweep until nothing comes back; how much was deleted."""
     deadline, removed = time.monotonic() + _SWEEPS_SECONDS, 0
     while found := sweep(etcd, before):
@@ -145,7 +145,7 @@ def _end(state: LabState, parts: list[ProcessState | None]) -> None:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
     deadline = time.monotonic() + _END_SECONDS
-    while not all(procfs.ended(pid) for pid in ending):
+    while not all(procfs.has_ended(pid) for pid in ending):
         if time.monotonic() > deadline:
             raise LabError(f"processes {ending} of lab {state.name!r} do not end")
         for pid in ending:

@@ -10,8 +10,8 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
-from scenario_kit.catalog.alerts import prometheus_groups
-from scenario_kit.catalog.pack_tests import promtool_tests
+from scenario_kit.catalog.alerts import build_prometheus_groups
+from scenario_kit.catalog.pack_tests import build_promtool_tests
 from scenario_kit.errors import InfrastructureError
 from scenario_kit.lab import toolchain
 from scenario_kit.model import AlertRule, Object
@@ -36,7 +36,7 @@ def check_rules(document: Object) -> str:
     """
     with tempfile.TemporaryDirectory() as folder:
         _write(folder, document)
-        return _objection(folder, "check", "rules", _RULES)
+        return _read_objection(folder, "check", "rules", _RULES)
 
 
 def run_tests(document: Object, rules: Sequence[AlertRule], tests: Any) -> list[RuleTestOutcome]:
@@ -45,27 +45,27 @@ def run_tests(document: Object, rules: Sequence[AlertRule], tests: Any) -> list[
     Raises:
         InfrastructureError: promtool is not there, or does not end.
     """
-    single = promtool_tests(tests, rules, _RULES)
+    single = build_promtool_tests(tests, rules, _RULES)
     with tempfile.TemporaryDirectory() as folder:
         _write(folder, document)
         names = []
         for number, (_, test) in enumerate(single):
             names.append(f"{number}-{_TESTS}")
             (Path(folder) / names[-1]).write_text(yaml.safe_dump(test, sort_keys=False), encoding="utf-8")
-        if not names or not _objection(folder, "test", "rules", *names):
+        if not names or not _read_objection(folder, "test", "rules", *names):
             return [RuleTestOutcome(name) for name, _ in single]
         return [
-            RuleTestOutcome(name, _objection(folder, "test", "rules", file))
+            RuleTestOutcome(name, _read_objection(folder, "test", "rules", file))
             for (name, _), file in zip(single, names, strict=True)
         ]
 
 
 def _write(folder: str, document: Object) -> None:
-    rules = {"groups": prometheus_groups(document)}
+    rules = {"groups": build_prometheus_groups(document)}
     (Path(folder) / _RULES).write_text(yaml.safe_dump(rules, sort_keys=False), encoding="utf-8")
 
 
-def _objection(folder: str, *arguments: str) -> str:
+def _read_objection(folder: str, *arguments: str) -> str:
     """What promtool says, without where it looked; empty where it has no objection."""
     promtool = toolchain.resolve("promtool")
     try:

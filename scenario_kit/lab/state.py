@@ -97,19 +97,19 @@ class LabState(Value, frozen=True, kw_only=True):
         """
         state = cls.find(name)
         if state is None:
-            raise LabError(f"there is no lab named {name!r}", fix=f"scenario-kit lab up{_option(name)}")
+            raise LabError(f"there is no lab named {name!r}", fix=f"scenario-kit lab up{_read_option(name)}")
         return state
 
     @classmethod
     def find(cls, name: str = DEFAULT_NAME) -> LabState | None:
         """The lab of that name, or None; raises ``LabError`` for a file that cannot be read."""
-        path = lab_folder(name) / "lab.json"
+        path = find_lab_folder(name) / "lab.json"
         try:
             return msgspec.json.decode(path.read_bytes(), type=cls)
         except FileNotFoundError:
             return None
         except msgspec.MsgspecError as error:
-            fix = f"scenario-kit lab down{_option(name)}, then scenario-kit lab up{_option(name)}"
+            fix = f"scenario-kit lab down{_read_option(name)}, then scenario-kit lab up{_read_option(name)}"
             raise LabError(f"{path} was written by another version: {error}", fix=fix) from error
 
     def require_version(self, version: str) -> None:
@@ -121,7 +121,8 @@ class LabState(Value, frozen=True, kw_only=True):
         if self.version != version:
             raise LabError(
                 f"lab {self.name!r} runs scenario-kit {self.version or 'of an earlier version'}, and this is {version}",
-                fix=f"scenario-kit lab down{_option(self.name)}, then scenario-kit lab up{_option(self.name)}",
+                fix=f"scenario-kit lab down{_read_option(self.name)}, then scenario-kit lab "
+                f"up{_read_option(self.name)}",
             )
 
     def save(self) -> None:
@@ -146,7 +147,7 @@ class LabState(Value, frozen=True, kw_only=True):
 
     def alive(self, part: ProcessState) -> bool:
         """Whether the process of ``part`` still runs (a reused process id does not count)."""
-        return procfs.carries(part.pid, procfs.marker(self.folder))
+        return procfs.has_marker(part.pid, procfs.make_marker(self.folder))
 
     def dead_parts(self) -> tuple[DeadPart, ...]:
         """The parts whose process is gone; those that a lab has yet to start do not count."""
@@ -163,7 +164,7 @@ class LabState(Value, frozen=True, kw_only=True):
             LabError: a part died; the message has the end of its log.
         """
         dead = self.dead_parts()
-        if dead and (full := disk_space.problem(Path(self.folder))):
+        if dead and (full := disk_space.find_problem(Path(self.folder))):
             names = ", ".join(part.name for part in dead)
             raise LabError(
                 f"lab {self.name!r}: {full}, so {names} ended", fix=f"{disk_space.FIX}; then scenario-kit lab up"
@@ -171,10 +172,10 @@ class LabState(Value, frozen=True, kw_only=True):
         if dead:
             message = "; ".join(str(part) for part in dead)
             prefix = f"while {doing}: " if doing else ""
-            raise LabError(f"{prefix}lab {self.name!r}: {message}", fix=f"scenario-kit lab up{_option(self.name)}")
+            raise LabError(f"{prefix}lab {self.name!r}: {message}", fix=f"scenario-kit lab up{_read_option(self.name)}")
 
 
-def home() -> Path:
+def find_home() -> Path:
     """Where labs are kept: ``SCENARIO_KIT_HOME``, else the user's state folder (XDG)."""
     explicit = os.environ.get("SCENARIO_KIT_HOME")
     if explicit:
@@ -183,18 +184,18 @@ def home() -> Path:
     return (Path(base) if base else Path.home() / ".local" / "state").absolute() / "scenario-kit"
 
 
-def lab_folder(name: str) -> Path:
+def find_lab_folder(name: str) -> Path:
     """The folder of a lab; raises ``UsageError`` for a name that is no DNS label of at most 30 characters."""
     if not _NAME.fullmatch(name):
         raise UsageError(
             f"{name!r} cannot name a lab: lower-case letters, digits and dashes, at most 30 characters, are possible"
         )
-    return home() / "labs" / name
+    return find_home() / "labs" / name
 
 
-def lab_names() -> Sequence[str]:
+def list_lab_names() -> Sequence[str]:
     """The labs that exist on this machine, running or not."""
-    folder = home() / "labs"
+    folder = find_home() / "labs"
     return sorted(path.parent.name for path in folder.glob("*/lab.json"))
 
 
@@ -210,5 +211,5 @@ def log_tail(path: str, lines: int = _TAIL_LINES) -> str:
     return "\n".join(line[:_TAIL_COLUMNS] for line in text.splitlines()[-lines:])
 
 
-def _option(name: str) -> str:
+def _read_option(name: str) -> str:
     return "" if name == DEFAULT_NAME else f" --name {name}"

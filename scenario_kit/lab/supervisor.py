@@ -45,7 +45,7 @@ def start(spec: Spec, part: ProcessState, folder: str) -> ProcessState:
     """
     log = Path(part.log)
     log.parent.mkdir(parents=True, exist_ok=True)
-    environment = {**os.environ, **spec.environment, **procfs.marker(folder)}
+    environment = {**os.environ, **spec.environment, **procfs.make_marker(folder)}
     with log.open("ab") as output:
         try:
             process = subprocess.Popen(
@@ -72,10 +72,10 @@ def kill(folder: str) -> None:
     deadline = time.monotonic() + _KILL_SECONDS
     ending: set[int] = set()
     while True:
-        marked = set(procfs.find(procfs.marker(folder)))
+        marked = set(procfs.find(procfs.make_marker(folder)))
         for pid in marked:
             _kill(pid)
-        ending = {pid for pid in ending | marked if not _gone(pid)}
+        ending = {pid for pid in ending | marked if not _has_ended(pid)}
         if not marked | ending:
             return
         if time.monotonic() > deadline:
@@ -91,7 +91,7 @@ def end(part: ProcessState) -> None:
     """
     deadline = time.monotonic() + _KILL_SECONDS
     _kill(part.pid)
-    while not _gone(part.pid):
+    while not _has_ended(part.pid):
         if time.monotonic() > deadline:
             raise LabError(f"{part.name} (pid {part.pid}) does not end")
         time.sleep(_POLL_SECONDS)
@@ -118,9 +118,9 @@ def _kill(pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-def _gone(pid: int) -> bool:
+def _has_ended(pid: int) -> bool:
     """Whether the process has ended; a child of ours is collected then, those of other commands are left to init."""
-    if not procfs.ended(pid):
+    if not procfs.has_ended(pid):
         return False
     with suppress(ChildProcessError):
         os.waitpid(pid, os.WNOHANG)
@@ -134,7 +134,7 @@ class HealthProbe:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
-        pki = control_plane_pki(state)
+        pki = locate_pki(state)
         if (pki / "admin.crt").exists():
             context.load_cert_chain(pki / "admin.crt", pki / "admin.key")
         headers = {"Authorization": f"Bearer {state.server_token}"} if state.server_token else {}
@@ -174,11 +174,11 @@ class HealthProbe:
                 time.sleep(_POLL_SECONDS)
 
 
-def control_plane_pki(state: LabState) -> Path:
+def locate_pki(state: LabState) -> Path:
     """Where the keys of the cluster are."""
-    return control_plane_folder(state) / "pki"
+    return locate_control_plane(state) / "pki"
 
 
-def control_plane_folder(state: LabState) -> Path:
+def locate_control_plane(state: LabState) -> Path:
     """The folder that kwokctl manages."""
     return Path(state.folder) / "kwok" / "clusters" / state.name

@@ -64,19 +64,20 @@ from scenario_kit.lint import (  # noqa: F401 - each module registers its rules
     unseen_series,
     yaml11_values,
 )
-from scenario_kit.lint.consequential_findings import without_following
-from scenario_kit.lint.discovery import lintable, with_its_faults
-from scenario_kit.lint.parallel import each
+from scenario_kit.lint.consequential_findings import drop_consequential
+from scenario_kit.lint.discovery import list_lintable, list_with_faults
+from scenario_kit.lint.parallel import judge_each
 from scenario_kit.lint.rule import RULES, Rule
-from scenario_kit.lint.rule_docs import rule_page, rules_page
-from scenario_kit.lint.runner import Judged, judge, judged, settled
-from scenario_kit.lint.similarity_index import shelf_of
+from scenario_kit.lint.rule_docs import render_rule_page, render_rules_page
+from scenario_kit.lint.runner import Judged, judge, judge_file, settle_findings
+from scenario_kit.lint.similarity_index import build_index
 from scenario_kit.load import LocatedFinding
 from scenario_kit.model import Finding
 
 __all__ = [
-    "RULES", "Rule", "judge", "lint_file", "lint_files", "lint_text", "lintable", "mistakes_of", "rule_page",
-    "rules_page", "with_its_faults", "without_following",
+    "RULES", "Rule", "judge", "lint_file", "lint_files", "lint_text", "list_lintable", "find_mistakes",
+    "render_rule_page",
+    "render_rules_page", "list_with_faults", "drop_consequential",
 ]  # fmt: skip
 
 
@@ -88,13 +89,13 @@ def lint_files(paths: Sequence[Path], catalog: Catalog | None = None) -> list[Fi
     Raises:
         UsageError: there is no such file.
     """
-    found = mistakes_of(paths, catalog or Catalog())
-    return [finding for mistakes in found for finding in without_following(mistakes)]
+    found = find_mistakes(paths, catalog or Catalog())
+    return [finding for mistakes in found for finding in drop_consequential(mistakes)]
 
 
-def mistakes_of(paths: Sequence[Path], catalog: Catalog) -> list[list[LocatedFinding]]:
+def find_mistakes(paths: Sequence[Path], catalog: Catalog) -> list[list[LocatedFinding]]:
     """All findings of each file, those that follow from others included, with the edits that correct them."""
-    return _compared(each(paths, catalog), catalog)
+    return _compare_files(judge_each(paths, catalog), catalog)
 
 
 def lint_file(path: Path, catalog: Catalog | None = None) -> list[Finding]:
@@ -105,11 +106,11 @@ def lint_file(path: Path, catalog: Catalog | None = None) -> list[Finding]:
 def lint_text(text: str, path: Path, catalog: Catalog | None = None) -> list[LocatedFinding]:
     """What ``lint_file`` would find if ``path`` held ``text``, each finding with the edits that correct it."""
     known = catalog or Catalog()
-    return _compared([judged(path, text, known)], known)[0]
+    return _compare_files([judge_file(path, text, known)], known)[0]
 
 
-def _compared(files: Sequence[Judged], catalog: Catalog) -> list[list[LocatedFinding]]:
+def _compare_files(files: Sequence[Judged], catalog: Catalog) -> list[list[LocatedFinding]]:
     """The findings of each file, once it is known what all of them hold."""
     entries = [file.entry for file in files if file.entry is not None]
-    shelf = shelf_of(catalog, entries) if entries else None
-    return [settled(file, shelf) for file in files]
+    shelf = build_index(catalog, entries) if entries else None
+    return [settle_findings(file, shelf) for file in files]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scenario_kit.lint.field_diff import written
-from scenario_kit.lint.place import same
+from scenario_kit.lint.field_diff import list_written
+from scenario_kit.lint.place import is_same
 from scenario_kit.model import App, Fault, Object, Reference
 from scenario_kit.model.reference import WORKLOADS
-from scenario_kit.render.objects import pod_labels, position
+from scenario_kit.render.objects import find_position, read_pod_labels
 
 
 def touches(fault: Fault, objects: Sequence[Object], app: App, entity: str) -> bool:
@@ -19,19 +19,19 @@ def touches(fault: Fault, objects: Sequence[Object], app: App, entity: str) -> b
     aimed = [Reference.parse(text) for text in (fault.target, *(c.target for c in fault.changes)) if text]
     names |= {(other.kind, other.name) for other in aimed}
     return (ref.kind, ref.name) in names or (ref.kind, ref.name) in {
-        (field.of.kind, field.of.name) for field in written(fault.changes, objects, app)
+        (field.of.kind, field.of.name) for field in list_written(fault.changes, objects, app)
     }
 
 
-def one_thing(objects: Sequence[Object], app: App, one: str, other: str) -> bool:
+def is_one_thing(objects: Sequence[Object], app: App, one: str, other: str) -> bool:
     """Whether two references are names of the same pods: a workload, or a Service that selects no others."""
-    mine, theirs = (_pods(objects, app, Reference.parse(text)) for text in (one, other))
+    mine, theirs = (_find_pod_owners(objects, app, Reference.parse(text)) for text in (one, other))
     return bool(mine) and mine == theirs
 
 
-def _pods(objects: Sequence[Object], app: App, ref: Reference) -> set[tuple[str, str]]:
+def _find_pod_owners(objects: Sequence[Object], app: App, ref: Reference) -> set[tuple[str, str]]:
     """Kinds and names of the workloads whose pods an object stands for; empty for what has none."""
-    index = position(objects, ref, app.namespace)
+    index = find_position(objects, ref, app.namespace)
     if index is None:
         return set()
     obj = objects[index]
@@ -39,14 +39,16 @@ def _pods(objects: Sequence[Object], app: App, ref: Reference) -> set[tuple[str,
     home = obj["metadata"].get("namespace")
     near = [o for o in objects if o["kind"] in WORKLOADS and o["metadata"].get("namespace", home) == home]
     chosen = near if selector else [o for o in near if o is obj]
-    return {(o["kind"], o["metadata"]["name"]) for o in chosen if (selector or {}).items() <= pod_labels(o).items()}
+    return {
+        (o["kind"], o["metadata"]["name"]) for o in chosen if (selector or {}).items() <= read_pod_labels(o).items()
+    }
 
 
-def components(app: App, text: str) -> set[str]:
+def find_components(app: App, text: str) -> set[str]:
     """The component of a workload or a Service; one of neither belongs to none."""
     ref = Reference.parse(text.partition(",")[0])
     return {
         c.name
         for c in app.components
-        if same(c.workload, str(ref.groupless)) or (ref.kind == "Service" and c.service == ref.name)
+        if is_same(c.workload, str(ref.groupless)) or (ref.kind == "Service" and c.service == ref.name)
     }

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from scenario_kit.catalog.pack_tests import TESTS, firing, is_promtool, named, read_tests, tests_file
+from scenario_kit.catalog.pack_tests import TESTS, is_promtool, list_firing, list_named, locate_tests, read_tests
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.lint.catalog_context import PackCase
 from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.place import Place
-from scenario_kit.lint.promql import comparisons, durations, numbers
-from scenario_kit.lint.rule import Problem, also, rule
+from scenario_kit.lint.promql import list_comparisons, list_durations, list_numbers
+from scenario_kit.lint.rule import Problem, register_check, register_rule
 from scenario_kit.load import did_you_mean
 from scenario_kit.load.edit import Drop, Put
 from scenario_kit.load.promql import walk
@@ -30,7 +30,7 @@ _SAID: Final = re.compile(
 _PERIODS: Final = {"s": 1, "m": 60, "h": 3600}
 
 
-@rule(
+@register_rule(
     "SK310",
     why=("an expression that was never seen to fire may never fire, and its false alarms are then discovered at night"),
     bad="catalog/alerts/shop.yaml without catalog/alerts/tests/shop.yaml",
@@ -38,9 +38,9 @@ _PERIODS: Final = {"s": 1, "m": 60, "h": 3600}
     fix="add a case with `fires` for each alert to tests/<pack>.yaml beside the pack (docs/add-an-alert-pack.md)",
     about=("Pack",),
 )
-def untested(case: PackCase) -> Iterator[Problem]:
+def check_untested(case: PackCase) -> Iterator[Problem]:
     """An alert rule has no unit test in which it fires."""
-    path = tests_file(case.path)
+    path = locate_tests(case.path)
     shown = f"{TESTS}/{path.name}"
     alerts = [(place, str(entry["alert"])) for place, entry in case.groups() if "alert" in entry]
     if not path.is_file():
@@ -54,15 +54,15 @@ def untested(case: PackCase) -> Iterator[Problem]:
     except (AuthoringError, UsageError):
         return  # SK317
     for place, name in alerts:
-        if name not in firing(document):
+        if name not in list_firing(document):
             wanted = "a test with `exp_alerts`" if is_promtool(document) else "a case with `fires`"
             yield Problem((*place, "alert"), f"no case of {shown} shows '{name}' firing", expected=wanted)
     names_ = {name for _, name in alerts}
-    for name in sorted(named(document) - names_) if case.rules else ():
+    for name in sorted(list_named(document) - names_) if case.rules else ():
         yield Problem((), f"{shown} tests '{name}', which the pack does not have", name, fix=did_you_mean(name, names_))
 
 
-@rule(
+@register_rule(
     "SK317",
     why="a field that nobody reads tests nothing, and a test that cannot be read is none",
     bad="tests/shop.yaml: [{alert: CartFails, case: …, serie: […], minute: 6}]",
@@ -70,9 +70,9 @@ def untested(case: PackCase) -> Iterator[Problem]:
     fix="correct the file; docs/add-an-alert-pack.md shows both formats",
     about=("Pack",),
 )
-def misspelled_tests(case: PackCase) -> Iterator[Problem]:
+def check_test_files(case: PackCase) -> Iterator[Problem]:
     """The tests of an alert pack cannot be read."""
-    path = tests_file(case.path)
+    path = locate_tests(case.path)
     if not path.is_file():
         return
     try:
@@ -92,7 +92,7 @@ def misspelled_tests(case: PackCase) -> Iterator[Problem]:
                 yield Problem((), message, str(file), wanted, f"write `rule_files: [{wanted}]`", position=at)
 
 
-@rule(
+@register_rule(
     "SK311",
     why="the engineer on call reads the text, and acts on a number that the rule does not use",
     bad="expr: … > 2000, description: Requests take longer than 20 s.",
@@ -102,51 +102,51 @@ def misspelled_tests(case: PackCase) -> Iterator[Problem]:
     severity=Severity.WARNING,
     about=("Pack",),
 )
-def texts(case: PackCase) -> Iterator[Problem]:
+def check_texts(case: PackCase) -> Iterator[Problem]:
     """A number in the text of an alert does not occur in its expression."""
     for place, entry, known in case.alerts():
         written = entry.get("annotations")
         for name, text in (written if isinstance(written, Mapping) else {}).items():
             if isinstance(text, str):
-                yield from _misquoted((*place, "annotations", name), text, known)
+                yield from _check_numbers((*place, "annotations", name), text, known)
 
 
-def _misquoted(place: Place, text: str, known: AlertRule) -> Iterator[Problem]:
+def _check_numbers(place: Place, text: str, known: AlertRule) -> Iterator[Problem]:
     plain = _TEMPLATE.sub(lambda found: " " * len(found[0]), text)
     for said in _SAID.finditer(plain):
         value, unit = float(said[1]), (said[2] or "")
-        possible = _in_unit(unit, known)
+        possible = _list_in_unit(unit, known)
         if any(abs(value - number) < 1e-9 for number in possible):
             continue
-        shown = " or ".join(f"{number:g}{_spaced(said)}{unit}" for number in sorted(possible))
+        shown = " or ".join(f"{number:g}{_insert_space(said)}{unit}" for number in sorted(possible))
         message = f"the text of '{known.name}' says {said[0].strip()}, which its expression does not"
         right = f"{next(iter(possible)):g}" if len(possible) == 1 else ""
         edits = (Put(place, text[: said.start(1)] + right + text[said.end(1) :]),) if right else ()
         yield Problem(place, message, said[0].strip(), shown or "no number", edits=edits)
 
 
-def _spaced(said: re.Match[str]) -> str:
+def _insert_space(said: re.Match[str]) -> str:
     return " " if said[2] and said[0][said.end(1) - said.start()].isspace() else ""
 
 
-def _in_unit(unit: str, known: AlertRule) -> set[float]:
+def _list_in_unit(unit: str, known: AlertRule) -> set[float]:
     """The numbers that a text with this unit may say about a rule."""
-    thresholds = {c.number for c in comparisons(known.expr)}
-    periods = {*durations(known.expr), float(known.for_seconds)}
+    thresholds = {c.number for c in list_comparisons(known.expr)}
+    periods = {*list_durations(known.expr), float(known.for_seconds)}
     if unit in ("%", "percent"):
         return {round(n * 100, 9) for n in thresholds if 0 < n <= 1} or {n for n in thresholds if n > 1}
     if unit == "th":
-        return {round(n * 100, 9) for n in numbers(known.expr) if 0 < n < 1}
+        return {round(n * 100, 9) for n in list_numbers(known.expr) if 0 < n < 1}
     if unit.startswith(("ms", "milli")):
         return {n for n in thresholds if n > 0}
     if unit:
         each = _PERIODS[unit[0]]
         spans = {n / each for n in periods if n} | {n / each for n in thresholds if n > 0}
         return spans | ({n / 1000 / each for n in thresholds if n > 0} if "milliseconds" in known.expr else set())
-    return {*numbers(known.expr), *periods, *(n / 60 for n in periods)}
+    return {*list_numbers(known.expr), *periods, *(n / 60 for n in periods)}
 
 
-@rule(
+@register_rule(
     "SK312",
     why="in every app some request fails now and then: an alert on any error fires without a fault",
     bad='sum(rate(calls_total{status="ERROR"}[2m])) > 0',
@@ -155,12 +155,12 @@ def _in_unit(unit: str, known: AlertRule) -> set[float]:
     severity=Severity.WARNING,
     about=("Pack",),
 )
-def zeros(case: PackCase) -> Iterator[Problem]:
+def check_zero_thresholds(case: PackCase) -> Iterator[Problem]:
     """The threshold of an error signal is zero."""
     if QUIET in (case.document.get("assumes") or ()):
         return
     for place, _, known in case.alerts():
-        for compared in comparisons(known.expr):
+        for compared in list_comparisons(known.expr):
             if compared.operator in (">", "!=") and compared.number == 0 and _counts_errors(compared.left):
                 message = f"'{known.name}' fires on a single error"
                 yield Problem((*place, "expr"), message, f"{compared.operator} 0", "a threshold above the baseline")
@@ -178,7 +178,7 @@ def _counts_errors(node: Any) -> bool:
     return False
 
 
-@rule(
+@register_rule(
     "SK313",
     why=("two alerts with the same name cannot be told apart, neither in a scenario's expectations nor on a pager"),
     bad="two rules `alert: CartFails` without labels that differ",
@@ -187,7 +187,7 @@ def _counts_errors(node: Any) -> bool:
     repair="drops a rule that is an exact copy",
     about=("Pack",),
 )
-def twice(case: PackCase) -> Iterator[Problem]:
+def check_defined_twice(case: PackCase) -> Iterator[Problem]:
     """An alert is defined twice."""
     seen: dict[str, AlertRule] = {}
     for place, _, known in case.alerts():
@@ -199,8 +199,8 @@ def twice(case: PackCase) -> Iterator[Problem]:
             yield Problem((*place, "alert"), message, known.name, "a name of its own", edits=edits)
 
 
-@also("SK313", "Scenario")
-def twice_chosen(case: LintContext) -> Iterator[Problem]:
+@register_check("SK313", "Scenario")
+def check_chosen_twice(case: LintContext) -> Iterator[Problem]:
     """An alert is defined twice."""
     packs = case.scenario.spec.app.alert_packs
     seen: dict[str, str] = {}

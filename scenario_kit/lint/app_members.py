@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scenario_kit.lint.app_references import missing
+from scenario_kit.lint.app_references import find_missing
 from scenario_kit.lint.catalog_context import AppCase
-from scenario_kit.lint.name_fixes import named
+from scenario_kit.lint.name_fixes import fix_name
 from scenario_kit.lint.place import Place
-from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.lint.rule import Problem, register_rule
 from scenario_kit.model import Object
 from scenario_kit.render.authoring_error import did_you_mean
 
 
-@rule(
+@register_rule(
     "SK139",
     why=(
         "what is declared about components decides which faults are offered, "
@@ -25,18 +25,18 @@ from scenario_kit.render.authoring_error import did_you_mean
     repair="writes the intended component, where only one is close",
     about=("App",),
 )
-def members(case: AppCase) -> Iterator[Problem]:
+def check_members(case: AppCase) -> Iterator[Problem]:
     """An app names a component, an object, a variable or an alert pack that it does not have."""
-    yield from missing(case)
+    yield from find_missing(case)
     for version, body in case.document["versions"].items():
         known = [component["name"] for component in body["components"]]
-        for place, name in ((("entry",), case.document["entry"]), *_named(("versions", version), body)):
+        for place, name in ((("entry",), case.document["entry"]), *_list_named(("versions", version), body)):
             if name not in known:
                 message = f"{case.name} {version} has no component '{name}'"
-                yield Problem(place, message, name, fix=did_you_mean(name, known), edits=named(place, name, known))
+                yield Problem(place, message, name, fix=did_you_mean(name, known), edits=fix_name(place, name, known))
 
 
-def _named(at: Place, body: Object) -> Iterator[tuple[Place, str]]:
+def _list_named(at: Place, body: Object) -> Iterator[tuple[Place, str]]:
     """Every component that a version names, and where."""
     for i, call in enumerate(body.get("calls", ())):
         yield from (((*at, "calls", i, end), call[end]) for end in ("caller", "callee"))

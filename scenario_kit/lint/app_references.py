@@ -22,14 +22,14 @@ class _NamedReference(NamedTuple):
     known: Sequence[str] | None
 
 
-def missing(case: AppCase) -> Iterator[Problem]:
+def find_missing(case: AppCase) -> Iterator[Problem]:
     """Workloads, Services, variables and alert packs that the app names, and that are nowhere."""
-    said = list(_packs(case))
+    said = list(_list_packs(case))
     for version, body in case.document["versions"].items():
         made = [v for v in case.versions if v.app.version == version]
         objects = [obj for v in made for obj in v.objects]
         if objects and not any(v.error for v in made):
-            said += _parts(("versions", version), body, objects)
+            said += _list_parts(("versions", version), body, objects)
     for each in said:
         if each.known is not None and each.name not in each.known:
             fix = did_you_mean(each.name, each.known)
@@ -39,16 +39,16 @@ def missing(case: AppCase) -> Iterator[Problem]:
             )
 
 
-def _packs(case: AppCase) -> Iterator[_NamedReference]:
+def _list_packs(case: AppCase) -> Iterator[_NamedReference]:
     for i, name in enumerate(case.document.get("alertPacks", ())):
         yield _NamedReference(("alertPacks", i), name, "alert pack", case.catalog.alert_packs())
 
 
-def _parts(at: Place, body: Object, objects: Sequence[Object]) -> Iterator[_NamedReference]:
+def _list_parts(at: Place, body: Object, objects: Sequence[Object]) -> Iterator[_NamedReference]:
     """What a version says of the objects that it yields."""
     workloads = [f"{o['kind']}/{o['metadata']['name']}" for o in objects if o["kind"] in WORKLOADS]
     services = [o["metadata"]["name"] for o in objects if o["kind"] == "Service"]
-    homes = {component["name"]: _bare(component["workload"]) for component in body["components"]}
+    homes = {component["name"]: _strip_namespace(component["workload"]) for component in body["components"]}
     for i, component in enumerate(body["components"]):
         yield _NamedReference((*at, "components", i, "workload"), homes[component["name"]], "object", workloads)
         if "service" in component:
@@ -57,17 +57,20 @@ def _parts(at: Place, body: Object, objects: Sequence[Object]) -> Iterator[_Name
         home = homes.get(call["caller"], "")
         for n, name in enumerate(call.get("env", ())):
             yield _NamedReference(
-                (*at, "calls", i, "env", n), name, f"variable in {home} that is called", _variables(home, objects)
+                (*at, "calls", i, "env", n), name, f"variable in {home} that is called", _list_variables(home, objects)
             )
     loads = [c["name"] for c in body["components"] if c.get("role") == "Load"]
     for knob, told in body.get("load", {}).items():
         home = homes[loads[0]] if loads else ""
         yield _NamedReference(
-            (*at, "load", knob, "env"), told["env"], f"variable in {home} that is called", _variables(home, objects)
+            (*at, "load", knob, "env"),
+            told["env"],
+            f"variable in {home} that is called",
+            _list_variables(home, objects),
         )
 
 
-def _bare(text: str) -> str:
+def _strip_namespace(text: str) -> str:
     """A reference without the namespace: names are unique over all of an app's."""
     try:
         ref = Reference.parse(text)
@@ -76,7 +79,7 @@ def _bare(text: str) -> str:
     return f"{ref.kind}/{ref.name}"
 
 
-def _variables(home: str, objects: Sequence[Object]) -> Sequence[str] | None:
+def _list_variables(home: str, objects: Sequence[Object]) -> Sequence[str] | None:
     """The variables of a workload's containers; None for one that is not there, or takes some as they come."""
     specs = [o["spec"]["template"]["spec"] for o in objects if f"{o['kind']}/{o['metadata']['name']}" == home]
     containers = [c for spec in specs for part in ("containers", "initContainers") for c in spec.get(part) or ()]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from math import inf
 from typing import Any, Final, NamedTuple
 
-from scenario_kit.lint.promql import number
+from scenario_kit.lint.promql import read_number
 from scenario_kit.load import promql
 
 
@@ -44,7 +44,7 @@ COMPARISONS: Final[dict[str, Callable[[float, float], bool]]] = {
 }  # fmt: skip
 
 
-def always(bounds: ValueBounds, operator: str, other: ValueBounds) -> bool:
+def holds_always(bounds: ValueBounds, operator: str, other: ValueBounds) -> bool:
     """Whether a comparison holds for every pair of values."""
     match operator:
         case ">" | ">=":
@@ -57,29 +57,29 @@ def always(bounds: ValueBounds, operator: str, other: ValueBounds) -> bool:
             return bounds.high < other.low or bounds.low > other.high
 
 
-def never(bounds: ValueBounds, operator: str, other: ValueBounds) -> bool:
+def holds_never(bounds: ValueBounds, operator: str, other: ValueBounds) -> bool:
     """Whether a comparison holds for no pair of values."""
     opposite = {">": "<=", "<": ">=", ">=": "<", "<=": ">", "==": "!=", "!=": "=="}
-    return always(bounds, opposite[operator], other)
+    return holds_always(bounds, opposite[operator], other)
 
 
-def bounds_of(node: Any) -> ValueBounds:
+def compute_bounds(node: Any) -> ValueBounds:
     """The bounds of the values of an expression."""
     kind = type(node).__name__
-    if (value := number(node)) is not None:
+    if (value := read_number(node)) is not None:
         return ValueBounds(value, value, sure=True)
     match kind:
         case "ParenExpr" | "SubqueryExpr" | "StepInvariantExpr":
-            return bounds_of(node.expr)
+            return compute_bounds(node.expr)
         case "UnaryExpr":
-            inner = bounds_of(node.expr)
+            inner = compute_bounds(node.expr)
             return ValueBounds(-inner.high, -inner.low, inner.sure)
         case "Call":
-            return _called(node)
+            return _bound_call(node)
         case "AggregateExpr":
-            return _aggregated(node)
+            return _bound_aggregate(node)
         case "BinaryExpr":
-            return _combined(node)
+            return _bound_binary(node)
         case "VectorSelector" | "MatrixSelector":
             return _NONE_BELOW if _COUNTED.fullmatch(_name(node)) else ANY
     return ANY
@@ -90,10 +90,10 @@ def _name(node: Any) -> str:
     return str(selector.name or "")
 
 
-def _called(node: Any) -> ValueBounds:
+def _bound_call(node: Any) -> ValueBounds:
     name = str(getattr(node.func, "name", ""))
     arguments = list(node.args)
-    inner = bounds_of(arguments[0]) if arguments else ANY
+    inner = compute_bounds(arguments[0]) if arguments else ANY
     if name in _KEEPING or name == "vector":
         return inner
     if name in ("absent", "absent_over_time", "present_over_time"):
@@ -105,15 +105,15 @@ def _called(node: Any) -> ValueBounds:
     if name == "sgn":
         return ValueBounds(-1, 1)
     if name in ("clamp", "clamp_min", "clamp_max"):
-        limits = [value for each in arguments[1:] if (value := number(each)) is not None]
+        limits = [value for each in arguments[1:] if (value := read_number(each)) is not None]
         low = limits[0] if limits and name != "clamp_max" else inner.low
         high = limits[-1] if limits and name != "clamp_min" else inner.high
         return ValueBounds(max(inner.low, low), min(inner.high, high), inner.sure)
     return _NONE_BELOW if name in _POSITIVE else ANY
 
 
-def _aggregated(node: Any) -> ValueBounds:
-    operator, inner = str(node.op), bounds_of(node.expr)
+def _bound_aggregate(node: Any) -> ValueBounds:
+    operator, inner = str(node.op), compute_bounds(node.expr)
     match operator:
         case "count":
             return ValueBounds(1, sure=inner.sure, counts=True)
@@ -130,10 +130,10 @@ def _aggregated(node: Any) -> ValueBounds:
     return inner
 
 
-def _combined(node: Any) -> ValueBounds:
-    operator, left, right = str(node.op), bounds_of(node.lhs), bounds_of(node.rhs)
+def _bound_binary(node: Any) -> ValueBounds:
+    operator, left, right = str(node.op), compute_bounds(node.lhs), compute_bounds(node.rhs)
     sure = left.sure and right.sure
-    if operator == "-" and _same(node):
+    if operator == "-" and _is_same(node):
         return ValueBounds(0, 0, sure)
     if operator == "*" and (left[:2] == (0, 0) or right[:2] == (0, 0)):
         return ValueBounds(0, 0, sure)
@@ -150,17 +150,17 @@ def _combined(node: Any) -> ValueBounds:
         case "*" | "/" if left.low >= 0 and right.low >= 0:
             return ValueBounds(0, sure=sure)
         case _ if operator in COMPARISONS:
-            return _compared(node, operator, left, right, sure)
+            return _bound_comparison(node, operator, left, right, sure)
     return ANY._replace(sure=sure)
 
 
-def _compared(node: Any, operator: str, left: ValueBounds, right: ValueBounds, sure: bool) -> ValueBounds:
+def _bound_comparison(node: Any, operator: str, left: ValueBounds, right: ValueBounds, sure: bool) -> ValueBounds:
     if returns_bool(node):
-        if _settled(node, left, right):
-            result = 1 if _same(node) or always(left, operator, right) else 0
+        if _is_constant(node, left, right):
+            result = 1 if _is_same(node) or holds_always(left, operator, right) else 0
             return ValueBounds(result, result, sure, counts=left.counts or right.counts)
         return ValueBounds(0, 1, sure)
-    kept, other = (right, left) if number(node.lhs) is not None else (left, right)
+    kept, other = (right, left) if read_number(node.lhs) is not None else (left, right)
     low, high = kept.low, kept.high
     if operator in (">", ">=") and kept is left:
         low = max(low, other.low)
@@ -171,17 +171,17 @@ def _compared(node: Any, operator: str, left: ValueBounds, right: ValueBounds, s
     return ValueBounds(low, high, counts=kept.counts)
 
 
-def _same(node: Any) -> bool:
+def _is_same(node: Any) -> bool:
     """Whether both sides ask for the same."""
     return bool(node.lhs.prettify() == node.rhs.prettify())
 
 
-def _settled(node: Any, left: ValueBounds, right: ValueBounds) -> bool:
+def _is_constant(node: Any, left: ValueBounds, right: ValueBounds) -> bool:
     """Whether a comparison has one answer, whatever the values are."""
     operator = str(node.op)
-    if _same(node):
+    if _is_same(node):
         return operator in ("==", ">=", "<=")
-    return always(left, operator, right) or never(left, operator, right)
+    return holds_always(left, operator, right) or holds_never(left, operator, right)
 
 
 def returns_bool(node: Any) -> bool:
@@ -189,7 +189,7 @@ def returns_bool(node: Any) -> bool:
     return bool(getattr(node.modifier, "return_bool", False)) if node.modifier is not None else False
 
 
-def foregone(expr: str) -> list[str]:
+def find_constant_comparisons(expr: str) -> list[str]:
     """The comparisons of an expression that hold for every value that can be there, or for none.
 
     Whether there are series is no foregone matter: ``count(x) > 0`` asks just that.
@@ -198,13 +198,13 @@ def foregone(expr: str) -> list[str]:
         ValueError: not PromQL.
     """
     found = []
-    for node in promql.walk(promql.parsed(expr)):
+    for node in promql.walk(promql.parse_expression(expr)):
         operator = str(getattr(node, "op", ""))
         if type(node).__name__ != "BinaryExpr" or operator not in COMPARISONS:
             continue
-        left, right = bounds_of(node.lhs), bounds_of(node.rhs)
+        left, right = compute_bounds(node.lhs), compute_bounds(node.rhs)
         if left.counts or right.counts:
             continue
-        if _settled(node, left, right):
+        if _is_constant(node, left, right):
             found.append(" ".join(node.prettify().split()))
     return found

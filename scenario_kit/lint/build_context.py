@@ -10,12 +10,12 @@ from typing import TypeVar
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.lint_context import LintContext
-from scenario_kit.lint.place import Place, reference_of
+from scenario_kit.lint.place import Place, make_reference
 from scenario_kit.load import Loaded
 from scenario_kit.model import AlertRule, App, Change, Fault, FaultType, Finding, Object, Reference
 from scenario_kit.model.scenario import FaultUse
-from scenario_kit.render import after, app_objects, fault, options_of
-from scenario_kit.render.namespaces import located
+from scenario_kit.render import render_app, render_fault, resolve_options, simulate_change
+from scenario_kit.render.namespaces import locate_components
 
 _T = TypeVar("_T")
 #: Codes that rules of ours report with a better position.
@@ -25,22 +25,22 @@ _REPORTED = ("SK109", "SK110")
 def gather(path: Path, loaded: Loaded, catalog: Catalog) -> LintContext:
     """The case of one file."""
     scenario, spec = loaded.scenario, loaded.scenario.spec
-    app = _known(lambda: catalog.app(spec.app.name, spec.app.version))
-    objects = None if app is None else _objects(app, loaded, catalog)
-    app = app if app is None or objects is None else located(app, objects, app.namespace)
-    types = _types(path, spec.faults, catalog)
+    app = _find_or_none(lambda: catalog.app(spec.app.name, spec.app.version))
+    objects = None if app is None else _render_objects(app, loaded, catalog)
+    app = app if app is None or objects is None else locate_components(app, objects, app.namespace)
+    types = _load_types(path, spec.faults, catalog)
     faults: dict[str, Fault] = {}
     unrendered: list[tuple[Place, Finding]] = []
     known = objects or ()
     for i, use in enumerate(spec.faults):
-        if app is None or objects is None or not _renderable(use, types, known, app):
+        if app is None or objects is None or not _can_render(use, types, known, app):
             continue
         try:
             load = spec.app.load.to_json()
-            faults[use.name] = fault(types[use.type], use, app, known, app.namespace, scenario.name, load=load)
+            faults[use.name] = render_fault(types[use.type], use, app, known, app.namespace, scenario.name, load=load)
             for change in faults[use.name].changes:
                 if change.create or change.chaos:
-                    known = after(known, change, app, app.namespace)
+                    known = simulate_change(known, change, app, app.namespace)
         except AuthoringError as error:
             unrendered += [(("spec", "faults", i), found) for found in error.findings if found.code not in _REPORTED]
     case = LintContext(
@@ -50,16 +50,16 @@ def gather(path: Path, loaded: Loaded, catalog: Catalog) -> LintContext:
         catalog=catalog,
         app=app,
         objects=objects,
-        alerts=_alerts(loaded, catalog),
+        alerts=_load_alerts(loaded, catalog),
         types=types,
         faults=faults,
         unrendered=tuple(unrendered),
         merged=catalog.demands_merged(path),
     )
-    return _simulated(case)
+    return _simulate_changes(case)
 
 
-def _simulated(case: LintContext) -> LintContext:
+def _simulate_changes(case: LintContext) -> LintContext:
     """The case with what goes wrong when its changes are made on the rendered objects.
 
     Nothing is said about solutions and decoys while a fault is in doubt: they would seem to repair what is not broken.
@@ -69,61 +69,61 @@ def _simulated(case: LintContext) -> LintContext:
     broken, unbroken = case.objects, []
     for i, use in enumerate(case.scenario.spec.faults):
         changes = case.faults[use.name].changes if use.name in case.faults else ()
-        broken, problems = _made(broken, changes, case.app)
+        broken, problems = _apply_changes(broken, changes, case.app)
         unbroken += [(("spec", "faults", i), error) for _, error in problems]
     unrepaired = []
     if not unbroken and len(case.faults) == len(case.scenario.spec.faults):
         for procedure in case.procedures():
-            _, problems = _made(broken, procedure.changes, case.app)
+            _, problems = _apply_changes(broken, procedure.changes, case.app)
             unrepaired += [((*procedure.place, "changes", j), error) for j, error in problems]
     return replace(case, unbroken=tuple(unbroken), unrepaired=tuple(unrepaired))
 
 
-def _made(
+def _apply_changes(
     objects: tuple[Object, ...], changes: tuple[Change, ...], app: App
 ) -> tuple[tuple[Object, ...], list[tuple[int, AuthoringError]]]:
     problems = []
     for j, change in enumerate(changes):
         try:
-            objects = after(objects, change, app, app.namespace)
+            objects = simulate_change(objects, change, app, app.namespace)
         except AuthoringError as error:
             problems.append((j, error))
     return objects, problems
 
 
-def _types(path: Path, uses: tuple[FaultUse, ...], catalog: Catalog) -> dict[str, FaultType]:
+def _load_types(path: Path, uses: tuple[FaultUse, ...], catalog: Catalog) -> dict[str, FaultType]:
     found: dict[str, FaultType] = {}
     for use in uses:
-        fault_type = _known(lambda name=use.type: catalog.fault(name, path))  # type: ignore[misc]
+        fault_type = _find_or_none(lambda name=use.type: catalog.fault(name, path))  # type: ignore[misc]
         if fault_type is not None:
             found[use.type] = fault_type
     return found
 
 
-def _objects(app: App, loaded: Loaded, catalog: Catalog) -> tuple[Object, ...] | None:
+def _render_objects(app: App, loaded: Loaded, catalog: Catalog) -> tuple[Object, ...] | None:
     choice = loaded.scenario.spec.app
 
     def rendered() -> tuple[Object, ...]:
-        options = options_of(app, choice.options, choice.load.profile)
-        return app_objects(app, options, choice.load.users, app.namespace, templates=catalog.templates(app.name))
+        options = resolve_options(app, choice.options, choice.load.profile)
+        return render_app(app, options, choice.load.users, app.namespace, templates=catalog.templates(app.name))
 
-    return _known(rendered)
+    return _find_or_none(rendered)
 
 
-def _alerts(loaded: Loaded, catalog: Catalog) -> dict[str, AlertRule] | None:
+def _load_alerts(loaded: Loaded, catalog: Catalog) -> dict[str, AlertRule] | None:
     packs = loaded.scenario.spec.app.alert_packs
-    return _known(lambda: {rule.name: rule for pack in packs for rule in catalog.alert_pack(pack)})
+    return _find_or_none(lambda: {rule.name: rule for pack in packs for rule in catalog.alert_pack(pack)})
 
 
-def _renderable(use: FaultUse, types: dict[str, FaultType], objects: tuple[Object, ...], app: App) -> bool:
+def _can_render(use: FaultUse, types: dict[str, FaultType], objects: tuple[Object, ...], app: App) -> bool:
     """Whether the target exists; rendering for one that does not would only say so a second time."""
     ref = Reference.parse(use.target)
-    known = {(r.kind, r.name, r.namespace) for r in (reference_of(obj, app.namespace) for obj in objects)}
+    known = {(r.kind, r.name, r.namespace) for r in (make_reference(obj, app.namespace) for obj in objects)}
     foreign = ref.namespace not in ("app", *app.namespaces)
     return use.type in types and (foreign or (ref.kind, ref.name, ref.namespace) in known)
 
 
-def _known(find: Callable[[], _T]) -> _T | None:
+def _find_or_none(find: Callable[[], _T]) -> _T | None:
     """What ``find`` answers, or None where the author named something that is not there: a rule of ours tells that."""
     try:
         return find()

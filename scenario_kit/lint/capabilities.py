@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from scenario_kit.lint.catalog_context import FaultCase
-from scenario_kit.lint.privileges import declaring
-from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.lint.privileges import build_declaration_edit
+from scenario_kit.lint.rule import Problem, register_rule
 from scenario_kit.model import Object
 from scenario_kit.model.reference import WORKLOADS
-from scenario_kit.render.objects import spelled
+from scenario_kit.render.objects import format_reference
 
 #: Kinds that only some clusters can act on.
 _KINDS: Final = {
@@ -38,7 +38,7 @@ _CHAOS: Final = {
 _NETEM: Final = frozenset({"delay", "loss", "duplicate", "corrupt", "reorder", "bandwidth", "rate", "netem"})
 
 
-@rule(
+@register_rule(
     "SK209",
     why="on a cluster without it nothing happens, and the scenario is judged broken instead of not evaluated",
     bad="changes: [{create: {kind: NetworkPolicy, …}}]   # and no `requires`",
@@ -47,7 +47,7 @@ _NETEM: Final = frozenset({"delay", "loss", "duplicate", "corrupt", "reorder", "
     repair="declares the capability",
     about=("Fault",),
 )
-def undeclared(case: FaultCase) -> Iterator[Problem]:
+def check_undeclared(case: FaultCase) -> Iterator[Problem]:
     """A capability that the cluster must have is not declared."""
     told: set[str] = set()
     for one in case.written:
@@ -55,11 +55,15 @@ def undeclared(case: FaultCase) -> Iterator[Problem]:
             for need in needs_of_object(one.object, one.was):
                 if need not in case.fault.requires and need not in told:
                     told.add(need)
-                    fields = _beyond_a_model(one.object, one.was) if need == _REAL else []
-                    what = f"{' and '.join(fields)} of {spelled(one.object)}" if fields else spelled(one.object)
+                    fields = _find_unmodelled(one.object, one.was) if need == _REAL else []
+                    what = (
+                        f"{' and '.join(fields)} of {format_reference(one.object)}"
+                        if fields
+                        else format_reference(one.object)
+                    )
                     message = f"{what} acts only where the cluster has '{need}', which is not declared"
                     fix = f"write `requires: [{', '.join((*case.fault.requires, need))}]`"
-                    edits = declaring(case, need)
+                    edits = build_declaration_edit(case, need)
                     yield Problem(
                         ("changes",), message, ", ".join(case.fault.requires) or "none", need, fix, edits=edits
                     )
@@ -70,33 +74,33 @@ def needs_of_object(obj: Object, was: Object | None) -> Iterator[str]:
     group = str(obj.get("apiVersion", "")).rpartition("/")[0]
     kind, spec = obj["kind"], obj.get("spec") or {}
     if group == "chaos-mesh.org":
-        yield from _chaos(kind, spec)
+        yield from _find_chaos_needs(kind, spec)
     elif kind in _KINDS:
         yield _KINDS[kind]
     elif group in _GROUPS:
         yield _GROUPS[group]
-    elif kind in WORKLOADS and _beyond_a_model(obj, was):
+    elif kind in WORKLOADS and _find_unmodelled(obj, was):
         yield _REAL
-    labels = {**_labels(obj), **_labels((spec.get("template") or {}) if isinstance(spec, Mapping) else {})}
-    if any(name.startswith("istio.io/") for name in labels) and not (was and labels == _labels(was)):
+    labels = {**_read_labels(obj), **_read_labels((spec.get("template") or {}) if isinstance(spec, Mapping) else {})}
+    if any(name.startswith("istio.io/") for name in labels) and not (was and labels == _read_labels(was)):
         yield "mesh"
 
 
-def _beyond_a_model(obj: Mapping[str, Any], was: Mapping[str, Any] | None) -> list[str]:
+def _find_unmodelled(obj: Mapping[str, Any], was: Mapping[str, Any] | None) -> list[str]:
     """What pods of the app get on which only a real container could act: the lab runs on as if it were not there."""
     if was is None:
         return []  # a companion, of which nothing but its being there is simulated
-    before = _settings(was)
-    return sorted({place[1] for place, value in _settings(obj).items() if value and value != before.get(place)})
+    before = _list_settings(was)
+    return sorted({place[1] for place, value in _list_settings(obj).items() if value and value != before.get(place)})
 
 
-def _settings(obj: Mapping[str, Any]) -> dict[tuple[str, str], Any]:
+def _list_settings(obj: Mapping[str, Any]) -> dict[tuple[str, str], Any]:
     pod = ((obj.get("spec") or {}).get("template") or {}).get("spec") or {}
     containers = [(c.get("name", ""), {**c, **(c.get("lifecycle") or {})}) for c in pod.get("containers") or ()]
     return {(name, field): part[field] for name, part in [("", pod), *containers] for field in _UNMODELLED & {*part}}
 
 
-def _chaos(kind: str, spec: Mapping[str, Any]) -> Iterator[str]:
+def _find_chaos_needs(kind: str, spec: Mapping[str, Any]) -> Iterator[str]:
     yield "chaos-mesh"
     action = spec.get("action", "")
     if kind == "Schedule":
@@ -111,5 +115,5 @@ def _chaos(kind: str, spec: Mapping[str, Any]) -> Iterator[str]:
         yield "netem"
 
 
-def _labels(obj: Mapping[str, Any]) -> dict[str, Any]:
+def _read_labels(obj: Mapping[str, Any]) -> dict[str, Any]:
     return dict((obj.get("metadata") or {}).get("labels") or {})

@@ -12,13 +12,13 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.alerts import Unread, WrittenRule, read_rules
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.place import Place
-from scenario_kit.lint.simulation import Simulation, WrittenObject, staged, written
+from scenario_kit.lint.simulation import Simulation, WrittenObject, build_stage, list_written
 from scenario_kit.load import Positions
 from scenario_kit.model import AlertRule, App, Check, Fault, FaultType, Object
 from scenario_kit.model.scenario import FaultUse
-from scenario_kit.render.app import needs_of
-from scenario_kit.render.object_shape import misshapen
-from scenario_kit.render.simulate import whole
+from scenario_kit.render.app import list_needs
+from scenario_kit.render.object_shape import find_misshapen
+from scenario_kit.render.simulate import is_whole
 
 #: What the judged renderings are called: a template that lets these through lets a scenario's own names through.
 SCENARIO, USE = "zq7-scenario", "zq7-use"
@@ -59,7 +59,7 @@ class FaultCase:
         for rendering in self.renderings:
             if (fault := rendering.fault) is None:
                 continue
-            broken = staged(("changes",), rendering.app, rendering.objects, fault.changes)
+            broken = build_stage(("changes",), rendering.app, rendering.objects, fault.changes)
             found.append(broken)
             for part, changes in (
                 *((("undo",), (c,)) for c in fault.undo),
@@ -68,13 +68,13 @@ class FaultCase:
                 *((("decoys",), d.changes) for d in fault.decoys),
             ):
                 if changes:
-                    found.append(staged(part, rendering.app, broken.after, changes, breaks=False))
+                    found.append(build_stage(part, rendering.app, broken.after, changes, breaks=False))
         return tuple(found)
 
     @cached_property
     def written(self) -> tuple[WrittenObject, ...]:
         """Every object that a stage creates or changes."""
-        return tuple(one for stage in self.stages for one in written(stage))
+        return tuple(one for stage in self.stages for one in list_written(stage))
 
     def _unrendered(self) -> Iterator[Simulation]:
         """For a fault that fits nowhere in the catalogue's apps: what it creates, as it is written."""
@@ -86,7 +86,7 @@ class FaultCase:
             c.get("create") or c.get("chaos") or c.get("apply") for c in self.fault.changes if isinstance(c, dict)
         ]
         yield Simulation(
-            ("changes",), app, (), tuple(b for b in bodies if b is not None and whole(b) and not misshapen(b))
+            ("changes",), app, (), tuple(b for b in bodies if b is not None and is_whole(b) and not find_misshapen(b))
         )
 
 
@@ -121,12 +121,12 @@ class AppCase:
     @cached_property
     def written(self) -> tuple[WrittenObject, ...]:
         """Every object that some version creates."""
-        return tuple(one for stage in self.stages for one in written(stage))
+        return tuple(one for stage in self.stages for one in list_written(stage))
 
     def declared(self, stage: Simulation) -> tuple[str, ...]:
         """Capabilities that the chosen value of an option asks for, by the ``x-requires`` of its schema."""
         version = self.versions[int(stage.place[1])]
-        return tuple(need for needs in needs_of(version.app, version.chosen).values() for need in needs)
+        return tuple(need for needs in list_needs(version.app, version.chosen).values() for need in needs)
 
     @cached_property
     def templates(self) -> dict[Path, str]:

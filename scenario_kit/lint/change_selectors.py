@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.lint_context import LintContext, PlacedProcedure
-from scenario_kit.lint.place import Place, reference_of
-from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.lint.place import Place, make_reference
+from scenario_kit.lint.rule import Problem, register_rule
 from scenario_kit.model import App, Change, Object, Reference
 from scenario_kit.model.chaos import SCHEDULE, schedule_key
-from scenario_kit.model.label_selector import admits, of_object
-from scenario_kit.model.pod_selector import LIVE, read
-from scenario_kit.model.reference import symbolic_name
-from scenario_kit.render import after
+from scenario_kit.model.label_selector import admits, parse_object
+from scenario_kit.model.pod_selector import LIVE, parse_selector
+from scenario_kit.model.reference import symbolise_namespace
+from scenario_kit.render import simulate_change
 
 #: Parts of a Chaos Mesh selector that say more than a rendered workload does: on which nodes its pods will be.
 _LIVE_PARTS = {"nodes", "nodeSelectors"}
@@ -25,7 +25,7 @@ _MAKERS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "CronJ
 _UNKNOWN = ("removeFault", "undoRollout", "run")
 
 
-@rule(
+@register_rule(
     "SK111",
     why=(
         "a selector that matches no pod changes nothing, and one that "
@@ -35,7 +35,7 @@ _UNKNOWN = ("removeFault", "undoRollout", "run")
     good="labelSelectors: {app: payment}",
     fix="select by labels that only the target's pods have; `scenario-kit render PATH` shows them",
 )
-def selectors(case: LintContext) -> Iterator[Problem]:
+def check_selectors(case: LintContext) -> Iterator[Problem]:
     """A selector matches no pod, or pods other than the target's."""
     if case.app is None or case.objects is None:
         return
@@ -43,16 +43,16 @@ def selectors(case: LintContext) -> Iterator[Problem]:
     for i, use in enumerate(case.scenario.spec.faults):
         if use.name not in case.faults:
             continue
-        aim = _aimed(objects, Reference.parse(use.target), case.app)
+        aim = _find_aimed(objects, Reference.parse(use.target), case.app)
         for change in case.faults[use.name].changes:
-            for problem in _of_change(objects, change, case.app, aim):
+            for problem in _check_change(objects, change, case.app, aim):
                 yield Problem(("spec", "faults", i, "target"), f"fault '{use.name}': {problem[0]}", *problem[1:])
-            objects = _made(objects, change, case.app)
+            objects = _apply_change(objects, change, case.app)
     for procedure in case.procedures():
-        yield from _of_procedure(case, procedure, objects)
+        yield from _check_procedure(case, procedure, objects)
 
 
-def _of_procedure(case: LintContext, procedure: PlacedProcedure, broken: Sequence[Object]) -> Iterator[Problem]:
+def _check_procedure(case: LintContext, procedure: PlacedProcedure, broken: Sequence[Object]) -> Iterator[Problem]:
     assert case.app is not None
     assert case.objects is not None
     unsure = any(change.operation in _UNKNOWN for change in procedure.changes)
@@ -62,12 +62,12 @@ def _of_procedure(case: LintContext, procedure: PlacedProcedure, broken: Sequenc
     objects = broken
     for j, change in enumerate(procedure.changes):
         place: Place = (*procedure.place, "changes", j, change.operation)
-        yield from (Problem(place, *problem) for problem in _of_change(objects, change, case.app, None))
-        objects = _made(objects, change, case.app)
+        yield from (Problem(place, *problem) for problem in _check_change(objects, change, case.app, None))
+        objects = _apply_change(objects, change, case.app)
     if not repairs:
         return
-    served = {ref for ref, found in _behind(case.objects, case.app).items() if found}
-    for ref, found in _behind(objects, case.app).items():
+    served = {ref for ref, found in _map_services(case.objects, case.app).items() if found}
+    for ref, found in _map_services(objects, case.app).items():
         if ref in served and not found:
             message = f"after solution '{procedure.name}' {ref} selects no pod"
             yield Problem(
@@ -80,14 +80,14 @@ def _covers_all(case: LintContext, procedure: PlacedProcedure) -> bool:
     return len(case.faults) == len(case.scenario.spec.faults) and set(case.faults) <= set(solution.fixes)
 
 
-def _made(objects: Sequence[Object], change: Change, app: App) -> Sequence[Object]:
+def _apply_change(objects: Sequence[Object], change: Change, app: App) -> Sequence[Object]:
     try:
-        return after(objects, change, app, app.namespace)
+        return simulate_change(objects, change, app, app.namespace)
     except AuthoringError:
         return objects  # another rule says so
 
 
-def _of_change(
+def _check_change(
     objects: Sequence[Object], change: Change, app: App, aim: set[Reference] | None
 ) -> Iterator[tuple[str, str, str]]:
     """Message, observed and expected for each selector of a change; ``aim`` are the workloads that it should reach."""
@@ -98,14 +98,14 @@ def _of_change(
     if kind == SCHEDULE:
         spec = spec.get(schedule_key(str(spec.get("type")))) or {}
     if change.chaos:
-        yield from _of_experiment(objects, kind, spec, app, aim)
-    elif kind in ("NetworkPolicy", "PodDisruptionBudget") and _at_home(manifest["metadata"].get("namespace"), app):
+        yield from _check_experiment(objects, kind, spec, app, aim)
+    elif kind in ("NetworkPolicy", "PodDisruptionBudget") and _is_at_home(manifest["metadata"].get("namespace"), app):
         selector = spec.get("podSelector" if kind == "NetworkPolicy" else "selector") or {}
-        if selector and not _selected(objects, selector, app):
-            yield f"the {kind} selects no pod", _shown(selector), "labels of pods of the app"
+        if selector and not _find_selected(objects, selector, app):
+            yield f"the {kind} selects no pod", _format_requirements(selector), "labels of pods of the app"
 
 
-def _of_experiment(
+def _check_experiment(
     objects: Sequence[Object], kind: str, spec: Mapping[str, Any], app: App, aim: set[Reference] | None
 ) -> Iterator[tuple[str, str, str]]:
     peers = spec.get("target")
@@ -114,28 +114,28 @@ def _of_experiment(
         if not isinstance(selector, Mapping):
             continue
         try:
-            query = read(selector, app.namespace, unknown=LIVE)
+            query = parse_selector(selector, app.namespace, unknown=LIVE)
         except ValueError:
             continue  # another rule says so
-        if not all(_at_home(namespace, app) for namespace in query.namespaces):
+        if not all(_is_at_home(namespace, app) for namespace in query.namespaces):
             continue  # another rule says so
-        pods = list(_future(objects, app))
+        pods = list(_list_future_pods(objects, app))
         if query.names:
             wanted = [f"{ns}/{name}" for ns, names in query.names.items() for name in names]
-            lost = [each for each in wanted if not any(_may_be(each, pod) for pod in pods)]
+            lost = [each for each in wanted if not any(_can_be(each, pod) for pod in pods)]
             if lost and "{{" not in lost[0]:
                 yield f"{of}{kind} names a pod that the app does not have", lost[0], "a pod of the app"
             continue
         found = {pod.of for pod in pods if query._replace(nodes=(), node_labels={}).selects(pod.object)}
         if not found:
-            yield f"{of}{kind} selects no pod", _told(selector), "what pods of the app have"
-        elif of == "the " and aim and not found <= aim and _judged(selector):
+            yield f"{of}{kind} selects no pod", _format_selector(selector), "what pods of the app have"
+        elif of == "the " and aim and not found <= aim and _is_judged(selector):
             others = ", ".join(sorted(str(ref) for ref in found - aim)[:3])
             message = f"the {kind} selects pods of {others}, at which the fault is not aimed"
-            yield message, _told(selector), " or ".join(sorted(str(ref) for ref in aim))
+            yield message, _format_selector(selector), " or ".join(sorted(str(ref) for ref in aim))
 
 
-def _judged(selector: Mapping[str, Any]) -> bool:
+def _is_judged(selector: Mapping[str, Any]) -> bool:
     return not _LIVE_PARTS & set(selector) and not LIVE & set(selector.get("fieldSelectors") or {})
 
 
@@ -147,9 +147,9 @@ class _FuturePod(NamedTuple):
     names: re.Pattern[str]
 
 
-def _future(objects: Sequence[Object], app: App) -> Iterator[_FuturePod]:
+def _list_future_pods(objects: Sequence[Object], app: App) -> Iterator[_FuturePod]:
     for obj in objects:
-        ref, template = _made_by(obj, app)
+        ref, template = _find_template(obj, app)
         if template is None:
             continue
         name, replicas = obj["metadata"]["name"], int((obj.get("spec") or {}).get("replicas", 1))
@@ -160,56 +160,56 @@ def _future(objects: Sequence[Object], app: App) -> Iterator[_FuturePod]:
         yield _FuturePod(ref, pod, re.compile(re.escape(f"{metadata['namespace']}/{name}") + exact))
 
 
-def _may_be(name: str, pod: _FuturePod) -> bool:
+def _can_be(name: str, pod: _FuturePod) -> bool:
     return pod.names.fullmatch(name) is not None
 
 
-def _told(selector: Mapping[str, Any]) -> str:
+def _format_selector(selector: Mapping[str, Any]) -> str:
     """A selector as a message shows it."""
     plain = {"matchLabels": selector.get("labelSelectors"), "matchExpressions": selector.get("expressionSelectors")}
-    shown = [_shown(plain)] if any(plain.values()) else []
+    shown = [_format_requirements(plain)] if any(plain.values()) else []
     for field in ("annotationSelectors", "fieldSelectors"):
         shown += [f"{field} {key}={value}" for key, value in (selector.get(field) or {}).items()]
     shown += [f"phase {phase}" for phase in selector.get("podPhaseSelectors") or ()]
     return ", ".join(shown) or "every pod"
 
 
-def _at_home(namespace: object, app: App) -> bool:
-    return not namespace or symbolic_name(str(namespace), app.namespace) in ("app", *app.namespaces)
+def _is_at_home(namespace: object, app: App) -> bool:
+    return not namespace or symbolise_namespace(str(namespace), app.namespace) in ("app", *app.namespaces)
 
 
-def _aimed(objects: Sequence[Object], target: Reference, app: App) -> set[Reference]:
+def _find_aimed(objects: Sequence[Object], target: Reference, app: App) -> set[Reference]:
     """The workloads whose pods a fault should reach; none where the target says nothing about pods."""
-    own = {ref for ref, _ in _pods(objects, app) if (ref.kind, ref.name) == (target.kind, target.name)}
+    own = {ref for ref, _ in _list_pods(objects, app) if (ref.kind, ref.name) == (target.kind, target.name)}
     if target.kind == "Service":
-        return _behind(objects, app).get(Reference("Service", target.name, target.namespace), set())
+        return _map_services(objects, app).get(Reference("Service", target.name, target.namespace), set())
     return own
 
 
-def _behind(objects: Sequence[Object], app: App) -> dict[Reference, set[Reference]]:
+def _map_services(objects: Sequence[Object], app: App) -> dict[Reference, set[Reference]]:
     """The workloads that each Service of the app with a selector selects."""
-    pods = [(ref, labels.items()) for ref, labels in _pods(objects, app)]
+    pods = [(ref, labels.items()) for ref, labels in _list_pods(objects, app)]
     found = {}
     for obj in objects:
         selector = (obj.get("spec") or {}).get("selector") if obj["kind"] == "Service" else None
-        ref = reference_of(obj, app.namespace) if selector else None
+        ref = make_reference(obj, app.namespace) if selector else None
         if selector and ref and ref.namespace in ("app", *app.namespaces):
             here = [(pod, labels) for pod, labels in pods if pod.namespace == ref.namespace]
             found[ref] = {pod for pod, labels in here if selector.items() <= labels}
     return found
 
 
-def _pods(objects: Sequence[Object], app: App) -> Iterator[tuple[Reference, Mapping[str, Any]]]:
+def _list_pods(objects: Sequence[Object], app: App) -> Iterator[tuple[Reference, Mapping[str, Any]]]:
     """Everything of the app's namespaces that makes pods, and their labels."""
     for obj in objects:
-        ref, template = _made_by(obj, app)
+        ref, template = _find_template(obj, app)
         if template is not None:
             yield ref, (template.get("metadata") or {}).get("labels") or {}
 
 
-def _made_by(obj: Object, app: App) -> tuple[Reference, Mapping[str, Any] | None]:
+def _find_template(obj: Object, app: App) -> tuple[Reference, Mapping[str, Any] | None]:
     """What an object is called, and the template of its pods; None where it makes none in the app's namespaces."""
-    ref, spec = reference_of(obj, app.namespace), obj.get("spec") or {}
+    ref, spec = make_reference(obj, app.namespace), obj.get("spec") or {}
     if obj["kind"] not in _MAKERS:
         return ref, None
     if obj["kind"] == "CronJob":
@@ -219,16 +219,16 @@ def _made_by(obj: Object, app: App) -> tuple[Reference, Mapping[str, Any] | None
     return ref.groupless, template if here else None
 
 
-def _selected(objects: Sequence[Object], selector: Mapping[str, Any], app: App) -> set[Reference]:
+def _find_selected(objects: Sequence[Object], selector: Mapping[str, Any], app: App) -> set[Reference]:
     """What makes pods that a label selector of Kubernetes matches; all of them where it cannot be read."""
     try:
-        wanted = of_object(selector)
+        wanted = parse_object(selector)
     except ValueError:
         wanted = frozenset()
-    return {ref for ref, labels in _pods(objects, app) if admits(wanted, labels)}
+    return {ref for ref, labels in _list_pods(objects, app) if admits(wanted, labels)}
 
 
-def _shown(selector: Mapping[str, Any]) -> str:
+def _format_requirements(selector: Mapping[str, Any]) -> str:
     labels, tests = selector.get("matchLabels") or {}, selector.get("matchExpressions") or []
     shown = [f"{k}={v}" for k, v in labels.items()]
     shown += [f"{t.get('key')} {t.get('operator')} {','.join(t.get('values') or [])}".strip() for t in tests]

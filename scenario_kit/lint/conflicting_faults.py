@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lint.field_diff import WrittenField, written
+from scenario_kit.lint.field_diff import WrittenField, list_written
 from scenario_kit.lint.lint_context import LintContext
-from scenario_kit.lint.rule import Problem, rule
-from scenario_kit.render import after
+from scenario_kit.lint.rule import Problem, register_rule
+from scenario_kit.render import simulate_change
 
 
-@rule(
+@register_rule(
     "SK126",
     why="the later one hides the earlier, so neither can be proven to be a cause or repaired on its own",
     bad="two faults of type container-image-not-found on Deployment/cart",
     good="one of them on Deployment/cart, the other on Deployment/ad",
     fix="aim one of them at another object, or drop it",
 )
-def overlapping(case: LintContext) -> Iterator[Problem]:
+def check_overlaps(case: LintContext) -> Iterator[Problem]:
     """Two faults write the same field."""
     if case.app is None or case.objects is None or len(case.faults) < 2:
         return
@@ -27,7 +27,7 @@ def overlapping(case: LintContext) -> Iterator[Problem]:
         if use.name not in case.faults:
             continue
         changes = case.faults[use.name].changes
-        fields = written(changes, objects, case.app)
+        fields = list_written(changes, objects, case.app)
         for other, theirs in seen.items():
             common = sorted(str(mine) for mine in fields if any(mine.meets(field) for field in theirs))
             if common:
@@ -40,6 +40,6 @@ def overlapping(case: LintContext) -> Iterator[Problem]:
         for change in changes:
             if change.create or change.chaos:  # a later fault may be aimed at it
                 try:
-                    objects = after(objects, change, case.app, case.app.namespace)
+                    objects = simulate_change(objects, change, case.app, case.app.namespace)
                 except AuthoringError:
                     continue

@@ -27,7 +27,7 @@ _FOLLOWS: Final[dict[str, tuple[str, ...]]] = {
 }
 
 
-def without_following(mistakes: Sequence[LocatedFinding]) -> list[Finding]:
+def drop_consequential(mistakes: Sequence[LocatedFinding]) -> list[Finding]:
     """The findings of one file without those that follow from others in it; one thing unknown in many lines is one."""
     findings = [mistake.finding for mistake in mistakes if not mistake.follows]
     errors = {finding.code for finding in findings if finding.severity == Severity.ERROR}
@@ -39,10 +39,10 @@ def without_following(mistakes: Sequence[LocatedFinding]) -> list[Finding]:
         key = finding.message if finding.code in _UNKNOWN else f"{id(finding)}"
         first.setdefault(key, finding)
         lines.setdefault(key, set()).update([finding.position.line] if finding.position else [])
-    return [_also(finding, lines[key]) for key, finding in first.items()]
+    return [_add_lines(finding, lines[key]) for key, finding in first.items()]
 
 
-def _also(finding: Finding, lines: set[int]) -> Finding:
+def _add_lines(finding: Finding, lines: set[int]) -> Finding:
     others = sorted(lines - {finding.position.line if finding.position else 0})
     if not others:
         return finding

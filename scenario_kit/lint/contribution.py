@@ -8,12 +8,12 @@ from typing import Final
 
 from scenario_kit.lint.catalog_context import FaultCase
 from scenario_kit.lint.lint_context import LintContext
-from scenario_kit.lint.rule import Problem, Rule, add, rule
-from scenario_kit.lint.simulation import containers
+from scenario_kit.lint.rule import Problem, Rule, add, register_rule
+from scenario_kit.lint.simulation import list_containers
 from scenario_kit.load.edit import Put
 from scenario_kit.model import Position, Severity
 from scenario_kit.model.contamination_canary import CANARY, CANARY_KEY
-from scenario_kit.render.objects import spelled
+from scenario_kit.render.objects import format_reference
 
 #: Files that a machine could run; others (README.md, a diagram) are for people.
 _CODE: Final = frozenset(
@@ -90,7 +90,7 @@ add(
 )
 
 
-@rule(
+@register_rule(
     "SK218",
     why=(
         "a benchmark that models were trained on measures memory; the canary "
@@ -102,7 +102,7 @@ add(
     repair="writes the annotation",
     severity=Severity.WARNING,
 )
-def canary(case: LintContext) -> Iterator[Problem]:
+def check_canary(case: LintContext) -> Iterator[Problem]:
     """A merged scenario has no canary."""
     around = ("metadata", "annotations")
     found = case.positions.texts.get((*around, CANARY_KEY), "")
@@ -113,7 +113,7 @@ def canary(case: LintContext) -> Iterator[Problem]:
         yield Problem(around, message, found or "none", f"{CANARY_KEY}: {CANARY}", edits=(edit,))
 
 
-@rule(
+@register_rule(
     "SK219",
     why="a script runs in no sandbox and no receipt undoes it; a fault from the catalogue has both",
     bad="catalog/scenarios/cart-oom/flood.py",
@@ -121,10 +121,10 @@ def canary(case: LintContext) -> Iterator[Problem]:
     fix="express it as a fault or as changes; if a change cannot express it, open a feature request",
     about=("Scenario", "Fault"),
 )
-def scripts(case: LintContext | FaultCase) -> Iterator[Problem]:
+def check_scripts(case: LintContext | FaultCase) -> Iterator[Problem]:
     """Code lies beside the scenario."""
     if isinstance(case, FaultCase) or case.merged:
-        beside = list(_beside(case.path.parent))
+        beside = list(_list_files_beside(case.path.parent))
         if len(beside) > _MOST:
             message = f"more than {_MOST} files lie beside it, too many to look at each"
             fix = "remove what neither the scenario nor its readers need"
@@ -139,15 +139,17 @@ def scripts(case: LintContext | FaultCase) -> Iterator[Problem]:
         for procedure in case.procedures():
             for j, change in enumerate(procedure.changes):
                 body = change.create or change.apply
-                own = [c for _, c in containers(body) if c.get("command") or c.get("args")] if body else []
+                own = [c for _, c in list_containers(body) if c.get("command") or c.get("args")] if body else []
                 if body and own:
-                    message = f"{procedure.kind} '{procedure.name}' brings a program of its own, in {spelled(body)}"
+                    message = (
+                        f"{procedure.kind} '{procedure.name}' brings a program of its own, in {format_reference(body)}"
+                    )
                     place = (*procedure.place, "changes", j, change.operation)
                     fix = "use `run` with a client of the app, or another change"
                     yield Problem(place, message, str(own[0].get("command") or own[0].get("args"))[:80], fix=fix)
 
 
-def _beside(folder: Path) -> Iterator[Path]:
+def _list_files_beside(folder: Path) -> Iterator[Path]:
     """Files below a folder, without those that a fault type of its own has around it: that is judged by itself."""
     others = {path.parent for path in folder.glob("faults/*/fault.yaml")}
     for path in sorted(folder.rglob("*")):

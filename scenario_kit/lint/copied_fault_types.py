@@ -20,26 +20,26 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.effect_signature import list_writes
 from scenario_kit.lint.lint_context import LintContext
-from scenario_kit.lint.rule import Problem, rule
-from scenario_kit.lint.similarity_index import numberless
-from scenario_kit.load.schemas import violations
+from scenario_kit.lint.rule import Problem, register_rule
+from scenario_kit.lint.similarity_index import strip_numbers
+from scenario_kit.load.schemas import find_violations
 from scenario_kit.model import App, Fault, FaultType, Object, Reference, Severity
 from scenario_kit.model.scenario import FaultUse
-from scenario_kit.render import fault as render_fault
+from scenario_kit.render import render_fault
 
 #: Longer texts are files or scripts, and no values of parameters that choose something.
 _LONGEST: Final = 253
 _FIELD: Final = 100
 
 
-@rule(
+@register_rule(
     "SK222",
     why="the same mechanism under two names is tested, repaired and counted twice",
     bad="faults/door-moved beside the scenario, which patches the targetPort of a Service",
     good="type: service-target-port-wrong, which the catalogue has",
     fix="use the catalogue's type, or break something that none of its types breaks",
 )
-def renamed(case: LintContext) -> Iterator[Problem]:
+def check_copied_type(case: LintContext) -> Iterator[Problem]:
     """A fault type of the scenario's own does what one of the catalogue does."""
     if case.app is None or case.objects is None:
         return
@@ -97,9 +97,9 @@ class _Writes:
     """What a fault writes, without numbers: ``places`` only where, ``kinds`` in a form that no parameter changes."""
 
     def __init__(self, done: Sequence[Sequence[Any]]) -> None:
-        self.places = {_sort(one[:3] if one[0] == "field" else _outline(one)) for one in done}
+        self.places = {_sort(one[:3] if one[0] == "field" else _outline_changes(one)) for one in done}
         self.entries = {_sort(_strip(one)) for one in done}
-        self.kinds = {_sort(_outline(one)) for one in done}
+        self.kinds = {_sort(_outline_changes(one)) for one in done}
 
 
 class _Aim(NamedTuple):
@@ -129,7 +129,7 @@ def _reproduce(aim: _Aim, wanted: _Writes, texts: Sequence[str]) -> dict[str, An
     for name, schema in aim.known.parameters.get("properties", {}).items():
         if best == 0:
             break
-        for value in [text for text in texts if schema.get("type") == "string" and not violations(text, schema)]:
+        for value in [text for text in texts if schema.get("type") == "string" and not find_violations(text, schema)]:
             apart = _count_apart(aim.render({**given, name: value}), wanted)
             if apart < best:
                 best, given = apart, {**given, name: value}
@@ -146,14 +146,14 @@ def _count_apart(found: _Writes | None, wanted: _Writes) -> float:
 def _strip(one: Sequence[Any]) -> list[Any]:
     """Drop numbers, and how the pods of the target are selected beside their labels."""
     if one[0] != "object" or "selector" not in (one[1].get("spec") or {}):
-        return list(numberless(list(one)))
+        return list(strip_numbers(list(one)))
     body = copy.deepcopy(one[1])
     if isinstance(selector := body["spec"]["selector"], dict):
         selector.pop("namespaces", None)
-    return list(numberless(["object", body]))
+    return list(strip_numbers(["object", body]))
 
 
-def _outline(one: Sequence[Any]) -> list[Any]:
+def _outline_changes(one: Sequence[Any]) -> list[Any]:
     if one[0] == "field":
         return ["field", one[1], [str(part) for part in one[2][:2]]]
     body = one[1]

@@ -11,7 +11,7 @@ from typing import Final
 from scenario_kit.lint.catalog_context import AppCase, FaultCase, PackCase
 from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.place import Place
-from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.lint.rule import Problem, register_rule
 from scenario_kit.model import Position
 
 #: Forms that only real credentials have, by who gives them out.
@@ -33,7 +33,7 @@ _FIELD: Final = re.compile(r"(?:pass(?:word|wd)?|secret|token|api_?key|access_?k
 _BITS, _LETTERS = 3.6, 20
 
 
-@rule(
+@register_rule(
     "SK206",
     why="a secret that was published once is public for ever",
     bad="GITHUB_TOKEN: ghp_…",
@@ -41,10 +41,10 @@ _BITS, _LETTERS = 3.6, 20
     fix="remove it, revoke it wherever it is valid, and let the app generate what it needs",
     about=("Scenario", "Fault", "App", "Pack"),
 )
-def secrets(case: LintContext | FaultCase | AppCase | PackCase) -> Iterator[Problem]:
+def check_secrets(case: LintContext | FaultCase | AppCase | PackCase) -> Iterator[Problem]:
     """The file contains a secret."""
     for place, text in case.positions.texts.items():
-        if what := _secret(place, text):
+        if what := _classify_secret(place, text):
             yield Problem(place, f"this looks like {what}", f"{text.strip()[:6]}…", "no secret")
     if isinstance(case, AppCase):
         for path, text in case.templates.items():
@@ -52,24 +52,30 @@ def secrets(case: LintContext | FaultCase | AppCase | PackCase) -> Iterator[Prob
                 line = text.count("\n", 0, match.start()) + 1
                 at = Position(path=str(path), line=line, column=match.start() - text.rfind("\n", 0, match.start()))
                 told = f"{match[0].strip()[:6]}…"
-                yield Problem(("name",), f"this looks like {_which(match)}", told, "no secret", position=at)
+                yield Problem(("name",), f"this looks like {_name_match(match)}", told, "no secret", position=at)
 
 
-def _secret(place: Place, text: str) -> str:
+def _classify_secret(place: Place, text: str) -> str:
     """What kind of secret a text is; empty for none."""
     if match := _FORM.search(text):
-        return _which(match)
+        return _name_match(match)
     names = [str(part) for part in place if isinstance(part, str)]
-    if names and _FIELD.search(names[-1]) and "{" not in text and re.fullmatch(r"[\w+/=.~-]+", text) and _random(text):
+    if (
+        names
+        and _FIELD.search(names[-1])
+        and "{" not in text
+        and re.fullmatch(r"[\w+/=.~-]+", text)
+        and _is_random(text)
+    ):
         return f"the value of a secret, `{names[-1]}`"
     return ""
 
 
-def _which(match: re.Match[str]) -> str:
+def _name_match(match: re.Match[str]) -> str:
     return list(_FORMS)[next(i for i, part in enumerate(match.groups()) if part is not None)]
 
 
-def _random(text: str) -> bool:
+def _is_random(text: str) -> bool:
     """Long, of mixed letters and digits, and without the repetitions that words have."""
     if len(text) < _LETTERS or not re.search(r"\d", text) or not re.search(r"[A-Za-z]", text):
         return False

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scenario_kit.lint.lint_context import LintContext, PlacedProcedure
-from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.lint.rule import Problem, register_rule
 from scenario_kit.load.edit import Drop
 from scenario_kit.model import Severity
 
 
-@rule(
+@register_rule(
     "SK417",
     why="each one is run separately, which takes minutes and shows nothing new",
     bad="two solutions with the same patch",
@@ -19,7 +19,7 @@ from scenario_kit.model import Severity
     repair="drops the later one",
     severity=Severity.WARNING,
 )
-def copies(case: LintContext) -> Iterator[Problem]:
+def check_copies(case: LintContext) -> Iterator[Problem]:
     """Two solutions, or two decoys, make the same changes."""
     seen: list[PlacedProcedure] = []
     for procedure in case.procedures():

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lint.field_diff import changed
-from scenario_kit.lint.place import reference_of
+from scenario_kit.lint.field_diff import find_changed
+from scenario_kit.lint.place import make_reference
 from scenario_kit.model import App, Change, Fault, Object
-from scenario_kit.render import after
+from scenario_kit.render import simulate_change
 
 #: Marks how the change reaches processes that run already.
 REACH: Final = "reach"
@@ -23,7 +23,7 @@ _TOLD: Final = frozenset({"data", "stringData", "binaryData", "command", "args"}
 _ACTS: Final = ("cordon", "uncordon", "drain", "taint", "untaint", "setFlag", "run")
 
 
-def effects(app: App, objects: Sequence[Object], faults: Iterable[Fault | None]) -> list[list[Any]]:
+def compute_effects(app: App, objects: Sequence[Object], faults: Iterable[Fault | None]) -> list[list[Any]]:
     """Tell for each fault, in order, what its changes write, and how that reaches what runs (``REACH``).
 
     Empty where a fault is None, which could not be rendered, or where what one does cannot be told from what it writes.
@@ -32,7 +32,7 @@ def effects(app: App, objects: Sequence[Object], faults: Iterable[Fault | None])
     for fault in faults:
         if fault is None:
             return []
-        done, objects = _done(fault, objects, app)
+        done, objects = _compute_effect(fault, objects, app)
         if not done:
             return []
         found.append([*done, [REACH, fault.rollout.to_json()]])
@@ -41,7 +41,7 @@ def effects(app: App, objects: Sequence[Object], faults: Iterable[Fault | None])
 
 def list_writes(fault: Fault, objects: Sequence[Object], app: App) -> list[Any]:
     """Return what one fault writes, in a form that can be compared."""
-    return _done(fault, objects, app)[0]
+    return _compute_effect(fault, objects, app)[0]
 
 
 def names(done: Sequence[Sequence[Any]]) -> set[str]:
@@ -49,7 +49,7 @@ def names(done: Sequence[Sequence[Any]]) -> set[str]:
     return {str(one[1]).rpartition("/")[2] for each in done for one in each if one[0] == "field"}
 
 
-def valueless(done: Sequence[Sequence[Any]]) -> list[Any]:
+def strip_values(done: Sequence[Sequence[Any]]) -> list[Any]:
     """Which fields of which objects are written, with whatever value; all of what is said only by a value.
 
     That is what files and commands hold, what a created object is, and what leaves no trace in an object.
@@ -57,22 +57,24 @@ def valueless(done: Sequence[Sequence[Any]]) -> list[Any]:
     return [list(one[:3]) if one[0] == "field" and not _TOLD.intersection(map(str, one[2])) else one for one in done]
 
 
-def _done(fault: Fault, objects: Sequence[Object], app: App) -> tuple[list[Any], Sequence[Object]]:
+def _compute_effect(fault: Fault, objects: Sequence[Object], app: App) -> tuple[list[Any], Sequence[Object]]:
     """What one fault writes, sorted, and the objects as they are then."""
     found: dict[str, Any] = {}
     for change in fault.changes:
         new: Sequence[Object] | None
         try:
-            new = after(objects, change, app, app.namespace)
+            new = simulate_change(objects, change, app, app.namespace)
         except AuthoringError:
             new = None  # another rule says so
-        for one in _one(change, objects, new, app):
+        for one in _describe_change(change, objects, new, app):
             found[json.dumps(one, sort_keys=True, default=str)] = one
         objects = objects if new is None else new
     return [found[key] for key in sorted(found)], objects
 
 
-def _one(change: Change, objects: Sequence[Object], new: Sequence[Object] | None, app: App) -> Iterator[Any]:
+def _describe_change(
+    change: Change, objects: Sequence[Object], new: Sequence[Object] | None, app: App
+) -> Iterator[Any]:
     """What one change writes; ``new`` are the objects after it, None where it concerns one that no app brings."""
     if body := change.create or change.apply or change.chaos:
         metadata = {k: v for k, v in (body.get("metadata") or {}).items() if k not in ("name", "labels", "annotations")}
@@ -80,11 +82,11 @@ def _one(change: Change, objects: Sequence[Object], new: Sequence[Object] | None
     elif change.operation in _ACTS or (new is None and not change.restart):
         yield ["act", change.to_json()]
     elif new is not None and not change.restart:
-        old = {reference_of(obj, app.namespace): obj for obj in objects}
-        later = {reference_of(obj, app.namespace): obj for obj in new}
+        old = {make_reference(obj, app.namespace): obj for obj in objects}
+        later = {make_reference(obj, app.namespace): obj for obj in new}
         for ref in old:
             bare = str(ref.groupless)
             if ref not in later:
                 yield ["field", bare, [], "gone"]
             elif later[ref] is not old[ref]:
-                yield from (["field", bare, list(path), value] for path, value in changed(old[ref], later[ref]))
+                yield from (["field", bare, list(path), value] for path, value in find_changed(old[ref], later[ref]))

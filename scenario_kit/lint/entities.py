@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from scenario_kit.lint.catalog_context import FaultCase
-from scenario_kit.lint.field_diff import leaves, written
+from scenario_kit.lint.field_diff import leaves, list_written
 from scenario_kit.lint.lint_context import LintContext
-from scenario_kit.lint.rule import Problem, also, rule
+from scenario_kit.lint.rule import Problem, register_check, register_rule
 from scenario_kit.model import App, Entity, Fault, Object
-from scenario_kit.model.reference import bare
+from scenario_kit.model.reference import strip_reference
 
 
-@rule(
+@register_rule(
     "SK453",
     why="reports and scores show this field as what is broken: whoever looks there finds it as it always was",
     bad="entities: [{ref: 'Deployment/cart', field: spec.replicas}]   # the changes write its image",
@@ -21,39 +21,41 @@ from scenario_kit.model.reference import bare
     fix="name the field that the changes write, or leave `field` out",
     about=("Fault",),
 )
-def unwritten_of_type(case: FaultCase) -> Iterator[Problem]:
+def check_unwritten_of_type(case: FaultCase) -> Iterator[Problem]:
     """An entity names a field that the fault does not write."""
     told: set[int] = set()
     for rendering in case.renderings:
         if rendering.fault is None:
             continue
         for i, entity in enumerate(rendering.fault.entities):
-            if i not in told and (fields := _others(rendering.fault, entity, rendering.objects, rendering.app)):
+            if i not in told and (
+                fields := _list_other_fields(rendering.fault, entity, rendering.objects, rendering.app)
+            ):
                 told.add(i)
-                message, seen, wanted = _told(entity, fields)
+                message, seen, wanted = _describe_unwritten(entity, fields)
                 yield Problem(("entities",), message, seen, wanted)
 
 
-@also("SK453", "Scenario")
-def unwritten(case: LintContext) -> Iterator[Problem]:
+@register_check("SK453", "Scenario")
+def check_unwritten(case: LintContext) -> Iterator[Problem]:
     """An entity names a field that the fault does not write."""
     if case.app is None or case.objects is None:
         return
     for i, use in enumerate(case.scenario.spec.faults):
         fault = case.faults.get(use.name)
         for entity in fault.entities if fault else ():
-            if fault and (fields := _others(fault, entity, case.objects, case.app)):
-                message, seen, wanted = _told(entity, fields)
+            if fault and (fields := _list_other_fields(fault, entity, case.objects, case.app)):
+                message, seen, wanted = _describe_unwritten(entity, fields)
                 place = ("spec", "faults", i, "type")
                 yield Problem(place, f"fault type '{fault.type}': {message}", seen, wanted)
 
 
-def _told(entity: Entity, fields: Sequence[str]) -> tuple[str, str, str]:
+def _describe_unwritten(entity: Entity, fields: Sequence[str]) -> tuple[str, str, str]:
     message = f"no change writes `{entity.field}` of {entity.ref}, which its entity names"
     return message, entity.field, " or ".join(fields[:3])
 
 
-def _others(fault: Fault, entity: Entity, objects: Sequence[Object], app: App) -> list[str]:
+def _list_other_fields(fault: Fault, entity: Entity, objects: Sequence[Object], app: App) -> list[str]:
     """The fields of an object that the changes write instead of the one that its entity names; empty where they do.
 
     Nothing is said of what a command does inside of a store, of objects that no change touches: SK405 tells that.
@@ -62,31 +64,35 @@ def _others(fault: Fault, entity: Entity, objects: Sequence[Object], app: App) -
         return []
     paths = {
         tuple(str(part) for part in field.path)
-        for field in written(fault.changes, objects, app)
-        if (field.of.kind, field.of.name) == bare(entity.ref)
+        for field in list_written(fault.changes, objects, app)
+        if (field.of.kind, field.of.name) == strip_reference(entity.ref)
     }
-    paths |= {path for body in _created(fault, entity) for path in leaves(body)}
-    patches = [c.patch.patch for c in fault.changes if c.patch and bare(c.patch.target) == bare(entity.ref)]
-    paths |= {path for patch in patches for path in _replaced(patch)}
+    paths |= {path for body in _list_created(fault, entity) for path in leaves(body)}
+    patches = [
+        c.patch.patch
+        for c in fault.changes
+        if c.patch and strip_reference(c.patch.target) == strip_reference(entity.ref)
+    ]
+    paths |= {path for patch in patches for path in _list_replaced(patch)}
     if () in paths or any(names(entity.field, path) for path in paths):
         return []
     return sorted({".".join(path) for path in paths})
 
 
-def _created(fault: Fault, entity: Entity) -> Iterator[dict[str, Any]]:
+def _list_created(fault: Fault, entity: Entity) -> Iterator[dict[str, Any]]:
     for change in fault.changes:
         body = change.create or change.apply or change.chaos
-        if body and (body.get("kind"), body.get("metadata", {}).get("name")) == bare(entity.ref):
+        if body and (body.get("kind"), body.get("metadata", {}).get("name")) == strip_reference(entity.ref):
             yield body
 
 
-def _replaced(patch: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+def _list_replaced(patch: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     """Maps that a strategic patch replaces: where the app leaves one to the API server's defaults, none is rendered."""
     if isinstance(patch, dict):
         if patch.get("$patch") == "replace":
             yield path
         for key, value in patch.items():
-            yield from _replaced(value, (*path, key))
+            yield from _list_replaced(value, (*path, key))
 
 
 def names(field: str, path: tuple[str, ...]) -> bool:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scenario_kit.catalog.evidence import FILE, evidence_of
+from scenario_kit.catalog.evidence import FILE, read_evidence
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.lint_context import LintContext
-from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.lint.rule import Problem, register_rule
 from scenario_kit.model import Position, Severity
-from scenario_kit.render.runbook import in_order, incident_digest
+from scenario_kit.render.runbook import digest_incident, sort_faults
 
 
-@rule(
+@register_rule(
     "SK607",
     why="numbers measured on another version say nothing about this one",
     bad="an evidence.json that was recorded before a fault, an alert or a label changed",
@@ -20,11 +20,11 @@ from scenario_kit.render.runbook import in_order, incident_digest
     fix="run ci/evidence, which verifies it again and records the pass",
     severity=Severity.WARNING,
 )
-def outdated(case: LintContext) -> Iterator[Problem]:
+def check_outdated(case: LintContext) -> Iterator[Problem]:
     """The evidence belongs to another version of the scenario."""
     position = Position(path=str(case.path.with_name(FILE)))
     try:
-        found = evidence_of(case.path)
+        found = read_evidence(case.path)
     except AuthoringError as problem:
         yield Problem((), problem.message, fix=problem.fix, position=position, severity=Severity.ERROR)
         return
@@ -42,8 +42,8 @@ def digest_of(case: LintContext) -> str:
     if set(case.faults) != {use.name for use in spec.faults}:
         return ""
     try:
-        faults = [case.faults[use.name] for use in in_order(spec.faults)]
+        faults = [case.faults[use.name] for use in sort_faults(spec.faults)]
     except AuthoringError:
         return ""
     rules = [r for pack in spec.app.alert_packs for r in case.catalog.alert_pack(pack)]
-    return incident_digest(spec, faults, rules, case.app, case.objects)
+    return digest_incident(spec, faults, rules, case.app, case.objects)

@@ -8,22 +8,22 @@ from typing import Any
 from scenario_kit.lint.catalog_context import FaultCase
 from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.place import Place
-from scenario_kit.lint.rule import Problem, also, rule
+from scenario_kit.lint.rule import Problem, register_check, register_rule
 from scenario_kit.load import Positions, did_you_mean
 from scenario_kit.load.edit import Edit, Put
-from scenario_kit.load.suggest import only
-from scenario_kit.load.validation import mistakes
+from scenario_kit.load.suggest import find_only
+from scenario_kit.load.validation import find_mistakes
 from scenario_kit.model import Change, Fault, Object
 from scenario_kit.model.chaos import SCHEDULE, schedule_key
-from scenario_kit.model.chaos_reach import selections
-from scenario_kit.model.pod_selector import read
-from scenario_kit.schema.chaos import kinds, object_schema
+from scenario_kit.model.chaos_reach import list_selections
+from scenario_kit.model.pod_selector import parse_selector
+from scenario_kit.schema.chaos import get_object_schema, list_kinds
 
 #: Ways to choose pods that need a number, which the CRDs leave to the manager.
 _COUNTED = ("fixed", "fixed-percent", "random-max-percent")
 
 
-@rule(
+@register_rule(
     "SK127",
     why="the API server or the Chaos Mesh manager rejects it, or silently drops what it does not know",
     bad="chaos: {kind: PodChaos, spec: {action: pod-failure, mode: al, selector: {…}}}",
@@ -31,39 +31,39 @@ _COUNTED = ("fixed", "fixed-percent", "random-max-percent")
     fix="use only kinds, fields and values that Chaos Mesh knows",
     repair="writes the intended kind, field or value, where only one is close",
 )
-def experiments(case: LintContext) -> Iterator[Problem]:
+def check_experiments(case: LintContext) -> Iterator[Problem]:
     """An experiment does not fit the schema of its kind."""
     for i, use in enumerate(case.scenario.spec.faults):
         if use.name in case.faults:
-            for wrong in _of_fault(case.faults[use.name]):
+            for wrong in _check_fault(case.faults[use.name]):
                 message = f"fault '{use.name}': {wrong.message}"
                 yield Problem(("spec", "faults", i), message, wrong.observed, wrong.expected, wrong.fix)
     for procedure in case.procedures():
         for j, change in enumerate(procedure.changes):
             if change.chaos:
-                yield from _written(case.positions, (*procedure.place, "changes", j, "chaos"), change.chaos)
+                yield from _check_manifest(case.positions, (*procedure.place, "changes", j, "chaos"), change.chaos)
 
 
-@also("SK127", "Fault")
-def of_type(case: FaultCase) -> Iterator[Problem]:
+@register_check("SK127", "Fault")
+def check_experiments_of_type(case: FaultCase) -> Iterator[Problem]:
     """An experiment does not fit the schema of its kind."""
     places = [i for i, change in enumerate(case.fault.changes) if isinstance(change, Mapping) and "chaos" in change]
     seen = set()
     for rendering in case.renderings:
         made = [c.chaos for c in rendering.fault.changes if c.chaos] if rendering.fault else []
         for i, manifest in zip(places, made, strict=False):  # some may be left out; then the first stands for all
-            for problem in _written(case.positions, ("changes", i, "chaos"), manifest):
+            for problem in _check_manifest(case.positions, ("changes", i, "chaos"), manifest):
                 if (problem.message, problem.observed) not in seen:
                     seen.add((problem.message, problem.observed))
                     yield problem._replace(edits=())  # the text is a template, which says something else
 
 
-def _of_fault(fault: Fault) -> Iterator[Problem]:
+def _check_fault(fault: Fault) -> Iterator[Problem]:
     """What is wrong with the experiments of a rendered fault; the places are within the experiment."""
     for change in _changes(fault):
         if manifest := change.chaos:
             kind = manifest.get("kind", "an object without a kind")
-            for problem in _written(Positions(""), (), manifest):
+            for problem in _check_manifest(Positions(""), (), manifest):
                 yield problem._replace(message=f"{kind}: {problem.message}")
 
 
@@ -75,33 +75,33 @@ def _changes(fault: Fault) -> Iterator[Change]:
         yield from decoy.changes
 
 
-def _written(positions: Positions, place: Place, manifest: Object) -> Iterator[Problem]:
+def _check_manifest(positions: Positions, place: Place, manifest: Object) -> Iterator[Problem]:
     """What is wrong with a manifest that stands at ``place``."""
     kind, spec = str(manifest.get("kind", "")), manifest.get("spec")
     started = str(spec.get("type", "")) if kind == SCHEDULE and isinstance(spec, Mapping) else ""
-    schema = object_schema(kind, started)
+    schema = get_object_schema(kind, started)
     if schema is None:
-        meant, known = only(kind, kinds()), kinds()
+        meant, known = find_only(kind, list_kinds()), list_kinds()
         edits: tuple[Edit, ...] = (Put((*place, "kind"), meant),) if meant else ()
         message = f"Chaos Mesh has no kind '{kind}'" if kind else "the object has no kind"
         yield Problem((*place, "kind"), message, kind, " or ".join(known), did_you_mean(kind, known), edits=edits)
         return
-    for finding, repairs, follows in mistakes(manifest, schema, positions, place):
+    for finding, repairs, follows in find_mistakes(manifest, schema, positions, place):
         if follows:
             continue
         at = finding.position if positions.path else None
         yield Problem(
             place, finding.message, finding.observed, finding.expected, finding.fix, position=at, edits=repairs
         )
-    yield from _uncounted(place, kind, spec)
-    yield from _unread(place, manifest)
+    yield from _check_counts(place, kind, spec)
+    yield from _check_selectors(place, manifest)
 
 
-def _unread(place: Place, manifest: Object) -> Iterator[Problem]:
+def _check_selectors(place: Place, manifest: Object) -> Iterator[Problem]:
     """Selectors that the manager cannot read: it reports that in an event, and selects nothing."""
-    for keys, selector in selections(manifest):
+    for keys, selector in list_selections(manifest):
         try:
-            read(selector, "")
+            parse_selector(selector, "")
         except ValueError as error:
             field, _, words = str(error).partition(": ")
             where: Place = (*place, *keys, field)
@@ -109,7 +109,7 @@ def _unread(place: Place, manifest: Object) -> Iterator[Problem]:
             yield Problem(where, message, words, "what a selector of Kubernetes may say", "correct the field")
 
 
-def _uncounted(place: Place, kind: str, spec: Any) -> Iterator[Problem]:
+def _check_counts(place: Place, kind: str, spec: Any) -> Iterator[Problem]:
     """A number of pods that is asked for and not said."""
     if not isinstance(spec, Mapping):
         return

@@ -9,13 +9,13 @@ from typing import Final
 
 from scenario_kit.lint.catalog_context import FaultCase
 from scenario_kit.lint.lint_context import LintContext
-from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.lint.rule import Problem, register_rule
 from scenario_kit.lint.simulation import Simulation
-from scenario_kit.lint.source_location import site_of
+from scenario_kit.lint.source_location import find_site
 from scenario_kit.model import APP_NAMESPACE, App
-from scenario_kit.model.chaos_fields import of_the_world, targets
+from scenario_kit.model.chaos_fields import is_external, list_targets
 from scenario_kit.model.chaos_reach import is_chaos
-from scenario_kit.model.reference import real_name
+from scenario_kit.model.reference import resolve_namespace
 
 #: Where the pod of the manager is, in whose search domains it looks.
 _HOME: Final = "chaos-mesh"
@@ -26,7 +26,7 @@ _POD: Final = re.compile(r"\d{1,3}(-\d{1,3}){3}")
 _EVERYWHERE: Final = frozenset({("kubernetes", "default"), ("kube-dns", "kube-system")})
 
 
-@rule(
+@register_rule(
     "SK151",
     why="the manager resolves the name once, by the cluster's DNS, and injects nothing where nobody has it",
     bad="externalTargets: [valkey-cart]   # sought in the manager's own namespace",
@@ -34,25 +34,25 @@ _EVERYWHERE: Final = frozenset({("kubernetes", "default"), ("kube-dns", "kube-sy
     fix="name a Service of the app with its namespace, or an IPv4 address or network",
     about=("Scenario", "Fault"),
 )
-def unresolved(case: LintContext | FaultCase) -> Iterator[Problem]:
+def check_unresolved(case: LintContext | FaultCase) -> Iterator[Problem]:
     """A name in `externalTargets` that the cluster's DNS does not have."""
     seen = set()
     for one in case.written:
-        for i, target in enumerate(targets(one.object) if is_chaos(one.object) else ()):
-            problem = "" if "{{" in target else _problem(target, one.stage.app, one.stage)
+        for i, target in enumerate(list_targets(one.object) if is_chaos(one.object) else ()):
+            problem = "" if "{{" in target else _find_problem(target, one.stage.app, one.stage)
             if not problem:
                 continue
-            site = site_of(case, one.stage, ("spec", "externalTargets", i), target)
+            site = find_site(case, one.stage, ("spec", "externalTargets", i), target)
             place, position = (site.place, site.position) if site else (one.stage.place, None)
             if (place, target) not in seen:
                 seen.add((place, target))
                 yield Problem(place, problem, target, "a name that the cluster's DNS has", position=position)
 
 
-def _problem(target: str, app: App, stage: Simulation) -> str:
+def _find_problem(target: str, app: App, stage: Simulation) -> str:
     """Why a target is none; empty where it is one, or where that cannot be known here."""
     host = target.rpartition(":")[0] if target.count(":") == 1 else target
-    address = _address(host)
+    address = _classify_address(host)
     if address:
         return "" if address == "IPv4" else "Chaos Mesh takes no address of IPv6 as an external target"
     if not _NAME.fullmatch(host):
@@ -60,11 +60,11 @@ def _problem(target: str, app: App, stage: Simulation) -> str:
     labels = host.rstrip(".").lower().split(".")
     if len(labels) == 1:
         return f"'{host}' is sought in the namespace '{_HOME}', where Chaos Mesh runs, and not found"
-    *names, last = _inside(labels)
+    *names, last = _strip_domain(labels)
     if last == "pod":
         return "" if _POD.fullmatch(names[0]) else f"no pod is called '{host}'"
     name, namespace = (names[-1], last) if names else (last, "")
-    if labels == _inside(labels) and of_the_world(host, _homes(app)):
+    if labels == _strip_domain(labels) and is_external(host, _list_homes(app)):
         return ""  # only the world knows; that the lab does not, another rule says
     if (name, namespace) in _EVERYWHERE:
         return ""
@@ -76,7 +76,7 @@ def _problem(target: str, app: App, stage: Simulation) -> str:
     return "" if (name, namespace) in services else f"the app has no Service '{name}' in namespace '{namespace}'"
 
 
-def _inside(labels: list[str]) -> list[str]:
+def _strip_domain(labels: list[str]) -> list[str]:
     """The labels of a name without the domain of the cluster, of which any beginning may be written."""
     for length in range(len(_ZONE), 0, -1):
         if len(labels) > length + 1 and tuple(labels[-length:]) == _ZONE[:length]:
@@ -86,7 +86,7 @@ def _inside(labels: list[str]) -> list[str]:
     return labels
 
 
-def _address(host: str) -> str:
+def _classify_address(host: str) -> str:
     """``IPv4`` or ``IPv6`` for an address or a network; empty for anything else."""
     for read in (ip_address, lambda text: ip_network(text, strict=False)):
         try:
@@ -96,5 +96,5 @@ def _address(host: str) -> str:
     return ""
 
 
-def _homes(app: App) -> frozenset[str]:
-    return frozenset(real_name(app.namespace, symbol) for symbol in (APP_NAMESPACE, *app.namespaces))
+def _list_homes(app: App) -> frozenset[str]:
+    return frozenset(resolve_namespace(app.namespace, symbol) for symbol in (APP_NAMESPACE, *app.namespaces))

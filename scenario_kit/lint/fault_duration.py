@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from scenario_kit.lint.lint_context import LintContext
-from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.lint.rule import Problem, register_rule
 from scenario_kit.load.edit import Edit, Put
 from scenario_kit.model import AlertRule, Change, Fault
 from scenario_kit.model.chaos import GROUP, ONE_SHOT, SCHEDULE
-from scenario_kit.model.duration import seconds
+from scenario_kit.model.duration import parse_seconds
 from scenario_kit.model.scenario import FaultUse
-from scenario_kit.render.time_windows import windows
+from scenario_kit.render.time_windows import compute_windows
 
 
 class _Limit(NamedTuple):
@@ -23,7 +23,7 @@ class _Limit(NamedTuple):
     seconds: float
 
 
-@rule(
+@register_rule(
     "SK128",
     why=(
         "the fault would be over while its alerts are still expected to hold, and what heals by itself needs no solver"
@@ -33,9 +33,9 @@ class _Limit(NamedTuple):
     fix="leave out the duration: the fault then lasts until it is removed",
     repair="raises the parameter that sets the duration, where there is one",
 )
-def expiring(case: LintContext) -> Iterator[Problem]:
+def check_expiring(case: LintContext) -> Iterator[Problem]:
     """A fault ends before its alerts have fired and held."""
-    needed = _needed(case)
+    needed = _compute_needed(case)
     for i, use in enumerate(case.scenario.spec.faults):
         if not needed or use.role in ("Trigger", "Distractor") or use.name not in case.faults:
             continue
@@ -44,7 +44,7 @@ def expiring(case: LintContext) -> Iterator[Problem]:
             limit = _limit(change, fault)
             if limit is None or limit.seconds >= needed:
                 continue
-            name = _parameter(case, use, limit)
+            name = _find_parameter(case, use, limit)
             place = ("spec", "faults", i, "parameters", name) if name else ("spec", "faults", i, "type")
             message = f"fault '{use.name}' ends after {limit.text} (`{limit.field}`), while its alerts are to hold"
             fix = f"write `{name}: {needed}` or more" if name else ""
@@ -54,18 +54,20 @@ def expiring(case: LintContext) -> Iterator[Problem]:
             yield Problem(place, message, limit.text, f"{needed} seconds, or no end", fix, edits=edits)
 
 
-def _needed(case: LintContext) -> int:
+def _compute_needed(case: LintContext) -> int:
     """Seconds from injection to the end of hold, if the slowest alert comes when it is due; 0 where nothing must."""
     spec = case.scenario.spec
     rules = (case.alerts or {}).values()
-    due = [_due(alert.within_seconds, (case.alerts or {}).get(alert.name)) for alert in spec.expect.alerts]
+    due = [_compute_due(alert.within_seconds, (case.alerts or {}).get(alert.name)) for alert in spec.expect.alerts]
     must = [d for d, alert in zip(due, spec.expect.alerts, strict=True) if alert.alert_class == "MustFire"]
     return (
-        max(must) + windows(tuple(rules), spec.expect).hold if must and spec.ground_truth.outcome == "Incident" else 0
+        max(must) + compute_windows(tuple(rules), spec.expect).hold
+        if must and spec.ground_truth.outcome == "Incident"
+        else 0
     )
 
 
-def _due(within: int | None, known: AlertRule | None) -> int:
+def _compute_due(within: int | None, known: AlertRule | None) -> int:
     return within or (known.response_seconds if known else 0)
 
 
@@ -76,7 +78,7 @@ def _limit(change: Change, fault: Fault) -> _Limit | None:
         text = str(spec.get("duration") or "")
         if manifest.get("kind") == SCHEDULE or spec.get("action") in ONE_SHOT or not text:
             return None
-        return _Limit("duration", text, _seconds(text))
+        return _Limit("duration", text, _parse_seconds(text))
     if manifest.get("kind") not in ("Job", "Pod") or not _is_cause(manifest, fault):
         return None
     spec = manifest.get("spec") or {}
@@ -90,15 +92,15 @@ def _is_cause(manifest: Mapping[str, Any], fault: Fault) -> bool:
     return any(cause.ref.endswith(f"/{name}") for cause in fault.causes)
 
 
-def _seconds(text: str) -> float:
+def _parse_seconds(text: str) -> float:
     """The seconds of a duration as Go spells it; no end where it cannot be read, which SK127 tells."""
     try:
-        return seconds(text)
+        return parse_seconds(text)
     except ValueError:
         return float("inf")
 
 
-def _parameter(case: LintContext, use: FaultUse, limit: _Limit) -> str:
+def _find_parameter(case: LintContext, use: FaultUse, limit: _Limit) -> str:
     """The one number among the fault's parameters that is the limit in seconds; empty where there is none, or two."""
     known: Mapping[str, Any] = case.types[use.type].parameters.get("properties", {})
     values = {name: use.parameters.get(name, part.get("default")) for name, part in known.items()}

@@ -13,37 +13,37 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.model import FaultType, Scenario
 
 
-def as_it_does(scenario: Scenario, path: Path, catalog: Catalog) -> Scenario:
+def call_by_mechanism(scenario: Scenario, path: Path, catalog: Catalog) -> Scenario:
     """The scenario with its own fault types called as the catalogue calls what does the same.
 
     One that does something new is named by what it does, so that the same beside two scenarios has one name.
     """
     if not (path.parent / "faults").is_dir():
         return scenario
-    faults = tuple(structs.replace(use, type=_known_as(use.type, path, catalog)) for use in scenario.spec.faults)
+    faults = tuple(structs.replace(use, type=_find_known_name(use.type, path, catalog)) for use in scenario.spec.faults)
     return structs.replace(scenario, spec=structs.replace(scenario.spec, faults=faults))
 
 
-def _known_as(name: str, path: Path, catalog: Catalog) -> str:
+def _find_known_name(name: str, path: Path, catalog: Catalog) -> str:
     try:
         own = catalog.fault(name, path)
         if catalog.fault_path(name, path).parent.parent != path.parent / "faults":
             return name
     except AuthoringError:
         return name  # another rule says so
-    done = _done(own)
+    done = _describe_changes(own)
     same = (known for known in catalog.faults() if _does(catalog, known) == done)
     return next(same, f"own {hashlib.sha256(done.encode()).hexdigest()}")
 
 
 def _does(catalog: Catalog, name: str) -> str:
     try:
-        return _done(catalog.fault(name))
+        return _describe_changes(catalog.fault(name))
     except AuthoringError:
         return ""  # the catalogue's own tests say so
 
 
-def _done(fault: FaultType) -> str:
+def _describe_changes(fault: FaultType) -> str:
     """Changes and how they reach what runs, with the parameters that they are made of; no text that only tells."""
     known = fault.parameters.get("properties", {})
     parameters = {name: each.get("default") for name, each in known.items()}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scenario_kit.lint.lint_context import LintContext
-from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.lint.rule import Problem, register_rule
 from scenario_kit.load.edit import Put
 
 
-@rule(
+@register_rule(
     "SK003",
     why="the folder is the registration: catalogues, reports and evidence find a scenario by its name",
     bad="catalog/scenarios/redis1/scenario.yaml with metadata.name cart-oom",
@@ -17,7 +17,7 @@ from scenario_kit.load.edit import Put
     fix="rename the folder or the scenario",
     repair="gives the scenario the name of its folder",
 )
-def folder_name(case: LintContext) -> Iterator[Problem]:
+def check_folder_name(case: LintContext) -> Iterator[Problem]:
     """The folder and the scenario have different names."""
     folder = case.path.resolve().parent
     if case.merged and folder.name != case.scenario.name:

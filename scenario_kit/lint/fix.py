@@ -22,10 +22,10 @@ import msgspec
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.lint import lint_file, lint_text
-from scenario_kit.lint.consequential_findings import without_following
+from scenario_kit.lint.consequential_findings import drop_consequential
 from scenario_kit.load import LocatedFinding
-from scenario_kit.load.document import bytes_of
-from scenario_kit.load.edit import Unfit, edited
+from scenario_kit.load.document import read_bytes
+from scenario_kit.load.edit import Unfit, apply_edits
 from scenario_kit.model import Finding
 
 #: Edits of one file; each leaves fewer findings, so only a file with more mistakes than this comes near it.
@@ -55,22 +55,22 @@ class FixedFile(NamedTuple):
     left: tuple[Finding, ...]
 
 
-def fixed(text: str, study: Callable[[str], Sequence[LocatedFinding]]) -> Fixed:
+def fix_text(text: str, study: Callable[[str], Sequence[LocatedFinding]]) -> Fixed:
     """The text with every edit made that betters it, until none does; ``study`` judges a text.
 
     Fixing the answer again changes nothing, unless the file is so large and so wrong that this ended early.
     """
     found, corrected, judged = study(text), [], [_MOST_JUDGED]
     for _ in range(_MOST):
-        step = _step(text, found, study, judged)
+        step = _apply_step(text, found, study, judged)
         if step is None:
             break
         text, found, finding = step
         corrected.append(finding)
-    return Fixed(text, tuple(corrected), tuple(without_following(found)))
+    return Fixed(text, tuple(corrected), tuple(drop_consequential(found)))
 
 
-def _step(
+def _apply_step(
     text: str, found: Sequence[LocatedFinding], study: Callable[[str], Sequence[LocatedFinding]], judged: list[int]
 ) -> tuple[str, Sequence[LocatedFinding], Finding] | None:
     """The first edit that betters the text: the text and its findings after it, and the finding that it corrected.
@@ -82,27 +82,29 @@ def _step(
             continue
         judged[0] -= len(text)
         try:
-            tried = edited(text, mistake.edits)
+            tried = apply_edits(text, mistake.edits)
         except Unfit:
             continue
         after = study(tried)
-        if _better(mistake.finding, found, after):
+        if _is_better(mistake.finding, found, after):
             return tried, after, mistake.finding
     return None
 
 
-def _better(finding: Finding, before: Sequence[LocatedFinding], after: Sequence[LocatedFinding]) -> bool:
+def _is_better(finding: Finding, before: Sequence[LocatedFinding], after: Sequence[LocatedFinding]) -> bool:
     """Positions do not count: they move with the text."""
-    old, new = (Counter(_key(mistake.finding) for mistake in found) for found in (before, after))
+    old, new = (Counter(_make_key(mistake.finding) for mistake in found) for found in (before, after))
     appeared = new - old
-    return new[_key(finding)] < old[_key(finding)] and all(_level(code) > _level(finding.code) for code, _ in appeared)
+    return new[_make_key(finding)] < old[_make_key(finding)] and all(
+        _rank_code(code) > _rank_code(finding.code) for code, _ in appeared
+    )
 
 
-def _key(finding: Finding) -> tuple[str, str]:
+def _make_key(finding: Finding) -> tuple[str, str]:
     return finding.code, finding.message
 
 
-def _level(code: str) -> int:
+def _rank_code(code: str) -> int:
     return _HIDING.get(code, 3)
 
 
@@ -113,28 +115,28 @@ def fix_file(path: Path, catalog: Catalog) -> FixedFile:
         UsageError: there is no such file.
     """
     try:
-        raw = bytes_of(path)
+        raw = read_bytes(path)
         text = raw.removeprefix(_BOM).decode()
     except (AuthoringError, UnicodeDecodeError):  # no file, too large, or no text: that is the one finding
         return FixedFile(path, b"", b"", (), tuple(lint_file(path, catalog)))
     windows = "\r\n" in text and text.count("\r\n") == text.count("\n")
-    result = fixed(text.replace("\r\n", "\n") if windows else text, lambda tried: lint_text(tried, path, catalog))
+    result = fix_text(text.replace("\r\n", "\n") if windows else text, lambda tried: lint_text(tried, path, catalog))
     new = (result.text.replace("\n", "\r\n") if windows else result.text).encode()
     return FixedFile(path, raw, (_BOM if raw.startswith(_BOM) else b"") + new, result.corrected, result.left)
 
 
-def marked(path: Path, mistakes: Sequence[LocatedFinding], catalog: Catalog) -> list[LocatedFinding]:
+def mark_fixable(path: Path, mistakes: Sequence[LocatedFinding], catalog: Catalog) -> list[LocatedFinding]:
     """The mistakes of a file; ``fixable`` are findings that fixing it would correct, which is found by trying."""
     if not any(mistake.edits for mistake in mistakes):
         return list(mistakes)
-    corrected = {_key(finding) for finding in fix_file(path, catalog).corrected}
+    corrected = {_make_key(finding) for finding in fix_file(path, catalog).corrected}
     return [
-        m._replace(finding=msgspec.structs.replace(m.finding, fixable=True)) if _key(m.finding) in corrected else m
+        m._replace(finding=msgspec.structs.replace(m.finding, fixable=True)) if _make_key(m.finding) in corrected else m
         for m in mistakes
     ]
 
 
-def difference(file: FixedFile) -> str:
+def format_diff(file: FixedFile) -> str:
     """The change as a unified diff that ``patch -p0`` applies; empty where there is none."""
     old, new = (data.decode().splitlines(keepends=True) for data in (file.old, file.new))
     lines = unified_diff(old, new, str(file.path), str(file.path))

@@ -23,17 +23,17 @@ class Outdated(NamedTuple):
     edits: tuple[Edit, ...] = ()
 
 
-def outdated(case: LintContext, place: Place, change: Change) -> Outdated:
+def find_outdated(case: LintContext, place: Place, change: Change) -> Outdated:
     """Drawn names in a change that no fault of this file has, while one has drawn another for the same thing."""
     there: dict[str, set[str]] = {}
     for fault in case.faults.values():
         for each in fault.changes:
-            for _, text in _texts(each):
+            for _, text in _list_texts(each):
                 for prefix, tail in _DRAWN.findall(text):
                     there.setdefault(prefix, set()).add(tail)
     told: dict[str, str] = {}
     edits = []
-    for path, text in _texts(change):
+    for path, text in _list_texts(change):
         new = text
         for prefix, tail in _DRAWN.findall(text):
             known = there.get(prefix, set())
@@ -48,6 +48,6 @@ def outdated(case: LintContext, place: Place, change: Change) -> Outdated:
     return Outdated(f"write {names}: drawn names depend on those of the scenario and the fault", tuple(edits))
 
 
-def _texts(change: Change) -> Iterator[tuple[Place, str]]:
+def _list_texts(change: Change) -> Iterator[tuple[Place, str]]:
     """All texts inside of a change, each with where it is."""
     return ((place, leaf) for place, leaf in leaves(change.to_json()) if isinstance(leaf, str))

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Iterator
 
 from scenario_kit.lint.catalog_context import AppCase
-from scenario_kit.lint.rule import Problem, rule
-from scenario_kit.lint.simulation import containers, leaves
-from scenario_kit.lint.source_location import Judged, LocatedSpot, Spot, fresh
+from scenario_kit.lint.rule import Problem, register_rule
+from scenario_kit.lint.simulation import leaves, list_containers
+from scenario_kit.lint.source_location import Judged, LocatedSpot, Spot, find_fresh
 from scenario_kit.load.edit import Edit, Put
 from scenario_kit.model import Object
 
@@ -26,7 +26,7 @@ _BRANCH = re.compile(
 _REPAIR = "writes the image as an app in the catalogue names it, where its repository has exactly one tag there"
 
 
-@rule(
+@register_rule(
     "SK201",
     why=(
         "without a fixed tag or a digest, tomorrow's pull may be another program, and today's evidence no longer holds"
@@ -37,17 +37,17 @@ _REPAIR = "writes the image as an app in the catalogue names it, where its repos
     repair=_REPAIR,
     about=("Scenario", "Fault", "App"),
 )
-def unpinned(case: Judged) -> Iterator[Problem]:
+def check_unpinned(case: Judged) -> Iterator[Problem]:
     """An image is not pinned."""
-    for found in fresh(case, _images):
+    for found in find_fresh(case, _find_images):
         tag = _tag(found.spot.value)
         if tag in ("", "latest"):
             observed = "the tag latest" if tag else "no tag"
             message = f"{found.subject} runs the image '{found.spot.value}', which has {observed} and no digest"
-            yield _problem(case, found, message, observed, "a release as tag, or a digest")
+            yield _build_problem(case, found, message, observed, "a release as tag, or a digest")
 
 
-@rule(
+@register_rule(
     "SK215",
     why="what it refers to changes when somebody else publishes something, without any change to the file",
     bad="image: redis:stable",
@@ -56,14 +56,14 @@ def unpinned(case: Judged) -> Iterator[Problem]:
     repair=_REPAIR,
     about=("Scenario", "Fault", "App"),
 )
-def floating(case: Judged) -> Iterator[Problem]:
+def check_floating(case: Judged) -> Iterator[Problem]:
     """A reference moves."""
-    for found in fresh(case, _images):
+    for found in find_fresh(case, _find_images):
         tag = _tag(found.spot.value)
         if tag in _CHANNELS or (tag and _MAJOR.match(tag)):
             message = f"{found.subject} runs the image '{found.spot.value}', whose tag moves from release to release"
-            yield _problem(case, found, message, tag, "the full number of a release, or a digest")
-    for found in fresh(case, _branches):
+            yield _build_problem(case, found, message, tag, "the full number of a release, or a digest")
+    for found in find_fresh(case, _find_branches):
         message = f"{found.subject} uses '{found.spot.value}', which follows a branch or the latest release"
         yield Problem(
             found.site.place,
@@ -74,21 +74,21 @@ def floating(case: Judged) -> Iterator[Problem]:
         )
 
 
-def _problem(case: Judged, found: LocatedSpot, message: str, observed: str, expected: str) -> Problem:
+def _build_problem(case: Judged, found: LocatedSpot, message: str, observed: str, expected: str) -> Problem:
     image, (place, text, position) = str(found.spot.value), found.site
-    pinned = sorted({known for known in _known(case) if _repository(known) == _repository(image)})
+    pinned = sorted({known for known in _list_known(case) if _parse_repository(known) == _parse_repository(image)})
     edits: tuple[Edit, ...] = (Put(place, pinned[0]),) if len(pinned) == 1 and text == image and not position else ()
     fix = f"write {' or '.join(pinned)}" if pinned else ""
     return Problem(place, message, observed, expected, fix, position=position, edits=edits)
 
 
-def _images(obj: Object) -> Iterator[Spot]:
-    for keys, container in containers(obj):
+def _find_images(obj: Object) -> Iterator[Spot]:
+    for keys, container in list_containers(obj):
         if isinstance(image := container.get("image"), str) and image:
             yield Spot((*keys, "image"), image)
 
 
-def _branches(obj: Object) -> Iterator[Spot]:
+def _find_branches(obj: Object) -> Iterator[Spot]:
     for keys, value in leaves(obj):
         if isinstance(value, str) and "://" in value:
             yield from (Spot(keys, match[0]) for match in _BRANCH.finditer(value))
@@ -101,13 +101,13 @@ def _tag(image: str) -> str:
     return image.rsplit("/", 1)[-1].partition(":")[2]
 
 
-def _repository(image: str) -> str:
+def _parse_repository(image: str) -> str:
     name = image.partition("@")[0]
     head, slash, last = name.rpartition("/")
     return f"{head}{slash}{last.partition(':')[0]}".removeprefix("docker.io/").removeprefix("library/")
 
 
-def _known(case: Judged) -> Iterable[str]:
+def _list_known(case: Judged) -> Iterable[str]:
     """Pinned images of the catalogue's apps."""
     apps = {stage.app.name: stage.app for stage in case.stages}
     if not isinstance(case, AppCase):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from scenario_kit.lint.admission_findings import needed, needed_by_use
+from scenario_kit.lint.admission_findings import list_needed, list_needed_by_use
 from scenario_kit.lint.capabilities import needs_of_object
 from scenario_kit.lint.catalog_context import FaultCase
 from scenario_kit.lint.lint_context import LintContext
-from scenario_kit.lint.privileges import outside
-from scenario_kit.lint.rule import Problem, also, rule
+from scenario_kit.lint.privileges import find_outside
+from scenario_kit.lint.rule import Problem, register_check, register_rule
 from scenario_kit.load.edit import Drop, Put
 from scenario_kit.model import Fault, FaultType
 from scenario_kit.model.scenario import LABELLED, FaultUse
@@ -22,7 +22,7 @@ _TOLD: Final = frozenset(
 )
 
 
-@rule(
+@register_rule(
     "SK225",
     why="what is declared is allowed: a licence that nothing needs only switches off the rules that ask for it",
     bad="scope: Cluster   # and every change is of an object of the app",
@@ -31,17 +31,17 @@ _TOLD: Final = frozenset(
     repair="narrows the scope, or drops the capability",
     about=("Fault",),
 )
-def unneeded(case: FaultCase) -> Iterator[Problem]:
+def check_unneeded(case: FaultCase) -> Iterator[Problem]:
     """A declaration allows what no change needs."""
     faults = [rendering.fault for rendering in case.renderings if rendering.fault]
     if not faults:
         return
     stages = [stage for stage in case.stages if stage.place == ("changes",)]
-    asked = needed(case)
+    asked = list_needed(case)
     for one in case.written:
         if one.stage.place == ("changes",):
             asked |= set(needs_of_object(one.object, one.was))
-    beyond = any(outside(change, stage.app)[1] for stage in stages for change in stage.changes)
+    beyond = any(find_outside(change, stage.app)[1] for stage in stages for change in stage.changes)
     if case.fault.scope == CLUSTER and CLUSTER not in asked and not beyond:
         message = "the scope is Cluster, and every change is of an object of the app"
         yield Problem(("scope",), message, "Cluster", "Namespace", edits=(Put(("scope",), "Namespace"),))
@@ -50,12 +50,12 @@ def unneeded(case: FaultCase) -> Iterator[Problem]:
             message = f"it requires '{capability}', and no change needs that"
             edits = (Drop(("requires", i)),)
             yield Problem(("requires", i), message, capability, "what the changes need", edits=edits)
-    if case.fault.causes_join == "Conjunctive" and not _several(case.fault, faults):
+    if case.fault.causes_join == "Conjunctive" and not _has_several_causes(case.fault, faults):
         message = "its causes are said to be Conjunctive, and there is only one"
         yield Problem(("causesJoin",), message, "Conjunctive", "Independent, or two causes")
 
 
-def _several(fault_type: FaultType, faults: Iterable[Fault]) -> bool:
+def _has_several_causes(fault_type: FaultType, faults: Iterable[Fault]) -> bool:
     """Whether the fault has two causes, here or with other parameters; where it has one, rendering drops the join."""
     if any(len(fault.causes) > 1 for fault in faults):
         return True
@@ -63,8 +63,8 @@ def _several(fault_type: FaultType, faults: Iterable[Fault]) -> bool:
     return len(causes) > 1 and any("parameters" in str(e.get("when", "")) for e in causes)
 
 
-@also("SK225", "Scenario")
-def unneeded_by_use(case: LintContext) -> Iterator[Problem]:
+@register_check("SK225", "Scenario")
+def check_unneeded_by_use(case: LintContext) -> Iterator[Problem]:
     """A declaration allows what no change needs."""
     truth = case.scenario.spec.ground_truth
     labelled = [use for use in case.scenario.spec.faults if use.role in LABELLED]
@@ -85,6 +85,6 @@ def _reaches_too_far(case: LintContext, index: int, use: FaultUse) -> bool:
     if rendered is None or rendered.scope != CLUSTER or not case.brings(use.type):
         return False
     stages = [stage for stage in case.stages if stage.place == ("spec", "faults", index, "parameters")]
-    if any(outside(change, stage.app)[1] for stage in stages for change in stage.changes):
+    if any(find_outside(change, stage.app)[1] for stage in stages for change in stage.changes):
         return False
-    return CLUSTER not in needed_by_use(case, index)
+    return CLUSTER not in list_needed_by_use(case, index)

@@ -8,7 +8,7 @@ from typing import Final
 from scenario_kit.lint.catalog_context import FaultCase
 from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.place import Place
-from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.lint.rule import Problem, register_rule
 from scenario_kit.load.edit import Put
 from scenario_kit.load.promql import points
 
@@ -19,7 +19,7 @@ POINTS: Final = 10_000
 _FIELDS: Final = ("withinSeconds", "afterSeconds")
 
 
-@rule(
+@register_rule(
     "SK208",
     why="a validation waits for every deadline several times, on machines that others are waiting for",
     bad="withinSeconds: 7200",
@@ -28,15 +28,15 @@ _FIELDS: Final = ("withinSeconds", "afterSeconds")
     repair=f"writes {CAP}",
     about=("Scenario", "Fault"),
 )
-def too_long(case: LintContext | FaultCase) -> Iterator[Problem]:
+def check_limits(case: LintContext | FaultCase) -> Iterator[Problem]:
     """A deadline, a delay or the reach of a query is above the cap."""
     for place, raw in case.positions.raw.items():
         if place[-1:] and place[-1] in _FIELDS and raw.isdigit() and int(raw) > CAP:
             message = f"`{place[-1]}: {raw}` is longer than {CAP // 60} minutes"
             yield Problem(place, message, f"{raw} s", f"at most {CAP} s", edits=(Put(place, CAP),))
     told = set()
-    for place, expr in _queries(case):
-        asked = _asked(expr)
+    for place, expr in _list_queries(case):
+        asked = _measure_range(expr)
         if asked > POINTS and place not in told:
             told.add(place)
             message = f"the query asks of {asked} points of time"
@@ -44,7 +44,7 @@ def too_long(case: LintContext | FaultCase) -> Iterator[Problem]:
             yield Problem(place, message, expr[:120], f"at most {POINTS}", fix)
 
 
-def _queries(case: LintContext | FaultCase) -> Iterator[tuple[Place, str]]:
+def _list_queries(case: LintContext | FaultCase) -> Iterator[tuple[Place, str]]:
     if isinstance(case, LintContext):
         yield from ((p, text) for p, text in case.positions.texts.items() if p[-2:] == ("query", "expr"))
         return
@@ -54,7 +54,7 @@ def _queries(case: LintContext | FaultCase) -> Iterator[tuple[Place, str]]:
                 yield (*place, "query", "expr"), check.query.expr
 
 
-def _asked(expr: str) -> int:
+def _measure_range(expr: str) -> int:
     try:
         return points(expr)
     except ValueError:

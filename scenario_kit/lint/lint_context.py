@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lint.place import Place, reference_of
-from scenario_kit.lint.simulation import Simulation, WrittenObject, staged, written
+from scenario_kit.lint.place import Place, make_reference
+from scenario_kit.lint.simulation import Simulation, WrittenObject, build_stage, list_written
 from scenario_kit.load import Positions
 from scenario_kit.model import AlertRule, App, Change, Fault, FaultType, Finding, Object, Reference, Scenario
 from scenario_kit.model.scenario import FaultUse
@@ -61,13 +61,13 @@ class LintContext:
     def known(self) -> dict[Reference, Object]:
         """The app's objects by reference, with the symbolic namespace."""
         namespace = self.app.namespace if self.app else ""
-        return {reference_of(obj, namespace): obj for obj in self.objects or ()}
+        return {make_reference(obj, namespace): obj for obj in self.objects or ()}
 
     @cached_property
     def created(self) -> set[Reference]:
         """Objects that the faults create, as far as their names are known."""
         return {
-            reference_of(body, self.app.namespace if self.app else "")
+            make_reference(body, self.app.namespace if self.app else "")
             for f in self.faults.values()
             for c in f.changes
             if (body := c.create or c.chaos)
@@ -128,14 +128,14 @@ class LintContext:
         for i, use in enumerate(self.scenario.spec.faults):
             if use.name in self.faults:
                 place: Place = ("spec", "faults", i, "parameters")
-                found.append(staged(place, self.app, broken, self.faults[use.name].changes))
+                found.append(build_stage(place, self.app, broken, self.faults[use.name].changes))
                 broken = found[-1].after
         for procedure in self.procedures():
             place = (*procedure.place, "changes")
-            found.append(staged(place, self.app, broken, procedure.changes, breaks=False))
+            found.append(build_stage(place, self.app, broken, procedure.changes, breaks=False))
         return tuple(found)
 
     @cached_property
     def written(self) -> tuple[WrittenObject, ...]:
         """Every object that a stage creates or changes."""
-        return tuple(one for stage in self.stages for one in written(stage))
+        return tuple(one for stage in self.stages for one in list_written(stage))

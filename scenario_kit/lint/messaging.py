@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from scenario_kit.model import App
 
 
-def delivers(app: App, producer: str, consumer: str) -> bool:
+def has_message_path(app: App, producer: str, consumer: str) -> bool:
     """Whether messages of the one reach the other through a broker."""
     queues = [c.name for c in app.components if c.role == "Queue"]
     return any(producer in app.producers(q) and consumer in app.consumers(q) for q in queues)
 
 
-def joined(app: App, one: str, other: str) -> bool:
+def is_broker_of(app: App, one: str, other: str) -> bool:
     """Whether one of the two is a broker that the other sends to or receives from."""
     return other in (*app.producers(one), *app.consumers(one)) or one in (*app.producers(other), *app.consumers(other))
 
@@ -23,14 +23,14 @@ def route(app: App, start: str, end: str) -> Sequence[str]:
 
     It leads from callee to caller; across brokers, both ways, only where no way along calls exists.
     """
-    return _shortest(app, start, end, brokers=False) or _shortest(app, start, end, brokers=True)
+    return _find_shortest(app, start, end, brokers=False) or _find_shortest(app, start, end, brokers=True)
 
 
-def _shortest(app: App, start: str, end: str, *, brokers: bool) -> Sequence[str]:
+def _find_shortest(app: App, start: str, end: str, *, brokers: bool) -> Sequence[str]:
     ways, seen = [[start]], {start}
     while ways:
         way = ways.pop(0)
-        for name in _next(app, way[-1], brokers=brokers):
+        for name in _list_next(app, way[-1], brokers=brokers):
             if name == end:
                 return [*way, end]
             if name not in seen:
@@ -39,7 +39,7 @@ def _shortest(app: App, start: str, end: str, *, brokers: bool) -> Sequence[str]
     return ()
 
 
-def _next(app: App, name: str, *, brokers: bool) -> Iterator[str]:
+def _list_next(app: App, name: str, *, brokers: bool) -> Iterator[str]:
     yield from app.dependants(name)
     if brokers:
-        yield from (c.name for c in app.components if joined(app, name, c.name))
+        yield from (c.name for c in app.components if is_broker_of(app, name, c.name))

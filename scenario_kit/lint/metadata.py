@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from scenario_kit.lint import name_fixes
 from scenario_kit.lint.lint_context import LintContext
-from scenario_kit.lint.rule import RULES, Problem, rule
-from scenario_kit.lint.suppression import LONGEST, SUPPRESSIBLE, dropped, latest, today
+from scenario_kit.lint.rule import RULES, Problem, register_rule
+from scenario_kit.lint.suppression import LONGEST, SUPPRESSIBLE, build_drop_edit, find_latest_month, get_today
 from scenario_kit.load import did_you_mean
 from scenario_kit.load.edit import Drop, Put
 from scenario_kit.model import Severity
@@ -22,7 +22,7 @@ _PLACEHOLDERS = re.compile(
 )
 
 
-@rule(
+@register_rule(
     "SK601",
     why="without a licence, nobody may run or change the scenario",
     bad="license: ''",
@@ -30,25 +30,25 @@ _PLACEHOLDERS = re.compile(
     fix=f"use one of {', '.join(LICENCES)}",
     repair="writes the intended licence, where only one is close",
 )
-def licence(case: LintContext) -> Iterator[Problem]:
+def check_licence(case: LintContext) -> Iterator[Problem]:
     """The licence is missing or unknown."""
     named = case.scenario.spec.license
     if named and named not in LICENCES:
         place, message = ("spec", "license"), f"unknown licence '{named}'"
-        fix, edits = did_you_mean(named, LICENCES), name_fixes.named(place, named, LICENCES)
+        fix, edits = did_you_mean(named, LICENCES), name_fixes.fix_name(place, named, LICENCES)
         yield Problem(place, message, named, fix=fix, edits=edits)
     elif not named and case.merged:
         yield Problem(("spec",), "the scenario has no licence")
 
 
-@rule(
+@register_rule(
     "SK602",
     why="the text says nothing",
     bad="description: TODO",
     good="description: A rolled-back release left the Service with the port of the new one.",
     fix="write the text",
 )
-def placeholders(case: LintContext) -> Iterator[Problem]:
+def check_placeholders(case: LintContext) -> Iterator[Problem]:
     """Placeholder text."""
     for place, text in case.positions.texts.items():
         if _PLACEHOLDERS.search(text) and place[-1] in ("title", "description", "brief", "because", "reason", "name"):
@@ -60,14 +60,14 @@ def placeholders(case: LintContext) -> Iterator[Problem]:
             yield Problem(("spec", name), message, f"{len(text.split())} words", f"at least {least} words")
 
 
-@rule(
+@register_rule(
     "SK603",
     why="somebody must answer for it when it breaks",
     bad="authors: []",
     good="authors: [{name: Ada, github: ada}]",
     fix="add spec.authors",
 )
-def owner(case: LintContext) -> Iterator[Problem]:
+def check_owner(case: LintContext) -> Iterator[Problem]:
     """The scenario has no author."""
     if case.merged and not case.scenario.spec.authors:
         yield Problem(("spec",), "the scenario has no authors")
@@ -76,7 +76,7 @@ def owner(case: LintContext) -> Iterator[Problem]:
             yield Problem(("spec", "authors", i, "name"), "an author without a name", expected="a name")
 
 
-@rule(
+@register_rule(
     "SK604",
     why="a verdict without checks would be worthless",
     bad="domain: finops",
@@ -84,27 +84,27 @@ def owner(case: LintContext) -> Iterator[Problem]:
     fix="write `domain: sre`",
     repair="writes `domain: sre`",
 )
-def domain(case: LintContext) -> Iterator[Problem]:
+def check_domain(case: LintContext) -> Iterator[Problem]:
     """The domain has no checks yet."""
     if case.scenario.spec.domain != "sre":
         message, edits = f"domain '{case.scenario.spec.domain}' is not supported yet", (Put(("spec", "domain"), "sre"),)
         yield Problem(("spec", "domain"), message, edits=edits)
 
 
-@rule(
+@register_rule(
     "SK605",
     why="without it, a solver is not told that anything is wrong",
     bad="brief: ''",
     good="brief: Customers report that product pages have been failing for a few minutes.",
     fix="add spec.brief: what users or alerts report",
 )
-def no_brief(case: LintContext) -> Iterator[Problem]:
+def check_brief_present(case: LintContext) -> Iterator[Problem]:
     """A merged scenario lacks its brief."""
     if case.merged and not case.scenario.spec.brief.strip():
         yield Problem(("spec",), "the scenario has no brief")
 
 
-@rule(
+@register_rule(
     "SK608",
     why="whoever applies it waits for an incident that never comes",
     bad="suspend: true",
@@ -112,14 +112,14 @@ def no_brief(case: LintContext) -> Iterator[Problem]:
     fix="drop `suspend`; who only wants to store a scenario sets it where it is applied",
     repair="drops it",
 )
-def suspended(case: LintContext) -> Iterator[Problem]:
+def check_suspended(case: LintContext) -> Iterator[Problem]:
     """A merged scenario is suspended."""
     place = ("spec", "suspend")
     if case.merged and case.scenario.spec.suspend:
         yield Problem(place, "the scenario only gets stored: it is suspended", "true", "false", edits=(Drop(place),))
 
 
-@rule(
+@register_rule(
     "SK606",
     why="it would hide the next finding of its kind",
     bad="suppress: [{code: SK999, reason: …, until: 2020-01}]",
@@ -128,11 +128,11 @@ def suspended(case: LintContext) -> Iterator[Problem]:
     repair="drops it",
     severity=Severity.WARNING,
 )
-def suppressions(case: LintContext) -> Iterator[Problem]:
+def check_unused_suppressions(case: LintContext) -> Iterator[Problem]:
     """A suppression that silences nothing."""
-    month = today().strftime("%Y-%m")
+    month = get_today().strftime("%Y-%m")
     for i, entry in enumerate(case.scenario.spec.suppress):
-        place, drop = ("spec", "suppress", i), dropped(case, i)
+        place, drop = ("spec", "suppress", i), build_drop_edit(case, i)
         if entry.code not in RULES:
             message, fix = f"there is no rule '{entry.code}'", did_you_mean(entry.code, RULES)
             yield Problem((*place, "code"), message, fix=fix, edits=drop)
@@ -140,7 +140,7 @@ def suppressions(case: LintContext) -> Iterator[Problem]:
             yield Problem((*place, "until"), f"the suppression of {entry.code} ended with {entry.until}", edits=drop)
 
 
-@rule(
+@register_rule(
     "SK609",
     why="what judges truth, leaks, security, duplicates or the life cycle is no matter of taste",
     bad="suppress: [{code: SK211, reason: the brief is meant so, until: 2027-01}]",
@@ -148,25 +148,25 @@ def suppressions(case: LintContext) -> Iterator[Problem]:
     fix="drop it and correct what the finding is about; `scenario-kit explain CODE` says what may be suppressed",
     repair="drops it",
 )
-def insuppressible(case: LintContext) -> Iterator[Problem]:
+def check_insuppressible(case: LintContext) -> Iterator[Problem]:
     """A suppression of a finding that no scenario may silence."""
     for i, entry in enumerate(case.scenario.spec.suppress):
         if entry.code in RULES and entry.code not in SUPPRESSIBLE:
             message, wanted = f"{entry.code} cannot be suppressed", f"one of {', '.join(SUPPRESSIBLE)}"
             place = ("spec", "suppress", i, "code")
-            yield Problem(place, message, entry.code, wanted, edits=dropped(case, i))
+            yield Problem(place, message, entry.code, wanted, edits=build_drop_edit(case, i))
 
 
-@rule(
+@register_rule(
     "SK610",
     why="an exception that nobody has to look at again, or that nobody can judge, is a rule switched off",
     bad="suppress: [{code: SK432, reason: ' ', until: 9999-12}]",
     good="suppress: [{code: SK432, reason: the node has one pod and no user, until: 2027-02}]",
     fix=f"say why, and until when: at most {LONGEST.days} days ahead",
 )
-def unbounded(case: LintContext) -> Iterator[Problem]:
+def check_unbounded(case: LintContext) -> Iterator[Problem]:
     """A suppression has no reason, or no near end."""
-    last = latest(today())
+    last = find_latest_month(get_today())
     for i, entry in enumerate(case.scenario.spec.suppress):
         if entry.code in SUPPRESSIBLE and not entry.reason.strip():
             place = ("spec", "suppress", i, "reason")

@@ -9,18 +9,18 @@ from typing import Any, Final, NamedTuple
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.catalog_context import FaultCase
 from scenario_kit.lint.lint_context import LintContext
-from scenario_kit.lint.name_fixes import referred
-from scenario_kit.lint.place import Place, reference_of
-from scenario_kit.lint.promql import Matcher, alternatives, matchers
-from scenario_kit.lint.queries import unasked, unmatched, unreadable
-from scenario_kit.lint.rule import Problem, also, rule
+from scenario_kit.lint.name_fixes import fix_reference
+from scenario_kit.lint.place import Place, make_reference
+from scenario_kit.lint.promql import Matcher, list_matchers, split_alternatives
+from scenario_kit.lint.queries import check_expression, check_pattern, check_series
+from scenario_kit.lint.rule import Problem, register_check, register_rule
 from scenario_kit.load import did_you_mean
 from scenario_kit.load.edit import Edit, Put
-from scenario_kit.load.suggest import only
+from scenario_kit.load.suggest import find_only
 from scenario_kit.model import App, Change, Object, Reference, Severity
-from scenario_kit.model.re2 import pattern
+from scenario_kit.model.re2 import compile_pattern
 from scenario_kit.model.reference import WORKLOADS
-from scenario_kit.render import after
+from scenario_kit.render import simulate_change
 
 #: Labels that name an object, and its kind.
 _KINDS: Final = {
@@ -49,7 +49,7 @@ class Named(NamedTuple):
     pattern: str
 
 
-@rule(
+@register_rule(
     "SK118",
     why="the result then also depends on those objects, and may hold for another reason",
     bad='pod=~"frontend.*"   # also pods of frontend-proxy',
@@ -58,24 +58,26 @@ class Named(NamedTuple):
     repair="writes an expression for that object alone",
     severity=Severity.WARNING,
 )
-def wide(case: LintContext) -> Iterator[Problem]:
+def check_matchers(case: LintContext) -> Iterator[Problem]:
     """A filter also matches other objects."""
     known = None
-    for place, text in _of_checks(case):
+    for place, text in _list_check_texts(case):
         if place[-1] == "expr" and case.objects is not None:
             known = known or _Known.of(case.objects, case.app)
-            yield from _too_wide(place, text, known)
+            yield from _check_too_wide(place, text, known)
         elif place[-1] in _PATTERNS and _matches_all(text):
             yield Problem(place, f"'{text}' matches every text", text, "an expression for what is looked for")
 
 
-@also("SK118", "Fault")
-def wide_of_type(case: FaultCase) -> Iterator[Problem]:
+@register_check("SK118", "Fault")
+def check_matchers_of_type(case: FaultCase) -> Iterator[Problem]:
     """A filter also matches other objects."""
-    yield from _once(problem for place, expr, known in _rendered(case) for problem in _too_wide(place, expr, known))
+    yield from _deduplicate(
+        problem for place, expr, known in _render_queries(case) for problem in _check_too_wide(place, expr, known)
+    )
 
 
-@rule(
+@register_rule(
     "SK119",
     why="a check that matches no object is never true, or always true: it tells nothing",
     bad='kube_deployment_status_replicas{deployment=~"cart-.+"}   # the Deployment is called cart',
@@ -89,41 +91,45 @@ def narrow(case: LintContext) -> Iterator[Problem]:
         return
     known = None
     whole = len(case.faults) == len(case.scenario.spec.faults)  # otherwise a fault may create it
-    for place, text in _of_checks(case):
+    for place, text in _list_check_texts(case):
         if place[-1] == "expr":
-            yield from unasked(place, text)
+            yield from check_series(place, text)
         if place[-1] == "expr" and whole:
             if known is None:
-                made = _made(case.objects, case.app, [c for fault in case.faults.values() for c in fault.changes])
+                made = _apply_changes(
+                    case.objects, case.app, [c for fault in case.faults.values() for c in fault.changes]
+                )
                 known = _Known.of(made, case.app)
-            yield from _too_narrow(place, text, known)
+            yield from _check_too_narrow(place, text, known)
         elif "until" in place and place[-2:] in _REFERENCES:  # SK134 speaks of expected checks
-            yield from _absent(case, place, text)
+            yield from _check_absent(case, place, text)
 
 
-@also("SK119", "Fault")
+@register_check("SK119", "Fault")
 def narrow_of_type(case: FaultCase) -> Iterator[Problem]:
     """A check looks at an object that does not exist."""
-    yield from _once(
+    yield from _deduplicate(
         problem
-        for place, expr, known in _rendered(case)
-        for problem in (*unasked(place, expr), *_too_narrow(place, expr, known))
+        for place, expr, known in _render_queries(case)
+        for problem in (*check_series(place, expr), *_check_too_narrow(place, expr, known))
     )
 
 
-@also("SK117", "Fault")
-def unreadable_of_type(case: FaultCase) -> Iterator[Problem]:
+@register_check("SK117", "Fault")
+def check_unreadable_of_type(case: FaultCase) -> Iterator[Problem]:
     """A regular expression or a query cannot be read."""
-    yield from _once(problem for place, expr, _ in _rendered(case) for problem in unreadable(place, expr))
-    yield from _once(problem for place, text in _patterns(case) for problem in unmatched(place, text))
+    yield from _deduplicate(
+        problem for place, expr, _ in _render_queries(case) for problem in check_expression(place, expr)
+    )
+    yield from _deduplicate(problem for place, text in _list_patterns(case) for problem in check_pattern(place, text))
 
 
-def _of_checks(case: LintContext) -> Iterator[tuple[Place, str]]:
+def _list_check_texts(case: LintContext) -> Iterator[tuple[Place, str]]:
     """Place and value of every text in a check of the file."""
     return ((place, text) for place, text in case.positions.texts.items() if "checks" in place or "check" in place)
 
 
-def _absent(case: LintContext, place: Place, text: str) -> Iterator[Problem]:
+def _check_absent(case: LintContext, place: Place, text: str) -> Iterator[Problem]:
     try:
         ref = Reference.parse(text)
     except ValueError:
@@ -133,21 +139,21 @@ def _absent(case: LintContext, place: Place, text: str) -> Iterator[Problem]:
         return  # controllers draw the names of the former, faults those of the latter
     names = case.names(ref.kind) or case.names()
     message = f"the check asks about '{text}', which is not an object of {case.scenario.spec.app.name}"
-    yield Problem(place, message, text, fix=did_you_mean(text, names), edits=referred(place, text, names))
+    yield Problem(place, message, text, fix=did_you_mean(text, names), edits=fix_reference(place, text, names))
 
 
-def _rendered(case: FaultCase) -> Iterator[tuple[Place, str, _Known]]:
+def _render_queries(case: FaultCase) -> Iterator[tuple[Place, str, _Known]]:
     """Place, expression and what there is, for each query of each rendering."""
     for rendering in case.renderings:
         if rendering.fault is None:
             continue
-        known = _Known.of(_made(rendering.objects, rendering.app, rendering.fault.changes), rendering.app)
+        known = _Known.of(_apply_changes(rendering.objects, rendering.app, rendering.fault.changes), rendering.app)
         for place, check in rendering.checks():
             if check.query:
                 yield (*place, "query", "expr"), check.query.expr, known
 
 
-def _patterns(case: FaultCase) -> Iterator[tuple[Place, str]]:
+def _list_patterns(case: FaultCase) -> Iterator[tuple[Place, str]]:
     """Place and text of each regular expression in a check of each rendering."""
     for rendering in case.renderings:
         for place, check in rendering.checks():
@@ -159,19 +165,19 @@ def _patterns(case: FaultCase) -> Iterator[tuple[Place, str]]:
                 yield (*place, "log", "pattern"), check.log.pattern
 
 
-def _made(objects: Sequence[Object], app: App, changes: Sequence[Change]) -> Sequence[Object]:
+def _apply_changes(objects: Sequence[Object], app: App, changes: Sequence[Change]) -> Sequence[Object]:
     """The objects as they were and as the changes make them: what goes away may still be asked about."""
     now = objects
     for change in changes:
         try:
-            now = after(now, change, app, app.namespace)
+            now = simulate_change(now, change, app, app.namespace)
         except AuthoringError:
             continue  # another rule says so
     kept = {id(obj) for obj in objects}
     return (*objects, *(obj for obj in now if id(obj) not in kept))
 
 
-def _once(problems: Iterator[Problem]) -> Iterator[Problem]:
+def _deduplicate(problems: Iterator[Problem]) -> Iterator[Problem]:
     """Each problem once, whatever the app; a fault is a template, so nothing is edited."""
     seen = set()
     for problem in problems:
@@ -191,33 +197,33 @@ class _Known:
         """What these objects are called in telemetry."""
         found: dict[str, list[Named]] = {label: [] for label in (*_KINDS, "pod", "container")}
         if app is not None:
-            found["service_name"] = [_plain(component.name) for component in app.components]
+            found["service_name"] = [_build_plain(component.name) for component in app.components]
         for obj in objects:
-            ref = reference_of(obj, app.namespace if app else "")
+            ref = make_reference(obj, app.namespace if app else "")
             for label, kind in _KINDS.items():
                 if ref.kind == kind:
-                    found[label].append(_plain(ref.name))
+                    found[label].append(_build_plain(ref.name))
             if ref.kind in _TAILS:
                 pattern, example = _TAILS[ref.kind]
                 found["pod"].append(Named(ref.name, ref.name + example, ref.name + pattern))
-            for container in _containers(obj):
-                found["container"].append(_plain(str(container.get("name", ""))))
+            for container in _list_containers(obj):
+                found["container"].append(_build_plain(str(container.get("name", ""))))
                 if app is not None:  # programs that report under a name of their own
-                    found["service_name"] += [_plain(name) for name in _reported(container)]
+                    found["service_name"] += [_build_plain(name) for name in _list_reported(container)]
         return cls({label: names for label, names in found.items() if names})
 
 
-def _plain(name: str) -> Named:
+def _build_plain(name: str) -> Named:
     return Named(name, name, name)
 
 
-def _reported(container: Mapping[str, Any]) -> Iterator[str]:
+def _list_reported(container: Mapping[str, Any]) -> Iterator[str]:
     for variable in container.get("env") or ():
         if str(variable.get("name", "")).endswith("SERVICE_NAME") and variable.get("value"):
             yield str(variable["value"])
 
 
-def _containers(obj: Object) -> Iterator[Mapping[str, Any]]:
+def _list_containers(obj: Object) -> Iterator[Mapping[str, Any]]:
     spec: Any = obj.get("spec") or {}
     if obj["kind"] == "CronJob":
         spec = (spec.get("jobTemplate") or {}).get("spec") or {}
@@ -226,34 +232,34 @@ def _containers(obj: Object) -> Iterator[Mapping[str, Any]]:
         yield from (*(pod.get("initContainers") or ()), *(pod.get("containers") or ()))
 
 
-def _too_wide(place: Place, expr: str, known: _Known) -> Iterator[Problem]:
-    for matcher in matchers(expr):
+def _check_too_wide(place: Place, expr: str, known: _Known) -> Iterator[Problem]:
+    for matcher in list_matchers(expr):
         names = known.by_label.get(matcher.label, [])
         if matcher.operator not in ("=~", "!~") or not names:
             continue
-        parts = alternatives(matcher.value)
+        parts = split_alternatives(matcher.value)
         for i, part in enumerate(parts):
             stem = _LITERAL.match(part)
             own = next((n for n in names if stem and n.name == stem[0].rstrip("-")), None)
-            hit = [n.name for n in names if _full(part, n.value)]
+            hit = [n.name for n in names if _matches_fully(part, n.value)]
             others = sorted({name for name in hit if own and name != own.name and name not in parts})
             if own is None or own.name not in hit or not others:
                 continue
             wanted = "|".join([*parts[:i], own.pattern, *parts[i + 1 :]])
             message = f'`{matcher.label}{matcher.operator}"{part}"` is also true of {", ".join(others[:3])}'
             fix = f'write `{matcher.label}{matcher.operator}"{wanted}"`'
-            yield Problem(place, message, part, own.pattern, fix, edits=_valued(place, expr, matcher, wanted))
+            yield Problem(place, message, part, own.pattern, fix, edits=_suggest_value(place, expr, matcher, wanted))
 
 
-def _too_narrow(place: Place, expr: str, known: _Known) -> Iterator[Problem]:
-    for matcher in matchers(expr):
+def _check_too_narrow(place: Place, expr: str, known: _Known) -> Iterator[Problem]:
+    for matcher in list_matchers(expr):
         names = known.by_label.get(matcher.label, [])
         if matcher.operator not in ("=", "=~") or not names or not matcher.value or "{{" in matcher.value:
             continue
-        parts = alternatives(matcher.value) if matcher.operator == "=~" else [matcher.value]
+        parts = split_alternatives(matcher.value) if matcher.operator == "=~" else [matcher.value]
         for i, part in enumerate(parts):
             exact = matcher.operator == "=" or part == re.escape(part)
-            if any(part == n.value or (not exact and _full(part, n.value)) for n in names):
+            if any(part == n.value or (not exact and _matches_fully(part, n.value)) for n in names):
                 continue
             if exact and matcher.label == "pod" and part not in [n.name for n in names]:
                 continue  # the name of one pod, which only a cluster knows
@@ -261,30 +267,30 @@ def _too_narrow(place: Place, expr: str, known: _Known) -> Iterator[Problem]:
             meant = next((n for n in names if n.name == stem), None) or _close(stem, names)
             edits: tuple[Edit, ...] = ()
             if meant:
-                edits = _valued(place, expr, matcher, "|".join([*parts[:i], meant.pattern, *parts[i + 1 :]]))
+                edits = _suggest_value(place, expr, matcher, "|".join([*parts[:i], meant.pattern, *parts[i + 1 :]]))
             message = f'`{matcher.label}{matcher.operator}"{part}"` matches no object of the app'
             fix = f"write `{meant.pattern}`" if meant else did_you_mean(stem, {n.name for n in names})
             yield Problem(place, message, part, "the name of one", fix, edits=edits)
 
 
 def _close(stem: str, names: Sequence[Named]) -> Named | None:
-    meant = only(stem, {n.name for n in names})
+    meant = find_only(stem, {n.name for n in names})
     return next((n for n in names if n.name == meant), None)
 
 
-def _valued(place: Place, expr: str, matcher: Matcher, value: str) -> tuple[Edit, ...]:
+def _suggest_value(place: Place, expr: str, matcher: Matcher, value: str) -> tuple[Edit, ...]:
     return (Put(place, expr[: matcher.start] + value + expr[matcher.end :]),)
 
 
-def _full(expression: str, text: str) -> bool:
+def _matches_fully(expression: str, text: str) -> bool:
     try:
-        return pattern(expression).matches(text)
+        return compile_pattern(expression).matches(text)
     except ValueError:
         return False  # Prometheus says so, and SK117 of patterns that are not its
 
 
 def _matches_all(expression: str) -> bool:
     try:
-        return pattern(expression).found_in("") and pattern(expression).found_in("\x00")
+        return compile_pattern(expression).found_in("") and compile_pattern(expression).found_in("\x00")
     except ValueError:
         return False  # SK117

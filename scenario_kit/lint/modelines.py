@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from scenario_kit.lint.discovery import AnyCase
-from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.lint.rule import Problem, register_rule
 from scenario_kit.load.edit import Schema
-from scenario_kit.load.modeline import Modeline, exists, find_schema, modeline, path_from
+from scenario_kit.load.modeline import Modeline, exists, find_modeline, find_schema, make_schema_path
 from scenario_kit.model import Position, Severity
 
 
-@rule(
+@register_rule(
     "SK170",
     why="an editor that does not find the schema completes nothing and marks no mistake, without a word",
     bad="# yaml-language-server: $schema=../schema/scenario.schema.json   # the file was moved",
@@ -22,31 +22,31 @@ from scenario_kit.model import Position, Severity
     severity=Severity.WARNING,
     about=("Scenario", "Fault", "App", "Pack"),
 )
-def schema_missing(case: AnyCase) -> Iterator[Problem]:
+def check_schema_path(case: AnyCase) -> Iterator[Problem]:
     """The schema that the file names for editors does not exist."""
     if named := case.positions.modeline:
-        for path in _right_path(case.path, named, case.kind):
-            yield _problem(named, path, case.positions.path)._replace(edits=(Schema(path),))
+        for path in _find_right_path(case.path, named, case.kind):
+            yield _build_problem(named, path, case.positions.path)._replace(edits=(Schema(path),))
     twin = case.path.with_name("twin.yaml")
-    if case.kind == "App" and (named := _modeline_of(twin)):
-        for path in _right_path(twin, named, "Twin"):
-            yield _problem(named, path, str(twin))
+    if case.kind == "App" and (named := _read_modeline(twin)):
+        for path in _find_right_path(twin, named, "Twin"):
+            yield _build_problem(named, path, str(twin))
 
 
-def _right_path(file: Path, named: Modeline, kind: str) -> Iterator[str]:
+def _find_right_path(file: Path, named: Modeline, kind: str) -> Iterator[str]:
     """The path that the comment has to name, where what it names does not exist."""
     if "://" in named.schema or exists(file, named.schema):
         return
     schema = find_schema(file, f"{kind.lower()}.schema.json")
     if schema is not None:
-        yield path_from(file, schema)
+        yield make_schema_path(file, schema)
 
 
-def _modeline_of(file: Path) -> Modeline | None:
-    return modeline(file.read_text(encoding="utf-8", errors="replace")) if file.is_file() else None
+def _read_modeline(file: Path) -> Modeline | None:
+    return find_modeline(file.read_text(encoding="utf-8", errors="replace")) if file.is_file() else None
 
 
-def _problem(named: Modeline, path: str, file: str) -> Problem:
+def _build_problem(named: Modeline, path: str, file: str) -> Problem:
     return Problem(
         (),
         "there is no schema at the path that the file names for editors",

@@ -8,12 +8,12 @@ from typing import Final
 _WORD: Final = re.compile(r"[a-z0-9][a-z0-9'-]*")
 
 
-def repeated(text: str, source: str, least: int) -> str:
+def find_repeated(text: str, source: str, least: int) -> str:
     """The longest run of words of ``source`` that ``text`` repeats, as ``source`` has it; empty below ``least`` words.
 
     Case and punctuation do not count.
     """
-    said, words = _words(text), _words(source)
+    said, words = _split_words(text), _split_words(source)
     joined = f" {' '.join(said)} "
     best: list[str] = []
     for start in range(len(words)):
@@ -24,5 +24,5 @@ def repeated(text: str, source: str, least: int) -> str:
     return " ".join(best)
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     return _WORD.findall(text.lower())

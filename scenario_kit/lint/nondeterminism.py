@@ -8,9 +8,9 @@ from typing import Final
 
 from scenario_kit.lint.catalog_context import FaultCase
 from scenario_kit.lint.lint_context import LintContext
-from scenario_kit.lint.rule import Problem, rule
-from scenario_kit.lint.simulation import containers, mappings
-from scenario_kit.lint.source_location import Spot, fresh
+from scenario_kit.lint.rule import Problem, register_rule
+from scenario_kit.lint.simulation import list_containers, list_mappings
+from scenario_kit.lint.source_location import Spot, find_fresh
 from scenario_kit.load.edit import Edit, Put
 from scenario_kit.model import Object
 
@@ -24,7 +24,7 @@ _SEEDED: Final = re.compile(r"\bRANDOM=\d+|\bseed\s*\(|--seed\b|--random-source|
 _DRAWN: Final = frozenset({"one", "fixed", "fixed-percent", "random-max-percent"})
 
 
-@rule(
+@register_rule(
     "SK214",
     why=(
         "two repeats of a scenario that rolls dice are two different "
@@ -36,18 +36,18 @@ _DRAWN: Final = frozenset({"one", "fixed", "fixed-percent", "random-max-percent"
     repair="makes an experiment hit all pods instead of one of them",
     about=("Scenario", "Fault"),
 )
-def dice(case: LintContext | FaultCase) -> Iterator[Problem]:
+def check_nondeterminism(case: LintContext | FaultCase) -> Iterator[Problem]:
     """Chance without a seed."""
-    for found in fresh(case, _thrown):
+    for found in find_fresh(case, _find_chance):
         one = found.spot.value == "one" and found.site.text == "one" and found.spot.keys == ("spec", "mode")
         edits: tuple[Edit, ...] = (Put(found.site.place, "all"),) if one else ()
         message = f"{found.subject} {found.spot.note}"
         yield Problem(found.site.place, message, str(found.spot.value)[:80], "the same in every repeat", edits=edits)
 
 
-def _thrown(obj: Object) -> Iterator[Spot]:
-    for keys, container in containers(obj):
-        seeds = any(str(v.get("name", "")).upper().endswith("SEED") for _, v in mappings(container.get("env")))
+def _find_chance(obj: Object) -> Iterator[Spot]:
+    for keys, container in list_containers(obj):
+        seeds = any(str(v.get("name", "")).upper().endswith("SEED") for _, v in list_mappings(container.get("env")))
         for name in ("command", "args"):
             for i, word in enumerate(container.get(name) or ()):
                 if (match := _THROWN.search(str(word))) and not seeds and not _SEEDED.search(str(word)):

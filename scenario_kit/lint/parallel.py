@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.lint.runner import Judged, judged
+from scenario_kit.lint.runner import Judged, judge_file
 
 #: Fewer files are judged faster than further processes start.
 _MANY: Final = 48
@@ -23,7 +23,7 @@ _TYPE: Final = re.compile(rb"\btype: *([a-z0-9-]+)")
 _catalog: list[Catalog] = []
 
 
-def each(paths: Sequence[Path], catalog: Catalog) -> list[Judged]:
+def judge_each(paths: Sequence[Path], catalog: Catalog) -> list[Judged]:
     """Each file after the rules that need no other, in their order.
 
     Processes are forked, which only Linux does safely, so that they share what the catalogue has read.
@@ -33,19 +33,19 @@ def each(paths: Sequence[Path], catalog: Catalog) -> list[Judged]:
     """
     cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1
     if len(paths) < _MANY or cores < 2:
-        return [judged(path, None, catalog) for path in paths]
+        return [judge_file(path, None, catalog) for path in paths]
     import multiprocessing  # few files are not worth it
     from concurrent.futures import ProcessPoolExecutor
 
     if multiprocessing.current_process().daemon:
-        return [judged(path, None, catalog) for path in paths]
+        return [judge_file(path, None, catalog) for path in paths]
     for path in paths[:1]:
-        judged(path, None, catalog)  # what all of them need is read before there are several
+        judge_file(path, None, catalog)  # what all of them need is read before there are several
     fork = multiprocessing.get_context("fork")
     pool = ProcessPoolExecutor(cores, mp_context=fork, initializer=_begin, initargs=(catalog,))
     order = sorted(range(len(paths)), key=lambda i: _breaks(paths[i]))
     try:
-        found = dict(zip(order, pool.map(_one, [paths[i] for i in order], chunksize=_CHUNK), strict=True))
+        found = dict(zip(order, pool.map(_judge_one, [paths[i] for i in order], chunksize=_CHUNK), strict=True))
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
     return [found[i] for i in range(len(paths))]
@@ -68,5 +68,5 @@ def _begin(catalog: Catalog) -> None:
     _catalog.append(catalog)
 
 
-def _one(path: Path) -> Judged:
-    return judged(path, None, _catalog[-1])
+def _judge_one(path: Path) -> Judged:
+    return judge_file(path, None, _catalog[-1])

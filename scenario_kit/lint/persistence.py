@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from scenario_kit.lint.catalog_context import FaultCase
 from scenario_kit.lint.lint_context import LintContext
-from scenario_kit.lint.rule import Problem, also, rule
+from scenario_kit.lint.rule import Problem, register_check, register_rule
 from scenario_kit.model import Change, Fault, Reference
 from scenario_kit.model.chaos import GROUP, ONE_SHOT, SCHEDULE
 
@@ -19,7 +19,7 @@ _AT_ONCE = (*ONE_SHOT, "gc")
 _PASSING = ("restart", "run", "drain", "cordon", "uncordon", "removeFault")
 
 
-@rule(
+@register_rule(
     "SK435",
     why=("checks and cheats are left out where a fault ends by itself or with its pods, which a false claim abuses"),
     bad="persistence: SelfHeals   # of a patched Service, which stays patched",
@@ -27,24 +27,24 @@ _PASSING = ("restart", "run", "drain", "cordon", "uncordon", "removeFault")
     fix="write how long it lasts: `Object`, or `Workload` for an experiment that new pods meet again",
     about=("Fault",),
 )
-def claimed(case: FaultCase) -> Iterator[Problem]:
+def check_persistence(case: FaultCase) -> Iterator[Problem]:
     """A fault does not end in the way that its persistence says."""
     for rendering in case.renderings:
-        if rendering.fault is not None and (told := _contradiction(rendering.fault)):
+        if rendering.fault is not None and (told := _find_contradiction(rendering.fault)):
             yield Problem(("persistence",), told, case.fault.persistence)
             return
 
 
-@also("SK435", "Scenario")
-def claimed_in_scenario(case: LintContext) -> Iterator[Problem]:
+@register_check("SK435", "Scenario")
+def check_persistence_in_scenario(case: LintContext) -> Iterator[Problem]:
     """A fault does not end in the way that its persistence says."""
     for i, use in enumerate(case.scenario.spec.faults):
         fault = case.faults.get(use.name)
-        if fault is not None and (told := _contradiction(fault)):
+        if fault is not None and (told := _find_contradiction(fault)):
             yield Problem(("spec", "faults", i, "type"), f"fault type '{fault.type}': {told}", fault.persistence)
 
 
-def _contradiction(fault: Fault) -> str:
+def _find_contradiction(fault: Fault) -> str:
     """Why the claim cannot be true; empty where it may be."""
     says = f"`persistence: {fault.persistence}`"
     if fault.persistence in ("Object", "Workload"):

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from scenario_kit.lint.admission_findings import problems, refused
+from scenario_kit.lint.admission_findings import list_refused, report_problems
 from scenario_kit.lint.catalog_context import FaultCase
-from scenario_kit.lint.rule import Problem, rule
-from scenario_kit.lint.simulation import mappings
-from scenario_kit.lint.source_location import Judged, Spot, fresh
+from scenario_kit.lint.rule import Problem, register_rule
+from scenario_kit.lint.simulation import list_mappings
+from scenario_kit.lint.source_location import Judged, Spot, find_fresh
 from scenario_kit.load.edit import Edit, Put
 from scenario_kit.model import App, Change, Object, Reference
-from scenario_kit.model.reference import real_name, symbolic_name
+from scenario_kit.model.reference import resolve_namespace, symbolise_namespace
 from scenario_kit.render.app import CLUSTER_KINDS
 from scenario_kit.schema.writable import CLUSTER, EXCEPTIONS
 
@@ -21,7 +21,7 @@ _MANAGEMENT: Final = ("scenario-kit", "chaos-mesh")
 _SOLVER: Final = ("oncall", "system:authenticated", "system:unauthenticated", "system:serviceaccounts")
 
 
-@rule(
+@register_rule(
     "SK202",
     why=(
         "anyone who runs a scenario must know beforehand what it can do to "
@@ -33,11 +33,11 @@ _SOLVER: Final = ("oncall", "system:authenticated", "system:unauthenticated", "s
     repair="declares it in a fault: a capability in `requires`, or `scope: Cluster`",
     about=("Scenario", "Fault", "App"),
 )
-def privileges(case: Judged) -> Iterator[Problem]:
+def check_privileges(case: Judged) -> Iterator[Problem]:
     """A privilege is not declared."""
     told: set[str] = set()
     for each, problem in zip(
-        [r for r in refused(case) if r.breach.code == "SK202"], problems(case, "SK202"), strict=True
+        [r for r in list_refused(case) if r.breach.code == "SK202"], report_problems(case, "SK202"), strict=True
     ):
         need = each.breach.declared
         if isinstance(case, FaultCase):
@@ -47,14 +47,14 @@ def privileges(case: Judged) -> Iterator[Problem]:
                 and each.breach.keys[:1] in (("kind",), ("target",))
             ):
                 continue  # told below, of the change
-            yield problem._replace(edits=() if need in EXCEPTIONS else declaring(case, need))
+            yield problem._replace(edits=() if need in EXCEPTIONS else build_declaration_edit(case, need))
         else:
             yield problem
     if isinstance(case, FaultCase) and case.fault.scope != CLUSTER:
-        yield from _beyond(case, told)
+        yield from _check_beyond(case, told)
 
 
-def declaring(case: FaultCase, need: str) -> tuple[Edit, ...]:
+def build_declaration_edit(case: FaultCase, need: str) -> tuple[Edit, ...]:
     """The edit that declares a capability of a fault, or its scope."""
     if need == CLUSTER:
         return (Put(("scope",), CLUSTER),)
@@ -62,20 +62,22 @@ def declaring(case: FaultCase, need: str) -> tuple[Edit, ...]:
     return (Put(("requires", len(known)) if known else ("requires",), need if known else [need]),)
 
 
-def _beyond(case: FaultCase, told: set[str]) -> Iterator[Problem]:
+def _check_beyond(case: FaultCase, told: set[str]) -> Iterator[Problem]:
     """Changes of what does not belong to the namespace of one trial."""
     for stage in case.stages:
         for change in stage.changes if stage.place == ("changes",) else ():
-            target, where = outside(change, stage.app)
+            target, where = find_outside(change, stage.app)
             kind = Reference.parse(target).kind if target else ""
             if where and kind not in told:
                 told.add(kind)
                 message = f"the fault writes {target}, which {where}, but its scope is Namespace"
                 fix = "write `scope: Cluster`, or change an object of the app"
-                yield Problem(("changes",), message, "Namespace", CLUSTER, fix, edits=declaring(case, CLUSTER))
+                yield Problem(
+                    ("changes",), message, "Namespace", CLUSTER, fix, edits=build_declaration_edit(case, CLUSTER)
+                )
 
 
-def outside(change: Change, app: App) -> tuple[str, str]:
+def find_outside(change: Change, app: App) -> tuple[str, str]:
     """What a change is about, and where that lies if it is not in the namespaces of the app; else nothing."""
     body = change.create or change.apply or change.chaos
     target = f"{body['kind']}/{body['metadata']['name']}" if body else change.target or ""
@@ -83,14 +85,14 @@ def outside(change: Change, app: App) -> tuple[str, str]:
         return "", ""
     ref = Reference.parse(target)
     namespace = (body or {}).get("metadata", {}).get("namespace") or ref.namespace
-    homes = [f"Namespace/{real_name(app.namespace, s)}" for s in ("app", *app.namespaces)]
+    homes = [f"Namespace/{resolve_namespace(app.namespace, s)}" for s in ("app", *app.namespaces)]
     if ref.kind in CLUSTER_KINDS and target not in homes:
         return target, "belongs to the whole cluster"
-    own = symbolic_name(namespace, app.namespace) in ("app", *app.namespaces)
+    own = symbolise_namespace(namespace, app.namespace) in ("app", *app.namespaces)
     return target, "" if own else f"lies in {namespace}"
 
 
-@rule(
+@register_rule(
     "SK203",
     why=(
         "an account that can do more than the app itself can undo the trial, read the "
@@ -101,12 +103,12 @@ def outside(change: Change, app: App) -> tuple[str, str]:
     fix="grant what is needed with a Role and a RoleBinding in the app's namespace",
     about=("Scenario", "Fault", "App"),
 )
-def rights(case: Judged) -> Iterator[Problem]:
+def check_rights(case: Judged) -> Iterator[Problem]:
     """An account would get rights that no scenario may give."""
-    yield from problems(case, "SK203")
+    yield from report_problems(case, "SK203")
 
 
-@rule(
+@register_rule(
     "SK213",
     why=(
         "a solver's rights come from the lab's policy alone: a right that a fault brings along "
@@ -117,10 +119,10 @@ def rights(case: Judged) -> Iterator[Problem]:
     fix="drop the rule or the subject",
     about=("Scenario", "Fault", "App"),
 )
-def reaching(case: Judged) -> Iterator[Problem]:
+def check_reach(case: Judged) -> Iterator[Problem]:
     """Rights that reveal the fault injector, or reach it."""
-    yield from problems(case, "SK213")
-    for found in fresh(case, _reach):
+    yield from report_problems(case, "SK213")
+    for found in find_fresh(case, _reach):
         yield Problem(
             found.site.place, f"{found.subject} {found.spot.note}", str(found.spot.value), position=found.site.position
         )
@@ -128,7 +130,7 @@ def reaching(case: Judged) -> Iterator[Problem]:
 
 def _reach(obj: Object) -> Iterator[Spot]:
     if obj["kind"] in ("RoleBinding", "ClusterRoleBinding"):
-        for i, subject in mappings(obj.get("subjects")):
+        for i, subject in list_mappings(obj.get("subjects")):
             if subject.get("name") in _SOLVER or str(subject.get("name", "")).startswith("system:serviceaccounts:"):
                 yield Spot(("subjects", i, "name"), subject["name"], f"grants rights to '{subject['name']}', a solver")
     if obj["metadata"].get("namespace") in _MANAGEMENT:

@@ -6,28 +6,28 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from scenario_kit.lint.affected_objects import components
-from scenario_kit.lint.generated_names import outdated
+from scenario_kit.lint.affected_objects import find_components
+from scenario_kit.lint.generated_names import find_outdated
 from scenario_kit.lint.lint_context import LintContext
-from scenario_kit.lint.name_fixes import referred
+from scenario_kit.lint.name_fixes import fix_reference
 from scenario_kit.lint.place import Place
-from scenario_kit.lint.rule import Problem, rule
-from scenario_kit.lint.wrong_namespace import meant
+from scenario_kit.lint.rule import Problem, register_rule
+from scenario_kit.lint.wrong_namespace import find_meant
 from scenario_kit.load.edit import Drop, Edit, Put
 from scenario_kit.model import Change, Fault, Severity
 from scenario_kit.model.scenario import LABELLED, Solution
 from scenario_kit.render import NoChange
-from scenario_kit.render.namespaces import as_written
+from scenario_kit.render.namespaces import restore_written
 
 
-@rule(
+@register_rule(
     "SK304",
     why="a fault without an effect cannot be the cause of anything",
     bad="parameters: {targetPort: 8080}   # the container listens on 8080",
     good="parameters: {targetPort: 9999}",
     fix="choose parameters that differ from what the app already has",
 )
-def no_effect(case: LintContext) -> Iterator[Problem]:
+def check_no_effect(case: LintContext) -> Iterator[Problem]:
     """The fault changes nothing."""
     for place, error in case.unbroken:
         if isinstance(error, NoChange):
@@ -37,7 +37,7 @@ def no_effect(case: LintContext) -> Iterator[Problem]:
             yield Problem((*place, "parameters"), finding.message, finding.observed, finding.expected, finding.fix)
 
 
-@rule(
+@register_rule(
     "SK121",
     why="its target does not exist, or the patch does not apply to it; the run would stop there",
     bad="restart: {target: Deployment/crt}",
@@ -45,37 +45,37 @@ def no_effect(case: LintContext) -> Iterator[Problem]:
     fix="name an object that `scenario-kit render PATH` lists, and paths that exist in it",
     repair="writes the intended target, where only one of its kind is close, or the name that the fault has drawn",
 )
-def impossible(case: LintContext) -> Iterator[Problem]:
+def check_impossible(case: LintContext) -> Iterator[Problem]:
     """A change cannot be made."""
     for place, error in case.unbroken:
         if not isinstance(error, NoChange):
             yield Problem(place, error.message, fix=error.fix)
     for place, error in case.unrepaired:
         if not isinstance(error, NoChange):
-            renamed = outdated(case, place, _change(case, place))
-            edits = renamed.edits or _retargeted(case, place)
+            renamed = find_outdated(case, place, _change(case, place))
+            edits = renamed.edits or _build_retarget_edit(case, place)
             yield Problem(place, error.message, fix=renamed.fix or error.fix, edits=edits)
     for procedure in case.procedures():
         for j, change in enumerate(procedure.changes):
-            if change.target and case.objects is not None and (own := meant(case, change.target)):
+            if change.target and case.objects is not None and (own := find_meant(case, change.target)):
                 message = f"'{change.target}' is not where {case.scenario.spec.app.name} has it"
                 place = (*procedure.place, "changes", j, change.operation, "target")
                 yield Problem(place, message, change.target, own, f"write `{own}`", edits=(Put(place, own),))
 
 
-def _retargeted(case: LintContext, place: Place) -> tuple[Edit, ...]:
+def _build_retarget_edit(case: LintContext, place: Place) -> tuple[Edit, ...]:
     """For a change of a solution or decoy whose target does not exist."""
     change = _change(case, place)
     if not change.target or case.exists(change.target):
         return ()
-    return referred((*place, change.operation, "target"), change.target, case.names())
+    return fix_reference((*place, change.operation, "target"), change.target, case.names())
 
 
 def _change(case: LintContext, place: Place) -> Change:
     return next(p.changes[int(place[-1])] for p in case.procedures() if p.place == place[:-2])
 
 
-@rule(
+@register_rule(
     "SK133",
     why="a documented step that does nothing misleads anyone who follows it",
     bad="scale: {target: Deployment/cart, replicas: 1}   # it already has 1 while the fault is in force",
@@ -83,36 +83,36 @@ def _change(case: LintContext, place: Place) -> Change:
     fix="drop the change, or change what the fault changed",
     repair="writes the name that the fault has drawn in this file, where it is another",
 )
-def idle(case: LintContext) -> Iterator[Problem]:
+def check_idle(case: LintContext) -> Iterator[Problem]:
     """A change of a solution or decoy changes nothing."""
     for place, error in case.unrepaired:
         if isinstance(error, NoChange):
-            fix, edits = outdated(case, place, _change(case, place))
+            fix, edits = find_outdated(case, place, _change(case, place))
             yield Problem(place, error.message, "the app as the fault left it", "a change of it", fix, edits=edits)
 
 
-@rule(
+@register_rule(
     "SK122",
     why="each one is executed, and prose cannot be",
     bad="solutions: [{name: fix-it, description: restore the port}]",
     good="solutions: [{name: fix-it, changes: [{patch: {…}}]}]",
     fix="write the changes that carry it out",
 )
-def prose(case: LintContext) -> Iterator[Problem]:
+def check_prose(case: LintContext) -> Iterator[Problem]:
     """A solution or decoy has no changes."""
     for procedure in case.procedures():
         if not procedure.changes:
             yield Problem(procedure.place, f"{procedure.kind} '{procedure.name}' has no changes")
 
 
-@rule(
+@register_rule(
     "SK416",
     why="nothing shows that the incident can be resolved at all",
     bad="two faults, and one solution that fixes the first",
     good="solutions whose `fixes` name every fault of role Cause or Sustaining",
     fix="add a solution, or name the fault in the `fixes` of one",
 )
-def uncovered(case: LintContext) -> Iterator[Problem]:
+def check_uncovered(case: LintContext) -> Iterator[Problem]:
     """No solution covers a cause."""
     spec = case.scenario.spec
     fixed = {name for solution in spec.solutions for name in solution.fixes}
@@ -127,10 +127,12 @@ def uncovered(case: LintContext) -> Iterator[Problem]:
         if rendered.mitigation == "None" or (inherited and (case.generated(use.name) or not case.merged)):
             continue  # what has a generated name, no author can name in a change
         message = f"no solution of the file fixes '{use.name}'"
-        yield Problem(("spec", "solutions"), message, fix=f"add a solution with `fixes: [{use.name}]`{_own(rendered)}")
+        yield Problem(
+            ("spec", "solutions"), message, fix=f"add a solution with `fixes: [{use.name}]`{_describe_own(rendered)}"
+        )
 
 
-def _own(fault: Fault) -> str:
+def _describe_own(fault: Fault) -> str:
     """What the fault itself would do, for who has to write it down."""
     for each in fault.solutions[:1]:
         done = ", ".join(f"{change.operation} {change.target}" for change in each.changes)
@@ -138,7 +140,7 @@ def _own(fault: Fault) -> str:
     return ""
 
 
-@rule(
+@register_rule(
     "SK432",
     why="only wrong fixes show that the symptoms depend on the cause, and do not go away with any change",
     bad="decoys: []",
@@ -146,7 +148,7 @@ def _own(fault: Fault) -> str:
     fix="add what somebody would try first, for example restarting a victim",
     severity=Severity.WARNING,
 )
-def no_decoy(case: LintContext) -> Iterator[Problem]:
+def check_no_decoy(case: LintContext) -> Iterator[Problem]:
     """The scenario has no decoy, or none that touches what the incident is about."""
     spec = case.scenario.spec
     if spec.ground_truth.outcome != "Incident" or not spec.faults:
@@ -154,15 +156,15 @@ def no_decoy(case: LintContext) -> Iterator[Problem]:
     inherited = any(fault.decoys for fault in case.faults.values())
     if not spec.decoys and (case.merged or not inherited):
         yield Problem(("spec", "decoys"), "the scenario has no decoy")
-    about = _concerned(case)
-    if spec.decoys and about and all(_beside(change, case, about) for d in spec.decoys for change in d.changes):
+    about = _list_concerned(case)
+    if spec.decoys and about and all(_is_beside(change, case, about) for d in spec.decoys for change in d.changes):
         message = "no decoy touches what the incident is about"
         observed = ", ".join(sorted({change.target or "" for d in spec.decoys for change in d.changes}))
         fix = "add what somebody would try first who reads these alerts, for example restarting what alerts"
         yield Problem(("spec", "decoys"), message, observed, f"a change of {' or '.join(sorted(about))}", fix)
 
 
-def _concerned(case: LintContext) -> set[str]:
+def _list_concerned(case: LintContext) -> set[str]:
     """The components of what is touched, alerts, or passes trouble on; none where the faults reach everything."""
     spec, app = case.scenario.spec, case.app
     if app is None or len(case.faults) < len(spec.faults) or any(f.scope == "Cluster" for f in case.faults.values()):
@@ -170,21 +172,21 @@ def _concerned(case: LintContext) -> set[str]:
     texts = {use.target for use in spec.faults} | {e.ref for fault in case.faults.values() for e in fault.entities}
     texts |= {alert.on for alert in spec.expect.alerts if alert.on and alert.alert_class != "MustNotFire"}
     texts |= {end for edge in spec.ground_truth.propagation for end in (edge.from_, edge.to)}
-    return {name for text in texts for name in components(app, text)}
+    return {name for text in texts for name in find_components(app, text)}
 
 
-def _beside(change: Change, case: LintContext, about: set[str]) -> bool:
+def _is_beside(change: Change, case: LintContext, about: set[str]) -> bool:
     """Whether a change only notes something down, or is about a component that has nothing to do with it all."""
     if any(change in decoy.changes for fault in case.faults.values() for decoy in fault.decoys):
         return False  # who knows the fault says that people try this
     patch = change.patch.patch if change.patch else None
     if isinstance(patch, Mapping) and set(patch) <= {"metadata"}:
         return True
-    own = components(case.app, change.target) if case.app and change.target else set[str]()
+    own = find_components(case.app, change.target) if case.app and change.target else set[str]()
     return bool(own) and own.isdisjoint(about)
 
 
-@rule(
+@register_rule(
     "SK433",
     why="it would clear the symptoms, and a decoy must not",
     bad="the same patch as solution and as decoy",
@@ -192,12 +194,12 @@ def _beside(change: Change, case: LintContext, about: set[str]) -> bool:
     fix="drop it, or list it as a solution",
     repair="drops the decoy, where there is another",
 )
-def true_decoy(case: LintContext) -> Iterator[Problem]:
+def check_true_decoy(case: LintContext) -> Iterator[Problem]:
     """A decoy does what a solution does, or all of it and more."""
     decoys = case.scenario.spec.decoys
     for i, decoy in enumerate(decoys):
         place = ("spec", "decoys", i)
-        for solution, whole in _solutions(case):
+        for solution, whole in _list_solutions(case):
             held = whole and all(change in decoy.changes for change in solution.changes)
             if solution.changes and (held or decoy.changes == solution.changes):
                 message = f"decoy '{decoy.name}' has the changes of solution '{solution.name}'"
@@ -205,7 +207,7 @@ def true_decoy(case: LintContext) -> Iterator[Problem]:
                 break
 
 
-def _solutions(case: LintContext) -> Iterator[tuple[Solution, bool]]:
+def _list_solutions(case: LintContext) -> Iterator[tuple[Solution, bool]]:
     """Those of the file, or else those that come with the faults; and whether one alone ends the incident."""
     spec = case.scenario.spec
     labelled = {use.name for use in spec.faults if use.role in LABELLED}
@@ -216,5 +218,5 @@ def _solutions(case: LintContext) -> Iterator[tuple[Solution, bool]]:
         return
     for fault in case.faults.values():
         for solution in fault.solutions if fault.name in labelled else ():
-            changes = tuple(as_written(change, case.app) for change in solution.changes)
+            changes = tuple(restore_written(change, case.app) for change in solution.changes)
             yield msgspec.structs.replace(solution, changes=changes), conjunctive or labelled == {fault.name}

@@ -30,7 +30,7 @@ class Comparison(NamedTuple):
     number: float
 
 
-def matchers(expr: str) -> Iterator[Matcher]:
+def list_matchers(expr: str) -> Iterator[Matcher]:
     """Every label matcher of an expression, in the order of the text."""
     for found in _MATCHER.finditer(expr):
         yield Matcher(found[1], found[2], found[3][1:-1], found.start(3) + 1, found.end(3) - 1)
@@ -42,48 +42,48 @@ def walk(expr: str) -> Iterator[Any]:
     Raises:
         ValueError: not PromQL.
     """
-    yield from promql.walk(promql.parsed(expr))
+    yield from promql.walk(promql.parse_expression(expr))
 
 
-def comparisons(expr: str) -> Iterator[Comparison]:
+def list_comparisons(expr: str) -> Iterator[Comparison]:
     """Every comparison of an expression with a number, with the number on the right."""
     turned = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
     for node in walk(expr):
         operator = str(getattr(node, "op", ""))
         if type(node).__name__ != "BinaryExpr" or operator not in (*turned, "==", "!="):
             continue
-        left, right = number(node.lhs), number(node.rhs)
+        left, right = read_number(node.lhs), read_number(node.rhs)
         if right is not None:
             yield Comparison(node.lhs, operator, right)
         elif left is not None:
             yield Comparison(node.rhs, turned.get(operator, operator), left)
 
 
-def number(node: Any) -> float | None:
+def read_number(node: Any) -> float | None:
     """The value of a number; None for everything else."""
     kind = type(node).__name__
     if kind == "NumberLiteral":
         return float(node.val)
     if kind == "ParenExpr":
-        return number(node.expr)
+        return read_number(node.expr)
     if kind == "UnaryExpr":
-        inner = number(node.expr)
+        inner = read_number(node.expr)
         return -inner if inner is not None else None
     return None
 
 
-def numbers(expr: str) -> set[float]:
+def list_numbers(expr: str) -> set[float]:
     """Every number of an expression, thresholds and quantiles alike."""
-    return {value for node in walk(expr) if (value := number(node)) is not None}
+    return {value for node in walk(expr) if (value := read_number(node)) is not None}
 
 
-def durations(expr: str) -> set[float]:
+def list_durations(expr: str) -> set[float]:
     """Every range, resolution and offset of an expression, in seconds."""
     found = (getattr(node, name, None) for node in walk(expr) for name in ("range", "step", "offset"))
     return {duration.total_seconds() for duration in found if isinstance(duration, timedelta)}
 
 
-def alternatives(pattern: str) -> list[str]:
+def split_alternatives(pattern: str) -> list[str]:
     """The alternatives of a regular expression, split at its outer bars."""
     parts, depth, current, escaped = [], 0, "", False
     for char in pattern:

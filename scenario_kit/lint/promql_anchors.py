@@ -9,8 +9,8 @@ from typing import Final
 from scenario_kit.lint.catalog_context import FaultCase, PackCase
 from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.place import Place
-from scenario_kit.lint.promql import matchers
-from scenario_kit.lint.rule import Problem, also, rule
+from scenario_kit.lint.promql import list_matchers
+from scenario_kit.lint.rule import Problem, register_check, register_rule
 from scenario_kit.load.edit import Put
 
 #: A star behind a letter repeats that letter, which nobody means at the end of a name.
@@ -19,7 +19,7 @@ _GLOB: Final = re.compile(r"(?<![\\\w-])([\w-]*[A-Za-z0-9_-])\*(?=$|\||\))")
 _BLANKS: Final = re.compile(r"\s+\|\s*|\s*\|\s+|^\s+|\s+$")
 
 
-@rule(
+@register_rule(
     "SK309",
     why="it does not match, or exclude, what was intended: a matcher is an anchored regular expression",
     bad='service_name!~"frontend*"   # leaves out fronten and frontend, and not frontend-proxy',
@@ -28,35 +28,35 @@ _BLANKS: Final = re.compile(r"\s+\|\s*|\s*\|\s+|^\s+|\s+$")
     repair="writes `.*` for `*`, and `|` without spaces",
     about=("Pack",),
 )
-def globs(case: PackCase) -> Iterator[Problem]:
+def check_globs(case: PackCase) -> Iterator[Problem]:
     """A PromQL matcher is written as if it were a glob."""
     for place, entry in case.groups():
         if isinstance(entry.get("expr"), str):
-            yield from _of_expr((*place, "expr"), entry["expr"])
+            yield from _check_expr((*place, "expr"), entry["expr"])
 
 
-@also("SK309", "Scenario")
-def globs_of_checks(case: LintContext) -> Iterator[Problem]:
+@register_check("SK309", "Scenario")
+def check_globs_in_checks(case: LintContext) -> Iterator[Problem]:
     """A PromQL matcher is written as if it were a glob."""
     for place, text in case.positions.texts.items():
         if place[-1] == "expr" and "query" in place:
-            yield from _of_expr(place, text)
+            yield from _check_expr(place, text)
 
 
-@also("SK309", "Fault")
-def globs_of_effect(case: FaultCase) -> Iterator[Problem]:
+@register_check("SK309", "Fault")
+def check_globs_in_effect(case: FaultCase) -> Iterator[Problem]:
     """A PromQL matcher is written as if it were a glob."""
     seen = set()
     for rendering in case.renderings:
         for place, check in rendering.checks():
-            for problem in _of_expr((*place, "query", "expr"), check.query.expr if check.query else ""):
+            for problem in _check_expr((*place, "query", "expr"), check.query.expr if check.query else ""):
                 if problem.message not in seen:
                     seen.add(problem.message)
                     yield problem._replace(edits=())  # the text is a template
 
 
-def _of_expr(place: Place, expr: str) -> Iterator[Problem]:
-    for matcher in matchers(expr):
+def _check_expr(place: Place, expr: str) -> Iterator[Problem]:
+    for matcher in list_matchers(expr):
         if matcher.operator not in ("=~", "!~"):
             continue
         meant = _GLOB.sub(r"\1.*", _BLANKS.sub(lambda found: "|" if "|" in found[0] else "", matcher.value))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scenario_kit.lint.admission_findings import needed, problems
+from scenario_kit.lint.admission_findings import list_needed, report_problems
 from scenario_kit.lint.catalog_context import FaultCase
 from scenario_kit.lint.lint_context import LintContext
-from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.lint.rule import Problem, register_rule
 from scenario_kit.lint.source_location import Judged
 from scenario_kit.load.edit import Drop
 
 
-@rule(
+@register_rule(
     "SK220",
     why=(
         "such a change harms more than the app, cannot be undone, or judges the trial in its own favour; "
@@ -23,12 +23,12 @@ from scenario_kit.load.edit import Drop
     fix="change an object of the app instead",
     about=("Scenario", "Fault", "App"),
 )
-def reserved(case: Judged) -> Iterator[Problem]:
+def check_reserved(case: Judged) -> Iterator[Problem]:
     """A change reaches what no scenario may touch."""
-    yield from problems(case, "SK220")
+    yield from report_problems(case, "SK220")
 
 
-@rule(
+@register_rule(
     "SK235",
     why=(
         "what a change may create and write is a closed list (docs/security.md): the operator has no rights for other "
@@ -39,12 +39,12 @@ def reserved(case: Judged) -> Iterator[Problem]:
     fix="break the app by an object of another kind",
     about=("Scenario", "Fault", "App"),
 )
-def kinds(case: Judged) -> Iterator[Problem]:
+def check_kinds(case: Judged) -> Iterator[Problem]:
     """A change writes an object of a kind that is not on the list."""
-    yield from problems(case, "SK235")
+    yield from report_problems(case, "SK235")
 
 
-@rule(
+@register_rule(
     "SK236",
     why="objects outside of the app's namespaces belong to somebody who has not agreed to the experiment",
     bad="patch: {target: monitoring/Deployment/prometheus, …}",
@@ -52,12 +52,12 @@ def kinds(case: Judged) -> Iterator[Problem]:
     fix="change an object in a namespace of the app",
     about=("Scenario", "Fault"),
 )
-def outside(case: LintContext | FaultCase) -> Iterator[Problem]:
+def check_outside(case: LintContext | FaultCase) -> Iterator[Problem]:
     """A change writes an object of somebody else."""
-    yield from problems(case, "SK236")
+    yield from report_problems(case, "SK236")
 
 
-@rule(
+@register_rule(
     "SK237",
     why="traffic that a Service or a name leads to a foreign machine reaches it with the cluster's own address",
     bad="endpoints: [{addresses: [169.254.169.254]}]",
@@ -65,12 +65,12 @@ def outside(case: LintContext | FaultCase) -> Iterator[Problem]:
     fix="use a selector of the app's pods, or an address for documentation",
     about=("Scenario", "Fault", "App"),
 )
-def foreign(case: Judged) -> Iterator[Problem]:
+def check_foreign(case: Judged) -> Iterator[Problem]:
     """A change writes an address that is not the app's."""
-    yield from problems(case, "SK237")
+    yield from report_problems(case, "SK237")
 
 
-@rule(
+@register_rule(
     "SK238",
     why=(
         "components of a cluster act on labels and annotations: they make static pods, give accounts the rights of a "
@@ -81,12 +81,12 @@ def foreign(case: Judged) -> Iterator[Problem]:
     fix="use a key without a domain, or one that the app itself uses",
     about=("Scenario", "Fault", "App"),
 )
-def obeyed(case: Judged) -> Iterator[Problem]:
+def check_reserved_keys(case: Judged) -> Iterator[Problem]:
     """A label or annotation has a key on which a component of the cluster may act."""
-    yield from problems(case, "SK238")
+    yield from report_problems(case, "SK238")
 
 
-@rule(
+@register_rule(
     "SK239",
     why="whoever decides about a scenario reads what it is allowed; an exception that nothing needs is a licence",
     bad="exceptions: [{allow: ClusterRights, because: …}]   # and no ClusterRole in `changes`",
@@ -95,11 +95,11 @@ def obeyed(case: Judged) -> Iterator[Problem]:
     repair="drops the exception",
     about=("Fault",),
 )
-def needless(case: FaultCase) -> Iterator[Problem]:
+def check_needless(case: FaultCase) -> Iterator[Problem]:
     """A declared exception is not needed."""
     if not case.fault.exceptions or not any(rendering.fault for rendering in case.renderings):
         return
-    used, all_ = needed(case), case.fault.exceptions
+    used, all_ = list_needed(case), case.fault.exceptions
     for i, each in enumerate(all_):
         if each.allow not in used or each.allow in [other.allow for other in all_[:i]]:
             edit = Drop(("exceptions",) if len(all_) == 1 else ("exceptions", i))

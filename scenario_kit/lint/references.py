@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.lint_context import LintContext
-from scenario_kit.lint.name_fixes import named, referred
+from scenario_kit.lint.name_fixes import fix_name, fix_reference
 from scenario_kit.lint.place import Place
-from scenario_kit.lint.rule import Problem, rule
-from scenario_kit.lint.unknown_containers import strangers
-from scenario_kit.lint.wrong_namespace import meant
+from scenario_kit.lint.rule import Problem, register_rule
+from scenario_kit.lint.unknown_containers import find_unknown_containers
+from scenario_kit.lint.wrong_namespace import find_meant
 from scenario_kit.load import did_you_mean
 from scenario_kit.load.edit import Edit, Put
-from scenario_kit.load.schemas import too_much
-from scenario_kit.load.validation import mistakes
+from scenario_kit.load.schemas import explain_too_much
+from scenario_kit.load.validation import find_mistakes
 from scenario_kit.model import Reference
 
 
-@rule(
+@register_rule(
     "SK107",
     why="the scenario cannot be deployed",
     bad="app: {name: otel-shop, version: 2.2.0}",
@@ -26,41 +27,43 @@ from scenario_kit.model import Reference
     fix="choose one that `scenario-kit catalog apps` lists",
     repair="writes the intended name, where only one is close",
 )
-def app(case: LintContext) -> Iterator[Problem]:
+def check_app(case: LintContext) -> Iterator[Problem]:
     """Unknown app, version, load profile or alert pack."""
     choice, catalog = case.scenario.spec.app, case.catalog
     if choice.name not in catalog.apps():
         fix = did_you_mean(choice.name, catalog.apps())
         place, message = ("spec", "app", "name"), f"there is no app '{choice.name}' in the catalogue"
-        yield Problem(place, message, choice.name, fix=fix, edits=named(place, choice.name, catalog.apps()))
+        yield Problem(place, message, choice.name, fix=fix, edits=fix_name(place, choice.name, catalog.apps()))
         return
-    if problem := _unusable(("spec", "app", "name"), choice.name, lambda: catalog.versions(choice.name)):
+    if problem := _explain_unusable(("spec", "app", "name"), choice.name, lambda: catalog.versions(choice.name)):
         yield problem
         return
     versions = catalog.versions(choice.name)
     if choice.version not in versions:
         message = f"{choice.name} has no version '{choice.version}'"
         place, fix = ("spec", "app", "version"), did_you_mean(choice.version, versions)
-        yield Problem(place, message, choice.version, fix=fix, edits=_version(place, choice.version, versions))
-    elif problem := _unusable(("spec", "app", "name"), choice.name, lambda: catalog.app(choice.name, choice.version)):
+        yield Problem(place, message, choice.version, fix=fix, edits=_suggest_version(place, choice.version, versions))
+    elif problem := _explain_unusable(
+        ("spec", "app", "name"), choice.name, lambda: catalog.app(choice.name, choice.version)
+    ):
         yield problem
     if case.app and choice.load.profile not in case.app.loads:
         message = f"{choice.name} has no load profile '{choice.load.profile}'"
         fix = did_you_mean(choice.load.profile, case.app.loads)
         at = ("spec", "app", "load", "profile")
-        edits = named(at, choice.load.profile, case.app.loads)
+        edits = fix_name(at, choice.load.profile, case.app.loads)
         yield Problem(at, message, choice.load.profile, fix=fix, edits=edits)
     for i, pack in enumerate(choice.alert_packs):
         if pack not in catalog.alert_packs():
             fix = did_you_mean(pack, catalog.alert_packs())
             where = ("spec", "app", "alertPacks", i)
-            edits = named(where, pack, catalog.alert_packs())
+            edits = fix_name(where, pack, catalog.alert_packs())
             yield Problem(where, f"there is no alert pack '{pack}'", pack, fix=fix, edits=edits)
-        elif problem := _unusable(("spec", "app", "alertPacks", i), pack, lambda name=pack: catalog.alert_pack(name)):  # type: ignore[misc]
+        elif problem := _explain_unusable(("spec", "app", "alertPacks", i), pack, partial(catalog.alert_pack, pack)):
             yield problem
 
 
-def _unusable(place: Place, name: str, find: Callable[[], object]) -> Problem | None:
+def _explain_unusable(place: Place, name: str, find: Callable[[], object]) -> Problem | None:
     """A definition that is there and cannot be used. What is wrong with it has a place in another file."""
     try:
         find()
@@ -72,14 +75,14 @@ def _unusable(place: Place, name: str, find: Callable[[], object]) -> Problem | 
     return None
 
 
-def _version(place: Place, wrong: str, versions: Iterable[str]) -> tuple[Edit, ...]:
+def _suggest_version(place: Place, wrong: str, versions: Iterable[str]) -> tuple[Edit, ...]:
     """A version is completed, never exchanged for one that looks alike."""
     bare = wrong.lstrip("vV")
     meant = [version for version in versions if version == bare or version.startswith(f"{bare}.")]
     return (Put(place, meant[0]),) if len(meant) == 1 else ()
 
 
-@rule(
+@register_rule(
     "SK108",
     why="the kit does not know how to inject it, or which of two is meant",
     bad="type: pod-kil",
@@ -87,7 +90,7 @@ def _version(place: Place, wrong: str, versions: Iterable[str]) -> tuple[Edit, .
     fix="choose one that `scenario-kit catalog faults` lists, or define it in `faults/` beside the scenario",
     repair="writes the intended name, where only one is close",
 )
-def fault_type(case: LintContext) -> Iterator[Problem]:
+def check_fault_type(case: LintContext) -> Iterator[Problem]:
     """Unknown fault type, or two of one name."""
     folder = case.path.parent / "faults"
     own = [path.parent.name for path in folder.glob("*/fault.yaml")]
@@ -101,14 +104,14 @@ def fault_type(case: LintContext) -> Iterator[Problem]:
         if use.type not in known:
             fix = did_you_mean(use.type, known)
             place, message = ("spec", "faults", i, "type"), f"there is no fault type '{use.type}'"
-            yield Problem(place, message, use.type, fix=fix, edits=named(place, use.type, known))
+            yield Problem(place, message, use.type, fix=fix, edits=fix_name(place, use.type, known))
         elif use.type not in case.types:
             place = ("spec", "faults", i, "type")
-            if problem := _unusable(place, use.type, lambda name=use.type: case.catalog.fault(name, case.path)):  # type: ignore[misc]
+            if problem := _explain_unusable(place, use.type, lambda name=use.type: case.catalog.fault(name, case.path)):  # type: ignore[misc]
                 yield problem
 
 
-@rule(
+@register_rule(
     "SK109",
     why="the fault or app would run with something other than what was intended",
     bad="parameters: {targetport: 9999}",
@@ -116,29 +119,29 @@ def fault_type(case: LintContext) -> Iterator[Problem]:
     fix="use the parameters that `scenario-kit catalog faults show NAME` lists",
     repair="writes the parameter's name or value, where only one can be intended",
 )
-def parameters(case: LintContext) -> Iterator[Problem]:
+def check_parameters(case: LintContext) -> Iterator[Problem]:
     """A parameter or option does not fit its schema."""
     for i, use in enumerate(case.scenario.spec.faults):
         if use.type in case.types:
             schema = case.types[use.type].parameters
-            yield from _misfits(
+            yield from _check_values(
                 case, use.parameters, schema, ("spec", "faults", i, "parameters"), f"fault '{use.type}'"
             )
     if case.app:
         options = case.scenario.spec.app.options
-        yield from _misfits(case, options, case.app.options, ("spec", "app", "options"), f"app '{case.app.name}'")
+        yield from _check_values(case, options, case.app.options, ("spec", "app", "options"), f"app '{case.app.name}'")
 
 
-def _misfits(
+def _check_values(
     case: LintContext, values: dict[str, object], schema: dict[str, object], place: Place, owner: str
 ) -> Iterator[Problem]:
     if not values and not schema.get("required"):
         return
-    if told := too_much(values, schema):
+    if told := explain_too_much(values, schema):
         yield Problem(place, f"{told} ({owner})", fix="give it fewer values")
         return
     closed = {"type": "object", "additionalProperties": False, **schema}
-    for finding, edits, follows in mistakes(values, closed, case.positions, place):
+    for finding, edits, follows in find_mistakes(values, closed, case.positions, place):
         if follows:
             continue
         message = f"{finding.message} ({owner})"
@@ -147,7 +150,7 @@ def _misfits(
         )
 
 
-@rule(
+@register_rule(
     "SK110",
     why="there is nothing to break: the run would stop before it starts",
     bad="target: Deployment/redis",
@@ -155,7 +158,7 @@ def _misfits(
     fix="name an object that `scenario-kit render PATH` lists",
     repair=("writes the intended object, where only one of that kind is close, or one of another kind has that name"),
 )
-def target(case: LintContext) -> Iterator[Problem]:
+def check_target(case: LintContext) -> Iterator[Problem]:
     """The target is not an object of the app, or is of a kind that the fault does not break."""
     for i, use in enumerate(case.scenario.spec.faults):
         place, ref = ("spec", "faults", i, "target"), Reference.parse(use.target)
@@ -164,29 +167,29 @@ def target(case: LintContext) -> Iterator[Problem]:
             message = f"fault '{use.type}' breaks {' or '.join(kinds)}, not {ref.kind}"
             similar = [f"{kind}/{ref.name}" for kind in kinds if case.exists(f"{kind}/{ref.name}")]
             fix = did_you_mean(use.target, similar or case.names(*kinds))
-            edits = referred(place, use.target, similar)
+            edits = fix_reference(place, use.target, similar)
             yield Problem(place, message, ref.kind, " or ".join(kinds), fix, edits=edits)
         elif case.objects is not None and not case.exists(use.target):
             fix = did_you_mean(use.target, case.names(*kinds))
             message = f"'{use.target}' is not an object of {case.scenario.spec.app.name}"
-            edits = referred(place, use.target, case.names(*kinds))
+            edits = fix_reference(place, use.target, case.names(*kinds))
             yield Problem(place, message, use.target, fix=fix, edits=edits)
-        elif own := meant(case, use.target):
+        elif own := find_meant(case, use.target):
             message = f"'{use.target}' is not where {case.scenario.spec.app.name} has it"
             yield Problem(place, message, use.target, own, f"write `target: {own}`", edits=(Put(place, own),))
 
 
-@rule(
+@register_rule(
     "SK123",
     why="a scenario is plain data; only faults in the catalogue are templates",
     bad="target: 'Service/{{ name }}'",
     good="target: Service/cart",
     fix="write the value itself",
 )
-def templates(case: LintContext) -> Iterator[Problem]:
+def check_templates(case: LintContext) -> Iterator[Problem]:
     """A template where none is allowed, or one that cannot be rendered."""
     for place, finding in case.unrendered:
-        astray = meant(case, case.scenario.spec.faults[int(place[2])].target)  # SK110
+        astray = find_meant(case, case.scenario.spec.faults[int(place[2])].target)  # SK110
         if finding.code not in ("SK120", "SK135", "SK304") and not astray:
             yield Problem(place, finding.message, finding.observed, finding.expected, finding.fix)
     for place, text in case.positions.texts.items():
@@ -194,33 +197,33 @@ def templates(case: LintContext) -> Iterator[Problem]:
             yield Problem(place, f"'{text[:60]}' is a template, and nothing renders it here", text[:60])
 
 
-@rule(
+@register_rule(
     "SK120",
     why="the fault has nothing to change",
     bad="parameters: {container: app}",
     good="parameters: {container: cart}",
     fix="use a name that the target has; `scenario-kit render PATH` shows it",
 )
-def parts(case: LintContext) -> Iterator[Problem]:
+def check_parts(case: LintContext) -> Iterator[Problem]:
     """A container, port, variable or component does not exist."""
     for place, finding in case.unrendered:
         if finding.code == "SK120":
             yield Problem(place, finding.message, finding.observed, finding.expected, finding.fix)
     for i, use in enumerate(case.scenario.spec.faults):
         for change in case.faults[use.name].changes if use.name in case.faults else ():
-            for name, known in strangers(case, change, breaks=True):
+            for name, known in find_unknown_containers(case, change, breaks=True):
                 message = f"{change.target} has no container '{name}', and a new one would need an image"
                 fix, place = did_you_mean(name, known), ("spec", "faults", i, "parameters")
                 yield Problem(place, message, name, " or ".join(known), fix)
     for procedure in case.procedures():
         for j, change in enumerate(procedure.changes):
-            for name, known in strangers(case, change):
+            for name, known in find_unknown_containers(case, change):
                 message = f"{change.target} has no container '{name}': the patch would add one"
                 place = (*procedure.place, "changes", j, "patch", "patch")
                 yield Problem(place, message, name, " or ".join(known), did_you_mean(name, known))
 
 
-@rule(
+@register_rule(
     "SK135",
     why=(
         "a solver would see what is declared hidden, and the label would name a different object from the visible one"
@@ -229,7 +232,7 @@ def parts(case: LintContext) -> Iterator[Problem]:
     good="a network-delay with visibility: Hidden",
     fix="write `visibility: Visible`, or choose another fault",
 )
-def hidden(case: LintContext) -> Iterator[Problem]:
+def check_hidden(case: LintContext) -> Iterator[Problem]:
     """A fault is declared hidden, but cannot be."""
     for place, finding in case.unrendered:
         if finding.code == "SK135":
@@ -237,7 +240,7 @@ def hidden(case: LintContext) -> Iterator[Problem]:
             yield Problem(place, finding.message, finding.observed, finding.expected, finding.fix)
 
 
-@rule(
+@register_rule(
     "SK131",
     why="the reference points at nothing",
     bad="fixes: [port]   # the fault is called catalog-port",
@@ -245,17 +248,17 @@ def hidden(case: LintContext) -> Iterator[Problem]:
     fix="use the name of one of `spec.faults`",
     repair="writes the intended name, where only one is close, or there is only one fault",
 )
-def fault_names(case: LintContext) -> Iterator[Problem]:
+def check_fault_names(case: LintContext) -> Iterator[Problem]:
     """A reference names a fault that the scenario does not have."""
     known = [use.name for use in case.scenario.spec.faults]
-    for place, name in _named_faults(case):
+    for place, name in _list_named_faults(case):
         if name not in known:
-            edits = (Put(place, known[0]),) if len(known) == 1 else named(place, name, known)
+            edits = (Put(place, known[0]),) if len(known) == 1 else fix_name(place, name, known)
             message, fix = f"the scenario has no fault '{name}'", did_you_mean(name, known)
             yield Problem(place, message, name, fix=fix, edits=edits)
 
 
-def _named_faults(case: LintContext) -> Iterator[tuple[Place, str]]:
+def _list_named_faults(case: LintContext) -> Iterator[tuple[Place, str]]:
     spec = case.scenario.spec
     for i, use in enumerate(spec.faults):
         if use.start.after_fault is not None:
@@ -274,7 +277,7 @@ def _named_faults(case: LintContext) -> Iterator[tuple[Place, str]]:
                 yield (*procedure.place, "changes", j, "removeFault", "fault"), change.remove_fault.fault
 
 
-@rule(
+@register_rule(
     "SK132",
     why="none of them ever starts",
     bad="a starts after b, b after a",

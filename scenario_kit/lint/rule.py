@@ -66,7 +66,7 @@ RULES: dict[str, Rule] = {}
 _WAITING: dict[str, dict[str, Check]] = {}
 
 
-def rule(
+def register_rule(
     code: str,
     *,
     why: str,
@@ -88,7 +88,7 @@ def rule(
     return register
 
 
-def also(code: str, *about: str) -> Callable[[Check], Check]:
+def register_check(code: str, *about: str) -> Callable[[Check], Check]:
     """Register the decorated function as the check of the rule ``code`` for further kinds of file.
 
     The rule itself may be registered before or after.

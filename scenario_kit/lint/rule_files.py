@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final
 
-from scenario_kit.catalog.alerts import Unread, duration_seconds, written_groups
+from scenario_kit.catalog.alerts import Unread, list_groups, parse_duration
 from scenario_kit.lint.catalog_context import PackCase
 from scenario_kit.lint.place import Place
-from scenario_kit.lint.promql import matchers
-from scenario_kit.lint.rule import Problem, also, rule
+from scenario_kit.lint.promql import list_matchers
+from scenario_kit.lint.rule import Problem, register_check, register_rule
 from scenario_kit.load.edit import Drop, Put
-from scenario_kit.load.promql import parsed
+from scenario_kit.load.promql import parse_expression
 from scenario_kit.model.alert_rule import EVALUATION
 
 #: Fields of a group that change what its rules do, and that the kit's evaluator does not know; zero is none at all.
@@ -21,20 +21,20 @@ _UNSUPPORTED: Final = ("limit", "query_offset", "partial_response_strategy")
 _OF_ALERTS: Final = ("for", "keep_firing_for", "annotations", "entity")
 
 
-@also("SK117", "Pack")
-def unreadable_rules(case: PackCase) -> Iterator[Problem]:
+@register_check("SK117", "Pack")
+def check_unreadable(case: PackCase) -> Iterator[Problem]:
     """The expression of a rule is not PromQL."""
     for written, _ in case.read:
         expr = written.rule.get("expr")
-        if isinstance(expr, str) and (told := _not_promql(expr)):
+        if isinstance(expr, str) and (told := _explain_unreadable(expr)):
             message = f"the expression of '{_name(written.rule)}' is not PromQL: {told}"
             fix = "correct the expression"
             yield Problem((*written.place, "expr"), message, expr[:120], "an expression that Prometheus can read", fix)
 
 
-def _not_promql(expr: str) -> str:
+def _explain_unreadable(expr: str) -> str:
     try:
-        parsed(expr)
+        parse_expression(expr)
     except ValueError as error:
         return str(error).splitlines()[0]
     return ""
@@ -44,7 +44,7 @@ def _name(rule_: dict[str, Any]) -> str:
     return str(rule_.get("alert", rule_.get("record", "?")))
 
 
-@rule(
+@register_rule(
     "SK314",
     why="what is not evaluated here would make the alert fire at other times than on the cluster it was written for",
     bad="groups: [{name: slo, interval: 20s, limit: 10, rules: […]}]",
@@ -53,11 +53,11 @@ def _name(rule_: dict[str, Any]) -> str:
     repair="leaves out what is not supported",
     about=("Pack",),
 )
-def unsupported(case: PackCase) -> Iterator[Problem]:
+def check_unsupported(case: PackCase) -> Iterator[Problem]:
     """A field of a rule or a group that is not evaluated as written."""
-    groups = list(written_groups(case.document))
+    groups = list(list_groups(case.document))
     for place, group in groups:
-        yield from _of_group(place, group)
+        yield from _check_group(place, group)
     for place, rule_ in case.groups():
         if "record" in rule_:
             for field in (name for name in _OF_ALERTS if name in rule_):
@@ -70,14 +70,14 @@ def unsupported(case: PackCase) -> Iterator[Problem]:
             yield Problem((*place, "name"), message, str(group["name"]), "a name of its own", "give it another name")
 
 
-def _of_group(place: Place, group: dict[str, Any]) -> Iterator[Problem]:
+def _check_group(place: Place, group: dict[str, Any]) -> Iterator[Problem]:
     for field in _UNSUPPORTED:
         if group.get(field) not in (None, 0, "0", "0s"):
             message = f"`{field}` of the group '{group.get('name')}' is not supported"
             yield Problem(
                 (*place, field), message, f"{field}: {group[field]}", "no such field", edits=(Drop((*place, field)),)
             )
-    interval = duration_seconds(group.get("interval", f"{EVALUATION}s"))
+    interval = parse_duration(group.get("interval", f"{EVALUATION}s"))
     if interval % EVALUATION:
         near = max(1, round(interval / EVALUATION)) * EVALUATION
         message = (
@@ -88,7 +88,7 @@ def _of_group(place: Place, group: dict[str, Any]) -> Iterator[Problem]:
         )
 
 
-@rule(
+@register_rule(
     "SK316",
     why="recorded series are not stored in virtual time: an alert on them is evaluated with what they record",
     bad='expr: sli:errors:ratio{service_name="cart"} > 0.01   # recorded in the same file',
@@ -96,15 +96,15 @@ def _of_group(place: Place, group: dict[str, Any]) -> Iterator[Problem]:
     fix="write the expression that it records into the rule",
     about=("Pack",),
 )
-def unrecordable(case: PackCase) -> Iterator[Problem]:
+def check_unrecordable(case: PackCase) -> Iterator[Problem]:
     """A recorded series is used in a way that cannot be written out."""
     for written, known in case.read:
         expr = written.rule.get("expr")
-        if isinstance(known, Unread) and isinstance(expr, str) and not _not_promql(expr):
+        if isinstance(known, Unread) and isinstance(expr, str) and not _explain_unreadable(expr):
             yield Problem(known.place, known.message, expr[:120], "the series without labels or an offset", known.fix)
 
 
-@rule(
+@register_rule(
     "SK319",
     why="every trial has a namespace of its own, which is put into every selector: this one never matches",
     bad='kube_pod_status_ready{namespace="otel-demo"} == 0',
@@ -113,16 +113,16 @@ def unrecordable(case: PackCase) -> Iterator[Problem]:
     repair="leaves the matcher out",
     about=("Pack",),
 )
-def namespaced(case: PackCase) -> Iterator[Problem]:
+def check_namespaced(case: PackCase) -> Iterator[Problem]:
     """A rule names a namespace."""
     for place, rule_ in case.groups():
         expr = rule_.get("expr")
-        if not isinstance(expr, str) or _not_promql(expr):
+        if not isinstance(expr, str) or _explain_unreadable(expr):
             continue
-        for matcher in matchers(expr):
+        for matcher in list_matchers(expr):
             if matcher.label == "namespace":
                 message = f"'{_name(rule_)}' names the namespace {matcher.operator}\"{matcher.value}\""
-                edits = (Put((*place, "expr"), _without(expr, matcher.start, matcher.end)),)
+                edits = (Put((*place, "expr"), _remove_matcher(expr, matcher.start, matcher.end)),)
                 yield Problem(
                     (*place, "expr"),
                     message,
@@ -132,7 +132,7 @@ def namespaced(case: PackCase) -> Iterator[Problem]:
                 )
 
 
-def _without(expr: str, start: int, end: int) -> str:
+def _remove_matcher(expr: str, start: int, end: int) -> str:
     """The expression without the matcher whose value stands there, and without the comma beside it."""
     before, after = expr[:start].rstrip("\"'"), expr[end + 1 :]
     before = before[: before.rindex("namespace")].rstrip()

@@ -11,12 +11,12 @@ import msgspec
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lint.comparison import COMPARING, rendered_entry
-from scenario_kit.lint.discovery import AnyCase, opened
+from scenario_kit.lint.comparison import COMPARING, render_entry
+from scenario_kit.lint.discovery import AnyCase, open_case
 from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.rule import RULES, Problem, Rule
 from scenario_kit.lint.similarity_index import IndexEntry, Shelf
-from scenario_kit.lint.suppression import in_force, noted, stale, today
+from scenario_kit.lint.suppression import check_stale, get_today, list_in_force, note_suppression
 from scenario_kit.load import LocatedFinding, Mistaken
 from scenario_kit.model import Finding, Severity
 
@@ -31,59 +31,59 @@ class Judged(NamedTuple):
     entry: IndexEntry | None = None
 
 
-def judged(path: Path, text: str | None, catalog: Catalog) -> Judged:
+def judge_file(path: Path, text: str | None, catalog: Catalog) -> Judged:
     """One file, or ``text`` as if the file held it.
 
     Raises:
         UsageError: there is no such file.
     """
     try:
-        case = opened(path, catalog, text)
+        case = open_case(path, catalog, text)
     except Mistaken as error:
         return Judged(tuple(mistake._replace(finding=_complete(mistake.finding)) for mistake in error.mistakes))
     except AuthoringError as error:
         return Judged(tuple(LocatedFinding(_complete(finding)) for finding in error.findings))
-    found = tuple(_applied(case, [code for code in RULES if code not in COMPARING]))
+    found = tuple(_apply_rules(case, [code for code in RULES if code not in COMPARING]))
     if not isinstance(case, LintContext):
         return Judged(found)
     # A thousand rendered apps would fill the memory while they wait to be compared.
     light = replace(case, objects=None, alerts=None, types={}, faults={}, unrendered=(), unbroken=(), unrepaired=())
-    return Judged(found, light, rendered_entry(case, catalog))
+    return Judged(found, light, render_entry(case, catalog))
 
 
 def judge(case: AnyCase) -> list[Finding]:
     """The findings of all rules about a case alone, worst first; those that it suppresses are notes."""
-    found = _applied(case, [code for code in RULES if code not in COMPARING])
-    return [mistake.finding for mistake in _ranked(case, found)]
+    found = _apply_rules(case, [code for code in RULES if code not in COMPARING])
+    return [mistake.finding for mistake in _rank_findings(case, found)]
 
 
-def settled(file: Judged, shelf: Shelf | None) -> list[LocatedFinding]:
+def settle_findings(file: Judged, shelf: Shelf | None) -> list[LocatedFinding]:
     """The file's findings, worst first; those that it suppresses are notes."""
     if file.case is None:
         return sorted(file.found, key=_rank)
     case = replace(file.case, shelf=shelf, entry=file.entry)
-    found = [*file.found, *_applied(case, COMPARING)]
+    found = [*file.found, *_apply_rules(case, COMPARING)]
     codes = {mistake.finding.code for mistake in found}
-    found += [_mistake(case, RULES["SK606"], problem) for problem in stale(case, codes)]
-    return _ranked(case, found)
+    found += [_build_mistake(case, RULES["SK606"], problem) for problem in check_stale(case, codes)]
+    return _rank_findings(case, found)
 
 
-def _ranked(case: AnyCase, found: Iterable[LocatedFinding]) -> list[LocatedFinding]:
+def _rank_findings(case: AnyCase, found: Iterable[LocatedFinding]) -> list[LocatedFinding]:
     """The findings worst first, each that the case suppresses as a note."""
-    silenced = in_force(case.scenario.spec.suppress, today()) if isinstance(case, LintContext) else {}
-    shown = (noted(m, silenced[m.finding.code]) if m.finding.code in silenced else m for m in found)
+    silenced = list_in_force(case.scenario.spec.suppress, get_today()) if isinstance(case, LintContext) else {}
+    shown = (note_suppression(m, silenced[m.finding.code]) if m.finding.code in silenced else m for m in found)
     return sorted(shown, key=_rank)
 
 
-def _applied(case: AnyCase, codes: Iterable[str]) -> Iterator[LocatedFinding]:
+def _apply_rules(case: AnyCase, codes: Iterable[str]) -> Iterator[LocatedFinding]:
     for code in sorted(codes):
         entry = RULES[code]
         if check := entry.checks.get(case.kind):
             for problem in check(case):
-                yield _mistake(case, entry, problem)
+                yield _build_mistake(case, entry, problem)
 
 
-def _mistake(case: AnyCase, entry: Rule, problem: Problem) -> LocatedFinding:
+def _build_mistake(case: AnyCase, entry: Rule, problem: Problem) -> LocatedFinding:
     finding = Finding(
         code=entry.code,
         severity=problem.severity or entry.severity,

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from scenario_kit.lint.rule import Problem, rule
-from scenario_kit.lint.simulation import containers
-from scenario_kit.lint.source_location import Judged, Spot, fresh
+from scenario_kit.lint.rule import Problem, register_rule
+from scenario_kit.lint.simulation import list_containers
+from scenario_kit.lint.source_location import Judged, Spot, find_fresh
 from scenario_kit.model import Object
 
 #: Programs that install something from the network.
@@ -27,7 +27,7 @@ _SCRIPT: Final = re.compile(r"^#!|\.(?:sh|py|js|rb|pl)$")
 _PUBLIC: Final = frozenset({"com", "org", "net", "io", "dev", "sh", "co", "edu", "gov", "de", "eu", "ai", "me"})
 
 
-@rule(
+@register_rule(
     "SK204",
     why=(
         "what is fetched at run time changes from day to day, fails without "
@@ -38,23 +38,23 @@ _PUBLIC: Final = frozenset({"com", "org", "net", "io", "dev", "sh", "co", "edu",
     fix="use an image that contains it, or put the text into a ConfigMap",
     about=("Scenario", "Fault", "App"),
 )
-def fetches(case: Judged) -> Iterator[Problem]:
+def check_downloads(case: Judged) -> Iterator[Problem]:
     """Something is fetched from the network at run time."""
-    for found in fresh(case, _fetched):
+    for found in find_fresh(case, _find_downloads):
         message = f"{found.subject} fetches from the network when it runs: `{found.spot.note[:100]}`"
         expected = "everything is in the image, or in an object of the file"
         yield Problem(found.site.place, message, found.spot.note[:100], expected, position=found.site.position)
 
 
-def _fetched(obj: Object) -> Iterator[Spot]:
-    for keys, container in containers(obj):
+def _find_downloads(obj: Object) -> Iterator[Spot]:
+    for keys, container in list_containers(obj):
         for name in ("command", "args"):
             words = [str(word) for word in container.get(name) or ()]
             if words and (what := _fetch(" ".join(words))):
                 at = next((i for i, word in enumerate(words) if _fetch(word)), 0)
                 yield Spot((*keys, name, at), words[at], what)
         for part in ("postStart", "preStop"):
-            words = _words((container.get("lifecycle") or {}).get(part))
+            words = _split_words((container.get("lifecycle") or {}).get(part))
             if what := _fetch(" ".join(words)):
                 yield Spot((*keys, "lifecycle", part, "exec", "command", 0), words[0], what)
     if obj["kind"] == "ConfigMap":
@@ -63,7 +63,7 @@ def _fetched(obj: Object) -> Iterator[Spot]:
                 yield Spot(("data", key), text, what)
 
 
-def _words(hook: Any) -> list[str]:
+def _split_words(hook: Any) -> list[str]:
     run = hook.get("exec") if isinstance(hook, Mapping) else None
     return [str(word) for word in (run or {}).get("command") or ()]
 
@@ -73,12 +73,12 @@ def _fetch(text: str) -> str:
     if match := _INSTALL.search(text):
         return match[0].strip()
     for match in _GET.finditer(text):
-        if _outside(match[2]):
+        if _is_outside(match[2]):
             return match[0].strip()
     return ""
 
 
-def _outside(host: str) -> bool:
+def _is_outside(host: str) -> bool:
     """Services have names without dots, or end in one of the cluster's domains; what is computed is not known."""
     bare = host.rpartition("@")[2].strip("[]").lower()
     if any(c in bare for c in "${}") or "." not in bare or re.fullmatch(r"[\d.]+", bare):

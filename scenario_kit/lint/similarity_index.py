@@ -25,12 +25,12 @@ from typing import Any, Final, NamedTuple
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lint.effect_signature import REACH, names, valueless
-from scenario_kit.lint.fault_signature import as_it_does
+from scenario_kit.lint.effect_signature import REACH, names, strip_values
+from scenario_kit.lint.fault_signature import call_by_mechanism
 from scenario_kit.load import load_scenario
-from scenario_kit.load.disk_cache import kept
+from scenario_kit.load.disk_cache import cache_json
 from scenario_kit.model import Reference, Scenario
-from scenario_kit.model.reference import groupless
+from scenario_kit.model.reference import strip_group
 from scenario_kit.model.scenario import LABELLED
 
 #: Cosine from which two scenarios are neighbours.
@@ -81,7 +81,7 @@ class Shelf:
 
     def copies(self, entry: IndexEntry) -> list[IndexEntry]:
         """Others that break the same in the same way."""
-        return [other for other in self._prints.get(entry.fingerprint, ()) if _differ(entry, other)]
+        return [other for other in self._prints.get(entry.fingerprint, ()) if _is_different(entry, other)]
 
     def near(self, entry: IndexEntry) -> list[tuple[float, IndexEntry]]:
         """Others that are almost the same, nearest first, each with the cosine."""
@@ -90,34 +90,38 @@ class Shelf:
             found = [(cosine, self.entries[i]) for i, cosine in self._angles.get(index, ())]
         else:
             own = self._vector(entry.words)
-            found = [(_cosine(own, other), self.entries[i]) for i, other in enumerate(self._vectors)]
-        near = [(cosine, other) for cosine, other in found if cosine >= NEAR and _alike(entry, other)]
+            found = [(_compute_cosine(own, other), self.entries[i]) for i, other in enumerate(self._vectors)]
+        near = [(cosine, other) for cosine, other in found if cosine >= NEAR and _is_alike(entry, other)]
         known = {other.path for _, other in near}
         same = {o.path: o for o in (*self._shapes.get(entry.shape, ()), *self._cores.get(entry.core, ()))}
         near += [(1.0, other) for other in same.values() if other.path not in known]
         return sorted(
-            ((c, other) for c, other in near if _differ(entry, other)), key=lambda pair: (-pair[0], pair[1].name)
+            ((c, other) for c, other in near if _is_different(entry, other)), key=lambda pair: (-pair[0], pair[1].name)
         )
 
     def candidates(self, entry: IndexEntry) -> list[IndexEntry]:
         """Others that may do the same by fault types of other names: one of the two brings its own."""
-        app, targets = _about(entry)
+        app, targets = _summarise_entry(entry)
         mine = targets | set(entry.writes)
         found = []
         for other in (self.entries if entry.own else self._own) if entry.breaks else ():
-            of, theirs = _about(other)
-            if of == app and mine & theirs and _differ(entry, other):
+            of, theirs = _summarise_entry(other)
+            if of == app and mine & theirs and _is_different(entry, other):
                 found.append(other)
         return found
 
     def settings(self, entry: IndexEntry) -> list[IndexEntry]:
         """Others that promise the same in the same surroundings, by faults at one of the same objects."""
-        mine = _about(entry)[1] | set(entry.writes)
-        return [o for o in self._settings.get(entry.setting, ()) if _differ(entry, o) and mine & _about(o)[1]]
+        mine = _summarise_entry(entry)[1] | set(entry.writes)
+        return [
+            o
+            for o in self._settings.get(entry.setting, ())
+            if _is_different(entry, o) and mine & _summarise_entry(o)[1]
+        ]
 
     @cached_property
     def _settings(self) -> dict[str, list[IndexEntry]]:
-        return _by(self.entries, lambda entry: entry.setting)
+        return _group_by(self.entries, lambda entry: entry.setting)
 
     @cached_property
     def _own(self) -> list[IndexEntry]:
@@ -125,11 +129,11 @@ class Shelf:
 
     @cached_property
     def _shapes(self) -> dict[str, list[IndexEntry]]:
-        return _by(self.entries, lambda entry: entry.shape)
+        return _group_by(self.entries, lambda entry: entry.shape)
 
     @cached_property
     def _cores(self) -> dict[str, list[IndexEntry]]:
-        return _by(self.entries, lambda entry: entry.core)
+        return _group_by(self.entries, lambda entry: entry.core)
 
     @cached_property
     def _places(self) -> dict[str, int]:
@@ -188,49 +192,49 @@ class Shelf:
         return found
 
 
-def shelf_of(catalog: Catalog, more: Sequence[IndexEntry] = ()) -> Shelf:
+def build_index(catalog: Catalog, more: Sequence[IndexEntry] = ()) -> Shelf:
     """The catalogue's scenarios and these; of the same name, these stand for the catalogue's."""
     names = {entry.name for entry in more}
-    return Shelf((*more, *(entry for entry in _catalogued(catalog) if entry.name not in names)))
+    return Shelf((*more, *(entry for entry in _list_catalogued(catalog) if entry.name not in names)))
 
 
-def _catalogued(catalog: Catalog) -> list[IndexEntry]:
+def _list_catalogued(catalog: Catalog) -> list[IndexEntry]:
     files = catalog.scenarios()
     shown = [str(path.resolve()) for path in files]
     own = [fault for path in files for fault in path.parent.glob("faults/*/fault.yaml")]
-    found = kept("shelf-8", [*files, *own], shown, lambda: [[*e] for e in _read(files, catalog)])
+    found = cache_json("shelf-8", [*files, *own], shown, lambda: [[*e] for e in _read_entries(files, catalog)])
     return [
         IndexEntry(name, path, done, words, place, tuple(breaks), shape, core, own, setting=rest[-2])
         for name, path, done, words, place, breaks, shape, core, own, *rest in found
     ]
 
 
-def _read(files: Iterable[Path], catalog: Catalog) -> Iterator[IndexEntry]:
+def _read_entries(files: Iterable[Path], catalog: Catalog) -> Iterator[IndexEntry]:
     for path in files:
         try:
-            yield entry_of(path, load_scenario(path).scenario, catalog)
+            yield build_entry(path, load_scenario(path).scenario, catalog)
         except AuthoringError:
             continue  # what is wrong with it is told where it is judged
 
 
-def entry_of(path: Path, scenario: Scenario, catalog: Catalog) -> IndexEntry:
+def build_entry(path: Path, scenario: Scenario, catalog: Catalog) -> IndexEntry:
     """A scenario as it is compared."""
-    real, own = path.resolve(), _brings_types(scenario, path)
-    scenario = as_it_does(scenario, path, catalog)
-    words, place = dict(Counter(_features(scenario, catalog))), "/".join(real.parts[-3:])
+    real, own = path.resolve(), _has_own_types(scenario, path)
+    scenario = call_by_mechanism(scenario, path, catalog)
+    words, place = dict(Counter(_extract_features(scenario, catalog))), "/".join(real.parts[-3:])
     app = scenario.spec.app.name
-    breaks = tuple(sorted({f"{app} {use.type} {groupless(use.target)}" for use in scenario.spec.faults}))
-    done = _done(scenario, catalog)
-    shape = _sum(numberless(done)) if breaks else ""
-    core, setting = _core(scenario, catalog), _setting(scenario, done) if breaks else ""
+    breaks = tuple(sorted({f"{app} {use.type} {strip_group(use.target)}" for use in scenario.spec.faults}))
+    done = _describe_changes(scenario, catalog)
+    shape = _sum(strip_numbers(done)) if breaks else ""
+    core, setting = _digest_core(scenario, catalog), _digest_setting(scenario, done) if breaks else ""
     return IndexEntry(scenario.name, str(real), _sum(done), words, place, breaks, shape, core, own, setting=setting)
 
 
-def with_effects(entry: IndexEntry, scenario: Scenario, catalog: Catalog, done: Sequence[list[Any]]) -> IndexEntry:
+def add_effects(entry: IndexEntry, scenario: Scenario, catalog: Catalog, done: Sequence[list[Any]]) -> IndexEntry:
     """The entry, which now also says what its rendered faults write; ``done`` is that, fault by fault."""
     if not done:
         return entry
-    app, version, options, profile, faults, noise = _done(scenario, catalog)
+    app, version, options, profile, faults, noise = _describe_changes(scenario, catalog)
     faults = [[does, *fault[3:]] for does, fault in zip(done, faults, strict=True)]
     whole = [app, version, options, profile, faults, noise]
     labelled = [
@@ -238,52 +242,52 @@ def with_effects(entry: IndexEntry, scenario: Scenario, catalog: Catalog, done: 
         for does, use in zip(done, scenario.spec.faults, strict=True)
         if use.role in LABELLED
     ]
-    alike = _sum([app, sorted(_sum(numberless(does)) for does in labelled)]) if labelled else ""
-    mechanism = _sum([entry.setting, sorted(_sum(_written(does)) for does in labelled)]) if labelled else ""
+    alike = _sum([app, sorted(_sum(strip_numbers(does)) for does in labelled)]) if labelled else ""
+    mechanism = _sum([entry.setting, sorted(_sum(_strip_written(does)) for does in labelled)]) if labelled else ""
     return entry._replace(does=_sum(whole), alike=alike, writes=tuple(sorted(names(done))), mechanism=mechanism)
 
 
-def _written(does: Sequence[Any]) -> list[Any]:
+def _strip_written(does: Sequence[Any]) -> list[Any]:
     """Which fields are written, and what else is done but for its numbers."""
-    return [one if one[0] == "field" else numberless(one) for one in valueless(does)]
+    return [one if one[0] == "field" else strip_numbers(one) for one in strip_values(does)]
 
 
-def _setting(scenario: Scenario, done: Sequence[Any]) -> str:
+def _digest_setting(scenario: Scenario, done: Sequence[Any]) -> str:
     """Everything that makes an incident but what the labelled faults write; of their staging, all but the numbers."""
     app, version, options, profile, faults, noise = done
     promised = {
-        (a.name, groupless(a.on) if a.on else "") for a in scenario.spec.expect.alerts if a.alert_class == "MustFire"
+        (a.name, strip_group(a.on) if a.on else "") for a in scenario.spec.expect.alerts if a.alert_class == "MustFire"
     }
     staged = [
-        [use.role, numberless(fault[3:]), [] if use.role in LABELLED else fault[:3]]
+        [use.role, strip_numbers(fault[3:]), [] if use.role in LABELLED else fault[:3]]
         for use, fault in zip(scenario.spec.faults, faults, strict=True)
     ]
     return _sum([app, version, options, profile, sorted(map(_sum, staged)), noise, sorted(promised)])
 
 
-def _brings_types(scenario: Scenario, path: Path) -> bool:
+def _has_own_types(scenario: Scenario, path: Path) -> bool:
     own = path.parent / "faults"
     return own.is_dir() and any((own / use.type).is_dir() for use in scenario.spec.faults)
 
 
-def _core(scenario: Scenario, catalog: Catalog) -> str:
+def _digest_core(scenario: Scenario, catalog: Catalog) -> str:
     """The labelled faults without numbers, whatever else happens, when, and in which version of the app."""
     faults = []
     for use in scenario.spec.faults:
         ref = Reference.parse(use.target)
         if use.role in LABELLED:
-            chosen = numberless(_chosen(use.type, use.parameters, catalog))
+            chosen = strip_numbers(_select_parameters(use.type, use.parameters, catalog))
             faults.append(_sum([use.type, ref.kind, ref.name, chosen]))
     return _sum([scenario.spec.app.name, sorted(faults)]) if faults else ""
 
 
-def _about(entry: IndexEntry) -> tuple[str, set[str]]:
+def _summarise_entry(entry: IndexEntry) -> tuple[str, set[str]]:
     """The app of an entry with faults, and the names of their targets."""
     apps = {text.split(" ")[0] for text in entry.breaks}
     return "".join(apps), {text.rpartition("/")[2] for text in entry.breaks}
 
 
-def _by(entries: Iterable[IndexEntry], key: Callable[[IndexEntry], str]) -> dict[str, list[IndexEntry]]:
+def _group_by(entries: Iterable[IndexEntry], key: Callable[[IndexEntry], str]) -> dict[str, list[IndexEntry]]:
     found: dict[str, list[IndexEntry]] = {}
     for entry in entries:
         if key(entry):
@@ -291,12 +295,12 @@ def _by(entries: Iterable[IndexEntry], key: Callable[[IndexEntry], str]) -> dict
     return found
 
 
-def fingerprint(scenario: Scenario, catalog: Catalog) -> str:
+def take_fingerprint(scenario: Scenario, catalog: Catalog) -> str:
     """sha256 over what the scenario does to a cluster: app, options, faults with their parameters, order and timing."""
-    return _sum(_done(scenario, catalog))
+    return _sum(_describe_changes(scenario, catalog))
 
 
-def _done(scenario: Scenario, catalog: Catalog) -> list[Any]:
+def _describe_changes(scenario: Scenario, catalog: Catalog) -> list[Any]:
     choice = scenario.spec.app
     options = dict(choice.options)
     try:
@@ -311,7 +315,15 @@ def _done(scenario: Scenario, catalog: Catalog) -> list[Any]:
         if "afterFault" in start:
             start["afterFault"] = order.get(start["afterFault"], -1)
         recurrence = use.recurrence.to_json() if use.recurrence else None
-        faults.append([use.type, groupless(use.target), _chosen(use.type, use.parameters, catalog), start, recurrence])
+        faults.append(
+            [
+                use.type,
+                strip_group(use.target),
+                _select_parameters(use.type, use.parameters, catalog),
+                start,
+                recurrence,
+            ]
+        )
     return [choice.name, choice.version, options, choice.load.profile, faults, list(scenario.spec.noise)]
 
 
@@ -320,22 +332,22 @@ def _sum(document: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def numberless(node: Any) -> Any:
+def strip_numbers(node: Any) -> Any:
     """The document without numbers, and texts that are one with a unit at most: a default may say the same unsaid."""
     if isinstance(node, dict):
-        return {key: numberless(value) for key, value in node.items() if not _amount(value)}
+        return {key: strip_numbers(value) for key, value in node.items() if not _is_amount(value)}
     if isinstance(node, list):
-        return [numberless(value) for value in node if not _amount(value)]
+        return [strip_numbers(value) for value in node if not _is_amount(value)]
     return node
 
 
-def _amount(value: Any) -> bool:
+def _is_amount(value: Any) -> bool:
     if isinstance(value, str):
         return _AMOUNT.fullmatch(value) is not None
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _chosen(fault_type: str, parameters: Mapping[str, Any], catalog: Catalog) -> dict[str, Any]:
+def _select_parameters(fault_type: str, parameters: Mapping[str, Any], catalog: Catalog) -> dict[str, Any]:
     """The parameters without those that say what the fault would do anyway."""
     try:
         known = catalog.fault(fault_type).parameters.get("properties", {})
@@ -344,13 +356,13 @@ def _chosen(fault_type: str, parameters: Mapping[str, Any], catalog: Catalog) ->
     return {k: v for k, v in parameters.items() if k not in known or v != known[k].get("default")}
 
 
-def _features(scenario: Scenario, catalog: Catalog) -> Iterator[str]:
+def _extract_features(scenario: Scenario, catalog: Catalog) -> Iterator[str]:
     spec = scenario.spec
-    given = {word for use in spec.faults for word in _given(use.type, catalog)}
+    given = {word for use in spec.faults for word in _list_catalogue_words(use.type, catalog)}
     because = [edge.because for edge in spec.ground_truth.propagation]
     told = [*(s.description for s in spec.solutions), *(d.description for d in spec.decoys)]
     for text in (spec.title, spec.description, spec.brief, *because, *told):
-        yield from (word for word in _words(text) if word not in given)
+        yield from (word for word in _split_words(text) if word not in given)
     yield f"app={spec.app.name}"
     for use in spec.faults:
         yield from (f"fault={use.type}", f"target={use.target}", f"fault={use.type} target={use.target}")
@@ -365,14 +377,14 @@ def _features(scenario: Scenario, catalog: Catalog) -> Iterator[str]:
         yield from (f"change={change.operation} of={change.target}" for change in changes)
 
 
-def _words(text: str) -> Iterator[str]:
+def _split_words(text: str) -> Iterator[str]:
     """Single words, and each with the next one."""
     words = _WORD.findall(text.lower())
     yield from words
     yield from (f"{one} {other}" for one, other in pairwise(words))
 
 
-def _given(fault_type: str, catalog: Catalog) -> Iterator[str]:
+def _list_catalogue_words(fault_type: str, catalog: Catalog) -> Iterator[str]:
     """What the catalogue says about a fault: a draft that uses it has these words."""
     try:
         known = catalog.fault(fault_type)
@@ -380,19 +392,19 @@ def _given(fault_type: str, catalog: Catalog) -> Iterator[str]:
         return
     told = [str(each.get("description", "")) for each in (*known.solutions, *known.decoys)]
     for text in (known.title, known.description, *told):
-        yield from _words(text)
+        yield from _split_words(text)
 
 
-def _alike(one: IndexEntry, other: IndexEntry) -> bool:
+def _is_alike(one: IndexEntry, other: IndexEntry) -> bool:
     """Whether half of what either of them breaks is broken in the same way by both."""
     both, any_ = set(one.breaks) & set(other.breaks), set(one.breaks) | set(other.breaks)
     return 2 * len(both) >= len(any_)
 
 
-def _differ(one: IndexEntry, other: IndexEntry) -> bool:
+def _is_different(one: IndexEntry, other: IndexEntry) -> bool:
     return one.path != other.path and (one.name != other.name or one.place != other.place)
 
 
-def _cosine(one: Mapping[str, float], other: Mapping[str, float]) -> float:
+def _compute_cosine(one: Mapping[str, float], other: Mapping[str, float]) -> float:
     few, many = (one, other) if len(one) <= len(other) else (other, one)
     return sum(weight * many.get(word, 0.0) for word, weight in few.items())

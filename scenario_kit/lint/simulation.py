@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.place import Place
 from scenario_kit.model import APP_NAMESPACE, App, Change, Object, Reference
-from scenario_kit.render import after
+from scenario_kit.render import simulate_change
 
 #: Steps from the root of an object to a part of it.
 Keys = tuple[str | int, ...]
@@ -34,7 +34,7 @@ class WrittenObject(NamedTuple):
     was: Object | None
 
 
-def staged(
+def build_stage(
     place: Place,
     app: App,
     before: tuple[Object, ...],
@@ -50,14 +50,14 @@ def staged(
     objects: tuple[Object, ...] = before
     for change in changes:
         try:
-            objects = after(objects, change, app, namespace or app.namespace)
+            objects = simulate_change(objects, change, app, namespace or app.namespace)
         except AuthoringError:
             continue
-        objects = (*objects, *elsewhere(change, objects))
+        objects = (*objects, *list_elsewhere(change, objects))
     return Simulation(place, app, before, objects, tuple(changes), breaks)
 
 
-def elsewhere(change: Change, objects: tuple[Object, ...]) -> Iterator[Object]:
+def list_elsewhere(change: Change, objects: tuple[Object, ...]) -> Iterator[Object]:
     """What a merged patch says about an object that is not the app's: all that is known of it."""
     if change.patch is None or change.patch.type == "Json" or not isinstance(change.patch.patch, Mapping):
         return
@@ -70,7 +70,7 @@ def elsewhere(change: Change, objects: tuple[Object, ...]) -> Iterator[Object]:
     yield {**told, "apiVersion": "v1", "kind": ref.kind, "metadata": metadata}
 
 
-def written(stage: Simulation) -> Iterator[WrittenObject]:
+def list_written(stage: Simulation) -> Iterator[WrittenObject]:
     """Every object that the stage creates or changes."""
     kept = {id(obj) for obj in stage.before}
     known = {_name(obj): obj for obj in stage.before}
@@ -84,33 +84,33 @@ def _name(obj: Object) -> tuple[str, str, str]:
     return obj["kind"], obj["metadata"].get("namespace", ""), obj["metadata"]["name"]
 
 
-def pod_specs(obj: Object) -> Iterator[tuple[Keys, Object]]:
+def list_pod_specs(obj: Object) -> Iterator[tuple[Keys, Object]]:
     """The pod specs that an object holds, and where; only that of a Pod stands at another place."""
     spec = obj.get("spec")
     if not isinstance(spec, Mapping):
         return
     paths: dict[str, Keys] = {"Pod": ("spec",), "CronJob": ("spec", "jobTemplate", "spec", "template", "spec")}
     keys = paths.get(obj["kind"], ("spec", "template", "spec"))
-    found = part(obj, keys)
+    found = get_part(obj, keys)
     if isinstance(found, Mapping):
         yield keys, dict(found)
 
 
-def containers(obj: Object) -> Iterator[tuple[Keys, Object]]:
+def list_containers(obj: Object) -> Iterator[tuple[Keys, Object]]:
     """All containers of an object's pods, the initial and the ephemeral ones included, and where they stand."""
-    for keys, spec in pod_specs(obj):
+    for keys, spec in list_pod_specs(obj):
         for kind in ("initContainers", "containers", "ephemeralContainers"):
-            for i, container in mappings(spec.get(kind)):
+            for i, container in list_mappings(spec.get(kind)):
                 yield (*keys, kind, i), dict(container)
 
 
-def mappings(value: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def list_mappings(value: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """The mappings of a list, with their indices; a list that is not rendered yet has none."""
     if isinstance(value, list | tuple):
         yield from ((i, item) for i, item in enumerate(value) if isinstance(item, Mapping))
 
 
-def part(obj: Any, keys: Iterable[str | int]) -> Any:
+def get_part(obj: Any, keys: Iterable[str | int]) -> Any:
     """The part of an object at a place, None where there is none."""
     for key in keys:
         if isinstance(obj, Mapping):

@@ -16,7 +16,7 @@ from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.place import Place
 from scenario_kit.lint.simulation import Keys, Simulation, WrittenObject
 from scenario_kit.model import Object, Position
-from scenario_kit.render.objects import spelled
+from scenario_kit.render.objects import format_reference
 
 Judged = LintContext | FaultCase | AppCase
 
@@ -47,46 +47,46 @@ class LocatedSpot(NamedTuple):
     @property
     def subject(self) -> str:
         """The object, as messages name it."""
-        return spelled(self.written.object)
+        return format_reference(self.written.object)
 
 
 Finder = Callable[[Object], Iterable[Spot]]
 
 
-def fresh(case: Judged, finder: Finder) -> Iterator[LocatedSpot]:
+def find_fresh(case: Judged, finder: Finder) -> Iterator[LocatedSpot]:
     """The spots that the file brings about, each once: what an object had before its change counts for nothing."""
     told: set[tuple[object, ...]] = set()
     for one in case.written:
         before: set[tuple[Keys, str]] | None = None
         for spot in finder(one.object):
             if before is None:
-                before = {(_bare(s.keys), str(s.value)) for s in finder(one.was)} if one.was else set()
-            if (_bare(spot.keys), str(spot.value)) in before:
+                before = {(_strip_indices(s.keys), str(s.value)) for s in finder(one.was)} if one.was else set()
+            if (_strip_indices(spot.keys), str(spot.value)) in before:
                 continue
-            site = site_of(case, one.stage, spot.keys, spot.value)
-            key = (site, _bare(spot.keys), str(spot.value)) if site else None
+            site = find_site(case, one.stage, spot.keys, spot.value)
+            key = (site, _strip_indices(spot.keys), str(spot.value)) if site else None
             if site and key and key not in told:
                 told.add(key)
                 yield LocatedSpot(one, spot, site)
 
 
-def site_of(case: Judged, stage: Simulation, keys: Keys, value: Any) -> SourceSite | None:
+def find_site(case: Judged, stage: Simulation, keys: Keys, value: Any) -> SourceSite | None:
     """Where it comes from; None where only the catalogue's part of a scenario is to blame."""
     if isinstance(case, AppCase):
-        return _in_templates(case, stage, keys, value)
+        return _find_in_templates(case, stage, keys, value)
     known: dict[Place, str] = {**case.positions.raw, **case.positions.texts}
     if isinstance(case, LintContext) and stage.place[:2] == ("spec", "faults"):
-        return next((SourceSite(p, t) for p, t in known.items() if _below(p, stage.place) and t == str(value)), None)
+        return next((SourceSite(p, t) for p, t in known.items() if _is_below(p, stage.place) and t == str(value)), None)
     best, most = stage.place, (0, False)
     for place, text in known.items():
-        if _below(place, stage.place):
-            score = _agreeing(place, keys, text), text == str(value)
+        if _is_below(place, stage.place):
+            score = _count_agreeing(place, keys, text), text == str(value)
             if score > most:
                 best, most = place, score
     return SourceSite(best, known.get(best, ""))
 
 
-def _agreeing(place: Place, keys: Keys, text: str) -> int:
+def _count_agreeing(place: Place, keys: Keys, text: str) -> int:
     """How many of the last names of both agree; a JSON patch spells them as one pointer beside its value."""
     if place[-1:] == ("path",) and text.startswith("/"):
         place = tuple(int(p) if p.isdigit() else p for p in text[1:].split("/"))
@@ -98,11 +98,11 @@ def _agreeing(place: Place, keys: Keys, text: str) -> int:
     return count
 
 
-def _below(place: Place, root: Place) -> bool:
+def _is_below(place: Place, root: Place) -> bool:
     return place[: len(root)] == root
 
 
-def _in_templates(case: AppCase, stage: Simulation, keys: Keys, value: Any) -> SourceSite:
+def _find_in_templates(case: AppCase, stage: Simulation, keys: Keys, value: Any) -> SourceSite:
     """The template that holds the value, or else the field's name; the version's own files first."""
     own = [path for path in case.templates if stage.app.version in path.parts]
     rest = [path for path in case.templates if not any(number in path.parts for number in case.document["versions"])]
@@ -110,13 +110,13 @@ def _in_templates(case: AppCase, stage: Simulation, keys: Keys, value: Any) -> S
     for word in (str(value) if isinstance(value, str) and len(value) > 2 else "", *names[:1]):
         for path in (*own, *rest):
             if word and (at := case.templates[path].find(word)) >= 0:
-                return SourceSite(("name",), "", _position(path, case.templates[path], at))
+                return SourceSite(("name",), "", _find_position(path, case.templates[path], at))
     return SourceSite(("name",))
 
 
-def _position(path: Path, text: str, at: int) -> Position:
+def _find_position(path: Path, text: str, at: int) -> Position:
     return Position(path=str(path), line=text.count("\n", 0, at) + 1, column=at - text.rfind("\n", 0, at))
 
 
-def _bare(keys: Keys) -> Keys:
+def _strip_indices(keys: Keys) -> Keys:
     return tuple("" if isinstance(key, int) else key for key in keys)

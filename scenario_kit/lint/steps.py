@@ -10,10 +10,10 @@ from typing import Final
 from scenario_kit.lint.affected_objects import touches
 from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.place import Place
-from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.lint.rule import Problem, register_rule
 from scenario_kit.load.edit import Drop
 from scenario_kit.model import Reference
-from scenario_kit.model.reference import groupless
+from scenario_kit.model.reference import strip_group
 from scenario_kit.model.scenario import PropagationEdge
 from scenario_kit.render.app import CLUSTER_KINDS
 
@@ -25,14 +25,14 @@ _FEWEST_LETTERS: Final = 10
 _SHARED: Final = 2
 
 
-@rule(
+@register_rule(
     "SK454",
     why="a pod of one node may as well run on another: what no change touches passes no trouble on",
     bad="{from: Deployment/cart, to: Node/worker-1}, {from: Node/worker-1, to: Deployment/ad}",
     good="{from: Deployment/cart, to: Deployment/checkout}",
     fix="lead the edge along calls, or let a fault change that object",
 )
-def untied(case: LintContext) -> Iterator[Problem]:
+def check_untied(case: LintContext) -> Iterator[Problem]:
     """The propagation passes through an object of the cluster that no fault touches."""
     objects, app = case.objects, case.app
     if objects is None or app is None or len(case.faults) < len(case.scenario.spec.faults):
@@ -41,14 +41,14 @@ def untied(case: LintContext) -> Iterator[Problem]:
         for end, text in (("from", edge.from_), ("to", edge.to)):
             ref = Reference.parse(text)
             named = (e.ref for fault in case.faults.values() for e in fault.entities)
-            if ref.kind not in CLUSTER_KINDS or any(groupless(text) == groupless(name) for name in named):
+            if ref.kind not in CLUSTER_KINDS or any(strip_group(text) == strip_group(name) for name in named):
                 continue
             if not any(touches(fault, objects, app, text) for fault in case.faults.values()):
                 message = f"no fault touches {text}, and no placement of pods is certain"
                 yield Problem((*_PLACE, i, end), message, text, "an object of the app, or one that a fault changes")
 
 
-@rule(
+@register_rule(
     "SK455",
     why="a chain that says the same twice looks longer than it is",
     bad="{from: Service/cart, to: Deployment/checkout} twice",
@@ -56,11 +56,11 @@ def untied(case: LintContext) -> Iterator[Problem]:
     fix="drop the edge",
     repair="drops the second one",
 )
-def repeated(case: LintContext) -> Iterator[Problem]:
+def check_repeated(case: LintContext) -> Iterator[Problem]:
     """An edge of the propagation is written twice, or leads to where it begins."""
     seen: set[tuple[str, str]] = set()
     for i, edge in enumerate(case.scenario.spec.ground_truth.propagation):
-        step = (groupless(edge.from_), groupless(edge.to))
+        step = (strip_group(edge.from_), strip_group(edge.to))
         place = (*_PLACE, i)
         if step in seen:
             message = f"the edge from {edge.from_} to {edge.to} is written twice"
@@ -73,14 +73,14 @@ def repeated(case: LintContext) -> Iterator[Problem]:
         seen.add(step)
 
 
-@rule(
+@register_rule(
     "SK456",
     why="an edge without a reason is a line that somebody drew: nobody can judge whether it is true",
     bad="{from: Service/cart, to: Deployment/checkout, because: x}",
     good="{from: Service/cart, to: Deployment/checkout, because: every order reads the cart first}",
     fix="write in `because` what the one does to the other",
 )
-def unexplained(case: LintContext) -> Iterator[Problem]:
+def check_unexplained(case: LintContext) -> Iterator[Problem]:
     """The reason of an edge says nothing, or is the same everywhere."""
     edges = case.scenario.spec.ground_truth.propagation
     told: dict[str, list[int]] = defaultdict(list)
@@ -95,7 +95,7 @@ def unexplained(case: LintContext) -> Iterator[Problem]:
         else:
             told[" ".join(words)].append(i)
     for numbers in told.values():
-        starts = {groupless(edges[i].from_) for i in numbers}
+        starts = {strip_group(edges[i].from_) for i in numbers}
         if len(numbers) > _SHARED or (len(numbers) > 1 and len(starts) > 1):
             message = f"{len(numbers)} edges have the same reason: '{edges[numbers[0]].because}'"
             place = (*_PLACE, numbers[1], "because")

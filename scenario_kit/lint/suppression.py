@@ -31,19 +31,19 @@ SUPPRESSIBLE: Final[Mapping[str, str]] = {
 LONGEST: Final = timedelta(days=180)
 
 
-def today() -> date:
+def get_today() -> date:
     """The day of judgement."""
     return datetime.now(UTC).date()
 
 
-def latest(day: date) -> str:
+def find_latest_month(day: date) -> str:
     """The last month in which a suppression that is judged on ``day`` may end."""
     return (day + LONGEST).strftime("%Y-%m")
 
 
-def in_force(entries: Iterable[Suppression], day: date) -> dict[str, Suppression]:
+def list_in_force(entries: Iterable[Suppression], day: date) -> dict[str, Suppression]:
     """Suppressions that count on ``day``, by code."""
-    first, last = day.strftime("%Y-%m"), latest(day)
+    first, last = day.strftime("%Y-%m"), find_latest_month(day)
     return {
         entry.code: entry
         for entry in entries
@@ -51,25 +51,25 @@ def in_force(entries: Iterable[Suppression], day: date) -> dict[str, Suppression
     }
 
 
-def noted(mistake: LocatedFinding, entry: Suppression) -> LocatedFinding:
+def note_suppression(mistake: LocatedFinding, entry: Suppression) -> LocatedFinding:
     """The note that stands in the place of a finding that is suppressed; nothing corrects it."""
     finding = mistake.finding
     message = f"suppressed until {entry.until} ({entry.reason.strip()}): {finding.message}"
     return LocatedFinding(msgspec.structs.replace(finding, severity=Severity.NOTE, message=message))
 
 
-def stale(case: LintContext, found: set[str]) -> Iterator[Problem]:
+def check_stale(case: LintContext, found: set[str]) -> Iterator[Problem]:
     """SK606 too: suppressions in force of codes that were looked for and not found."""
     entries = case.scenario.spec.suppress
-    known = in_force(entries, today())
+    known = list_in_force(entries, get_today())
     for i, entry in enumerate(entries):
         if entry.code in known and entry.code not in found:
             place, message = ("spec", "suppress", i), f"the file has no finding {entry.code} that it could silence"
-            edits = dropped(case, i)
+            edits = build_drop_edit(case, i)
             yield Problem((*place, "code"), message, entry.code, "no suppression", "drop it", edits=edits)
 
 
-def dropped(case: LintContext, number: int) -> tuple[Edit, ...]:
+def build_drop_edit(case: LintContext, number: int) -> tuple[Edit, ...]:
     """The edit that takes out one suppression, and the list with the last one."""
     place: Place = ("spec", "suppress", number)
     return (Drop(place if len(case.scenario.spec.suppress) > 1 else place[:-1]),)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from scenario_kit.lint.promql import number
+from scenario_kit.lint.promql import read_number
 from scenario_kit.load import promql
 
 #: Series of kube-state-metrics that no author of an object writes: what controllers, kubelets and endpoints report.
@@ -58,23 +58,23 @@ def repeats_query(expr: str) -> bool:
     Of what is not PromQL nothing is said: SK117 tells.
     """
     try:
-        return not _measures(promql.parsed(expr))
+        return not _is_measurement(promql.parse_expression(expr))
     except ValueError:
         return False
 
 
-def _measures(node: Any) -> bool:
+def _is_measurement(node: Any) -> bool:
     kind, operator = type(node).__name__, str(getattr(node, "op", ""))
     if kind == "BinaryExpr":
-        sides = [_measures(side) for side in (node.lhs, node.rhs)]
+        sides = [_is_measurement(side) for side in (node.lhs, node.rhs)]
         if operator == "or":  # of two alternatives one may be a constant, for where there are no series
             return all(found for found, side in zip(sides, (node.lhs, node.rhs), strict=True) if _asks(side))
-        if operator == "*" and 0 in (number(node.lhs), number(node.rhs)):
+        if operator == "*" and 0 in (read_number(node.lhs), read_number(node.rhs)):
             return False
         return any(sides)
     if kind == "VectorSelector":
         return _selects_measured(node)
-    return any(_measures(child) for child in promql.children(node))
+    return any(_is_measurement(child) for child in promql.list_children(node))
 
 
 def _asks(node: Any) -> bool:

@@ -9,11 +9,11 @@ from typing import Final
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.catalog_context import AppCase, FaultCase, Rendering
 from scenario_kit.lint.place import Place
-from scenario_kit.lint.rule import Problem, Rule, add, also
+from scenario_kit.lint.rule import Problem, Rule, add, register_check
 from scenario_kit.load.edit import Put
 from scenario_kit.model import Severity
-from scenario_kit.render import NoChange, after
-from scenario_kit.render.engine import unsound
+from scenario_kit.render import NoChange, simulate_change
+from scenario_kit.render.engine import explain_unsound
 
 #: What a fault says on purpose about targets and parameters with which it cannot bite.
 _REFUSALS: Final = frozenset({"SK304", "SK120", "SK110"})
@@ -35,8 +35,8 @@ add(
 )
 
 
-@also("SK003", "Fault", "App")
-def folder_name(case: FaultCase | AppCase) -> Iterator[Problem]:
+@register_check("SK003", "Fault", "App")
+def check_folder_name(case: FaultCase | AppCase) -> Iterator[Problem]:
     """The folder has another name than the entry."""
     folder, name = case.path.resolve().parent.name, str(case.document.get("name", ""))
     if name != folder:
@@ -44,10 +44,10 @@ def folder_name(case: FaultCase | AppCase) -> Iterator[Problem]:
         yield Problem(("name",), message, folder, name, f"git mv {folder} {name}", edits=(Put(("name",), folder),))
 
 
-@also("SK123", "Fault")
-def expressions(case: FaultCase) -> Iterator[Problem]:
+@register_check("SK123", "Fault")
+def check_expressions(case: FaultCase) -> Iterator[Problem]:
     """A template that cannot be read, or that fails for a target at which the fault can be aimed."""
-    wrong = {place: said for place, text in case.positions.texts.items() if (said := unsound(text))}
+    wrong = {place: said for place, text in case.positions.texts.items() if (said := explain_unsound(text))}
     for place, said in wrong.items():
         text = case.positions.texts[place].strip()[:120]
         yield Problem(
@@ -71,8 +71,8 @@ def _place(message: str) -> Place:
     return (match[1], *(int(number) if number else name for number, name in steps))
 
 
-@also("SK123", "App")
-def manifests(case: AppCase) -> Iterator[Problem]:
+@register_check("SK123", "App")
+def check_manifests(case: AppCase) -> Iterator[Problem]:
     """Templates that yield no objects."""
     told: set[str] = set()
     for version in case.versions:
@@ -83,31 +83,31 @@ def manifests(case: AppCase) -> Iterator[Problem]:
             yield Problem(("name",), f"{version.error.message} ({version.app.version}{chosen})", fix=fix)
 
 
-@also("SK304", "Fault")
-def no_effect(case: FaultCase) -> Iterator[Problem]:
+@register_check("SK304", "Fault")
+def check_no_effect(case: FaultCase) -> Iterator[Problem]:
     """A change of the fault changes nothing, although the fault did not refuse to be rendered."""
-    for rendering, index, error in _unmade(case):
+    for rendering, index, error in _find_failing_changes(case):
         if isinstance(error, NoChange):
             message = f"{error.message} (aimed at {rendering.use.target} of {rendering.app.name})"
             fix = "let the template `refuse(…)` such targets and parameters"
             yield Problem(("changes", index), message, "the app as it was", "a change of it", fix)
 
 
-@also("SK121", "Fault")
-def impossible(case: FaultCase) -> Iterator[Problem]:
+@register_check("SK121", "Fault")
+def check_impossible(case: FaultCase) -> Iterator[Problem]:
     """A change of the fault cannot be made."""
-    for rendering, index, error in _unmade(case):
+    for rendering, index, error in _find_failing_changes(case):
         if not isinstance(error, NoChange):
             message = f"{error.message} (aimed at {rendering.use.target} of {rendering.app.name})"
             yield Problem(("changes", index), message, fix=error.fix)
 
 
-def _unmade(case: FaultCase) -> Iterator[tuple[Rendering, int, AuthoringError]]:
+def _find_failing_changes(case: FaultCase) -> Iterator[tuple[Rendering, int, AuthoringError]]:
     """The changes of each rendering that fail on the app's objects; indices count those that are rendered."""
     for rendering in case.renderings:
         objects = rendering.objects
         for i, change in enumerate(rendering.fault.changes if rendering.fault else ()):
             try:
-                objects = after(objects, change, rendering.app, rendering.app.namespace)
+                objects = simulate_change(objects, change, rendering.app, rendering.app.namespace)
             except AuthoringError as error:
                 yield rendering, i, error

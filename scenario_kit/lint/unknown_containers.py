@@ -6,13 +6,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scenario_kit.lint.lint_context import LintContext
-from scenario_kit.lint.simulation import mappings, part
+from scenario_kit.lint.simulation import get_part, list_mappings
 from scenario_kit.model import Change, Reference
 
 _LISTS = ("containers", "initContainers")
 
 
-def strangers(case: LintContext, change: Change, *, breaks: bool = False) -> Iterator[tuple[str, list[str]]]:
+def find_unknown_containers(
+    case: LintContext, change: Change, *, breaks: bool = False
+) -> Iterator[tuple[str, list[str]]]:
     """Each container that a strategic patch would add to a workload, with those that there are.
 
     What a fault took away, or put there, is no stranger to a repair. A fault (``breaks``) may add a container on
@@ -26,13 +28,13 @@ def strangers(case: LintContext, change: Change, *, breaks: bool = False) -> Ite
     alike = [*(case.objects or ()), *broken]
     there = [o for o in alike if (o["kind"], o["metadata"]["name"]) == (ref.kind, ref.name)]
     for kind in _LISTS:
-        known = sorted({name for o in there for name in _named(o, kind)})
-        for name in _named(patch.patch, kind, bare=breaks):
+        known = sorted({name for o in there for name in _list_names(o, kind)})
+        for name in _list_names(patch.patch, kind, bare=breaks):
             if there and name not in known:
                 yield name, known
 
 
-def _named(workload: Mapping[str, Any], kind: str, *, bare: bool = False) -> list[str]:
+def _list_names(workload: Mapping[str, Any], kind: str, *, bare: bool = False) -> list[str]:
     """Names of the containers; ``bare``: of those without an image only."""
-    found = [c for _, c in mappings(part(workload, ("spec", "template", "spec", kind)))]
+    found = [c for _, c in list_mappings(get_part(workload, ("spec", "template", "spec", kind)))]
     return [str(c["name"]) for c in found if "name" in c and "$patch" not in c and not (bare and "image" in c)]

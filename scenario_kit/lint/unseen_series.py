@@ -13,13 +13,13 @@ from typing import Any, Final, NamedTuple
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.catalog_context import PackCase
-from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.lint.rule import Problem, register_rule
 from scenario_kit.load import did_you_mean
 from scenario_kit.load.edit import Put
-from scenario_kit.load.promql import parsed, walk
-from scenario_kit.load.suggest import only, suggest
+from scenario_kit.load.promql import parse_expression, walk
+from scenario_kit.load.suggest import find_only, suggest
 from scenario_kit.model import Severity
-from scenario_kit.model.re2 import pattern
+from scenario_kit.model.re2 import compile_pattern
 from scenario_kit.model.series import LABELS, VALUES
 
 #: The label that every expression gets a matcher of.
@@ -40,7 +40,7 @@ class _SeriesProblem(NamedTuple):
     known: frozenset[str]
 
 
-@rule(
+@register_rule(
     "SK315",
     why="a rule over a series that nothing exports never fires, and `absent` over one always does",
     bad='sum by (service) (rate(traces_span_metrics_call_total{status_code="ERROR"}[2m])) > 1',
@@ -50,7 +50,7 @@ class _SeriesProblem(NamedTuple):
     severity=Severity.WARNING,
     about=("Pack",),
 )
-def unseen(case: PackCase) -> Iterator[Problem]:
+def check_unseen(case: PackCase) -> Iterator[Problem]:
     """A rule asks for a series that cannot exist."""
     if _is_of_foreign_cluster(case.catalog, case.name):
         return
@@ -61,12 +61,12 @@ def unseen(case: PackCase) -> Iterator[Problem]:
         if not isinstance(expr, str):
             continue
         try:
-            tree = parsed(expr)
+            tree = parse_expression(expr)
         except ValueError:
             continue  # SK117
         name = entry.get("alert") or entry.get("record")
         for said in dict.fromkeys(_examine(tree, recorded, components)):
-            meant = only(said.word, said.known)
+            meant = find_only(said.word, said.known)
             edits = (Put((*place, "expr"), _respell(expr, said.word, meant)),) if meant else ()
             yield Problem(
                 (*place, "expr"), f"'{name}' asks for {said.message}", said.observed, fix=_suggest(said), edits=edits
@@ -167,6 +167,6 @@ def _matches(matcher: Any, value: str) -> bool:
     if operator in ("Equal", "NotEqual"):
         return (value == wanted) == (operator == "Equal")
     try:
-        return pattern(wanted).matches(value) == (operator == "Re")
+        return compile_pattern(wanted).matches(value) == (operator == "Re")
     except ValueError:
         return True  # SK117

@@ -9,20 +9,20 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from scenario_kit.errors import AuthoringError, UsageError
-from scenario_kit.load.disk_cache import kept
+from scenario_kit.load.disk_cache import cache_json
 from scenario_kit.load.document import Document, Path_, Positions, parse, read_document
 from scenario_kit.load.edit import Put
-from scenario_kit.load.folders import below
-from scenario_kit.load.schemas import schema_findings
-from scenario_kit.load.suggest import COLLECTIONS, did_you_mean, nearby, suggest
-from scenario_kit.load.validation import LocatedFinding, mistakes
+from scenario_kit.load.folders import list_below
+from scenario_kit.load.schemas import check_schema
+from scenario_kit.load.suggest import COLLECTIONS, did_you_mean, suggest, suggest_path
+from scenario_kit.load.validation import LocatedFinding, find_mistakes
 from scenario_kit.model import FaultType, Finding, Object, Position, Scenario, ScenarioSpec, Severity
-from scenario_kit.schema import authoring, source
+from scenario_kit.schema import build_authoring_schema, source
 
 __all__ = [
-    "COLLECTIONS", "Loaded", "LoadedFault", "LocatedFinding", "Mistaken", "Position", "Positions", "app_in",
-    "did_you_mean", "fault_in", "load_app", "load_fault", "load_pack", "load_scenario", "nearby", "pack_in",
-    "read_plan", "read_scenario", "scenario_files", "scenario_from_object", "schema_of", "suggest",
+    "COLLECTIONS", "Loaded", "LoadedFault", "LocatedFinding", "Mistaken", "Position", "Positions", "parse_app",
+    "did_you_mean", "parse_fault", "load_app", "load_fault", "load_pack", "load_scenario", "suggest_path", "pack_in",
+    "read_plan", "read_scenario", "find_scenario_files", "parse_scenario_object", "get_schema", "suggest",
 ]  # fmt: skip
 
 
@@ -31,7 +31,7 @@ _SCENARIO: Final = "scenario.yaml"
 
 
 class Mistaken(AuthoringError):
-    """A file that does not have the shape of what it should hold; ``mistakes`` also tell how to correct them."""
+    """A file that does not have the shape of what it should hold; ``find_mistakes`` also tell how to correct them."""
 
     def __init__(self, message: str, mistakes: Sequence[LocatedFinding]) -> None:
         super().__init__(message, [mistake.finding for mistake in mistakes])
@@ -52,7 +52,7 @@ class LoadedFault(NamedTuple):
     positions: Positions
 
 
-def scenario_files(paths: Sequence[Path]) -> list[Path]:
+def find_scenario_files(paths: Sequence[Path]) -> list[Path]:
     """The scenario files that paths mean: a file itself, every ``scenario.yaml`` below a folder.
 
     Raises:
@@ -62,9 +62,9 @@ def scenario_files(paths: Sequence[Path]) -> list[Path]:
     for path in paths:
         if not path.exists():
             raise UsageError(
-                f"there is no {path}", fix=nearby(path) or "name a scenario file, or a folder that holds some"
+                f"there is no {path}", fix=suggest_path(path) or "name a scenario file, or a folder that holds some"
             )
-        files = below(path, lambda _, name: name == _SCENARIO, _SCENARIO) if path.is_dir() else [path]
+        files = list_below(path, lambda _, name: name == _SCENARIO, _SCENARIO) if path.is_dir() else [path]
         if not files:
             raise UsageError(f"{path} holds no scenario.yaml", fix="name a folder that does, or a scenario file")
         found |= dict.fromkeys(files)
@@ -78,23 +78,23 @@ def load_scenario(path: Path) -> Loaded:
         UsageError: there is no such file.
         AuthoringError: with every mistake of the file as a finding.
     """
-    return _scenario_of(read_document(path))
+    return _build_scenario(read_document(path))
 
 
 def read_scenario(text: str, path: str) -> Loaded:
     """The scenario in a text; ``path`` is what positions show. Raises as ``load_scenario``."""
-    return _scenario_of(parse(text, path))
+    return _build_scenario(parse(text, path))
 
 
-def _scenario_of(document: Document) -> Loaded:
+def _build_scenario(document: Document) -> Loaded:
     _is_a("Scenario", document)
-    data = _checked("Scenario", document)
+    data = _check_document("Scenario", document)
     return Loaded(
         Scenario(name=data["metadata"]["name"], spec=ScenarioSpec.from_json(data["spec"])), document.positions
     )
 
 
-def scenario_from_object(obj: Object) -> Scenario:
+def parse_scenario_object(obj: Object) -> Scenario:
     """The scenario in an object that the API server stored (its schema has judged it).
 
     kubectl reads YAML 1.1 and sends an unquoted ``on`` as ``true``; the CRD accepts that, and here it is undone.
@@ -106,58 +106,64 @@ def scenario_from_object(obj: Object) -> Scenario:
     try:
         return Scenario(
             name=name,
-            spec=ScenarioSpec.from_json(_spelled_on(obj["spec"], authoring("Scenario")["properties"]["spec"])),
+            spec=ScenarioSpec.from_json(
+                _restore_on(obj["spec"], build_authoring_schema("Scenario")["properties"]["spec"])
+            ),
         )
     except msgspec.ValidationError as error:
         position = Position(path=f"Scenario/{name}")
         raise AuthoringError(
             f"Scenario/{name} cannot be read: {error}",
-            [_error("SK104", str(error), position, "apply it again, from a file that `scenario-kit lint` accepts")],
+            [
+                _build_error(
+                    "SK104", str(error), position, "apply it again, from a file that `scenario-kit lint` accepts"
+                )
+            ],
         ) from error
 
 
-def _spelled_on(data: Any, schema: Object) -> Any:
+def _restore_on(data: Any, schema: Object) -> Any:
     if isinstance(data, list) and "items" in schema:
-        return [_spelled_on(item, schema["items"]) for item in data]
+        return [_restore_on(item, schema["items"]) for item in data]
     fields = schema.get("properties", {})
     if not isinstance(data, dict) or not fields:
         return data
     renamed = {("on" if name == "true" and "on" in fields else name): part for name, part in data.items()}
-    return {name: _spelled_on(part, fields.get(name, {})) for name, part in renamed.items()}
+    return {name: _restore_on(part, fields.get(name, {})) for name, part in renamed.items()}
 
 
 def load_fault(path: Path) -> LoadedFault:
     """The fault in a ``fault.yaml``; its templates stay unrendered. Raises as ``load_scenario``."""
-    return fault_in(read_document(path))
+    return parse_fault(read_document(path))
 
 
-def fault_in(document: Document) -> LoadedFault:
+def parse_fault(document: Document) -> LoadedFault:
     """The fault in a document; raises as ``load_fault``, but for the file."""
-    data = _checked("Fault", document)
+    data = _check_document("Fault", document)
     schema = data.get("parameters", {})
-    _raise(document, [LocatedFinding(f) for f in schema_findings(schema, document.positions, ("parameters",))])
+    _raise(document, [LocatedFinding(f) for f in check_schema(schema, document.positions, ("parameters",))])
     return LoadedFault(FaultType.from_json(data), document.positions)
 
 
 def load_app(path: Path) -> Object:
     """The document of an ``app.yaml``, checked. Raises as ``load_scenario``."""
-    return app_in(read_document(path))
+    return parse_app(read_document(path))
 
 
 def read_plan(path: Path) -> tuple[Object, Positions]:
     """The document of a plan of one's own, checked, and where its fields stand. Raises as ``load_scenario``."""
     document = read_document(path)
-    return _checked("Plan", document), document.positions
+    return _check_document("Plan", document), document.positions
 
 
-def app_in(document: Document) -> Object:
+def parse_app(document: Document) -> Object:
     """The app in a document, checked; raises as ``load_app``, but for the file."""
-    data = _checked("App", document)
+    data = _check_document("App", document)
     places: list[Path_] = [("options",), *(("versions", version, "options") for version in data["versions"])]
     broken: list[LocatedFinding] = []
     for place in places:
-        schema = _part(data, place)
-        broken += [LocatedFinding(finding) for finding in schema_findings(schema, document.positions, place)]
+        schema = _get_part(data, place)
+        broken += [LocatedFinding(finding) for finding in check_schema(schema, document.positions, place)]
         broken += _needs(schema, document.positions, place)
     _raise(document, broken)
     return data
@@ -174,16 +180,16 @@ def pack_in(document: Document) -> Object:
     if "tests" in data and "groups" not in data:
         told = "the file holds tests of rules, and no rules"
         fix = f"put it in tests/<pack>.yaml, not in {Path(document.positions.path).name}"
-        _raise(document, [LocatedFinding(_error("SK104", told, document.positions.key("tests"), fix))])
+        _raise(document, [LocatedFinding(_build_error("SK104", told, document.positions.key("tests"), fix))])
     wrapped = "kind" in data
-    return _checked("PrometheusRule" if wrapped else "Pack", document)
+    return _check_document("PrometheusRule" if wrapped else "Pack", document)
 
 
-def schema_of(kind: str) -> Object:
+def get_schema(kind: str) -> Object:
     """``schema.authoring``, kept on disk: putting the definitions together takes longer than judging a file by them."""
     if kind not in _SCHEMAS:
         files = Path(source.__file__).parent.glob("*.[yp]*")
-        _SCHEMAS[kind] = kept(f"schema-{kind}", files, (), lambda: authoring(kind))
+        _SCHEMAS[kind] = cache_json(f"schema-{kind}", files, (), lambda: build_authoring_schema(kind))
     return _SCHEMAS[kind]
 
 
@@ -195,17 +201,17 @@ def _is_a(kind: str, document: Document) -> None:
     data = document.data
     if isinstance(data, dict) and "kind" in data and data["kind"] != kind:
         message = f"the file holds a '{data['kind']}', not a '{kind}'"
-        told = _error("SK104", message, document.positions.value("kind"), f"write `kind: {kind}`")
+        told = _build_error("SK104", message, document.positions.value("kind"), f"write `kind: {kind}`")
         _raise(document, [LocatedFinding(told, (Put(("kind",), kind),))])
 
 
-def _checked(kind: str, document: Document) -> Object:
-    _raise(document, mistakes(document.data, schema_of(kind), document.positions))
+def _check_document(kind: str, document: Document) -> Object:
+    _raise(document, find_mistakes(document.data, get_schema(kind), document.positions))
     data: Object = document.data
     return data
 
 
-def _part(data: Object, place: Path_) -> Any:
+def _get_part(data: Object, place: Path_) -> Any:
     part: Any = data
     for key in place:
         part = part.get(key) or {}
@@ -221,10 +227,10 @@ def _needs(schema: Any, positions: Positions, place: Path_) -> Iterator[LocatedF
         if not all(isinstance(group, list) and all(isinstance(need, str) for need in group) for group in groups):
             at = positions.value(*place, "properties", name, "x-requires")
             message = f"`x-requires` of option '{name}' does not say capabilities by value"
-            yield LocatedFinding(_error("SK104", message, at, "x-requires: {<value>: [<capability>]}"))
+            yield LocatedFinding(_build_error("SK104", message, at, "x-requires: {<value>: [<capability>]}"))
 
 
-def _error(code: str, message: str, at: Position, fix: str) -> Finding:
+def _build_error(code: str, message: str, at: Position, fix: str) -> Finding:
     return Finding(code=code, severity=Severity.ERROR, message=message, position=at, fix=fix)
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from scenario_kit.load.document import Path_
 from scenario_kit.load.edit import Edit, Put, Rename
-from scenario_kit.load.suggest import only
+from scenario_kit.load.suggest import find_only
 
 _DURATION: Final = re.compile(r"\s*([0-9]+)\s*(s|sec|seconds?|m|min|minutes?|h|hours?)\s*$")
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3600}
@@ -24,35 +24,39 @@ _KINDS: Final = {
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 
 
-def renamed(place: Path_, name: str, known: Iterable[str], there: Mapping[str, Any]) -> tuple[Edit, ...]:
+def fix_field_name(place: Path_, name: str, known: Iterable[str], there: Mapping[str, Any]) -> tuple[Edit, ...]:
     """A misspelled field gets the one name that is close and not taken."""
-    close = only(name, known)
+    close = find_only(name, known)
     return (Rename((*place, name), close),) if close and close not in there else ()
 
 
-def missing(place: Path_, name: str, schema: Mapping[str, Any]) -> tuple[Edit, ...]:
+def fix_missing(place: Path_, name: str, schema: Mapping[str, Any]) -> tuple[Edit, ...]:
     """A missing field that can have one value only."""
     part = schema.get("properties", {}).get(name, {})
     values = part.get("enum", ())
     return (Put((*place, name), values[0]),) if len(values) == 1 else ()
 
 
-def corrected(place: Path_, rule: str, wanted: Any, got: Any, raw: str | None) -> tuple[Edit, ...]:
+def fix_value(place: Path_, rule: str, wanted: Any, got: Any, raw: str | None) -> tuple[Edit, ...]:
     """Another value for one of a wrong type or spelling. ``raw`` is how the file spells a number or a boolean."""
     value: Any = None
     if rule == "type":
-        value = _of_type(place, str(wanted), got, raw)
+        value = _convert_type(place, str(wanted), got, raw)
     elif rule == "enum":
         choices = [choice for choice in wanted if choice not in ("", None)]
-        value = choices[0] if len(choices) == 1 else only(str(got), [str(choice) for choice in choices])
+        value = choices[0] if len(choices) == 1 else find_only(str(got), [str(choice) for choice in choices])
     elif rule == "pattern" and isinstance(got, str):
         value = (
-            reference(got) if "[A-Z]" in wanted else kebab(got) if wanted.startswith("^[a-z0-9]([-a-z0-9]*") else None
+            normalize_reference(got)
+            if "[A-Z]" in wanted
+            else convert_to_kebab(got)
+            if wanted.startswith("^[a-z0-9]([-a-z0-9]*")
+            else None
         )
     return (Put(place, value),) if value is not None and value != got else ()
 
 
-def _of_type(place: Path_, wanted: str, got: Any, raw: str | None) -> Any:
+def _convert_type(place: Path_, wanted: str, got: Any, raw: str | None) -> Any:
     if wanted == "integer" and isinstance(got, str):
         if re.fullmatch(r"[-+]?[0-9]{1,18}", got.strip()):
             return int(got)
@@ -67,14 +71,14 @@ def _of_type(place: Path_, wanted: str, got: Any, raw: str | None) -> Any:
     return [got] if wanted == "array" and isinstance(got, str | dict) else None
 
 
-def kebab(text: str) -> str | None:
+def convert_to_kebab(text: str) -> str | None:
     """The text as a name in kebab case, or None where nothing is left of it."""
     spaced = re.sub(r"([a-z0-9])([A-Z])", r"\1-\2", text)
     name = re.sub(r"[^a-z0-9]+", "-", spaced.lower()).strip("-")
     return name if _NAME.fullmatch(name) else None
 
 
-def reference(text: str) -> str | None:
+def normalize_reference(text: str) -> str | None:
     """A reference whose kind is written as kubectl allows it: ``deploy/cart``."""
     kind, slash, name = text.rpartition("/")
     namespace, inner, kind = kind.rpartition("/")

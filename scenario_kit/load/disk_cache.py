@@ -34,12 +34,12 @@ _ABANDONED_SECONDS: Final = 3600
 _SUM: Final = hashlib.sha256().digest_size
 
 
-def kept(kind: str, files: Iterable[Path], more: Iterable[str], make: Callable[[], Any]) -> Any:
-    """``kept_bytes`` for plain JSON types."""
-    return msgspec.json.decode(kept_bytes(kind, files, more, lambda: msgspec.json.encode(make())))
+def cache_json(kind: str, files: Iterable[Path], more: Iterable[str], make: Callable[[], Any]) -> Any:
+    """``cache_bytes`` for plain JSON types."""
+    return msgspec.json.decode(cache_bytes(kind, files, more, lambda: msgspec.json.encode(make())))
 
 
-def kept_bytes(kind: str, files: Iterable[Path], more: Iterable[str], make: Callable[[], bytes]) -> bytes:
+def cache_bytes(kind: str, files: Iterable[Path], more: Iterable[str], make: Callable[[], bytes]) -> bytes:
     """What ``make`` answers, or what it answered for the same content before.
 
     Args:
@@ -48,25 +48,25 @@ def kept_bytes(kind: str, files: Iterable[Path], more: Iterable[str], make: Call
         more: what else it depends on.
         make: works it out. Its errors are not kept.
     """
-    folder = _folder()
+    folder = _find_folder()
     if folder is None:
         return make()
     files, more = sorted(files), tuple(more)
-    key = _key(files, more)
+    key = _make_key(files, more)
     if key is None:
         return make()
     entry = folder / f"{kind}-{key}.json"
     with contextlib.suppress(OSError):
-        if (found := _read(entry)) is not None:
+        if (found := _read_entry(entry)) is not None:
             return found
     result = make()
-    if len(result) <= MOST_OF_ONE and _key(files, more) == key:  # or a file changed meanwhile
+    if len(result) <= MOST_OF_ONE and _make_key(files, more) == key:  # or a file changed meanwhile
         with contextlib.suppress(OSError):
             _write(entry, result)
     return result
 
 
-def _folder() -> Path | None:
+def _find_folder() -> Path | None:
     """The folder of the entries, made if it is not there; None where there is none that is ours alone."""
     named = os.environ.get(VARIABLE)
     if named == "":
@@ -75,19 +75,19 @@ def _folder() -> Path | None:
     folder = base if named else base / "scenario-kit" / "lint"
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return folder if _ours(folder.lstat(), stat.S_ISDIR) else None
+        return folder if _is_ours(folder.lstat(), stat.S_ISDIR) else None
     except (OSError, RuntimeError):  # the second: no home
         return None
 
 
-def _ours(state: os.stat_result, kind: Callable[[int], bool]) -> bool:
+def _is_ours(state: os.stat_result, kind: Callable[[int], bool]) -> bool:
     """Whether nobody else could have written it, root apart. A link is never ours."""
     return kind(state.st_mode) and state.st_uid == os.getuid() and not state.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
-def _key(files: Iterable[Path], more: Iterable[str]) -> str | None:
+def _make_key(files: Iterable[Path], more: Iterable[str]) -> str | None:
     """None where a file is too large to be worth it."""
-    sums = hashlib.sha256(_code())
+    sums = hashlib.sha256(_digest_code())
     for path in files:
         try:
             with path.open("rb") as file:
@@ -103,7 +103,7 @@ def _key(files: Iterable[Path], more: Iterable[str]) -> str | None:
 
 
 @cache
-def _code() -> bytes:
+def _digest_code() -> bytes:
     """What makes the answers: our own code, by the times and sizes of its files, and its version."""
     root = Path(scenario_kit.__file__).parent
     sums = hashlib.sha256(scenario_kit.__version__.encode())
@@ -116,11 +116,11 @@ def _code() -> bytes:
     return sums.digest()
 
 
-def _read(entry: Path) -> bytes | None:
+def _read_entry(entry: Path) -> bytes | None:
     """What an entry holds; None where somebody else could have written it, or it is damaged."""
     handle = os.open(entry, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(handle, "rb") as file:
-        if not _ours(os.fstat(handle), stat.S_ISREG):
+        if not _is_ours(os.fstat(handle), stat.S_ISREG):
             return None
         data = file.read(MOST_OF_ONE + _SUM + 1)
     return data[_SUM:] if hashlib.sha256(data[_SUM:]).digest() == data[:_SUM] else None

@@ -18,10 +18,10 @@ from typing import Any, NamedTuple, NoReturn
 import yaml
 
 from scenario_kit.errors import AuthoringError, UsageError
-from scenario_kit.load.modeline import Modeline, modeline
-from scenario_kit.load.nodes import UNDECIDED, Composer, TextLimits, Unbounded, undecided
-from scenario_kit.load.syntax_errors import Trouble, cause
-from scenario_kit.load.yaml11 import elsewhere
+from scenario_kit.load.modeline import Modeline, find_modeline
+from scenario_kit.load.nodes import UNDECIDED, Composer, TextLimits, Unbounded, mark_undecided
+from scenario_kit.load.syntax_errors import Trouble, find_cause
+from scenario_kit.load.yaml11 import explain_yaml11
 from scenario_kit.model import Finding, Position, Severity
 
 #: A place in a document: field names and list indices from the root.
@@ -100,12 +100,12 @@ def read_document(path: Path) -> Document:
         UsageError: there is no such file.
         AuthoringError: it is no file, cannot be read, is not UTF-8, too large, not YAML, or not exactly one document.
     """
-    return parse(text_of(path).removeprefix(_MARK), str(path))
+    return parse(read_text(path).removeprefix(_MARK), str(path))
 
 
-def text_of(path: Path, most: int = MAX_BYTES) -> str:
-    """The text of a file of at most so many bytes; raises as ``bytes_of``, and where it is not UTF-8."""
-    raw = bytes_of(path, most)
+def read_text(path: Path, most: int = MAX_BYTES) -> str:
+    """The text of a file of at most so many bytes; raises as ``read_bytes``, and where it is not UTF-8."""
+    raw = read_bytes(path, most)
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -115,7 +115,7 @@ def text_of(path: Path, most: int = MAX_BYTES) -> str:
         _refuse(str(path), (line, column), told, "save it as UTF-8")
 
 
-def bytes_of(path: Path, most: int = MAX_BYTES) -> bytes:
+def read_bytes(path: Path, most: int = MAX_BYTES) -> bytes:
     """What a file holds. Pipes, devices and folders are told apart before anything is read: they may have no end.
 
     Raises:
@@ -124,7 +124,7 @@ def bytes_of(path: Path, most: int = MAX_BYTES) -> bytes:
     """
     shown = str(path)
     try:
-        raw = _bytes(path, most + 1)
+        raw = _read_head(path, most + 1)
     except (FileNotFoundError, NotADirectoryError) as error:
         if path.is_symlink():
             _refuse(shown, (0, 0), "the link leads nowhere", "point it at a file, or remove it")
@@ -141,7 +141,7 @@ def bytes_of(path: Path, most: int = MAX_BYTES) -> bytes:
     return raw
 
 
-def _bytes(path: Path, most: int) -> bytes | None:
+def _read_head(path: Path, most: int) -> bytes | None:
     """The first bytes of a file; None for a folder, a pipe, a device: they may have no end, or never begin."""
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
@@ -162,13 +162,13 @@ def parse(text: str, path: str) -> Document:
     if _MARK in text:  # at the start libyaml would pass over it, and its positions would be off by one
         _refuse_character(path, text, _MARK)
     try:
-        first, second = _first_two(_nodes(text))
+        first, second = _take_two(_compose_nodes(text))
     except Unbounded as error:
-        _refuse(path, _at(error.problem_mark), str(error.problem), error.fix)
+        _refuse(path, _locate(error.problem_mark), str(error.problem), error.fix)
     except yaml.MarkedYAMLError as error:
-        since = _at(error.context_mark) if error.context_mark else None
-        at = _at(error.problem_mark or error.context_mark)
-        found = cause(text, Trouble(str(error.problem), at, str(error.context or ""), since))
+        since = _locate(error.context_mark) if error.context_mark else None
+        at = _locate(error.problem_mark or error.context_mark)
+        found = find_cause(text, Trouble(str(error.problem), at, str(error.context or ""), since))
         _refuse(path, found.at, f"the file is not YAML: {found.message}", found.fix)
     except yaml.reader.ReaderError as error:
         _refuse_character(path, text, chr(error.character))
@@ -177,18 +177,18 @@ def parse(text: str, path: str) -> Document:
     if first is None:
         _refuse(path, (0, 0), "the file holds no document", "write one, or remove the file")
     if second is not None:
-        _refuse(path, _at(second.start_mark), "the file holds more than one document", "one file per object")
+        _refuse(path, _locate(second.start_mark), "the file holds more than one document", "one file per object")
     reader = _NodeReader(path)
     data = reader.convert(first, ())
-    reader.positions.modeline = modeline(text)
+    reader.positions.modeline = find_modeline(text)
     return Document(data, reader.positions, tuple(reader.findings))
 
 
-def _nodes(text: str) -> Iterator[yaml.Node]:
-    return Composer(LOADER(text), BOUNDS, undecided).documents()
+def _compose_nodes(text: str) -> Iterator[yaml.Node]:
+    return Composer(LOADER(text), BOUNDS, mark_undecided).documents()
 
 
-def _first_two(nodes: Iterator[yaml.Node]) -> tuple[yaml.Node | None, yaml.Node | None]:
+def _take_two(nodes: Iterator[yaml.Node]) -> tuple[yaml.Node | None, yaml.Node | None]:
     return next(nodes, None), next(nodes, None)
 
 
@@ -215,9 +215,9 @@ class _NodeReader:
             return [self.convert(part, (*place, i)) for i, part in enumerate(node.value)]
         assert isinstance(node, yaml.ScalarNode)  # the only other kind of node
         if node.tag not in _PLAIN_TAGS:
-            self._mistake(node, f"the tag '{shown(node.tag)}' is not allowed", "remove the tag")
-        value = node.value if node.style or node.tag == _TAG + "str" else scalar(node.value)
-        if not node.style and (there := elsewhere(node.value, value)):
+            self._mistake(node, f"the tag '{shorten_text(node.tag)}' is not allowed", "remove the tag")
+        value = node.value if node.style or node.tag == _TAG + "str" else parse_scalar(node.value)
+        if not node.style and (there := explain_yaml11(node.value, value)):
             self.positions.elsewhere[place] = there
         if isinstance(value, str):
             self.positions.texts[place] = value
@@ -239,26 +239,28 @@ class _NodeReader:
                 continue
             if name in result:
                 first = self.positions.key(*place, name)
-                self._mistake(key, f"`{shown(name)}` is written twice; first in line {first.line}", "keep one of them")
+                self._mistake(
+                    key, f"`{shorten_text(name)}` is written twice; first in line {first.line}", "keep one of them"
+                )
                 continue
-            if not key.style and (there := elsewhere(name, name)):
+            if not key.style and (there := explain_yaml11(name, name)):
                 self.positions.elsewhere_keys[(*place, name)] = there
             result[name] = self.convert(value, (*place, name), key)
         return result
 
     def _tagged(self, node: yaml.Node, kind: str) -> None:
         if node.tag != _TAG + kind:
-            self._mistake(node, f"the tag '{shown(node.tag)}' is not allowed", "remove the tag")
+            self._mistake(node, f"the tag '{shorten_text(node.tag)}' is not allowed", "remove the tag")
 
     def _mistake(self, node: yaml.Node, message: str, fix: str) -> None:
         if len(self.findings) > MOST_FINDINGS:
             return
         if len(self.findings) == MOST_FINDINGS:
             message, fix = f"there are more than {MOST_FINDINGS} mistakes; this is the next", "correct the others first"
-        self.findings.append(mistake(self.positions.path, _mark(node), message, fix))
+        self.findings.append(build_syntax_error(self.positions.path, _mark(node), message, fix))
 
 
-def scalar(text: str) -> Any:
+def parse_scalar(text: str) -> Any:
     """What a plain scalar means in the core schema of YAML 1.2; numbers too large for a machine stay text."""
     if text in _WORDS:
         return _WORDS[text]
@@ -270,25 +272,25 @@ def scalar(text: str) -> Any:
 
 
 def _mark(node: yaml.Node) -> tuple[int, int]:
-    return _at(node.start_mark)
+    return _locate(node.start_mark)
 
 
-def _at(mark: yaml.Mark | None) -> tuple[int, int]:
+def _locate(mark: yaml.Mark | None) -> tuple[int, int]:
     return (mark.line, mark.column) if mark else (0, 0)
 
 
-def shown(text: str, most: int = 60) -> str:
+def shorten_text(text: str, most: int = 60) -> str:
     """Text of a file as messages show it: short, and without characters that move a terminal or hide."""
     short = text if len(text) <= most else text[: most - 1] + "…"
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in short)
 
 
-def mistake(path: str, mark: tuple[int, int], message: str, fix: str) -> Finding:
+def build_syntax_error(path: str, mark: tuple[int, int], message: str, fix: str) -> Finding:
     """SK101: the file is not a document that could be read."""
     position = Position(path=path, line=mark[0] + 1, column=mark[1] + 1)
     return Finding(code="SK101", severity=Severity.ERROR, message=message, position=position, fix=fix)
 
 
 def _refuse(path: str, mark: tuple[int, int], message: str, fix: str) -> NoReturn:
-    told = mistake(path, mark, message, fix)
+    told = build_syntax_error(path, mark, message, fix)
     raise AuthoringError(f"{told.position}: {message}", (told,), fix=fix)

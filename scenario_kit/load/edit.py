@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import yaml
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.load.document import LOADER, Path_, parse, scalar
-from scenario_kit.load.modeline import with_schema
-from scenario_kit.load.yaml11 import elsewhere
+from scenario_kit.load.document import LOADER, Path_, parse, parse_scalar
+from scenario_kit.load.modeline import replace_schema
+from scenario_kit.load.yaml11 import explain_yaml11
 
 _PLAIN = re.compile(r"[A-Za-z/][-A-Za-z0-9_./]*(:[0-9][-A-Za-z0-9_.]*)?$")
 
@@ -56,28 +56,28 @@ class Unfit(Exception):
     """The edit cannot be made, or would say something else than was meant; the message tells which."""
 
 
-def edited(text: str, edits: Sequence[Edit]) -> str:
+def apply_edits(text: str, edits: Sequence[Edit]) -> str:
     """The text with the edits made, one after the other.
 
     Raises:
         Unfit: one of them cannot be made on this text without touching something else.
     """
     for edit in edits:
-        wanted = _meant(_values(text), edit)
-        text = _made(text, edit)
-        if _values(text) != wanted:
+        wanted = _apply_to_values(_load_values(text), edit)
+        text = _apply_edit(text, edit)
+        if _load_values(text) != wanted:
             raise Unfit(f"the file would not say what was meant by {edit}")
     return text
 
 
-def _values(text: str) -> Any:
+def _load_values(text: str) -> Any:
     try:
         return parse(text, "").data
     except AuthoringError as error:
         raise Unfit(error.message) from error
 
 
-def _meant(data: Any, edit: Edit) -> Any:
+def _apply_to_values(data: Any, edit: Edit) -> Any:
     """The plain values after the edit."""
     if isinstance(edit, Schema):
         return data
@@ -103,27 +103,27 @@ def _meant(data: Any, edit: Edit) -> Any:
     return data
 
 
-def _made(text: str, edit: Edit) -> str:
+def _apply_edit(text: str, edit: Edit) -> str:
     if isinstance(edit, Schema):
-        return with_schema(text, edit.path)
+        return replace_schema(text, edit.path)
     root = yaml.compose(text, Loader=LOADER)
     parents = [root]
     for part in edit.place[:-1]:
-        parents.append(_child(parents[-1], part)[1])
+        parents.append(_find_child(parents[-1], part)[1])
     parent, last = parents[-1], edit.place[-1]
     if isinstance(edit, Put):
         try:
-            key, node = _child(parent, last)
+            key, node = _find_child(parent, last)
         except Unfit:
-            return _added(text, parent, last, edit.value)
-        return _replaced(text, key, node, edit.value)
-    key, node = _child(parent, last)
+            return _append(text, parent, last, edit.value)
+        return _replace(text, key, node, edit.value)
+    key, node = _find_child(parent, last)
     if isinstance(edit, Rename):
-        return text[: key.start_mark.index] + _flow(edit.name) + text[key.end_mark.index :]
-    return _dropped(text, parent, key, node)
+        return text[: key.start_mark.index] + _format_flow(edit.name) + text[key.end_mark.index :]
+    return _drop(text, parent, key, node)
 
 
-def _child(parent: Any, part: str | int) -> tuple[Any, Any]:
+def _find_child(parent: Any, part: str | int) -> tuple[Any, Any]:
     """Key (the item itself in a list) and value."""
     if isinstance(parent, yaml.MappingNode):
         for key, value in parent.value:
@@ -134,9 +134,9 @@ def _child(parent: Any, part: str | int) -> tuple[Any, Any]:
     raise Unfit(f"there is no {part}")
 
 
-def _replaced(text: str, key: Any, node: Any, value: Any) -> str:
+def _replace(text: str, key: Any, node: Any, value: Any) -> str:
     start, end = node.start_mark.index, _end(text, node)
-    new = _flow(value)
+    new = _format_flow(value)
     if start == end and key is not node:  # `name:` with nothing behind it
         start = end = key.end_mark.index + 1
         new = " " + new
@@ -163,8 +163,12 @@ def _end(text: str, node: Any) -> int:
     return int(end)
 
 
-def _added(text: str, parent: Any, last: str | int, value: Any) -> str:
-    entry = _flow(value) if isinstance(parent, yaml.SequenceNode) else f"{_key(str(last))}: {_flow(value)}"
+def _append(text: str, parent: Any, last: str | int, value: Any) -> str:
+    entry = (
+        _format_flow(value)
+        if isinstance(parent, yaml.SequenceNode)
+        else f"{_format_key(str(last))}: {_format_flow(value)}"
+    )
     if not isinstance(parent, yaml.MappingNode | yaml.SequenceNode):
         raise Unfit("only lists and mappings can take more")
     if isinstance(parent, yaml.SequenceNode) and last != len(parent.value):
@@ -173,7 +177,7 @@ def _added(text: str, parent: Any, last: str | int, value: Any) -> str:
         end = parent.end_mark.index - 1
         if not parent.value:
             return text[:end] + entry + text[end:]
-        end = _last_end(text, parent)
+        end = _find_last_end(text, parent)
         return text[:end] + ", " + entry + text[end:]
     if not parent.value:
         raise Unfit("an empty block has no place for more")
@@ -184,19 +188,19 @@ def _added(text: str, parent: Any, last: str | int, value: Any) -> str:
         column = start - (text.rfind("\n", 0, start) + 1)
         entry = f"- {entry}"
     else:
-        entry = _lines(str(last), value, column)
-    end = _last_end(text, parent)
+        entry = _format_lines(str(last), value, column)
+    end = _find_last_end(text, parent)
     line = text.find("\n", end)  # behind a comment on the same line
     end = len(text) if line < 0 else line
     return text[:end] + "\n" + " " * column + entry + text[end:]
 
 
-def _last_end(text: str, parent: Any) -> int:
+def _find_last_end(text: str, parent: Any) -> int:
     last = parent.value[-1]
     return _end(text, last[1] if isinstance(last, tuple) else last)
 
 
-def _dropped(text: str, parent: Any, key: Any, node: Any) -> str:
+def _drop(text: str, parent: Any, key: Any, node: Any) -> str:
     siblings = [(entry if isinstance(entry, tuple) else (entry, entry)) for entry in parent.value]
     index = next(i for i, pair in enumerate(siblings) if pair[1] is node and pair[0] is key)
     start: int = key.start_mark.index
@@ -218,35 +222,40 @@ def _dropped(text: str, parent: Any, key: Any, node: Any) -> str:
     return text[:begin] + (text[line + 1 :] if line >= 0 else "")
 
 
-def _key(name: str) -> str:
+def _format_key(name: str) -> str:
     """A field's name: `on` is no truth value here, and is written as people write it."""
-    return name if _PLAIN.match(name) and scalar(name) == name else _flow(name)
+    return name if _PLAIN.match(name) and parse_scalar(name) == name else _format_flow(name)
 
 
-def _lines(name: str, value: Any, column: int) -> str:
+def _format_lines(name: str, value: Any, column: int) -> str:
     """A field of a block: lists of objects, and what holds some, over several lines, each entry on one."""
-    if not _long(value):
-        return f"{_key(name)}: {_flow(value)}"
+    if not _is_long(value):
+        return f"{_format_key(name)}: {_format_flow(value)}"
     if isinstance(value, dict):
-        parts = [" " * (column + 2) + _lines(k, v, column + 2) for k, v in value.items()]
+        parts = [" " * (column + 2) + _format_lines(k, v, column + 2) for k, v in value.items()]
     else:
-        parts = [f"{' ' * column}- {_flow(part)}" for part in value]
-    return "\n".join([f"{_key(name)}:", *parts])
+        parts = [f"{' ' * column}- {_format_flow(part)}" for part in value]
+    return "\n".join([f"{_format_key(name)}:", *parts])
 
 
-def _long(value: Any) -> bool:
+def _is_long(value: Any) -> bool:
     """Whether a value is a list of objects, or holds one."""
     if isinstance(value, dict):
-        return any(map(_long, value.values()))
+        return any(map(_is_long, value.values()))
     return isinstance(value, list | tuple) and any(isinstance(part, dict) for part in value)
 
 
-def _flow(value: Any) -> str:
+def _format_flow(value: Any) -> str:
     """A value on one line, as plain as it can be."""
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{_key(k)}: {_flow(v)}" for k, v in value.items()) + "}"
+        return "{" + ", ".join(f"{_format_key(k)}: {_format_flow(v)}" for k, v in value.items()) + "}"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(_flow(v) for v in value) + "]"
-    if isinstance(value, str) and _PLAIN.match(value) and scalar(value) == value and not elsewhere(value, value):
+        return "[" + ", ".join(_format_flow(v) for v in value) + "]"
+    if (
+        isinstance(value, str)
+        and _PLAIN.match(value)
+        and parse_scalar(value) == value
+        and not explain_yaml11(value, value)
+    ):
         return value
     return json.dumps(value, ensure_ascii=False)

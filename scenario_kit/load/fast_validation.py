@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from scenario_kit.model.re2 import pattern
+from scenario_kit.model.re2 import compile_pattern
 
 _TYPES: Final[dict[str, Callable[[Any], bool]]] = {
     "object": lambda v: isinstance(v, dict),
@@ -23,14 +23,14 @@ _TYPES: Final[dict[str, Callable[[Any], bool]]] = {
 
 
 _LIMITS: Final[dict[str, Callable[[Any, Any], bool]]] = {
-    "minimum": lambda v, limit: not _number(v) or v >= limit,
-    "maximum": lambda v, limit: not _number(v) or v <= limit,
-    "exclusiveMinimum": lambda v, limit: not _number(v) or v > limit,
+    "minimum": lambda v, limit: not _is_number(v) or v >= limit,
+    "maximum": lambda v, limit: not _is_number(v) or v <= limit,
+    "exclusiveMinimum": lambda v, limit: not _is_number(v) or v > limit,
     "minLength": lambda v, limit: not isinstance(v, str) or len(v) >= limit,
     "maxLength": lambda v, limit: not isinstance(v, str) or len(v) <= limit,
     "minItems": lambda v, limit: not isinstance(v, list) or len(v) >= limit,
     "maxItems": lambda v, limit: not isinstance(v, list) or len(v) <= limit,
-    "pattern": lambda v, wanted: not isinstance(v, str) or pattern(wanted).found_in(v),
+    "pattern": lambda v, wanted: not isinstance(v, str) or compile_pattern(wanted).found_in(v),
     "enum": lambda v, wanted: any(v == w and isinstance(v, bool) == isinstance(w, bool) for w in wanted),
 }
 #: Keywords that say nothing about validity.
@@ -68,17 +68,17 @@ def _fits(value: Any, schema: dict[str, Any], keyword: str, wanted: Any) -> bool
         case "items":
             return not isinstance(value, list) or all(fits(item, wanted) for item in value)
         case "oneOf":
-            return sum(fits(value, part) for part in wanted) == 1 and _known(wanted)
+            return sum(fits(value, part) for part in wanted) == 1 and _has_known_keywords(wanted)
         case "anyOf":
             return any(fits(value, part) for part in wanted)
         case _:
             return False
 
 
-def _known(schemas: list[Any]) -> bool:
+def _has_known_keywords(schemas: list[Any]) -> bool:
     """``oneOf`` may count a branch as not fitting only where all of its keywords are known here."""
     return all(isinstance(s, dict) and s.keys() <= {"required", "type", *_LIMITS} for s in schemas)
 
 
-def _number(value: Any) -> bool:
+def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)

@@ -10,7 +10,7 @@ from pathlib import Path
 Wanted = Callable[[str, str], bool]
 
 
-def below(folder: Path, wanted: Wanted, closed: str) -> list[Path]:
+def list_below(folder: Path, wanted: Wanted, closed: str) -> list[Path]:
     """Everything below a folder that is wanted by its name, sorted; whether it is a file is for the reader to see.
 
     Links to folders are not followed, so loops of them have no effect. For a folder that cannot be opened stands the

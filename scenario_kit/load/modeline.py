@@ -21,7 +21,7 @@ class Modeline(NamedTuple):
     column: int
 
 
-def modeline(text: str) -> Modeline | None:
+def find_modeline(text: str) -> Modeline | None:
     """The first such comment above the content of a file."""
     for number, line in enumerate(text.split("\n")):
         if found := _MODELINE.match(line):
@@ -31,9 +31,9 @@ def modeline(text: str) -> Modeline | None:
     return None
 
 
-def with_schema(text: str, schema: str) -> str:
+def replace_schema(text: str, schema: str) -> str:
     """The text with another path in its comment; unchanged without one."""
-    found = modeline(text)
+    found = find_modeline(text)
     if found is None:
         return text
     lines = text.split("\n")
@@ -56,6 +56,6 @@ def find_schema(file: Path, name: str) -> Path | None:
     return None
 
 
-def path_from(file: Path, schema: Path) -> str:
+def make_schema_path(file: Path, schema: Path) -> str:
     """The path of a schema as the comment of a file spells it."""
     return Path(os.path.relpath(schema, file.absolute().parent)).as_posix()

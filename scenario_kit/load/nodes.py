@@ -170,7 +170,7 @@ class Composer:
             raise Unbounded(f"{verb} more than {most.characters} characters", event.start_mark, fix)
 
 
-def undecided(text: str, plain: bool) -> str:  # noqa: ARG001 - what scalars mean is left to whoever reads the nodes
+def mark_undecided(text: str, plain: bool) -> str:  # noqa: ARG001 - what scalars mean is left to whoever reads the nodes
     """Tags for ``Composer`` that tell plain scalars from quoted ones, and nothing more."""
     return UNDECIDED if plain else _TAG + "str"
 

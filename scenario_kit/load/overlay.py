@@ -8,16 +8,16 @@ from typing import Any
 from scenario_kit.model import Object
 
 
-def of_version(document: Object, version: str) -> Object:
+def select_version(document: Object, version: str) -> Object:
     """The document with the part of one version laid over what all versions share, mapping by mapping."""
     document = dict(document)
     own = (document.pop("versions", None) or {}).get(version) or {}
-    return _over(document, own)
+    return _overlay(document, own)
 
 
-def _over(base: Mapping[str, Any], own: Mapping[str, Any]) -> Object:
+def _overlay(base: Mapping[str, Any], own: Mapping[str, Any]) -> Object:
     merged = dict(base)
     for key, value in own.items():
         both = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
-        merged[key] = _over(merged[key], value) if both else value
+        merged[key] = _overlay(merged[key], value) if both else value
     return merged

@@ -19,13 +19,13 @@ _TOKEN: Final = re.compile(r"\w+|[^\w\s]")
 _CHILDREN: Final = ("lhs", "rhs", "param", "expr", "vector_selector")
 
 
-def parsed(expr: str) -> Any:
+def parse_expression(expr: str) -> Any:
     """The root of the tree of an expression.
 
     Raises:
         ValueError: not PromQL, too long, or nested too deep.
     """
-    tree, problem = _parsed(expr)
+    tree, problem = _parse_cached(expr)
     if problem:
         raise ValueError(problem)
     return tree
@@ -37,10 +37,10 @@ def walk(node: Any) -> Iterator[Any]:
     while left:
         node = left.pop()
         yield node
-        left += reversed(children(node))
+        left += reversed(list_children(node))
 
 
-def children(node: Any) -> list[Any]:
+def list_children(node: Any) -> list[Any]:
     """The nodes right below one."""
     found = [getattr(node, name, None) for name in _CHILDREN]
     return [child for child in (*found, *getattr(node, "args", ())) if child is not None]
@@ -50,20 +50,20 @@ def points(expr: str) -> int:
     """Of how many points of time one evaluation of an expression asks, where it asks of most.
 
     Raises:
-        ValueError: as ``parsed``.
+        ValueError: as ``parse_expression``.
     """
-    return int(_points(parsed(expr)))
+    return int(_points(parse_expression(expr)))
 
 
 def _points(node: Any) -> float:
-    below = max((_points(child) for child in children(node)), default=1.0)
+    below = max((_points(child) for child in list_children(node)), default=1.0)
     reach = getattr(node, "range", None)
     step = getattr(node, "step", None) or (_EVALUATION if type(node).__name__ == "SubqueryExpr" else _SCRAPE)
     return below * max(1.0, reach / step) if reach else below
 
 
 @lru_cache(maxsize=256)
-def _parsed(expr: str) -> tuple[Any, str]:
+def _parse_cached(expr: str) -> tuple[Any, str]:
     """The tree, or what is wrong: rules ask for the same expression again and again."""
     import promql_parser  # here, because most commands read no rules
 
@@ -75,7 +75,7 @@ def _parsed(expr: str) -> tuple[Any, str]:
         return None, str(error)
     level = [tree]
     for _ in range(MOST_LEVELS):
-        level = [child for node in level for child in children(node)]
+        level = [child for node in level for child in list_children(node)]
         if not level:
             return tree, ""
     return None, f"it nests deeper than {MOST_LEVELS} levels"

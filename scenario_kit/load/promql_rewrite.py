@@ -37,25 +37,25 @@ class _Token(NamedTuple):
     start: int
 
 
-def selectors(expr: str) -> list[Selector]:
+def find_selectors(expr: str) -> list[Selector]:
     """All vector selectors, from left to right. ``expr`` must be valid PromQL."""
     tokens = [_Token(m.lastgroup or "", m.group(), m.start()) for m in _TOKEN.finditer(expr) if m.lastgroup != "space"]
     found: list[Selector] = []
     index = 0
     while index < len(tokens):
-        token, after = tokens[index], _text(tokens, index + 1)
+        token, after = tokens[index], _read_token(tokens, index + 1)
         if token.text == "{":
-            found.append(_braced(tokens, index, token.start))
-            index = _closing(tokens, index, "}")
+            found.append(_parse_braced(tokens, index, token.start))
+            index = _find_closing(tokens, index, "}")
         elif token.text == "[":
-            index = _closing(tokens, index, "]")
+            index = _find_closing(tokens, index, "]")
         elif token.kind == "name":
             if after == "{":
-                found.append(_braced(tokens, index + 1, token.start))
-                index = _closing(tokens, index + 1, "}")
+                found.append(_parse_braced(tokens, index + 1, token.start))
+                index = _find_closing(tokens, index + 1, "}")
             elif after == "(":
                 if token.text.lower() in _LABEL_LISTS:
-                    index = _closing(tokens, index + 1, ")")
+                    index = _find_closing(tokens, index + 1, ")")
             elif not _is_word(tokens, index):
                 found.append(Selector(token.start, token.start + len(token.text), -1, empty=True))
         index += 1
@@ -65,17 +65,17 @@ def selectors(expr: str) -> list[Selector]:
 def _is_word(tokens: list[_Token], index: int) -> bool:
     """Whether a bare name is part of the syntax; an aggregation followed by its grouping counts as that."""
     word = tokens[index].text.lower()
-    return word in _OPERATORS or word in _LABEL_LISTS or _text(tokens, index + 1).lower() in ("by", "without")
+    return word in _OPERATORS or word in _LABEL_LISTS or _read_token(tokens, index + 1).lower() in ("by", "without")
 
 
-def _braced(tokens: list[_Token], brace: int, start: int) -> Selector:
-    close = _closing(tokens, brace, "}")
+def _parse_braced(tokens: list[_Token], brace: int, start: int) -> Selector:
+    close = _find_closing(tokens, brace, "}")
     return Selector(start, tokens[close].start + 1, tokens[brace].start, empty=close == brace + 1)
 
 
-def _closing(tokens: list[_Token], index: int, mark: str) -> int:
+def _find_closing(tokens: list[_Token], index: int, mark: str) -> int:
     return next(i for i in range(index, len(tokens)) if tokens[i].text == mark)
 
 
-def _text(tokens: list[_Token], index: int) -> str:
+def _read_token(tokens: list[_Token], index: int) -> str:
     return tokens[index].text if index < len(tokens) else ""

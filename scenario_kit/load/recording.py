@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.load.promql import parsed, walk
-from scenario_kit.load.promql_rewrite import Selector, selectors
+from scenario_kit.load.promql import parse_expression, walk
+from scenario_kit.load.promql_rewrite import Selector, find_selectors
 
 #: Between two values of a recorded series: a range over it becomes a subquery of this resolution.
 _RESOLUTION: Final = "15s"
@@ -18,7 +18,7 @@ _RANGE: Final = re.compile(r"\s*\[(?P<reach>[^\]:]*)(?P<subquery>:[^\]]*)?\]")
 _FIX: Final = "write the expression that it records into the rule"
 
 
-def recorded_expression(expr: str, labels: Mapping[str, str]) -> str:
+def build_recorded_expression(expr: str, labels: Mapping[str, str]) -> str:
     """What a recording rule records: its expression, with the labels that it adds."""
     for name, value in labels.items():
         quoted = json.dumps(value, ensure_ascii=False)
@@ -40,18 +40,18 @@ def inline(expr: str, recorded: Mapping[str, str]) -> str:
 
 def _inline(expr: str, recorded: Mapping[str, str], open_: tuple[str, ...]) -> str:
     result = expr
-    for place, node in reversed(list(zip(selectors(expr), vector_selectors(expr), strict=True))):
+    for place, node in reversed(list(zip(find_selectors(expr), find_vector_selectors(expr), strict=True))):
         if node.name not in recorded:
             continue
         if node.name in open_:
             raise AuthoringError(f"recording rules need each other: {' -> '.join((*open_, node.name))}", fix=_FIX)
         body = _inline(recorded[node.name], recorded, (*open_, node.name))
-        result = f"{result[: place.start]}({body}){_behind(expr, place, node.name, result)}"
+        result = f"{result[: place.start]}({body}){_expand_selector(expr, place, node.name, result)}"
     _parse(result)
     return result
 
 
-def _behind(expr: str, place: Selector, name: str, result: str) -> str:
+def _expand_selector(expr: str, place: Selector, name: str, result: str) -> str:
     """The text behind a selector; a range gets the resolution that makes it one of a subquery."""
     rest = result[place.end :]
     found = _RANGE.match(expr[place.end :])
@@ -65,12 +65,12 @@ def _behind(expr: str, place: Selector, name: str, result: str) -> str:
 
 def _parse(expr: str) -> Any:
     try:
-        return parsed(expr)
+        return parse_expression(expr)
     except ValueError as error:
         raise AuthoringError(f"not PromQL: {expr}: {error}", fix="check it with: promtool promql format") from error
 
 
-def vector_selectors(expr: str) -> list[Any]:
+def find_vector_selectors(expr: str) -> list[Any]:
     """The nodes of the vector selectors of an expression, in the order of the text.
 
     Raises:

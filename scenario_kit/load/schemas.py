@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from scenario_kit.load.document import Path_, Positions
 from scenario_kit.load.fast_validation import fits
 from scenario_kit.model import Finding, Severity
-from scenario_kit.model.re2 import pattern
+from scenario_kit.model.re2 import compile_pattern
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -39,50 +39,50 @@ class Violation(NamedTuple):
     instance: Any
 
 
-def violations(value: Any, schema: dict[str, Any]) -> list[Violation]:
+def find_violations(value: Any, schema: dict[str, Any]) -> list[Violation]:
     """Why a value does not fit a schema that has no mistakes: at most ``MOST`` reasons; none where it fits."""
-    if told := too_much(value, schema):
+    if told := explain_too_much(value, schema):
         return [Violation((), told, None)]
     if fits(value, schema):
         return []
     return [
         Violation(tuple(e.absolute_path), e.message[:_TOLD], e.instance)
-        for e in islice(validator()(schema).iter_errors(value), MOST)
+        for e in islice(build_validator()(schema).iter_errors(value), MOST)
     ]
 
 
-def too_much(value: Any, schema: dict[str, Any]) -> str:
+def explain_too_much(value: Any, schema: dict[str, Any]) -> str:
     """Why a value is not judged by a schema at all; empty where it can be."""
-    parts = _parts(value)
-    most = min(MOST_PARTS, MOST_PAIRS // _parts(schema))
+    parts = _count_parts(value)
+    most = min(MOST_PARTS, MOST_PAIRS // _count_parts(schema))
     return f"{parts} values are too many: by this schema, at most {most} can be judged" if parts > most else ""
 
 
 @lru_cache(maxsize=1)
-def validator() -> Any:
+def build_validator() -> Any:
     """The library's validator, whose patterns are RE2's."""
     from jsonschema import Draft202012Validator  # slow to import, and most values fit
     from jsonschema.exceptions import ValidationError
     from jsonschema.validators import extend
 
     def matched(_: Any, wanted: str, instance: Any, __: Any) -> Iterator[ValidationError]:
-        if isinstance(instance, str) and not pattern(wanted).found_in(instance):
+        if isinstance(instance, str) and not compile_pattern(wanted).found_in(instance):
             yield ValidationError(f"{instance[:_TOLD]!r} does not match {wanted!r}")
 
     return extend(Draft202012Validator, {"pattern": matched})
 
 
-def schema_findings(schema: Any, positions: Positions, place: Path_) -> list[Finding]:
+def check_schema(schema: Any, positions: Positions, place: Path_) -> list[Finding]:
     """What is wrong with the schema of parameters or options, which stands at ``place``."""
     if not schema:
         return []
-    size = _parts(schema)
+    size = _count_parts(schema)
     if size > MOST_PARTS:
         told = f"`{place[-1]}` has {size} values; a schema may have {MOST_PARTS}"
-        return [_error(positions, place, told, "describe fewer, or more simply")]
-    judge = validator()
+        return [_build_error(positions, place, told, "describe fewer, or more simply")]
+    judge = build_validator()
     broken = [
-        _error(
+        _build_error(
             positions, (*place, *e.absolute_path), f"`{place[-1]}` is not a JSON Schema: {e.message[:_TOLD]}",
             "see json-schema.org, draft 2020-12",
         )
@@ -91,40 +91,44 @@ def schema_findings(schema: Any, positions: Positions, place: Path_) -> list[Fin
     for name, part in (schema.get("properties") or {}).items() if not broken and isinstance(schema, dict) else ():
         if not isinstance(part, dict):
             at = (*place, "properties", name)
-            broken.append(_error(positions, at, f"`{name}` is not described by a schema", "write type and default"))
-    return [*broken, *islice(_unusable(schema, positions, place), MOST)]
+            broken.append(
+                _build_error(positions, at, f"`{name}` is not described by a schema", "write type and default")
+            )
+    return [*broken, *islice(_check_keywords(schema, positions, place), MOST)]
 
 
-def _unusable(schema: Any, positions: Positions, place: Path_, names: bool = False) -> Iterator[Finding]:
+def _check_keywords(schema: Any, positions: Positions, place: Path_, names: bool = False) -> Iterator[Finding]:
     """Keywords that cannot be used, and patterns that are none; ``names``: keys are names of fields, not keywords."""
     if isinstance(schema, list):
         for i, part in enumerate(schema):
-            yield from _unusable(part, positions, (*place, i))
+            yield from _check_keywords(part, positions, (*place, i))
     if not isinstance(schema, dict):
         return
     for name, part in schema.items():
         at = (*place, name)
         if names:
-            yield from _unusable(part, positions, at)
+            yield from _check_keywords(part, positions, at)
         elif name in _DATA:
             continue
         elif name == "pattern" and isinstance(part, str):
             try:
-                pattern(part)
+                compile_pattern(part)
             except ValueError as error:
-                yield _error(positions, at, f"the pattern cannot be used: {error}", "write it in the syntax of RE2")
+                yield _build_error(
+                    positions, at, f"the pattern cannot be used: {error}", "write it in the syntax of RE2"
+                )
         elif name in _REFUSED or (name.startswith("$") and name not in _HARMLESS):
             told = f"`{name}` is not available in parameters and options"
-            yield _error(positions, at, told, "write the schema out, with other keywords")
+            yield _build_error(positions, at, told, "write the schema out, with other keywords")
         else:
-            yield from _unusable(part, positions, at, names=name in ("properties", "$defs"))
+            yield from _check_keywords(part, positions, at, names=name in ("properties", "$defs"))
 
 
 #: Keywords that hold values, not schemas.
 _DATA: Final = ("default", "enum", "const", "examples", "x-choices", "x-requires")
 
 
-def _parts(value: Any) -> int:
+def _count_parts(value: Any) -> int:
     """Of how many values one consists, itself and the names of its fields included."""
     count, left = 0, [value]
     while left:
@@ -138,5 +142,5 @@ def _parts(value: Any) -> int:
     return count
 
 
-def _error(positions: Positions, place: Path_, message: str, fix: str) -> Finding:
+def _build_error(positions: Positions, place: Path_, message: str, fix: str) -> Finding:
     return Finding(code="SK104", severity=Severity.ERROR, message=message, position=positions.value(*place), fix=fix)

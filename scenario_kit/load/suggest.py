@@ -25,36 +25,38 @@ def suggest(word: str, candidates: Iterable[str], *, limit: int = 3) -> tuple[st
     return tuple(name for name, _, _ in found)
 
 
-def nearby(path: Path) -> str:
+def suggest_path(path: Path) -> str:
     """Where a path that does not exist may have been meant to lead; empty if nothing is close.
 
     A bare name may also be that of a scenario, written without the folder of its collection.
     """
     folders = [path.parent, *(COLLECTIONS if path == Path(path.name) else ())]
-    found = [str(folder / name) for folder in folders if folder.is_dir() for name in suggest(path.name, _in(folder))]
+    found = [
+        str(folder / name) for folder in folders if folder.is_dir() for name in suggest(path.name, _list_folder(folder))
+    ]
     return "did you mean " + " or ".join(f"`{each}`" for each in found[:3]) + "?" if found else ""
 
 
-def _in(folder: Path) -> list[str]:
+def _list_folder(folder: Path) -> list[str]:
     try:
         return [each.name for each in folder.iterdir() if not each.name.startswith(".")]
     except OSError:
         return []
 
 
-def only(word: str, candidates: Iterable[str]) -> str | None:
+def find_only(word: str, candidates: Iterable[str]) -> str | None:
     """The one candidate that ``word`` must have meant.
 
     It is the same but for case and marks; or alone in being close; or a few letters away, and every other at least
     twice as many.
     """
     known = sorted(set(candidates))
-    same = [name for name in known if _bare(name) == _bare(word)]
+    same = [name for name in known if _strip_word(name) == _strip_word(word)]
     close = same or suggest(word, known)
-    return close[0] if len(close) == 1 else _slip(word, close)
+    return close[0] if len(close) == 1 else _find_slip(word, close)
 
 
-def _slip(word: str, close: Sequence[str]) -> str | None:
+def _find_slip(word: str, close: Sequence[str]) -> str | None:
     from rapidfuzz.distance import OSA  # imported late, as above
 
     far = sorted((OSA.distance(word, name), name) for name in close)
@@ -63,7 +65,7 @@ def _slip(word: str, close: Sequence[str]) -> str | None:
     return far[0][1] if far[1][0] >= 2 * far[0][0] else None
 
 
-def _bare(word: str) -> str:
+def _strip_word(word: str) -> str:
     return "".join(c for c in word.lower() if c.isalnum())
 
 

@@ -33,61 +33,61 @@ _UNSPACED: Final = re.compile(r"\s*(?:- +)*(?P<key>[A-Za-z][\w.-]*):(?P<value>[^
 _GENERIC: Final = "correct the YAML at this place"
 
 
-def cause(text: str, trouble: Trouble) -> SyntaxCause:
+def find_cause(text: str, trouble: Trouble) -> SyntaxCause:
     """The cause of a trouble, as far as the text around it shows it; else what libyaml says, with its place."""
     lines = text.split("\n")
     for look in (
-        _tab,
-        _template,
-        _quote,
-        _bracket,
-        _sign,
-        _alias,
-        _escape,
-        _colon,
-        _after_quote,
-        _closing,
-        _entry,
-        _word,
+        _explain_tab,
+        _explain_template,
+        _explain_quote,
+        _explain_bracket,
+        _explain_sign,
+        _explain_alias,
+        _explain_escape,
+        _explain_colon,
+        _explain_after_quote,
+        _explain_closing,
+        _explain_entry,
+        _explain_word,
     ):
         found = look(lines, trouble)
         if found is not None:
             return found
-    return _indentation(lines, trouble) or SyntaxCause(trouble.at, _plainly(trouble), _GENERIC)
+    return _explain_indentation(lines, trouble) or SyntaxCause(trouble.at, _simplify(trouble), _GENERIC)
 
 
-def _plainly(trouble: Trouble) -> str:
+def _simplify(trouble: Trouble) -> str:
     return f"{trouble.problem} {trouble.context}".rstrip()
 
 
-def _line(lines: list[str], number: int) -> str:
+def _get_line(lines: list[str], number: int) -> str:
     return lines[number] if number < len(lines) else ""
 
 
-def _char(lines: list[str], at: Mark) -> str:
-    return _line(lines, at[0])[at[1] : at[1] + 1]
+def _get_char(lines: list[str], at: Mark) -> str:
+    return _get_line(lines, at[0])[at[1] : at[1] + 1]
 
 
-def _place(at: Mark) -> str:
+def _format_place(at: Mark) -> str:
     return f"line {at[0] + 1}, column {at[1] + 1}"
 
 
-def _tab(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
-    line = _line(lines, trouble.at[0])
+def _explain_tab(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
+    line = _get_line(lines, trouble.at[0])
     before = line[: len(line) - len(line.lstrip())]
-    if "\t" not in before and _char(lines, trouble.at) != "\t":
+    if "\t" not in before and _get_char(lines, trouble.at) != "\t":
         return None
     column = before.index("\t") if "\t" in before else trouble.at[1]
     return SyntaxCause((trouble.at[0], column), "a tab stands where YAML allows only spaces", "indent with spaces")
 
 
-def _template(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
-    line = _line(lines, trouble.at[0])
+def _explain_template(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
+    line = _get_line(lines, trouble.at[0])
     column = line.find("{{", max(0, trouble.at[1] - 2))
     if column < 0 and line[: trouble.at[1]].rstrip().endswith("}}"):  # text goes on behind it
         column = line.rfind("{{", 0, trouble.at[1])
     ends = line.find("}}", column)
-    if column < 0 or column > trouble.at[1] + 1 or _inside_quotes(line[:column]):
+    if column < 0 or column > trouble.at[1] + 1 or _is_inside_quotes(line[:column]):
         return None
     written = line[column : ends + 2] if ends > 0 else "{{ … }}"
     return SyntaxCause(
@@ -95,43 +95,43 @@ def _template(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     )
 
 
-def _quote(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
+def _explain_quote(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     if "quoted scalar" not in trouble.context or "end of stream" not in trouble.problem or trouble.since is None:
         return None
-    sign = _char(lines, trouble.since)
-    message = f"the quote {sign} that opens in {_place(trouble.since)} is never closed"
+    sign = _get_char(lines, trouble.since)
+    message = f"the quote {sign} that opens in {_format_place(trouble.since)} is never closed"
     return SyntaxCause(trouble.since, message, f"close it with {sign} where the text ends")
 
 
-def _bracket(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
+def _explain_bracket(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     if "flow" not in trouble.context or trouble.since is None:
         return None
-    opened = _char(lines, trouble.since)
+    opened = _get_char(lines, trouble.since)
     if opened not in _CLOSING:
         return None
-    closing, there = _CLOSING[opened], _char(lines, trouble.at)
+    closing, there = _CLOSING[opened], _get_char(lines, trouble.at)
     if there in (*_CLOSING.values(),) and there != closing:
-        message = f"`{there}` closes no `{opened}`, which opens in {_place(trouble.since)}"
+        message = f"`{there}` closes no `{opened}`, which opens in {_format_place(trouble.since)}"
         return SyntaxCause(trouble.at, message, f"write `{closing}` there, or close what is open in between")
-    if trouble.at[0] == trouble.since[0] and trouble.at[1] < len(_line(lines, trouble.at[0]).rstrip()):
-        message = f"a `,` or `{closing}` is missing here: `{opened}` opens in {_place(trouble.since)}"
+    if trouble.at[0] == trouble.since[0] and trouble.at[1] < len(_get_line(lines, trouble.at[0]).rstrip()):
+        message = f"a `,` or `{closing}` is missing here: `{opened}` opens in {_format_place(trouble.since)}"
         fix = "put a comma between the entries, or the text in quotes if it holds `: `, `,`, a bracket or a quote"
         return SyntaxCause(trouble.at, message, fix)
-    message = f"the bracket `{opened}` that opens in {_place(trouble.since)} is not closed"
+    message = f"the bracket `{opened}` that opens in {_format_place(trouble.since)} is not closed"
     return SyntaxCause(trouble.at, message, f"close it with `{closing}` before the next field")
 
 
-def _sign(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
+def _explain_sign(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     if "cannot start any token" not in trouble.problem:
         return None
-    sign, rest = _char(lines, trouble.at), _line(lines, trouble.at[0])[trouble.at[1] :].rstrip()
+    sign, rest = _get_char(lines, trouble.at), _get_line(lines, trouble.at[0])[trouble.at[1] :].rstrip()
     return SyntaxCause(
-        trouble.at, f"a text cannot begin with `{sign}` unless it is in quotes", f"write {_quoted(rest)}"
+        trouble.at, f"a text cannot begin with `{sign}` unless it is in quotes", f"write {_quote_text(rest)}"
     )
 
 
-def _alias(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
-    line = _line(lines, trouble.at[0])
+def _explain_alias(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
+    line = _get_line(lines, trouble.at[0])
     if "undefined alias" not in trouble.problem and "alias" not in trouble.context and "anchor" not in trouble.context:
         return None
     rest = line[trouble.at[1] :].rstrip()
@@ -139,30 +139,30 @@ def _alias(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     if "undefined alias" not in trouble.problem:
         told = "a text cannot begin with `*` or `&` unless it is in quotes"
         start = trouble.since or trouble.at
-        return SyntaxCause(start, told, f"write {_quoted(_line(lines, start[0])[start[1] :].rstrip())}")
-    return SyntaxCause(trouble.at, told, f"write {_quoted(rest)} if it is a text; else name the anchor")
+        return SyntaxCause(start, told, f"write {_quote_text(_get_line(lines, start[0])[start[1] :].rstrip())}")
+    return SyntaxCause(trouble.at, told, f"write {_quote_text(rest)} if it is a text; else name the anchor")
 
 
-def _escape(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
+def _explain_escape(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     if "escape" not in trouble.problem:
         return None
-    line, at = _line(lines, trouble.at[0]), trouble.at
-    written = line[at[1] : at[1] + 2] if _char(lines, at) == "\\" else "\\" + _char(lines, at)
+    line, at = _get_line(lines, trouble.at[0]), trouble.at
+    written = line[at[1] : at[1] + 2] if _get_char(lines, at) == "\\" else "\\" + _get_char(lines, at)
     fix = "use single quotes, in which a backslash is a backslash, or write it twice"
     return SyntaxCause(at, f"`{written}` means nothing in double quotes", fix)
 
 
-def _colon(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
+def _explain_colon(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     """A colon in a text; a field that is indented below a value; a colon without a space above."""
     if "mapping values are not allowed" not in trouble.problem:
         return None
     number, column = trouble.at
-    line = _line(lines, number)
+    line = _get_line(lines, number)
     found = _FIELD.match(line)
     if found and found["value"] and found.end("key") < column:
         key, value = found["key"], found["value"].rstrip()
         told = f"the text of `{key}` holds a colon and a space, which begin another field"
-        return SyntaxCause(trouble.at, told, f"put it in quotes: {key}: {_quoted(value)}")
+        return SyntaxCause(trouble.at, told, f"put it in quotes: {key}: {_quote_text(value)}")
     above = next(
         (i for i in range(number - 1, -1, -1) if lines[i].strip() and not lines[i].lstrip().startswith("#")), -1
     )
@@ -180,38 +180,38 @@ def _colon(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     return SyntaxCause((number, start), f"`{key}` is indented deeper than {whose}", f"indent `{key}` like its siblings")
 
 
-def _after_quote(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
-    before = _line(lines, trouble.at[0])[: trouble.at[1]].rstrip()
+def _explain_after_quote(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
+    before = _get_line(lines, trouble.at[0])[: trouble.at[1]].rstrip()
     if "did not find expected" not in trouble.problem or before[-1:] not in ("'", '"'):
         return None
     sign, start = before[-1], before[:-1].rfind(before[-1])
     if start < 0:
-        opened = _odd(lines, trouble.at[0], sign)
+        opened = _find_odd_quote(lines, trouble.at[0], sign)
         if opened is None:
             return None
-        told = f"the quote {sign} that opens in {_place(opened)} is closed only in line {trouble.at[0] + 1}"
+        told = f"the quote {sign} that opens in {_format_place(opened)} is closed only in line {trouble.at[0] + 1}"
         return SyntaxCause(trouble.at, told, f"close it with {sign} where the text ends")
-    rest = _line(lines, trouble.at[0])[start:].rstrip()
+    rest = _get_line(lines, trouble.at[0])[start:].rstrip()
     meant = rest[1:-1] if sign == "'" and rest.endswith(sign) else rest
     other = '"' if sign == "'" else "'"
     fix = f"write {other}{meant}{other}" if other not in meant else f"quote the whole text, its own {sign} doubled"
     return SyntaxCause(trouble.at, f"text goes on behind the closing quote {sign}", fix)
 
 
-def _odd(lines: list[str], below: int, sign: str) -> Mark | None:
+def _find_odd_quote(lines: list[str], below: int, sign: str) -> Mark | None:
     """The last quote above a line that its own line does not close."""
     return next(((i, lines[i].rindex(sign)) for i in range(below - 1, -1, -1) if lines[i].count(sign) % 2), None)
 
 
-def _closing(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
-    sign = _char(lines, trouble.at)
+def _explain_closing(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
+    sign = _get_char(lines, trouble.at)
     if "did not find expected" not in trouble.problem or sign not in _CLOSING.values():
         return None
     return SyntaxCause(trouble.at, f"`{sign}` closes nothing: no bracket is open here", "remove it, or open it, too")
 
 
-def _entry(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
-    line = _line(lines, trouble.at[0])
+def _explain_entry(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
+    line = _get_line(lines, trouble.at[0])
     listed = re.match(r"\s*- ", line + " ") is not None
     if trouble.problem.endswith("expected key") and listed and "block mapping" in trouble.context:
         return SyntaxCause(
@@ -225,18 +225,18 @@ def _entry(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     return None
 
 
-def _word(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
+def _explain_word(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     if "expected ':'" not in trouble.problem or trouble.since is None:
         return None
-    written = _line(lines, trouble.since[0])[trouble.since[1] :].rstrip()
+    written = _get_line(lines, trouble.since[0])[trouble.since[1] :].rstrip()
     told = f"`{written[:40]}` is neither a field nor part of the text above: it has no `: `"
     return SyntaxCause(
         trouble.since, told, "write `name: value`, or put a text of several lines in quotes or below `|`"
     )
 
 
-def _indentation(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
-    line = _line(lines, trouble.at[0])
+def _explain_indentation(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
+    line = _get_line(lines, trouble.at[0])
     own = len(line) - len(line.lstrip())
     if "did not find expected" not in trouble.problem or trouble.at[1] != own:
         return None
@@ -248,11 +248,11 @@ def _indentation(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     return SyntaxCause(trouble.at, told, f"indent it by {near}, or by more than what it belongs to")
 
 
-def _inside_quotes(before: str) -> bool:
+def _is_inside_quotes(before: str) -> bool:
     return before.count('"') % 2 == 1 or before.count("'") % 2 == 1
 
 
-def _quoted(text: str) -> str:
+def _quote_text(text: str) -> str:
     """The text in the quotes that need least change."""
     if '"' not in text and "\\" not in text:
         return f'"{text}"'

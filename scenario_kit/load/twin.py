@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.load.document import Document, read_document
-from scenario_kit.load.overlay import of_version
+from scenario_kit.load.overlay import select_version
 from scenario_kit.model import Finding, Object, Position, Severity
 from scenario_kit.model.twin import DefinitionError, Place, TwinDefinition, decode, spell
 
@@ -30,10 +30,10 @@ def load_twin(path: Path, document: Object, app: str, version: str) -> TwinDefin
     """
     try:
         _check_versions(document.get("versions"))
-        return decode(of_version(document, version))
+        return decode(select_version(document, version))
     except DefinitionError as error:
         message = f"the twin of {app} {version}: {error}"
-        position = position_of(read_document(path), version, error.place)
+        position = locate_field(read_document(path), version, error.place)
         finding = Finding(code="SK138", severity=Severity.ERROR, message=message, position=position, fix=_FIX)
         raise AuthoringError(f"{position}: {message}", [finding], fix=_FIX) from error
 
@@ -49,13 +49,13 @@ def _check_versions(parts: Any) -> None:
             raise DefinitionError(f"Expected `object`, got `{kind}` - at `{spell(place)}`", place)
 
 
-def position_of(document: Document, version: str, place: Place) -> Position:
+def locate_field(document: Document, version: str, place: Place) -> Position:
     """Where a field of a version is written: in the part of that version, or in what all versions share."""
     own = ("versions", version, *place)
-    return document.positions.key(*(own if _stands(document.data, own) else place))
+    return document.positions.key(*(own if _has_field(document.data, own) else place))
 
 
-def _stands(data: Any, place: Place) -> bool:
+def _has_field(data: Any, place: Place) -> bool:
     for part in place:
         known = data if isinstance(data, dict) else range(len(data)) if isinstance(data, list) else ()
         if part not in known:

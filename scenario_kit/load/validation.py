@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from scenario_kit.load.autofix import corrected, missing, renamed
-from scenario_kit.load.document import Path_, Positions, shown
+from scenario_kit.load.autofix import fix_field_name, fix_missing, fix_value
+from scenario_kit.load.document import Path_, Positions, shorten_text
 from scenario_kit.load.edit import Edit
 from scenario_kit.load.fast_validation import fits
-from scenario_kit.load.schemas import validator
+from scenario_kit.load.schemas import build_validator
 from scenario_kit.load.suggest import did_you_mean, suggest
 from scenario_kit.model import Finding, Position, Severity
 
@@ -50,28 +50,28 @@ class LocatedFinding(NamedTuple):
     follows: bool = False
 
 
-def mistakes(data: Any, schema: dict[str, Any], positions: Positions, within: Path_ = ()) -> list[LocatedFinding]:
+def find_mistakes(data: Any, schema: dict[str, Any], positions: Positions, within: Path_ = ()) -> list[LocatedFinding]:
     """All mistakes of ``data``, in the order of the file; of more than ``MOST`` some, and a last one that says so.
 
     ``within`` is where in the document the data stands.
     """
     found: Iterator[LocatedFinding] = iter(())
     if not fits(data, schema):
-        errors = _leaves(validator()(schema).iter_errors(data))
-        found = (m for error in errors for m in _told(error, positions, within))
-    found = chain(found, (LocatedFinding(f) for f in _duplicates(data, schema, within, positions)))
+        errors = _leaves(build_validator()(schema).iter_errors(data))
+        found = (m for error in errors for m in _translate_error(error, positions, within))
+    found = chain(found, (LocatedFinding(f) for f in _find_duplicates(data, schema, within, positions)))
     unique: dict[tuple[str, str, str], LocatedFinding] = {}
     for mistake in islice(found, MOST):  # what an alias repeats stands at one place, and is told once
         finding = mistake.finding
         unique.setdefault((finding.code, _PLACE.sub("", finding.message), str(finding.position)), mistake)
     told = sorted(unique.values(), key=_rank)
-    return told if next(found, None) is None else [*told, _more(told[-1].finding.position)]
+    return told if next(found, None) is None else [*told, _report_more(told[-1].finding.position)]
 
 
-def _more(position: Position | None) -> LocatedFinding:
+def _report_more(position: Position | None) -> LocatedFinding:
     message = f"there are more than these {MOST} mistakes; the others are told when some of these are gone"
     at = position or Position(path="")
-    return LocatedFinding(_finding("SK104", message, at, fix="correct these first"))
+    return LocatedFinding(_build_finding("SK104", message, at, fix="correct these first"))
 
 
 def _rank(mistake: LocatedFinding) -> tuple[int, int]:
@@ -88,10 +88,10 @@ def _leaves(errors: Iterable[ValidationError]) -> Iterator[ValidationError]:
             yield error
 
 
-def _told(error: ValidationError, positions: Positions, within: Path_) -> Iterator[LocatedFinding]:
+def _translate_error(error: ValidationError, positions: Positions, within: Path_) -> Iterator[LocatedFinding]:
     place: Path_ = (*within, *error.absolute_path)
     rule, wanted, got = str(error.validator), error.validator_value, error.instance
-    here = spelled(place)
+    here = format_place(place)
     at = positions.value(*place)
     if rule == "additionalProperties":
         known = error.schema.get("properties", {})
@@ -102,34 +102,36 @@ def _told(error: ValidationError, positions: Positions, within: Path_) -> Iterat
                     fix = "write `on`: programs that read YAML 1.1 take it for true, and write that"
                 elif got[name] is None and " " in str(name):
                     fix = "put the text in front of it in quotes: in braces, a comma ends a text without them"
-                told = _finding("SK102", f"`{shown(name)}` is not a field of {here}", key, fix=fix)
-                yield LocatedFinding(told, renamed(place, name, known, got))
+                told = _build_finding("SK102", f"`{shorten_text(name)}` is not a field of {here}", key, fix=fix)
+                yield LocatedFinding(told, fix_field_name(place, name, known, got))
     elif rule == "required":
         unknown = [key for key in got if key not in error.schema.get("properties", {})]
         for name in wanted:
             if name not in got:
-                fix = f"add `{name}`: {_described(error.schema, name)}"
-                told = _finding("SK103", f"{here} lacks the required field `{name}`", at, fix=fix)
-                yield LocatedFinding(told, missing(place, name, error.schema), _meant(name, unknown, error.schema))
+                fix = f"add `{name}`: {_describe_field(error.schema, name)}"
+                told = _build_finding("SK103", f"{here} lacks the required field `{name}`", at, fix=fix)
+                yield LocatedFinding(
+                    told, fix_missing(place, name, error.schema), _is_misspelling(name, unknown, error.schema)
+                )
     elif rule == "oneOf":
         known = error.schema.get("properties", {})
         misspelled = isinstance(got, dict) and any(key not in known and suggest(key, known) for key in got)
-        yield LocatedFinding(_alternatives(error, here, at), follows=bool(known) and misspelled)
+        yield LocatedFinding(_report_alternatives(error, here, at), follows=bool(known) and misspelled)
     else:
-        code, expected, fix = _wanted(error, place)
+        code, expected, fix = _describe_expected(error, place)
         must = f"must {expected}" if rule not in ("type", "enum", "pattern") else f"must be {expected}"
-        observed = _shown(got)
-        told = _finding(code, f"{here} {must}, but is {observed}", at, observed, expected, fix)
-        yield LocatedFinding(told, corrected(place, rule, wanted, got, positions.raw.get(place)))
+        observed = _format_value(got)
+        told = _build_finding(code, f"{here} {must}, but is {observed}", at, observed, expected, fix)
+        yield LocatedFinding(told, fix_value(place, rule, wanted, got, positions.raw.get(place)))
 
 
-def _meant(name: str, unknown: Iterable[str], schema: dict[str, Any]) -> bool:
+def _is_misspelling(name: str, unknown: Iterable[str], schema: dict[str, Any]) -> bool:
     """Whether an unknown field is this one, misspelled: then it is told as unknown, and not as missing as well."""
     known = schema.get("properties", {})
     return any(name in suggest(key, known) for key in unknown)
 
 
-def _wanted(error: ValidationError, place: Path_) -> tuple[str, str, str]:
+def _describe_expected(error: ValidationError, place: Path_) -> tuple[str, str, str]:
     """Code, what is expected, and the fix, for a value that does not fit."""
     rule, wanted, got = str(error.validator), error.validator_value, error.instance
     if rule == "type":
@@ -150,48 +152,53 @@ def _wanted(error: ValidationError, place: Path_) -> tuple[str, str, str]:
     return "SK104", expected, f"it must {expected}"
 
 
-def _alternatives(error: ValidationError, here: str, at: Position) -> Finding:
+def _report_alternatives(error: ValidationError, here: str, at: Position) -> Finding:
     branches = [branch for branch in error.validator_value if isinstance(branch, dict)]
     names = [branch["required"][0] for branch in branches if branch.get("required")]
     given = [name for name in names if isinstance(error.instance, dict) and name in error.instance]
     expected = "exactly one of " + ", ".join(f"`{name}`" for name in names)
     observed = " and ".join(f"`{name}`" for name in given) or "none of them"
     fix = f"keep one of {observed}" if given else f"add one of {', '.join(f'`{name}`' for name in names)}"
-    return _finding("SK104", f"{here} must have {expected}, but has {observed}", at, observed, expected, fix)
+    return _build_finding("SK104", f"{here} must have {expected}, but has {observed}", at, observed, expected, fix)
 
 
-def _duplicates(data: Any, schema: dict[str, Any], place: Path_, positions: Positions) -> Iterator[Finding]:
+def _find_duplicates(data: Any, schema: dict[str, Any], place: Path_, positions: Positions) -> Iterator[Finding]:
     """Entries of a keyed list that share their key (the API server refuses them, JSON Schema cannot say it)."""
     if isinstance(data, dict):
         for name, part in schema.get("properties", {}).items():
             if name in data:
-                yield from _duplicates(data[name], part, (*place, name), positions)
+                yield from _find_duplicates(data[name], part, (*place, name), positions)
     elif isinstance(data, list) and "items" in schema:
         keys = schema.get("x-kubernetes-list-map-keys", ())
         seen: dict[tuple[str, ...], int] = {}
         for i, item in enumerate(data):
-            yield from _duplicates(item, schema["items"], (*place, i), positions)
+            yield from _find_duplicates(item, schema["items"], (*place, i), positions)
             if keys and isinstance(item, dict):
                 key = tuple(str(item.get(k)) for k in keys)
                 if key in seen and None not in [item.get(k) for k in keys]:
-                    message = f"{spelled((*place, i))} has the same {keys[0]} as entry {seen[key]}: '{shown(key[0])}'"
-                    yield _finding("SK106", message, positions.value(*place, i, keys[0]), fix="give it another name")
+                    message = (
+                        f"{format_place((*place, i))} has the same {keys[0]} as entry {seen[key]}: "
+                        f"'{shorten_text(key[0])}'"
+                    )
+                    yield _build_finding(
+                        "SK106", message, positions.value(*place, i, keys[0]), fix="give it another name"
+                    )
                 seen.setdefault(key, i)
 
 
-def spelled(place: Path_) -> str:
+def format_place(place: Path_) -> str:
     """A place as it is written in messages: ``spec.faults[0].target``."""
-    text = "".join(f"[{part}]" if isinstance(part, int) else f".{shown(part)}" for part in place)
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{shorten_text(part)}" for part in place)
     return f"`{text.lstrip('.')}`" if text else "the document"
 
 
-def _described(schema: dict[str, Any], name: str) -> str:
+def _describe_field(schema: dict[str, Any], name: str) -> str:
     return str(schema.get("properties", {}).get(name, {}).get("description", "its value"))
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if isinstance(value, str):
-        return f"the text '{shown(value)}'"
+        return f"the text '{shorten_text(value)}'"
     if isinstance(value, bool) or value is None:
         return {True: "true", False: "false", None: "empty"}[value]
     if isinstance(value, (dict, list)):
@@ -208,7 +215,9 @@ def _limit(rule: str, wanted: Any) -> str:
     return texts.get(rule, rule + " {}").format(wanted)
 
 
-def _finding(code: str, message: str, at: Position, observed: str = "", expected: str = "", fix: str = "") -> Finding:
+def _build_finding(
+    code: str, message: str, at: Position, observed: str = "", expected: str = "", fix: str = ""
+) -> Finding:
     return Finding(
         code=code, severity=Severity.ERROR, message=message, position=at, observed=observed, expected=expected, fix=fix
     )

@@ -22,7 +22,7 @@ _BASES: Final = {"hex": 16, "binary": 2, "octal": 8, "decimal": 10}
 _FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 
 
-def elsewhere(text: str, here: Any) -> str:
+def explain_yaml11(text: str, here: Any) -> str:
     """How kubectl reads a plain scalar that means ``here`` to us; empty where it reads the same."""
     if text in _WORDS:
         return str(_WORDS[text]).lower()
@@ -30,11 +30,11 @@ def elsewhere(text: str, here: Any) -> str:
         return "a number that JSON does not have"
     if len(text) > _LONGEST or not _NUMBER.fullmatch(text):
         return ""
-    there = _number(text.replace("_", ""))
+    there = _parse_number(text.replace("_", ""))
     return "" if there is None or there == here else f"{there:g}" if isinstance(there, float) else str(there)
 
 
-def _number(plain: str) -> int | float | None:
+def _parse_number(plain: str) -> int | float | None:
     if whole := _WHOLE.fullmatch(plain):
         base = next(name for name in _BASES if whole[name] is not None)
         if abs(number := int(whole["sign"] + whole[base], _BASES[base])) < 2**64:

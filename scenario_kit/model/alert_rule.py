@@ -47,7 +47,7 @@ class AlertRule(Value, frozen=True, kw_only=True):
         return held + self.range_seconds + self.interval_seconds - EVALUATION
 
 
-def slowest(rules: Iterable[AlertRule], name: str = "") -> int:
+def find_slowest(rules: Iterable[AlertRule], name: str = "") -> int:
     """``response_seconds`` of the slowest rule, or of the slowest of that name; 0 where there is none."""
     return max((r.response_seconds for r in rules if name in ("", r.name)), default=0)
 
@@ -56,12 +56,12 @@ def slowest(rules: Iterable[AlertRule], name: str = "") -> int:
 DEADLINE_SLACK: Final = 240
 
 
-def alert_deadline(rules: Iterable[AlertRule], name: str, within_seconds: int | None = None) -> int:
+def compute_alert_deadline(rules: Iterable[AlertRule], name: str, within_seconds: int | None = None) -> int:
     """Seconds after the injection by which an alert is due: the author's number, else what its rule may need.
 
     ``render``, trials and reports all take it from here.
     """
-    return within_seconds if within_seconds is not None else slowest(rules, name) + DEADLINE_SLACK
+    return within_seconds if within_seconds is not None else find_slowest(rules, name) + DEADLINE_SLACK
 
 
 class Windows(Value, frozen=True, kw_only=True):

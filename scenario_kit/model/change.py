@@ -7,7 +7,7 @@ from typing import Any, Literal
 from scenario_kit.model.app import FlagStore
 from scenario_kit.model.base import Object, Value
 from scenario_kit.model.check import Check
-from scenario_kit.model.reference import bare
+from scenario_kit.model.reference import strip_reference
 
 
 class Target(Value, frozen=True, kw_only=True):
@@ -110,7 +110,7 @@ class Change(Value, frozen=True, kw_only=True):
     @property
     def target(self) -> str | None:
         """The reference that the operation names, if it names one; created objects name themselves."""
-        body = getattr(self, _snake(self.operation))
+        body = getattr(self, _convert_to_snake(self.operation))
         return getattr(body, "target", None)
 
     def about(self, flags: FlagStore | None) -> tuple[str, str] | None:
@@ -121,8 +121,8 @@ class Change(Value, frozen=True, kw_only=True):
             return str(body.get("kind")), str(named.get("name") if isinstance(named, dict) else "")
         if self.set_flag is not None:
             return None if flags is None else ("ConfigMap", flags.config_map)
-        return None if self.target is None else bare(self.target)
+        return None if self.target is None else strip_reference(self.target)
 
 
-def _snake(camel: str) -> str:
+def _convert_to_snake(camel: str) -> str:
     return "".join(f"_{c.lower()}" if c.isupper() else c for c in camel)

@@ -31,7 +31,7 @@ def schedule_key(kind: str) -> str:
     return kind[:start].lower() + kind[start:]
 
 
-def experiment(obj: Object) -> tuple[str, Object]:
+def get_experiment(obj: Object) -> tuple[str, Object]:
     """Kind and spec of the experiment: the object's own, or those of the one which a Schedule starts."""
     spec: Object = obj["spec"]
     if obj["kind"] != SCHEDULE:
@@ -48,15 +48,15 @@ class Sides(NamedTuple):
     peers: Object | None = None
 
 
-def sides(spec: Object) -> Sides:
+def list_sides(spec: Object) -> Sides:
     """Whom the spec of an experiment selects."""
     other = spec.get("target")  # of HTTPChaos it is a word: Request or Response
     return Sides(spec.get("selector") or {}, (other.get("selector") or {}) if isinstance(other, Mapping) else None)
 
 
-def marks(obj: Object) -> str:
+def describe_marks(obj: Object) -> str:
     """How the experiment of a chaos object shows in the app's own objects; empty where it does not."""
-    kind, spec = experiment(obj)
+    kind, spec = get_experiment(obj)
     if kind not in UNMARKED:
         return f"what {kind} leaves in the app's objects is not known"
     return MARKS.get(str(spec.get("action", "")), "")

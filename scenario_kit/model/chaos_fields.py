@@ -11,7 +11,7 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from scenario_kit.model.base import Object
-from scenario_kit.model.chaos import experiment
+from scenario_kit.model.chaos import get_experiment
 
 #: Of every kind: the manager reads them.
 COMMON: Final = frozenset({"action", "mode", "value", "duration", "containerNames", "selector.*"})
@@ -100,7 +100,7 @@ ELSEWHERE: Final = frozenset({"AWSChaos", "AzureChaos", "GCPChaos", "PhysicalMac
 _OF_CLUSTERS: Final = frozenset({"svc", "cluster", "local", "pod", "default", "kube-system", "chaos-mesh"})
 
 
-def of_the_world(host: str, namespaces: Container[str]) -> bool:
+def is_external(host: str, namespaces: Container[str]) -> bool:
     """Whether a name belongs to the world outside of a cluster with these namespaces."""
     name, _, last = host.rstrip(".").lower().rpartition(".")
     return bool(name) and last.isalpha() and last not in _OF_CLUSTERS and last not in namespaces
@@ -115,73 +115,73 @@ class Blind(NamedTuple):
     what: str
 
 
-def blind(obj: Object) -> Iterator[Blind]:
+def find_blind_fields(obj: Object) -> Iterator[Blind]:
     """What a chaos object, or the one that a Schedule starts, says to which the lab is blind."""
-    kind, spec = _experiment(obj)
+    kind, spec = _get_experiment(obj)
     known = UNMODELLED.get(kind, {})
     if kind == "JVMChaos" and spec.get("action") == "mysql":
         yield Blind(kind, "action", "mysql", "queries of the MySQL connector")
         return
-    for field, value in _set(spec):
-        if (what := known.get(field)) or (what := _of_value(kind, field, value)):
+    for field, value in _list_set(spec):
+        if (what := known.get(field)) or (what := _explain_value(kind, field, value)):
             yield Blind(kind, field, value, what)
-    for condition, field, value, what in _absent(kind, spec):
+    for condition, field, value, what in _list_absent(kind, spec):
         if condition:
             yield Blind(kind, field, value, what)
 
 
-def _of_value(kind: str, field: str, value: Any) -> str:
+def _explain_value(kind: str, field: str, value: Any) -> str:
     """What the lab would have to know for a value of a field that it acts on otherwise."""
     test = _VALUES.get((kind, field))
     return test(value) if test else ""
 
 
-def _share(value: Any) -> str:
+def _explain_share(value: Any) -> str:
     return "a share of the memory of a real node" if str(value).strip().endswith("%") else ""
 
 
-def _first(value: Any) -> str:
+def _explain_first(value: Any) -> str:
     # Whatever fills a container, the twin lets its program be killed for it.
     return "a stressor that a kernel kills before the program" if isinstance(value, int) and value > 0 else ""
 
 
-def _ports(value: Any) -> str:
+def _explain_ports(value: Any) -> str:
     named = [str(v) for v in value or ()] if isinstance(value, list | tuple) else []
     return "targets with a port" if any(v.count(":") == 1 for v in named) else ""
 
 
-def _device(value: Any) -> str:
+def _explain_device(value: Any) -> str:
     return "" if value == "eth0" else "several network devices of a pod"
 
 
-def _clocks(value: Any) -> str:
+def _explain_clocks(value: Any) -> str:
     known = not isinstance(value, list | tuple) or "CLOCK_REALTIME" in value
     return "" if known else "clocks other than the time of day"
 
 
-def _stack(value: Any) -> str:
+def _explain_stack(value: Any) -> str:
     return "how many threads a node lets a program have" if value == "stack" else ""
 
 
 _VALUES: Final[Mapping[tuple[str, str], Callable[[Any], str]]] = {
-    ("StressChaos", "stressors.memory.size"): _share,
-    ("StressChaos", "stressors.memory.oomScoreAdj"): _first,
-    ("NetworkChaos", "externalTargets"): _ports,
-    ("NetworkChaos", "device"): _device,
-    ("NetworkChaos", "targetDevice"): _device,
-    ("JVMChaos", "memType"): _stack,
-    ("TimeChaos", "clockIds"): _clocks,
+    ("StressChaos", "stressors.memory.size"): _explain_share,
+    ("StressChaos", "stressors.memory.oomScoreAdj"): _explain_first,
+    ("NetworkChaos", "externalTargets"): _explain_ports,
+    ("NetworkChaos", "device"): _explain_device,
+    ("NetworkChaos", "targetDevice"): _explain_device,
+    ("JVMChaos", "memType"): _explain_stack,
+    ("TimeChaos", "clockIds"): _explain_clocks,
 }
 
 
-def _absent(kind: str, spec: Mapping[str, Any]) -> Iterator[tuple[bool, str, Any, str]]:
+def _list_absent(kind: str, spec: Mapping[str, Any]) -> Iterator[tuple[bool, str, Any, str]]:
     """Fields that stand for something unknown where they are left out."""
     memory = (spec.get("stressors") or {}).get("memory") if kind == "StressChaos" else None
     if isinstance(memory, Mapping):
         yield not memory.get("size"), "stressors.memory.size", "none", "all memory of a real node"
 
 
-def _set(spec: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def _list_set(spec: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Every field with a value, as the table spells it; a false or empty one says nothing."""
     for name, value in spec.items():
         path = f"{prefix}{name}"
@@ -189,21 +189,21 @@ def _set(spec: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]
             continue
         if isinstance(value, Mapping):
             yield f"{path}.*", value
-            yield from _set(value, f"{path}.")
+            yield from _list_set(value, f"{path}.")
         yield path, value
 
 
-def targets(obj: Object) -> Iterator[str]:
+def list_targets(obj: Object) -> Iterator[str]:
     """The external targets of a NetworkChaos, or of one that a Schedule starts."""
-    kind, spec = _experiment(obj)
+    kind, spec = _get_experiment(obj)
     named = spec.get("externalTargets") if kind == "NetworkChaos" else ()
     yield from map(str, named) if isinstance(named, list | tuple) else ()
 
 
-def _experiment(obj: Object) -> tuple[str, Mapping[str, Any]]:
+def _get_experiment(obj: Object) -> tuple[str, Mapping[str, Any]]:
     """Kind and spec of an experiment; an empty spec where its shape is wrong, as another rule says."""
     try:
-        kind, spec = experiment(obj)
+        kind, spec = get_experiment(obj)
     except (KeyError, TypeError, AttributeError):
         return "", {}
     found: Any = spec

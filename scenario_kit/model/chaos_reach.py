@@ -49,7 +49,7 @@ class Stray(NamedTuple):
     where: str
 
 
-def declared(requires: Iterable[str]) -> frozenset[str]:
+def list_declared(requires: Iterable[str]) -> frozenset[str]:
     """The namespaces of others that these capabilities declare to be reached."""
     return frozenset(_DECLARED[need] for need in requires if need in _DECLARED)
 
@@ -59,17 +59,19 @@ def is_chaos(obj: Object) -> bool:
     return str(obj.get("apiVersion", "")).startswith(f"{GROUP}/")
 
 
-def selections(obj: Object) -> Iterator[Selection]:
+def list_selections(obj: Object) -> Iterator[Selection]:
     """Every selector of pods in an object, those of other ends, of Schedules and of templates included."""
-    yield from (Selection(keys, node) for keys, node in _mappings(obj.get("spec"), ("spec",)) if keys[-1] == "selector")
+    yield from (
+        Selection(keys, node) for keys, node in _list_mappings(obj.get("spec"), ("spec",)) if keys[-1] == "selector"
+    )
 
 
-def namespaces(obj: Object) -> frozenset[str]:
+def list_namespaces(obj: Object) -> frozenset[str]:
     """The namespaces that a chaos object names to select pods from; none of one that selects nothing by itself."""
-    return frozenset(name for each in selections(obj) for _, name in each.namespaces("") if name)
+    return frozenset(name for each in list_selections(obj) for _, name in each.namespaces("") if name)
 
 
-def respelled(obj: Object, spelled: Callable[[str], str]) -> Object:
+def rename_namespaces(obj: Object, spelled: Callable[[str], str]) -> Object:
     """The object with other names of namespaces, wherever it says where to look for pods or secrets."""
 
     def walk(node: Any, name: str) -> Any:
@@ -88,7 +90,7 @@ def respelled(obj: Object, spelled: Callable[[str], str]) -> Object:
     return {**obj, "spec": walk(obj["spec"], "spec")} if obj.get("spec") else obj
 
 
-def strays(obj: Object, own: Container[str], default: str) -> Iterator[Stray]:
+def find_strays(obj: Object, own: Container[str], default: str) -> Iterator[Stray]:
     """Everything in a chaos object that leads out of the namespaces ``own``.
 
     Args:
@@ -99,21 +101,21 @@ def strays(obj: Object, own: Container[str], default: str) -> Iterator[Stray]:
     home = (obj.get("metadata") or {}).get("namespace") or default
     if what := _ELSEWHERE.get(obj["kind"]):
         yield Stray(("kind",), obj["kind"], what)
-    for keys, node in _mappings(obj.get("spec"), ("spec",)):
-        yield from _of_part(keys, node)
-        for place, namespace in _named(keys, node, home):
+    for keys, node in _list_mappings(obj.get("spec"), ("spec",)):
+        yield from _find_strays_in(keys, node)
+        for place, namespace in _list_named(keys, node, home):
             if namespace not in own:
                 yield Stray(place, namespace, f"namespace '{namespace}'")
 
 
-def _named(keys: Keys, node: Mapping[str, Any], home: str) -> Iterator[tuple[Keys, str]]:
+def _list_named(keys: Keys, node: Mapping[str, Any], home: str) -> Iterator[tuple[Keys, str]]:
     if keys[-1] == "selector":
         yield from Selection(keys, node).namespaces(home)
     elif secret := node.get("secretNamespace"):
         yield (*keys, "secretNamespace"), str(secret)
 
 
-def _of_part(keys: Keys, node: Mapping[str, Any]) -> Iterator[Stray]:
+def _find_strays_in(keys: Keys, node: Mapping[str, Any]) -> Iterator[Stray]:
     for name in ("type", "templateType"):
         if what := _ELSEWHERE.get(str(node.get(name, ""))):
             yield Stray((*keys, name), str(node[name]), what)
@@ -123,11 +125,11 @@ def _of_part(keys: Keys, node: Mapping[str, Any]) -> Iterator[Stray]:
         yield Stray((*keys, "remoteCluster"), str(cluster), f"cluster '{cluster}'")
 
 
-def _mappings(node: Any, keys: Keys) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
+def _list_mappings(node: Any, keys: Keys) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
     if isinstance(node, Mapping):
         yield keys, node
         for name, item in node.items():
-            yield from _mappings(item, (*keys, name))
+            yield from _list_mappings(item, (*keys, name))
     elif isinstance(node, list | tuple):
         for i, item in enumerate(node):
-            yield from _mappings(item, (*keys, i))
+            yield from _list_mappings(item, (*keys, i))

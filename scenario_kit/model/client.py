@@ -74,19 +74,19 @@ class Client(Value, frozen=True, kw_only=True):
     def matched(self, words: Sequence[str]) -> tuple[ClientCommand, dict[str, str]] | None:
         """The entry that a command is an instance of, with the texts of its ``{name}``; None if there is none."""
         for entry in self.commands:
-            found = matched(entry.command, tuple(words))
+            found = match_command(entry.command, tuple(words))
             if found is not None and all(found.get(k) in values for k, values in entry.choices.items() if k in found):
                 return entry, found
         return None
 
 
-def matched(pattern: Sequence[str], words: Sequence[str]) -> dict[str, str] | None:
+def match_command(pattern: Sequence[str], words: Sequence[str]) -> dict[str, str] | None:
     """What each ``{name}`` of a pattern stands for in a command; None if the command is no instance of it."""
     if len(pattern) != len(words):
         return None
     known: dict[str, str] = {}
     for expected, word in zip(pattern, words, strict=True):
-        found = _expression(expected).fullmatch(word)
+        found = _compile_pattern(expected).fullmatch(word)
         if found is None:
             return None
         for name, text in found.groupdict().items():
@@ -101,7 +101,7 @@ def fill(text: str, words: Mapping[str, str]) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _expression(pattern: str) -> re.Pattern[str]:
+def _compile_pattern(pattern: str) -> re.Pattern[str]:
     parts, seen, at = [], set(), 0
     for hole in _HOLE.finditer(pattern):
         parts.append(re.escape(pattern[at : hole.start()]))

@@ -8,24 +8,24 @@ from typing import Any
 Path = tuple[str, ...]
 
 
-def paths(old: Any, new: Any, path: Path = ()) -> Iterator[Path]:
+def find_paths(old: Any, new: Any, path: Path = ()) -> Iterator[Path]:
     """The paths of the smallest parts that differ; entries of a list go by their names where they have some."""
     if old == new:
         return
-    one, other = parts(old), parts(new)
+    one, other = split_parts(old), split_parts(new)
     if one is None or other is None or (not one and not other):
         yield path
         return
     for key in {**one, **other}:
         if key not in one or key not in other:
             whole = one.get(key, other.get(key))
-            inner = parts(whole)
-            yield from (paths(type(whole)(), whole, (*path, key)) if inner else iter([(*path, key)]))
+            inner = split_parts(whole)
+            yield from (find_paths(type(whole)(), whole, (*path, key)) if inner else iter([(*path, key)]))
         else:
-            yield from paths(one[key], other[key], (*path, key))
+            yield from find_paths(one[key], other[key], (*path, key))
 
 
-def parts(value: Any) -> Mapping[str, Any] | None:
+def split_parts(value: Any) -> Mapping[str, Any] | None:
     """The parts of a value by key; None where it is one part."""
     if isinstance(value, Mapping):
         return value
@@ -37,10 +37,10 @@ def parts(value: Any) -> Mapping[str, Any] | None:
     return {str(i): item for i, item in enumerate(value)}
 
 
-def at(value: Any, path: Path) -> Any:
+def get_at(value: Any, path: Path) -> Any:
     """What stands at a path; None where nothing does."""
     for key in path:
-        inner = parts(value)
+        inner = split_parts(value)
         value = inner.get(key) if inner else None
     return value
 

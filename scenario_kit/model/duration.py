@@ -13,7 +13,7 @@ UNITS: Final[Mapping[str, float]] = {
 _PART: Final = re.compile(r"(\d+(?:\.\d*)?|\.\d+)([a-zµμ]+)")
 
 
-def seconds(text: str, units: Mapping[str, float] = UNITS) -> float:
+def parse_seconds(text: str, units: Mapping[str, float] = UNITS) -> float:
     """A duration in seconds; an empty text is zero.
 
     Args:

@@ -8,7 +8,7 @@ from typing import Any
 from scenario_kit.model.base import Object
 
 
-def flags_in(config_map: Object, key: str) -> dict[str, Any]:
+def read_flags(config_map: Object, key: str) -> dict[str, Any]:
     """The entries of the flagd document in a ConfigMap, by flag; none where it has no such key.
 
     Raises:
@@ -18,7 +18,7 @@ def flags_in(config_map: Object, key: str) -> dict[str, Any]:
     return found
 
 
-def with_variant(flag: Object, variant: str, value: float | None = None) -> Object:
+def set_variant(flag: Object, variant: str, value: float | None = None) -> Object:
     """The entry with another variant, which is added with ``value`` where the flag has none of that name.
 
     A rule (``targeting: {if: [condition, variant, otherwise]}``) decides instead of ``defaultVariant``; there the

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 
-def normalised(image: str) -> str:
+def normalize_image(image: str) -> str:
     """The name as the container runtime reports it: with registry, ``library/`` and tag."""
     name, at, digest = image.partition("@")
     first, slash, _ = name.partition("/")
@@ -20,9 +20,9 @@ def normalised(image: str) -> str:
     return f"{name}@{digest}" if at else name
 
 
-def like(image: str, pattern: str) -> bool:
+def matches_image(image: str, pattern: str) -> bool:
     """Whether a glob pattern fits the normalised name of an image, with its digest or without."""
-    name = normalised(image)
+    name = normalize_image(image)
     return fnmatchcase(name, pattern) or fnmatchcase(name.partition("@")[0], pattern)
 
 
@@ -43,6 +43,6 @@ _TAG: Final = re.compile(
 
 def is_tool(image: str) -> bool:
     """Whether it is an image with the usual tools, which pods borrow and people look around with."""
-    name = normalised(image).partition("@")[0]
+    name = normalize_image(image).partition("@")[0]
     repository, _, tag = name.rpartition(":")
     return repository in _TOOLS and _TAG.fullmatch(tag) is not None

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from scenario_kit.model.fault import Fault
-from scenario_kit.model.reference import bare
+from scenario_kit.model.reference import strip_reference
 from scenario_kit.model.scenario import Expect, PropagationEdge
 
 
-def involved(faults: Iterable[Fault], expect: Expect, edges: Iterable[PropagationEdge]) -> set[str]:
+def list_involved(faults: Iterable[Fault], expect: Expect, edges: Iterable[PropagationEdge]) -> set[str]:
     """What faults name and write, what must alert, and what the propagation leads through, as ``Kind/name``."""
     named = {text for f in faults for text in (f.target, *f.callers, *(e.ref for e in f.entities))}
     named |= {c.target for f in faults for c in f.changes if c.target}
     named |= {e.on for e in expect.alerts if e.on and e.alert_class == "MustFire"}
     named |= {end for edge in edges for end in (edge.from_, edge.to)}
-    return {"/".join(bare(text)) for text in named}
+    return {"/".join(strip_reference(text)) for text in named}

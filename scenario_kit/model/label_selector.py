@@ -48,35 +48,35 @@ def parse(text: str) -> Selector:
         end = match.end() if match else 0
         if match is None or (end < len(rest) and rest[end] != ","):
             raise ValueError(f"unable to parse requirement: {rest!r}")
-        found.append(_requirement(match))
+        found.append(_parse_requirement(match))
         rest = rest[end + 1 :].strip()
     return frozenset(found)
 
 
-def of_object(selector: Mapping[str, Any]) -> Selector:
+def parse_object(selector: Mapping[str, Any]) -> Selector:
     """The requirements of ``matchLabels`` and ``matchExpressions``; none for an empty selector.
 
     Raises:
         ValueError: the API server would refuse a key, an operator or a value.
     """
     found = [
-        Requirement(valid_key(key), frozenset((valid_value(value),)), True)
+        Requirement(check_key(key), frozenset((check_value(value),)), True)
         for key, value in (selector.get("matchLabels") or {}).items()
     ]
     for each in selector.get("matchExpressions") or ():
-        key, operator, values = valid_key(each.get("key", "")), each.get("operator"), each.get("values") or ()
+        key, operator, values = check_key(each.get("key", "")), each.get("operator"), each.get("values") or ()
         if operator not in _OPERATORS:
             raise ValueError(f'"{operator}" is not a valid label selector operator')
         listed = operator in ("In", "NotIn")
         if listed != bool(values):
             wanted = "for 'in', 'notin' operators, values set can't be empty"
             raise ValueError(wanted if listed else "values set must be empty for exists and does not exist")
-        chosen = frozenset(valid_value(value) for value in values) if listed else None
+        chosen = frozenset(check_value(value) for value in values) if listed else None
         found.append(Requirement(key, chosen, operator in ("In", "Exists")))
     return frozenset(found)
 
 
-def valid_value(value: Any) -> str:
+def check_value(value: Any) -> str:
     """The value of a label.
 
     Raises:
@@ -87,7 +87,7 @@ def valid_value(value: Any) -> str:
     return value
 
 
-def valid_key(key: Any) -> str:
+def check_key(key: Any) -> str:
     """The key of a label.
 
     Raises:
@@ -103,7 +103,7 @@ def admits(selector: Selector, fields: Mapping[str, str]) -> bool:
     return all(requirement.admits(fields) for requirement in selector)
 
 
-def _requirement(match: re.Match[str]) -> Requirement:
+def _parse_requirement(match: re.Match[str]) -> Requirement:
     key, operator = match["key"], match["operator"]
     if operator in ("in", "notin"):
         return Requirement(key, frozenset(v.strip() for v in match["values"].split(",")), operator == "in")

@@ -12,16 +12,16 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from scenario_kit.model.base import Object
-from scenario_kit.model.label_selector import Selector, admits, of_object, parse, valid_value
+from scenario_kit.model.label_selector import Selector, admits, check_value, parse, parse_object
 
 #: Fields of pods that the manager can compare; others the API server refuses, or never match.
 _FIELDS: Final[Mapping[str, Callable[[Object], str]]] = {
     "metadata.name": lambda pod: pod["metadata"]["name"],
     "metadata.namespace": lambda pod: pod["metadata"].get("namespace", ""),
-    "spec.nodeName": lambda pod: _spec(pod, "nodeName"),
-    "spec.restartPolicy": lambda pod: _spec(pod, "restartPolicy") or "Always",
-    "spec.schedulerName": lambda pod: _spec(pod, "schedulerName") or "default-scheduler",
-    "spec.serviceAccountName": lambda pod: _spec(pod, "serviceAccountName") or "default",
+    "spec.nodeName": lambda pod: _read_spec(pod, "nodeName"),
+    "spec.restartPolicy": lambda pod: _read_spec(pod, "restartPolicy") or "Always",
+    "spec.schedulerName": lambda pod: _read_spec(pod, "schedulerName") or "default-scheduler",
+    "spec.serviceAccountName": lambda pod: _read_spec(pod, "serviceAccountName") or "default",
     "status.phase": lambda pod: str((pod.get("status") or {}).get("phase", "")),
     "status.podIP": lambda pod: str((pod.get("status") or {}).get("podIP", "")),
     "status.nominatedNodeName": lambda pod: str((pod.get("status") or {}).get("nominatedNodeName", "")),
@@ -54,7 +54,7 @@ class PodQuery(NamedTuple):
             return pod["metadata"]["name"] in self.names.get(namespace, ())
         if namespace not in self.namespaces or not all(condition(pod) for condition in self.conditions):
             return False
-        return not self.by_node or _spec(pod, "nodeName") in self._places(nodes)
+        return not self.by_node or _read_spec(pod, "nodeName") in self._places(nodes)
 
     def missing_nodes(self, nodes: Iterable[Object]) -> tuple[str, ...]:
         """Nodes that it names and the cluster does not have; the manager then selects nothing."""
@@ -69,7 +69,7 @@ class PodQuery(NamedTuple):
         return labelled | set(self.nodes)
 
 
-def read(selector: Mapping[str, Any], home: str, unknown: Container[str] = ()) -> PodQuery:
+def parse_selector(selector: Mapping[str, Any], home: str, unknown: Container[str] = ()) -> PodQuery:
     """A selector as the manager reads it; ``home`` is the namespace of its object, where it looks unless told.
 
     Fields of pods that are ``unknown`` are taken to be what the selector asks for.
@@ -82,10 +82,10 @@ def read(selector: Mapping[str, Any], home: str, unknown: Container[str] = ()) -
     if names:
         return PodQuery(tuple(names), names)
     conditions: list[Callable[[Object], bool]] = [
-        _labelled(selector),
-        _annotated(selector),
-        _phased(selector),
-        *_compared(selector, unknown),
+        _match_labels(selector),
+        _match_annotations(selector),
+        _match_phases(selector),
+        *_match_fields(selector, unknown),
     ]
     return PodQuery(
         namespaces,
@@ -119,14 +119,16 @@ def count(mode: str, value: str, there: int) -> int:
     return math.ceil(there * number / 100)
 
 
-def _labelled(selector: Mapping[str, Any]) -> Callable[[Object], bool]:
-    wanted: Selector = _read("labelSelectors", lambda: of_object({"matchLabels": selector.get("labelSelectors")}))
+def _match_labels(selector: Mapping[str, Any]) -> Callable[[Object], bool]:
+    wanted: Selector = _read_field(
+        "labelSelectors", lambda: parse_object({"matchLabels": selector.get("labelSelectors")})
+    )
     told = {"matchExpressions": selector.get("expressionSelectors")}
-    tested: Selector = _read("expressionSelectors", lambda: of_object(told))
+    tested: Selector = _read_field("expressionSelectors", lambda: parse_object(told))
     return lambda pod: admits(wanted | tested, pod["metadata"].get("labels") or {})
 
 
-def _annotated(selector: Mapping[str, Any]) -> Callable[[Object], bool]:
+def _match_annotations(selector: Mapping[str, Any]) -> Callable[[Object], bool]:
     told = selector.get("annotationSelectors") or {}
 
     def as_labels() -> Selector:
@@ -134,15 +136,15 @@ def _annotated(selector: Mapping[str, Any]) -> Callable[[Object], bool]:
         found = parse(",".join(f"{key}={value}" for key, value in told.items() if key))
         for each in found:
             for value in each.values or ():
-                valid_value(value)
+                check_value(value)
         return found
 
-    wanted: Selector = _read("annotationSelectors", as_labels)
+    wanted: Selector = _read_field("annotationSelectors", as_labels)
     return lambda pod: admits(wanted, pod["metadata"].get("annotations") or {})
 
 
-def _phased(selector: Mapping[str, Any]) -> Callable[[Object], bool]:
-    asked: Selector = _read("podPhaseSelectors", lambda: parse(",".join(selector.get("podPhaseSelectors") or ())))
+def _match_phases(selector: Mapping[str, Any]) -> Callable[[Object], bool]:
+    asked: Selector = _read_field("podPhaseSelectors", lambda: parse(",".join(selector.get("podPhaseSelectors") or ())))
     if any(each.values is not None for each in asked):
         raise ValueError("podPhaseSelectors: unsupported operator, expected phases such as `Running` or `!Pending`")
     wanted = {each.key for each in asked if each.wanted}
@@ -155,24 +157,24 @@ def _phased(selector: Mapping[str, Any]) -> Callable[[Object], bool]:
     return holds
 
 
-def _compared(selector: Mapping[str, Any], unknown: Container[str]) -> list[Callable[[Object], bool]]:
+def _match_fields(selector: Mapping[str, Any], unknown: Container[str]) -> list[Callable[[Object], bool]]:
     fields: Mapping[str, str] = selector.get("fieldSelectors") or {}
     for name in fields:
         if name not in _FIELDS:
             raise ValueError(f"fieldSelectors: field label not supported: {name}")
-    return [_equal(name, value) for name, value in fields.items() if name not in unknown]
+    return [_match_field(name, value) for name, value in fields.items() if name not in unknown]
 
 
-def _equal(name: str, value: str) -> Callable[[Object], bool]:
+def _match_field(name: str, value: str) -> Callable[[Object], bool]:
     return lambda pod: _FIELDS[name](pod) == value
 
 
-def _read(field: str, parts: Callable[[], Any]) -> Any:
+def _read_field(field: str, parts: Callable[[], Any]) -> Any:
     try:
         return parts()
     except ValueError as error:
         raise ValueError(f"{field}: {error}") from error
 
 
-def _spec(pod: Object, field: str) -> str:
+def _read_spec(pod: Object, field: str) -> str:
     return str((pod.get("spec") or {}).get(field, ""))

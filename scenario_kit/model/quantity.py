@@ -16,7 +16,7 @@ _FACTORS = {
 
 
 @lru_cache(maxsize=4096)
-def number(value: str | int | float) -> float:
+def parse_quantity(value: str | int | float) -> float:
     """The number that a quantity stands for: ``250m`` is 0.25, ``64Mi`` 67108864.
 
     Raises:
@@ -33,7 +33,7 @@ def number(value: str | int | float) -> float:
     return float(digits) / round(1 / factor) if factor < 1 else float(digits) * factor
 
 
-def same(one: object, other: object) -> bool:
+def is_same_quantity(one: object, other: object) -> bool:
     """Whether two values are equal, or texts of one quantity: the API server stores ``1000m`` as ``1``.
 
     One of the texts has a unit: without any they are texts as others are, and ``1.10`` may be a version.
@@ -41,4 +41,4 @@ def same(one: object, other: object) -> bool:
     if not (isinstance(one, str) and isinstance(other, str)) or one == other:
         return one == other
     found = [_QUANTITY.fullmatch(text) for text in (one, other)]
-    return all(found) and any(match and match[3] for match in found) and number(one) == number(other)
+    return all(found) and any(match and match[3] for match in found) and parse_quantity(one) == parse_quantity(other)

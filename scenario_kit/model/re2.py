@@ -22,21 +22,21 @@ class Pattern(NamedTuple):
 
     def found_in(self, text: str) -> bool:
         """Whether it matches some part of the text."""
-        return self.compiled.search(_bytes(text)) is not None
+        return self.compiled.search(_encode(text)) is not None
 
     def matches(self, text: str) -> bool:
         """Whether it matches the whole text."""
-        return self.compiled.fullmatch(_bytes(text)) is not None
+        return self.compiled.fullmatch(_encode(text)) is not None
 
     def groups(self, text: str) -> Iterator[dict[str, str]]:
         """The named groups of each match in the text; of a group that took no part, an empty text."""
         names = {name.decode(): number for name, number in self.compiled.groupindex.items()}
-        for match in self.compiled.finditer(_bytes(text)):
+        for match in self.compiled.finditer(_encode(text)):
             yield {name: (match[number] or b"").decode("utf-8", "replace") for name, number in names.items()}
 
 
 @lru_cache(maxsize=128)
-def pattern(text: str) -> Pattern:
+def compile_pattern(text: str) -> Pattern:
     """A pattern to match with.
 
     Raises:
@@ -47,7 +47,7 @@ def pattern(text: str) -> Pattern:
     options = re2.Options()
     options.log_errors = False  # on standard error, where it would stand beside the finding
     try:
-        compiled = re2.compile(_bytes(text), options)
+        compiled = re2.compile(_encode(text), options)
     except re2.error as error:
         told = error.args[0] if error.args else ""
         said = told.decode("utf-8", "replace") if isinstance(told, bytes) else str(told)
@@ -58,6 +58,6 @@ def pattern(text: str) -> Pattern:
     return Pattern(text, compiled)
 
 
-def _bytes(text: str) -> bytes:
+def _encode(text: str) -> bytes:
     """A half of a surrogate pair, which templates can write, has no UTF-8: a question mark stands for it."""
     return text.encode("utf-8", "replace")

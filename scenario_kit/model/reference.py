@@ -75,7 +75,7 @@ class Reference(msgspec.Struct, frozen=True, order=True):
         return msgspec.structs.replace(self, namespace=real) if real != self.namespace else self
 
 
-def groupless(text: str) -> str:
+def strip_group(text: str) -> str:
     """A reference as they are usually spelled, so that one written with its group names no other object.
 
     Raises:
@@ -84,18 +84,18 @@ def groupless(text: str) -> str:
     return str(Reference.parse(text).groupless)
 
 
-def bare(text: str) -> tuple[str, str]:
+def strip_reference(text: str) -> tuple[str, str]:
     """Kind and name of a reference: what is left of it where a name is unique over all namespaces of an app."""
     ref = Reference.parse(text)
     return ref.kind, ref.name
 
 
-def real_name(namespace: str, symbol: str) -> str:
+def resolve_namespace(namespace: str, symbol: str) -> str:
     """The real name of a namespace that an app declares, where the app itself is in ``namespace``."""
     return namespace if symbol == APP_NAMESPACE else f"{namespace}-{symbol}"
 
 
-def symbolic_name(real: str, namespace: str) -> str:
+def symbolise_namespace(real: str, namespace: str) -> str:
     """How references spell a namespace, where the app is in ``namespace``; others stay as they are."""
     if real == namespace:
         return APP_NAMESPACE

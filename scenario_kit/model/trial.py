@@ -13,7 +13,7 @@ from scenario_kit.errors import InfrastructureError
 from scenario_kit.model.alert_rule import AlertRule, Windows
 from scenario_kit.model.app import App
 from scenario_kit.model.base import Object, Value
-from scenario_kit.model.chaos_reach import declared
+from scenario_kit.model.chaos_reach import list_declared
 from scenario_kit.model.fault import Fault
 from scenario_kit.model.finding import Finding
 from scenario_kit.model.noise import NoiseSource
@@ -111,7 +111,7 @@ class Runbook(Value, frozen=True, kw_only=True):
     @property
     def reach(self) -> frozenset[str]:
         """The real names of all namespaces in which chaos may act: the app's, and those that a fault declares."""
-        return declared(need for f in self.faults for need in f.requires) | {*self.everywhere}
+        return list_declared(need for f in self.faults for need in f.requires) | {*self.everywhere}
 
     @property
     def outcome(self) -> Outcome:
@@ -127,7 +127,7 @@ class Runbook(Value, frozen=True, kw_only=True):
         return next(p for p in self.procedures if (p.use, p.name) == (use, name))
 
 
-def trial_reference(name: str, namespace: str = MANAGEMENT_NAMESPACE) -> Reference:
+def make_trial_reference(name: str, namespace: str = MANAGEMENT_NAMESPACE) -> Reference:
     """The Trial of that name."""
     return Reference("Trial", name, namespace, GROUP)
 

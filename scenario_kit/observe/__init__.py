@@ -2,11 +2,11 @@
 
 from scenario_kit.observe.alert_evaluator import AlertEvaluator
 from scenario_kit.observe.checks import evaluate_check
-from scenario_kit.observe.entities import Owners, owned_pods
+from scenario_kit.observe.entities import Owners, list_owned_pods
 from scenario_kit.observe.rules import scope
-from scenario_kit.observe.traffic import Traffic, traffic
+from scenario_kit.observe.traffic import Traffic, measure_traffic
 
 __all__ = [
-    "AlertEvaluator", "Owners", "Traffic", "evaluate_check", "owned_pods", "scope",
-    "traffic",
+    "AlertEvaluator", "Owners", "Traffic", "evaluate_check", "list_owned_pods", "scope",
+    "measure_traffic",
 ]  # fmt: skip

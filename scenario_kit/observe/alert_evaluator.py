@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from scenario_kit.model import AlertHistory, AlertRule, AlertTimeline, App, Interval, Reference
 from scenario_kit.observe.alert_state import Alert, LabelSet, RuleEvaluation, fire
-from scenario_kit.observe.entities import entity_of
-from scenario_kit.observe.range_query import ticks_of
+from scenario_kit.observe.entities import find_entity
+from scenario_kit.observe.range_query import evaluate_ticks
 from scenario_kit.observe.rules import scope
 from scenario_kit.ports import Metrics
 
@@ -107,14 +107,14 @@ class AlertEvaluator:
 
         def ticks(rule: AlertRule, expr: str) -> list[RuleEvaluation]:
             own = [at for at in grid if at % rule.interval_seconds == 0]
-            return list(ticks_of(self._metrics, rule, expr, own, rule.interval_seconds))
+            return list(evaluate_ticks(self._metrics, rule, expr, own, rule.interval_seconds))
 
         with ThreadPoolExecutor(_PARALLEL) as pool:
             return list(pool.map(ticks, (presence, *self._rules), (self._presence, *self._exprs)))
 
     def _timeline(self, index: int, rule: AlertRule, labels: LabelSet, alert: Alert) -> AlertTimeline:
         if (index, labels) not in self._entities:
-            self._entities[index, labels] = entity_of(rule, dict(labels), self._app, self._owner_of)
+            self._entities[index, labels] = find_entity(rule, dict(labels), self._app, self._owner_of)
         pending, firing = alert.intervals
         entity = self._entities[index, labels]
         return AlertTimeline(name=rule.name, entity=entity, labels=dict(labels), pending=pending, firing=firing)

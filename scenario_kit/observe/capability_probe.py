@@ -7,14 +7,14 @@ from fnmatch import fnmatchcase
 from scenario_kit.errors import NotFound
 from scenario_kit.model import Object
 from scenario_kit.model.capability import Canary, FieldCondition, Find
-from scenario_kit.model.re2 import pattern
+from scenario_kit.model.re2 import compile_pattern
 from scenario_kit.observe.jsonpath import find
 from scenario_kit.ports import Cluster
 
 _ARGUMENT = "{argument}"
 
 
-def sings(canary: Canary, argument: str, cluster: Cluster) -> bool:
+def has_capability(canary: Canary, argument: str, cluster: Cluster) -> bool:
     """Whether the canary finds what it looks for. What is no matter of the cluster (clock, app, declared) is false.
 
     Raises:
@@ -23,10 +23,10 @@ def sings(canary: Canary, argument: str, cluster: Cluster) -> bool:
     if canary.served is not None:
         served = {k.kind for k in cluster.kinds() if k.group == canary.served.group}
         return served.issuperset(canary.served.kinds)
-    return canary.find is not None and _found(canary.find, argument, cluster)
+    return canary.find is not None and _finds(canary.find, argument, cluster)
 
 
-def _found(wanted: Find, argument: str, cluster: Cluster) -> bool:
+def _finds(wanted: Find, argument: str, cluster: Cluster) -> bool:
     try:
         objects = cluster.list(wanted.kind, wanted.namespace, group=wanted.group)
     except NotFound:
@@ -49,4 +49,4 @@ def _holds(condition: FieldCondition, obj: Object) -> bool:
         return any(isinstance(v, int) and v >= condition.at_least for v in values)
     if condition.not_equals is not None:
         return any(v != condition.not_equals for v in values)
-    return any(pattern(condition.matches or "").found_in(str(v)) for v in values)
+    return any(compile_pattern(condition.matches or "").found_in(str(v)) for v in values)

@@ -12,11 +12,11 @@ from scenario_kit.errors import AuthoringError, InfrastructureError, KitError, N
 from scenario_kit.model import Check, CheckResult, Reference
 from scenario_kit.model.check import EndpointsCheck, EventCheck, LogCheck, ObjectCheck, QueryCheck
 from scenario_kit.model.observation import Answer
-from scenario_kit.model.re2 import pattern
-from scenario_kit.observe.compare import expectation, object_holds
-from scenario_kit.observe.entities import owned_pods
+from scenario_kit.model.re2 import compile_pattern
+from scenario_kit.observe.compare import describe_expectation, matches_object
+from scenario_kit.observe.entities import list_owned_pods
 from scenario_kit.observe.jsonpath import find
-from scenario_kit.observe.probing import probe, wanted
+from scenario_kit.observe.probing import describe_expected, probe
 from scenario_kit.observe.rules import scope
 from scenario_kit.ports import Cluster, Metrics
 
@@ -63,7 +63,7 @@ def evaluate_check(
         AuthoringError: the check's PromQL, reference, path or pattern cannot be read.
     """
     try:
-        answer, observed, expected = _answer(check, cluster, metrics, _Names(namespace, others), now, since)
+        answer, observed, expected = _evaluate(check, cluster, metrics, _Names(namespace, others), now, since)
     except InfrastructureError as error:
         answer, observed, expected = "Unknown", error.message, "an answer"
     except ValueError as error:
@@ -76,11 +76,11 @@ def evaluate_check(
 def describe(check: Check) -> str:
     """A check in words, where its author gave none."""
     if check.object:
-        return f"{check.object.ref}: {expectation(check.object)}"
+        return f"{check.object.ref}: {describe_expectation(check.object)}"
     if check.endpoints:
-        return f"endpoints of {check.endpoints.service}: {_bounds(check.endpoints)}"
+        return f"endpoints of {check.endpoints.service}: {_format_bounds(check.endpoints)}"
     if check.query:
-        return f"{check.query.expr} {_threshold(check.query)}"
+        return f"{check.query.expr} {_format_threshold(check.query)}"
     if check.event:
         return f"event {check.event.reason} on {check.event.on}"
     if check.log:
@@ -89,35 +89,35 @@ def describe(check: Check) -> str:
         where = f"port {check.probe.port} of {check.probe.target}" + (
             f", {check.probe.path}" if check.probe.path else ""
         )
-        return f"{where}: {wanted(check.probe)}"
+        return f"{where}: {describe_expected(check.probe)}"
     raise KitError("a check without a condition")
 
 
-def _answer(check: Check, cluster: Cluster, metrics: Metrics, names: _Names, now: float, since: float) -> _Outcome:
+def _evaluate(check: Check, cluster: Cluster, metrics: Metrics, names: _Names, now: float, since: float) -> _Outcome:
     if check.object:
-        return _object(check.object, cluster, names)
+        return _evaluate_object(check.object, cluster, names)
     if check.endpoints:
-        return _endpoints(check.endpoints, cluster, names)
+        return _evaluate_endpoints(check.endpoints, cluster, names)
     if check.query:
-        return _query(check.query, metrics, names, now)
+        return _evaluate_query(check.query, metrics, names, now)
     if check.event:
-        return _event(check.event, cluster, names)
+        return _evaluate_event(check.event, cluster, names)
     if check.log:
-        return _log(check.log, cluster, names, since)
+        return _evaluate_log(check.log, cluster, names, since)
     if check.probe:
         return probe(check.probe, names.reference(check.probe.target), cluster)
     raise KitError("a check without a condition")
 
 
-def _object(check: ObjectCheck, cluster: Cluster, names: _Names) -> _Outcome:
+def _evaluate_object(check: ObjectCheck, cluster: Cluster, names: _Names) -> _Outcome:
     obj = cluster.get(names.reference(check.ref))
     values = [] if obj is None else find(obj, check.path)
     shown = ", ".join(repr(v) for v in values) if check.path else "it exists"
     observed = f"{check.ref} does not exist" if obj is None else shown or f"no {check.path}"
-    return _yes(object_holds(check, obj)), observed[:500], expectation(check)
+    return _convert_answer(matches_object(check, obj)), observed[:500], describe_expectation(check)
 
 
-def _endpoints(check: EndpointsCheck, cluster: Cluster, names: _Names) -> _Outcome:
+def _evaluate_endpoints(check: EndpointsCheck, cluster: Cluster, names: _Names) -> _Outcome:
     text = check.service if "/" in check.service else f"Service/{check.service}"
     ref = names.reference(text)
     slices = cluster.list("EndpointSlice", ref.namespace, labels={"kubernetes.io/service-name": ref.name})
@@ -130,28 +130,28 @@ def _endpoints(check: EndpointsCheck, cluster: Cluster, names: _Names) -> _Outco
     }
     low = check.at_least is None or len(ready) >= check.at_least
     high = check.at_most is None or len(ready) <= check.at_most
-    return _yes(low and high), f"{len(ready)} ready addresses", _bounds(check)
+    return _convert_answer(low and high), f"{len(ready)} ready addresses", _format_bounds(check)
 
 
-def _query(check: QueryCheck, metrics: Metrics, names: _Names, now: float) -> _Outcome:
+def _evaluate_query(check: QueryCheck, metrics: Metrics, names: _Names, now: float) -> _Outcome:
     result = metrics.instant(scope(check.expr, names.app, *names.others.values()), now)
     values = [value for series in result for _, value in series.points if not math.isnan(value)]
     if not values:
         answer: Answer = "True" if check.empty == "True" else "False" if check.empty == "False" else "Unknown"
-        return answer, "no data", _threshold(check)
+        return answer, "no data", _format_threshold(check)
     _, holds = _COMPARISONS[check.is_]
     largest = max(values)
-    return _yes(holds(largest, check.value / check.scale)), f"{largest:g}", _threshold(check)
+    return _convert_answer(holds(largest, check.value / check.scale)), f"{largest:g}", _format_threshold(check)
 
 
-def _event(check: EventCheck, cluster: Cluster, names: _Names) -> _Outcome:
+def _evaluate_event(check: EventCheck, cluster: Cluster, names: _Names) -> _Outcome:
     ref = names.reference(check.on)
-    pods = {p["metadata"]["name"] for p in owned_pods(cluster, ref)}
+    pods = {p["metadata"]["name"] for p in list_owned_pods(cluster, ref)}
     with_reason = [e for e in cluster.list("Event", ref.namespace) if e.get("reason") == check.reason]
     texts = [str(e.get("message", "")) for e in with_reason if _concerns(e["involvedObject"], ref, pods)]
-    hits = [text for text in texts if pattern(check.message_matches).found_in(text)]
+    hits = [text for text in texts if compile_pattern(check.message_matches).found_in(text)]
     expected = f"an event {check.reason}" + (f" matching '{check.message_matches}'" if check.message_matches else "")
-    return _yes(bool(hits)), (hits or texts or ["no such event"])[0][:300], expected
+    return _convert_answer(bool(hits)), (hits or texts or ["no such event"])[0][:300], expected
 
 
 def _concerns(involved: dict[str, str], ref: Reference, pods: set[str]) -> bool:
@@ -163,10 +163,10 @@ def _concerns(involved: dict[str, str], ref: Reference, pods: set[str]) -> bool:
     return generated and name.startswith(f"{ref.name}-") and _DRAWN.fullmatch(name[len(ref.name) :]) is not None
 
 
-def _log(check: LogCheck, cluster: Cluster, names: _Names, since: float) -> _Outcome:
-    wanted_line = pattern(check.pattern)
+def _evaluate_log(check: LogCheck, cluster: Cluster, names: _Names, since: float) -> _Outcome:
+    wanted_line = compile_pattern(check.pattern)
     lines = 0
-    for pod in owned_pods(cluster, names.reference(check.on)):
+    for pod in list_owned_pods(cluster, names.reference(check.on)):
         try:
             found = cluster.logs(pod, since=since)
         except NotFound:
@@ -178,16 +178,16 @@ def _log(check: LogCheck, cluster: Cluster, names: _Names, since: float) -> _Out
     return "False", f"none of {lines} lines", f"a line matching '{check.pattern}'"
 
 
-def _yes(holds: bool) -> Answer:
+def _convert_answer(holds: bool) -> Answer:
     return "True" if holds else "False"
 
 
-def _bounds(check: EndpointsCheck) -> str:
+def _format_bounds(check: EndpointsCheck) -> str:
     low = f"at least {check.at_least}" if check.at_least is not None else ""
     high = f"at most {check.at_most}" if check.at_most is not None else ""
     return " and ".join(b for b in (low, high) if b)
 
 
-def _threshold(check: QueryCheck) -> str:
+def _format_threshold(check: QueryCheck) -> str:
     words, _ = _COMPARISONS[check.is_]
     return f"{words} {check.value / check.scale:g}"

@@ -7,11 +7,11 @@ from typing import Any
 
 from scenario_kit.model import quantity
 from scenario_kit.model.check import ObjectCheck
-from scenario_kit.model.re2 import pattern
+from scenario_kit.model.re2 import compile_pattern
 from scenario_kit.observe.jsonpath import find
 
 
-def object_holds(check: ObjectCheck, obj: Any) -> bool:
+def matches_object(check: ObjectCheck, obj: Any) -> bool:
     """Whether an object (None: it does not exist) satisfies a check.
 
     Every value at the path must satisfy the comparison. Without a value only ``exists: false`` holds, numeric bounds,
@@ -28,11 +28,11 @@ def object_holds(check: ObjectCheck, obj: Any) -> bool:
             values = [0]
         elif isinstance(check.equals, bool) or isinstance(check.not_equals, bool):
             values = [False]
-    compare = _comparison(check)
+    compare = _build_comparison(check)
     return bool(values) and all(compare(v) for v in values)
 
 
-def expectation(check: ObjectCheck) -> str:
+def describe_expectation(check: ObjectCheck) -> str:
     """What the check asks for, in words."""
     where = check.path or "it"
     if check.exists is not None:
@@ -46,24 +46,24 @@ def expectation(check: ObjectCheck) -> str:
     return f"{where} {' and '.join(wanted) or 'exists'}"
 
 
-def _comparison(check: ObjectCheck) -> Callable[[Any], bool]:
+def _build_comparison(check: ObjectCheck) -> Callable[[Any], bool]:
     def holds(value: Any) -> bool:
         return (
-            (check.equals is None or _same(value, check.equals))
-            and (check.not_equals is None or not _same(value, check.not_equals))
+            (check.equals is None or _is_same(value, check.equals))
+            and (check.not_equals is None or not _is_same(value, check.not_equals))
             and (check.contains is None or _contains(value, check.contains))
             and (check.not_contains is None or not _contains(value, check.not_contains))
-            and (check.at_least is None or _number(value) >= check.at_least)
-            and (check.at_most is None or _number(value) <= check.at_most)
-            and (check.matches is None or pattern(check.matches).found_in(str(value)))
+            and (check.at_least is None or _parse_number(value) >= check.at_least)
+            and (check.at_most is None or _parse_number(value) <= check.at_most)
+            and (check.matches is None or compile_pattern(check.matches).found_in(str(value)))
         )
 
     return holds
 
 
-def _same(value: Any, wanted: Any) -> bool:
+def _is_same(value: Any, wanted: Any) -> bool:
     """Equal, and of one type. Quantities are what they amount to, as the API server spells them in its own way."""
-    return type(value) is type(wanted) and quantity.same(value, wanted)
+    return type(value) is type(wanted) and quantity.is_same_quantity(value, wanted)
 
 
 def _contains(value: Any, wanted: Any) -> bool:
@@ -77,13 +77,13 @@ def _contains(value: Any, wanted: Any) -> bool:
 
 
 def _contains_or_same(value: Any, wanted: Any) -> bool:
-    return _contains(value, wanted) if isinstance(value, dict) and isinstance(wanted, dict) else _same(value, wanted)
+    return _contains(value, wanted) if isinstance(value, dict) and isinstance(wanted, dict) else _is_same(value, wanted)
 
 
-def _number(value: Any) -> float:
+def _parse_number(value: Any) -> float:
     if isinstance(value, list | dict):
         return len(value)
     try:
-        return quantity.number(value) if isinstance(value, str) else float(value)
+        return quantity.parse_quantity(value) if isinstance(value, str) else float(value)
     except ValueError as error:
         raise ValueError(f"'{value}' is not a number") from error

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from scenario_kit.model import AlertRule, App, Object, Reference
-from scenario_kit.model.reference import groupless
+from scenario_kit.model.reference import strip_group
 from scenario_kit.ports import Cluster
 
 #: What controllers append to the name of a workload for its pods: ReplicaSet hash and suffix, ordinal, or suffix.
@@ -18,7 +18,9 @@ _GENERATED = (
 )
 
 
-def entity_of(rule: AlertRule, labels: Mapping[str, str], app: App, owner_of: Callable[[str], Reference | None]) -> str:
+def find_entity(
+    rule: AlertRule, labels: Mapping[str, str], app: App, owner_of: Callable[[str], Reference | None]
+) -> str:
     """The reference of what an alert is about, in the app's namespace; empty where the rule names no entity.
 
     A pod stands for the workload that owns it. One that has vanished is recognised by its name.
@@ -29,27 +31,27 @@ def entity_of(rule: AlertRule, labels: Mapping[str, str], app: App, owner_of: Ca
     kind = rule.entity.kind
     if kind == "Component":
         component = app.component(value)
-        return groupless(component.workload) if component else ""
+        return strip_group(component.workload) if component else ""
     if kind == "Pod":
         owner = owner_of(value)
-        return _of_app(f"{owner.kind}/{owner.name}", app) if owner else by_name(value, app)
-    return _of_app(f"{kind}/{value}", app)
+        return _spell_app_reference(f"{owner.kind}/{owner.name}", app) if owner else find_by_name(value, app)
+    return _spell_app_reference(f"{kind}/{value}", app)
 
 
-def _of_app(bare: str, app: App) -> str:
+def _spell_app_reference(bare: str, app: App) -> str:
     """The reference with the symbolic namespace of the component whose workload it is."""
-    found = (groupless(c.workload) for c in app.components)
+    found = (strip_group(c.workload) for c in app.components)
     return next((text for text in found if text.endswith(f"/{bare}")), bare)
 
 
-def by_name(pod: str, app: App) -> str:
+def find_by_name(pod: str, app: App) -> str:
     """The workload of the app whose pods are named like this one; the pod itself where there is none."""
     refs = [Reference.parse(c.workload) for c in app.components]
     workloads = {f"{ref.kind}/{ref.name}" for ref in refs}
     for kind, suffix in _GENERATED:
         candidate = f"{kind}/{suffix.sub('', pod)}"
         if suffix.search(pod) and candidate in workloads:
-            return _of_app(candidate, app)
+            return _spell_app_reference(candidate, app)
     return f"Pod/{pod}"
 
 
@@ -71,11 +73,11 @@ class Owners:
         for namespace in self._namespaces:
             replica_sets = {r["metadata"]["name"]: r for r in self._cluster.list("ReplicaSet", namespace)}
             for obj in self._cluster.list("Pod", namespace):
-                if owner := _top(obj, replica_sets):
+                if owner := _find_top_controller(obj, replica_sets):
                     self._known[obj["metadata"]["name"]] = Reference(*owner, namespace=namespace)
 
 
-def owned_pods(cluster: Cluster, ref: Reference) -> list[Object]:
+def list_owned_pods(cluster: Cluster, ref: Reference) -> list[Object]:
     """The pods of a workload, of a Service (by its selector), or the pod itself; ``ref`` has a real namespace."""
     pods = cluster.list("Pod", ref.namespace)
     if ref.kind == "Pod":
@@ -85,21 +87,21 @@ def owned_pods(cluster: Cluster, ref: Reference) -> list[Object]:
         selector = (service or {}).get("spec", {}).get("selector") or {}
         return [p for p in pods if selector and selector.items() <= p["metadata"].get("labels", {}).items()]
     replica_sets = {r["metadata"]["name"]: r for r in cluster.list("ReplicaSet", ref.namespace)}
-    return [p for p in pods if (ref.kind, ref.name) in (_controller(p), _top(p, replica_sets))]
+    return [p for p in pods if (ref.kind, ref.name) in (_find_controller(p), _find_top_controller(p, replica_sets))]
 
 
-def _controller(obj: Object) -> tuple[str, str] | None:
+def _find_controller(obj: Object) -> tuple[str, str] | None:
     owners = obj["metadata"].get("ownerReferences", ())
     return next(((o["kind"], o["name"]) for o in owners if o.get("controller")), None)
 
 
-def _top(pod: Object, replica_sets: Mapping[str, Object]) -> tuple[str, str] | None:
+def _find_top_controller(pod: Object, replica_sets: Mapping[str, Object]) -> tuple[str, str] | None:
     """The Deployment above the ReplicaSet above the pod, or whatever controls the pod directly.
 
     None also where the ReplicaSet is gone already: what was above it is not known then.
     """
-    owner = _controller(pod)
+    owner = _find_controller(pod)
     if owner is None or owner[0] != "ReplicaSet":
         return owner
     replica_set = replica_sets.get(owner[1])
-    return (_controller(replica_set) or owner) if replica_set else None
+    return (_find_controller(replica_set) or owner) if replica_set else None

@@ -31,12 +31,12 @@ def find(document: Any, path: str) -> list[Any]:
         ValueError: ``path`` is not of the form above.
     """
     values = [document]
-    for step in _steps(path):
+    for step in _parse_steps(path):
         values = [found for value in values for found in step(value)]
     return [v for v in values if v is not None]
 
 
-def _steps(path: str) -> list[_Step]:
+def _parse_steps(path: str) -> list[_Step]:
     text = path.strip()
     if text.startswith("{") and text.endswith("}"):
         text = text[1:-1].strip()
@@ -47,16 +47,16 @@ def _steps(path: str) -> list[_Step]:
         match = _STEP.match(text, position)
         if not match:
             raise ValueError(f"'{path}' is not a path at '{text[position:]}'; expected e.g. .spec.ports[0].port")
-        steps.append(_step(match.groupdict()))
+        steps.append(_parse_step(match.groupdict()))
         position = match.end()
     return steps
 
 
-def _step(parts: dict[str, str | None]) -> _Step:
+def _parse_step(parts: dict[str, str | None]) -> _Step:
     if parts["all"] or parts["name"] == "*":
-        return _everything
+        return _list_everything
     if (index := parts["index"]) is not None:
-        return lambda value: _at(value, int(index))
+        return lambda value: _get_at(value, int(index))
     if (operator := parts["operator"]) is not None:
         return _filter(str(parts["field"]), operator == "==", str(parts["value"]))
     name = parts["quoted"] if parts["quoted"] is not None else re.sub(r"\\(.)", r"\1", str(parts["name"]))
@@ -73,17 +73,17 @@ def _filter(field: str, equal: bool, literal: str) -> _Step:
         return [item for item in items if matches(find(item, field)) is equal]
 
     def matches(found: list[Any]) -> bool:
-        return len(found) == 1 and quantity.same(found[0], wanted)
+        return len(found) == 1 and quantity.is_same_quantity(found[0], wanted)
 
     return chosen
 
 
-def _everything(value: Any) -> list[Any]:
+def _list_everything(value: Any) -> list[Any]:
     if isinstance(value, dict):
         return list(value.values())
     return list(value) if isinstance(value, list) else []
 
 
-def _at(value: Any, index: int) -> list[Any]:
+def _get_at(value: Any, index: int) -> list[Any]:
     fits = isinstance(value, list) and -len(value) <= index < len(value)
     return [value[index]] if fits else []

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from scenario_kit.model import App, Object
-from scenario_kit.observe.entities import by_name
+from scenario_kit.observe.entities import find_by_name
 
 
-def placement(pods: Iterable[Object], app: App) -> dict[str, tuple[str, ...]]:
+def map_placement(pods: Iterable[Object], app: App) -> dict[str, tuple[str, ...]]:
     """The nodes of each workload, one for each of its pods, in order of name; without pods that have none."""
     found: dict[str, list[str]] = {}
     for pod in pods:
         if node := pod["spec"].get("nodeName"):
-            found.setdefault(by_name(pod["metadata"]["name"], app), []).append(node)
+            found.setdefault(find_by_name(pod["metadata"]["name"], app), []).append(node)
     return {workload: tuple(sorted(nodes)) for workload, nodes in sorted(found.items())}

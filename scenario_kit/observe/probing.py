@@ -6,7 +6,7 @@ from scenario_kit.errors import NotFound
 from scenario_kit.model import Object, Reference
 from scenario_kit.model.check import ProbeCheck
 from scenario_kit.model.observation import Answer
-from scenario_kit.observe.entities import owned_pods
+from scenario_kit.observe.entities import list_owned_pods
 from scenario_kit.ports import Cluster, Probed
 
 
@@ -16,21 +16,24 @@ def probe(check: ProbeCheck, ref: Reference, cluster: Cluster) -> tuple[Answer, 
     ``ref`` is the target with its real namespace.
     """
     asked: list[tuple[str, Probed]] = []
-    for pod, port in _behind(check, ref, cluster):
+    for pod, port in _find_pods_behind(check, ref, cluster):
         try:
             asked.append((f"{pod.name}:{port}", cluster.probe(pod, port, check.path)))
         except NotFound:
             continue  # replaced between listing and asking
     answers = [_succeeds(check, probed) for _, probed in asked]
-    observed = "; ".join(f"{where} {_told(probed)}" for where, probed in asked[:5]) or f"no pod behind {check.target}"
+    observed = (
+        "; ".join(f"{where} {_describe_probed(probed)}" for where, probed in asked[:5])
+        or f"no pod behind {check.target}"
+    )
     if check.succeeds is False:
         answer: Answer = "False" if True in answers else "Unknown" if None in answers else "True"
     else:
         answer = "False" if False in answers or not answers else "Unknown" if None in answers else "True"
-    return answer, observed[:500], wanted(check)
+    return answer, observed[:500], describe_expected(check)
 
 
-def wanted(check: ProbeCheck) -> str:
+def describe_expected(check: ProbeCheck) -> str:
     """What the check asks for, in words."""
     if not check.path:
         return "a connection" if check.succeeds else "no connection"
@@ -46,7 +49,7 @@ def _succeeds(check: ProbeCheck, probed: Probed) -> bool | None:
     return None if probed.status is None else check.status_at_least <= probed.status <= check.status_at_most
 
 
-def _told(probed: Probed) -> str:
+def _describe_probed(probed: Probed) -> str:
     if probed.status is not None:
         return f"answers {probed.status}"
     return (
@@ -54,16 +57,16 @@ def _told(probed: Probed) -> str:
     )
 
 
-def _behind(check: ProbeCheck, ref: Reference, cluster: Cluster) -> list[tuple[Reference, int]]:
+def _find_pods_behind(check: ProbeCheck, ref: Reference, cluster: Cluster) -> list[tuple[Reference, int]]:
     if ref.kind == "Service":
-        return _endpoints(ref, check.port, cluster)
-    pods = [found] if ref.kind == "Pod" and (found := cluster.get(ref)) else owned_pods(cluster, ref)
+        return _list_endpoints(ref, check.port, cluster)
+    pods = [found] if ref.kind == "Pod" and (found := cluster.get(ref)) else list_owned_pods(cluster, ref)
     running = [p for p in pods if (p.get("status") or {}).get("phase") == "Running"]
     alive = [p for p in running if not p["metadata"].get("deletionTimestamp")]
     return [(Reference("Pod", p["metadata"]["name"], p["metadata"]["namespace"]), check.port) for p in alive]
 
 
-def _endpoints(ref: Reference, port: int, cluster: Cluster) -> list[tuple[Reference, int]]:
+def _list_endpoints(ref: Reference, port: int, cluster: Cluster) -> list[tuple[Reference, int]]:
     """The ready pods behind a port of a Service, with the port that it forwards to on each."""
     service = cluster.get(ref)
     entry = next((p for p in (service or {}).get("spec", {}).get("ports") or () if p["port"] == port), None)
@@ -73,7 +76,7 @@ def _endpoints(ref: Reference, port: int, cluster: Cluster) -> list[tuple[Refere
     found = {
         (endpoint["targetRef"]["name"], int(number))
         for each in slices
-        for number in _numbers(each, entry.get("name") or "")
+        for number in _list_ports(each, entry.get("name") or "")
         for endpoint in each.get("endpoints") or ()
         if (endpoint.get("conditions") or {}).get("ready") is not False
         and (endpoint.get("targetRef") or {}).get("kind") == "Pod"
@@ -81,5 +84,5 @@ def _endpoints(ref: Reference, port: int, cluster: Cluster) -> list[tuple[Refere
     return [(Reference("Pod", name, ref.namespace), number) for name, number in sorted(found)]
 
 
-def _numbers(slice_: Object, name: str) -> list[int]:
+def _list_ports(slice_: Object, name: str) -> list[int]:
     return [p["port"] for p in slice_.get("ports") or () if (p.get("name") or "") == name and p.get("port")]

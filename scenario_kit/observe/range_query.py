@@ -19,7 +19,7 @@ def label_set(rule: AlertRule, series: Mapping[str, str]) -> LabelSet:
     return tuple(sorted({**labels, **rule.labels}.items()))
 
 
-def ticks_of(
+def evaluate_ticks(
     metrics: Metrics, rule: AlertRule, expr: str, grid: Sequence[float], step: float
 ) -> Iterator[RuleEvaluation]:
     """One tick per instant of ``grid``, which is ascending with distance ``step``.
@@ -36,14 +36,14 @@ def ticks_of(
         except MetricsError as error:
             if not error.evaluation:
                 raise
-            yield from (_instant(metrics, rule, expr, at) for at in chunk)
+            yield from (_evaluate_instant(metrics, rule, expr, at) for at in chunk)
         else:
             yield from _split(rule, result, chunk, step)
 
 
-def _instant(metrics: Metrics, rule: AlertRule, expr: str, at: float) -> RuleEvaluation:
+def _evaluate_instant(metrics: Metrics, rule: AlertRule, expr: str, at: float) -> RuleEvaluation:
     try:
-        return RuleEvaluation(at, _distinct([label_set(rule, s.labels) for s in metrics.instant(expr, at)]))
+        return RuleEvaluation(at, _check_distinct([label_set(rule, s.labels) for s in metrics.instant(expr, at)]))
     except MetricsError as error:
         if not error.evaluation:
             raise
@@ -56,10 +56,10 @@ def _split(rule: AlertRule, result: Sequence[Series], chunk: Sequence[float], st
         labels = label_set(rule, series.labels)
         for at, _ in series.points:
             active[round((at - chunk[0]) / step)].append(labels)
-    return (RuleEvaluation(at, _distinct(labels)) for at, labels in zip(chunk, active, strict=True))
+    return (RuleEvaluation(at, _check_distinct(labels)) for at, labels in zip(chunk, active, strict=True))
 
 
-def _distinct(labels: Sequence[LabelSet]) -> frozenset[LabelSet] | None:
+def _check_distinct(labels: Sequence[LabelSet]) -> frozenset[LabelSet] | None:
     """Two series that become the same alert are an error of that evaluation (``ErrDuplicateAlertLabelSet``)."""
     distinct = frozenset(labels)
     return distinct if len(distinct) == len(labels) else None

@@ -7,8 +7,8 @@ from typing import Any
 import promql_parser
 
 from scenario_kit.errors import KitError
-from scenario_kit.load.promql_rewrite import selectors
-from scenario_kit.load.recording import vector_selectors
+from scenario_kit.load.promql_rewrite import find_selectors
+from scenario_kit.load.recording import find_vector_selectors
 
 #: Series about machines and cluster-wide objects; they carry no namespace of an app.
 CLUSTER_METRICS = (
@@ -25,15 +25,15 @@ def scope(expr: str, namespace: str, *others: str) -> str:
     Raises:
         AuthoringError: ``expr`` is not PromQL, or uses a construct that cannot be scoped.
     """
-    before = vector_selectors(expr)
-    places = selectors(expr)
+    before = find_vector_selectors(expr)
+    places = find_selectors(expr)
     if len(places) != len(before):
         raise KitError(f"{expr}: {len(before)} selectors were parsed, {len(places)} were found in the text")
     operator, value = ("=~", "|".join((namespace, *others))) if others else ("=", namespace)
     matcher = f'namespace{operator}"{value}"'
     scoped = expr
     for place, node in reversed(list(zip(places, before, strict=True))):
-        if not _namespaced(node):
+        if not _has_namespace(node):
             continue
         if place.brace < 0:
             scoped = f"{scoped[: place.end]}{{{matcher}}}{scoped[place.end :]}"
@@ -44,17 +44,17 @@ def scope(expr: str, namespace: str, *others: str) -> str:
     return scoped
 
 
-def _metric(node: Any) -> str:
+def _read_metric(node: Any) -> str:
     """The name of the series; empty where a pattern says it, which may stand for any."""
     named = (m.value for m in node.matchers.matchers if m.name == "__name__" and m.op == promql_parser.MatchOp.Equal)
     return str(node.name or next(named, ""))
 
 
-def _namespaced(node: Any) -> bool:
-    return not _metric(node).startswith(CLUSTER_METRICS)
+def _has_namespace(node: Any) -> bool:
+    return not _read_metric(node).startswith(CLUSTER_METRICS)
 
 
-def _matchers(node: Any) -> list[tuple[str, str, str]]:
+def _list_matchers(node: Any) -> list[tuple[str, str, str]]:
     return sorted((m.name, str(m.op), m.value) for m in node.matchers.matchers)
 
 
@@ -62,8 +62,8 @@ def _verify(expr: str, scoped: str, before: list[Any], namespace: str, operator:
     """The parser's view of the rewritten text: the same selectors, each with the matcher and nothing else."""
     wanted = []
     for node in before:
-        extra = [("namespace", str(operator), namespace)] if _namespaced(node) else []
-        wanted.append((node.name, sorted([*_matchers(node), *extra])))
-    got = [(node.name, _matchers(node)) for node in vector_selectors(scoped)]
+        extra = [("namespace", str(operator), namespace)] if _has_namespace(node) else []
+        wanted.append((node.name, sorted([*_list_matchers(node), *extra])))
+    got = [(node.name, _list_matchers(node)) for node in find_vector_selectors(scoped)]
     if got != wanted:
         raise KitError(f"scoping {expr} to {namespace} gave {scoped}, which selects something else")

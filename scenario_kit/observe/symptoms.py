@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Final
 
 from scenario_kit.model import App, Object
-from scenario_kit.observe.entities import by_name
+from scenario_kit.observe.entities import find_by_name
 from scenario_kit.ports import LogLine
 
 #: Lines that tell of trouble, in whatever language they were printed.
@@ -30,30 +30,30 @@ _LINES: Final = 6
 _USUAL: Final = ("ContainerCreating", "PodInitializing", "Completed", "")
 
 
-def of_events(events: Iterable[Object], app: App) -> set[str]:
+def find_event_symptoms(events: Iterable[Object], app: App) -> set[str]:
     """Warnings, by reason and by the object that they are about; pods stand for their workloads."""
     found = set()
     for event in events:
         if event.get("type") == "Warning":
             about = event.get("involvedObject") or event.get("regarding") or {}
-            found.add(f"event {event.get('reason', '')} on {_subject(about, app)}")
+            found.add(f"event {event.get('reason', '')} on {_find_subject(about, app)}")
     return found
 
 
-def of_pods(pods: Iterable[Object], app: App) -> set[str]:
+def find_pod_symptoms(pods: Iterable[Object], app: App) -> set[str]:
     """Why containers wait or ended, and pods that are not scheduled."""
     found = set()
     for pod in pods:
-        owner = by_name(pod["metadata"]["name"], app)
+        owner = find_by_name(pod["metadata"]["name"], app)
         status = pod.get("status") or {}
-        found |= {f"state {reason} on {owner}" for reason in _reasons(status) if reason not in _USUAL}
+        found |= {f"state {reason} on {owner}" for reason in _list_reasons(status) if reason not in _USUAL}
         for condition in status.get("conditions") or []:
             if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
                 found.add(f"state {condition.get('reason', 'Unschedulable')} on {owner}")
     return found
 
 
-def _reasons(status: Object) -> Iterator[str]:
+def _list_reasons(status: Object) -> Iterator[str]:
     for container in [*(status.get("containerStatuses") or []), *(status.get("initContainerStatuses") or [])]:
         for state in (container.get("state") or {}, container.get("lastState") or {}):
             yield (state.get("waiting") or {}).get("reason", "")
@@ -61,11 +61,11 @@ def _reasons(status: Object) -> Iterator[str]:
     yield status.get("reason", "")
 
 
-def hindered(pods: Iterable[Object], app: App, workload: str) -> list[str]:
+def explain_hindered(pods: Iterable[Object], app: App, workload: str) -> list[str]:
     """Why pods of a workload wait, in the words of who lets them wait, such as ``Unschedulable: 0/3 nodes …``."""
     found = set()
     for pod in pods:
-        if by_name(pod["metadata"]["name"], app) != workload:
+        if find_by_name(pod["metadata"]["name"], app) != workload:
             continue
         status = pod.get("status") or {}
         conditions = status.get("conditions") or []
@@ -77,23 +77,23 @@ def hindered(pods: Iterable[Object], app: App, workload: str) -> list[str]:
     return sorted(found)
 
 
-def started(pods: Iterable[Object], app: App, after: float, before: float) -> list[str]:
+def list_started(pods: Iterable[Object], app: App, after: float, before: float) -> list[str]:
     """Workloads with a container that runs since then: from ``after`` until ``before``, in Unix seconds."""
     found = set()
     for pod in pods:
         for container in (pod.get("status") or {}).get("containerStatuses") or []:
             at = ((container.get("state") or {}).get("running") or {}).get("startedAt")
             if at and after <= datetime.fromisoformat(at).timestamp() < before:
-                found.add(by_name(pod["metadata"]["name"], app))
+                found.add(find_by_name(pod["metadata"]["name"], app))
     return sorted(found)
 
 
-def of_logs(lines: Iterable[LogLine], app: App) -> set[str]:
+def find_log_symptoms(lines: Iterable[LogLine], app: App) -> set[str]:
     """The most frequent kinds of lines that tell of trouble, for each workload."""
     kinds: dict[str, Counter[str]] = {}
     for line in lines:
         if _TROUBLE.search(line.text):
-            kinds.setdefault(by_name(line.pod, app), Counter())[template(line.text)] += 1
+            kinds.setdefault(find_by_name(line.pod, app), Counter())[extract_template(line.text)] += 1
     return {
         f"log of {owner}: {kind}"
         for owner, counted in kinds.items()
@@ -101,20 +101,20 @@ def of_logs(lines: Iterable[LogLine], app: App) -> set[str]:
     }
 
 
-def about(sign: str, workload: str) -> bool:
+def is_about(sign: str, workload: str) -> bool:
     """Whether a sign is about a workload, spelled as references usually are."""
     return sign.endswith(f" on {workload}") or sign.startswith(f"log of {workload}:")
 
 
-def template(line: str) -> str:
+def extract_template(line: str) -> str:
     """A line without what differs from one of its kind to the next."""
     return " ".join(_VARIES.sub("#", line).split())[:_LONGEST]
 
 
-def _subject(about: Object, app: App) -> str:
+def _find_subject(about: Object, app: App) -> str:
     kind, name = about.get("kind", ""), about.get("name", "")
     if kind == "Pod":
-        return by_name(name, app)
+        return find_by_name(name, app)
     if kind == "ReplicaSet":
         return f"Deployment/{name.rpartition('-')[0]}"
     return f"{kind}/{name}"

@@ -17,7 +17,7 @@ class Traffic(Value, frozen=True, kw_only=True):
     errors: float | None = None
 
 
-def traffic(metrics: Metrics, namespace: str, app: App, start: float, end: float) -> Traffic:
+def measure_traffic(metrics: Metrics, namespace: str, app: App, start: float, end: float) -> Traffic:
     """The increase of the entry's server-span counters between two instants, extrapolated as PromQL does.
 
     Raises:

@@ -1,23 +1,23 @@
 """Verb *render*: values of the catalogue and of a scenario to Kubernetes objects, changes and windows. Pure."""
 
-from scenario_kit.render.app import app_objects, asked_options, options_of
-from scenario_kit.render.fault import fault
-from scenario_kit.render.preview import Preview, PreviewStage, preview
-from scenario_kit.render.runbook import entity_by_fault, resolve
-from scenario_kit.render.simulate import NoChange, after
-from scenario_kit.render.time_windows import windows
+from scenario_kit.render.app import render_app, resolve_options, select_options
+from scenario_kit.render.fault import render_fault
+from scenario_kit.render.preview import Preview, PreviewStage, build_preview
+from scenario_kit.render.runbook import resolve, resolve_entity
+from scenario_kit.render.simulate import NoChange, simulate_change
+from scenario_kit.render.time_windows import compute_windows
 
 __all__ = [
     "NoChange",
     "Preview",
     "PreviewStage",
-    "after",
-    "app_objects",
-    "asked_options",
-    "entity_by_fault",
-    "fault",
-    "options_of",
-    "preview",
+    "simulate_change",
+    "render_app",
+    "select_options",
+    "resolve_entity",
+    "render_fault",
+    "resolve_options",
+    "build_preview",
     "resolve",
-    "windows",
+    "compute_windows",
 ]

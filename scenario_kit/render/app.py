@@ -24,17 +24,17 @@ from typing import Any, Final
 import msgspec
 import yaml
 
-from scenario_kit.catalog import data_root
+from scenario_kit.catalog import find_data_root
 from scenario_kit.errors import AuthoringError
-from scenario_kit.load.disk_cache import kept_bytes
+from scenario_kit.load.disk_cache import cache_bytes
 from scenario_kit.load.nodes import BoundedLoader
-from scenario_kit.load.schemas import violations
+from scenario_kit.load.schemas import find_violations
 from scenario_kit.model import App, FaultType, Object
-from scenario_kit.model.reference import real_name
-from scenario_kit.render.authoring_error import did_you_mean, joined, mistake
+from scenario_kit.model.reference import resolve_namespace
+from scenario_kit.render.authoring_error import build_error, did_you_mean, join_errors
 from scenario_kit.render.folder import Folder
-from scenario_kit.render.render_budget import metered, weigh
-from scenario_kit.render.sandbox import FAILURES, Sandbox, sandbox
+from scenario_kit.render.render_budget import meter_rendering, weigh
+from scenario_kit.render.sandbox import FAILURES, Sandbox, create_sandbox
 
 #: Kinds without a namespace that an app may bring.
 CLUSTER_KINDS: Final = frozenset(
@@ -49,14 +49,14 @@ CLUSTER_KINDS: Final = frozenset(
 )  # fmt: skip
 
 
-def options_of(app: App, chosen: Mapping[str, Any], profile: str = "") -> Object:
+def resolve_options(app: App, chosen: Mapping[str, Any], profile: str = "") -> Object:
     """Every option of the app: the schema's defaults, then those of the load profile, then the chosen ones.
 
     Raises:
         AuthoringError: an unknown load profile or option, or a value that the app's schema refuses.
     """
     if profile and profile not in app.loads:
-        raise mistake(
+        raise build_error(
             "SK104",
             f"{app.name} has no load profile '{profile}'",
             expected=" | ".join(app.loads),
@@ -65,18 +65,18 @@ def options_of(app: App, chosen: Mapping[str, Any], profile: str = "") -> Object
     properties = app.options.get("properties", {})
     options = {name: schema["default"] for name, schema in properties.items() if "default" in schema}
     options |= (app.loads[profile].options if profile else {}) | dict(chosen)
-    if problem := joined(_violations(app, options)):
+    if problem := join_errors(_find_violations(app, options)):
         raise problem
     return options
 
 
-def asked_options(app: App, fault_type: FaultType) -> Object:
+def select_options(app: App, fault_type: FaultType) -> Object:
     """Values of the app's options that a fault asks for, as far as the app has such an option with such a value."""
     properties = app.options.get("properties", {})
-    return {k: v for k, v in fault_type.app_options.items() if k in properties and not _violations(app, {k: v})}
+    return {k: v for k, v in fault_type.app_options.items() if k in properties and not _find_violations(app, {k: v})}
 
 
-def needs_of(app: App, options: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+def list_needs(app: App, options: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     """Capabilities that values of options ask for by the ``x-requires`` of their schema, by ``<option>: <value>``."""
     properties, found = app.options.get("properties", {}), {}
     for name, value in options.items():
@@ -87,28 +87,28 @@ def needs_of(app: App, options: Mapping[str, Any]) -> dict[str, tuple[str, ...]]
     return found
 
 
-def _violations(app: App, options: Object) -> list[AuthoringError]:
+def _find_violations(app: App, options: Object) -> list[AuthoringError]:
     properties = app.options.get("properties", {})
-    if not app.options or all(_plainly_valid(properties.get(k, {}), v) for k, v in options.items()):
+    if not app.options or all(_is_plainly_valid(properties.get(k, {}), v) for k, v in options.items()):
         return []
     found = []
     for name in options:
         if name not in properties:
-            found.append(mistake("SK102", f"{app.name} has no option '{name}'", fix=did_you_mean(name, properties)))
+            found.append(build_error("SK102", f"{app.name} has no option '{name}'", fix=did_you_mean(name, properties)))
     known = {k: v for k, v in options.items() if k in properties}
-    for place, message, _ in violations(known, app.options):
-        found.append(mistake("SK104", f"option '{'.'.join(map(str, place))}' of {app.name}: {message}"))
+    for place, message, _ in find_violations(known, app.options):
+        found.append(build_error("SK104", f"option '{'.'.join(map(str, place))}' of {app.name}: {message}"))
     return found
 
 
-def _plainly_valid(schema: Object, value: Any) -> bool:
+def _is_plainly_valid(schema: Object, value: Any) -> bool:
     """Whether the value needs no validator to be seen as valid: importing one takes longer than rendering."""
     if type(value) is type(schema.get("default")) and value == schema["default"]:
         return True
     return (schema.get("type") == "boolean" and isinstance(value, bool)) or value in schema.get("enum", ())
 
 
-def app_objects(
+def render_app(
     app: App, options: Mapping[str, Any], users: int, namespace: str, *, templates: Path | None = None
 ) -> tuple[Object, ...]:
     """All objects of the app, in the order in which they are to be created.
@@ -123,18 +123,20 @@ def app_objects(
     Raises:
         AuthoringError: options that the app does not have, or templates that do not yield objects.
     """
-    folder = templates or data_root() / "templates" / "apps" / app.name
+    folder = templates or find_data_root() / "templates" / "apps" / app.name
     known = {"name": app.name, "version": app.version, "entry": app.entry, "namespace": app.namespace}
     variables = {
         "app": known,
         "namespace": namespace,
-        "namespaces": {symbol: real_name(namespace, symbol) for symbol in app.namespaces},
-        "options": options_of(app, options),
+        "namespaces": {symbol: resolve_namespace(namespace, symbol) for symbol in app.namespaces},
+        "options": resolve_options(app, options),
         "load": {"users": users},
     }
     # Decoded anew for each caller: objects are plain dicts, and nobody shall change another one's.
-    documents: list[Any] = msgspec.json.decode(_documents(folder, app.version, json.dumps(variables, sort_keys=True)))
-    objects = tuple(_placed(app, document, namespace) for document in documents)
+    documents: list[Any] = msgspec.json.decode(
+        _render_documents(folder, app.version, json.dumps(variables, sort_keys=True))
+    )
+    objects = tuple(_place_document(app, document, namespace) for document in documents)
     names = [(o["kind"], o["metadata"]["name"]) for o in objects]
     if twice := {f"{k}/{n}" for k, n in names if names.count((k, n)) > 1}:
         raise AuthoringError(f"the templates of {app.name} yield twice: {', '.join(sorted(twice))}")
@@ -142,34 +144,35 @@ def app_objects(
 
 
 @lru_cache(maxsize=32)
-def _documents(folder: Path, version: str, variables: str) -> bytes:
+def _render_documents(folder: Path, version: str, variables: str) -> bytes:
     """The documents that the templates yield, as a JSON list. Linting a catalogue asks for the same ones often."""
     files = [path for path in folder.rglob("*") if path.is_file()]
-    return kept_bytes("objects", files, (version, variables), lambda: _rendered(folder, version, variables))
+    return cache_bytes("objects", files, (version, variables), lambda: _render_templates(folder, version, variables))
 
 
-def _rendered(folder: Path, version: str, variables: str) -> bytes:
+def _render_templates(folder: Path, version: str, variables: str) -> bytes:
     known = json.loads(variables)
     options, data, text = known["options"], f"{version}/data.yaml", ""
     try:
-        with metered():
-            environment = _environment(folder)
+        with meter_rendering():
+            environment = _build_environment(folder)
             text = environment.get_template(f"{version}/manifests.yaml.j2").render(
                 known,
-                data=_data(Folder(folder).text(data)) if (folder / data).is_file() else {},
+                data=_load_data(Folder(folder).text(data)) if (folder / data).is_file() else {},
                 enabled=lambda entry: all(options.get(k) == v for k, v in entry.get("when", {}).items()),
             )
-        with metered():  # aliases may have blown it up
+        with meter_rendering():  # aliases may have blown it up
             documents = yaml.load_all(text, Loader=BoundedLoader)
             return msgspec.json.encode(weigh([d for d in documents if d is not None]))
     except (*FAILURES, yaml.YAMLError, OSError) as error:
         raise AuthoringError(
-            f"the templates in {folder} do not yield objects for version {version}: {_where(error, folder, text)}"
+            f"the templates in {folder} do not yield objects for version {version}: "
+            f"{_locate_error(error, folder, text)}"
             f"{type(error).__name__}: {error}"
         ) from error
 
 
-def _where(error: BaseException, folder: Path, text: str) -> str:
+def _locate_error(error: BaseException, folder: Path, text: str) -> str:
     """The line of a template at which rendering failed, or the line of what was rendered that is no YAML."""
     mark = getattr(error, "problem_mark", None)
     if text and mark is not None:
@@ -182,12 +185,12 @@ def _where(error: BaseException, folder: Path, text: str) -> str:
 
 
 @lru_cache(maxsize=8)
-def _environment(folder: Path) -> Sandbox:
-    return sandbox(Folder(folder))
+def _build_environment(folder: Path) -> Sandbox:
+    return create_sandbox(Folder(folder))
 
 
 @lru_cache(maxsize=8)
-def _data(text: str) -> Any:
+def _load_data(text: str) -> Any:
     return weigh(yaml.load(text, Loader=BoundedLoader))
 
 
@@ -204,7 +207,7 @@ def _pin(node: Any, locks: Mapping[str, str]) -> None:
             _pin(value, locks)
 
 
-def _placed(app: App, document: Any, namespace: str) -> Object:
+def _place_document(app: App, document: Any, namespace: str) -> Object:
     try:
         metadata = document["metadata"]
         kind, _, _ = document["kind"], document["apiVersion"], metadata["name"]
@@ -216,7 +219,7 @@ def _placed(app: App, document: Any, namespace: str) -> Object:
         _pin(document.get("spec"), app.locks)
     if kind not in CLUSTER_KINDS:
         own = metadata.get("namespace", namespace)
-        place = real_name(namespace, own) if own in app.namespaces else own
+        place = resolve_namespace(namespace, own) if own in app.namespaces else own
         document["metadata"] = {"name": metadata["name"], "namespace": place, **metadata} | {"namespace": place}
     result: Object = document
     return result

@@ -10,13 +10,13 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Component, Fault, FaultType, Object, Reference
 from scenario_kit.model.fault import Symptom
 from scenario_kit.model.scenario import FaultUse
-from scenario_kit.render.authoring_error import mistake
+from scenario_kit.render.authoring_error import build_error
 from scenario_kit.render.engine import render
-from scenario_kit.render.fault import fault, parameters_of
-from scenario_kit.render.objects import spelled, workload_behind
-from scenario_kit.render.observability import idle, resolves
-from scenario_kit.render.simulate import NoChange, after
-from scenario_kit.render.target import target_of
+from scenario_kit.render.fault import render_fault, resolve_parameters
+from scenario_kit.render.objects import find_workload_behind, format_reference
+from scenario_kit.render.observability import find_idle, resolves
+from scenario_kit.render.simulate import NoChange, simulate_change
+from scenario_kit.render.target import parse_target
 from scenario_kit.render.template_context import Scope
 
 #: The key of a parameter's schema that holds an expression for the values which the rendered app allows.
@@ -47,7 +47,7 @@ def fits(fault_type: FaultType, app: App) -> bool:
     return not named or app.name in named
 
 
-def targets(fault_type: FaultType, app: App, objects: Sequence[Object]) -> list[str]:
+def list_targets(fault_type: FaultType, app: App, objects: Sequence[Object]) -> list[str]:
     """References of the app's objects that are of the right kind, the most interesting ones first."""
     if not fits(fault_type, app):
         return []
@@ -56,31 +56,31 @@ def targets(fault_type: FaultType, app: App, objects: Sequence[Object]) -> list[
         for obj in objects
         if {obj["kind"], f"{obj['kind']}.{obj['apiVersion'].rpartition('/')[0]}"} & set(fault_type.targets)
     ]
-    owners = {id(obj): component_of(app, objects, obj) for obj in found}
+    owners = {id(obj): find_component(app, objects, obj) for obj in found}
     return [
-        _reference(obj, fault_type, app.namespace)
-        for obj in sorted(found, key=lambda o: (*_rank(app, owners[id(o)]), spelled(o)))
+        _format_reference(obj, fault_type, app.namespace)
+        for obj in sorted(found, key=lambda o: (*_rank(app, owners[id(o)]), format_reference(o)))
     ]
 
 
-def component_of(app: App, objects: Sequence[Object], obj: Object) -> Component | None:
+def find_component(app: App, objects: Sequence[Object], obj: Object) -> Component | None:
     """The component that an object belongs to: its workload, its Service, or what scales or guards its workload."""
-    reference = spelled(obj, app.namespace)
+    reference = format_reference(obj, app.namespace)
     scaled = (obj.get("spec") or {}).get("scaleTargetRef") or {}
     names = {reference, f"{scaled.get('kind')}/{scaled.get('name')}"}
     for component in app.components:
         if component.workload in names or (obj["kind"] == "Service" and component.service == obj["metadata"]["name"]):
             return component
-    owner = workload_behind(objects, obj)
-    return None if owner is None or owner is obj else component_of(app, objects, owner)
+    owner = find_workload_behind(objects, obj)
+    return None if owner is None or owner is obj else find_component(app, objects, owner)
 
 
-def component_hit(app: App, objects: Sequence[Object], target: str, fault: Fault) -> Component | None:
+def find_component_hit(app: App, objects: Sequence[Object], target: str, fault: Fault) -> Component | None:
     """The component that is hit: the target's, or that of the first victim."""
     for text in (target, *(e.ref for e in fault.entities if e.role == "Victim"), *(e.ref for e in fault.entities)):
         ref = Reference.parse(text)
         obj = next((o for o in objects if (o["kind"], o["metadata"]["name"]) == (ref.kind, ref.name)), None)
-        found = None if obj is None else component_of(app, objects, obj)
+        found = None if obj is None else find_component(app, objects, obj)
         if found is not None:
             return found
     return None
@@ -103,38 +103,40 @@ def offer(
             there unless something else happens too: a scenario may combine the two, but needs an author for that.
     """
     use = FaultUse(name=name, type=fault_type.name, target=target, parameters=dict(parameters or {}))
-    rendered = fault(fault_type, use, app, objects, app.namespace, scenario)
-    scope = Scope(app, objects, app.namespace, scenario, name, target_of(target, app.namespace, app.namespaces), _LOAD)
-    filled = parameters_of(fault_type, use, scope)
-    _bites(rendered, app, objects, filled)
+    rendered = render_fault(fault_type, use, app, objects, app.namespace, scenario)
+    scope = Scope(
+        app, objects, app.namespace, scenario, name, parse_target(target, app.namespace, app.namespaces), _LOAD
+    )
+    filled = resolve_parameters(fault_type, use, scope)
+    _require_effect(rendered, app, objects, filled)
     variables = scope.variables(filled)
-    _noticed(rendered, app, objects)
+    _require_notice(rendered, app, objects)
     symptoms = tuple(
         each
         for i, each in enumerate(fault_type.symptoms)
         if not each.when or render(each.when, variables, f"{fault_type.name} symptoms[{i}].when")
     )
-    return Offer(target, filled, _choices(fault_type, variables), rendered, symptoms)
+    return Offer(target, filled, _list_choices(fault_type, variables), rendered, symptoms)
 
 
-def offers(fault_type: FaultType, app: App, objects: Sequence[Object]) -> Iterator[Offer]:
+def find_offers(fault_type: FaultType, app: App, objects: Sequence[Object]) -> Iterator[Offer]:
     """Every target at which the fault bites with its default parameters."""
-    for target in targets(fault_type, app, objects):
+    for target in list_targets(fault_type, app, objects):
         try:
             yield offer(fault_type, app, objects, target)
         except AuthoringError:
             continue
 
 
-def _bites(rendered: Fault, app: App, objects: Sequence[Object], parameters: Mapping[str, Any]) -> None:
+def _require_effect(rendered: Fault, app: App, objects: Sequence[Object], parameters: Mapping[str, Any]) -> None:
     """A change that leaves the app as it is would stop a trial. Other reasons why it cannot be made, lint tells."""
     known = objects
     for change in rendered.changes:
         try:
-            known = after(known, change, app, app.namespace)
+            known = simulate_change(known, change, app, app.namespace)
         except NoChange as error:
             given = ", ".join(f"{name} {value!r}" for name, value in parameters.items())
-            raise mistake(
+            raise build_error(
                 "SK304",
                 f"{rendered.type} at {rendered.target}: {error.message}, with {given or 'no parameters'}",
                 observed="the app has these values already",
@@ -146,14 +148,14 @@ def _bites(rendered: Fault, app: App, objects: Sequence[Object], parameters: Map
             return
 
 
-def _noticed(rendered: Fault, app: App, objects: Sequence[Object]) -> None:
-    obj = next((o for o in objects if spelled(o, app.namespace) == rendered.target), None)
-    component = None if obj is None else component_of(app, objects, obj)
+def _require_notice(rendered: Fault, app: App, objects: Sequence[Object]) -> None:
+    obj = next((o for o in objects if format_reference(o, app.namespace) == rendered.target), None)
+    component = None if obj is None else find_component(app, objects, obj)
     if component is None:
         return
     again = rendered.rollout is not None and rendered.rollout.reconnect == "Callers"
-    if names := idle(rendered.effect, app, component.name, inbound=_inbound(rendered, obj), reconnected=again):
-        raise mistake(
+    if names := find_idle(rendered.effect, app, component.name, inbound=_is_inbound(rendered, obj), reconnected=again):
+        raise build_error(
             "SK304",
             f"{rendered.type} at {rendered.target}: requests of users do not pass {component.name}",
             observed=f"its effect would have to show in requests of {', '.join(names)}",
@@ -163,7 +165,7 @@ def _noticed(rendered: Fault, app: App, objects: Sequence[Object]) -> None:
         )
     made = [change.chaos or {} for change in rendered.changes]
     if all(m.get("kind") == "DNSChaos" for m in made) and not resolves(app, component.name):
-        raise mistake(
+        raise build_error(
             "SK304",
             f"{rendered.type} at {rendered.target}: {component.name} looks up no names while it serves",
             observed="every connection that requests of users take stands until one of its ends starts again",
@@ -173,7 +175,7 @@ def _noticed(rendered: Fault, app: App, objects: Sequence[Object]) -> None:
         )
 
 
-def _inbound(rendered: Fault, obj: Object | None) -> bool:
+def _is_inbound(rendered: Fault, obj: Object | None) -> bool:
     """Whether the fault only keeps others from reaching its target, which goes on asking them."""
     made = [change.create or change.chaos or {} for change in rendered.changes]
     return (obj is not None and obj["kind"] == "Service") or all(
@@ -183,7 +185,7 @@ def _inbound(rendered: Fault, obj: Object | None) -> bool:
     )
 
 
-def _choices(fault_type: FaultType, variables: Mapping[str, Any]) -> dict[str, list[Any]]:
+def _list_choices(fault_type: FaultType, variables: Mapping[str, Any]) -> dict[str, list[Any]]:
     found = {}
     for name, schema in fault_type.parameters.get("properties", {}).items():
         if "enum" in schema:
@@ -199,9 +201,9 @@ def _rank(app: App, component: Component | None) -> tuple[int, int]:
     return (_ROLES.index(component.role), -len(app.callers(component.name)))
 
 
-def _reference(obj: Object, fault_type: FaultType, namespace: str) -> str:
+def _format_reference(obj: Object, fault_type: FaultType, namespace: str) -> str:
     """As the fault spells its targets: with the group where the fault names it."""
     group = obj["apiVersion"].rpartition("/")[0]
     kind = obj["kind"] if obj["kind"] in fault_type.targets else f"{obj['kind']}.{group}"
-    home = spelled(obj, namespace).removesuffix(spelled(obj))
+    home = format_reference(obj, namespace).removesuffix(format_reference(obj))
     return f"{home}{kind}/{obj['metadata']['name']}"

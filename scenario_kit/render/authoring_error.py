@@ -8,7 +8,7 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Finding, Severity
 
 
-def mistake(
+def build_error(
     code: str, message: str, *, observed: str = "", expected: str = "", why: str = "", fix: str = ""
 ) -> AuthoringError:
     """An error with one finding; ``message`` says what is wrong and where."""
@@ -18,7 +18,7 @@ def mistake(
     return AuthoringError(message, [finding], fix=fix)
 
 
-def joined(errors: Iterable[AuthoringError]) -> AuthoringError | None:
+def join_errors(errors: Iterable[AuthoringError]) -> AuthoringError | None:
     """All of them as one, or None: authors get every mistake at once."""
     found = list(errors)
     if not found:

@@ -11,7 +11,7 @@ from scenario_kit.model import Change, Fault, Object, Solution
 from scenario_kit.model.chaos import GROUP, ONE_SHOT, SCHEDULE, schedule_key
 from scenario_kit.model.check import Check, ObjectCheck
 from scenario_kit.model.scenario import Recurrence
-from scenario_kit.render.authoring_error import mistake
+from scenario_kit.render.authoring_error import build_error
 
 #: Schedules follow the wall clock, so they make nothing of virtual time.
 WALL_CLOCK: Final = "wall-clock"
@@ -19,7 +19,7 @@ WALL_CLOCK: Final = "wall-clock"
 _SHORTEST: Final = 180
 
 
-def recurring(fault: Fault, recurrence: Recurrence) -> Fault:
+def make_recurring(fault: Fault, recurrence: Recurrence) -> Fault:
     """The fault with a Schedule in place of its experiment, wherever it speaks of it.
 
     Each time, the Schedule selects the pods of the moment. What the fault is proven by gets one period more of time.
@@ -29,7 +29,7 @@ def recurring(fault: Fault, recurrence: Recurrence) -> Fault:
     """
     experiments = [c.chaos for c in fault.changes if c.chaos is not None]
     if len(experiments) != 1:
-        raise mistake(
+        raise build_error(
             "SK304",
             f"fault '{fault.name}': {fault.type} cannot recur",
             expected="a fault that is one experiment of Chaos Mesh",
@@ -39,16 +39,16 @@ def recurring(fault: Fault, recurrence: Recurrence) -> Fault:
     _demand(fault, experiment, recurrence)
     old = f"{experiment['kind']}.{GROUP}/{experiment['metadata']['name']}"
     new = f"{SCHEDULE}.{GROUP}/{experiment['metadata']['name']}"
-    moved = Fault.from_json(_renamed(fault.to_json(), old, new))
-    changes = tuple(_scheduled(c, recurrence) for c in moved.changes)
+    moved = Fault.from_json(_rename_references(fault.to_json(), old, new))
+    changes = tuple(_schedule_change(c, recurrence) for c in moved.changes)
     stop = next(e.fix for e in moved.causes if e.ref == new)
     return msgspec.structs.replace(
         moved,
         changes=changes,
-        effect=tuple(_later(c, new, recurrence.every_seconds) for c in moved.effect),
+        effect=tuple(_extend_deadline(c, new, recurrence.every_seconds) for c in moved.effect),
         mitigation="Native",
         persistence="Object",
-        solutions=moved.solutions or (_stopped(fault.name, stop),),
+        solutions=moved.solutions or (_build_stop(fault.name, stop),),
         requires=(*moved.requires, WALL_CLOCK),
     )
 
@@ -61,7 +61,7 @@ def demand_wall_clock(faults: Iterable[Fault], clock: str) -> None:
     """
     for fault in faults:
         if clock != "Wall" and WALL_CLOCK in fault.requires:
-            raise mistake(
+            raise build_error(
                 "SK304",
                 f"fault '{fault.name}' recurs by the wall clock and cannot run in virtual time",
                 observed=f"a trial in {clock.lower()} time",
@@ -84,18 +84,18 @@ def _demand(fault: Fault, experiment: Object, recurrence: Recurrence) -> None:
         wrong, fix = "would come again before it is over", "choose forSeconds below everySeconds"
     else:
         return
-    raise mistake("SK304", f"fault '{fault.name}': {fault.type} {wrong}", fix=fix)
+    raise build_error("SK304", f"fault '{fault.name}': {fault.type} {wrong}", fix=fix)
 
 
-def _renamed(document: Any, old: str, new: str) -> Any:
+def _rename_references(document: Any, old: str, new: str) -> Any:
     if isinstance(document, dict):
-        return {k: _renamed(v, old, new) for k, v in document.items()}
+        return {k: _rename_references(v, old, new) for k, v in document.items()}
     if isinstance(document, list | tuple):
-        return [_renamed(v, old, new) for v in document]
+        return [_rename_references(v, old, new) for v in document]
     return new if document == old else document
 
 
-def _scheduled(change: Change, recurrence: Recurrence) -> Change:
+def _schedule_change(change: Change, recurrence: Recurrence) -> Change:
     experiment = change.chaos
     if experiment is None:
         return change
@@ -116,7 +116,7 @@ def _scheduled(change: Change, recurrence: Recurrence) -> Change:
     return msgspec.structs.replace(change, chaos=schedule)
 
 
-def _later(check: Check, schedule: str, seconds: int) -> Check:
+def _extend_deadline(check: Check, schedule: str, seconds: int) -> Check:
     """With one period more; the time of the Schedule's last start stands for the status of the experiment."""
     later = msgspec.structs.replace(check, within_seconds=check.within_seconds + seconds)
     if check.object is None or check.object.ref != schedule:
@@ -124,7 +124,7 @@ def _later(check: Check, schedule: str, seconds: int) -> Check:
     return msgspec.structs.replace(later, object=ObjectCheck(ref=schedule, path="status.time", exists=True))
 
 
-def _stopped(fault: str, changes: tuple[Change, ...]) -> Solution:
+def _build_stop(fault: str, changes: tuple[Change, ...]) -> Solution:
     return Solution(
         name="stop-recurrence", fixes=(fault,), description="Delete the object that starts it again", changes=changes
     )

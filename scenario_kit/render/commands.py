@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 from scenario_kit.model import App, Change, Client
 from scenario_kit.model.change import Run
-from scenario_kit.render.authoring_error import did_you_mean, mistake
+from scenario_kit.render.authoring_error import build_error, did_you_mean
 
 
-def client_of(app: App, run: Run, where: str = "run") -> Client:
+def find_client(app: App, run: Run, where: str = "run") -> Client:
     """The client that a change names.
 
     Raises:
@@ -18,7 +18,7 @@ def client_of(app: App, run: Run, where: str = "run") -> Client:
     client = app.client(run.client)
     if client is None:
         known = [c.name for c in app.clients]
-        raise mistake(
+        raise build_error(
             "SK120",
             f"{where}: {app.name} {app.version} has no client '{run.client}'",
             expected=" | ".join(known) or "an app with clients",
@@ -37,9 +37,9 @@ def check(app: App, changes: Iterable[Change], requires: Iterable[str], where: s
     for change in changes:
         if change.run is None:
             continue
-        client = client_of(app, change.run, where)
+        client = find_client(app, change.run, where)
         if simulated and client.matched(change.run.command) is None:
-            raise mistake(
+            raise build_error(
                 "SK121",
                 f"{where}: the app's definition does not list this command of client '{client.name}'",
                 observed=" ".join(change.run.command),

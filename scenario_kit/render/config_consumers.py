@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from scenario_kit.model import Object, Reference
-from scenario_kit.model.reference import WORKLOADS, real_name
-from scenario_kit.render.objects import spelled
+from scenario_kit.model.reference import WORKLOADS, resolve_namespace
+from scenario_kit.render.objects import format_reference
 
 #: Kind → the keys by which a volume, a source of a projected volume, and an environment name such an object.
 _VOLUME: Final = {
@@ -19,7 +19,7 @@ _PROJECTED: Final = {"ConfigMap": "configMap", "Secret": "secret"}
 _ENVIRONMENT: Final = {"ConfigMap": ("configMapRef", "configMapKeyRef"), "Secret": ("secretRef", "secretKeyRef")}
 
 
-def readers(objects: Sequence[Object], ref: Reference, namespace: str, way: str = "") -> list[str]:
+def find_readers(objects: Sequence[Object], ref: Reference, namespace: str, way: str = "") -> list[str]:
     """References of the workloads whose pods read the object, in the order of the app's manifests.
 
     Args:
@@ -28,11 +28,11 @@ def readers(objects: Sequence[Object], ref: Reference, namespace: str, way: str 
         namespace: the app's real one.
         way: ``volume`` or ``env`` for those that read it in this way; empty for any.
     """
-    ways = {"volume": _by_volume, "env": _by_environment}
-    home = real_name(namespace, ref.namespace)
+    ways = {"volume": _find_by_volume, "env": _find_by_environment}
+    home = resolve_namespace(namespace, ref.namespace)
     chosen = [ways[way]] if way else list(ways.values())
     return [
-        spelled(obj, namespace)
+        format_reference(obj, namespace)
         for obj in objects
         if obj["kind"] in WORKLOADS
         and obj["metadata"].get("namespace", home) == home
@@ -40,7 +40,7 @@ def readers(objects: Sequence[Object], ref: Reference, namespace: str, way: str 
     ]
 
 
-def _by_volume(spec: Mapping[str, Any], kind: str) -> Iterator[str]:
+def _find_by_volume(spec: Mapping[str, Any], kind: str) -> Iterator[str]:
     if kind not in _VOLUME:
         return
     source, name = _VOLUME[kind]
@@ -51,7 +51,7 @@ def _by_volume(spec: Mapping[str, Any], kind: str) -> Iterator[str]:
             yield (projected.get(_PROJECTED.get(kind, "")) or {}).get("name", "")
 
 
-def _by_environment(spec: Mapping[str, Any], kind: str) -> Iterator[str]:
+def _find_by_environment(spec: Mapping[str, Any], kind: str) -> Iterator[str]:
     if kind not in _ENVIRONMENT:
         return
     whole, key = _ENVIRONMENT[kind]

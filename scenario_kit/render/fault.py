@@ -11,27 +11,27 @@ from typing import Any
 import msgspec
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.load.schemas import violations
+from scenario_kit.load.schemas import find_violations
 from scenario_kit.model import APP_NAMESPACE, App, Decoy, Fault, FaultType, Object, Solution
 from scenario_kit.model.scenario import FaultUse, Load
 from scenario_kit.render import commands
-from scenario_kit.render.authoring_error import did_you_mean, joined, mistake
-from scenario_kit.render.chaos_schedule import recurring
+from scenario_kit.render.authoring_error import build_error, did_you_mean, join_errors
+from scenario_kit.render.chaos_schedule import make_recurring
 from scenario_kit.render.engine import render
 from scenario_kit.render.fault_sections import Parts
-from scenario_kit.render.hidden_faults import hidden
-from scenario_kit.render.modelled import REAL_DATA_PLANE, unmodelled
-from scenario_kit.render.namespaces import placed, used
-from scenario_kit.render.objects import found
-from scenario_kit.render.observability import unseen
-from scenario_kit.render.target import FaultTarget, target_of
+from scenario_kit.render.hidden_faults import hide_fault
+from scenario_kit.render.modelled import REAL_DATA_PLANE, find_unmodelled
+from scenario_kit.render.namespaces import list_used, place_fault
+from scenario_kit.render.objects import find_object
+from scenario_kit.render.observability import find_unseen
+from scenario_kit.render.target import FaultTarget, parse_target
 from scenario_kit.render.template_context import Scope
 
 #: Characters of a value that are shown where it does not fit.
 _SHOWN = 200
 
 
-def fault(
+def render_fault(
     fault_type: FaultType,
     use: FaultUse,
     app: App,
@@ -57,9 +57,9 @@ def fault(
             refuses, parameters with which it cannot bite, a template that fails, or it cannot be hidden and is to be.
             Findings carry all of them.
     """
-    target = _target(fault_type, use, app, objects, namespace)
-    scope = Scope(app, objects, namespace, scenario_name, use.name, target, _offered(load or {}))
-    parameters = parameters_of(fault_type, use, scope)
+    target = _resolve_target(fault_type, use, app, objects, namespace)
+    scope = Scope(app, objects, namespace, scenario_name, use.name, target, _build_load(load or {}))
+    parameters = resolve_parameters(fault_type, use, scope)
     where = f"fault '{use.name}' ({fault_type.name})"
     parts = Parts(scope.variables(parameters), where)
     changes = parts.changes(fault_type.changes, "changes")  # before what repairs them: they refuse what cannot bite
@@ -82,7 +82,7 @@ def fault(
         persistence=fault_type.persistence,
         scope=fault_type.scope,
         rollout=use.rollout or fault_type.rollout,
-        callers=_callers(scope, target),
+        callers=_list_callers(scope, target),
         start=use.start,
         solutions=parts.procedures(fault_type.solutions, Solution, "solutions", fixes=[use.name]),
         decoys=parts.procedures(fault_type.decoys, Decoy, "decoys"),
@@ -90,15 +90,15 @@ def fault(
         exceptions=fault_type.exceptions,
     )
     _demand(rendered, app, where)
-    if REAL_DATA_PLANE not in rendered.requires and unmodelled(rendered.changes, app, objects, namespace):
+    if REAL_DATA_PLANE not in rendered.requires and find_unmodelled(rendered.changes, app, objects, namespace):
         rendered = msgspec.structs.replace(rendered, requires=(*rendered.requires, REAL_DATA_PLANE))
     if use.recurrence is not None:
-        rendered = recurring(rendered, use.recurrence)
+        rendered = make_recurring(rendered, use.recurrence)
     if use.visibility == "Hidden":
-        rendered = hidden(rendered, namespace, used(app, objects, namespace).values())
-    rendered = placed(rendered, app, objects, namespace, target.namespace)
-    known = _named(parameters, used(app, objects, namespace))
-    return msgspec.structs.replace(rendered, digest=digest_of(_causal(fault_type, use, known)))
+        rendered = hide_fault(rendered, namespace, list_used(app, objects, namespace).values())
+    rendered = place_fault(rendered, app, objects, namespace, target.namespace)
+    known = _spell_namespaces(parameters, list_used(app, objects, namespace))
+    return msgspec.structs.replace(rendered, digest=digest_of(_select_causal(fault_type, use, known)))
 
 
 def _demand(rendered: Fault, app: App, where: str) -> None:
@@ -110,19 +110,19 @@ def _demand(rendered: Fault, app: App, where: str) -> None:
     needed = {"changes": rendered.changes, "effect checks": rendered.effect, "entities": rendered.entities}
     for name, left in needed.items():
         if not left:
-            raise mistake("SK304", f"{where} has no {name} with these parameters", fix="change its parameters")
-    if beside := unseen(rendered.effect, app):
-        raise mistake(
+            raise build_error("SK304", f"{where} has no {name} with these parameters", fix="change its parameters")
+    if beside := find_unseen(rendered.effect, app):
+        raise build_error(
             "SK304",
             f"{where}: nothing that is measured would show it at {rendered.target}",
             observed=f"its effect would have to show in requests of {', '.join(beside)}",
             expected="a target that serves requests of users, or is asked by one that does",
             why="a fault whose effect cannot be proven cannot be the cause of anything",
-            fix=f"aim fault '{rendered.name}' at another object{_untold(app, beside)}",
+            fix=f"aim fault '{rendered.name}' at another object{_explain_unmodelled(app, beside)}",
         )
     for cause in rendered.causes:
         if not cause.fix and len(rendered.causes) > 1:
-            raise mistake(
+            raise build_error(
                 "SK123",
                 f"{where}: its cause {cause.ref} has no `fix`, and there are several causes",
                 expected="a fix for each, which removes exactly this cause",
@@ -134,7 +134,7 @@ def _demand(rendered: Fault, app: App, where: str) -> None:
     commands.check(app, made, rendered.requires, where)
 
 
-def parameters_of(fault_type: FaultType, use: FaultUse, scope: Scope) -> dict[str, Any]:
+def resolve_parameters(fault_type: FaultType, use: FaultUse, scope: Scope) -> dict[str, Any]:
     """The parameters with every default of the schema filled in; a default may itself be an expression.
 
     Raises:
@@ -146,17 +146,17 @@ def parameters_of(fault_type: FaultType, use: FaultUse, scope: Scope) -> dict[st
     for name, part in known.items():
         if name not in filled and "default" in part:
             filled[name] = render(part["default"], scope.variables(filled), f"fault '{use.name}' default of {name}")
-    if problem := joined(_violations(fault_type, use, filled)):
+    if problem := join_errors(_find_violations(fault_type, use, filled)):
         raise problem
     return filled
 
 
-def _violations(fault_type: FaultType, use: FaultUse, parameters: dict[str, Any]) -> list[AuthoringError]:
+def _find_violations(fault_type: FaultType, use: FaultUse, parameters: dict[str, Any]) -> list[AuthoringError]:
     schema = fault_type.parameters
     known = schema.get("properties", {})
     unknown = [n for n in parameters if n not in known]
     found_ = [
-        mistake(
+        build_error(
             "SK109",
             f"fault '{use.name}': {fault_type.name} has no parameter '{name}'",
             expected=" | ".join(known) or "no parameters",
@@ -165,44 +165,46 @@ def _violations(fault_type: FaultType, use: FaultUse, parameters: dict[str, Any]
         for name in unknown
     ]
     rest = {k: v for k, v in parameters.items() if k not in unknown}
-    for place, message, instance in violations(rest, schema) if schema else ():
+    for place, message, instance in find_violations(rest, schema) if schema else ():
         where = ".".join(map(str, place))
         subject = f"parameter '{where}' of fault '{use.name}'" if where else f"parameters of fault '{use.name}'"
-        found_.append(mistake("SK109", f"{subject}: {message}", observed=json.dumps(instance)[:_SHOWN]))
+        found_.append(build_error("SK109", f"{subject}: {message}", observed=json.dumps(instance)[:_SHOWN]))
     return found_
 
 
-def _target(fault_type: FaultType, use: FaultUse, app: App, objects: Sequence[Object], namespace: str) -> FaultTarget:
+def _resolve_target(
+    fault_type: FaultType, use: FaultUse, app: App, objects: Sequence[Object], namespace: str
+) -> FaultTarget:
     try:
-        target = target_of(use.target, namespace, app.namespaces)
+        target = parse_target(use.target, namespace, app.namespaces)
     except ValueError as error:
-        raise mistake("SK104", f"fault '{use.name}': {error}") from error
+        raise build_error("SK104", f"fault '{use.name}': {error}") from error
     kinds = {target.kind, f"{target.kind}.{target.group}"}
     if not kinds & set(fault_type.targets):
-        raise mistake(
+        raise build_error(
             "SK110",
             f"fault '{use.name}': {fault_type.name} cannot be aimed at a {target.kind}",
             observed=use.target,
             expected=" | ".join(fault_type.targets),
-            fix=_instead(fault_type, target, objects),
+            fix=_suggest_target(fault_type, target, objects),
         )
     if target.ref.namespace in (APP_NAMESPACE, *app.namespaces) and target.kind not in ("Node", "Namespace"):
-        found(objects, target.ref, namespace, f"target of fault '{use.name}'")
+        find_object(objects, target.ref, namespace, f"target of fault '{use.name}'")
     return target
 
 
-def _instead(fault_type: FaultType, target: FaultTarget, objects: Sequence[Object]) -> str:
+def _suggest_target(fault_type: FaultType, target: FaultTarget, objects: Sequence[Object]) -> str:
     names = {(o["kind"], o["metadata"]["name"]) for o in objects}
     same = [f"{kind}/{target.name}" for kind in fault_type.targets if (kind, target.name) in names]
     return f"target: {same[0]}" if same else ""
 
 
-def _offered(load: Mapping[str, Any]) -> dict[str, Any]:
+def _build_load(load: Mapping[str, Any]) -> dict[str, Any]:
     usual = Load()
     return {"profile": usual.profile, "users": usual.users, **load}
 
 
-def _untold(app: App, names: Sequence[str]) -> str:
+def _explain_unmodelled(app: App, names: Sequence[str]) -> str:
     """What may be missing in the twin where parts that serve users are said to show nothing."""
     silent = [c.name for c in app.components if c.name in names and c.role in ("App", "Entry")]
     if app.twin is None or not silent:
@@ -210,7 +212,7 @@ def _untold(app: App, names: Sequence[str]) -> str:
     return f"; if {', '.join(silent)} do report such requests, the app's twin.yaml has to say so (`telemetry`, `blind`)"
 
 
-def _callers(scope: Scope, target: FaultTarget) -> tuple[str, ...]:
+def _list_callers(scope: Scope, target: FaultTarget) -> tuple[str, ...]:
     """Workloads of the components that hold connections to the target's; none where it belongs to no component."""
     component = next(
         (
@@ -227,18 +229,18 @@ def _callers(scope: Scope, target: FaultTarget) -> tuple[str, ...]:
     return tuple(c.workload for c in callers if c is not None and c.role != "Load")
 
 
-def _named(value: Any, namespaces: Mapping[str, str]) -> Any:
+def _spell_namespaces(value: Any, namespaces: Mapping[str, str]) -> Any:
     """The value with symbolic namespaces for real ones: a default may hold an address, and trials differ in them."""
     if isinstance(value, Mapping):
-        return {key: _named(part, namespaces) for key, part in value.items()}
+        return {key: _spell_namespaces(part, namespaces) for key, part in value.items()}
     if isinstance(value, list):
-        return [_named(part, namespaces) for part in value]
+        return [_spell_namespaces(part, namespaces) for part in value]
     for symbol, real in namespaces.items() if isinstance(value, str) else ():
         value = value.replace(real, symbol)
     return value
 
 
-def _causal(fault_type: FaultType, use: FaultUse, parameters: Mapping[str, Any]) -> Object:
+def _select_causal(fault_type: FaultType, use: FaultUse, parameters: Mapping[str, Any]) -> Object:
     told = ("title", "description", "references", "symptoms", "exceptions")
     return {
         "type": {k: v for k, v in fault_type.to_json().items() if k not in told},

@@ -11,10 +11,10 @@ import msgspec
 
 from scenario_kit.model import Change, Check, Decoy, Entity, Reference, Solution
 from scenario_kit.model.base import convert
-from scenario_kit.render.authoring_error import mistake
+from scenario_kit.render.authoring_error import build_error
 from scenario_kit.render.engine import render
-from scenario_kit.render.namespaces import named
-from scenario_kit.render.simulate import sound
+from scenario_kit.render.namespaces import read_subject
+from scenario_kit.render.simulate import check_sound
 
 _T = TypeVar("_T")
 _Procedure = TypeVar("_Procedure", Solution, Decoy)
@@ -35,7 +35,7 @@ class Parts:
         made = tuple(self._value(document, Change, at) for at, document in self._kept(documents, place))
         for i, change in enumerate(made):
             if manifest := change.create or change.apply or change.chaos:
-                sound(manifest)
+                check_sound(manifest)
             elif change.target:
                 self._reference(change.target, f"{place}[{i}]")
         return made
@@ -45,7 +45,7 @@ class Parts:
         made = []
         for at, document in self._kept(documents, place):
             check = self._value(document, Check, at)
-            if (text := named(check)) and not text.startswith("Node/"):
+            if (text := read_subject(check)) and not text.startswith("Node/"):
                 self._reference(text, at)
             made.append(check)
         return tuple(made)
@@ -88,10 +88,10 @@ class Parts:
         try:
             return convert(data, to)
         except msgspec.ValidationError as error:
-            raise mistake("SK123", f"{where}: {error}", observed=json.dumps(data)[:300]) from error
+            raise build_error("SK123", f"{where}: {error}", observed=json.dumps(data)[:300]) from error
 
     def _reference(self, text: str, at: str) -> None:
         try:
             Reference.parse(text)
         except ValueError as error:
-            raise mistake("SK104", f"{self.where} {at}: {error}") from error
+            raise build_error("SK104", f"{self.where} {at}: {error}") from error

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from scenario_kit.model import App, Object
-from scenario_kit.model.image import like
+from scenario_kit.model.image import matches_image
 from scenario_kit.model.twin.store import DiskModel
 
 #: Volumes of these kinds hold configuration: programs read them once, when they start.
 _FIXED = ("configMap", "secret", "projected", "downwardAPI")
 
 
-def files(app: App, component: str, workload: Object, container: Object) -> dict[str, Any]:
+def describe_files(app: App, component: str, workload: Object, container: Object) -> dict[str, Any]:
     """``mounts`` of the container, ``mount`` at which it has the files it works with (or an empty text), and what of
     that its requests notice: that files are slow (``slow``), that they fail (``fails``), that other bytes are read
     (``reads``) or that they cannot be opened (``opens``). Where none of them is ``used`` by a request itself, failures
@@ -30,7 +30,7 @@ def files(app: App, component: str, workload: Object, container: Object) -> dict
         told = dict.fromkeys(("slow", "fails", "reads", "opens", "used"), True)
         return {"mounts": mounts, "mount": free[0] if free else "", **told}
     model = app.twin.components.get(component)
-    if model is not None and not like(str(container.get("image")), model.image):
+    if model is not None and not matches_image(str(container.get("image")), model.image):
         model = None
     disk = model.disk if model is not None else DiskModel()
     mounts += [path for path in disk.volumes if path not in mounts]

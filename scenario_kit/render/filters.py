@@ -12,7 +12,7 @@ from jinja2 import filters as jinja
 from jinja2.filters import FILTERS
 from jinja2.tests import TESTS
 
-from scenario_kit.render.render_budget import MAX_OUTPUT, room, spend, spend_size, weigh
+from scenario_kit.render.render_budget import MAX_OUTPUT, check_room, spend, spend_size, weigh
 
 _Function = Callable[..., Any]
 
@@ -29,25 +29,26 @@ _INDENT: Final = 40
 _DIGITS: Final = 15
 
 
-def filters() -> dict[str, _Function]:
+def build_filters() -> dict[str, _Function]:
     """Filters by name."""
     there: Mapping[str, Any] = FILTERS
-    known = {name: _paying(there[name], deep=False) for name in _SHALLOW}
-    known |= {name: _paying(there[name], deep=True) for name in _DEEP}
+    known = {name: _charge(there[name], deep=False) for name in _SHALLOW}
+    known |= {name: _charge(there[name], deep=True) for name in _DEEP}
     own: Mapping[str, Any] = {
-        "indent": _indent, "join": _join, "keyed": _keyed, "replace": _replace, "round": _round, "string": text,
-        "sum": _sum, "tojson": _tojson,
+        "indent": _indent_text, "join": _join, "keyed": _build_keyed, "replace": _replace, "round": _round,
+        "string": convert_to_text,
+        "sum": _sum, "tojson": _dump_json,
     }  # fmt: skip
-    return known | {name: _paying(function, deep=True) for name, function in own.items()}
+    return known | {name: _charge(function, deep=True) for name, function in own.items()}
 
 
-def tests() -> dict[str, Any]:
+def build_tests() -> dict[str, Any]:
     """Tests by name; the ones that compare pay for what they compare."""
     there: Mapping[str, Any] = TESTS
-    return {name: _paying(function, deep=True) for name, function in there.items()}
+    return {name: _charge(function, deep=True) for name, function in there.items()}
 
 
-def _paying(function: _Function, *, deep: bool) -> _Function:
+def _charge(function: _Function, *, deep: bool) -> _Function:
     hidden = 1 if hasattr(function, "jinja_pass_arg") else 0
 
     @wraps(function)
@@ -66,58 +67,58 @@ def _paying(function: _Function, *, deep: bool) -> _Function:
     return paid
 
 
-def text(value: Any) -> str:
+def convert_to_text(value: Any) -> str:
     """The value as text, weighed before it is converted."""
     return value if type(value) is str else str(weigh(value))
 
 
-def concatenated(pieces: Iterable[str]) -> str:
+def concatenate(pieces: Iterable[str]) -> str:
     """All pieces as one text that is not too long."""
     pieces, size = list(pieces), 0
     for piece in pieces:
         size += len(piece)
-    room(size)
+    check_room(size)
     spend_size(pieces)
     result = "".join(pieces)
     spend_size(result)
     return result
 
 
-def plus(left: Any, right: Any) -> Any:
+def add_values(left: Any, right: Any) -> Any:
     """The sum of two numbers, or two texts or lists one after the other."""
     if isinstance(left, str | list | tuple) and isinstance(right, str | list | tuple):
-        room(len(left) + len(right))
+        check_room(len(left) + len(right))
         return weigh(left + right)  # type: ignore[operator]
     return left + right
 
 
 @pass_environment
 def _sum(environment: Environment, values: Iterable[Any], attribute: Any = None, start: Any = 0) -> Any:
-    for value in _parts(environment, values, attribute):
-        start = plus(start, value)
+    for value in _list_parts(environment, values, attribute):
+        start = add_values(start, value)
     return start
 
 
 @pass_environment
 def _join(environment: Environment, values: Iterable[Any], d: str = "", attribute: Any = None) -> str:
-    pieces = [text(value) for value in _parts(environment, values, attribute)]
-    room(len(text(d)) * len(pieces) + sum(len(piece) for piece in pieces))
-    return text(d).join(pieces)
+    pieces = [convert_to_text(value) for value in _list_parts(environment, values, attribute)]
+    check_room(len(convert_to_text(d)) * len(pieces) + sum(len(piece) for piece in pieces))
+    return convert_to_text(d).join(pieces)
 
 
-def _parts(environment: Environment, values: Iterable[Any], attribute: Any) -> Iterable[Any]:
+def _list_parts(environment: Environment, values: Iterable[Any], attribute: Any) -> Iterable[Any]:
     return values if attribute is None else map(jinja.make_attrgetter(environment, attribute), values)
 
 
-def _keyed(keys: Iterable[Any], value: Any) -> dict[Any, Any]:
+def _build_keyed(keys: Iterable[Any], value: Any) -> dict[Any, Any]:
     """A mapping of all keys to the same value: ``['a', 'b'] | keyed(1)``; Jinja itself has no way to say it."""
     return dict.fromkeys(keys, value)
 
 
 def _replace(value: Any, old: Any, new: Any, count: int = -1) -> str:
-    whole, old, new = text(value), text(old), text(new)
+    whole, old, new = convert_to_text(value), convert_to_text(old), convert_to_text(new)
     times = whole.count(old) if count is None or count < 0 else min(count, whole.count(old))
-    room(len(whole) + times * max(0, len(new) - len(old)))
+    check_room(len(whole) + times * max(0, len(new) - len(old)))
     return whole.replace(old, new, times)
 
 
@@ -127,16 +128,16 @@ def _round(value: Any, precision: int = 0, method: Any = "common") -> Any:
     return jinja.do_round(value, precision, method)
 
 
-def _indent(value: str, width: int | str = 4, first: bool = False, blank: bool = False) -> str:
+def _indent_text(value: str, width: int | str = 4, first: bool = False, blank: bool = False) -> str:
     wide = len(width) if isinstance(width, str) else width
     if wide > _INDENT:
         raise ValueError(f"indent() by at most {_INDENT} characters")
-    room(len(value) + (value.count("\n") + 1) * wide)
+    check_room(len(value) + (value.count("\n") + 1) * wide)
     return jinja.do_indent(value, width, first, blank)
 
 
 @pass_eval_context
-def _tojson(context: Any, value: Any, indent: int | None = None) -> str:
+def _dump_json(context: Any, value: Any, indent: int | None = None) -> str:
     if indent is not None and not 0 <= indent <= 8:
         raise ValueError("tojson() indents by at most 8 characters")
     weigh(value, MAX_OUTPUT // 10)

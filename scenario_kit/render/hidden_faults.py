@@ -11,9 +11,9 @@ import msgspec
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Change, Entity, Fault, Object, Reference, Solution
-from scenario_kit.model.chaos import GROUP, experiment, marks
+from scenario_kit.model.chaos import GROUP, describe_marks, get_experiment
 from scenario_kit.model.reference import MANAGEMENT_NAMESPACE, WORKLOADS
-from scenario_kit.render.authoring_error import mistake
+from scenario_kit.render.authoring_error import build_error
 
 #: The admission policy that keeps Chaos Mesh's events about single pods out of namespaces.
 QUIET_EVENTS: Final = "quiet-events"
@@ -21,7 +21,7 @@ QUIET_EVENTS: Final = "quiet-events"
 _PER_POD: Final = ("HTTPChaos", "IOChaos", "NetworkChaos")
 
 
-def hidden(fault: Fault, namespace: str, others: Iterable[str] = ()) -> Fault:
+def hide_fault(fault: Fault, namespace: str, others: Iterable[str] = ()) -> Fault:
     """The fault with its chaos objects in the management namespace.
 
     Wherever the fault speaks of its chaos object (effect, undone, decoys) it speaks of the moved one. That object
@@ -40,13 +40,13 @@ def hidden(fault: Fault, namespace: str, others: Iterable[str] = ()) -> Fault:
     refs: dict[str, str] = {}
     for change in fault.changes:
         assert change.chaos is not None
-        refs |= _moved_reference(change.chaos, namespace)
-    moved = Fault.from_json(_renamed(_without_changes(fault).to_json(), refs))
+        refs |= _build_moved_reference(change.chaos, namespace)
+    moved = Fault.from_json(_rename_references(_drop_changes(fault).to_json(), refs))
     kept = tuple(s for s in moved.solutions if not _touches(s, refs.values()))
     return msgspec.structs.replace(
         moved,
-        changes=tuple(_moved(c, namespace, [namespace, *others]) for c in fault.changes),
-        entities=_entities(moved, set(refs.values())),
+        changes=tuple(_move_change(c, namespace, [namespace, *others]) for c in fault.changes),
+        entities=_list_entities(moved, set(refs.values())),
         solutions=kept,
         mitigation="Workaround" if kept else "None",
         requires=(*moved.requires, *_needs(fault)),
@@ -56,17 +56,17 @@ def hidden(fault: Fault, namespace: str, others: Iterable[str] = ()) -> Fault:
 def _demand(fault: Fault) -> None:
     for change in fault.changes:
         if change.chaos is None:
-            raise _refusal(
+            raise _build_refusal(
                 fault, f"it changes an object of the app ({change.operation}), which a solver reads as it is"
             )
-        if mark := marks(change.chaos):
-            raise _refusal(fault, mark)
+        if mark := describe_marks(change.chaos):
+            raise _build_refusal(fault, mark)
     if Reference.parse(fault.target).kind not in WORKLOADS:
-        raise _refusal(fault, f"the cause is then its target, and {fault.target} is no workload")
+        raise _build_refusal(fault, f"the cause is then its target, and {fault.target} is no workload")
 
 
-def _refusal(fault: Fault, because: str) -> AuthoringError:
-    return mistake(
+def _build_refusal(fault: Fault, because: str) -> AuthoringError:
+    return build_error(
         "SK135",
         f"fault '{fault.name}': {fault.type} cannot be hidden: {because}",
         observed="visibility: Hidden",
@@ -75,7 +75,7 @@ def _refusal(fault: Fault, because: str) -> AuthoringError:
     )
 
 
-def _moved_reference(obj: Object, namespace: str) -> dict[str, str]:
+def _build_moved_reference(obj: Object, namespace: str) -> dict[str, str]:
     old = Reference(obj["kind"], obj["metadata"]["name"], group=GROUP)
     new = msgspec.structs.replace(old, name=_name(old.name, namespace), namespace=MANAGEMENT_NAMESPACE)
     return {str(old): str(new)}
@@ -87,38 +87,38 @@ def _name(name: str, namespace: str) -> str:
     return f"{name[:13].rstrip('-')}-{tail}"
 
 
-def _moved(change: Change, namespace: str, everywhere: list[str]) -> Change:
+def _move_change(change: Change, namespace: str, everywhere: list[str]) -> Change:
     obj = copy.deepcopy(change.chaos)
     assert obj is not None
     metadata = obj["metadata"]
     obj["metadata"] = {**metadata, "name": _name(metadata["name"], namespace), "namespace": MANAGEMENT_NAMESPACE}
-    _, spec = experiment(obj)
-    for selector in _selectors(spec):
+    _, spec = get_experiment(obj)
+    for selector in _list_selectors(spec):
         # Without a namespace Chaos Mesh would take that of the object, where there is nothing to break.
         selector.setdefault("namespaces", everywhere)
     return msgspec.structs.replace(change, chaos=obj)
 
 
-def _selectors(spec: Object) -> Iterator[Object]:
+def _list_selectors(spec: Object) -> Iterator[Object]:
     yield spec.setdefault("selector", {})
     if isinstance(other := spec.get("target"), dict):  # of HTTPChaos it is a word: Request or Response
         yield other.setdefault("selector", {})
 
 
-def _without_changes(fault: Fault) -> Fault:
+def _drop_changes(fault: Fault) -> Fault:
     return msgspec.structs.replace(fault, changes=())
 
 
-def _renamed(document: Any, refs: dict[str, str]) -> Any:
+def _rename_references(document: Any, refs: dict[str, str]) -> Any:
     if isinstance(document, dict):
-        return {k: _renamed(v, refs) for k, v in document.items()}
+        return {k: _rename_references(v, refs) for k, v in document.items()}
     if isinstance(document, list | tuple):
-        return [_renamed(v, refs) for v in document]
+        return [_rename_references(v, refs) for v in document]
     return refs.get(document, document) if isinstance(document, str) else document
 
 
 def _needs(fault: Fault) -> tuple[str, ...]:
-    kinds = {experiment(c.chaos)[0] for c in fault.changes if c.chaos is not None}
+    kinds = {get_experiment(c.chaos)[0] for c in fault.changes if c.chaos is not None}
     return (QUIET_EVENTS,) if kinds & set(_PER_POD) else ()
 
 
@@ -126,7 +126,7 @@ def _touches(solution: Solution, refs: Iterable[str]) -> bool:
     return bool({c.target for c in solution.changes} & set(refs))
 
 
-def _entities(fault: Fault, moved: set[str]) -> tuple[Entity, ...]:
+def _list_entities(fault: Fault, moved: set[str]) -> tuple[Entity, ...]:
     cause = Entity(ref=fault.target, role="Cause")
     others = [e for e in fault.entities if e.ref != fault.target]
     artefacts = [Entity(ref=e.ref, role="Artefact", generated=True) if e.ref in moved else e for e in others]

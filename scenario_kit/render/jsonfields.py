@@ -10,40 +10,40 @@ from typing import Any, Final
 _MOST: Final = 1 << 20
 
 
-def fields(text: object) -> dict[str, str | int | float | bool]:
+def list_fields(text: object) -> dict[str, str | int | float | bool]:
     """Single values of the document by their path (``server.port``), in its order; none where it is no JSON object.
 
     What lies in lists is left out: a place in a list is no name.
     """
-    document = _object(text)
-    return {} if document is None else dict(_values(document, ""))
+    document = _parse_object(text)
+    return {} if document is None else dict(_list_values(document, ""))
 
 
-def documents(obj: object) -> dict[str, dict[str, str | int | float | bool]]:
+def list_documents(obj: object) -> dict[str, dict[str, str | int | float | bool]]:
     """The fields of every document in JSON that a ConfigMap holds, by its key."""
     data = obj.get("data") if isinstance(obj, Mapping) else None
-    found = {str(key): fields(text) for key, text in (data or {}).items()}
+    found = {str(key): list_fields(text) for key, text in (data or {}).items()}
     return {key: known for key, known in found.items() if known}
 
 
-def with_field(text: object, path: str, value: object) -> str:
+def replace_field(text: object, path: str, value: object) -> str:
     """The document with one value replaced, laid out by two spaces. A number stays a number where the text is one.
 
     Raises:
         ValueError: it is no JSON object, or has no single value there.
     """
-    document = _object(text)
-    known = fields(text)
+    document = _parse_object(text)
+    known = list_fields(text)
     if document is None or path not in known:
         raise ValueError(f"the document has no field '{path}'; it has {', '.join(known) or 'none'}")
-    around, names = document, _way(document, path)
+    around, names = document, _split_path(document, path)
     for name in names[:-1]:
         around = around[name]
-    around[names[-1]] = _as(value, known[path])
+    around[names[-1]] = _convert_as(value, known[path])
     return json.dumps(document, indent=2, ensure_ascii=False)
 
 
-def _object(text: object) -> dict[str, Any] | None:
+def _parse_object(text: object) -> dict[str, Any] | None:
     if not isinstance(text, str) or len(text) > _MOST:
         return None
     try:
@@ -53,25 +53,29 @@ def _object(text: object) -> dict[str, Any] | None:
     return document if isinstance(document, dict) else None
 
 
-def _values(document: dict[str, Any], before: str) -> Iterator[tuple[str, str | int | float | bool]]:
+def _list_values(document: dict[str, Any], before: str) -> Iterator[tuple[str, str | int | float | bool]]:
     for name, value in document.items():
         if isinstance(value, dict):
-            yield from _values(value, f"{before}{name}.")
+            yield from _list_values(value, f"{before}{name}.")
         elif isinstance(value, str | int | float | bool):
             yield f"{before}{name}", value
 
 
-def _way(document: dict[str, Any], path: str) -> list[str]:
+def _split_path(document: dict[str, Any], path: str) -> list[str]:
     """The names that lead to a path; names may hold dots themselves."""
     for name, value in document.items():
         if name == path:
             return [name]
-        if isinstance(value, dict) and path.startswith(f"{name}.") and (rest := _way(value, path[len(name) + 1 :])):
+        if (
+            isinstance(value, dict)
+            and path.startswith(f"{name}.")
+            and (rest := _split_path(value, path[len(name) + 1 :]))
+        ):
             return [name, *rest]
     return []
 
 
-def _as(value: object, old: str | int | float | bool) -> object:
+def _convert_as(value: object, old: str | int | float | bool) -> object:
     if isinstance(old, str):
         return str(value)
     try:

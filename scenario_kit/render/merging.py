@@ -34,25 +34,25 @@ def merge(document: Any, patch: Any) -> Any:
     return result
 
 
-def strategic(document: Any, patch: Any) -> Any:
+def merge_strategic(document: Any, patch: Any) -> Any:
     """A strategic merge patch for built-in kinds: lists with a merge key merge by it, ``$patch`` directives act.
 
     New items of a list come first, and others keep their places: it matters, as variables refer backwards, and the
     first container is the default one.
     """
-    return _combined(document, patch, _in_front)
+    return _combine(document, patch, _merge_in_front)
 
 
-def applied(document: Any, fields: Any) -> Any:
+def apply_fields(document: Any, fields: Any) -> Any:
     """What a server-side apply writes into an object: like a strategic patch, but new items of a list come last."""
-    return _combined(document, fields, _behind)
+    return _combine(document, fields, _merge_behind)
 
 
-def _combined(document: Any, patch: Any, order: _Order) -> Any:
+def _combine(document: Any, patch: Any, order: _Order) -> Any:
     if not isinstance(patch, dict) or not isinstance(document, dict):
-        return _without_directives(patch)
+        return _strip_directives(patch)
     if patch.get("$patch") == "replace":
-        return _without_directives(patch)
+        return _strip_directives(patch)
     result = copy.deepcopy(document)
     if patch.get("$patch") == "delete":
         return {}
@@ -72,7 +72,7 @@ def _combined(document: Any, patch: Any, order: _Order) -> Any:
             current = result.get(key)
             result[key] = _list(key, current if isinstance(current, list) else [], value, order)
         else:
-            result[key] = _combined(result.get(key), value, order)
+            result[key] = _combine(result.get(key), value, order)
     return result
 
 
@@ -81,11 +81,11 @@ def _list(field: str, items: list[Any], patch: list[Any], order: _Order) -> list
         return [*items, *(v for v in patch if v not in items)]
     key = _merge_key(field, [*items, *patch])
     if key is None or any(isinstance(p, dict) and p.get("$patch") == "replace" for p in patch):
-        return [_without_directives(p) for p in patch if not (isinstance(p, dict) and p.keys() == {"$patch"})]
+        return [_strip_directives(p) for p in patch if not (isinstance(p, dict) and p.keys() == {"$patch"})]
     old = {item[key]: item for item in items}
     named = {element[key]: element for element in patch}
     written = [
-        _combined(old[name], element, order) if name in old else _without_directives(element)
+        _combine(old[name], element, order) if name in old else _strip_directives(element)
         for name, element in named.items()
         if element.get("$patch") != "delete"
     ]
@@ -93,7 +93,7 @@ def _list(field: str, items: list[Any], patch: list[Any], order: _Order) -> list
     return order(kept, written, [item[key] for item in items], key)
 
 
-def _in_front(kept: list[Any], written: list[Any], before: list[Any], key: str) -> list[Any]:
+def _merge_in_front(kept: list[Any], written: list[Any], before: list[Any], key: str) -> list[Any]:
     """What the patch does not name stays in front of what it names only where it stood there."""
     result = []
     for item in written:
@@ -104,7 +104,7 @@ def _in_front(kept: list[Any], written: list[Any], before: list[Any], key: str) 
     return [*result, *kept]
 
 
-def _behind(kept: list[Any], written: list[Any], before: list[Any], key: str) -> list[Any]:
+def _merge_behind(kept: list[Any], written: list[Any], before: list[Any], key: str) -> list[Any]:
     """Everything stays where it stood; what is new follows."""
     stood = {name: place for place, name in enumerate(before)}
     return sorted([*kept, *written], key=lambda item: stood.get(item[key], len(before)))
@@ -117,11 +117,11 @@ def _merge_key(field: str, elements: list[Any]) -> str | None:
     return next((k for k in _KEYS.get(field, ()) if all(isinstance(e.get(k), str | int) for e in named)), None)
 
 
-def _without_directives(value: Any) -> Any:
+def _strip_directives(value: Any) -> Any:
     if isinstance(value, dict):
         kept = {k: v for k, v in value.items() if v is not None and not k.startswith(_DIRECTIVES)}
-        return {k: _without_directives(v) for k, v in kept.items() if not (isinstance(v, dict) and "$patch" in v)}
-    return [_without_directives(v) for v in value] if isinstance(value, list) else copy.deepcopy(value)
+        return {k: _strip_directives(v) for k, v in kept.items() if not (isinstance(v, dict) and "$patch" in v)}
+    return [_strip_directives(v) for v in value] if isinstance(value, list) else copy.deepcopy(value)
 
 
 def forget(document: Any, before: Any, after: Any, field: str = "") -> Any:

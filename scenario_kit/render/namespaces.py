@@ -13,10 +13,10 @@ from typing import Any, Final
 import msgspec
 
 from scenario_kit.model import APP_NAMESPACE, App, Change, Check, Fault, Object, Reference
-from scenario_kit.model.chaos_reach import is_chaos, respelled
-from scenario_kit.model.reference import WORKLOADS, real_name, symbolic_name
+from scenario_kit.model.chaos_reach import is_chaos, rename_namespaces
+from scenario_kit.model.reference import WORKLOADS, resolve_namespace, symbolise_namespace
 from scenario_kit.render.app import CLUSTER_KINDS
-from scenario_kit.render.objects import pod_labels
+from scenario_kit.render.objects import read_pod_labels
 
 #: The namespace of each workload, and the labels of its pods.
 Homes = Sequence[tuple[str, Mapping[str, Any]]]
@@ -26,29 +26,29 @@ _END: Final = r"(?=\.svc\b|[^-.\w]|$)"
 _NAMED: Final = {"object": "ref", "endpoints": "service", "event": "on", "log": "on", "probe": "target"}
 
 
-def used(app: App, objects: Iterable[Object], namespace: str) -> dict[str, str]:
+def list_used(app: App, objects: Iterable[Object], namespace: str) -> dict[str, str]:
     """Real names of the app's further namespaces that hold any of its objects, by the symbolic ones."""
     there = {o["metadata"].get("namespace") for o in objects}
-    names = {symbol: real_name(namespace, symbol) for symbol in sorted(app.namespaces)}
+    names = {symbol: resolve_namespace(namespace, symbol) for symbol in sorted(app.namespaces)}
     return {symbol: real for symbol, real in names.items() if real in there}
 
 
-def located(app: App, objects: Sequence[Object], namespace: str) -> App:
+def locate_components(app: App, objects: Sequence[Object], namespace: str) -> App:
     """The app with the workloads of its components spelled as these options place them."""
-    if not used(app, objects, namespace):
+    if not list_used(app, objects, namespace):
         return app
-    find = finder(objects, namespace)
+    find = make_finder(objects, namespace)
     components = [msgspec.structs.replace(c, workload=find(c.workload)) for c in app.components]
     return msgspec.structs.replace(app, components=tuple(components))
 
 
-def finder(objects: Iterable[Object], namespace: str) -> Callable[[str], str]:
+def make_finder(objects: Iterable[Object], namespace: str) -> Callable[[str], str]:
     """Spells a reference without a namespace as one with the namespace in which that object is.
 
     An object whose name the API server generates (``generateName``) has none that a reference could name.
     """
     places = {
-        (o["kind"], o["metadata"]["name"]): symbolic_name(o["metadata"].get("namespace", namespace), namespace)
+        (o["kind"], o["metadata"]["name"]): symbolise_namespace(o["metadata"].get("namespace", namespace), namespace)
         for o in objects
         if o["kind"] not in CLUSTER_KINDS and "name" in o["metadata"]
     }
@@ -56,10 +56,10 @@ def finder(objects: Iterable[Object], namespace: str) -> Callable[[str], str]:
     def home(ref: Reference) -> str:
         return places.get((ref.kind, ref.name), APP_NAMESPACE) if ref.namespace == APP_NAMESPACE else ref.namespace
 
-    return lambda text: _respelled(text, home)
+    return lambda text: _respell(text, home)
 
 
-def _respelled(text: str, home: Callable[[Reference], str]) -> str:
+def _respell(text: str, home: Callable[[Reference], str]) -> str:
     """A reference with another namespace; what is none stays: a stand-in, or a text that somebody else will refuse."""
     try:
         ref = Reference.parse(text)
@@ -68,7 +68,7 @@ def _respelled(text: str, home: Callable[[Reference], str]) -> str:
     return str(msgspec.structs.replace(ref, namespace=home(ref)))
 
 
-def placed(fault: Fault, app: App, objects: Sequence[Object], namespace: str, beside: str) -> Fault:
+def place_fault(fault: Fault, app: App, objects: Sequence[Object], namespace: str, beside: str) -> Fault:
     """The fault for an app with objects in several namespaces.
 
     What it creates goes where it says, by the names that the app has for its namespaces, and beside its target, into
@@ -78,33 +78,33 @@ def placed(fault: Fault, app: App, objects: Sequence[Object], namespace: str, be
 
     def real(name: str) -> str:
         there = name in app.namespaces or (name == APP_NAMESPACE and beside != APP_NAMESPACE)
-        return real_name(namespace, name) if there else name
+        return resolve_namespace(namespace, name) if there else name
 
-    fault = _each(fault, lambda change: _looking(_made(change, real), app, namespace))
-    everywhere = (namespace, *used(app, objects, namespace).values())
+    fault = _map_changes(fault, lambda change: _rename_selectors(_rename_manifest(change, real), app, namespace))
+    everywhere = (namespace, *list_used(app, objects, namespace).values())
     if len(everywhere) == 1:
         return fault
-    pods = [(o["metadata"]["namespace"], pod_labels(o)) for o in objects if o["kind"] in WORKLOADS]
+    pods = [(o["metadata"]["namespace"], read_pod_labels(o)) for o in objects if o["kind"] in WORKLOADS]
     homes = tuple((home, labels) for home, labels in pods if home in everywhere)
 
     def made(change: Change) -> Change:
         for field in ("create", "apply", "chaos"):
             manifest = getattr(change, field)
             if manifest is not None:
-                change = msgspec.structs.replace(change, **{field: _settled(manifest, beside, homes)})
+                change = msgspec.structs.replace(change, **{field: _settle_manifest(manifest, beside, homes)})
         return change
 
     new = [m for c in fault.changes if (m := made(c).create or made(c).chaos or made(c).apply)]
-    find = finder([*objects, *new], namespace)
+    find = make_finder([*objects, *new], namespace)
     return msgspec.structs.replace(
-        _each(fault, lambda change: renamed(made(change), find), find),
-        effect=tuple(_asked(c, find) for c in fault.effect),
-        undone=tuple(_asked(c, find) for c in fault.undone),
+        _map_changes(fault, lambda change: rename_change(made(change), find), find),
+        effect=tuple(_rename_check(c, find) for c in fault.effect),
+        undone=tuple(_rename_check(c, find) for c in fault.undone),
         callers=tuple(map(find, fault.callers)),
     )
 
 
-def _each(fault: Fault, do: Callable[[Change], Change], find: Callable[[str], str] = str) -> Fault:
+def _map_changes(fault: Fault, do: Callable[[Change], Change], find: Callable[[str], str] = str) -> Fault:
     """The fault with every change as ``do`` has it, and what its entities are called as ``find`` has it."""
 
     def done(group: Iterable[Change]) -> tuple[Change, ...]:
@@ -121,60 +121,66 @@ def _each(fault: Fault, do: Callable[[Change], Change], find: Callable[[str], st
     )
 
 
-def renamed(change: Change, find: Callable[[str], str]) -> Change:
+def rename_change(change: Change, find: Callable[[str], str]) -> Change:
     """The change with its target, and the object that it waits for, spelled by ``find``."""
     document = change.to_json()
     body = document[change.operation]
     if change.target is not None:
         document[change.operation] = {**body, "target": find(change.target)}
     if change.until is not None:
-        document["until"] = {**document["until"], "check": _asked(change.until.check, find).to_json()}
+        document["until"] = {**document["until"], "check": _rename_check(change.until.check, find).to_json()}
     return Change.from_json(document)
 
 
-def as_written(change: Change, app: App) -> Change:
+def restore_written(change: Change, app: App) -> Change:
     """The change with the app's namespaces as an author spells them: its own not at all, others by their symbols.
 
     Whoever copies an object out of the app as it runs copies the names that its namespaces have by convention.
     """
 
     def spelled(namespace: str) -> str:
-        symbol = symbolic_name(namespace, app.namespace)
+        symbol = symbolise_namespace(namespace, app.namespace)
         return symbol if symbol == APP_NAMESPACE or symbol in app.namespaces else namespace
 
-    return _made(renamed(change, lambda text: _respelled(text, lambda ref: spelled(ref.namespace))), spelled)
+    return _rename_manifest(
+        rename_change(change, lambda text: _respell(text, lambda ref: spelled(ref.namespace))), spelled
+    )
 
 
-def settled(change: Change, app: App, namespace: str) -> Change:
+def settle_change(change: Change, app: App, namespace: str) -> Change:
     """A change that an author wrote, with objects in the namespaces that the app has where it is in ``namespace``.
 
     References keep their symbols: whoever carries the change out knows what they stand for. Addresses in texts, which
     end in the name that a namespace has by convention, end in its real one.
     """
-    made = _made(as_written(change, app), lambda n: real_name(namespace, n) if n in app.namespaces else n)
-    made = _looking(made, app, namespace)
-    names = {real_name(app.namespace, s): real_name(namespace, s) for s in (APP_NAMESPACE, *app.namespaces)}
+    made = _rename_manifest(
+        restore_written(change, app), lambda n: resolve_namespace(namespace, n) if n in app.namespaces else n
+    )
+    made = _rename_selectors(made, app, namespace)
+    names = {
+        resolve_namespace(app.namespace, s): resolve_namespace(namespace, s) for s in (APP_NAMESPACE, *app.namespaces)
+    }
     document = made.to_json()
     body = document[made.operation]
     if namespace == app.namespace or not isinstance(body, Mapping):
         return made
     whom = {key: body[key] for key in ("target",) if key in body}
-    return Change.from_json({**document, made.operation: {**_dialled(body, names), **whom}})
+    return Change.from_json({**document, made.operation: {**_rename_hosts(body, names), **whom}})
 
 
-def _dialled(node: Any, names: Mapping[str, str]) -> Any:
+def _rename_hosts(node: Any, names: Mapping[str, str]) -> Any:
     """The document with other namespaces at the end of the addresses in its texts."""
     if isinstance(node, Mapping):
-        return {key: _dialled(value, names) for key, value in node.items()}
+        return {key: _rename_hosts(value, names) for key, value in node.items()}
     if isinstance(node, list | tuple):
-        return [_dialled(value, names) for value in node]
+        return [_rename_hosts(value, names) for value in node]
     if not isinstance(node, str) or not any(f".{name}" in node for name in names):
         return node
     known = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
     return re.sub(rf"\.({known}){_END}", lambda found: f".{names[found[1]]}", node)
 
 
-def _made(change: Change, spelled: Callable[[str], str]) -> Change:
+def _rename_manifest(change: Change, spelled: Callable[[str], str]) -> Change:
     """The change with the namespace of what it makes; the app's own is left out, as that is where things go anyway."""
     for field in ("create", "apply", "chaos"):
         manifest = getattr(change, field)
@@ -187,24 +193,24 @@ def _made(change: Change, spelled: Callable[[str], str]) -> Change:
     return change
 
 
-def _looking(change: Change, app: App, namespace: str) -> Change:
+def _rename_selectors(change: Change, app: App, namespace: str) -> Change:
     """The change with chaos that looks for pods in the app's namespaces by their real names.
 
     An author writes them by their symbols, or by the names that they have by convention.
     """
 
     def real(name: str) -> str:
-        symbol = symbolic_name(name, app.namespace)
-        return real_name(namespace, symbol) if symbol == APP_NAMESPACE or symbol in app.namespaces else name
+        symbol = symbolise_namespace(name, app.namespace)
+        return resolve_namespace(namespace, symbol) if symbol == APP_NAMESPACE or symbol in app.namespaces else name
 
     for field in ("create", "apply", "chaos"):
         manifest = getattr(change, field)
         if manifest is not None and is_chaos(manifest):
-            change = msgspec.structs.replace(change, **{field: respelled(manifest, real)})
+            change = msgspec.structs.replace(change, **{field: rename_namespaces(manifest, real)})
     return change
 
 
-def named(check: Check) -> str:
+def read_subject(check: Check) -> str:
     """The reference of what a check is about; empty where it names no object."""
     for kind, field in _NAMED.items():
         if (body := getattr(check, kind)) is not None:
@@ -213,7 +219,7 @@ def named(check: Check) -> str:
     return ""
 
 
-def _asked(check: Check, find: Callable[[str], str]) -> Check:
+def _rename_check(check: Check, find: Callable[[str], str]) -> Check:
     document = check.to_json()
     for kind, field in _NAMED.items():
         if kind in document:
@@ -223,14 +229,14 @@ def _asked(check: Check, find: Callable[[str], str]) -> Check:
     return Check.from_json(document)
 
 
-def _settled(manifest: Object, beside: str, homes: Homes) -> Object:
+def _settle_manifest(manifest: Object, beside: str, homes: Homes) -> Object:
     if manifest["kind"] in CLUSTER_KINDS:
         return manifest
     metadata = {**manifest["metadata"], "namespace": manifest["metadata"].get("namespace", beside)}
-    return {**_aimed(manifest, homes), "metadata": metadata}
+    return {**_aim_chaos(manifest, homes), "metadata": metadata}
 
 
-def _aimed(manifest: Object, homes: Homes) -> Object:
+def _aim_chaos(manifest: Object, homes: Homes) -> Object:
     """Chaos of any kind, Schedules included, with selectors that look in the namespaces of the pods they describe."""
     if not is_chaos(manifest):
         return manifest

@@ -14,8 +14,8 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Change, Object, Reference
 from scenario_kit.model.noise import Noise, NoiseLoad, NoiseScale, NoiseSource
 from scenario_kit.model.reference import WORKLOADS
-from scenario_kit.render.authoring_error import mistake
-from scenario_kit.render.objects import found
+from scenario_kit.render.authoring_error import build_error
+from scenario_kit.render.objects import find_object
 
 GRID: Final = 15
 #: The sizes among which each occurrence of a load swing draws, from half of ``percent`` to all of it.
@@ -34,7 +34,7 @@ class Event(NamedTuple):
     users: int = 0
 
 
-def sources(
+def build_sources(
     noise: Iterable[Noise], app: App, objects: Sequence[Object], namespace: str, users: int
 ) -> tuple[NoiseSource, ...]:
     """The noise of a scenario as changes of this app.
@@ -42,15 +42,15 @@ def sources(
     Raises:
         AuthoringError: a target does not exist or cannot be changed so, or the app does not say how its load is set.
     """
-    return tuple(_source(each, app, objects, namespace, users) for each in noise)
+    return tuple(_build_source(each, app, objects, namespace, users) for each in noise)
 
 
-def _source(noise: Noise, app: App, objects: Sequence[Object], namespace: str, users: int) -> NoiseSource:
+def _build_source(noise: Noise, app: App, objects: Sequence[Object], namespace: str, users: int) -> NoiseSource:
     counts = _counts(noise.load, users) if noise.load is not None else ()
     return NoiseSource(
         name=noise.name,
-        changes=tuple(_with_users(noise, app, objects, namespace, n) for n in counts)
-        or _elsewhere(noise, objects, namespace),
+        changes=tuple(_set_users(noise, app, objects, namespace, n) for n in counts)
+        or _build_elsewhere(noise, objects, namespace),
         every_seconds=noise.every_seconds,
         jitter_percent=noise.jitter_percent,
         for_seconds=noise.for_seconds,
@@ -58,10 +58,10 @@ def _source(noise: Noise, app: App, objects: Sequence[Object], namespace: str, u
     )
 
 
-def _elsewhere(noise: Noise, objects: Sequence[Object], namespace: str) -> tuple[Change, ...]:
+def _build_elsewhere(noise: Noise, objects: Sequence[Object], namespace: str) -> tuple[Change, ...]:
     if noise.scale is not None:
-        return _scaled(noise, noise.scale, objects, namespace)
-    _target(noise, objects, namespace, WORKLOADS)
+        return _build_scaled(noise, noise.scale, objects, namespace)
+    _find_target(noise, objects, namespace, WORKLOADS)
     return (Change.from_json({"restart": {"target": noise.target}}),)
 
 
@@ -70,76 +70,78 @@ def _counts(load: NoiseLoad, users: int) -> tuple[int, ...]:
     return tuple(dict.fromkeys(users + max(1, size) for size in sizes))
 
 
-def _scaled(noise: Noise, scale: NoiseScale, objects: Sequence[Object], namespace: str) -> tuple[Change, ...]:
-    now = int(_target(noise, objects, namespace, _SCALED)["spec"].get("replicas", 1))
+def _build_scaled(noise: Noise, scale: NoiseScale, objects: Sequence[Object], namespace: str) -> tuple[Change, ...]:
+    now = int(_find_target(noise, objects, namespace, _SCALED)["spec"].get("replicas", 1))
     counts = range(now + 1, now + scale.add_replicas + 1)
     return tuple(Change.from_json({"scale": {"target": scale.target, "replicas": n}}) for n in counts)
 
 
-def _target(noise: Noise, objects: Sequence[Object], namespace: str, kinds: tuple[str, ...]) -> Object:
+def _find_target(noise: Noise, objects: Sequence[Object], namespace: str, kinds: tuple[str, ...]) -> Object:
     ref = Reference.parse(noise.target)
     if ref.kind not in kinds:
-        raise _refusal(noise, f"'{noise.target}' is none of {', '.join(kinds)}")
-    return found(objects, ref, namespace, f"noise '{noise.name}'", "SK136")
+        raise _build_refusal(noise, f"'{noise.target}' is none of {', '.join(kinds)}")
+    return find_object(objects, ref, namespace, f"noise '{noise.name}'", "SK136")
 
 
-def _with_users(noise: Noise, app: App, objects: Sequence[Object], namespace: str, users: int) -> Change:
+def _set_users(noise: Noise, app: App, objects: Sequence[Object], namespace: str, users: int) -> Change:
     workload = next((c.workload for c in app.components if c.role == "Load"), "")
     if app.load is None or not workload:
-        raise _refusal(noise, f"{app.name} {app.version} does not say where its load generator reads its users")
+        raise _build_refusal(noise, f"{app.name} {app.version} does not say where its load generator reads its users")
     if flag := app.load.users.flag:
         return Change.from_json({"setFlag": {"flag": flag, "variant": str(users), "value": users}})
-    generator = found(objects, Reference.parse(workload), namespace, f"noise '{noise.name}'", "SK136")
+    generator = find_object(objects, Reference.parse(workload), namespace, f"noise '{noise.name}'", "SK136")
     variable = app.load.users.env
     containers = generator["spec"]["template"]["spec"]["containers"]
     name = next((c["name"] for c in containers if any(e["name"] == variable for e in c.get("env") or [])), "")
     if not name:
-        raise _refusal(noise, f"no container of {workload} reads {variable}")
+        raise _build_refusal(noise, f"no container of {workload} reads {variable}")
     env = [{"name": variable, "value": str(users)}]
     template = {"spec": {"containers": [{"name": name, "env": env}]}}
     patch = {"target": workload, "type": "Strategic", "patch": {"spec": {"template": template}}}
     return Change.from_json({"patch": patch})
 
 
-def _refusal(noise: Noise, because: str) -> AuthoringError:
-    return mistake("SK136", f"noise '{noise.name}' cannot be played: {because}", fix="aim it at something else")
+def _build_refusal(noise: Noise, because: str) -> AuthoringError:
+    return build_error("SK136", f"noise '{noise.name}' cannot be played: {because}", fix="aim it at something else")
 
 
-def occurrence(source: NoiseSource, seed: int, start: float, number: int) -> Event:
+def compute_occurrence(source: NoiseSource, seed: int, start: float, number: int) -> Event:
     """The ``number``-th occurrence, counted from 0; the first comes about half a period after ``start``."""
     middle = source.every_seconds * (number + 0.5)
-    shift = (2 * _drawn(seed, source.name, number, "when") - 1) * source.every_seconds * source.jitter_percent / 100
+    shift = (2 * _draw(seed, source.name, number, "when") - 1) * source.every_seconds * source.jitter_percent / 100
     at = start + GRID * round((middle + shift) / GRID)
-    index = int(_drawn(seed, source.name, number, "what") * len(source.changes))
+    index = int(_draw(seed, source.name, number, "what") * len(source.changes))
     until = at + GRID * -(-source.for_seconds // GRID) if source.for_seconds else None
     users = source.users[index] if source.users else 0
     return Event(source.name, number, at, until, source.changes[index], users)
 
 
-def latest(source: NoiseSource, seed: int, start: float, now: float) -> Event | None:
+def find_latest(source: NoiseSource, seed: int, start: float, now: float) -> Event | None:
     """The last occurrence that has begun by ``now``; None before the first."""
     number = max(int((now - start) // source.every_seconds) + 1, 0)
     while number >= 0:
-        event = occurrence(source, seed, start, number)
+        event = compute_occurrence(source, seed, start, number)
         if event.at <= now:
             return event
         number -= 1
     return None
 
 
-def events(noise: Iterable[NoiseSource], seed: int, start: float, end: float) -> list[Event]:
+def list_events(noise: Iterable[NoiseSource], seed: int, start: float, end: float) -> list[Event]:
     """Everything that begins from ``start`` up to ``end``, in order of time."""
-    return sorted((e for source in noise for e in _of(source, seed, start, end)), key=lambda e: (e.at, e.source))
+    return sorted(
+        (e for source in noise for e in _list_source_events(source, seed, start, end)), key=lambda e: (e.at, e.source)
+    )
 
 
-def _of(source: NoiseSource, seed: int, start: float, end: float) -> Iterator[Event]:
+def _list_source_events(source: NoiseSource, seed: int, start: float, end: float) -> Iterator[Event]:
     number = 0
-    while (event := occurrence(source, seed, start, number)).at <= end:
+    while (event := compute_occurrence(source, seed, start, number)).at <= end:
         yield event
         number += 1
 
 
-def _drawn(seed: int, name: str, number: int, what: str) -> float:
+def _draw(seed: int, name: str, number: int, what: str) -> float:
     """From [0, 1), for each question another number."""
     digest = hashlib.sha256(f"{seed}/{name}/{number}/{what}".encode()).digest()
     return int.from_bytes(digest[:8], "big") / 2**64

@@ -52,15 +52,15 @@ _OBJECT: Final = {
 _NAMES: Final = {str: "text", dict: "a mapping", list: "a list"}
 
 
-def misshapen(obj: Mapping[str, Any]) -> str:
+def find_misshapen(obj: Mapping[str, Any]) -> str:
     """The first place of the object that is not what it has to be, and what that is; empty where there is none."""
     kind = obj.get("kind")
     usual = _CHAOS if str(obj.get("apiVersion", "")).startswith(f"{GROUP}/") else {}
     bones = {**_OBJECT, "spec": _SPECS.get(kind, usual) if isinstance(kind, str) else {}}
-    return next(_wrong(obj, bones, ""), "")
+    return next(_find_wrong(obj, bones, ""), "")
 
 
-def _wrong(value: Any, bone: Any, place: str) -> Iterator[str]:
+def _find_wrong(value: Any, bone: Any, place: str) -> Iterator[str]:
     wanted: Any = bone if isinstance(bone, type) else type(bone)
     if value is None:
         return
@@ -69,7 +69,7 @@ def _wrong(value: Any, bone: Any, place: str) -> Iterator[str]:
     elif isinstance(bone, dict):
         for key, part in bone.items():
             if key in value:
-                yield from _wrong(value[key], part, f"{place}.{key}".lstrip("."))
+                yield from _find_wrong(value[key], part, f"{place}.{key}".lstrip("."))
     elif isinstance(bone, list):
         for i, item in enumerate(value):
-            yield from _wrong(item, bone[0], f"{place}[{i}]") if item is not None else [f"{place}[{i}] is missing"]
+            yield from _find_wrong(item, bone[0], f"{place}[{i}]") if item is not None else [f"{place}[{i}] is missing"]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from scenario_kit.model import Change, Fault, Object, Runbook, Value
-from scenario_kit.model.alert_rule import alert_deadline
+from scenario_kit.model.alert_rule import compute_alert_deadline
 from scenario_kit.model.scenario import AlertExpectation
-from scenario_kit.render.noise import Event, events
+from scenario_kit.render.noise import Event, list_events
 
 
 class PreviewStage(Value, frozen=True, kw_only=True):
@@ -29,7 +29,7 @@ class Preview(Value, frozen=True, kw_only=True):
     noise: tuple[PreviewStage, ...] = ()
 
 
-def preview(runbook: Runbook, seed: int = 1) -> Preview:
+def build_preview(runbook: Runbook, seed: int = 1) -> Preview:
     """What a paired repeat of the runbook would do, with the times at which each stage ends at the latest.
 
     ``seed`` is that of the trial, from which noise is drawn; the first trial of a validation has 1 unless told
@@ -37,7 +37,7 @@ def preview(runbook: Runbook, seed: int = 1) -> Preview:
     """
     changes = {f"Fault {f.name}": f.changes for f in runbook.faults}
     changes |= {f"{p.use} {p.name}": p.solution.changes for p in runbook.procedures}
-    timeline = _timeline(runbook)
+    timeline = _build_timeline(runbook)
     end = max((s.starts_at + s.seconds for s in timeline), default=0)
     return Preview(
         scenario=runbook.scenario,
@@ -46,7 +46,7 @@ def preview(runbook: Runbook, seed: int = 1) -> Preview:
         rules=tuple(dict.fromkeys(r.name for r in runbook.rules)),
         changes=changes,
         timeline=timeline,
-        noise=tuple(_stage(e) for e in events(runbook.noise, seed, 0.0, float(end))),
+        noise=tuple(_stage(e) for e in list_events(runbook.noise, seed, 0.0, float(end))),
     )
 
 
@@ -60,16 +60,22 @@ def _stage(event: Event) -> PreviewStage:
     return PreviewStage(name=f"noise {event.source}", starts_at=int(event.at), seconds=seconds, what=what)
 
 
-def _timeline(runbook: Runbook) -> tuple[PreviewStage, ...]:
+def _build_timeline(runbook: Runbook) -> tuple[PreviewStage, ...]:
     windows = runbook.windows
     planned: list[tuple[str, int, str]] = [("quiet", windows.quiet, "nothing fires")]
     for fault in runbook.faults:
         role = "" if fault.role == "Cause" else f" ({fault.role})"
-        told = f"{fault.type} on {fault.target}{role}{_gate(fault)}"
+        told = f"{fault.type} on {fault.target}{role}{_describe_gate(fault)}"
         planned.append((f"inject {fault.name}", fault.start.after_seconds or 0, told))
     must = [a for a in runbook.expect.alerts if a.alert_class == "MustFire"]
     if runbook.outcome != "NoIncident":
-        planned.append(("alerts", max((due(runbook, a) for a in must), default=0), ", ".join(_told(a) for a in must)))
+        planned.append(
+            (
+                "alerts",
+                max((compute_due(runbook, a) for a in must), default=0),
+                ", ".join(_describe_alert(a) for a in must),
+            )
+        )
     nothing = runbook.outcome == "NoIncident"
     planned.append(("hold", windows.hold, "nobody acts, and nothing fires" if nothing else "nobody acts"))
     if runbook.outcome == "Benign":
@@ -87,7 +93,7 @@ def _timeline(runbook: Runbook) -> tuple[PreviewStage, ...]:
     return tuple(stages)
 
 
-def _gate(fault: Fault) -> str:
+def _describe_gate(fault: Fault) -> str:
     start = fault.start
     if start.after_fault:
         return f", once {start.after_fault} is {start.is_.lower()}"
@@ -96,10 +102,10 @@ def _gate(fault: Fault) -> str:
     return ""
 
 
-def due(runbook: Runbook, alert: AlertExpectation) -> int:
+def compute_due(runbook: Runbook, alert: AlertExpectation) -> int:
     """Seconds after injection by which an alert is expected: the author's number, else what its rule may need."""
-    return alert_deadline(runbook.rules, alert.name, alert.within_seconds)
+    return compute_alert_deadline(runbook.rules, alert.name, alert.within_seconds)
 
 
-def _told(alert: AlertExpectation) -> str:
+def _describe_alert(alert: AlertExpectation) -> str:
     return f"{alert.name} on {alert.on}" if alert.on else alert.name

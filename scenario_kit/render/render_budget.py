@@ -26,7 +26,7 @@ _left: ContextVar[list[int] | None] = ContextVar("_left", default=None)
 
 
 @contextmanager
-def metered() -> Iterator[None]:
+def meter_rendering() -> Iterator[None]:
     """One rendering: what is inside shares one allowance of work. An inner one spends from the outer."""
     if _left.get() is not None:
         yield
@@ -78,17 +78,17 @@ def weigh(value: Any, most: int = MAX_OUTPUT) -> Any:
         elif isinstance(part, dict | list | tuple | set | frozenset):
             if depth > MAX_NESTED:
                 raise ValueError(f"a value nests deeper than {MAX_NESTED} levels")
-            room(entries + len(part) + len(stack), MAX_ENTRIES)
+            check_room(entries + len(part) + len(stack), MAX_ENTRIES)
             stack += [(child, depth + 1) for child in part]
             if isinstance(part, dict):
                 stack += [(child, depth + 1) for child in part.values()]
         if total > most:
-            room(total, most)
+            check_room(total, most)
     spend(entries // 2 + total // _CHARACTERS)
     return value
 
 
-def room(size: int, most: int = MAX_OUTPUT) -> None:
+def check_room(size: int, most: int = MAX_OUTPUT) -> None:
     """Refuse a value of that many characters or entries before it is made.
 
     Raises:

@@ -23,7 +23,7 @@ class RequestPaths:
     starts: set[tuple[str, str]] = field(default_factory=set)
 
 
-def traffic(app: App) -> RequestPaths | None:
+def trace_traffic(app: App) -> RequestPaths | None:
     """The traffic of ordinary users; None for an app without a twin, of which nobody knows."""
     return None if app.twin is None else _Walk(app.twin).whole()
 

@@ -11,16 +11,16 @@ from collections.abc import Sequence
 import msgspec
 
 from scenario_kit.model import App, Change, Component, Entity, Fault, Object, Solution
-from scenario_kit.model.reference import bare
-from scenario_kit.render.applicability import component_hit
+from scenario_kit.model.reference import strip_reference
+from scenario_kit.render.applicability import find_component_hit
 
 
-def completed(fault: Fault, app: App, objects: Sequence[Object]) -> Fault:
+def complete_fault(fault: Fault, app: App, objects: Sequence[Object]) -> Fault:
     """The fault, whose fixes and solutions also restart whoever does not recover from what it breaks.
 
     ``objects`` are the app's, in its conventional namespace.
     """
-    hit = component_hit(app, objects, fault.target, fault)
+    hit = find_component_hit(app, objects, fault.target, fault)
     lasting = app.outlasting(hit.name) if hit is not None else ()
     if not lasting:
         return fault
@@ -31,17 +31,17 @@ def completed(fault: Fault, app: App, objects: Sequence[Object]) -> Fault:
         fix = entity.fix or ((removed,) if alone else ())
         if entity.role != "Cause" or not fix:
             return entity
-        return msgspec.structs.replace(entity, fix=_with(fix, [c for c, _ in lasting]))
+        return msgspec.structs.replace(entity, fix=_add_restarts(fix, [c for c, _ in lasting]))
 
     return msgspec.structs.replace(
         fault,
         entities=tuple(map(repaired, fault.entities)),
-        solutions=tuple(_explained(solution, lasting) for solution in fault.solutions),
+        solutions=tuple(_explain_restart(solution, lasting) for solution in fault.solutions),
     )
 
 
-def _explained(solution: Solution, lasting: Sequence[tuple[Component, str]]) -> Solution:
-    changes = _with(solution.changes, [c for c, _ in lasting])
+def _explain_restart(solution: Solution, lasting: Sequence[tuple[Component, str]]) -> Solution:
+    changes = _add_restarts(solution.changes, [c for c, _ in lasting])
     if changes == solution.changes:
         return solution
     reasons = "; ".join(dict.fromkeys(because for _, because in lasting))
@@ -49,8 +49,8 @@ def _explained(solution: Solution, lasting: Sequence[tuple[Component, str]]) -> 
     return msgspec.structs.replace(solution, changes=changes, description=told)
 
 
-def _with(changes: Sequence[Change], lasting: Sequence[Component]) -> tuple[Change, ...]:
+def _add_restarts(changes: Sequence[Change], lasting: Sequence[Component]) -> tuple[Change, ...]:
     """The changes, and a restart of each component that they do not restart anyway."""
-    done = {bare(c.restart.target) for c in changes if c.restart is not None}
-    missing = [c.workload for c in lasting if bare(c.workload) not in done]
+    done = {strip_reference(c.restart.target) for c in changes if c.restart is not None}
+    missing = [c.workload for c in lasting if strip_reference(c.workload) not in done]
     return (*changes, *(Change.from_json({"restart": {"target": workload}}) for workload in missing))

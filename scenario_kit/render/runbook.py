@@ -13,15 +13,15 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.model import AlertRule, App, Change, Fault, Object, Procedure, Runbook, Scenario, Solution
 from scenario_kit.model.alert_rule import EVALUATION
 from scenario_kit.model.scenario import LABELLED, Decoy, FaultUse, GroundTruth, PropagationEdge, ScenarioSpec
-from scenario_kit.render.app import app_objects, needs_of, options_of
-from scenario_kit.render.authoring_error import did_you_mean, joined, mistake
-from scenario_kit.render.fault import digest_of, fault
-from scenario_kit.render.load_settings import settings
-from scenario_kit.render.namespaces import located, settled, used
-from scenario_kit.render.noise import sources
-from scenario_kit.render.restart_after_repair import completed
-from scenario_kit.render.simulate import after
-from scenario_kit.render.time_windows import windows
+from scenario_kit.render.app import list_needs, render_app, resolve_options
+from scenario_kit.render.authoring_error import build_error, did_you_mean, join_errors
+from scenario_kit.render.fault import digest_of, render_fault
+from scenario_kit.render.load_settings import read_settings
+from scenario_kit.render.namespaces import list_used, locate_components, settle_change
+from scenario_kit.render.noise import build_sources
+from scenario_kit.render.restart_after_repair import complete_fault
+from scenario_kit.render.simulate import simulate_change
+from scenario_kit.render.time_windows import compute_windows
 
 _P = TypeVar("_P", Solution, Decoy)
 #: How propagation and root causes refer to an entity whose name is generated.
@@ -58,37 +58,40 @@ def resolve(
     templates = catalog.templates(app.name)
     offered = spec.app.load.users if users is None else users
     load = {"profile": spec.app.load.profile, "users": offered}
-    options = options_of(app, spec.app.options, spec.app.load.profile)
-    objects = app_objects(app, options, offered, namespace, templates=templates)
+    options = resolve_options(app, spec.app.options, spec.app.load.profile)
+    objects = render_app(app, options, offered, namespace, templates=templates)
     rules = tuple(r for pack in spec.app.alert_packs for r in catalog.alert_pack(pack))
-    app = located(app, objects, namespace)
-    faults = _faults(scenario, app, catalog, app_objects=objects, namespace=namespace, load=load, beside=beside)
-    written = as_written(spec, app, templates)
-    mended = [completed(each, app, written) for each in faults]
+    app = locate_components(app, objects, namespace)
+    faults = _render_faults(scenario, app, catalog, app_objects=objects, namespace=namespace, load=load, beside=beside)
+    written = render_as_written(spec, app, templates)
+    mended = [complete_fault(each, app, written) for each in faults]
     return Runbook(
         scenario=scenario.name,
-        digest=incident_digest(spec, faults, rules, app, written),
+        digest=digest_incident(spec, faults, rules, app, written),
         app=app,
         namespace=namespace,
-        namespaces=used(app, objects, namespace),
-        requires=needs_of(app, options),
+        namespaces=list_used(app, objects, namespace),
+        requires=list_needs(app, options),
         users=offered,
         objects=objects,
         rules=rules,
-        windows=windows(rules, spec.expect),
+        windows=compute_windows(rules, spec.expect),
         faults=faults,
         expect=spec.expect,
-        ground_truth=_ground_truth(spec.ground_truth, faults),
-        noise=sources(spec.noise, app, objects, namespace, offered),
-        usual=settings(app, written, app.namespace),
+        ground_truth=_build_ground_truth(spec.ground_truth, faults),
+        noise=build_sources(spec.noise, app, objects, namespace, offered),
+        usual=read_settings(app, written, app.namespace),
         procedures=(
-            *(_placed(p, app, namespace) for p in (*_solutions(spec, mended), *_decoys(spec, faults))),
-            *_fixes(mended),
+            *(
+                _place_procedure(p, app, namespace)
+                for p in (*_build_solutions(spec, mended), *_build_decoys(spec, faults))
+            ),
+            *_build_fixes(mended),
         ),
     )
 
 
-def _faults(
+def _render_faults(
     scenario: Scenario,
     app: App,
     catalog: Catalog,
@@ -101,23 +104,23 @@ def _faults(
     objects = tuple(app_objects)
     faults: list[Fault] = []
     problems: list[AuthoringError] = []
-    for use in in_order(scenario.spec.faults):
+    for use in sort_faults(scenario.spec.faults):
         try:
             fault_type = catalog.fault(use.type, beside)
-            faults.append(fault(fault_type, use, app, objects, namespace, scenario.name, load=load))
+            faults.append(render_fault(fault_type, use, app, objects, namespace, scenario.name, load=load))
         except AuthoringError as problem:
-            problems.append(problem if problem.findings else mistake("SK108", problem.message, fix=problem.fix))
+            problems.append(problem if problem.findings else build_error("SK108", problem.message, fix=problem.fix))
             continue
         # A later fault may be aimed at what an earlier one creates; what it breaks stays as the author sees it.
         for change in faults[-1].changes:
             if change.create or change.chaos:
-                objects = after(objects, change, app, namespace)
-    if together := joined(problems):
+                objects = simulate_change(objects, change, app, namespace)
+    if together := join_errors(problems):
         raise together
     return tuple(faults)
 
 
-def in_order(uses: Sequence[FaultUse]) -> tuple[FaultUse, ...]:
+def sort_faults(uses: Sequence[FaultUse]) -> tuple[FaultUse, ...]:
     """The faults in the order in which they start: one that waits for another comes after it.
 
     Raises:
@@ -128,11 +131,11 @@ def in_order(uses: Sequence[FaultUse]) -> tuple[FaultUse, ...]:
 
     def visit(use: FaultUse, waiting: tuple[str, ...]) -> None:
         if use.name in waiting:
-            raise mistake("SK116", f"faults wait for each other: {' → '.join((*waiting, use.name))}")
+            raise build_error("SK116", f"faults wait for each other: {' → '.join((*waiting, use.name))}")
         before = use.start.after_fault
         if before is not None:
             if before not in by_name:
-                raise mistake(
+                raise build_error(
                     "SK115",
                     f"fault '{use.name}' starts after '{before}', which is not a fault of this scenario",
                     expected=" | ".join(by_name),
@@ -154,7 +157,7 @@ def _waits(use: FaultUse) -> tuple[int, int]:
     return (1, 0) if start.after_fault is not None else (0, start.after_seconds or 0)
 
 
-def entity_by_fault(text: str, faults: Sequence[Fault]) -> str:
+def resolve_entity(text: str, faults: Sequence[Fault]) -> str:
     """The reference, with ``Fault/<name>`` replaced by the first cause of that fault.
 
     Raises:
@@ -166,7 +169,7 @@ def entity_by_fault(text: str, faults: Sequence[Fault]) -> str:
     causes = next((f.causes for f in faults if f.name == name), ())
     if not causes:
         known = [f.name for f in faults if f.causes]
-        raise mistake(
+        raise build_error(
             "SK115",
             f"'{text}' names no fault of this scenario that has a cause",
             expected=" | ".join(_BY_FAULT + k for k in known),
@@ -175,34 +178,34 @@ def entity_by_fault(text: str, faults: Sequence[Fault]) -> str:
     return causes[0].ref
 
 
-def _ground_truth(truth: GroundTruth, faults: Sequence[Fault]) -> GroundTruth:
+def _build_ground_truth(truth: GroundTruth, faults: Sequence[Fault]) -> GroundTruth:
     return msgspec.structs.replace(
         truth,
         root_causes=tuple(
-            msgspec.structs.replace(c, entity=entity_by_fault(c.entity or f"{_BY_FAULT}{c.fault}", faults))
+            msgspec.structs.replace(c, entity=resolve_entity(c.entity or f"{_BY_FAULT}{c.fault}", faults))
             for c in truth.root_causes
         ),
         propagation=tuple(
-            PropagationEdge(from_=entity_by_fault(e.from_, faults), to=entity_by_fault(e.to, faults), because=e.because)
+            PropagationEdge(from_=resolve_entity(e.from_, faults), to=resolve_entity(e.to, faults), because=e.because)
             for e in truth.propagation
         ),
     )
 
 
-def _solutions(spec: ScenarioSpec, faults: Sequence[Fault]) -> tuple[Procedure, ...]:
+def _build_solutions(spec: ScenarioSpec, faults: Sequence[Fault]) -> tuple[Procedure, ...]:
     """The author's, or those of the faults that have to be repaired; only an incident needs any."""
     if spec.ground_truth.outcome != "Incident":
         return ()
-    inherited = _own_names((f.name, s) for f in faults if f.role in LABELLED for s in f.solutions)
+    inherited = _make_names_unique((f.name, s) for f in faults if f.role in LABELLED for s in f.solutions)
     return tuple(Procedure(use="Solution", name=s.name, solution=s) for s in spec.solutions or inherited)
 
 
-def _decoys(spec: ScenarioSpec, faults: Sequence[Fault]) -> tuple[Procedure, ...]:
+def _build_decoys(spec: ScenarioSpec, faults: Sequence[Fault]) -> tuple[Procedure, ...]:
     if spec.ground_truth.outcome != "Incident":
         return ()
     inherited = [(f.name, d) for f in faults if f.role in LABELLED for d in f.decoys]
     new = [d for i, d in enumerate(inherited) if all(d[1].changes != other.changes for _, other in inherited[:i])]
-    decoys = spec.decoys or _own_names(new)
+    decoys = spec.decoys or _make_names_unique(new)
     return tuple(
         Procedure(
             use="Decoy",
@@ -213,12 +216,12 @@ def _decoys(spec: ScenarioSpec, faults: Sequence[Fault]) -> tuple[Procedure, ...
     )
 
 
-def _placed(procedure: Procedure, app: App, namespace: str) -> Procedure:
-    changes = tuple(settled(c, app, namespace) for c in procedure.solution.changes)
+def _place_procedure(procedure: Procedure, app: App, namespace: str) -> Procedure:
+    changes = tuple(settle_change(c, app, namespace) for c in procedure.solution.changes)
     return msgspec.structs.replace(procedure, solution=msgspec.structs.replace(procedure.solution, changes=changes))
 
 
-def _own_names(inherited: Iterable[tuple[str, _P]]) -> tuple[_P, ...]:
+def _make_names_unique(inherited: Iterable[tuple[str, _P]]) -> tuple[_P, ...]:
     """Procedures of several faults, with the fault's name in front where an earlier one has the same name."""
     found: dict[str, _P] = {}
     for owner, each in inherited:
@@ -227,7 +230,7 @@ def _own_names(inherited: Iterable[tuple[str, _P]]) -> tuple[_P, ...]:
     return tuple(found.values())
 
 
-def _fixes(faults: Sequence[Fault]) -> tuple[Procedure, ...]:
+def _build_fixes(faults: Sequence[Fault]) -> tuple[Procedure, ...]:
     """One repair per cause, named ``<fault>:<position among its causes>``.
 
     A fault with a single cause and no repair of its own is taken back from its receipts: that removes exactly it.
@@ -244,40 +247,45 @@ def _fixes(faults: Sequence[Fault]) -> tuple[Procedure, ...]:
     return tuple(fixes)
 
 
-def incident_digest(
+def digest_incident(
     spec: ScenarioSpec, faults: Sequence[Fault], rules: Sequence[AlertRule], app: App, objects: Sequence[Object]
 ) -> str:
     """sha256 over what makes the incident: neither its texts nor the namespace or the load of one trial.
 
-    ``faults`` are rendered, in the order in which they start; ``objects`` are those of ``as_written``. How the
+    ``faults`` are rendered, in the order in which they start; ``objects`` are those of ``render_as_written``. How the
     templates come to them is another matter, so a template may be rewritten and the sum stays.
     """
-    judged = [_judged(rule) for rule in rules]
+    judged = [_select_judged(rule) for rule in rules]
     return digest_of(
-        {"spec": causal(spec), "faults": [f.digest for f in faults], "rules": judged, "app": app_digest(app, objects)}
+        {
+            "spec": select_causal(spec),
+            "faults": [f.digest for f in faults],
+            "rules": judged,
+            "app": digest_app(app, objects),
+        }
     )
 
 
-def _judged(rule: AlertRule) -> Object:
+def _select_judged(rule: AlertRule) -> Object:
     """What decides whether a rule fires; what is usual is left out, so that older sums stay true."""
     unusual = {} if rule.interval_seconds == EVALUATION else {"interval": rule.interval_seconds}
     unusual |= {"keepFiring": rule.keep_firing_seconds} if rule.keep_firing_seconds else {}
     return {"name": rule.name, "expr": rule.expr, "for": rule.for_seconds, "labels": rule.labels, **unusual}
 
 
-def as_written(spec: ScenarioSpec, app: App, templates: Path) -> tuple[Object, ...]:
+def render_as_written(spec: ScenarioSpec, app: App, templates: Path) -> tuple[Object, ...]:
     """The app's objects with the scenario's own load, in the app's conventional namespace."""
-    options = options_of(app, spec.app.options, spec.app.load.profile)
-    return app_objects(app, options, spec.app.load.users, app.namespace, templates=templates)
+    options = resolve_options(app, spec.app.options, spec.app.load.profile)
+    return render_app(app, options, spec.app.load.users, app.namespace, templates=templates)
 
 
-def app_digest(app: App, objects: Sequence[Object]) -> str:
+def digest_app(app: App, objects: Sequence[Object]) -> str:
     """sha256 over an app as it runs: its definition, but for what its objects say anyway or the twin alone reads."""
     shape = {k: v for k, v in app.to_json().items() if k not in _RENDERED}
     placed = sorted(objects, key=lambda o: (o["kind"], o["metadata"]["name"]))
     return digest_of({"definition": shape, "objects": placed})
 
 
-def causal(spec: ScenarioSpec) -> Object:
+def select_causal(spec: ScenarioSpec) -> Object:
     """The parts of a scenario that shape the incident or its judgement."""
     return {k: v for k, v in spec.to_json().items() if k not in _TOLD}

@@ -12,7 +12,7 @@ from jinja2.exceptions import SecurityError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
 
-from scenario_kit.render.filters import concatenated, filters, plus, tests, text
+from scenario_kit.render.filters import add_values, build_filters, build_tests, concatenate, convert_to_text
 from scenario_kit.render.render_budget import spend, spend_size, weigh
 
 #: Items that one range may have.
@@ -47,9 +47,9 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
         """Arithmetic on numbers of ordinary size, and ``+`` for short texts and lists; anything else is refused."""
-        if operator == "+" and not (_number(left) and _number(right)):
-            return plus(left, right)
-        if operator == "**" or not all(_number(v) and abs(v) <= _LARGEST**2 for v in (left, right)):
+        if operator == "+" and not (_is_number(left) and _is_number(right)):
+            return add_values(left, right)
+        if operator == "**" or not all(_is_number(v) and abs(v) <= _LARGEST**2 for v in (left, right)):
             raise ValueError(f"'{operator}' is for numbers of ordinary size only")
         return super().call_binop(context, operator, left, right)
 
@@ -80,26 +80,32 @@ class Sandbox(ImmutableSandboxedEnvironment):
     def wrap_str_format(self, value: Any) -> Callable[..., str] | None:
         """Refuses ``format``: a format can ask for text of any width."""
         wrapped = super().wrap_str_format(value)
-        return None if wrapped is None else _no_format
+        return None if wrapped is None else _refuse_format
 
     def concat(self, pieces: Iterable[str]) -> str:
         """Pieces of output as one text."""
-        return concatenated(pieces)
+        return concatenate(pieces)
 
 
-def sandbox(loader: BaseLoader | None = None) -> Sandbox:
+def create_sandbox(loader: BaseLoader | None = None) -> Sandbox:
     """A new environment; with a loader, templates may include each other."""
     environment = Sandbox(
         loader=loader,
         undefined=StrictUndefined,
         autoescape=False,
         keep_trailing_newline=True,
-        finalize=_shown,
+        finalize=_show,
     )
     environment.code_generator_class = _Metering
-    environment.globals = {"range": _range, "dict": dict}
-    environment.filters = {**filters(), _TURN: _turn, _JOINED: _joined, _MADE: _made, _COMPARED: _compared}
-    environment.tests = tests()
+    environment.globals = {"range": _limit_range, "dict": dict}
+    environment.filters = {
+        **build_filters(),
+        _TURN: _turn,
+        _JOINED: _join,
+        _MADE: _convert,
+        _COMPARED: _compare_charged,
+    }
+    environment.tests = build_tests()
     return environment
 
 
@@ -118,9 +124,9 @@ class _Payments(NodeTransformer):
         size = _count(node) if isinstance(node, _REPEATED) else 0
         node = super().generic_visit(node, *args, **kwargs)
         if isinstance(node, _REPEATED):
-            node.body = [nodes.ExprStmt(_paid_turn(node, size), lineno=node.lineno), *node.body]
+            node.body = [nodes.ExprStmt(_charge_turn(node, size), lineno=node.lineno), *node.body]
         if isinstance(node, nodes.For) and node.test is not None:
-            node.test = nodes.And(_paid_turn(node, size), node.test, lineno=node.lineno)
+            node.test = nodes.And(_charge_turn(node, size), node.test, lineno=node.lineno)
         if isinstance(node, nodes.Concat):
             return _filter(nodes.List(node.nodes, lineno=node.lineno), _JOINED)
         if isinstance(node, nodes.List | nodes.Tuple | nodes.Dict) and getattr(node, "ctx", "load") == "load":
@@ -141,7 +147,7 @@ def _filter(node: nodes.Expr, name: str) -> nodes.Filter:
     return nodes.Filter(node, name, [], [], None, None, lineno=node.lineno)
 
 
-def _paid_turn(node: nodes.Node, size: int) -> nodes.Filter:
+def _charge_turn(node: nodes.Node, size: int) -> nodes.Filter:
     return _filter(nodes.Const(size, lineno=node.lineno), _TURN)
 
 
@@ -156,38 +162,38 @@ def _turn(_: Any, size: int) -> bool:
 
 
 @pass_context
-def _joined(_: Any, values: list[Any]) -> str:
-    return concatenated([text(value) for value in values])
+def _join(_: Any, values: list[Any]) -> str:
+    return concatenate([convert_to_text(value) for value in values])
 
 
 @pass_context
-def _made(_: Any, value: Any) -> Any:
+def _convert(_: Any, value: Any) -> Any:
     return weigh(value)
 
 
 @pass_context
-def _compared(_: Any, value: Any) -> Any:
+def _compare_charged(_: Any, value: Any) -> Any:
     return weigh(value)
 
 
-def _shown(value: Any) -> Any:
-    return text(value) if isinstance(value, dict | list | tuple | set | frozenset) else _paid(value)
+def _show(value: Any) -> Any:
+    return convert_to_text(value) if isinstance(value, dict | list | tuple | set | frozenset) else _charge(value)
 
 
-def _paid(value: Any) -> Any:
+def _charge(value: Any) -> Any:
     spend_size(value)
     return value
 
 
-def _number(value: Any) -> bool:
+def _is_number(value: Any) -> bool:
     return isinstance(value, int | float)
 
 
-def _no_format(*_: Any, **__: Any) -> str:
+def _refuse_format(*_: Any, **__: Any) -> str:
     raise SecurityError("`format` is not available here: write `~` between the parts")
 
 
-def _range(*args: int) -> range:
+def _limit_range(*args: int) -> range:
     result = range(*args)
     if len(result) > MAX_RANGE:
         raise ValueError(f"a range of {len(result)} items; at most {MAX_RANGE} are possible")

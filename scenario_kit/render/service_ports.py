@@ -11,7 +11,7 @@ from scenario_kit.model import Object
 from scenario_kit.model.reference import WORKLOADS
 
 
-def called_port(objects: Sequence[Object], service: Object) -> int:
+def find_called_port(objects: Sequence[Object], service: Object) -> int:
     """The port of a Service by which most of an app's settings name it, its first port where none does.
 
     The first port alone says little: many Services list their metrics or a protocol between servers first, and no
@@ -28,18 +28,18 @@ def called_port(objects: Sequence[Object], service: Object) -> int:
         int(port)
         for obj in objects
         if obj["kind"] in (*WORKLOADS, "ConfigMap")
-        for text in _texts(obj.get("spec") or obj.get("data"))
+        for text in _list_texts(obj.get("spec") or obj.get("data"))
         for port in address.findall(text)
     )
     return max(ports, key=lambda port: named[port])
 
 
-def _texts(node: Any) -> Iterator[str]:
+def _list_texts(node: Any) -> Iterator[str]:
     if isinstance(node, str):
         yield node
     elif isinstance(node, dict):
         for value in node.values():
-            yield from _texts(value)
+            yield from _list_texts(value)
     elif isinstance(node, list):
         for value in node:
-            yield from _texts(value)
+            yield from _list_texts(value)

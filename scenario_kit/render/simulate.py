@@ -11,13 +11,13 @@ import jsonpatch
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import APP_NAMESPACE, App, Change, Finding, Object, Reference, Severity
 from scenario_kit.model.change import Patch, SetFlag
-from scenario_kit.model.flag import with_variant
+from scenario_kit.model.flag import set_variant
 from scenario_kit.render.app import CLUSTER_KINDS
-from scenario_kit.render.authoring_error import did_you_mean, mistake
-from scenario_kit.render.commands import client_of
-from scenario_kit.render.merging import applied, merge, strategic
-from scenario_kit.render.object_shape import misshapen
-from scenario_kit.render.objects import found, position, spelled
+from scenario_kit.render.authoring_error import build_error, did_you_mean
+from scenario_kit.render.commands import find_client
+from scenario_kit.render.merging import apply_fields, merge, merge_strategic
+from scenario_kit.render.object_shape import find_misshapen
+from scenario_kit.render.objects import find_object, find_position, format_reference
 
 #: Operations on objects that are not among those of an app (nodes), or whose effect is not on a spec.
 _ELSEWHERE: Final = ("cordon", "uncordon", "drain", "taint", "untaint", "removeFault")
@@ -39,7 +39,7 @@ class NoChange(AuthoringError):
         super().__init__(finding.message, [finding], fix=finding.fix)
 
 
-def after(objects: Sequence[Object], change: Change, app: App, namespace: str) -> tuple[Object, ...]:
+def simulate_change(objects: Sequence[Object], change: Change, app: App, namespace: str) -> tuple[Object, ...]:
     """The objects once the change is made.
 
     Objects outside the app's namespace, and those of the cluster, are not known here; changes of them leave the objects
@@ -51,25 +51,25 @@ def after(objects: Sequence[Object], change: Change, app: App, namespace: str) -
     """
     operation = change.operation
     if change.run:
-        client_of(app, change.run)
+        find_client(app, change.run)
         return tuple(objects)
     if manifest := change.create or change.chaos:
-        return _created(objects, manifest, namespace, operation)
+        return _create_object(objects, manifest, namespace, operation)
     if change.apply:
-        return _applied(objects, change.apply, namespace)
+        return _apply_object(objects, change.apply, namespace)
     if change.set_flag:
-        return _flagged(objects, change.set_flag, app, namespace)
+        return _set_flag(objects, change.set_flag, app, namespace)
     if operation in _ELSEWHERE or change.target is None:
         return tuple(objects)
     try:
         ref = Reference.parse(change.target)
     except ValueError as error:  # the target of a change in a definition may be a template of anything
-        raise mistake("SK104", f"a change has a target that is none: {error}") from error
+        raise build_error("SK104", f"a change has a target that is none: {error}") from error
     if ref.namespace not in (APP_NAMESPACE, namespace, *app.namespaces):
         return tuple(objects)
-    if ref.kind in CLUSTER_KINDS and position(objects, ref, namespace) is None:
+    if ref.kind in CLUSTER_KINDS and find_position(objects, ref, namespace) is None:
         return tuple(objects)
-    obj = found(objects, ref, namespace, operation, "SK121")
+    obj = find_object(objects, ref, namespace, operation, "SK121")
     if operation in ("restart", "undoRollout"):
         return tuple(objects)
     if change.delete:
@@ -78,101 +78,105 @@ def after(objects: Sequence[Object], change: Change, app: App, namespace: str) -
         new = merge(obj, {"spec": {"replicas": change.scale.replicas}})
     else:
         assert change.patch is not None
-        new = _patched(obj, change.patch)
-    return _replaced(objects, obj, new, operation, change.target)
+        new = _patch_object(obj, change.patch)
+    return _replace_object(objects, obj, new, operation, change.target)
 
 
-def _replaced(objects: Sequence[Object], old: Object, new: Object, operation: str, target: str) -> tuple[Object, ...]:
+def _replace_object(
+    objects: Sequence[Object], old: Object, new: Object, operation: str, target: str
+) -> tuple[Object, ...]:
     if new == old:
         raise NoChange(operation, target)
     return tuple(new if o is old else o for o in objects)
 
 
-def _created(objects: Sequence[Object], manifest: Object, namespace: str, operation: str) -> tuple[Object, ...]:
-    placed = _placed(manifest, namespace)
-    if position(objects, _reference(placed), namespace) is not None:
-        raise mistake(
+def _create_object(objects: Sequence[Object], manifest: Object, namespace: str, operation: str) -> tuple[Object, ...]:
+    placed = _place_manifest(manifest, namespace)
+    if find_position(objects, _make_reference(placed), namespace) is not None:
+        raise build_error(
             "SK121",
-            f"{operation}: {spelled(placed, namespace)} exists already",
+            f"{operation}: {format_reference(placed, namespace)} exists already",
             fix="patch it, or choose another name",
         )
     return (*objects, placed)
 
 
-def _applied(objects: Sequence[Object], manifest: Object, namespace: str) -> tuple[Object, ...]:
-    placed = _placed(manifest, namespace)
-    index = position(objects, _reference(placed), namespace)
+def _apply_object(objects: Sequence[Object], manifest: Object, namespace: str) -> tuple[Object, ...]:
+    placed = _place_manifest(manifest, namespace)
+    index = find_position(objects, _make_reference(placed), namespace)
     if index is None:
         return (*objects, placed)
-    return _replaced(objects, objects[index], applied(objects[index], placed), "apply", spelled(placed))
+    return _replace_object(
+        objects, objects[index], apply_fields(objects[index], placed), "apply", format_reference(placed)
+    )
 
 
-def _flagged(objects: Sequence[Object], change: SetFlag, app: App, namespace: str) -> tuple[Object, ...]:
+def _set_flag(objects: Sequence[Object], change: SetFlag, app: App, namespace: str) -> tuple[Object, ...]:
     store = app.flags
     if store is None:
-        raise mistake("SK121", f"setFlag: {app.name} has no feature flags")
-    obj = found(objects, Reference("ConfigMap", store.config_map), namespace, "setFlag", "SK121")
+        raise build_error("SK121", f"setFlag: {app.name} has no feature flags")
+    obj = find_object(objects, Reference("ConfigMap", store.config_map), namespace, "setFlag", "SK121")
     document: dict[str, Any] = json.loads(obj["data"][store.key])
     flags = document["flags"]
     if change.flag not in flags:
-        raise mistake("SK120", f"setFlag: there is no flag '{change.flag}'", fix=did_you_mean(change.flag, flags))
+        raise build_error("SK120", f"setFlag: there is no flag '{change.flag}'", fix=did_you_mean(change.flag, flags))
     flag = flags[change.flag]
     if change.value is None and change.variant not in flag["variants"]:
         variants = [str(v) for v in flag["variants"]]
-        raise mistake(
+        raise build_error(
             "SK120",
             f"setFlag: flag '{change.flag}' has no variant '{change.variant}'",
             expected=" | ".join(variants),
             fix=did_you_mean(change.variant, variants),
         )
     try:
-        flags[change.flag] = with_variant(flag, change.variant, change.value)
+        flags[change.flag] = set_variant(flag, change.variant, change.value)
     except ValueError as error:
-        raise mistake("SK121", f"setFlag: flag '{change.flag}' cannot be set: {error}") from error
+        raise build_error("SK121", f"setFlag: flag '{change.flag}' cannot be set: {error}") from error
     if flags[change.flag] == flag:
         raise NoChange("setFlag", f"flag {change.flag}")
     return tuple(merge(o, {"data": {store.key: json.dumps(document, indent=2)}}) if o is obj else o for o in objects)
 
 
-def _patched(obj: Object, change: Patch) -> Object:
+def _patch_object(obj: Object, change: Patch) -> Object:
     if change.type == "Strategic":
-        result = strategic(obj, change.patch)
+        result = merge_strategic(obj, change.patch)
     elif change.type == "Merge":
         result = merge(obj, change.patch)
     else:
         try:
             result = jsonpatch.apply_patch(obj, change.patch)
         except (jsonpatch.JsonPatchException, jsonpatch.JsonPointerException, TypeError, KeyError) as error:
-            raise mistake(
+            raise build_error(
                 "SK121",
                 f"the patch of {change.target} does not apply: {error}",
                 observed=json.dumps(change.patch)[:300],
                 expected="paths that exist in the rendered object",
                 fix="`scenario-kit render` shows the object",
             ) from error
-    return sound(result)
+    return check_sound(result)
 
 
-def _placed(manifest: Object, namespace: str) -> Object:
-    whole = sound(manifest)
+def _place_manifest(manifest: Object, namespace: str) -> Object:
+    whole = check_sound(manifest)
     return {**whole, "metadata": {"namespace": namespace, **whole["metadata"]}}
 
 
-def sound(obj: Any) -> Object:
+def check_sound(obj: Any) -> Object:
     """The object, if it can be one: everything that looks at objects asks for their kind and name."""
-    if not whole(obj):
-        raise mistake(
+    if not is_whole(obj):
+        raise build_error(
             "SK104",
             "a change makes something that is no object of Kubernetes",
             observed=str(obj)[:200],
             expected="kind and metadata.name as text",
             fix="write a whole object",
         )
-    wrong = misshapen(obj) or ("" if "apiVersion" in obj else "apiVersion is missing")
+    wrong = find_misshapen(obj) or ("" if "apiVersion" in obj else "apiVersion is missing")
     if wrong:
-        raise mistake(
+        raise build_error(
             "SK104",
-            f"{spelled(obj)} is no object of Kubernetes: {wrong}",
+            f"{format_reference(obj)} is no object of Kubernetes: {wrong}",
             observed=str(obj)[:200],
             expected="fields of the types that the API documents",
             fix="`kubectl explain` tells the type of each field",
@@ -180,12 +184,12 @@ def sound(obj: Any) -> Object:
     try:
         Reference.parse(f"{obj['metadata'].get('namespace') or APP_NAMESPACE}/{obj['kind']}/{obj['metadata']['name']}")
     except ValueError as error:
-        raise mistake("SK104", f"a change makes an object without a usable name: {error}") from error
+        raise build_error("SK104", f"a change makes an object without a usable name: {error}") from error
     checked: Object = dict(obj)
     return checked
 
 
-def whole(obj: Any) -> bool:
+def is_whole(obj: Any) -> bool:
     """Whether this has the kind and name of an object."""
     metadata = obj.get("metadata") if isinstance(obj, Mapping) else None
     return isinstance(metadata, Mapping) and all(
@@ -193,7 +197,7 @@ def whole(obj: Any) -> bool:
     )
 
 
-def _reference(manifest: Object) -> Reference:
+def _make_reference(manifest: Object) -> Reference:
     group = manifest["apiVersion"].rpartition("/")[0]
     metadata = manifest["metadata"]
     return Reference(manifest["kind"], metadata["name"], metadata["namespace"], group)

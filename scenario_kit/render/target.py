@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from scenario_kit.model import Reference
-from scenario_kit.model.reference import real_name
+from scenario_kit.model.reference import resolve_namespace
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,11 @@ class FaultTarget:
         return str(self.ref)
 
 
-def target_of(text: str, namespace: str, others: Collection[str] = ()) -> FaultTarget:
+def parse_target(text: str, namespace: str, others: Collection[str] = ()) -> FaultTarget:
     """The target that a scenario names; ``others`` are the symbolic names of further namespaces of the app.
 
     Raises:
         ValueError: it is not a reference.
     """
     ref = Reference.parse(text)
-    return FaultTarget(ref, ref.within(namespace, {s: real_name(namespace, s) for s in others}).namespace)
+    return FaultTarget(ref, ref.within(namespace, {s: resolve_namespace(namespace, s) for s in others}).namespace)

@@ -9,16 +9,22 @@ from typing import Any, Final, NoReturn
 
 from scenario_kit.model import App, Object, Reference
 from scenario_kit.model.reference import WORKLOADS
-from scenario_kit.render.authoring_error import did_you_mean, mistake
-from scenario_kit.render.config_consumers import readers
-from scenario_kit.render.files import files
-from scenario_kit.render.flags import flags
-from scenario_kit.render.jsonfields import documents, with_field
-from scenario_kit.render.load_settings import knobs
-from scenario_kit.render.namespaces import finder
-from scenario_kit.render.objects import found, pod_labels, position, spelled, workload_behind
-from scenario_kit.render.observability import blind, mute
-from scenario_kit.render.service_ports import called_port
+from scenario_kit.render.authoring_error import build_error, did_you_mean
+from scenario_kit.render.config_consumers import find_readers
+from scenario_kit.render.files import describe_files
+from scenario_kit.render.flags import describe_flags
+from scenario_kit.render.jsonfields import list_documents, replace_field
+from scenario_kit.render.load_settings import describe_load_settings
+from scenario_kit.render.namespaces import make_finder
+from scenario_kit.render.objects import (
+    find_object,
+    find_position,
+    find_workload_behind,
+    format_reference,
+    read_pod_labels,
+)
+from scenario_kit.render.observability import list_blind, list_mute
+from scenario_kit.render.service_ports import find_called_port
 from scenario_kit.render.target import FaultTarget
 
 #: Letters and digits that spell no words.
@@ -67,7 +73,7 @@ class Scope:
             "pod_selector": self.pod_selector,
             "objects": self.of_kind,
             "readers": self.readers,
-            "documents": documents,
+            "documents": list_documents,
             "with_field": self.with_field,
             "callers": self.callers,
             "dependants": self.dependants,
@@ -82,11 +88,11 @@ class Scope:
         }
         if parameters is not None:
             names["parameters"] = parameters
-        index = position(self.objects, self.target.ref, self.namespace)
+        index = find_position(self.objects, self.target.ref, self.namespace)
         if index is not None:
             obj = self.objects[index]
             names["object"] = Rendered(self, obj)
-            workload = workload_behind(self.objects, obj)
+            workload = find_workload_behind(self.objects, obj)
             if workload is not None:
                 names["workload"] = workload
         return names
@@ -95,7 +101,7 @@ class Scope:
         """The rendered object of a reference, a target, or an object that is one already."""
         if isinstance(ref, Mapping) and "kind" in ref:
             return dict(ref)
-        return found(self.objects, self._reference(ref), self.namespace, f"fault '{self.fault}'")
+        return find_object(self.objects, self._reference(ref), self.namespace, f"fault '{self.fault}'")
 
     def of_kind(self, *kinds: str) -> list[Object]:
         """Every rendered object of these kinds, in the order in which the app brings them."""
@@ -103,7 +109,7 @@ class Scope:
 
     def refuse(self, message: str) -> NoReturn:
         """Refuse to render: these parameters cannot break anything."""
-        raise mistake(
+        raise build_error(
             "SK304",
             f"fault '{self.fault}': {message}",
             observed=f"target {self.target}",
@@ -121,18 +127,18 @@ class Scope:
     def pod_selector(self, workload: object) -> dict[str, Any]:
         """Labels that select exactly the pods of a workload (or of the one behind a Service)."""
         owner = self._workload(workload)
-        return dict(owner["spec"]["selector"].get("matchLabels") or pod_labels(owner))
+        return dict(owner["spec"]["selector"].get("matchLabels") or read_pod_labels(owner))
 
     def readers(self, ref: object, way: str = "") -> list[str]:
         """Workloads whose pods read a ConfigMap, Secret or claim, in any way, or as ``volume`` or ``env`` only."""
-        return readers(self.objects, self._reference(ref), self.namespace, way)
+        return find_readers(self.objects, self._reference(ref), self.namespace, way)
 
     def with_field(self, text: object, path: str, value: object) -> str:
         """A JSON document with another value in one of its fields; an error where it has no such field."""
         try:
-            return with_field(text, path, value)
+            return replace_field(text, path, value)
         except ValueError as error:
-            raise mistake("SK120", f"fault '{self.fault}': {error}") from error
+            raise build_error("SK120", f"fault '{self.fault}': {error}") from error
 
     def callers(self, component: str) -> list[str]:
         """Names of the components that call this one and notice its failures."""
@@ -146,7 +152,7 @@ class Scope:
         could show anything.
         """
         self._known(component)
-        found, silent = [component], mute(self.app) | blind(self.app)
+        found, silent = [component], list_mute(self.app) | list_blind(self.app)
         for name in found:  # it grows meanwhile
             if name == component or name in silent:
                 found += [caller for caller in self.app.dependants(name) if caller not in found]
@@ -155,7 +161,7 @@ class Scope:
     def _known(self, component: str) -> None:
         if self.app.component(component) is None:
             known = [c.name for c in self.app.components]
-            raise mistake(
+            raise build_error(
                 "SK120",
                 f"fault '{self.fault}': {self.app.name} has no component '{component}'",
                 fix=did_you_mean(component, known),
@@ -170,7 +176,7 @@ class Scope:
                 return component.name
             if wanted.kind == "Service" and component.service == wanted.name:
                 return component.name
-        raise mistake(
+        raise build_error(
             "SK120",
             f"fault '{self.fault}': '{wanted}' belongs to no component of {self.app.name}",
             expected="the workload or Service of a component",
@@ -184,7 +190,7 @@ class Scope:
             if name in ("", each["name"]):
                 return each
         names = [c["name"] for c in containers]
-        raise mistake(
+        raise build_error(
             "SK120",
             f"fault '{self.fault}': {owner['kind']}/{owner['metadata']['name']} has no container '{name}'",
             expected=" | ".join(names),
@@ -192,9 +198,9 @@ class Scope:
         )
 
     def files(self, workload: object, name: str = "") -> dict[str, Any]:
-        """What a container of a workload does with files (``files.py``)."""
+        """What a container of a workload does with files (``describe_files.py``)."""
         owner = self._workload(workload)
-        return files(self.app, self.component_of(owner), owner, self.container(owner, name))
+        return describe_files(self.app, self.component_of(owner), owner, self.container(owner, name))
 
     def client(self, ref: object, name: str = "") -> dict[str, Any]:
         """The client that talks to a store, by name, or the first one: ``name``, ``image``, ``env``, and ``choices``.
@@ -225,7 +231,7 @@ class Scope:
 
     def called_port(self, service: object) -> int:
         """The port of a Service by which the app's settings name it, its first one where none does."""
-        return called_port(self.objects, self.find(service))
+        return find_called_port(self.objects, self.find(service))
 
     def tcp_ports(self, workload: object, name: str = "") -> list[int]:
         """The ports of TCP that a container of a workload declares; the protocol is TCP where none is named."""
@@ -234,9 +240,9 @@ class Scope:
 
     def _workload(self, ref: object) -> Object:
         obj = self.find(ref)
-        owner = workload_behind(self.objects, obj)
+        owner = find_workload_behind(self.objects, obj)
         if owner is None:
-            raise mistake(
+            raise build_error(
                 "SK120",
                 f"fault '{self.fault}': {obj['kind']}/{obj['metadata']['name']} has no pods of its own",
                 expected=f"a {', '.join(WORKLOADS)}, or a Service in front of one",
@@ -245,13 +251,13 @@ class Scope:
 
     def _reference(self, ref: object) -> Reference:
         if isinstance(ref, Mapping):
-            return Reference.parse(spelled(dict(ref), self.namespace))
+            return Reference.parse(format_reference(dict(ref), self.namespace))
         if isinstance(ref, FaultTarget):
             return ref.ref
         try:
-            return Reference.parse(finder(self.objects, self.namespace)(str(ref)))
+            return Reference.parse(make_finder(self.objects, self.namespace)(str(ref)))
         except ValueError as error:
-            raise mistake("SK104", f"fault '{self.fault}': {error}") from error
+            raise build_error("SK104", f"fault '{self.fault}': {error}") from error
 
     def _app(self) -> dict[str, Any]:
         return {
@@ -274,8 +280,8 @@ class Scope:
                 {"caller": c.caller, "callee": c.callee, "mode": c.mode, "via": c.via, "config": c.config}
                 for c in self.app.calls
             ],
-            "flags": flags(self.app, self.objects, self.namespace),
-            "load": knobs(self.app, self.objects, self.namespace),
+            "flags": describe_flags(self.app, self.objects, self.namespace),
+            "load": describe_load_settings(self.app, self.objects, self.namespace),
             "images": list(self.app.images),
         }
 
@@ -286,7 +292,7 @@ def index_of(items: Sequence[Mapping[str, Any]], key: str, value: object) -> int
         if item.get(key) == value:
             return index
     there = [item.get(key) for item in items]
-    raise mistake(
+    raise build_error(
         "SK120",
         f"there is no item with {key} {value!r}",
         expected=" | ".join(str(v) for v in there) or "a list with items",

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from scenario_kit.model import AlertRule, Windows
-from scenario_kit.model.alert_rule import slowest
+from scenario_kit.model.alert_rule import find_slowest
 from scenario_kit.model.scenario import Expect
 
 #: Seconds between two scrapes, and between two evaluations, everywhere.
@@ -19,7 +19,7 @@ _REPAIR: Final = 600
 _DELAY: Final = 2 * (SCRAPE + EVALUATION)
 
 
-def windows(rules: Sequence[AlertRule], expect: Expect | None = None) -> Windows:
+def compute_windows(rules: Sequence[AlertRule], expect: Expect | None = None) -> Windows:
     """The windows of a trial, in seconds.
 
     With ``for`` and ``range`` of a rule, over these rules:
@@ -41,17 +41,17 @@ def windows(rules: Sequence[AlertRule], expect: Expect | None = None) -> Windows
         expect: the scenario's expectations. Where no alert must fire (a draft, or no incident), all rules count.
     """
     alerts = expect.alerts if expect else ()
-    must_fire = _named(rules, {a.name for a in alerts if a.alert_class == "MustFire"}) or tuple(rules)
-    judged = _named(rules, {a.name for a in alerts if a.alert_class != "MayFire"}) or must_fire
-    clear = slowest(must_fire) + _DELAY
+    must_fire = _select_named(rules, {a.name for a in alerts if a.alert_class == "MustFire"}) or tuple(rules)
+    judged = _select_named(rules, {a.name for a in alerts if a.alert_class != "MayFire"}) or must_fire
+    clear = find_slowest(must_fire) + _DELAY
     return Windows(
         quiet=max((r.for_seconds for r in rules), default=0) + _DELAY,
-        hold=max(slowest(judged), slowest(must_fire)) + _DELAY,
-        still_firing=slowest(must_fire) + 2 * EVALUATION,
+        hold=max(find_slowest(judged), find_slowest(must_fire)) + _DELAY,
+        still_firing=find_slowest(must_fire) + 2 * EVALUATION,
         clear=clear,
         resolve=max((r.range_seconds for r in must_fire), default=0) + clear + _TRAFFIC + _REPAIR,
     )
 
 
-def _named(rules: Iterable[AlertRule], names: set[str]) -> tuple[AlertRule, ...]:
+def _select_named(rules: Iterable[AlertRule], names: set[str]) -> tuple[AlertRule, ...]:
     return tuple(r for r in rules if r.name in names)

@@ -9,13 +9,13 @@ from scenario_kit.model import Object, Runbook, ScenarioSpec
 from scenario_kit.model.evidence import FaultVersion, VersionKey
 from scenario_kit.model.scenario import API_VERSION
 from scenario_kit.render.fault import digest_of
-from scenario_kit.render.runbook import app_digest, causal
+from scenario_kit.render.runbook import digest_app, select_causal
 
 #: The number is raised when a change of the kit itself, not of the catalogue, makes older runs worthless.
 _CONTRACT: Final = f"{API_VERSION}/1"
 
 
-def version_key(
+def compute_version_key(
     spec: ScenarioSpec, runbook: Runbook, objects: Sequence[Object], kubernetes: str = "", engine: str = ""
 ) -> VersionKey:
     """The key of a scenario as it was resolved.
@@ -29,10 +29,10 @@ def version_key(
     """
     app = runbook.app
     return VersionKey(
-        scenario=digest_of(causal(spec)),
+        scenario=digest_of(select_causal(spec)),
         app=f"{app.name} {app.version}",
-        app_digest=app_digest(app, objects),
-        images=digest_of(sorted(_images(objects))),
+        app_digest=digest_app(app, objects),
+        images=digest_of(sorted(_list_images(objects))),
         faults=tuple(
             FaultVersion(name=f.name, type=f.type, version=f.version, digest=f.digest) for f in runbook.faults
         ),
@@ -43,7 +43,7 @@ def version_key(
     )
 
 
-def _images(objects: Sequence[Object]) -> set[str]:
+def _list_images(objects: Sequence[Object]) -> set[str]:
     """Every image that a container of the rendered app names, at whatever depth."""
     found: set[str] = set()
     left: list[object] = list(objects)

@@ -1,7 +1,19 @@
 """Verb *report*: ``report.json`` and its renderings."""
 
 from scenario_kit.report import html, junit, markdown
-from scenario_kit.report.document import FILE, Report, claim, newest, read, write
-from scenario_kit.report.markdown import alert_lines, minutes
+from scenario_kit.report.document import FILE, Report, find_newest, prepare_folder, read_report, write
+from scenario_kit.report.markdown import format_alert_lines, format_minutes
 
-__all__ = ["FILE", "Report", "alert_lines", "claim", "minutes", "html", "junit", "markdown", "newest", "read", "write"]
+__all__ = [
+    "FILE",
+    "Report",
+    "format_alert_lines",
+    "prepare_folder",
+    "format_minutes",
+    "html",
+    "junit",
+    "markdown",
+    "find_newest",
+    "read_report",
+    "write",
+]

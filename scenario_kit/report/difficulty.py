@@ -5,7 +5,7 @@ from __future__ import annotations
 from scenario_kit.model.difficulty import Difficulty
 
 
-def told(hard: Difficulty) -> list[tuple[str, str]]:
+def describe_difficulty(hard: Difficulty) -> list[tuple[str, str]]:
     """Names and texts, in the order of their weight."""
     shape = hard.complexity
     ranked = "the cause itself does not alert" if hard.cause_rank is None else f"the cause ranks {hard.cause_rank:g}"

@@ -39,7 +39,7 @@ class Report(Value, frozen=True, kw_only=True):
     left_out: tuple[str, ...] = ()
 
 
-def claim(folder: Path) -> None:
+def prepare_folder(folder: Path) -> None:
     """Make the folder of reports, and try that there is room: before hours go into what could not be kept.
 
     Raises:
@@ -50,7 +50,7 @@ def claim(folder: Path) -> None:
         with TemporaryFile(dir=folder) as probe:
             probe.write(b"0" * _ROOM_BYTES)
     except OSError as problem:
-        raise _unkept(folder, problem) from problem
+        raise _build_write_error(folder, problem) from problem
 
 
 def write(
@@ -78,40 +78,40 @@ def write(
     partial = run.with_name(f".{run.name}")
     try:
         partial.mkdir(parents=True)
-        (partial / FILE).write_text(text(report, indent=2), encoding="utf-8")
+        (partial / FILE).write_text(dump_report(report, indent=2), encoding="utf-8")
         for name, render in (renderings or {}).items():
             (partial / name).write_text(render(report), encoding="utf-8")
         partial.rename(run)
     except OSError as problem:
         shutil.rmtree(partial, ignore_errors=True)
-        raise _unkept(run, problem) from problem
+        raise _build_write_error(run, problem) from problem
     return report, run
 
 
-def _unkept(path: Path, problem: OSError) -> InfrastructureError:
+def _build_write_error(path: Path, problem: OSError) -> InfrastructureError:
     return InfrastructureError(
         f"no report can be kept in {path}: {problem.strerror}",
         fix="make room there, or name another folder with --runs",
     )
 
 
-def timestamp() -> str:
+def format_timestamp() -> str:
     """Return the wall time as reports state it, in UTC."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def text(report: Report, indent: int | None = None) -> str:
+def dump_report(report: Report, indent: int | None = None) -> str:
     """The report as JSON."""
     return json.dumps(report.to_json() | {"schemaVersion": SCHEMA_VERSION, "kit": __version__}, indent=indent)
 
 
-def read(path: Path) -> Report:
+def read_report(path: Path) -> Report:
     """The report in a run's folder, in the newest run below a folder, or in the file itself.
 
     Raises:
         UsageError: there is none, or another version of the kit wrote it.
     """
-    file = path if path.is_file() else newest(path)
+    file = path if path.is_file() else find_newest(path)
     try:
         return Report.from_json(json.loads(file.read_text()))
     except (ValueError, msgspec.ValidationError) as problem:
@@ -120,7 +120,7 @@ def read(path: Path) -> Report:
         ) from problem
 
 
-def newest(folder: Path) -> Path:
+def find_newest(folder: Path) -> Path:
     """The newest ``report.json`` in or below a folder."""
     found: Sequence[Path] = sorted(folder.glob(f"**/{FILE}")) if folder.is_dir() else []
     if not found:

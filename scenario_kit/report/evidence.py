@@ -15,7 +15,7 @@ PLANS: Final = ("standard", "thorough")
 _TIERS: Final[dict[str, Tier]] = {"Twin": "simulated", "RealNode": "reproduced", "Kind": "reproduced"}
 
 
-def evidence(report: Report, digest: str, key: VersionKey) -> Evidence:
+def build_evidence(report: Report, digest: str, key: VersionKey) -> Evidence:
     """The evidence that a report gives for a scenario whose digest is now ``digest``.
 
     Raises:
@@ -46,7 +46,7 @@ def evidence(report: Report, digest: str, key: VersionKey) -> Evidence:
         claims=round(numbers.claims, 4),
         tier=_TIERS[validation.data_plane],
         data_plane=validation.data_plane,
-        alerts=_onsets(validation),
+        alerts=_list_onsets(validation),
         trials=len(validation.trials),
         minutes=round(validation.wall_seconds / 60, 1),
         date=report.created[:10],
@@ -56,7 +56,7 @@ def evidence(report: Report, digest: str, key: VersionKey) -> Evidence:
     )
 
 
-def _onsets(validation: Validation) -> tuple[Onset, ...]:
+def _list_onsets(validation: Validation) -> tuple[Onset, ...]:
     """The alerts of the incident: those that must fire, and whichever others did."""
     alerts = validation.statistics.alerts if validation.statistics else ()
     return tuple(

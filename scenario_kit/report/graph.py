@@ -40,7 +40,7 @@ class Graph(NamedTuple):
     arrows: tuple[EdgeArrow, ...]
 
 
-def graph(truth: GroundTruth, onsets: Mapping[str, str]) -> Graph | None:
+def draw_graph(truth: GroundTruth, onsets: Mapping[str, str]) -> Graph | None:
     """The propagation, layered by the longest way from a cause; None where there are no entities.
 
     ``onsets`` tells of entities what is written below their name.
@@ -50,11 +50,11 @@ def graph(truth: GroundTruth, onsets: Mapping[str, str]) -> Graph | None:
     names = list(dict.fromkeys([*causes, *(n for edge in edges for n in edge)]))
     if not names:
         return None
-    columns = _columns(names, edges)
-    place = _places(names, columns)
-    boxes = tuple(Box(*place[n], n, _short(n), n in causes, onsets.get(n, "")) for n in names)
+    columns = _assign_columns(names, edges)
+    place = _assign_places(names, columns)
+    boxes = tuple(Box(*place[n], n, _shorten(n), n in causes, onsets.get(n, "")) for n in names)
     arrows = tuple(
-        EdgeArrow(_curve(place[e.from_], place[e.to]), e.because, f"{e.from_} → {e.to}") for e in truth.propagation
+        EdgeArrow(_draw_curve(place[e.from_], place[e.to]), e.because, f"{e.from_} → {e.to}") for e in truth.propagation
     )
     return Graph(
         width=max(x for x, _ in place.values()) + BOX_WIDTH + 4,
@@ -64,7 +64,7 @@ def graph(truth: GroundTruth, onsets: Mapping[str, str]) -> Graph | None:
     )
 
 
-def _columns(names: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str, int]:
+def _assign_columns(names: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str, int]:
     """The longest way to each; a circle, which lint refuses, only stops growing."""
     columns = dict.fromkeys(names, 0)
     for _ in names:
@@ -74,7 +74,7 @@ def _columns(names: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str
     return columns
 
 
-def _places(names: Iterable[str], columns: Mapping[str, int]) -> dict[str, tuple[float, float]]:
+def _assign_places(names: Iterable[str], columns: Mapping[str, int]) -> dict[str, tuple[float, float]]:
     rows: dict[int, int] = {}
     found = {}
     for name in names:
@@ -85,12 +85,12 @@ def _places(names: Iterable[str], columns: Mapping[str, int]) -> dict[str, tuple
     return found
 
 
-def _curve(one: tuple[float, float], other: tuple[float, float]) -> str:
+def _draw_curve(one: tuple[float, float], other: tuple[float, float]) -> str:
     x1, y1 = one[0] + BOX_WIDTH, one[1] + BOX_HEIGHT / 2
     x2, y2 = other[0], other[1] + BOX_HEIGHT / 2
     middle = (x1 + x2) / 2
     return f"M{x1:.0f} {y1:.0f} C{middle:.0f} {y1:.0f} {middle:.0f} {y2:.0f} {x2 - 7:.0f} {y2:.0f}"
 
 
-def _short(name: str) -> str:
+def _shorten(name: str) -> str:
     return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"

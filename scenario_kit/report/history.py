@@ -9,7 +9,7 @@ from typing import NamedTuple
 from scenario_kit.campaign import Validation
 from scenario_kit.errors import UsageError
 from scenario_kit.model import Verdict
-from scenario_kit.report.document import FILE, Report, read
+from scenario_kit.report.document import FILE, Report, read_report
 
 
 class PastRun(NamedTuple):
@@ -19,16 +19,16 @@ class PastRun(NamedTuple):
     report: Report | None
 
 
-def past_runs(folder: Path, scenario: str = "") -> list[PastRun]:
+def list_past_runs(folder: Path, scenario: str = "") -> list[PastRun]:
     """The runs below a folder, newest first; of one scenario where it is named."""
     found = [file.parent for file in folder.glob(f"**/{FILE}") if not scenario or file.parent.parent.name == scenario]
-    return [PastRun(path, _read(path)) for path in sorted(found, key=lambda path: path.name, reverse=True)]
+    return [PastRun(path, _read_run(path)) for path in sorted(found, key=lambda path: path.name, reverse=True)]
 
 
-def failed_files(folder: Path, files: Sequence[Path]) -> list[Path]:
+def list_failed_files(folder: Path, files: Sequence[Path]) -> list[Path]:
     """Those scenario files whose newest run did not pass; a file without a run is none of them."""
     newest: dict[str, Report] = {}
-    for run in past_runs(folder):
+    for run in list_past_runs(folder):
         if run.report is not None:
             newest.setdefault(run.report.validation.scenario, run.report)
     kept = {name for name, report in newest.items() if report.validation.verdict != Verdict.PASS}
@@ -48,8 +48,8 @@ def compare(before: Report, after: Report) -> list[tuple[str, str, str]]:
     ]
     rows = [row for row in plain if row[1] != row[2]]
     for what, found_old, found_new in (
-        ("finding", _findings(old), _findings(new)),
-        ("alert", _alerts(old), _alerts(new)),
+        ("finding", _list_findings(old), _list_findings(new)),
+        ("alert", _list_alerts(old), _list_alerts(new)),
     ):
         rows += [(what, text, "-") for text in sorted(found_old - found_new)]
         rows += [(what, "-", text) for text in sorted(found_new - found_old)]
@@ -64,26 +64,26 @@ def run_named(name: str, folder: Path) -> Report:
     """
     for path in (Path(name), folder / name):
         if path.exists():
-            return read(path)
+            return read_report(path)
     raise UsageError(f"there is no run {name}", fix="`scenario-kit runs` lists them")
 
 
-def _read(folder: Path) -> Report | None:
+def _read_run(folder: Path) -> Report | None:
     try:
-        return read(folder / FILE)
+        return read_report(folder / FILE)
     except (UsageError, OSError):
         return None
 
 
-def _findings(validation: Validation) -> set[str]:
+def _list_findings(validation: Validation) -> set[str]:
     return {f"{finding.code} {finding.message}" for finding in validation.findings}
 
 
-def _alerts(validation: Validation) -> set[str]:
-    return set(_fired(validation))
+def _list_alerts(validation: Validation) -> set[str]:
+    return set(_list_fired(validation))
 
 
-def _fired(validation: Validation) -> Iterator[str]:
+def _list_fired(validation: Validation) -> Iterator[str]:
     for trial in validation.trials:
         for alert in trial.history.timelines if trial.history else ():
             if alert.firing:

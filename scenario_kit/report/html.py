@@ -10,18 +10,18 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from scenario_kit.campaign import TrialResult
 from scenario_kit.campaign.result import Statistics
-from scenario_kit.campaign.summary import first_onset
-from scenario_kit.catalog import data_root
+from scenario_kit.campaign.summary import find_first_onset
+from scenario_kit.catalog import find_data_root
 from scenario_kit.model import Finding, Severity, Verdict
 from scenario_kit.model.scenario import Expect, GroundTruth, PropagationEdge
 from scenario_kit.report import graph as propagation
 from scenario_kit.report import timeline
-from scenario_kit.report.difficulty import told
+from scenario_kit.report.difficulty import describe_difficulty
 from scenario_kit.report.document import Report
-from scenario_kit.report.identity import resembling
-from scenario_kit.report.identity import told as apart
-from scenario_kit.report.incident import READING, incident_rows
-from scenario_kit.report.markdown import minutes
+from scenario_kit.report.identity import describe_neighbours as apart
+from scenario_kit.report.identity import describe_resembling
+from scenario_kit.report.incident import READING, build_incident_rows
+from scenario_kit.report.markdown import format_minutes
 
 WORDS = {
     Verdict.PASS: ("PASS", "good"),
@@ -43,37 +43,39 @@ def render(report: Report) -> str:
     repeats = [t for t in validation.trials if t.purpose.startswith("repeat")]
     others = [t for t in validation.trials if not t.purpose.startswith("repeat")]
     word, tone = WORDS[validation.verdict]
-    return _page().render(
+    return _load_page().render(
         report=report,
         validation=validation,
         word=word,
         tone=tone,
-        incident=list(incident_rows(validation.incident)) if validation.incident else [],
+        incident=list(build_incident_rows(validation.incident)) if validation.incident else [],
         reading=READING,
-        findings=[_finding(f) for f in validation.findings],
-        repeats=timeline.chart(repeats, expect),
-        others=[(t, timeline.chart([t], expect)) for t in others],
-        graph=propagation.graph(truth, {**_passages(validation.statistics), **_onsets(repeats, truth)}),
+        findings=[_build_finding(f) for f in validation.findings],
+        repeats=timeline.build_chart(repeats, expect),
+        others=[(t, timeline.build_chart([t], expect)) for t in others],
+        graph=propagation.draw_graph(
+            truth, {**_format_passages(validation.statistics), **_format_onsets(repeats, truth)}
+        ),
         box=(propagation.BOX_WIDTH, propagation.BOX_HEIGHT),
         lane=timeline.LANE,
         head=timeline.HEAD,
         edges=[{"from": e.from_, "to": e.to, "because": e.because} for e in truth.propagation],
-        trials=[_trial(t) for t in validation.trials],
+        trials=[_build_trial(t) for t in validation.trials],
         numbers=validation.statistics,
         neighbours=apart(validation.identifiability),
-        lookalikes=resembling(validation.resemblance),
-        difficulty=told(validation.difficulty) if validation.difficulty else [],
+        lookalikes=describe_resembling(validation.resemblance),
+        difficulty=describe_difficulty(validation.difficulty) if validation.difficulty else [],
     )
 
 
-def _page() -> Template:
-    loader = FileSystemLoader(data_root() / "templates" / "report")
+def _load_page() -> Template:
+    loader = FileSystemLoader(find_data_root() / "templates" / "report")
     return Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     ).get_template("page.html.j2")
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def _build_finding(finding: Finding) -> dict[str, Any]:
     tone = {Severity.ERROR: "bad", Severity.WARNING: "open", Severity.NOTE: "plain"}[finding.severity]
     places = (str(finding.position or ""), f"step {finding.step}" if finding.step else "")
     where = ", ".join(place for place in places if place)
@@ -88,33 +90,33 @@ def _finding(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _trial(trial: TrialResult) -> dict[str, Any]:
+def _build_trial(trial: TrialResult) -> dict[str, Any]:
     word, tone = _OUTCOMES.get(trial.outcome, (trial.outcome, "open"))
     return {
         "purpose": trial.purpose,
         "describe": trial.describe,
         "word": word,
         "tone": tone,
-        "virtual": minutes(trial),
+        "virtual": format_minutes(trial),
         "wall": f"{trial.wall_seconds:.1f} s",
         "seed": trial.seed,
         "message": trial.message,
     }
 
 
-def _onsets(repeats: Iterable[TrialResult], truth: GroundTruth) -> dict[str, str]:
+def _format_onsets(repeats: Iterable[TrialResult], truth: GroundTruth) -> dict[str, str]:
     """Of each entity of the propagation, when its first alert came in the repeats: the earliest and the latest."""
     entities = {c.entity for c in truth.root_causes} | {n for e in truth.propagation for n in _ends(e)}
     found = {}
     for entity in entities:
-        times = sorted(t for r in repeats if isfinite(t := first_onset(r, entity)))
+        times = sorted(t for r in repeats if isfinite(t := find_first_onset(r, entity)))
         if times:
             span = f"{times[0]:.0f} s" if times[0] == times[-1] else f"{times[0]:.0f} to {times[-1]:.0f} s"
             found[entity] = f"alerts after {span}"
     return found
 
 
-def _passages(statistics: Statistics | None) -> dict[str, str]:
+def _format_passages(statistics: Statistics | None) -> dict[str, str]:
     """Of each component that raised no alert, the plainest change of its work."""
     return {p.entity: p.traces[0] if p.traces else "as before" for p in statistics.passages} if statistics else {}
 

@@ -12,20 +12,22 @@ _NAMED: Final = 3
 _PLACES: Final = 8
 
 
-def told(found: Iterable[Neighbour]) -> list[tuple[str, str]]:
+def describe_neighbours(found: Iterable[Neighbour]) -> list[tuple[str, str]]:
     """Each neighbour and what tells it apart."""
-    return [(near.scenario, _apart(near)) for near in found]
+    return [(near.scenario, _describe_difference(near)) for near in found]
 
 
-def _apart(near: Neighbour) -> str:
+def _describe_difference(near: Neighbour) -> str:
     alike = f"same alerts (margin {near.margin:.2f}), " + ("same answer" if near.same_answer else "another answer")
     if not near.here and not near.there:
         return f"{alike}; nothing tells them apart"
-    ways = [f"only {where}: {_some(signs)}" for where, signs in (("here", near.here), ("there", near.there)) if signs]
+    ways = [
+        f"only {where}: {_format_some(signs)}" for where, signs in (("here", near.here), ("there", near.there)) if signs
+    ]
     return f"{alike}; {'; '.join(ways)}"
 
 
-def resembling(found: Resemblance | None) -> list[tuple[str, str]]:
+def describe_resembling(found: Resemblance | None) -> list[tuple[str, str]]:
     """How many faults raise the same alerts; then a line for each place, with what is found there and not here."""
     if found is None:
         return []
@@ -34,7 +36,7 @@ def resembling(found: Resemblance | None) -> list[tuple[str, str]]:
         places.setdefault(each.target, []).append(each)
     lines = [("Same alerts", f"{len(found.faults) or 'none'} of the {found.compared:,} faults that raised any")]
     for target, faults in list(places.items())[:_PLACES]:
-        shown = [f"{each.fault} ({_some(each.there)})" if each.there else each.fault for each in faults[:_NAMED]]
+        shown = [f"{each.fault} ({_format_some(each.there)})" if each.there else each.fault for each in faults[:_NAMED]]
         more = f", and {len(faults) - _NAMED} more" if len(faults) > _NAMED else ""
         lines.append((f"{target}, the cause itself" if faults[0].same_place else target, ", ".join(shown) + more))
     if len(places) > _PLACES:
@@ -43,6 +45,6 @@ def resembling(found: Resemblance | None) -> list[tuple[str, str]]:
     return lines
 
 
-def _some(signs: tuple[str, ...]) -> str:
+def _format_some(signs: tuple[str, ...]) -> str:
     more = f" and {len(signs) - _NAMED} more" if len(signs) > _NAMED else ""
     return ", ".join(signs[:_NAMED]) + more

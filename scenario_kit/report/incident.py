@@ -12,7 +12,7 @@ from scenario_kit.model.incident import BrokenTarget, Incident, NamedProcedure, 
 READING: Final = "A person must read the brief: no rule can tell whether its wording gives the answer away."
 
 
-def incident_rows(incident: Incident) -> Iterator[tuple[str, str]]:
+def build_incident_rows(incident: Incident) -> Iterator[tuple[str, str]]:
     """Yield what the incident is: its title, what a solver reads, and the answer."""
     yield "title", incident.title
     yield "brief, all that a solver is told", incident.brief

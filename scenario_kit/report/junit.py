@@ -20,13 +20,13 @@ def render(report: Report) -> str:
     suite = TestSuite(validation.scenario)
     rules = TestCase("rules and statistics", classname=validation.scenario, time=0)
     problems = [f for f in validation.findings if f.severity == Severity.ERROR and not f.trial]
-    rules.result = [_failure(f) for f in problems]
+    rules.result = [_build_failure(f) for f in problems]
     suite.add_testcase(rules)
     for trial in validation.trials:
         case = TestCase(trial.purpose, classname=validation.scenario, time=trial.wall_seconds)
         errors = [f for f in trial.findings if f.severity == Severity.ERROR]
         if trial.outcome == "Broken":
-            case.result = [_failure(f) for f in errors]
+            case.result = [_build_failure(f) for f in errors]
         elif trial.outcome != "Held":
             case.result = [Skipped(trial.message or "not evaluated")]
         suite.add_testcase(case)
@@ -36,7 +36,7 @@ def render(report: Report) -> str:
     return _UNSAYABLE.sub("\N{REPLACEMENT CHARACTER}", text.decode())
 
 
-def _failure(finding: Finding) -> Failure:
+def _build_failure(finding: Finding) -> Failure:
     """A finding whose type is its code, and whose text says where, what was seen, what should be, and the fix."""
     failure = Failure(f"{finding.code}: {finding.message}", finding.code)
     parts = {

@@ -9,12 +9,12 @@ from scenario_kit.campaign import TrialResult, Validation
 from scenario_kit.campaign.result import Statistics
 from scenario_kit.judge.expectations import label
 from scenario_kit.model import Finding, Severity, Verdict
-from scenario_kit.report.difficulty import told
+from scenario_kit.report.difficulty import describe_difficulty
 from scenario_kit.report.document import Report
-from scenario_kit.report.identity import resembling
-from scenario_kit.report.identity import told as apart
-from scenario_kit.report.incident import READING, incident_rows
-from scenario_kit.report.steps import step_rows
+from scenario_kit.report.identity import describe_neighbours as apart
+from scenario_kit.report.identity import describe_resembling
+from scenario_kit.report.incident import READING, build_incident_rows
+from scenario_kit.report.steps import build_step_rows
 
 _MARK: Final = {"Held": "held", "Broken": "**broken**", "Infra": "not evaluated", "Skipped": "skipped"}
 _WORD: Final = {
@@ -35,22 +35,38 @@ def render(report: Report) -> str:
     head = [
         f"# {_WORD[validation.verdict]}" + (f": {validation.scenario}" if validation.scenario else ""),
         escape(validation.headline) + ".",
-        _next(validation),
-        _facts(validation),
-        *(["## The incident", _told(incident_rows(validation.incident)), READING] if validation.incident else []),
-        *(_findings(validation.findings) if validation.findings else []),
-        *(["## Declared exceptions", _exceptions(validation)] if validation.exceptions else []),
-        *(["## Trials", _trials(validation.trials)] if validation.trials else []),
-        *(["## Alerts in the repeats", _alerts(validation.statistics)] if _has_alerts(validation.statistics) else []),
-        *(["## Difficulty", _told(told(validation.difficulty))] if validation.difficulty else []),
-        *(["## Incidents with the same alerts", _told(apart(near))] if (near := validation.identifiability) else []),
-        *(["## Faults with the same alerts", _told(resembling(alike))] if (alike := validation.resemblance) else []),
+        _format_next(validation),
+        _format_facts(validation),
+        *(
+            ["## The incident", _format_rows(build_incident_rows(validation.incident)), READING]
+            if validation.incident
+            else []
+        ),
+        *(_format_findings(validation.findings) if validation.findings else []),
+        *(["## Declared exceptions", _format_exceptions(validation)] if validation.exceptions else []),
+        *(["## Trials", _format_trials(validation.trials)] if validation.trials else []),
+        *(
+            ["## Alerts in the repeats", _format_alerts(validation.statistics)]
+            if _has_alerts(validation.statistics)
+            else []
+        ),
+        *(["## Difficulty", _format_rows(describe_difficulty(validation.difficulty))] if validation.difficulty else []),
+        *(
+            ["## Incidents with the same alerts", _format_rows(apart(near))]
+            if (near := validation.identifiability)
+            else []
+        ),
+        *(
+            ["## Faults with the same alerts", _format_rows(describe_resembling(alike))]
+            if (alike := validation.resemblance)
+            else []
+        ),
     ]
     foot = f"<sub>scenario-kit {report.kit}, {report.created}, scenario digest `{validation.digest[:12]}`</sub>"
-    return _within(head, [_trial(t) for t in validation.trials], foot)
+    return _fit_page(head, [_format_trial(t) for t in validation.trials], foot)
 
 
-def _within(head: list[str], trials: list[str], foot: str) -> str:
+def _fit_page(head: list[str], trials: list[str], foot: str) -> str:
     """The parts as one page of at most ``LIMIT`` bytes: whole trials go first, so that no table breaks off."""
     for kept in range(len(trials), -1, -1):
         note = f"The steps of {len(trials) - kept} trials are left out here; report.json has them."
@@ -61,14 +77,14 @@ def _within(head: list[str], trials: list[str], foot: str) -> str:
     return f"{cut}\n\n… cut here; report.json has the rest.\n\n{foot}"
 
 
-def _next(validation: Validation) -> str:
+def _format_next(validation: Validation) -> str:
     if not validation.next:
         return f"Next: {escape(validation.correction)}" if validation.correction else ""
     first = f"{escape(validation.correction)}; then " if validation.correction else ""
     return f"Next: {first}`{validation.next}`"
 
 
-def _facts(validation: Validation) -> str:
+def _format_facts(validation: Validation) -> str:
     if not validation.trials:
         return "No trial was run: the static rules decided."
     return (
@@ -77,7 +93,7 @@ def _facts(validation: Validation) -> str:
     )
 
 
-def _exceptions(validation: Validation) -> str:
+def _format_exceptions(validation: Validation) -> str:
     """What its faults are allowed beyond the usual: whoever merges it agrees to this."""
     rows = [f"| {escape(e.fault)} | `{e.allow}` | {escape(e.because)} |" for e in validation.exceptions]
     return "\n".join(["| fault | allowed | because |", "| --- | --- | --- |", *rows])
@@ -87,13 +103,14 @@ def _has_alerts(numbers: Statistics | None) -> bool:
     return numbers is not None and bool(numbers.alerts)
 
 
-def _alerts(numbers: Statistics | None) -> str:
+def _format_alerts(numbers: Statistics | None) -> str:
     assert numbers is not None
     rows = ["| alert | declared | fired | median onset | 95 % within | expected within |", "|---|---|---|---|---|---|"]
     for alert in numbers.alerts:
         rows.append(
             f"| {escape(alert.alert)} | {alert.declared} | {alert.fired} of {alert.n} "
-            f"| {_seconds(alert.median_seconds)} | {_seconds(alert.p95_seconds)} | {_seconds(alert.within_seconds)} |"
+            f"| {_format_seconds(alert.median_seconds)} | {_format_seconds(alert.p95_seconds)} | "
+            f"{_format_seconds(alert.within_seconds)} |"
         )
     if numbers.n > 1:  # of one repeat the bound says nothing that a reader could use
         rows += [
@@ -106,19 +123,19 @@ def _alerts(numbers: Statistics | None) -> str:
     return "\n".join(rows)
 
 
-def _told(rows: Iterable[tuple[str, str]]) -> str:
+def _format_rows(rows: Iterable[tuple[str, str]]) -> str:
     return "\n".join(f"- {name}: {escape(text)}" for name, text in rows)
 
 
-def _seconds(value: float | None) -> str:
+def _format_seconds(value: float | None) -> str:
     return "–" if value is None else f"{value:.0f} s"
 
 
-def _findings(findings: Iterable[Finding]) -> list[str]:
-    return ["## Findings", *(_finding(f) for f in findings)]
+def _format_findings(findings: Iterable[Finding]) -> list[str]:
+    return ["## Findings", *(_format_finding(f) for f in findings)]
 
 
-def _finding(finding: Finding) -> str:
+def _format_finding(finding: Finding) -> str:
     word = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}[finding.severity]
     where = f" at `{finding.position}`" if finding.position else ""
     where += f" in step *{escape(finding.step)}*" if finding.step else ""
@@ -128,17 +145,17 @@ def _finding(finding: Finding) -> str:
     return "\n".join(lines)
 
 
-def _trials(trials: Iterable[TrialResult]) -> str:
+def _format_trials(trials: Iterable[TrialResult]) -> str:
     rows = ["| trial | shows that | outcome | virtual | wall | seed |", "|---|---|---|---|---|---|"]
     for trial in trials:
         rows.append(
             f"| {trial.purpose} | {escape(trial.describe)} | {_MARK.get(trial.outcome, trial.outcome)} | "
-            f"{minutes(trial)} | {trial.wall_seconds:.1f} s | {trial.seed} |"
+            f"{format_minutes(trial)} | {trial.wall_seconds:.1f} s | {trial.seed} |"
         )
     return "\n".join(rows)
 
 
-def minutes(trial: TrialResult) -> str:
+def format_minutes(trial: TrialResult) -> str:
     """How long a trial took on its own clock."""
     ends = [s.finished_at for s in trial.steps if s.finished_at is not None]
     if not ends or trial.started_at is None:
@@ -146,21 +163,21 @@ def minutes(trial: TrialResult) -> str:
     return f"{(max(ends) - trial.started_at) / 60:.0f} min"
 
 
-def _trial(trial: TrialResult) -> str:
+def _format_trial(trial: TrialResult) -> str:
     rows = [f"<details><summary>{trial.purpose}: {_MARK.get(trial.outcome, trial.outcome)}</summary>", ""]
     rows += ["| step | at | took | outcome | |", "|---|---|---|---|---|"]
     start = trial.started_at or 0.0
-    for row in step_rows(trial.steps, start):
+    for row in build_step_rows(trial.steps, start):
         took = f"{row.took:.0f} s" if row.took is not None else "–"
         mark = _MARK.get(row.outcome, row.outcome)
         rows.append(f"| {escape(row.name)} | {row.at:.0f} s | {took} | {mark} | {escape(row.message[:300])} |")
     if trial.history and trial.injected_at is not None:
         rows += ["", "Alerts, in seconds after injection:", ""]
-        rows += [f"- {line}" for line in alert_lines(trial)] or ["- none"]
+        rows += [f"- {line}" for line in format_alert_lines(trial)] or ["- none"]
     return "\n".join([*rows, "", "</details>"])
 
 
-def alert_lines(trial: TrialResult) -> list[str]:
+def format_alert_lines(trial: TrialResult) -> list[str]:
     """Each alert that fired: from when to when, counted from injection."""
     if trial.history is None or trial.injected_at is None:
         return []

@@ -32,7 +32,7 @@ def log(findings: Sequence[Finding], folder: Path | None = None) -> dict[str, ob
             "shortDescription": {"text": RULES[code].title},
             "fullDescription": {"text": RULES[code].why},
             "help": {"text": f"{RULES[code].fix}. `scenario-kit explain {code}` tells more."},
-            "defaultConfiguration": {"level": _level(RULES[code].severity)},
+            "defaultConfiguration": {"level": _map_severity(RULES[code].severity)},
         }
         for code in codes
     ]
@@ -42,13 +42,13 @@ def log(findings: Sequence[Finding], folder: Path | None = None) -> dict[str, ob
         "runs": [
             {
                 "tool": {"driver": {"name": "scenario-kit", "version": __version__, "rules": rules}},
-                "results": [_result(finding, codes.index(finding.code), root) for finding in findings],
+                "results": [_build_result(finding, codes.index(finding.code), root) for finding in findings],
             }
         ],
     }
 
 
-def _level(severity: str) -> str:
+def _map_severity(severity: str) -> str:
     return {"Error": "error", "Warning": "warning"}.get(severity, "note")
 
 
@@ -58,19 +58,19 @@ def find_root(folder: Path) -> Path:
     return next((parent for parent in (resolved, *resolved.parents) if (parent / ".git").exists()), resolved)
 
 
-def _relative(path: str, root: Path) -> str:
+def _relativise(path: str, root: Path) -> str:
     """The path as the repository names it; one outside of it stays as it is."""
     absolute = Path(path).resolve()
     return absolute.relative_to(root).as_posix() if absolute.is_relative_to(root) else Path(path).as_posix()
 
 
-def _result(finding: Finding, rule: int, root: Path) -> dict[str, object]:
+def _build_result(finding: Finding, rule: int, root: Path) -> dict[str, object]:
     text = finding.message + (f". Fix: {finding.fix}" if finding.fix else "")
     result: dict[str, object] = {
-        "ruleId": finding.code, "ruleIndex": rule, "level": _level(finding.severity), "message": {"text": text}
+        "ruleId": finding.code, "ruleIndex": rule, "level": _map_severity(finding.severity), "message": {"text": text}
     }  # fmt: skip
     if at := finding.position:
         region = {"startLine": at.line, "startColumn": at.column}
-        location = {"artifactLocation": {"uri": quote(_relative(at.path, root))}, "region": region}
+        location = {"artifactLocation": {"uri": quote(_relativise(at.path, root))}, "region": region}
         result["locations"] = [{"physicalLocation": location}]
     return result

@@ -12,17 +12,17 @@ from scenario_kit.model.evidence import EVIDENCE_VERSION, Evidence
 from scenario_kit.report.document import SCHEMA_VERSION, Report
 
 
-def report_schema() -> dict[str, Any]:
+def build_report_schema() -> dict[str, Any]:
     """JSON Schema (draft 2020-12) of ``report.json``; its version is ``schemaVersion`` in every report."""
-    return _schema(Report, f"scenario-kit report, version {SCHEMA_VERSION}")
+    return _build_schema(Report, f"scenario-kit report, version {SCHEMA_VERSION}")
 
 
-def evidence_schema() -> dict[str, Any]:
+def build_evidence_schema() -> dict[str, Any]:
     """JSON Schema (draft 2020-12) of ``evidence.json``, versioned in the same way."""
-    return _schema(Evidence, f"scenario-kit evidence, version {EVIDENCE_VERSION}")
+    return _build_schema(Evidence, f"scenario-kit evidence, version {EVIDENCE_VERSION}")
 
 
-def _schema(of: type[Value], title: str) -> dict[str, Any]:
+def _build_schema(of: type[Value], title: str) -> dict[str, Any]:
     schema = msgspec.json.schema(of)
     definitions = schema["$defs"]
     for definition in definitions.values():

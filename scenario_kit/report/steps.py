@@ -19,7 +19,7 @@ class StepRow(NamedTuple):
     message: str
 
 
-def step_rows(steps: Iterable[StepStatus], start: float) -> Iterator[StepRow]:
+def build_step_rows(steps: Iterable[StepStatus], start: float) -> Iterator[StepRow]:
     """Yield a row for each step, and one for each run of steps that were skipped."""
     for skipped, run in groupby(steps, key=lambda step: step.outcome == "Skipped"):
         group = list(run)

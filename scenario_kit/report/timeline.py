@@ -73,51 +73,51 @@ class Chart(NamedTuple):
     lanes: tuple[str, ...]
 
 
-def chart(trials: Sequence[TrialResult], expect: Expect) -> Chart | None:
+def build_chart(trials: Sequence[TrialResult], expect: Expect) -> Chart | None:
     """The timelines of these trials, one lane each, aligned at injection; None where none has evidence."""
     seen = [t for t in trials if t.history is not None]
     if not seen:
         return None
-    start = min(_zeroed(t, t.history.start) for t in seen if t.history)
-    end = max(_zeroed(t, t.history.end) for t in seen if t.history)
+    start = min(_shift_to_zero(t, t.history.start) for t in seen if t.history)
+    end = max(_shift_to_zero(t, t.history.end) for t in seen if t.history)
     scale = WIDTH / max(end - start, 1.0)
 
     def x(seconds: float) -> float:
         return round(NAMES + (min(max(seconds, start), end) - start) * scale, 1)
 
-    rows = tuple(_rows(seen, expect, x, end))
-    bands = tuple(_bands(seen[0], x))
+    rows = tuple(_build_rows(seen, expect, x, end))
+    bands = tuple(_build_bands(seen[0], x))
     bottom = rows[-1].y + rows[-1].height if rows else HEAD + GAP
     return Chart(
         width=NAMES + WIDTH + 10,
         height=bottom + 30,
         rows=rows,
         bands=bands,
-        ticks=tuple(AxisTick(x(at), _minutes(at)) for at in _marks(start, end)),
+        ticks=tuple(AxisTick(x(at), _format_minutes(at)) for at in _choose_marks(start, end)),
         injected=x(0.0) if seen[0].injected_at is not None else NAMES,
-        removed=_removed(seen[0], x, end),
+        removed=_find_removal(seen[0], x, end),
         lanes=tuple(t.purpose for t in seen),
     )
 
 
-def _zero(trial: TrialResult) -> float:
+def _find_zero(trial: TrialResult) -> float:
     """What counts as time 0: injection, else the beginning."""
     return trial.injected_at if trial.injected_at is not None else (trial.started_at or 0.0)
 
 
-def _zeroed(trial: TrialResult, at: float) -> float:
-    return at - _zero(trial)
+def _shift_to_zero(trial: TrialResult, at: float) -> float:
+    return at - _find_zero(trial)
 
 
-def _rows(trials: Sequence[TrialResult], expect: Expect, x: _Across, end: float) -> Iterable[TimelineRow]:
+def _build_rows(trials: Sequence[TrialResult], expect: Expect, x: _Across, end: float) -> Iterable[TimelineRow]:
     order = {"MustFire": 0, "MustNotFire": 1, "background": 2, "MayFire": 3, "undeclared": 4}
     shown = {
-        (timeline.name, timeline.entity): declared_as(expect, timeline)
+        (timeline.name, timeline.entity): classify_alert(expect, timeline)
         for trial in trials
         for timeline in (trial.history.timelines if trial.history else ())
-        if _worth_showing(trial, timeline)
+        if _is_worth_showing(trial, timeline)
     }
-    shown |= {(a.name, a.on): "MustFire" for a in _never_fired(trials, expect)}
+    shown |= {(a.name, a.on): "MustFire" for a in _list_never_fired(trials, expect)}
     y = float(HEAD + GAP)
     height = max(_ROW, float(LANE * len(trials)))
     above = (height - LANE * len(trials)) / 2
@@ -127,22 +127,22 @@ def _rows(trials: Sequence[TrialResult], expect: Expect, x: _Across, end: float)
             for lane, trial in enumerate(trials)
             for timeline in (trial.history.timelines if trial.history else ())
             if (timeline.name, timeline.entity) == (name, entity)
-            for bar in _bars(trial, timeline, y + above + lane * LANE, x, end)
+            for bar in _build_bars(trial, timeline, y + above + lane * LANE, x, end)
         ]
-        missing = [a for a in _never_fired(trials, expect) if (a.name, a.on) == (name, entity)]
+        missing = [a for a in _list_never_fired(trials, expect) if (a.name, a.on) == (name, entity)]
         bars += [
-            _missing_bar(trial, alert, y + above + lane * LANE, x, end)
+            _build_missing_bar(trial, alert, y + above + lane * LANE, x, end)
             for alert in missing
             for lane, trial in enumerate(trials)
-            if _demands_alerts(trial)
+            if _expects_alerts(trial)
         ]
         yield TimelineRow(name, entity, declared, y, height, tuple(bars))
         y += height + GAP
 
 
-def _never_fired(trials: Sequence[TrialResult], expect: Expect) -> list[AlertExpectation]:
+def _list_never_fired(trials: Sequence[TrialResult], expect: Expect) -> list[AlertExpectation]:
     """The promised alerts of which no trial that demanded them shows anything, pending or firing."""
-    demanding = [trial for trial in trials if _demands_alerts(trial)]
+    demanding = [trial for trial in trials if _expects_alerts(trial)]
     return [
         alert
         for alert in expect.alerts
@@ -150,41 +150,41 @@ def _never_fired(trials: Sequence[TrialResult], expect: Expect) -> list[AlertExp
     ]
 
 
-def _demands_alerts(trial: TrialResult) -> bool:
+def _expects_alerts(trial: TrialResult) -> bool:
     began = any(step.step == "expectAlerts" and step.outcome != "Skipped" for step in trial.steps)
     return began and trial.injected_at is not None and trial.history is not None
 
 
 def _shows(trial: TrialResult, alert: AlertExpectation) -> bool:
     timelines = trial.history.timelines if trial.history else ()
-    return any(matches(alert, timeline) and _worth_showing(trial, timeline) for timeline in timelines)
+    return any(matches(alert, timeline) and _is_worth_showing(trial, timeline) for timeline in timelines)
 
 
-def _missing_bar(trial: TrialResult, alert: AlertExpectation, y: float, x: _Across, end: float) -> Bar:
+def _build_missing_bar(trial: TrialResult, alert: AlertExpectation, y: float, x: _Across, end: float) -> Bar:
     """The time in which a promised alert should have begun, from injection to its deadline."""
     last = min(float(alert.within_seconds or end), end)
-    told = f"{trial.purpose}: {alert.name} promised until {_minutes(last)}, never fired"
+    told = f"{trial.purpose}: {alert.name} promised until {_format_minutes(last)}, never fired"
     return Bar(x(0.0), y, round(max(x(last) - x(0.0), 1.5), 1), "missing", told)
 
 
-def _worth_showing(trial: TrialResult, timeline: AlertTimeline) -> bool:
+def _is_worth_showing(trial: TrialResult, timeline: AlertTimeline) -> bool:
     """What fired; what was only pending counts from injection on, since every app is pending while it starts."""
     return bool(timeline.firing) or any(
         trial.injected_at is not None and (p.end is None or p.end > trial.injected_at) for p in timeline.pending
     )
 
 
-def _bars(trial: TrialResult, timeline: AlertTimeline, y: float, x: _Across, end: float) -> Iterable[Bar]:
+def _build_bars(trial: TrialResult, timeline: AlertTimeline, y: float, x: _Across, end: float) -> Iterable[Bar]:
     for state, intervals in (("pending", timeline.pending), ("firing", timeline.firing)):
         for interval in intervals:
-            first = _zeroed(trial, interval.start)
-            last = end if interval.end is None else _zeroed(trial, interval.end)
-            until = "the end" if interval.end is None else _minutes(last)
-            told = f"{trial.purpose}: {label(timeline)} {state} from {_minutes(first)} to {until}"
+            first = _shift_to_zero(trial, interval.start)
+            last = end if interval.end is None else _shift_to_zero(trial, interval.end)
+            until = "the end" if interval.end is None else _format_minutes(last)
+            told = f"{trial.purpose}: {label(timeline)} {state} from {_format_minutes(first)} to {until}"
             yield Bar(x(first), y, round(max(x(last) - x(first), 1.5), 1), state, told)
 
 
-def declared_as(expect: Expect, timeline: AlertTimeline) -> str:
+def classify_alert(expect: Expect, timeline: AlertTimeline) -> str:
     """The class that the scenario gives an alert, ``background``, or ``undeclared``."""
     for expectation in expect.alerts:
         if matches(expectation, timeline):
@@ -194,33 +194,33 @@ def declared_as(expect: Expect, timeline: AlertTimeline) -> str:
     return "undeclared"
 
 
-def _bands(trial: TrialResult, x: _Across) -> Iterable[Band]:
+def _build_bands(trial: TrialResult, x: _Across) -> Iterable[Band]:
     for step in trial.steps:
         if step.finished_at is None or step.finished_at <= step.started_at:
             continue
-        left, right = x(_zeroed(trial, step.started_at)), x(_zeroed(trial, step.finished_at))
+        left, right = x(_shift_to_zero(trial, step.started_at)), x(_shift_to_zero(trial, step.finished_at))
         width = round(right - left, 1)
         room = int(width / 6.4)
         short = "" if width < _NARROW else step.step if len(step.step) <= room else step.step[: room - 1] + "…"
         yield Band(left, width, step.step, step.outcome, short)
 
 
-def _removed(trial: TrialResult, x: _Across, end: float) -> float:
+def _find_removal(trial: TrialResult, x: _Across, end: float) -> float:
     """Where the fault ends: at the repair, else at teardown."""
     if trial.injected_at is None:
         return float(NAMES)
     for step in trial.steps:
         if step.step.startswith("expectCleared") or step.step == "teardown":
-            return x(_zeroed(trial, step.started_at))
+            return x(_shift_to_zero(trial, step.started_at))
     return x(end)
 
 
-def _marks(start: float, end: float) -> list[float]:
+def _choose_marks(start: float, end: float) -> list[float]:
     step = next((t for t in _TICKS if (end - start) / t <= 10), _TICKS[-1])
     return [float(step * k) for k in range(ceil(start / step), floor(end / step) + 1)]
 
 
-def _minutes(seconds: float) -> str:
+def _format_minutes(seconds: float) -> str:
     sign = "−" if seconds < 0 else "+"
     minutes, rest = divmod(round(abs(seconds)), 60)
     return f"{sign}{minutes}:{rest:02d}"

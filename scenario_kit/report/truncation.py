@@ -8,27 +8,27 @@ from typing import Final
 import msgspec
 
 from scenario_kit.campaign import TrialResult
-from scenario_kit.report.document import Report, text
+from scenario_kit.report.document import Report, dump_report
 
 #: Bytes that a report may have; an object of the API server has a mebibyte at most, metadata included.
 LIMIT: Final = 900 * 1024
 _FINDINGS: Final = 100
 
 
-def bounded(report: Report, limit: int = LIMIT) -> str:
+def truncate_report(report: Report, limit: int = LIMIT) -> str:
     """The report as JSON of at most ``limit`` bytes, and what had to be left out for that (``leftOut``).
 
     Raises:
         ValueError: not even its verdict, numbers and first findings fit.
     """
-    for candidate in _smaller(report):
-        document = text(candidate)
+    for candidate in _shrink(report):
+        document = dump_report(candidate)
         if len(document.encode()) <= limit:
             return document
-    raise ValueError(f"a report of {len(text(report).encode())} bytes cannot be brought below {limit}")
+    raise ValueError(f"a report of {len(dump_report(report).encode())} bytes cannot be brought below {limit}")
 
 
-def _smaller(report: Report) -> Iterator[Report]:
+def _shrink(report: Report) -> Iterator[Report]:
     yield report
     left: list[str] = []
     for what, simpler in _STEPS:
@@ -47,11 +47,11 @@ def _smaller(report: Report) -> Iterator[Report]:
     )
 
 
-def _without_history(trial: TrialResult, *, kept: Callable[[TrialResult], bool]) -> TrialResult:
+def _drop_history(trial: TrialResult, *, kept: Callable[[TrialResult], bool]) -> TrialResult:
     return trial if kept(trial) else msgspec.structs.replace(trial, history=None)
 
 
-def _without_checks(trial: TrialResult) -> TrialResult:
+def _drop_checks(trial: TrialResult) -> TrialResult:
     steps = tuple(msgspec.structs.replace(s, checks=(), findings=()) for s in trial.steps)
     return msgspec.structs.replace(trial, steps=steps)
 
@@ -59,9 +59,9 @@ def _without_checks(trial: TrialResult) -> TrialResult:
 _STEPS: Final[tuple[tuple[str, Callable[[TrialResult], TrialResult]], ...]] = (
     (
         "alert histories of what held and is no repeat",
-        lambda t: _without_history(t, kept=lambda t: t.outcome != "Held" or t.purpose.startswith("repeat-")),
+        lambda t: _drop_history(t, kept=lambda t: t.outcome != "Held" or t.purpose.startswith("repeat-")),
     ),
-    ("alert histories of what held", lambda t: _without_history(t, kept=lambda t: t.outcome != "Held")),
-    ("alert histories", lambda t: _without_history(t, kept=lambda _: False)),
-    ("answers of checks, and findings of single steps", _without_checks),
+    ("alert histories of what held", lambda t: _drop_history(t, kept=lambda t: t.outcome != "Held")),
+    ("alert histories", lambda t: _drop_history(t, kept=lambda _: False)),
+    ("answers of checks, and findings of single steps", _drop_checks),
 )

@@ -5,6 +5,6 @@ typo is an error), the CRDs (structural schemas, ``crd``), the schema for editor
 (``reference``). A definition refers to another one by its bare name: ``$ref: Change``.
 """
 
-from scenario_kit.schema.source import Schema, authoring, definitions, expand, templated
+from scenario_kit.schema.source import Schema, allow_templates, build_authoring_schema, expand, load_definitions
 
-__all__ = ["Schema", "authoring", "definitions", "expand", "templated"]
+__all__ = ["Schema", "build_authoring_schema", "load_definitions", "expand", "allow_templates"]

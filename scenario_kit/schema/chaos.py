@@ -28,19 +28,19 @@ _NO_EXPERIMENT: Final = ("workflow",)
 _DURATION: Final = r"^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$"
 
 
-def kinds() -> tuple[str, ...]:
+def list_kinds() -> tuple[str, ...]:
     """Kinds that can be created: experiments, and the Schedule that starts them."""
-    return (*sorted(_data()["experiments"]), SCHEDULE)
+    return (*sorted(_load_data()["experiments"]), SCHEDULE)
 
 
-def object_schema(kind: str, started: str = "") -> Schema | None:
+def get_object_schema(kind: str, started: str = "") -> Schema | None:
     """The schema of a whole object of a kind; None for a kind that there is not.
 
     Args:
         kind: an experiment or ``Schedule``.
         started: for a Schedule the kind that it starts.
     """
-    data = _data()
+    data = _load_data()
     if kind == SCHEDULE:
         spec: Schema | None = _schedule(data["schedule"], data["experiments"], started)
     else:
@@ -71,12 +71,12 @@ def _schedule(own: Schema, experiments: Mapping[str, Schema], started: str) -> S
 
 
 @cache
-def _data() -> dict[str, Any]:
+def _load_data() -> dict[str, Any]:
     document: dict[str, Any] = msgspec.json.decode(DATA.read_bytes())
     return document
 
 
-def condensed(definitions: Iterable[Schema], version: str) -> Schema:
+def condense_definitions(definitions: Iterable[Schema], version: str) -> Schema:
     """The content of ``chaos_mesh.json``.
 
     Args:
@@ -86,7 +86,7 @@ def condensed(definitions: Iterable[Schema], version: str) -> Schema:
     Raises:
         ValueError: a Schedule would start an experiment that has another schema than the experiment itself.
     """
-    specs = {d["spec"]["names"]["kind"]: _stripped(_spec_of(d)) for d in definitions}
+    specs = {d["spec"]["names"]["kind"]: _strip_schema(_get_spec(d)) for d in definitions}
     schedule = specs[SCHEDULE]
     starts = [key for key in schedule["properties"] if key.endswith("Chaos")]
     experiments = {kind: spec for key in starts for kind, spec in specs.items() if kind.lower() == key.lower()}
@@ -102,22 +102,22 @@ def condensed(definitions: Iterable[Schema], version: str) -> Schema:
     }
 
 
-def _spec_of(definition: Schema) -> Schema:
+def _get_spec(definition: Schema) -> Schema:
     served = next(v for v in definition["spec"]["versions"] if v["name"] == "v1alpha1")
     spec: Schema = served["schema"]["openAPIV3Schema"]["properties"].get("spec", {})
     return spec
 
 
-def _stripped(schema: Schema) -> Schema:
+def _strip_schema(schema: Schema) -> Schema:
     """Without texts, closed, and in the words of JSON Schema where OpenAPI has others."""
     result: Schema = {}
     for key, value in schema.items():
         if key == "properties":
-            result[key] = {name: _stripped(part) for name, part in value.items()}
+            result[key] = {name: _strip_schema(part) for name, part in value.items()}
         elif key in ("items", "additionalProperties") and isinstance(value, dict):
-            result[key] = _stripped(value)
+            result[key] = _strip_schema(value)
         elif key in ("anyOf", "oneOf", "allOf"):
-            result[key] = [_stripped(part) for part in value]
+            result[key] = [_strip_schema(part) for part in value]
         elif key not in (*_DROPPED, "nullable", "exclusiveMinimum"):
             result[key] = value
     if schema.get("exclusiveMinimum") is True:

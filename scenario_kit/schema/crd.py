@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scenario_kit.schema.source import Schema, definitions, expand
+from scenario_kit.schema.source import Schema, expand, load_definitions
 
 GROUP = "scenariokit.io"
 VERSION = "v1alpha1"
@@ -63,25 +63,25 @@ _COPIED = (
 _INTEGER_COLUMNS = tuple(f".status.{name}" for name in ("current", "planned", "running", "held", "broken", "infra"))
 
 
-def structural(schema: Schema) -> Schema:
+def make_structural(schema: Schema) -> Schema:
     """An expanded schema as the API server wants it: open objects are marked, defaults become words.
 
     Defaults are not given to the server, so that a stored object stays what its author wrote.
     """
     result: Schema = {}
     if "description" in schema:
-        result["description"] = _described(schema)
+        result["description"] = _describe_format(schema)
     result.update({key: schema[key] for key in _COPIED if key in schema})
     if "properties" in schema:
-        result["properties"] = {name: structural(part) for name, part in schema["properties"].items()}
+        result["properties"] = {name: make_structural(part) for name, part in schema["properties"].items()}
         if "on" in schema["properties"]:
             _accept_unquoted_on(result)
     elif isinstance(schema.get("additionalProperties"), dict):
-        result["additionalProperties"] = structural(schema["additionalProperties"])
+        result["additionalProperties"] = make_structural(schema["additionalProperties"])
     elif schema.get("type", "object") == "object":
         result["x-kubernetes-preserve-unknown-fields"] = True
     if "items" in schema:
-        result["items"] = structural(schema["items"])
+        result["items"] = make_structural(schema["items"])
         result.setdefault("x-kubernetes-list-type", "atomic")
     return result
 
@@ -97,7 +97,7 @@ def _accept_unquoted_on(schema: Schema) -> None:
         schema["oneOf"] = [{"required": ["on"]}, {"required": ["true"]}]
 
 
-def _described(schema: Schema) -> str:
+def _describe_format(schema: Schema) -> str:
     default = schema.get("default")
     text: str = schema["description"]
     if default in (None, []):
@@ -112,20 +112,20 @@ def _described(schema: Schema) -> str:
     return f"{text.rstrip('.')}. Defaults to {shown}."
 
 
-def crd(kind: str) -> dict[str, Any]:
+def build_crd(kind: str) -> dict[str, Any]:
     """The CustomResourceDefinition of a kind."""
     short, columns = KINDS[kind]
     plural = f"{kind.lower()}s"
     schema: Schema = {
         "type": "object",
-        "description": definitions()[f"{kind}Spec"]["description"],
+        "description": load_definitions()[f"{kind}Spec"]["description"],
         "required": ["spec"],
         "properties": {
             "apiVersion": {"type": "string"},
             "kind": {"type": "string"},
             "metadata": {"type": "object"},
-            "spec": structural(expand({"$ref": f"{kind}Spec"})),
-            "status": structural(expand({"$ref": f"{kind}Status"})),
+            "spec": make_structural(expand({"$ref": f"{kind}Spec"})),
+            "status": make_structural(expand({"$ref": f"{kind}Status"})),
         },
     }
     if kind in ("Scenario", "Validation"):
@@ -157,7 +157,7 @@ def crd(kind: str) -> dict[str, Any]:
                     "storage": True,
                     "schema": {"openAPIV3Schema": schema},
                     "subresources": {"status": {}},
-                    "additionalPrinterColumns": [_column(*c) for c in columns]
+                    "additionalPrinterColumns": [_build_column(*c) for c in columns]
                     + [{"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}],
                 }
             ],
@@ -165,6 +165,6 @@ def crd(kind: str) -> dict[str, Any]:
     }
 
 
-def _column(name: str, path: str, priority: int) -> dict[str, Any]:
+def _build_column(name: str, path: str, priority: int) -> dict[str, Any]:
     column = {"name": name, "type": "integer" if path in _INTEGER_COLUMNS else "string", "jsonPath": path}
     return {**column, "priority": priority} if priority else column

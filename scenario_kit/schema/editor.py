@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from scenario_kit.schema.source import Schema, definitions, templated
+from scenario_kit.schema.source import Schema, allow_templates, load_definitions
 
 
-def editor_schema(name: str) -> Schema:
+def build_editor_schema(name: str) -> Schema:
     """The schema of one kind of file, complete in one document."""
     used: dict[str, Schema] = {}
-    root = _portable(definitions()[name], used)
+    root = _make_portable(load_definitions()[name], used)
     if name == "Fault":  # most of it is templates
-        used = {part: templated(schema) for part, schema in used.items()}
+        used = {part: allow_templates(schema) for part, schema in used.items()}
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "$id": f"https://scenariokit.io/schema/{name.lower()}.schema.json",
@@ -20,20 +20,20 @@ def editor_schema(name: str) -> Schema:
     }
 
 
-def _portable(schema: Schema, used: dict[str, Schema]) -> Schema:
+def _make_portable(schema: Schema, used: dict[str, Schema]) -> Schema:
     """Bare names become pointers; draft 7 ignores what stands beside a reference, so it is wrapped."""
     if "$ref" in schema:
         name = schema["$ref"]
         if name not in used:
             used[name] = {}
-            used[name] = _portable(definitions()[name], used)
+            used[name] = _make_portable(load_definitions()[name], used)
         pointer = {"$ref": f"#/definitions/{name}"}
         beside = {k: v for k, v in schema.items() if k != "$ref"}
         return {**beside, "allOf": [pointer]} if beside else pointer
     result = {k: v for k, v in schema.items() if not k.startswith("x-kubernetes-")}
     if "properties" in schema:
-        result["properties"] = {name: _portable(part, used) for name, part in schema["properties"].items()}
+        result["properties"] = {name: _make_portable(part, used) for name, part in schema["properties"].items()}
     for key in ("items", "additionalProperties"):
         if isinstance(schema.get(key), dict):
-            result[key] = _portable(schema[key], used)
+            result[key] = _make_portable(schema[key], used)
     return result

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final, NamedTuple
 
-from scenario_kit.schema.source import Schema, authoring
+from scenario_kit.schema.source import Schema, build_authoring_schema
 
 #: The formats, in the order in which a path is looked for in them.
 FORMATS: Final = {
@@ -40,14 +40,14 @@ class NoField(NamedTuple):
     known: tuple[str, ...]
 
 
-def parts_of(path: str) -> list[str]:
+def split_path(path: str) -> list[str]:
     """The names of a path; indices of lists say nothing, since all entries have the same fields."""
     return [part for part in _INDEX.sub("", path).strip(".").split(".") if part and not part.isdecimal()]
 
 
 def find_field(path: str) -> SchemaField | NoField:
     """The field at a path: of the format that it begins with (``Scenario.spec``), else of the first that has it."""
-    parts = parts_of(path)
+    parts = split_path(path)
     named = next((name for name in FORMATS if parts and parts[0] == name), None)
     if named is not None:
         return _walk(named, parts[1:])
@@ -57,18 +57,18 @@ def find_field(path: str) -> SchemaField | NoField:
     )
 
 
-def fields_called(name: str) -> list[str]:
+def find_fields(name: str) -> list[str]:
     """Paths of the fields of a scenario that have this name, shortest first."""
-    found = [path for path in paths("Scenario") if path.split(".")[-1] == name]
+    found = [path for path in list_paths("Scenario") if path.split(".")[-1] == name]
     return sorted(found, key=lambda path: (path.count("."), path))
 
 
-def field_page(field: SchemaField) -> str:
+def render_field_page(field: SchemaField) -> str:
     """What a field means, and the fields below it, as text."""
-    schema, below = field.schema, _below(field.schema)
+    schema, below = field.schema, _list_below(field.schema)
     entry = schema.get("items", {})
-    kind = _kind(schema)
-    state = "required" if field.required else _default(schema)
+    kind = _describe_kind(schema)
+    state = "required" if field.required else _format_default(schema)
     lines = [f"{field.path or field.format} ({FORMATS[field.format]})", ""]
     lines += [f"  {schema.get('description', '')}".rstrip(), "", f"  type: {kind}" + (f", {state}" if state else "")]
     values = schema.get("enum") or entry.get("enum")
@@ -84,28 +84,28 @@ def field_page(field: SchemaField) -> str:
     return "\n".join(lines) + ("\n" if below else "")
 
 
-def rows_below(field: SchemaField) -> list[tuple[str, str, str]]:
+def list_rows_below(field: SchemaField) -> list[tuple[str, str, str]]:
     """Name, type and meaning of each field below one."""
     required = {*field.schema.get("required", ()), *field.schema.get("items", {}).get("required", ())}
     return [
         (
             name + ("*" if name in required else ""),
-            _kind(part),
-            f"{part.get('description', '')} {_values(part)}".rstrip(),
+            _describe_kind(part),
+            f"{part.get('description', '')} {_format_values(part)}".rstrip(),
         )
-        for name, part in _below(field.schema).items()
+        for name, part in _list_below(field.schema).items()
     ]
 
 
-def _values(schema: Schema) -> str:
+def _format_values(schema: Schema) -> str:
     values = [str(value) for value in (schema.get("enum") or ()) if value != ""]
     return f"One of: {', '.join(values)}." if values else ""
 
 
 def _walk(format: str, parts: list[str]) -> SchemaField | NoField:
-    schema, required = authoring(format), True
+    schema, required = build_authoring_schema(format), True
     for i, part in enumerate(parts):
-        below = _below(schema)
+        below = _list_below(schema)
         if part not in below:
             return NoField(format, ".".join(parts[:i]), part, tuple(below))
         names = (*schema.get("required", ()), *schema.get("items", {}).get("required", ()))
@@ -113,7 +113,7 @@ def _walk(format: str, parts: list[str]) -> SchemaField | NoField:
     return SchemaField(format, ".".join(parts), schema, required)
 
 
-def _below(schema: Schema) -> dict[str, Any]:
+def _list_below(schema: Schema) -> dict[str, Any]:
     """The fields of an object, of the entries of a list, or of the values of a map."""
     for part in (schema, *schema.get("anyOf", ())[:1]):
         for inner in (part, part.get("items"), part.get("additionalProperties")):
@@ -123,30 +123,30 @@ def _below(schema: Schema) -> dict[str, Any]:
     return {}
 
 
-def paths(format: str) -> list[str]:
+def list_paths(format: str) -> list[str]:
     """Paths of all fields of a format, those at the top first."""
-    found, waiting = [], [("", authoring(format))]
+    found, waiting = [], [("", build_authoring_schema(format))]
     while waiting:
         path, schema = waiting.pop(0)
-        for name, part in _below(schema).items():
+        for name, part in _list_below(schema).items():
             found.append(f"{path}.{name}".lstrip("."))
             if found[-1].count(".") < 8:
                 waiting.append((found[-1], part))
     return found
 
 
-def _kind(schema: Schema) -> str:
+def _describe_kind(schema: Schema) -> str:
     whole = {**schema, **(schema.get("anyOf") or [{}])[0]}
     if whole.get("type") == "array":
-        return f"list of {_kind(whole.get('items', {}))}"
+        return f"list of {_describe_kind(whole.get('items', {}))}"
     if isinstance(whole.get("additionalProperties"), dict):
-        return f"map of {_kind(whole['additionalProperties'])}"
+        return f"map of {_describe_kind(whole['additionalProperties'])}"
     return {"string": "text", "boolean": "true or false"}.get(
         str(whole.get("type", "any")), str(whole.get("type", "any"))
     )
 
 
-def _default(schema: Schema) -> str:
+def _format_default(schema: Schema) -> str:
     default = schema.get("default")
     if default in (None, [], {}, ""):
         return ""

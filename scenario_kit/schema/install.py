@@ -53,12 +53,12 @@ _RULES: tuple[tuple[list[str], list[str], list[str]], ...] = (
 _APART = ("nodes", "secrets")
 
 
-def identity() -> str:
+def get_identity() -> str:
     """The user as which the API server knows the operator, in a cluster and in a lab."""
     return f"system:serviceaccount:{NAMESPACE}:{NAME}"
 
 
-def operator_access() -> list[dict[str, Any]]:
+def build_operator_access() -> list[dict[str, Any]]:
     """The operator's roles and bindings, and what the API server refuses it all the same."""
     by_group: dict[str, list[str]] = {}
     for each in WRITABLE:
@@ -79,7 +79,7 @@ def operator_access() -> list[dict[str, Any]]:
     secrets = [{"apiGroups": [""], "resources": ["secrets"], "verbs": [*_READ, *_WRITE]}]
     return [
         {"apiVersion": f"{_RBAC}/v1", "kind": "ClusterRole", "metadata": {"name": NAME}, "rules": rules},
-        _binding("ClusterRoleBinding", "ClusterRole", {"name": NAME}),
+        _build_binding("ClusterRoleBinding", "ClusterRole", {"name": NAME}),
         # Receipts of what was changed: a Secret where it holds Secret data.
         {
             "apiVersion": f"{_RBAC}/v1",
@@ -87,12 +87,12 @@ def operator_access() -> list[dict[str, Any]]:
             "metadata": {"name": NAME, "namespace": NAMESPACE},
             "rules": secrets,
         },
-        _binding("RoleBinding", "Role", {"name": NAME, "namespace": NAMESPACE}),
-        *policies.bounds(NAMESPACE, NAME),
+        _build_binding("RoleBinding", "Role", {"name": NAME, "namespace": NAMESPACE}),
+        *policies.build_bounds(NAMESPACE, NAME),
     ]
 
 
-def _binding(kind: str, role: str, metadata: dict[str, str]) -> dict[str, Any]:
+def _build_binding(kind: str, role: str, metadata: dict[str, str]) -> dict[str, Any]:
     return {
         "apiVersion": f"{_RBAC}/v1",
         "kind": kind,
@@ -102,19 +102,19 @@ def _binding(kind: str, role: str, metadata: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def access() -> list[dict[str, Any]]:
+def build_access() -> list[dict[str, Any]]:
     """Namespace, ServiceAccount, roles and bounds of the operator; roles of the solver; the other policies."""
     return [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}},
         {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": NAME, "namespace": NAMESPACE}},
-        *operator_access(),
-        *solver.access(),
-        *quiet_events(),
-        *policies.scenarios(),
+        *build_operator_access(),
+        *solver.build_solver_access(),
+        *build_event_exclusion(),
+        *policies.build_scenario_policies(),
     ]
 
 
-def quiet_events() -> list[dict[str, Any]]:
+def build_event_exclusion() -> list[dict[str, Any]]:
     """Keeps events of Chaos Mesh about single pods out of their namespaces.
 
     For every network, HTTP or IO experiment the manager keeps an object per pod, in the pod's namespace, and reports
@@ -131,7 +131,7 @@ def quiet_events() -> list[dict[str, Any]]:
     return policies.bound(_EVENT_FILTER, [events], [validation])
 
 
-def deployment(image: str) -> list[dict[str, Any]]:
+def build_deployment(image: str) -> list[dict[str, Any]]:
     """The Deployment that runs the operator: one replica, never two at the same time."""
     container = {
         "name": "operator",

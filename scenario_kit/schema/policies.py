@@ -30,7 +30,7 @@ class _Bound(NamedTuple):
     operations: tuple[str, ...] = ("CREATE", "UPDATE")
 
 
-def _texts(values: Sequence[str]) -> str:
+def _quote_texts(values: Sequence[str]) -> str:
     return "[" + ", ".join(f"'{value}'" for value in values) + "]"
 
 
@@ -39,17 +39,17 @@ def _has(owner: str) -> str:
     return f"(has({owner}.metadata.labels) && {owner}.metadata.labels[?'{_LABEL}'].orValue('') == '{_VALUE}')"
 
 
-def _home(namespace: str) -> str:
-    workloads = _texts(("deployments", "statefulsets", "daemonsets"))
+def _build_home_test(namespace: str) -> str:
+    workloads = _quote_texts(("deployments", "statefulsets", "daemonsets"))
     return (
         f"{_has('namespaceObject')} || request.namespace == '{namespace}'"
-        f" || (request.namespace in {_texts(SYSTEM_NAMESPACES)} && request.operation == 'UPDATE' && ("
+        f" || (request.namespace in {_quote_texts(SYSTEM_NAMESPACES)} && request.operation == 'UPDATE' && ("
         f"(request.resource.resource == 'configmaps' && request.name == 'coredns')"
         f" || (request.resource.resource in {workloads} && object.spec.template.spec == oldObject.spec.template.spec)))"
     )
 
 
-def _bounds(namespace: str, account: str) -> Iterator[_Bound]:
+def _list_bounds(namespace: str, account: str) -> Iterator[_Bound]:
     """One per kind of thing that nobody's scenario may have."""
     subjects = f"object.subjects.all(s, (s.kind == 'User' && s.name == '{SOLVER}') || "
     own = f"(s.kind == 'ServiceAccount' && s.name == '{account}' && s.namespace == '{namespace}'))"
@@ -87,7 +87,7 @@ def _bounds(namespace: str, account: str) -> Iterator[_Bound]:
     )  # fmt: skip
     yield _Bound(
         "secrets", "", ("secrets",),
-        f"!has(object.type) || object.type in {_texts(SECRET_TYPES)}",
+        f"!has(object.type) || object.type in {_quote_texts(SECRET_TYPES)}",
         "the operator makes no tokens",
     )  # fmt: skip
     yield _Bound(
@@ -105,28 +105,28 @@ def _bounds(namespace: str, account: str) -> Iterator[_Bound]:
     )  # fmt: skip
 
 
-def bounds(namespace: str, account: str) -> list[dict[str, Any]]:
+def build_bounds(namespace: str, account: str) -> list[dict[str, Any]]:
     """Policies about the requests of the operator: where it writes, what it binds, which roles and Secrets it makes."""
     groups: dict[str, list[str]] = {}
     for each in WRITABLE:
         if each.namespaced:
             groups.setdefault(each.group, []).append(each.resource)
-    rules = [_rule(group, resources, _WRITES) for group, resources in groups.items()]
+    rules = [_build_rule(group, resources, _WRITES) for group, resources in groups.items()]
     told = "the operator writes only in namespaces that it made itself"
-    found = _policy("places", namespace, account, rules, _home(namespace), told)
-    for bound in _bounds(namespace, account):
-        rule = _rule(bound.group, bound.resources, bound.operations)
-        found += _policy(bound.name, namespace, account, [rule], bound.expression, bound.message)
+    found = _build_policy("places", namespace, account, rules, _build_home_test(namespace), told)
+    for bound in _list_bounds(namespace, account):
+        rule = _build_rule(bound.group, bound.resources, bound.operations)
+        found += _build_policy(bound.name, namespace, account, [rule], bound.expression, bound.message)
     return found
 
 
-def _rule(group: str, resources: Sequence[str], operations: Sequence[str]) -> dict[str, Any]:
+def _build_rule(group: str, resources: Sequence[str], operations: Sequence[str]) -> dict[str, Any]:
     return {
         "apiGroups": [group], "apiVersions": ["*"], "operations": list(operations), "resources": list(resources),
     }  # fmt: skip
 
 
-def _policy(
+def _build_policy(
     name: str, namespace: str, account: str, rules: list[dict[str, Any]], expression: str, message: str
 ) -> list[dict[str, Any]]:
     user = f"system:serviceaccount:{namespace}:{account}"
@@ -173,25 +173,27 @@ REQUESTS: Final = (
 )  # fmt: skip
 
 
-def scenarios() -> list[dict[str, Any]]:
+def build_scenario_policies() -> list[dict[str, Any]]:
     """What can be said of a Scenario when it is applied: kinds, types of Secrets, and roles of the cluster itself."""
     never = (*GOVERNING, *REQUESTS)
     kinds = [each.kind for each in WRITABLE]
     experiments = [each.partition("/")[0] for each in EXPERIMENTS]
-    governing = f"(b.kind in {_texts(never)} || (has(b.apiVersion) && b.apiVersion.startsWith('{GROUP}/')))"
+    governing = f"(b.kind in {_quote_texts(never)} || (has(b.apiVersion) && b.apiVersion.startsWith('{GROUP}/')))"
     validations = [
-        (_every(f"!{governing}"), "SK220: a change writes what decides for everybody, or is a request and no object"),
-        (_every(f"{governing} || b.kind in {_texts(kinds)}"), "SK235: a change writes an object of a kind that no "
+        (_test_every(f"!{governing}"), "SK220: a change writes what decides for everybody, or is a request and no "
+        "object"),
+        (_test_every(f"{governing} || b.kind in {_quote_texts(kinds)}"), "SK235: a change writes an object of a kind "
+        "that no "
          "change may write"),
-        (_every("!has(b.apiVersion) || !b.apiVersion.startsWith('chaos-mesh.org/') || b.kind in "
-                f"{_texts(experiments)}"), "SK235: a change makes chaos of a kind that no change may make"),
-        (_every(f"b.kind != 'Secret' || !has(b.type) || b.type in {_texts(SECRET_TYPES)}"),
+        (_test_every("!has(b.apiVersion) || !b.apiVersion.startsWith('chaos-mesh.org/') || b.kind in "
+                f"{_quote_texts(experiments)}"), "SK235: a change makes chaos of a kind that no change may make"),
+        (_test_every(f"b.kind != 'Secret' || !has(b.type) || b.type in {_quote_texts(SECRET_TYPES)}"),
          "SK203: a change makes a Secret that is a credential of the cluster"),
-        (_every("b.kind != 'ClusterRoleBinding' || !has(b.roleRef) || !(b.roleRef.name.startsWith('system:') || "
+        (_test_every("b.kind != 'ClusterRoleBinding' || !has(b.roleRef) || !(b.roleRef.name.startsWith('system:') || "
                 "b.roleRef.name in ['cluster-admin', 'admin', 'edit', 'view'])"),
          "SK203: a change binds a role of the cluster itself"),
     ]  # fmt: skip
-    rules = [_rule(GROUP, ["scenarios"], ["CREATE", "UPDATE"])]
+    rules = [_build_rule(GROUP, ["scenarios"], ["CREATE", "UPDATE"])]
     return bound(
         "scenario-changes",
         rules,
@@ -201,7 +203,7 @@ def scenarios() -> list[dict[str, Any]]:
     )
 
 
-def _every(test: str) -> str:
+def _test_every(test: str) -> str:
     """The test of each body ``b`` that a solution or a decoy creates or applies."""
     body = " && ".join(
         f"(!has(c.{name}) || !has(c.{name}.kind) || [c.{name}].all(b, {test}))" for name in ("create", "apply", "chaos")

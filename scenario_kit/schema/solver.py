@@ -35,11 +35,11 @@ _EVERYWHERE: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 )
 
 
-def access() -> list[dict[str, Any]]:
+def build_solver_access() -> list[dict[str, Any]]:
     """The solver's roles, and the binding of the one that only reads things outside of namespaces."""
     return [
-        _role(SOLVER, _MINE),
-        _role(_CLUSTER_ROLE, _EVERYWHERE),
+        _build_role(SOLVER, _MINE),
+        _build_role(_CLUSTER_ROLE, _EVERYWHERE),
         {
             "apiVersion": _RBAC,
             "kind": "ClusterRoleBinding",
@@ -50,7 +50,7 @@ def access() -> list[dict[str, Any]]:
     ]
 
 
-def _role(name: str, rules: tuple[tuple[str, str, tuple[str, ...]], ...]) -> dict[str, Any]:
+def _build_role(name: str, rules: tuple[tuple[str, str, tuple[str, ...]], ...]) -> dict[str, Any]:
     return {
         "apiVersion": _RBAC,
         "kind": "ClusterRole",

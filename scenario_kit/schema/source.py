@@ -17,7 +17,7 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @cache
-def definitions() -> dict[str, Schema]:
+def load_definitions() -> dict[str, Schema]:
     """All definitions by name, as written."""
     result: dict[str, Schema] = {}
     for path in sorted(Path(__file__).parent.glob("*.yaml")):
@@ -32,7 +32,7 @@ def definitions() -> dict[str, Schema]:
 def expand(schema: Schema) -> Schema:
     """``schema`` with every reference replaced by what it names; keywords beside a reference win."""
     if "$ref" in schema:
-        base = definitions()[schema["$ref"]]
+        base = load_definitions()[schema["$ref"]]
         return expand({**base, **{k: v for k, v in schema.items() if k != "$ref"}})
     result = dict(schema)
     if "properties" in schema:
@@ -43,11 +43,11 @@ def expand(schema: Schema) -> Schema:
     return result
 
 
-def templated(schema: Schema) -> Schema:
+def allow_templates(schema: Schema) -> Schema:
     """``schema`` (expanded) for a document whose values may be template expressions; their parts may say ``when``."""
     if schema.get("type") == "object" or "properties" in schema:
         result = dict(schema)
-        properties = {name: templated(part) for name, part in schema.get("properties", {}).items()}
+        properties = {name: allow_templates(part) for name, part in schema.get("properties", {}).items()}
         procedure = "changes" in properties and "targets" not in properties
         if properties.keys() & {"removeFault", "generated", "query"} or procedure:
             properties["when"] = {
@@ -59,7 +59,7 @@ def templated(schema: Schema) -> Schema:
         result["properties"] = properties
         return result
     if schema.get("type") == "array":
-        return {**schema, "items": templated(schema["items"])}
+        return {**schema, "items": allow_templates(schema["items"])}
     if "enum" in schema or "pattern" in schema or schema.get("type") in ("integer", "number", "boolean"):
         described = {"description": schema["description"]} if "description" in schema else {}
         return {**described, "anyOf": [schema, _EXPRESSION]}
@@ -67,10 +67,10 @@ def templated(schema: Schema) -> Schema:
 
 
 @cache
-def authoring(name: str) -> Schema:
+def build_authoring_schema(name: str) -> Schema:
     """The closed schema that files of a kind are judged by: ``Scenario``, ``Fault`` or ``App``."""
-    schema = expand(definitions()[name])
+    schema = expand(load_definitions()[name])
     if name == "Fault":
         properties = schema["properties"]
-        schema["properties"] = {k: templated(v) if k in _TEMPLATED else v for k, v in properties.items()}
+        schema["properties"] = {k: allow_templates(v) if k in _TEMPLATED else v for k, v in properties.items()}
     return schema

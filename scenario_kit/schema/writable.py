@@ -30,7 +30,7 @@ class Writable(NamedTuple):
     declared: str = ""
 
 
-def _of(group: str, *kinds: str, namespaced: bool = True, declared: str = "") -> list[Writable]:
+def _list_group(group: str, *kinds: str, namespaced: bool = True, declared: str = "") -> list[Writable]:
     named = (each.partition("/") for each in kinds)
     return [Writable(group, kind, plural or f"{kind.lower()}s", namespaced, declared) for kind, _, plural in named]
 
@@ -42,27 +42,28 @@ EXPERIMENTS: Final = (
 )  # fmt: skip
 
 WRITABLE: Final = (
-    *_of(
+    *_list_group(
         "", "ConfigMap", "Endpoints/endpoints", "LimitRange", "PersistentVolumeClaim", "Pod", "PodTemplate",
         "ReplicationController", "ResourceQuota", "Secret", "Service", "ServiceAccount",
     ),
-    *_of("", "Namespace", "Node", "PersistentVolume", namespaced=False, declared=CLUSTER),
-    *_of("apps", "DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"),
-    *_of("autoscaling", "HorizontalPodAutoscaler"),
-    *_of("batch", "CronJob", "Job"),
-    *_of("discovery.k8s.io", "EndpointSlice"),
-    *_of("networking.k8s.io", "Ingress/ingresses", "NetworkPolicy/networkpolicies"),
-    *_of("policy", "PodDisruptionBudget"),
-    *_of("rbac.authorization.k8s.io", "Role", "RoleBinding"),
-    *_of("rbac.authorization.k8s.io", "ClusterRole", "ClusterRoleBinding", namespaced=False, declared="ClusterRights"),
-    *_of("scheduling.k8s.io", "PriorityClass/priorityclasses", namespaced=False, declared=CLUSTER),
-    *_of(
+    *_list_group("", "Namespace", "Node", "PersistentVolume", namespaced=False, declared=CLUSTER),
+    *_list_group("apps", "DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"),
+    *_list_group("autoscaling", "HorizontalPodAutoscaler"),
+    *_list_group("batch", "CronJob", "Job"),
+    *_list_group("discovery.k8s.io", "EndpointSlice"),
+    *_list_group("networking.k8s.io", "Ingress/ingresses", "NetworkPolicy/networkpolicies"),
+    *_list_group("policy", "PodDisruptionBudget"),
+    *_list_group("rbac.authorization.k8s.io", "Role", "RoleBinding"),
+    *_list_group("rbac.authorization.k8s.io", "ClusterRole", "ClusterRoleBinding", namespaced=False,
+    declared="ClusterRights"),
+    *_list_group("scheduling.k8s.io", "PriorityClass/priorityclasses", namespaced=False, declared=CLUSTER),
+    *_list_group(
         "admissionregistration.k8s.io", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration",
         namespaced=False, declared="AdmissionWebhook",
     ),
-    *_of("security.istio.io", "AuthorizationPolicy/authorizationpolicies", "PeerAuthentication"),
-    *_of("crd.projectcalico.org", "IPPool", namespaced=False, declared=CLUSTER),
-    *_of("chaos-mesh.org", *EXPERIMENTS),
+    *_list_group("security.istio.io", "AuthorizationPolicy/authorizationpolicies", "PeerAuthentication"),
+    *_list_group("crd.projectcalico.org", "IPPool", namespaced=False, declared=CLUSTER),
+    *_list_group("chaos-mesh.org", *EXPERIMENTS),
 )  # fmt: skip
 
 #: The label of the namespaces that the operator makes: it writes in no other. The value tells a solver nothing.

@@ -49,7 +49,7 @@ SCALABLE = frozenset({"Deployment", "ReplicaSet", "StatefulSet"})
 CUSTOM_GROUPS = frozenset({"chaos-mesh.org", "scenariokit.io"})
 
 
-def plural(kind: str) -> str:
+def pluralize(kind: str) -> str:
     """The plural under which a built-in kind is served."""
     lower = kind.lower()
     if kind in _PLURALS:
@@ -59,10 +59,10 @@ def plural(kind: str) -> str:
     return f"{lower[:-1]}ies" if lower.endswith("y") else f"{lower}s"
 
 
-def defaults() -> list[Kind]:
+def list_defaults() -> list[Kind]:
     """The kinds of a cluster with Chaos Mesh's and our own definitions, core first."""
     found = [
-        Kind(group, version, kind, plural(kind), namespaced)
+        Kind(group, version, kind, pluralize(kind), namespaced)
         for table, namespaced in ((_NAMESPACED, True), (_CLUSTER, False))
         for (group, version), kinds in table.items()
         for kind in kinds.split()

@@ -13,8 +13,8 @@ from scenario_kit.model import APP_NAMESPACE, Object, Reference
 from scenario_kit.ports import Kind, LogLine, PatchType, Probed
 from scenario_kit.render import merging
 from scenario_kit.testing import eviction
-from scenario_kit.testing.api_resources import CUSTOM_GROUPS, SCALABLE, WITH_STATUS, WITHOUT_GENERATION, defaults
-from scenario_kit.testing.writes import patched, revised, stamp
+from scenario_kit.testing.api_resources import CUSTOM_GROUPS, SCALABLE, WITH_STATUS, WITHOUT_GENERATION, list_defaults
+from scenario_kit.testing.writes import patch_document, revise_object, stamp
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
 _Key = tuple[str, str, str, str]  # group, kind, namespace, name
@@ -38,7 +38,7 @@ class FakeCluster:
     ) -> None:
         self._manager = field_manager
         self._clock = clock
-        self._kinds = defaults()
+        self._kinds = list_defaults()
         self._custom = set(CUSTOM_GROUPS)
         self._objects: dict[_Key, Object] = {}
         self._applied: dict[_Key, Object] = {}
@@ -50,7 +50,7 @@ class FakeCluster:
         #: Every request, in order: the verb and what it was about, such as ``("patch", "shop/Deployment/cart")``.
         self.requests: list[tuple[str, str]] = []
         #: Called before every request with the same two; raise from it what the server should answer.
-        self.before: Callable[[str, str], None] = _nothing
+        self.before: Callable[[str, str], None] = _do_nothing
         for name in ("default", "kube-system"):
             self.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
         for obj in objects:
@@ -115,7 +115,7 @@ class FakeCluster:
             if served.kind in WITH_STATUS:
                 fresh.pop("status", None)
             return copy.deepcopy(self._store(key, self._managed(self._born(served, fresh), "Apply")))
-        combine = merging.merge if served.group in self._custom else merging.applied
+        combine = merging.merge if served.group in self._custom else merging.apply_fields
         wanted = combine(merging.forget(current, before, fresh), fresh)
         return self._replace(served, key, self._managed(wanted, "Apply"))
 
@@ -132,7 +132,7 @@ class FakeCluster:
             return self._scale(served, key, patch, type)
         if subresource not in ("", "status") or (subresource and served.kind not in WITH_STATUS):
             raise NotFound(f"{served.plural} have no subresource {subresource}", status=404)
-        return self._replace(served, key, self._managed(patched(current, patch, type), "Update"), subresource)
+        return self._replace(served, key, self._managed(patch_document(current, patch, type), "Update"), subresource)
 
     def delete(self, ref: Reference, *, uid: str = "", grace_seconds: int | None = None) -> None:
         """Delete in the background; missing is fine. With ``uid`` only that very object (else ``Conflict``)."""
@@ -161,7 +161,7 @@ class FakeCluster:
             return
         group, kind = "policy", "PodDisruptionBudget"
         budgets = [o for key, o in self._objects.items() if key[:3] == (group, kind, pod.namespace)]
-        why, spent = eviction.refusal(current, budgets)
+        why, spent = eviction.find_refusal(current, budgets)
         if why:
             raise EvictionRefused(why, status=500 if why == eviction.SEVERAL else 429)
         if spent is not None:
@@ -238,7 +238,7 @@ class FakeCluster:
 
     def _replace(self, served: Kind, key: _Key, wanted: Object, subresource: str = "") -> Object:
         """Store what a write asks for, less what it may not change; nothing happens if nothing differs."""
-        stored = revised(served, self._objects[key], wanted, subresource)
+        stored = revise_object(served, self._objects[key], wanted, subresource)
         if stored is None:
             return copy.deepcopy(self._objects[key])
         self._store(key, stored)
@@ -252,7 +252,7 @@ class FakeCluster:
         metadata = {k: current["metadata"][k] for k in ("name", "namespace", "uid", "resourceVersion")}
         scale = {"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": metadata}
         scale["spec"] = {"replicas": current["spec"].get("replicas", 1)}
-        wanted = patched(scale, patch, type_)
+        wanted = patch_document(scale, patch, type_)
         spec = {**current["spec"], "replicas": wanted["spec"]["replicas"]}
         stored = self._replace(served, key, copy.deepcopy({**current, "spec": spec}))
         metadata["resourceVersion"] = stored["metadata"]["resourceVersion"]
@@ -318,5 +318,5 @@ def _group_of(obj: Object) -> str:
     return str(obj["apiVersion"]).rpartition("/")[0]
 
 
-def _nothing(verb: str, target: str) -> None:
+def _do_nothing(verb: str, target: str) -> None:
     """The default of ``FakeCluster.before``: every request is answered."""

@@ -10,7 +10,7 @@ _VIOLATED = "Cannot evict pod as it would violate the pod's disruption budget. T
 SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
 
 
-def refusal(pod: Object, budgets: Iterable[Object]) -> tuple[str, Object | None]:
+def find_refusal(pod: Object, budgets: Iterable[Object]) -> tuple[str, Object | None]:
     """Why a pod may not go (empty where it may), and the budget that its going takes from, if any."""
     if _is_exempt(pod):
         return "", None

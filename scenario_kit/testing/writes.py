@@ -19,7 +19,7 @@ _IMMUTABLE = ("name", "namespace", "uid")
 _SERVER_OWNED = ("creationTimestamp", "generation", "deletionTimestamp")
 
 
-def patched(document: Object, patch: Any, type_: PatchType) -> Object:
+def patch_document(document: Object, patch: Any, type_: PatchType) -> Object:
     """The document after a patch.
 
     Raises:
@@ -29,15 +29,15 @@ def patched(document: Object, patch: Any, type_: PatchType) -> Object:
         result = copy.deepcopy(document)
         try:
             for operation in patch:
-                result = jsonpatch.apply_patch(result, [_as_served(result, operation)])
+                result = jsonpatch.apply_patch(result, [_normalize_patch(result, operation)])
         except (jsonpatch.JsonPatchException, jsonpointer.JsonPointerException) as error:
             raise Rejected(f"the server rejected our request: {error}", status=422) from error
         return result
-    combined: Object = (merging.merge if type_ == "Merge" else merging.strategic)(copy.deepcopy(document), patch)
+    combined: Object = (merging.merge if type_ == "Merge" else merging.merge_strategic)(copy.deepcopy(document), patch)
     return combined
 
 
-def revised(served: Kind, current: Object, wanted: Object, subresource: str = "") -> Object | None:
+def revise_object(served: Kind, current: Object, wanted: Object, subresource: str = "") -> Object | None:
     """The object to store, or None where nothing changes.
 
     Raises:
@@ -59,14 +59,14 @@ def revised(served: Kind, current: Object, wanted: Object, subresource: str = ""
         raise Rejected("spec.selector: field is immutable", status=422)
     owned = {k: before[k] for k in _SERVER_OWNED if k in before}
     wanted["metadata"] = {**{k: v for k, v in wanted["metadata"].items() if k not in _SERVER_OWNED}, **owned}
-    if _content(wanted) == _content(current):
+    if _select_content(wanted) == _select_content(current):
         return None
-    if _spec(wanted) != _spec(current) and "generation" in wanted["metadata"]:
+    if _select_spec(wanted) != _select_spec(current) and "generation" in wanted["metadata"]:
         wanted["metadata"]["generation"] += 1
     return wanted
 
 
-def _as_served(document: Object, operation: Object) -> Object:
+def _normalize_patch(document: Object, operation: Object) -> Object:
     """The API server adds where RFC 6902 would refuse to replace: a member that an existing object lacks."""
     if operation.get("op") != "replace":
         return operation
@@ -80,10 +80,10 @@ def stamp(at: float) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))
 
 
-def _content(obj: Object) -> Object:
+def _select_content(obj: Object) -> Object:
     ignored = ("resourceVersion", "managedFields")
     return {**obj, "metadata": {k: v for k, v in obj["metadata"].items() if k not in ignored}}
 
 
-def _spec(obj: Object) -> Object:
+def _select_spec(obj: Object) -> Object:
     return {k: v for k, v in obj.items() if k not in ("metadata", "status")}

@@ -3,8 +3,8 @@
 from scenario_kit.trial.baseline import Baseline
 from scenario_kit.trial.context import TICK, Stopped, TrialContext
 from scenario_kit.trial.plan import Finish, RunStep, Skip, plan
-from scenario_kit.trial.run import alerts_now, lose, refuse, run
-from scenario_kit.trial.status import CONDITIONS, AlertNow, Condition, ConditionRow, TrialStatus, with_conditions
+from scenario_kit.trial.run import list_alerts_now, lose, refuse, run
+from scenario_kit.trial.status import CONDITIONS, AlertNow, Condition, ConditionRow, TrialStatus, set_conditions
 
 __all__ = [
     "CONDITIONS",
@@ -19,10 +19,10 @@ __all__ = [
     "Skip",
     "Stopped",
     "TrialStatus",
-    "alerts_now",
+    "list_alerts_now",
     "lose",
     "plan",
     "refuse",
     "run",
-    "with_conditions",
+    "set_conditions",
 ]

@@ -9,25 +9,25 @@ import msgspec
 
 from scenario_kit.errors import InfrastructureError, ScenarioKitError
 from scenario_kit.judge import alerts, control_runs, missing_alerts
-from scenario_kit.judge.expectations import of_distractors, of_faults
-from scenario_kit.judge.propagation_coverage import explained, unexplained
+from scenario_kit.judge.expectations import list_distractor_alerts, restrict_to_faults
+from scenario_kit.judge.propagation_coverage import check_unexplained, find_explained
 from scenario_kit.judge.resolved import EntryTraffic
 from scenario_kit.model import AlertExpectation, CheckResult, Finding, Severity, TrialStep
-from scenario_kit.model.alert_rule import DEADLINE_SLACK, alert_deadline, slowest
+from scenario_kit.model.alert_rule import DEADLINE_SLACK, compute_alert_deadline, find_slowest
 from scenario_kit.model.scenario import Expect
-from scenario_kit.observe import traffic
-from scenario_kit.observe.placement import placement
+from scenario_kit.observe import measure_traffic
+from scenario_kit.observe.placement import map_placement
 from scenario_kit.trial import extended_wait, noise, symptoms
 from scenario_kit.trial.baseline import Baseline
-from scenario_kit.trial.checks import await_checks, proven_gone
+from scenario_kit.trial.checks import await_checks, prove_gone
 from scenario_kit.trial.context import TICK, TRAFFIC_WINDOW, TrialContext
-from scenario_kit.trial.silent_hops import passages
+from scenario_kit.trial.silent_hops import measure_passages
 
 #: How far time moves between two looks while waiting for alerts, in seconds.
 _LOOK: Final = 60
 
 
-def stretch(context: TrialContext, start: float, seconds: float) -> float:
+def await_stretch(context: TrialContext, start: float, seconds: float) -> float:
     """Let time pass to ``start + seconds``; a wall clock is looked at on the way, a virtual one is not."""
     end = start + seconds
     while (now := context.clock.now()) < end:
@@ -48,52 +48,55 @@ def expect_quiet(context: TrialContext, step: TrialStep, index: int, start: floa
     injections = [i for i, s in enumerate(context.spec.steps) if s.kind == "inject"]
     made = [f.name for i in injections if i < index for f in context.chosen_faults(context.spec.steps[i])]
     if not made and step.use != "Sham":
-        start = _up(context, start)
-    end = stretch(context, start, step.seconds or context.runbook.windows.quiet)
+        start = _await_up(context, start)
+    end = await_stretch(context, start, step.seconds or context.runbook.windows.quiet)
     history, expect = context.history(), context.runbook.expect
     if made:
-        since, own = context.injected_at() or start, of_distractors(expect, map(context.runbook.fault, made))
-        return control_runs.control(history, expect, since, end, harmless=made, own=own)
+        since, own = context.injected_at() or start, list_distractor_alerts(expect, map(context.runbook.fault, made))
+        return control_runs.check_control(history, expect, since, end, harmless=made, own=own)
     if step.use == "Sham":
-        return control_runs.control(history, expect, start, end, sham=True)
-    served = served_between(context, max(start, end - TRAFFIC_WINDOW), end)
+        return control_runs.check_control(history, expect, start, end, sham=True)
+    served = measure_served(context, max(start, end - TRAFFIC_WINDOW), end)
     if served.requests is None:  # a pipeline that delivers nothing would look like peace
         raise InfrastructureError(
             f"no request at the entry '{context.runbook.app.entry}' was measured while it was quiet"
         )
     known = msgspec.structs.replace(context.baseline() or Baseline(), served=served)
     if any(s.kind == "hold" for s in context.spec.steps):
-        pods = symptoms.pods(context)
-        seen, placed = tuple(symptoms.look(context, pods)), placement(pods, context.runbook.app)
+        pods = symptoms.list_pods(context)
+        seen, placed = tuple(symptoms.look(context, pods)), map_placement(pods, context.runbook.app)
         known = msgspec.structs.replace(known, signs=seen, placement=placed)
     context.save_baseline(known)
     if injections:
-        return control_runs.quiet(history, expect, start, end)
-    return [*control_runs.control(history, expect, start, end), *control_runs.never_on(history, expect, start, end)]
+        return control_runs.check_quiet(history, expect, start, end)
+    return [
+        *control_runs.check_control(history, expect, start, end),
+        *control_runs.check_never_on(history, expect, start, end),
+    ]
 
 
-def _up(context: TrialContext, start: float) -> float:
+def _await_up(context: TrialContext, start: float) -> float:
     """When the app is up and the alerts of its start are over; ``start`` where they do not end in time."""
-    limit = start + slowest(context.runbook.rules) + DEADLINE_SLACK
-    while (calm := control_runs.faded(context.history(), context.runbook.expect, start)) is None:
+    limit = start + find_slowest(context.runbook.rules) + DEADLINE_SLACK
+    while (calm := control_runs.find_start_end(context.history(), context.runbook.expect, start)) is None:
         if context.clock.now() >= limit:
             return start
         context.wait(min(context.clock.now() + (_LOOK if context.virtual else TICK), limit))
     return calm
 
 
-def served_between(context: TrialContext, start: float, end: float) -> EntryTraffic:
+def measure_served(context: TrialContext, start: float, end: float) -> EntryTraffic:
     """Requests and errors at the entry, None where Prometheus has no series; seconds are those of the usual load."""
-    measured = traffic(context.metrics, context.namespace, context.runbook.app, start, end)
-    seconds = (end - start) * noise.offered(context, start, end)
+    measured = measure_traffic(context.metrics, context.namespace, context.runbook.app, start, end)
+    seconds = (end - start) * noise.measure_offered(context, start, end)
     return EntryTraffic(seconds=seconds, requests=measured.requests, errors=measured.errors)
 
 
-def deadlines(context: TrialContext) -> dict[AlertExpectation, float]:
+def compute_deadlines(context: TrialContext) -> dict[AlertExpectation, float]:
     """Seconds after injection by which each must-fire alert is due; the rule decides where the author does not."""
     rules = context.runbook.rules
     return {
-        e: float(alert_deadline(rules, e.name, e.within_seconds))
+        e: float(compute_alert_deadline(rules, e.name, e.within_seconds))
         for e in context.runbook.expect.alerts
         if e.alert_class == "MustFire"
     }
@@ -103,8 +106,8 @@ def expect_alerts(context: TrialContext, start: float) -> list[Finding]:
     """Each must-fire alert comes before its deadline. Looks are spaced, so a virtual hour costs few queries."""
     expect = context.runbook.expect
     first = context.injected_at() or start
-    counted = {e: at for e in expect.alerts if (at := _counted_from(context, e, start)) is not None}
-    due = {e: seconds for e, seconds in deadlines(context).items() if e in counted}
+    counted = {e: at for e in expect.alerts if (at := _find_counted_from(context, e, start)) is not None}
+    due = {e: seconds for e, seconds in compute_deadlines(context).items() if e in counted}
     since = {e: counted[e] if e.after else first for e in due}
     while True:
         history = context.history()
@@ -112,7 +115,7 @@ def expect_alerts(context: TrialContext, start: float) -> list[Finding]:
         waiting = [
             e
             for e in due
-            if now < counted[e] + due[e] and alerts.pending_must_fire(history, _only(expect, e), since[e])
+            if now < counted[e] + due[e] and alerts.list_pending(history, _restrict_to(expect, e), since[e])
         ]
         if not waiting:
             break
@@ -122,21 +125,23 @@ def expect_alerts(context: TrialContext, start: float) -> list[Finding]:
     _look_on(context, {e: since[e] for e in due})
     history = context.history()
     findings = [
-        f for e in due for f in alerts.fired(history, _only(expect, e), since[e], {e: due[e]}, counted_from=counted[e])
+        f
+        for e in due
+        for f in alerts.check_fired(history, _restrict_to(expect, e), since[e], {e: due[e]}, counted_from=counted[e])
     ]
     if findings and not any(t.onset(first) is not None for t in history.timelines):
-        beside = _beside(context)
-        findings = [missing_alerts.heard(f, beside, first) for f in findings]
+        beside = _judge_other_packs(context)
+        findings = [missing_alerts.explain_silence(f, beside, first) for f in findings]
     runbook, demanded = context.runbook, msgspec.structs.replace(expect, alerts=tuple(due))
     edges = runbook.ground_truth.propagation  # a draft may have none yet: SK116
     if runbook.outcome == "Incident" and edges and all(fault.scope == "Namespace" for fault in runbook.faults):
-        known = explained(runbook.faults, edges, runbook.app)
-        findings += unexplained(history, demanded, first, known)
+        known = find_explained(runbook.faults, edges, runbook.app)
+        findings += check_unexplained(history, demanded, first, known)
     closed = runbook.outcome == "Benign"
-    return findings + alerts.forbidden(history, expect, first, history.end, closed=closed)
+    return findings + alerts.check_forbidden(history, expect, first, history.end, closed=closed)
 
 
-def _beside(context: TrialContext) -> Mapping[str, missing_alerts.UnusedRules]:
+def _judge_other_packs(context: TrialContext) -> Mapping[str, missing_alerts.UnusedRules]:
     """What the rules of other packs say. They help whoever corrects a promise, and have no part in the verdict."""
     try:
         return context.beside()
@@ -151,11 +156,11 @@ def _look_on(context: TrialContext, since: Mapping[AlertExpectation, float]) -> 
     one it would cost a quarter of an hour.
     """
     history, expect = context.history(), context.runbook.expect
-    if context.virtual and any(alerts.pending_must_fire(history, _only(expect, e), since[e]) for e in since):
-        stretch(context, max(since.values()), slowest(context.runbook.rules) + DEADLINE_SLACK)
+    if context.virtual and any(alerts.list_pending(history, _restrict_to(expect, e), since[e]) for e in since):
+        await_stretch(context, max(since.values()), find_slowest(context.runbook.rules) + DEADLINE_SLACK)
 
 
-def _counted_from(context: TrialContext, expectation: AlertExpectation, start: float) -> float | None:
+def _find_counted_from(context: TrialContext, expectation: AlertExpectation, start: float) -> float | None:
     """The injection from which a deadline counts: that of its fault, else the latest one.
 
     None where the program does not inject that fault: then nothing is demanded of its alert.
@@ -165,13 +170,13 @@ def _counted_from(context: TrialContext, expectation: AlertExpectation, start: f
     return context.last_injected_at() or start
 
 
-def next_look(context: TrialContext, start: float) -> float:
+def choose_next_look(context: TrialContext, start: float) -> float:
     """When to look again: on a grid from the start of the step, so that an interrupted step looks at the same times."""
     spacing = _LOOK if context.virtual else TICK
     return start + (int(context.clock.now() - start) // spacing + 1) * spacing
 
 
-def _only(expect: Expect, expectation: AlertExpectation) -> Expect:
+def _restrict_to(expect: Expect, expectation: AlertExpectation) -> Expect:
     return msgspec.structs.replace(expect, alerts=(expectation,))
 
 
@@ -185,30 +190,30 @@ def hold(context: TrialContext, step: TrialStep, start: float) -> tuple[list[Fin
         context.history()
         pass_time(context, start)
     results = await_checks(context, context.runbook.expect.checks)
-    end = stretch(context, start, step.seconds or context.runbook.windows.hold)
+    end = await_stretch(context, start, step.seconds or context.runbook.windows.hold)
     history = context.history()
     known = context.baseline() or Baseline()
-    found = tuple(symptoms.new(context, known.signs))
-    context.save_baseline(msgspec.structs.replace(known, found=found, passages=passages(context, end)))
+    found = tuple(symptoms.find_new(context, known.signs))
+    context.save_baseline(msgspec.structs.replace(known, found=found, passages=measure_passages(context, end)))
     injected = context.injected_at() or start
     expect, outcome = context.runbook.expect, context.runbook.outcome
-    findings = [*(_unexpected(r) for r in results if r.answer != "True"), *proven_gone(context)]
+    findings = [*(_report_unexpected(r) for r in results if r.answer != "True"), *prove_gone(context)]
     if outcome == "NoIncident":
-        return [*findings, *control_runs.nothing(history, expect, injected, end)], results
+        return [*findings, *control_runs.check_nothing(history, expect, injected, end)], results
     if outcome == "Incident":
-        findings += alerts.held(history, expect, end)
+        findings += alerts.check_held(history, expect, end)
         # Whoever only wants to see what a fault does has not asked for alerts: that there are none is the answer.
         asked = any(s.kind == "expectAlerts" for s in context.spec.steps)
-        if asked and (quiet := missing_alerts.unnoticed(history, expect, injected)):
-            beside = _beside(context)
-            findings += [missing_alerts.heard(f, beside, injected) for f in quiet]
-    return findings + alerts.forbidden(history, expect, injected, end, closed=outcome == "Benign"), results
+        if asked and (quiet := missing_alerts.check_unnoticed(history, expect, injected)):
+            beside = _judge_other_packs(context)
+            findings += [missing_alerts.explain_silence(f, beside, injected) for f in quiet]
+    return findings + alerts.check_forbidden(history, expect, injected, end, closed=outcome == "Benign"), results
 
 
 def pass_time(context: TrialContext, start: float) -> None:
     """A live scenario in virtual time stands still until somebody advances its world: the solver sets the pace."""
     if not context.virtual:
-        context.wait(next_look(context, start))
+        context.wait(choose_next_look(context, start))
         return
     before = context.clock.now()
     while context.clock.now() == before:
@@ -216,7 +221,7 @@ def pass_time(context: TrialContext, start: float) -> None:
         context.settle()
 
 
-def _unexpected(result: CheckResult) -> Finding:
+def _report_unexpected(result: CheckResult) -> Finding:
     return Finding(
         code="SK328",
         severity=Severity.ERROR,
@@ -242,35 +247,35 @@ def expect_still_firing(context: TrialContext, step: TrialStep, start: float) ->
     """
     runbook = context.runbook
     windows = runbook.windows
-    end = stretch(context, start, step.seconds or windows.still_firing)
+    end = await_stretch(context, start, step.seconds or windows.still_firing)
     expect = runbook.expect
     if step.faults:
         left = [runbook.fault(name) for name in step.faults]
-        expect = of_faults(expect, left, runbook.ground_truth.propagation)
+        expect = restrict_to_faults(expect, left, runbook.ground_truth.propagation)
     code = "SK403" if step.faults and step.use == "Fix" else _STILL[step.use]
 
     def cleared(since: float) -> list[Finding]:
         history = context.history()
-        found = alerts.still_firing(history, expect, since, code=code, procedure=step.name)
+        found = alerts.check_still_firing(history, expect, since, code=code, procedure=step.name)
         if step.use == "Undo":
-            return [_unlabelled(context, step, each) for each in found]
-        return found or alerts.left_firing(history, runbook.expect, since, step.faults)
+            return [_report_unlabelled(context, step, each) for each in found]
+        return found or alerts.check_left_firing(history, runbook.expect, since, step.faults)
 
-    again = extended_wait.again(context, start)
+    again = extended_wait.compute_recurrence_time(context, start)
     if (found := cleared(end)) and not step.seconds and start + again > end:
-        stretch(context, start, again)
+        await_stretch(context, start, again)
         found = cleared(end)
     if found or step.seconds:
         return found
-    last = stretch(context, start, windows.resolve)
+    last = await_stretch(context, start, windows.resolve)
     if not cleared(last):
         return []
     # What is off for a moment has not cleared, nor has what takes as long to come back as it took to come.
-    stretch(context, last, max(again, windows.clear))
+    await_stretch(context, last, max(again, windows.clear))
     return cleared(last)
 
 
-def _unlabelled(context: TrialContext, step: TrialStep, finding: Finding) -> Finding:
+def _report_unlabelled(context: TrialContext, step: TrialStep, finding: Finding) -> Finding:
     """What is told where undoing one object that no label names clears the alerts."""
     before = next(s for s in reversed(context.spec.steps) if s.kind == "change" and s.name == step.name)
     return msgspec.structs.replace(

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from scenario_kit.changes.operations import object_reference
-from scenario_kit.judge.collateral_changes import Write, altered
+from scenario_kit.changes.operations import make_object_reference
+from scenario_kit.judge.collateral_changes import Write, find_alterations
 from scenario_kit.judge.resolved import Resolution
-from scenario_kit.model.involved import involved
+from scenario_kit.model.involved import list_involved
 from scenario_kit.trial import noise
 from scenario_kit.trial.context import TrialContext
 
 
-def intact(context: TrialContext) -> Resolution:
+def check_integrity(context: TrialContext) -> Resolution:
     """Nothing of the app differs from how it was deployed that no fault changed."""
     runbook = context.runbook
-    kinds = {(r.kind, r.group, r.namespace) for o in runbook.objects if (r := object_reference(o, context.namespace))}
+    kinds = {
+        (r.kind, r.group, r.namespace) for o in runbook.objects if (r := make_object_reference(o, context.namespace))
+    }
     now = [o for kind, group, namespace in sorted(kinds) for o in context.cluster.list(kind, namespace, group=group)]
     done = [*context.engine.recorded("Fault/"), *context.engine.recorded(noise.GROUP)]
     writes = [Write(e.prior, e.after) for r in done for e in r.entries]
-    parts = involved(runbook.faults, runbook.expect, runbook.ground_truth.propagation)
-    problems = altered(runbook.app, runbook.objects, now, writes, parts)
+    parts = list_involved(runbook.faults, runbook.expect, runbook.ground_truth.propagation)
+    problems = find_alterations(runbook.app, runbook.objects, now, writes, parts)
     return Resolution(answer="False" if problems else "True", reasons=tuple(problems))

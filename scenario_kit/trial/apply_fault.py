@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from scenario_kit.changes import Engine
-from scenario_kit.changes.operations import object_reference
+from scenario_kit.changes.operations import make_object_reference
 from scenario_kit.errors import CapabilityMissing, InfrastructureError, Rejected
 from scenario_kit.model import Change, Fault, Reference
 from scenario_kit.trial.checks import await_until
@@ -65,7 +65,7 @@ def _await_injector(context: TrialContext, fault: Fault, change: Change) -> None
     Whoever finds the request itself at fault, manager or daemon, says the same however often it is asked.
     """
     assert change.chaos is not None
-    ref = object_reference(change.chaos, context.namespace)
+    ref = make_object_reference(change.chaos, context.namespace)
     deadline = context.clock.now() + _CHAOS_DEADLINE
     while True:
         live = context.cluster.get(ref)

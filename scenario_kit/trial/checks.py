@@ -16,7 +16,7 @@ from scenario_kit.trial.context import TICK, TrialContext
 _LASTING: Final = ("Object", "Workload", "Pod")
 
 
-def answer(context: TrialContext, check: Check, now: float) -> CheckResult:
+def answer_check(context: TrialContext, check: Check, now: float) -> CheckResult:
     """The answer to a check on the app of this trial."""
     return evaluate_check(
         check, context.cluster, context.metrics, context.namespace, now, others=context.runbook.namespaces
@@ -33,7 +33,7 @@ def await_checks(context: TrialContext, checks: Sequence[Check]) -> list[CheckRe
         for index, check in enumerate(checks):
             known = results.get(index)
             if known is None or (known.answer != "True" and now <= start + check.within_seconds):
-                results[index] = answer(context, check, now)
+                results[index] = answer_check(context, check, now)
         waiting = [i for i, r in results.items() if r.answer != "True" and now < start + checks[i].within_seconds]
         if not waiting:
             return [results[i] for i in range(len(checks))]
@@ -48,7 +48,7 @@ def await_until(context: TrialContext, until: Until) -> CheckResult:
     return await_checks(context, [msgspec.structs.replace(until.check, within_seconds=until.within_seconds)])[0]
 
 
-def proven_gone(context: TrialContext) -> list[Finding]:
+def prove_gone(context: TrialContext) -> list[Finding]:
     """A finding for each fault that is in force although everything that is to prove it gone is true."""
     now, injected = context.clock.now(), {r.group for r in context.engine.done("Fault/")}
     findings = []
@@ -56,7 +56,7 @@ def proven_gone(context: TrialContext) -> list[Finding]:
         checks = context.engine.placed(fault.undone)
         if not checks or f"Fault/{fault.name}" not in injected or fault.persistence not in _LASTING:
             continue
-        results = [answer(context, check, now) for check in checks]
+        results = [answer_check(context, check, now) for check in checks]
         if all(result.answer == "True" for result in results):
             findings.append(
                 Finding(

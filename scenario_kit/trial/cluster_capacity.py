@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from scenario_kit.model import Object
-from scenario_kit.model.pod_resources import pod_takes
-from scenario_kit.model.quantity import number
+from scenario_kit.model.pod_resources import sum_pod_needs
+from scenario_kit.model.quantity import parse_quantity
 
 #: What the scheduler says of a node on which there is not enough of a resource, or no place for one more pod.
 _FULL = ("Insufficient ", "Too many pods")
 _ENDED = ("Succeeded", "Failed")
 
 
-def taken(own: Sequence[Object], others: Iterable[Object], nodes: Iterable[Object]) -> str:
+def explain_taken(own: Sequence[Object], others: Iterable[Object], nodes: Iterable[Object]) -> str:
     """What others take that pods of the app wait for, as a sentence; empty where it is not their fault.
 
     Args:
@@ -22,19 +22,19 @@ def taken(own: Sequence[Object], others: Iterable[Object], nodes: Iterable[Objec
         others: all other pods of the cluster.
         nodes: those of the cluster.
     """
-    waiting = [p for p in own if _no_room(p)]
+    waiting = [p for p in own if _is_unschedulable(p)]
     if not waiting:
         return ""
-    beside = Counter(p["metadata"]["namespace"] for p in others if _placed(p))
-    there = _allocatable(nodes)
-    asked = _asked(own)
+    beside = Counter(p["metadata"]["namespace"] for p in others if _is_placed(p))
+    there = _sum_allocatable(nodes)
+    asked = _sum_requests(own)
     if not beside or any(amount > there.get(name, 0.0) for name, amount in asked.items()):
         return ""
     most = ", ".join(f"{namespace} ({count})" for namespace, count in beside.most_common(3))
     return f"{len(waiting)} pods of the app wait for room, {sum(beside.values())} pods of others run here: {most}"
 
 
-def _no_room(pod: Object) -> bool:
+def _is_unschedulable(pod: Object) -> bool:
     conditions = (pod.get("status") or {}).get("conditions") or ()
     return any(
         c.get("type") == "PodScheduled"
@@ -44,20 +44,20 @@ def _no_room(pod: Object) -> bool:
     )
 
 
-def _placed(pod: Object) -> bool:
+def _is_placed(pod: Object) -> bool:
     return bool(pod["spec"].get("nodeName")) and (pod.get("status") or {}).get("phase") not in _ENDED
 
 
-def _allocatable(nodes: Iterable[Object]) -> dict[str, float]:
+def _sum_allocatable(nodes: Iterable[Object]) -> dict[str, float]:
     total: Counter[str] = Counter()
     for node in nodes:
         if not (node.get("spec") or {}).get("unschedulable"):
-            total.update({name: number(amount) for name, amount in node["status"]["allocatable"].items()})
+            total.update({name: parse_quantity(amount) for name, amount in node["status"]["allocatable"].items()})
     return dict(total)
 
 
-def _asked(pods: Iterable[Object]) -> dict[str, float]:
+def _sum_requests(pods: Iterable[Object]) -> dict[str, float]:
     total: Counter[str] = Counter()
     for pod in pods:
-        total.update(pod_takes(pod["spec"]))
+        total.update(sum_pod_needs(pod["spec"]))
     return dict(total)

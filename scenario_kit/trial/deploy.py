@@ -8,9 +8,9 @@ from typing import Final
 
 import msgspec
 
-from scenario_kit.changes import chaos, reach, settled
-from scenario_kit.changes.operations import object_reference
-from scenario_kit.changes.three_way_restore import wanted
+from scenario_kit.changes import chaos, is_settled, reach
+from scenario_kit.changes.operations import make_object_reference
+from scenario_kit.changes.three_way_restore import strip_to_desired
 from scenario_kit.errors import AlreadyExists, Forbidden, GuardRailError, InfrastructureError, NotFound
 from scenario_kit.judge import invariants, leftovers
 from scenario_kit.model import Finding, Object, Reference, Severity
@@ -45,32 +45,32 @@ def deploy(context: TrialContext) -> list[Finding]:
 
     Nothing is created for a runbook with chaos that would leave the app.
     """
-    if strays := _strays(context):
+    if strays := _find_strays(context):
         return strays
     if context.baseline() is None:
         _refuse_foreign(context)
         context.save_baseline(Baseline(snapshot=snapshot(context.cluster)))
-    _create(context, [_namespace(name) for name in context.everywhere])
-    _create(context, _access(context))
+    _create(context, [_build_namespace(name) for name in context.everywhere])
+    _create(context, _build_access(context))
     _await_secrets(context)
     _create(context, context.runbook.objects)
     deadline = context.clock.now() + READY_DEADLINE
     context.settle()
-    while waiting := _unready(context):
+    while waiting := _list_unready(context):
         if context.clock.now() >= deadline:
             _refuse_full(context)
-            return [_not_ready(waiting)]
+            return [_report_not_ready(waiting)]
         context.wait(context.clock.now() + (TICK if context.virtual else 2))
     _remember(context)
     return []
 
 
-def _strays(context: TrialContext) -> list[Finding]:
+def _find_strays(context: TrialContext) -> list[Finding]:
     """What any change of the runbook would reach outside of the app, whether or not this trial makes it."""
     runbook = context.runbook
     changes = [c for f in runbook.faults for c in (*f.changes, *f.undo)]
     changes += [c for p in runbook.procedures for c in p.solution.changes]
-    return list(reach.findings(changes, runbook.reach, context.namespace))
+    return list(reach.report_strays(changes, runbook.reach, context.namespace))
 
 
 def _refuse_foreign(context: TrialContext) -> None:
@@ -92,7 +92,7 @@ def _refuse_full(context: TrialContext) -> None:
     pods, nodes = context.cluster.list("Pod"), context.cluster.list("Node")
     own = [p for p in pods if p["metadata"]["namespace"] in context.everywhere]
     others = [p for p in pods if p["metadata"]["namespace"] not in context.everywhere]
-    if said := cluster_capacity.taken(own, others, nodes):
+    if said := cluster_capacity.explain_taken(own, others, nodes):
         raise InfrastructureError(
             f"the cluster is full: {said}", fix="wait for the others to end, or run fewer at once"
         )
@@ -119,7 +119,7 @@ def _create(context: TrialContext, objects: Iterable[Object]) -> None:
         list(pool.map(one, bindings))
 
 
-def _namespace(name: str) -> Object:
+def _build_namespace(name: str) -> Object:
     """A namespace with the label by which the operator is allowed to write in it."""
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": dict([OWNED])}}
 
@@ -141,12 +141,12 @@ def _await_secrets(context: TrialContext) -> None:
                 context.idle(0.2)
 
 
-def _access(context: TrialContext) -> list[Object]:
+def _build_access(context: TrialContext) -> list[Object]:
     """What a solver may do in the app's namespaces; chaos objects only where the scenario shows them."""
-    return [o for name in context.everywhere for o in _access_to(context, name)]
+    return [o for name in context.everywhere for o in _build_access_to(context, name)]
 
 
-def _access_to(context: TrialContext, namespace: str) -> list[Object]:
+def _build_access_to(context: TrialContext, namespace: str) -> list[Object]:
     subject = {"kind": "User", "name": _SOLVER_ROLE, "apiGroup": "rbac.authorization.k8s.io"}
     # We have no other right to the Secrets of the app.
     own = {"kind": "ServiceAccount", "name": OPERATOR, "namespace": MANAGEMENT_NAMESPACE}
@@ -156,7 +156,7 @@ def _access_to(context: TrialContext, namespace: str) -> list[Object]:
     objects: list[Object] = [
         {"apiVersion": api, "kind": "RoleBinding", "metadata": metadata, "subjects": [subject, own], "roleRef": role}
     ]
-    if kinds := _readable_chaos(context):
+    if kinds := _list_readable_chaos(context):
         extra = {"name": f"{_SOLVER_ROLE}-extra", "namespace": namespace}
         rule = {"apiGroups": [CHAOS_GROUP], "resources": kinds, "verbs": ["get", "list", "watch", "delete"]}
         ref = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": extra["name"]}
@@ -167,7 +167,7 @@ def _access_to(context: TrialContext, namespace: str) -> list[Object]:
     return objects
 
 
-def _readable_chaos(context: TrialContext) -> list[str]:
+def _list_readable_chaos(context: TrialContext) -> list[str]:
     """Resources of Chaos Mesh for the solver. Beside a hidden fault only the kinds that are shown, without the objects
     that the manager keeps for each pod: those name every experiment that hits it."""
     faults = context.runbook.faults
@@ -181,11 +181,11 @@ def _hides(context: TrialContext) -> bool:
     return any(f.visibility == "Hidden" for f in context.runbook.faults)
 
 
-def _unready(context: TrialContext) -> list[str]:
-    return sorted(f"{o['kind']}/{o['metadata']['name']}" for o in context.contents(*WORKLOADS) if not settled(o))
+def _list_unready(context: TrialContext) -> list[str]:
+    return sorted(f"{o['kind']}/{o['metadata']['name']}" for o in context.contents(*WORKLOADS) if not is_settled(o))
 
 
-def _not_ready(waiting: list[str]) -> Finding:
+def _report_not_ready(waiting: list[str]) -> Finding:
     return Finding(
         code="SK301",
         severity=Severity.ERROR,
@@ -198,7 +198,7 @@ def _not_ready(waiting: list[str]) -> Finding:
 
 def _remember(context: TrialContext) -> None:
     baseline = context.baseline() or Baseline()
-    guarded = invariants.baseline(context.guarded(), context.runbook.app, context.runbook.usual)
+    guarded = invariants.take_baseline(context.guarded(), context.runbook.app, context.runbook.usual)
     ready = context.clock.now() if baseline.ready_at is None else baseline.ready_at
     context.save_baseline(
         msgspec.structs.replace(baseline, namespace_uid=context.identity(), guards=guarded, ready_at=ready)
@@ -214,7 +214,7 @@ def snapshot(cluster: Cluster) -> dict[str, str]:
         return {
             f"{k.kind}.{k.group}/{o['metadata']['name']}"
             if k.group
-            else f"{k.kind}/{o['metadata']['name']}": leftovers.digest(wanted(o))
+            else f"{k.kind}/{o['metadata']['name']}": leftovers.digest(strip_to_desired(o))
             for k, objects in listed
             for o in objects
         }
@@ -227,14 +227,14 @@ def _list(cluster: Cluster, kind: Kind, namespace: str) -> list[Object]:
         return []
 
 
-def _contents(cluster: Cluster, namespace: str) -> list[Object]:
+def _list_contents(cluster: Cluster, namespace: str) -> list[Object]:
     kinds = [k for k in cluster.kinds() if k.namespaced and k.group not in _NOT_STATE]
     kinds = [k for k in kinds if k.kind not in leftovers.IGNORED_KINDS]
     with ThreadPoolExecutor(_PARALLEL) as pool:
         return [o for objects in pool.map(lambda k: _list(cluster, k, namespace), kinds) for o in objects]
 
 
-def teardown(context: TrialContext) -> list[Finding]:
+def tear_down(context: TrialContext) -> list[Finding]:
     """Undo every change, prove it, then remove the app and its namespace.
 
     Raises:
@@ -251,13 +251,13 @@ def teardown(context: TrialContext) -> list[Finding]:
         context.clock.wait(context.clock.now() + (TICK if context.virtual else 1))
     baseline = context.baseline() or Baseline()
     if baseline.undone is None:  # asked once: when this is taken up again, parts of the app may be gone already
-        baseline = msgspec.structs.replace(baseline, undone=tuple(_undone(context)))
+        baseline = msgspec.structs.replace(baseline, undone=tuple(_undo_all(context)))
         context.save_baseline(baseline)
     remove(context, deadline)
     return list(baseline.undone or ())
 
 
-def _undone(context: TrialContext) -> list[Finding]:
+def _undo_all(context: TrialContext) -> list[Finding]:
     findings = []
     injected = {r.group for r in context.engine.recorded("Fault/")}
     for fault in context.runbook.faults:
@@ -283,22 +283,22 @@ def remove(context: TrialContext, deadline: float) -> None:
     """Delete the contents first: an emptied namespace goes by itself, a full one waits for a back-off."""
     if not any(context.homes().values()):
         return
-    while rest := _rest(context):
-        staying = _nobodys(rest)
+    while rest := _list_rest(context):
+        staying = _list_unowned(rest)
         with ThreadPoolExecutor(_PARALLEL) as pool:
-            list(pool.map(lambda o: context.cluster.delete(object_reference(o, context.namespace)), staying))
+            list(pool.map(lambda o: context.cluster.delete(make_object_reference(o, context.namespace)), staying))
         if context.clock.now() >= deadline:
             where = " and ".join(context.everywhere)
-            raise InfrastructureError(f"{len(rest)} objects of {where} are still there: {_names(rest)}")
+            raise InfrastructureError(f"{len(rest)} objects of {where} are still there: {_format_names(rest)}")
         now = context.clock.now()
         context.clock.wait(now if context.virtual else now + 1)
-        if context.virtual and _rest(context):
+        if context.virtual and _list_rest(context):
             context.clock.wait(now + TICK)
     for name in context.everywhere:
         context.cluster.delete(Reference("Namespace", name))
 
 
-def _nobodys(rest: list[Object]) -> list[Object]:
+def _list_unowned(rest: list[Object]) -> list[Object]:
     """Those that nobody removes already: they have no owner, they are not going, and no controller keeps them.
 
     Endpoints go with the Service of their name, though they name no owner. Deleted before it, they come back. The
@@ -320,25 +320,25 @@ def _is_access(obj: Object) -> bool:
     return bool(obj["kind"] == "RoleBinding" and obj["metadata"]["name"] == _SOLVER_ROLE)
 
 
-def _rest(context: TrialContext) -> list[Object]:
-    return [o for name in context.everywhere for o in _contents(context.cluster, name) if _ours(o)]
+def _list_rest(context: TrialContext) -> list[Object]:
+    return [o for name in context.everywhere for o in _list_contents(context.cluster, name) if _is_ours(o)]
 
 
-def _ours(obj: Object) -> bool:
-    return bool(leftovers.leftovers([obj]))
+def _is_ours(obj: Object) -> bool:
+    return bool(leftovers.list_leftovers([obj]))
 
 
-def _names(objects: list[Object]) -> str:
+def _format_names(objects: list[Object]) -> str:
     return ", ".join(f"{o['kind']}/{o['metadata']['name']}" for o in objects[:5])
 
 
 def expect_clean(context: TrialContext) -> list[Finding]:
     """The cluster equals the snapshot; only then are the receipts dropped."""
     baseline = context.baseline() or Baseline()
-    contents = [o for name in context.everywhere for o in _contents(context.cluster, name)]
+    contents = [o for name in context.everywhere for o in _list_contents(context.cluster, name)]
     if _hides(context):
         for name in context.everywhere:
-            contents += chaos.aimed_at(context.cluster, context.management, at=name)
+            contents += chaos.list_aimed(context.cluster, context.management, at=name)
     findings = leftovers.compare(baseline.snapshot, snapshot(context.cluster), contents)
     if not findings:
         context.engine.forget()

@@ -5,21 +5,21 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Final
 
-from scenario_kit.changes import settled
-from scenario_kit.changes.operations import object_reference
+from scenario_kit.changes import is_settled
+from scenario_kit.changes.operations import make_object_reference
 from scenario_kit.changes.three_way_restore import RESTARTED
 from scenario_kit.errors import Rejected
 from scenario_kit.judge import resolved
-from scenario_kit.judge.expectations import label, of_class, of_distractors
+from scenario_kit.judge.expectations import label, list_by_class, list_distractor_alerts
 from scenario_kit.model import Finding, Object, Severity, TrialStep
-from scenario_kit.model.alert_rule import slowest
-from scenario_kit.model.reference import WORKLOADS, Reference, bare
+from scenario_kit.model.alert_rule import find_slowest
+from scenario_kit.model.reference import WORKLOADS, Reference, strip_reference
 from scenario_kit.model.scenario import LABELLED
-from scenario_kit.render.config_consumers import readers
-from scenario_kit.render.objects import spelled
+from scenario_kit.render.config_consumers import find_readers
+from scenario_kit.render.objects import format_reference
 from scenario_kit.trial import extended_wait, rollouts
-from scenario_kit.trial.alert_steps import stretch
-from scenario_kit.trial.checks import answer
+from scenario_kit.trial.alert_steps import await_stretch
+from scenario_kit.trial.checks import answer_check
 from scenario_kit.trial.context import TrialContext
 
 #: Seconds that an alert which nobody promised may take to end, beyond what its rule remembers.
@@ -47,18 +47,18 @@ def lasts(context: TrialContext, step: TrialStep, index: int, repaired: float) -
     if injected is None:
         return []
     return (
-        _returning(context, step, injected, repaired)
-        or _biting(context, step)
-        or _lingering(context, step, injected, repaired)
-        or _startable(context, step, index)
+        _check_recurrence(context, step, injected, repaired)
+        or _check_biting(context, step)
+        or _check_lingering(context, step, injected, repaired)
+        or _check_restart(context, step, index)
     )
 
 
-def _returning(context: TrialContext, step: TrialStep, injected: float, repaired: float) -> list[Finding]:
+def _check_recurrence(context: TrialContext, step: TrialStep, injected: float, repaired: float) -> list[Finding]:
     """What was only put off comes back in the time that it took to come."""
     expect, cleared = context.runbook.expect, context.clock.now()
-    developed = resolved.developed(context.history(), expect, injected, repaired)
-    stretch(context, repaired, extended_wait.again(context, repaired))
+    developed = resolved.measure_development(context.history(), expect, injected, repaired)
+    await_stretch(context, repaired, extended_wait.compute_recurrence_time(context, repaired))
     return [
         Finding(
             code="SK412",
@@ -69,11 +69,11 @@ def _returning(context: TrialContext, step: TrialStep, injected: float, repaired
             why="what comes back was not repaired",
             fix="let the solution repair the cause",
         )
-        for timeline, at in resolved.returned(context.history(), expect, cleared)
+        for timeline, at in resolved.find_returned(context.history(), expect, cleared)
     ]
 
 
-def _biting(context: TrialContext, step: TrialStep) -> list[Finding]:
+def _check_biting(context: TrialContext, step: TrialStep) -> list[Finding]:
     """Faults of which everything that proved them is as true as before, although a repair of them is no workaround."""
     runbook, now = context.runbook, context.clock.now()
     if runbook.ground_truth.causes_join == "Conjunctive":  # one of several was to be repaired
@@ -82,7 +82,7 @@ def _biting(context: TrialContext, step: TrialStep) -> list[Finding]:
     for fault in runbook.faults:
         if fault.role not in LABELLED or fault.mitigation != "Native" or not context.engine.done(f"Fault/{fault.name}"):
             continue
-        results = [answer(context, check, now) for check in context.engine.placed(fault.effect)]
+        results = [answer_check(context, check, now) for check in context.engine.placed(fault.effect)]
         if results and all(result.answer == "True" for result in results):
             findings.append(
                 Finding(
@@ -99,14 +99,14 @@ def _biting(context: TrialContext, step: TrialStep) -> list[Finding]:
     return findings
 
 
-def _lingering(context: TrialContext, step: TrialStep, injected: float, repaired: float) -> list[Finding]:
+def _check_lingering(context: TrialContext, step: TrialStep, injected: float, repaired: float) -> list[Finding]:
     """Once the incident is over, everything that the fault raised ends, too, as soon as its rule has forgotten."""
     expect = context.runbook.expect
-    own = of_distractors(expect, context.runbook.faults)
-    if not (left := resolved.lingering(context.history(), expect, injected, repaired, own)):
+    own = list_distractor_alerts(expect, context.runbook.faults)
+    if not (left := resolved.find_lingering(context.history(), expect, injected, repaired, own)):
         return []
-    seconds = max(slowest(context.runbook.rules, t.name) for t in left) + _LINGERING_SLACK
-    stretch(context, context.clock.now(), seconds)
+    seconds = max(find_slowest(context.runbook.rules, t.name) for t in left) + _LINGERING_SLACK
+    await_stretch(context, context.clock.now(), seconds)
     return [
         Finding(
             code="SK411",
@@ -117,44 +117,46 @@ def _lingering(context: TrialContext, step: TrialStep, injected: float, repaired
             why="an incident of which a part goes on is not over, whether that part was promised or not",
             fix="let the solution repair that as well; if the alert has nothing to do with the fault, it is background",
         )
-        for timeline in resolved.lingering(context.history(), expect, injected, repaired, own)
+        for timeline in resolved.find_lingering(context.history(), expect, injected, repaired, own)
         if timeline.name in {t.name for t in left}
     ]
 
 
-def _startable(context: TrialContext, step: TrialStep, index: int) -> list[Finding]:
+def _check_restart(context: TrialContext, step: TrialStep, index: int) -> list[Finding]:
     """The workloads that were hit or repaired are restarted, as the next release will do: damage may show only then.
 
     Triggers and distractors are taken back before, as far as they can be: what they do to a start is their matter.
     """
-    concerned = _concerned(context, index)
+    concerned = _list_concerned(context, index)
     for fault in context.runbook.faults:
         if fault.role not in LABELLED:
             context.engine.undo_group(f"Fault/{fault.name}")
     context.settle()
-    whole = [o for o in rollouts.live(context, concerned) if settled(o)]
+    whole = [o for o in rollouts.list_live(context, concerned) if is_settled(o)]
     restarted = {(o["kind"], o["metadata"]["name"]) for o in whole}
     at = datetime.fromtimestamp(context.clock.now(), UTC).isoformat(timespec="microseconds")
     # Nothing has to take that back: without a receipt it is several times as fast.
-    for ref in sorted(object_reference(o, context.namespace) for o in whole):
+    for ref in sorted(make_object_reference(o, context.namespace) for o in whole):
         try:
             context.cluster.patch(ref, {"spec": {"template": {"metadata": {"annotations": {RESTARTED: at}}}}})
         except Rejected as problem:
-            return [_unstartable(step, f"{ref.kind}/{ref.name}", problem.message)]
+            return [_report_unstartable(step, f"{ref.kind}/{ref.name}", problem.message)]
     context.settle()
     left = rollouts.roll_out(context, restarted, _ROLLOUT)
     if not left:
-        stretch(context, context.clock.now(), _STAYS)
-        left = rollouts.rolling(context, restarted)
-    told = [(spelled(o, context.namespace), _why(o)) for o in left]
+        await_stretch(context, context.clock.now(), _STAYS)
+        left = rollouts.list_rolling(context, restarted)
+    told = [(format_reference(o, context.namespace), _explain_rollout(o)) for o in left]
     if len(told) <= _TOLD:
-        return [_unstartable(step, target, why) for target, why in told]
+        return [_report_unstartable(step, target, why) for target, why in told]
     some = "; ".join(f"{target}: {why}" for target, why in told[:_TOLD])
     names = ", ".join(target for target, _ in told[_TOLD:])
-    return [_unstartable(step, f"{len(told)} of {len(restarted)} workloads", f"{some}; and so on: {names}", "do")]
+    return [
+        _report_unstartable(step, f"{len(told)} of {len(restarted)} workloads", f"{some}; and so on: {names}", "do")
+    ]
 
 
-def _concerned(context: TrialContext, index: int) -> set[tuple[str, str]]:
+def _list_concerned(context: TrialContext, index: int) -> set[tuple[str, str]]:
     """The app's workloads that alerted, that labelled faults or the solutions of this program touch, or that read it.
 
     All of them where it governs pods that do not name it. ``index`` is the step's: what was carried out before it is
@@ -165,19 +167,22 @@ def _concerned(context: TrialContext, index: int) -> set[tuple[str, str]]:
     changes = [c for s in carried for c in runbook.procedure(s.use, s.name).solution.changes]
     faults = [f for f in runbook.faults if f.role in LABELLED]
     texts = [c.target for c in changes if c.target]
-    texts += [spelled(body, context.namespace) for c in changes if (body := c.create or c.apply)]
+    texts += [format_reference(body, context.namespace) for c in changes if (body := c.create or c.apply)]
     texts += [text for f in faults for text in (f.target, *(e.ref for e in f.entities))]
     touched = [Reference.parse(text) for text in texts]
     workloads = {(o["kind"], o["metadata"]["name"]) for o in runbook.objects if o["kind"] in WORKLOADS}
     if any(ref.kind in _GOVERNING for ref in touched):
         return workloads
-    named = {bare(e.on) for e in of_class(runbook.expect, "MustFire") if e.on}
+    named = {strip_reference(e.on) for e in list_by_class(runbook.expect, "MustFire") if e.on}
     for ref in touched:
-        named |= {(ref.kind, ref.name), *(bare(reader) for reader in readers(runbook.objects, ref, context.namespace))}
+        named |= {
+            (ref.kind, ref.name),
+            *(strip_reference(reader) for reader in find_readers(runbook.objects, ref, context.namespace)),
+        }
     return named & workloads
 
 
-def _why(workload: Object) -> str:
+def _explain_rollout(workload: Object) -> str:
     """What a workload says about a rollout that does not get through."""
     if workload["spec"].get("paused"):
         return "it is paused"
@@ -186,7 +191,7 @@ def _why(workload: Object) -> str:
     return told[0] if told else f"its pods do not come up, or do not stay, within {_ROLLOUT} s"
 
 
-def _unstartable(step: TrialStep, target: str, why: str, does: str = "does") -> Finding:
+def _report_unstartable(step: TrialStep, target: str, why: str, does: str = "does") -> Finding:
     return Finding(
         code="SK419",
         severity=Severity.ERROR,

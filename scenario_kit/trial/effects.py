@@ -8,12 +8,12 @@ from typing import Final
 from scenario_kit.judge.effects import describe_crashes, describe_losses, list_affected
 from scenario_kit.model import Check, CheckResult, Fault, Finding, Reference, Severity
 from scenario_kit.model.check import ObjectCheck
-from scenario_kit.model.reference import WORKLOADS, bare, groupless
+from scenario_kit.model.reference import WORKLOADS, strip_group, strip_reference
 from scenario_kit.observe import symptoms
-from scenario_kit.observe.entities import by_name
+from scenario_kit.observe.entities import find_by_name
 from scenario_kit.trial.context import TRAFFIC_WINDOW, TrialContext
 from scenario_kit.trial.silent_hops import measure_work
-from scenario_kit.trial.symptoms import pods
+from scenario_kit.trial.symptoms import list_pods
 
 #: The last seconds before the decision in which trouble must show: what a rollout brings with it is over by then.
 _RECENT: Final = 120
@@ -48,24 +48,24 @@ def _asks_controller(check: ObjectCheck) -> bool:
 def _collect(context: TrialContext, fault: Fault, since: float, *, beside: bool) -> list[str]:
     app, now = context.runbook.app, context.clock.now()
     names = list_affected(app, _list_hit(context, fault) or [c.name for c in app.components])
-    workloads = {groupless(c.workload) for c in app.components if c.name in names}
-    running = [(by_name(pod["metadata"]["name"], app), pod) for pod in pods(context)]
+    workloads = {strip_group(c.workload) for c in app.components if c.name in names}
+    running = [(find_by_name(pod["metadata"]["name"], app), pod) for pod in list_pods(context)]
     crashed = describe_crashes([each for each in running if each[0] in workloads], since)
     first = context.injected_at() or since
     before = measure_work(context, first - TRAFFIC_WINDOW, first)
     during = measure_work(context, max(since, now - _RECENT), now)
-    waiting = symptoms.hindered((p for _, p in running), app, groupless(fault.target)) if beside else []
+    waiting = symptoms.explain_hindered((p for _, p in running), app, strip_group(fault.target)) if beside else []
     return [*crashed, *describe_losses(names, before, during), *waiting]
 
 
 def _list_hit(context: TrialContext, fault: Fault) -> list[str]:
     """Return the components that a fault touches, by its target, what it writes and what it calls a cause or victim."""
     refs = (fault.target, *(e.ref for e in fault.entities), *(c.target for c in fault.changes))
-    touched = {bare(ref) for ref in refs if ref}
+    touched = {strip_reference(ref) for ref in refs if ref}
     return [
         c.name
         for c in context.runbook.app.components
-        if bare(c.workload) in touched or (c.service and ("Service", c.service) in touched)
+        if strip_reference(c.workload) in touched or (c.service and ("Service", c.service) in touched)
     ]
 
 

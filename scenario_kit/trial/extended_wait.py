@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scenario_kit.judge import resolved
-from scenario_kit.judge.capacity_relief import raised
+from scenario_kit.judge.capacity_relief import find_raised
 from scenario_kit.judge.collateral_changes import Write
 from scenario_kit.trial.context import TrialContext
 
@@ -11,9 +11,9 @@ from scenario_kit.trial.context import TrialContext
 _TRIED = ("Solution/", "Fix/", "Decoy/")
 
 
-def again(context: TrialContext, repaired: float) -> float:
+def compute_recurrence_time(context: TrialContext, repaired: float) -> float:
     """Seconds from the repair until whatever was only put off is back: it takes longer where there is more to fill."""
     expect, injected = context.runbook.expect, context.injected_at() or repaired
     writes = [Write(e.prior, e.after) for group in _TRIED for r in context.engine.done(group) for e in r.entries]
-    factor = raised(context.runbook.objects, writes)
-    return resolved.again(context.history(), expect, injected, repaired, factor)
+    factor = find_raised(context.runbook.objects, writes)
+    return resolved.compute_recurrence_wait(context.history(), expect, injected, repaired, factor)

@@ -11,20 +11,20 @@ from typing import Final
 
 import msgspec
 
-from scenario_kit.changes import NoEffect, settled
+from scenario_kit.changes import NoEffect, is_settled
 from scenario_kit.errors import InfrastructureError, Rejected
 from scenario_kit.model import AlertHistory, Check, CheckResult, Fault, Finding, Severity, TrialStep
-from scenario_kit.model.alert_rule import alert_deadline
-from scenario_kit.model.reference import WORKLOADS, bare, groupless
+from scenario_kit.model.alert_rule import compute_alert_deadline
+from scenario_kit.model.reference import WORKLOADS, strip_group, strip_reference
 from scenario_kit.observe import symptoms
 from scenario_kit.trial import effects
 from scenario_kit.trial.apply_fault import STEP, break_
-from scenario_kit.trial.checks import answer
+from scenario_kit.trial.checks import answer_check
 from scenario_kit.trial.context import TICK, TrialContext
 from scenario_kit.trial.progress import FaultProgress
 from scenario_kit.trial.resync import resync
-from scenario_kit.trial.staging import Situation, due, waits_for
-from scenario_kit.trial.symptoms import pods
+from scenario_kit.trial.staging import Situation, is_due, waits_for
+from scenario_kit.trial.symptoms import list_pods
 
 __all__ = ["STEP", "inject"]
 
@@ -94,19 +94,19 @@ class _InjectStep:
         progress = self._of(fault)
         if progress is None:
             begun = self._begun(fault)
-            if not (begun or due(fault.start, fault.name, self._situation())):
+            if not (begun or is_due(fault.start, fault.name, self._situation())):
                 return []
             if not begun and not self._progress.faults:
                 if self._proven_already(fault):
-                    return [unproven(fault)]
+                    return [report_unproven(fault)]
                 if foregone := self._promised_already():
                     return foregone
             try:
                 break_(self._context, fault, self._index)
             except NoEffect as nothing:
-                return [without_effect(fault, nothing.message, "a change of the object")]
+                return [report_without_effect(fault, nothing.message, "a change of the object")]
             except Rejected as refused:
-                return [_refused(fault, refused)]
+                return [_report_refused(fault, refused)]
             progress = FaultProgress(step=self._index, injected_at=self._context.clock.now())
             self._note(fault, progress)
         return [] if progress.effective_at is not None else self._prove(fault, progress)
@@ -115,7 +115,7 @@ class _InjectStep:
         """Whether everything that is to prove the fault is true without it; a fault before it may well make it so."""
         context, now = self._context, self._context.clock.now()
         checks = context.engine.placed(fault.effect)
-        asked = (answer(context, check, now) for check in checks)
+        asked = (answer_check(context, check, now) for check in checks)
         return bool(checks) and all(result.answer == "True" for result in asked)
 
     def _promised_already(self) -> list[Finding]:
@@ -123,8 +123,10 @@ class _InjectStep:
         context, now = self._context, self._context.clock.now()
         if context.runbook.outcome == "NoIncident":
             return []  # nothing is broken that they could tell of
-        asked = [(check, answer(context, check, now)) for check in context.engine.placed(context.runbook.expect.checks)]
-        return [told for check, result in asked if (told := _premature(check, result)) is not None]
+        asked = [
+            (check, answer_check(context, check, now)) for check in context.engine.placed(context.runbook.expect.checks)
+        ]
+        return [told for check, result in asked if (told := _report_premature(check, result)) is not None]
 
     def _prove(self, fault: Fault, progress: FaultProgress) -> list[Finding]:
         context, now = self._context, self._context.clock.now()
@@ -134,7 +136,7 @@ class _InjectStep:
             deadline = progress.injected_at + check.within_seconds
             if str(position) in answers:
                 continue
-            result = answer(context, check, now)
+            result = answer_check(context, check, now)
             if result.answer == "True":
                 answers[str(position)] = result
             elif now >= deadline:
@@ -163,9 +165,9 @@ class _InjectStep:
             return []
         if seen and any(self._may_still_hold(other, now) for other in others):
             return []
-        hindered = _hindered(context, fault)
-        fix = _outlived(context, fault) or _masked([f.name for f in others])
-        return [without_effect(fault, f"{r.describe}: {r.observed}{hindered}", r.expected, fix) for r in results]
+        hindered = _explain_hindered(context, fault)
+        fix = _explain_outlived(context, fault) or _explain_masked([f.name for f in others])
+        return [report_without_effect(fault, f"{r.describe}: {r.observed}{hindered}", r.expected, fix) for r in results]
 
     def _may_still_hold(self, fault: Fault, now: float) -> bool:
         """Whether a fault that is in force is neither proven nor out of time."""
@@ -198,10 +200,10 @@ class _InjectStep:
             alert = fault.start.on_alert
             if alert is None or self._of(fault) is not None:
                 continue
-            within = alert_deadline(context.runbook.rules, alert.name, alert.within_seconds)
+            within = compute_alert_deadline(context.runbook.rules, alert.name, alert.within_seconds)
             if context.clock.now() >= base + within:
                 wanted = f"{alert.name} on {alert.on}" if alert.on else alert.name
-                findings.append(_never_started(fault, wanted, within, self._alerts()))
+                findings.append(_report_never_started(fault, wanted, within, self._alerts()))
         return findings
 
     def _of(self, fault: Fault) -> FaultProgress | None:
@@ -249,17 +251,17 @@ def _blame_injector(context: TrialContext, fault: Fault) -> None:
         raise InfrastructureError("; ".join(problems))
 
 
-def _hindered(context: TrialContext, fault: Fault) -> str:
+def _explain_hindered(context: TrialContext, fault: Fault) -> str:
     """What keeps pods of the target from running: often it is that, and not the fault, which breaks something."""
-    workload = groupless(fault.target)
-    why = symptoms.hindered(pods(context), context.runbook.app, workload)
+    workload = strip_group(fault.target)
+    why = symptoms.explain_hindered(list_pods(context), context.runbook.app, workload)
     return f"; pods of {workload} wait: {'; '.join(why)}" if why else ""
 
 
-def _outlived(context: TrialContext, fault: Fault) -> str:
+def _explain_outlived(context: TrialContext, fault: Fault) -> str:
     """What to do where old pods keep serving, as the rollout waits for new ones that never become ready."""
-    written = {bare(c.target) for c in fault.changes if (c.patch or c.apply) and c.target}
-    waiting = ((o["kind"], o["metadata"]["name"]) for o in context.contents(*WORKLOADS) if not settled(o))
+    written = {strip_reference(c.target) for c in fault.changes if (c.patch or c.apply) and c.target}
+    waiting = ((o["kind"], o["metadata"]["name"]) for o in context.contents(*WORKLOADS) if not is_settled(o))
     stuck = sorted("/".join(each) for each in waiting if each in written)
     if not stuck or fault.rollout.drop_old:
         return ""
@@ -269,7 +271,7 @@ def _outlived(context: TrialContext, fault: Fault) -> str:
     )
 
 
-def _masked(others: Sequence[str]) -> str:
+def _explain_masked(others: Sequence[str]) -> str:
     """What else may be the reason where other faults are in force: they may keep away what this one needs to bite."""
     if not others:
         return ""
@@ -280,7 +282,7 @@ def _masked(others: Sequence[str]) -> str:
     )
 
 
-def without_effect(fault: Fault, observed: str, expected: str, fix: str = "") -> Finding:
+def report_without_effect(fault: Fault, observed: str, expected: str, fix: str = "") -> Finding:
     """A fault that does not bite."""
     return Finding(
         code="SK304",
@@ -293,7 +295,7 @@ def without_effect(fault: Fault, observed: str, expected: str, fix: str = "") ->
     )
 
 
-def unproven(fault: Fault) -> Finding:
+def report_unproven(fault: Fault) -> Finding:
     """A fault whose proof holds in the healthy app."""
     return Finding(
         code="SK304",
@@ -306,7 +308,7 @@ def unproven(fault: Fault) -> Finding:
     )
 
 
-def _premature(check: Check, result: CheckResult) -> Finding | None:
+def _report_premature(check: Check, result: CheckResult) -> Finding | None:
     """What is wrong with the answer to an expected check before the fault; None where it is as it should be."""
     if check.stays == (result.answer == "True") or (result.answer == "Unknown" and not check.stays):
         return None
@@ -324,7 +326,7 @@ def _premature(check: Check, result: CheckResult) -> Finding | None:
     )  # fmt: skip
 
 
-def _refused(fault: Fault, refusal: Rejected) -> Finding:
+def _report_refused(fault: Fault, refusal: Rejected) -> Finding:
     return Finding(
         code="SK121",
         severity=Severity.ERROR,
@@ -336,7 +338,7 @@ def _refused(fault: Fault, refusal: Rejected) -> Finding:
     )
 
 
-def _never_started(fault: Fault, wanted: str, within: float, history: AlertHistory) -> Finding:
+def _report_never_started(fault: Fault, wanted: str, within: float, history: AlertHistory) -> Finding:
     firing = sorted({f"{t.name} on {t.entity}" for t in history.timelines if t.firing_at(history.end)})
     return Finding(
         code="SK331",

@@ -19,7 +19,7 @@ from scenario_kit.judge.invariants import Guarded
 from scenario_kit.model import Runbook, TrialSpec
 from scenario_kit.model.noise import NoiseSource
 from scenario_kit.ports import Clock
-from scenario_kit.render.noise import Event, events, latest, occurrence
+from scenario_kit.render.noise import Event, compute_occurrence, find_latest, list_events
 from scenario_kit.trial.baseline import Baseline
 
 log = logging.getLogger(__name__)
@@ -64,16 +64,16 @@ def _start(context: NoisyTrial) -> float | None:
 
 
 def _play(context: NoisyTrial, index: int, source: NoiseSource, start: float, now: float) -> float:
-    event = latest(source, context.spec.seed, start, now)
+    event = find_latest(source, context.spec.seed, start, now)
     number = -1 if event is None else event.number
-    current = _ordinal(index, number)
+    current = _make_ordinal(index, number)
     over = event is None or (event.until is not None and event.until <= now)
     for receipt in context.engine.done(GROUP + source.name):
         if receipt.change.restart is None and (receipt.ordinal != current or over):
             context.engine.undo([receipt])  # what is blocked stays done, and is tried again
     if event is not None and not over:
         _begin(context, current, event)
-    following = occurrence(source, context.spec.seed, start, number + 1).at
+    following = compute_occurrence(source, context.spec.seed, start, number + 1).at
     return following if event is None or over or event.until is None else min(event.until, following)
 
 
@@ -88,39 +88,41 @@ def _begin(context: NoisyTrial, ordinal: int, event: Event) -> None:
             log.warning("%s: %s", context.name, said)
 
 
-def _ordinal(index: int, number: int) -> int:
+def _make_ordinal(index: int, number: int) -> int:
     return _FIRST + index * _BLOCK + number
 
 
-def offered(context: NoisyTrial, start: float, end: float) -> float:
+def measure_offered(context: NoisyTrial, start: float, end: float) -> float:
     """The load offered on average in a window, as a multiple of the scenario's own."""
     began = _start(context)
     if began is None or end <= start:
         return 1.0
     extra = sum(
         max(0.0, min(event.until or event.at, end) - max(event.at, start)) * (event.users / context.runbook.users - 1)
-        for event in _swings(context, began, end)
+        for event in _list_swings(context, began, end)
     )
     return 1.0 + extra / (end - start)
 
 
-def _swings(context: NoisyTrial, start: float, end: float) -> Iterator[Event]:
+def _list_swings(context: NoisyTrial, start: float, end: float) -> Iterator[Event]:
     """The load swings that were made, or are to be made until then."""
     seed = context.spec.seed
     played = {r.ordinal for r in context.engine.recorded(GROUP)}
     for index, source in enumerate(context.runbook.noise):
         if source.users:
-            yield from (e for e in events([source], seed, start, end) if _ordinal(index, e.number) in played)
+            yield from (e for e in list_events([source], seed, start, end) if _make_ordinal(index, e.number) in played)
 
 
-def guarded(context: NoisyTrial, baseline: tuple[Guarded, ...]) -> tuple[Guarded, ...]:
+def adjust_guards(context: NoisyTrial, baseline: tuple[Guarded, ...]) -> tuple[Guarded, ...]:
     """The guards of this moment: a swing of the load that is in force is part of what is offered.
 
     So is, where nobody has to act, what a benign fault made of the load: it need not pass to be harmless.
     """
     swung: dict[tuple[str, str], dict[str, str]] = {}
-    for entry in (e for r in _in_force(context) for e in r.entries if e.prior and e.after):
-        before, after = (invariants.baseline([o], context.runbook.app) for o in (entry.prior or {}, entry.after or {}))
+    for entry in (e for r in _list_in_force(context) for e in r.entries if e.prior and e.after):
+        before, after = (
+            invariants.take_baseline([o], context.runbook.app) for o in (entry.prior or {}, entry.after or {})
+        )
         # Only what the swing itself set: others may have changed other settings of the object before it.
         for was, now in zip(before, after, strict=True):
             settings = {k: v for k, v in now.environment.items() if was.environment.get(k) != v}
@@ -133,7 +135,7 @@ def guarded(context: NoisyTrial, baseline: tuple[Guarded, ...]) -> tuple[Guarded
     )
 
 
-def _in_force(context: NoisyTrial) -> list[Receipt]:
+def _list_in_force(context: NoisyTrial) -> list[Receipt]:
     swings = [r for r in context.engine.done(GROUP) if r.change.restart is None] if context.runbook.noise else []
     benign = context.engine.done("Fault/") if context.runbook.outcome == "Benign" else []
     return [*benign, *swings]

@@ -42,33 +42,33 @@ Action = RunStep | Skip | Finish
 def plan(steps: Sequence[TrialStep], statuses: Sequence[StepStatus]) -> Action:
     """The next action. A step without status or still Running is next; after a failure only clean-up steps run."""
     known = {s.index: s for s in statuses}
-    failed = first_failure(statuses)
+    failed = find_first_failure(statuses)
     for index, step in enumerate(steps):
         status = known.get(index)
         if status is not None and status.outcome != "Running":
             continue
-        if failed is not None and not _aside(failed) and step.kind not in ALWAYS:
+        if failed is not None and not _is_aside(failed) and step.kind not in ALWAYS:
             return Skip(index, failed.index)
         return RunStep(index)
-    return Finish(outcome(statuses))
+    return Finish(determine_outcome(statuses))
 
 
-def first_failure(statuses: Sequence[StepStatus]) -> StepStatus | None:
+def find_first_failure(statuses: Sequence[StepStatus]) -> StepStatus | None:
     """The first step that did not hold: it decides what the trial shows, later ones are consequences.
 
     One that only looks has no consequences, so it decides where nothing else failed.
     """
     failed = [s for s in statuses if s.outcome in ("Broken", "Infra")]
-    return min(failed, key=lambda s: (_aside(s), s.index), default=None)
+    return min(failed, key=lambda s: (_is_aside(s), s.index), default=None)
 
 
-def _aside(status: StepStatus) -> bool:
+def _is_aside(status: StepStatus) -> bool:
     return status.step in ASIDE
 
 
-def outcome(statuses: Sequence[StepStatus]) -> Literal["Held", "Broken", "Infra"]:
+def determine_outcome(statuses: Sequence[StepStatus]) -> Literal["Held", "Broken", "Infra"]:
     """Held if every step that ran held; otherwise what the first failure was."""
-    failed = first_failure(statuses)
+    failed = find_first_failure(statuses)
     if failed is None:
         return "Held"
     return "Broken" if failed.outcome == "Broken" else "Infra"

@@ -7,7 +7,7 @@ from typing import Final
 from scenario_kit.changes import NoEffect
 from scenario_kit.errors import AuthoringError, InfrastructureError, Rejected
 from scenario_kit.model import CheckResult, Finding, Severity, TrialStep
-from scenario_kit.model.reference import bare
+from scenario_kit.model.reference import strip_reference
 from scenario_kit.trial.checks import await_until
 from scenario_kit.trial.context import TICK, TrialContext
 from scenario_kit.trial.inject import STEP
@@ -42,7 +42,7 @@ def change(context: TrialContext, step: TrialStep, index: int) -> tuple[list[Fin
         except (AuthoringError, Rejected) as problem:
             if step.use == "Cheat":  # what cannot be done, or does nothing, has not cheated anybody
                 continue
-            return [_impossible(step, problem)], checks
+            return [_report_impossible(step, problem)], checks
         context.settle()
         if each.until is not None:
             checks.append(await_until(context, each.until))
@@ -67,7 +67,9 @@ def _undo_object(context: TrialContext, step: TrialStep) -> None:
 def undo_change(context: TrialContext, step: TrialStep) -> None:
     """Take a procedure back, so that the next one meets the same broken app, in which nothing is still rolling."""
     _undo(context, f"{step.use}/{step.name}")
-    touched = {bare(c.target) for c in context.runbook.procedure(step.use, step.name).solution.changes if c.target}
+    touched = {
+        strip_reference(c.target) for c in context.runbook.procedure(step.use, step.name).solution.changes if c.target
+    }
     roll_out(context, touched, _REST)  # one that the fault keeps from coming back is not waited for longer
 
 
@@ -82,7 +84,7 @@ def _undo(context: TrialContext, group: str) -> None:
     context.settle()
 
 
-def _impossible(step: TrialStep, problem: AuthoringError | Rejected) -> Finding:
+def _report_impossible(step: TrialStep, problem: AuthoringError | Rejected) -> Finding:
     nothing = isinstance(problem, NoEffect)
     return Finding(
         code=_CODES[step.use],

@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from scenario_kit.changes.operations import object_reference
+from scenario_kit.changes.operations import make_object_reference
 from scenario_kit.errors import NotFound, Rejected
 from scenario_kit.model import Object, Reference
 from scenario_kit.model.reference import WORKLOADS
@@ -52,14 +52,14 @@ def resync(context: TrialContext) -> None:
     wanted = 1 + progress.proofs
     if progress.resyncs >= wanted:
         return
-    own = {object_reference(o, context.namespace).groupless for o in context.runbook.objects}
-    live = [o for o in _live(context) if object_reference(o, context.namespace).groupless in own]
-    order = shuffled([object_reference(o, context.namespace) for o in live], context.spec.seed, wanted)
-    workloads = {b.ref: b for b in bumps([o for o in live if o["kind"] in WORKLOADS], context.namespace)}
+    own = {make_object_reference(o, context.namespace).groupless for o in context.runbook.objects}
+    live = [o for o in _list_live(context) if make_object_reference(o, context.namespace).groupless in own]
+    order = shuffle_references([make_object_reference(o, context.namespace) for o in live], context.spec.seed, wanted)
+    workloads = {b.ref: b for b in plan_bumps([o for o in live if o["kind"] in WORKLOADS], context.namespace)}
 
     def one(ref: Reference) -> None:
         try:
-            for patch in _patches(ref, workloads.get(ref)):
+            for patch in _build_patches(ref, workloads.get(ref)):
                 context.cluster.patch(ref, patch)
         except NotFound:  # whoever removed it meanwhile had a reason
             return
@@ -72,25 +72,25 @@ def resync(context: TrialContext) -> None:
     context.save_progress(msgspec.structs.replace(progress, resyncs=wanted))
 
 
-def _live(context: TrialContext) -> Iterable[Object]:
+def _list_live(context: TrialContext) -> Iterable[Object]:
     kinds = sorted({o["kind"] for o in context.runbook.objects if o["metadata"].get("namespace")})
     with ThreadPoolExecutor(_PARALLEL) as pool:
         for found in pool.map(context.contents, kinds):
             yield from found
 
 
-def _patches(ref: Reference, bump: Bump | None) -> Sequence[Object]:
+def _build_patches(ref: Reference, bump: Bump | None) -> Sequence[Object]:
     if bump is not None:
         return [{"spec": {"revisionHistoryLimit": kept}} for kept in bump.kept]
     return [] if ref.kind in WORKLOADS else [_MARKED, _UNMARKED]
 
 
-def shuffled(refs: Iterable[Reference], seed: int, number: int) -> list[Reference]:
+def shuffle_references(refs: Iterable[Reference], seed: int, number: int) -> list[Reference]:
     """The references in an order that only the seed and the number of the round decide."""
     return sorted(refs, key=lambda ref: hashlib.sha256(f"{seed}/resync/{number}/{ref}".encode()).digest())
 
 
-def bumps(workloads: Sequence[Object], namespace: str) -> list[Bump]:
+def plan_bumps(workloads: Sequence[Object], namespace: str) -> list[Bump]:
     """What brings all workloads to the same generation, and each to a number of revisions that tells nothing.
 
     Each write of another number raises the generation by one. All end with the number that most of them do not have
@@ -98,7 +98,9 @@ def bumps(workloads: Sequence[Object], namespace: str) -> list[Bump]:
     """
     if not workloads:
         return []
-    now = [_Now(object_reference(o, namespace), o["metadata"].get("generation", 1), _kept(o)) for o in workloads]
+    now = [
+        _Now(make_object_reference(o, namespace), o["metadata"].get("generation", 1), _count_kept(o)) for o in workloads
+    ]
     raised = sum(each.kept > _KEPT for each in now) * 2 > len(now)
     goal = _KEPT if raised else _KEPT + 1
     top = max(each.generation + (1 if each.kept != goal else 2) for each in now)
@@ -111,7 +113,7 @@ class _Now(NamedTuple):
     kept: int
 
 
-def _kept(workload: Object) -> int:
+def _count_kept(workload: Object) -> int:
     return int((workload.get("spec") or {}).get("revisionHistoryLimit", _KEPT))
 
 

@@ -17,13 +17,13 @@ _MISSING: Final = ("SK322", "SK326")
 _ASLEEP: Final = ("SK304", "SK331")
 
 
-def awake(context: TrialContext, step: TrialStep, findings: list[Finding]) -> list[Finding]:
+def check_roles(context: TrialContext, step: TrialStep, findings: list[Finding]) -> list[Finding]:
     """What is wrong with an injection. Without its trigger a fault may well have no effect: that is the claim."""
     if not step.except_:
         return findings
-    if _role(context, step.except_) == "Trigger":
+    if _name_role(context, step.except_) == "Trigger":
         return [f for f in findings if f.code not in _ASLEEP]
-    return [_needed(", ".join(step.except_), f) if f.code in _ASLEEP else f for f in findings]
+    return [_report_needed(", ".join(step.except_), f) if f.code in _ASLEEP else f for f in findings]
 
 
 def expect_alerts_without(context: TrialContext, step: TrialStep, start: float) -> list[Finding]:
@@ -37,16 +37,16 @@ def expect_alerts_without(context: TrialContext, step: TrialStep, start: float) 
     looking = replace(context, runbook=structs.replace(runbook, expect=expect), beside=dict)
     missing = [f for f in expect_alerts(looking, start) if f.code in _MISSING]
     names = ", ".join(step.faults)
-    if _role(context, step.faults) == "Distractor":
-        return [_needed(names, finding) for finding in missing]
-    return [] if missing else [_idle(names)]
+    if _name_role(context, step.faults) == "Distractor":
+        return [_report_needed(names, finding) for finding in missing]
+    return [] if missing else [_report_idle(names)]
 
 
-def _role(context: TrialContext, names: tuple[str, ...]) -> str:
+def _name_role(context: TrialContext, names: tuple[str, ...]) -> str:
     return context.runbook.fault(names[0]).role
 
 
-def _idle(names: str) -> Finding:
+def _report_idle(names: str) -> Finding:
     return Finding(
         code="SK418",
         severity=Severity.ERROR,
@@ -58,7 +58,7 @@ def _idle(names: str) -> Finding:
     )
 
 
-def _needed(names: str, finding: Finding) -> Finding:
+def _report_needed(names: str, finding: Finding) -> Finding:
     return Finding(
         code="SK418",
         severity=Severity.ERROR,

@@ -51,7 +51,7 @@ def run(context: TrialContext, status: TrialStatus, save: Save, pause: Callable[
         status = _begin(context, status, action.index)
         save(status)
         began = time.monotonic()
-        status = _step(context, status, action.index, pause)
+        status = _run_step(context, status, action.index, pause)
         _log(context, status, action.index, time.monotonic() - began)
 
 
@@ -92,10 +92,10 @@ def refuse(name: str, steps: Sequence[TrialStep], status: TrialStatus, finding: 
         ended[0],
         outcome=outcome,
         message=finding.message[:_LONGEST],
-        findings=(_bounded(finding, ended[0].step),),
+        findings=(_truncate_finding(finding, ended[0].step),),
     )
     status = msgspec.structs.replace(status, steps=(first, *ended[1:]))
-    return _finish(name, _proven(status, steps[0], first), outcome)
+    return _finish(name, _record_proof(status, steps[0], first), outcome)
 
 
 def _begin(context: TrialContext, status: TrialStatus, index: int) -> TrialStatus:
@@ -126,7 +126,7 @@ def _skip(context: TrialContext, status: TrialStatus, action: Skip) -> TrialStat
     return status.with_step(skipped)
 
 
-def _step(context: TrialContext, status: TrialStatus, index: int, pause: Callable[[float], None]) -> TrialStatus:
+def _run_step(context: TrialContext, status: TrialStatus, index: int, pause: Callable[[float], None]) -> TrialStatus:
     running = status.step(index)
     assert running is not None
     step = context.spec.steps[index]
@@ -135,17 +135,17 @@ def _step(context: TrialContext, status: TrialStatus, index: int, pause: Callabl
     for attempt in range(_ATTEMPTS):
         try:
             findings, checks = execute(context, step, index, running.started_at)
-            findings = expiry.unless_over(context, step, findings)
+            findings = expiry.explain_expiry(context, step, findings)
             broken = any(f.severity == Severity.ERROR for f in findings)
             if broken:
-                _clear_of_trouble(context, message or _earlier(status))
+                _clear_of_trouble(context, message or _find_earlier_trouble(status))
             outcome = "Broken" if broken else "Held"
             break
         except (AuthoringError, GuardRailError) as problem:
-            findings, outcome = _authoring(problem), "Broken"
+            findings, outcome = _list_findings(problem), "Broken"
             break
         except CapabilityMissing as lack:
-            findings, outcome, message = [_lacking(lack)], "Infra", lack.message
+            findings, outcome, message = [_report_lacking(lack)], "Infra", lack.message
             break
         except InfrastructureError as problem:
             log.warning("%s, step %s: %s", context.name, step, problem)
@@ -155,15 +155,15 @@ def _step(context: TrialContext, status: TrialStatus, index: int, pause: Callabl
     done = msgspec.structs.replace(
         running,
         outcome=outcome,
-        finished_at=_now(context, running.started_at),
+        finished_at=_read_now(context, running.started_at),
         message=(message or "; ".join(f.message for f in findings if f.severity == Severity.ERROR))[:_LONGEST],
-        findings=tuple(_bounded(f, str(step)) for f in findings),
+        findings=tuple(_truncate_finding(f, str(step)) for f in findings),
         checks=tuple(checks),
     )
-    return _proven(status.with_step(done), step, done)
+    return _record_proof(status.with_step(done), step, done)
 
 
-def _earlier(status: TrialStatus) -> str:
+def _find_earlier_trouble(status: TrialStatus) -> str:
     """The trouble below that an earlier step met, also one that held in the end; empty if there was none.
 
     What does not hold afterwards may be its consequence: time passed, or a clean-up was cut short. Only a trial without
@@ -195,7 +195,7 @@ def execute(
             return alert_steps.expect_quiet(context, step, index, start), []
         case "inject":
             findings, checks = inject.inject(context, step, index, start)
-            return role_checks.awake(context, step, findings), checks
+            return role_checks.check_roles(context, step, findings), checks
         case "expectAlerts" if step.faults:
             return role_checks.expect_alerts_without(context, step, start), []
         case "expectAlerts":
@@ -216,19 +216,19 @@ def execute(
         case "expectNoLeaks":
             return leaks.expect_no_leaks(context), []
         case "teardown":
-            return deploy.teardown(context), []
+            return deploy.tear_down(context), []
         case "expectClean":
             return deploy.expect_clean(context), []
 
 
-def _bounded(finding: Finding, step: str) -> Finding:
+def _truncate_finding(finding: Finding, step: str) -> Finding:
     """A finding that fits the limits of the status schema."""
     return msgspec.structs.replace(
         finding, step=step[:128], observed=finding.observed[:_LONGEST], expected=finding.expected[:_LONGEST]
     )
 
 
-def _proven(status: TrialStatus, step: TrialStep, done: StepStatus) -> TrialStatus:
+def _record_proof(status: TrialStatus, step: TrialStep, done: StepStatus) -> TrialStatus:
     condition = PROOF.get(step.kind)
     if condition is None:
         return status
@@ -246,13 +246,13 @@ def _finish(name: str, status: TrialStatus, outcome: Literal["Held", "Broken", "
     return finished.with_condition("Succeeded", "True" if outcome == "Held" else "False", reason, "")
 
 
-def _authoring(problem: AuthoringError | GuardRailError) -> list[Finding]:
+def _list_findings(problem: AuthoringError | GuardRailError) -> list[Finding]:
     if isinstance(problem, AuthoringError) and problem.findings:
         return list(problem.findings)
     return [Finding(code="SK301", severity=Severity.ERROR, message=problem.message, fix=problem.fix)]
 
 
-def _lacking(problem: CapabilityMissing) -> Finding:
+def _report_lacking(problem: CapabilityMissing) -> Finding:
     return Finding(
         code="SK911",
         severity=Severity.WARNING,
@@ -262,14 +262,14 @@ def _lacking(problem: CapabilityMissing) -> Finding:
     )
 
 
-def _now(context: TrialContext, fallback: float) -> float:
+def _read_now(context: TrialContext, fallback: float) -> float:
     try:
         return context.clock.now()
     except InfrastructureError:
         return fallback
 
 
-def alerts_now(history: AlertHistory) -> tuple[AlertNow, ...]:
+def list_alerts_now(history: AlertHistory) -> tuple[AlertNow, ...]:
     """What is pending or firing at the end of a history, firing first."""
     present: list[AlertNow] = []
     for timeline in sorted(history.timelines, key=label):

@@ -10,7 +10,7 @@ from scenario_kit.ports import LogLine
 from scenario_kit.trial.context import TrialContext
 
 
-def listed(context: TrialContext, kind: str, namespace: str, group: str = "") -> list[Object]:
+def list_objects(context: TrialContext, kind: str, namespace: str, group: str = "") -> list[Object]:
     """The objects of a kind in a namespace, or (empty) outside of all."""
     try:
         return context.solver.list(kind, namespace, group=group)
@@ -18,7 +18,7 @@ def listed(context: TrialContext, kind: str, namespace: str, group: str = "") ->
         return []
 
 
-def lines(context: TrialContext, pod: Object) -> Sequence[LogLine]:
+def read_lines(context: TrialContext, pod: Object) -> Sequence[LogLine]:
     """The logs of a pod; none while its containers have not begun."""
     try:
         return context.solver.logs(pod)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Literal
 
-from scenario_kit.judge.expectations import same_entity
+from scenario_kit.judge.expectations import is_same_entity
 from scenario_kit.model import AlertHistory
 from scenario_kit.model.scenario import FaultStart, OnAlert
 
@@ -24,7 +24,7 @@ class Situation:
     history: Callable[[], AlertHistory]
 
 
-def due(start: FaultStart, name: str, situation: Situation) -> bool:
+def is_due(start: FaultStart, name: str, situation: Situation) -> bool:
     """Whether the fault ``name`` begins now.
 
     A fault that waits for others begins at once where none of them is in force or to come: a program that injects it
@@ -37,14 +37,14 @@ def due(start: FaultStart, name: str, situation: Situation) -> bool:
         reached = situation.injected if start.is_ == "Injected" else situation.effective
         return start.after_fault in reached or start.after_fault not in others
     if start.on_alert is not None:
-        return not others or fired(start.on_alert, situation.history(), situation.zero)
+        return not others or has_fired(start.on_alert, situation.history(), situation.zero)
     return True
 
 
-def fired(alert: OnAlert, history: AlertHistory, since: float) -> bool:
+def has_fired(alert: OnAlert, history: AlertHistory, since: float) -> bool:
     """Whether the alert was seen to fire, on its entity where one is named, since that instant."""
     return any(
-        t.name == alert.name and same_entity(alert.on, t.entity) and t.fires_within(since, history.end)
+        t.name == alert.name and is_same_entity(alert.on, t.entity) and t.fires_within(since, history.end)
         for t in history.timelines
     )
 

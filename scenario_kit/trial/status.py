@@ -77,11 +77,11 @@ class TrialStatus(Value, frozen=True, kw_only=True):
     ) -> TrialStatus:
         """This status with one condition set; the transition time moves only when its status does."""
         row = (type, status, reason, message)
-        changed = with_conditions(self.conditions, [row], max(self.observed_generation, 0), CONDITIONS)
+        changed = set_conditions(self.conditions, [row], max(self.observed_generation, 0), CONDITIONS)
         return msgspec.structs.replace(self, conditions=changed)
 
 
-def with_conditions(
+def set_conditions(
     before: Iterable[Condition], rows: Iterable[ConditionRow], generation: int, order: Sequence[str]
 ) -> tuple[Condition, ...]:
     """Conditions with those of ``rows`` set, in the order of their types; unknown types are last."""
@@ -110,11 +110,11 @@ def set_condition(
         reason=reason,
         message=message,
         observed_generation=generation,
-        last_transition_time=old.last_transition_time if old and unmoved else wall_time(),
+        last_transition_time=old.last_transition_time if old and unmoved else format_wall_time(),
     )
     return tuple(existing.values())
 
 
-def wall_time() -> str:
+def format_wall_time() -> str:
     """Now, as Kubernetes writes times. Conditions follow the wall clock in every kind of trial."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from operators.scenario.resolution import understood
+from operators.scenario.resolution import resolve_scenario
 from scenario_kit.catalog import Catalog
 from scenario_kit.lint import RULES, lint_text
 from tests.admission.attempts import Attempt, attempts, everything, fault, scenario
@@ -34,12 +34,12 @@ def test_lint_and_the_operator_refuse_it_with_the_same_code_and_reason(attempt: 
 
     assert attempt.code in said
     assert by_operator(document, CATALOG) == said
-    assert understood(CATALOG, document).runbook is None
+    assert resolve_scenario(CATALOG, document).runbook is None
 
 
 @pytest.mark.parametrize("attempt", attempts()[::9], ids=lambda a: a.name)
 def test_a_solution_is_judged_like_a_decoy(attempt: Attempt) -> None:
-    refused = understood(CATALOG, scenario([attempt.change], "solutions"))
+    refused = resolve_scenario(CATALOG, scenario([attempt.change], "solutions"))
 
     assert attempt.code in {f.code for f in refused.errors}
 
@@ -59,5 +59,5 @@ def test_no_scenario_can_silence_it(code: str) -> None:
     document = scenario([attempt.change])
     document["spec"]["suppress"] = [{"code": code, "reason": "It is meant so", "until": "2027-01"}]
 
-    assert code in {f.code for f in understood(CATALOG, document).errors}
+    assert code in {f.code for f in resolve_scenario(CATALOG, document).errors}
     assert RULES[code].severity == "Error"

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from scenario_kit.catalog import Catalog, data_root
-from scenario_kit.lint.runbook_admission import refusals
+from scenario_kit.catalog import Catalog, find_data_root
+from scenario_kit.lint.runbook_admission import list_refusals
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Change, Fault, Runbook
 from scenario_kit.render import resolve
@@ -20,7 +20,7 @@ POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "shell"}, "spec":
 
 @pytest.fixture(scope="module")
 def runbook() -> Runbook:
-    path = data_root() / "catalog/scenarios/product-catalog-wrong-target-port/scenario.yaml"
+    path = find_data_root() / "catalog/scenarios/product-catalog-wrong-target-port/scenario.yaml"
     return resolve(load_scenario(path).scenario, CATALOG, "app-x1")
 
 
@@ -33,8 +33,8 @@ def with_fault(runbook: Runbook, **fields: Any) -> Runbook:
 
 
 def test_every_scenario_of_the_catalogue_is_admitted_in_a_namespace_of_a_trial() -> None:
-    for path in sorted((data_root() / "catalog/scenarios").glob("*/scenario.yaml")):
-        found = refusals(resolve(load_scenario(path).scenario, CATALOG, "app-x1", beside=path), "app-x1")
+    for path in sorted((find_data_root() / "catalog/scenarios").glob("*/scenario.yaml")):
+        found = list_refusals(resolve(load_scenario(path).scenario, CATALOG, "app-x1", beside=path), "app-x1")
         assert [f.message for f in found] == [], path
 
 
@@ -55,8 +55,8 @@ def test_a_privileged_pod_is_refused_wherever_it_stands(runbook: Runbook, part: 
         "noise": lambda: msgspec.structs.replace(runbook, noise=(noise(made),)),
     }[part]()
 
-    assert [f.code for f in refusals(wrong)] == ["SK202"]
-    assert refusals(runbook) == []
+    assert [f.code for f in list_refusals(wrong)] == ["SK202"]
+    assert list_refusals(runbook) == []
 
 
 def noise(made: tuple[Change, ...]) -> Any:
@@ -77,16 +77,16 @@ def test_what_a_fault_declares_in_a_runbook_is_bounded(runbook: Runbook) -> None
     document["changes"] = [*document["changes"], {"create": binding}]
     wrong = msgspec.structs.replace(runbook, faults=(Fault.from_json(document),))
 
-    assert [f.code for f in refusals(wrong)] == ["SK203"]
+    assert [f.code for f in list_refusals(wrong)] == ["SK203"]
 
 
 @pytest.mark.parametrize("namespace", ["kube-system", "default", "app-x1-other"])
 def test_a_runbook_runs_only_where_it_was_resolved_for(runbook: Runbook, namespace: str) -> None:
-    assert [f.code for f in refusals(runbook, namespace)] == ["SK236"]
+    assert [f.code for f in list_refusals(runbook, namespace)] == ["SK236"]
 
 
 def test_a_json_patch_that_only_the_live_object_would_take_is_refused(runbook: Runbook) -> None:
     hidden = [{"op": "test", "path": "/metadata/uid", "value": "live"}, {"op": "add", "path": "/spec/a", "value": 1}]
     made = change({"patch": {"target": "Service/cart", "type": "Json", "patch": hidden}})
 
-    assert [f.code for f in refusals(with_fault(runbook, undo=(made,)))] == ["SK236"]
+    assert [f.code for f in list_refusals(with_fault(runbook, undo=(made,)))] == ["SK236"]

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
-from operators.scenario.resolution import understood
+from operators.scenario.resolution import resolve_scenario
 from scenario_kit.catalog import Catalog
 from scenario_kit.lab import toolchain
 from scenario_kit.lab.state import LabState
@@ -52,7 +52,7 @@ def by_lint(document: Object, catalog: Catalog) -> str:
 
 def by_operator(document: Object, catalog: Catalog) -> str:
     """What the operator says is not admitted."""
-    return _told(understood(catalog, document).errors)
+    return _told(resolve_scenario(catalog, document).errors)
 
 
 def _told(findings: Iterable[Finding]) -> str:

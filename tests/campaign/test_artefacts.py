@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from scenario_kit.campaign import QUICK, trials
-from scenario_kit.campaign.artefacts import artefacts
+from scenario_kit.campaign import QUICK, plan_trials
+from scenario_kit.campaign.artefacts import find_artefacts
 from scenario_kit.model import Change
 from scenario_kit.model.fault import Entity
 
@@ -37,14 +37,16 @@ def made(fault, *documents, **more):
 )
 def test_each_object_without_a_label_is_put_back_alone(fault, runbook_of, changes, expected):
     runbook = runbook_of(made(fault("a"), *changes))
-    assert [a.entity for a in artefacts(runbook)] == expected
-    undone = [[s.name for s in t.steps if s.use == "Undo" and s.kind == "change"] for t in trials(QUICK, runbook, 1)]
+    assert [a.entity for a in find_artefacts(runbook)] == expected
+    undone = [
+        [s.name for s in t.steps if s.use == "Undo" and s.kind == "change"] for t in plan_trials(QUICK, runbook, 1)
+    ]
     assert [name for names in undone for name in names] == expected
 
 
 def test_causes_of_other_faults_are_repaired_before_and_their_alerts_are_not_asked_about(fault, runbook_of):
     runbook = runbook_of(made(fault("a"), LABELLED, OTHER), fault("b"))
-    steps = next(t.steps for t in trials(QUICK, runbook, 1) if t.purpose == "label-artefact-1")
+    steps = next(t.steps for t in plan_trials(QUICK, runbook, 1) if t.purpose == "label-artefact-1")
     told = [(s.kind, s.use, s.name, s.faults) for s in steps if s.use]
     assert told == [
         ("change", "Fix", "b:0", ()),
@@ -57,17 +59,17 @@ def test_an_alternative_is_an_answer_and_a_hidden_experiment_has_its_workload(fa
     either = made(fault("a", causes=2, join="Conjunctive"), *(
         {"delete": {"target": f"ConfigMap/a-{i}"}} for i in range(2)
     ))  # fmt: skip
-    assert artefacts(runbook_of(either, labels=["ConfigMap/a-0"])) == []
-    assert artefacts(runbook_of(made(fault("a"), LABELLED, CHAOS, visibility="Hidden"))) == []
+    assert find_artefacts(runbook_of(either, labels=["ConfigMap/a-0"])) == []
+    assert find_artefacts(runbook_of(made(fault("a"), LABELLED, CHAOS, visibility="Hidden"))) == []
 
 
 def test_a_trigger_is_looked_at_and_a_distractor_is_left_out_as_a_whole(fault, runbook_of):
     trigger, distractor = (made(fault(role, role=role), OTHER) for role in ("Trigger", "Distractor"))
-    assert [a.fault for a in artefacts(runbook_of(fault("a"), trigger, distractor))] == ["Trigger"]
+    assert [a.fault for a in find_artefacts(runbook_of(fault("a"), trigger, distractor))] == ["Trigger"]
 
 
 def test_a_namespace_goes_with_the_cause_inside_of_it(fault, runbook_of):
     home = {"create": {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "tools"}}}
     inside = made(fault("a"), home, OTHER, entities=(Entity(ref="tools/CronJob.batch/tuner"),))
     runbook = runbook_of(inside, labels=["tools/CronJob.batch/tuner"])
-    assert [a.entity for a in artefacts(runbook)] == ["Service/real"]
+    assert [a.entity for a in find_artefacts(runbook)] == ["Service/real"]

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
-from scenario_kit.campaign import QUICK, STANDARD, trials
-from scenario_kit.campaign.assumptions import drawn, ranges, rests_on, varied
+from scenario_kit.campaign import QUICK, STANDARD, plan_trials
+from scenario_kit.campaign.assumptions import draw_assumptions, find_decisive_assumptions, read_ranges, vary_runbook
 from scenario_kit.campaign.plans import repeat
 from scenario_kit.catalog import Catalog
 from scenario_kit.model.twin import Assumption
@@ -28,35 +28,35 @@ def book(fault, runbook_of):
 
 
 def test_the_first_repeat_takes_everything_as_it_is(book):
-    assert drawn(book.app, 0) == {}
-    assert varied(book, 0) is book
+    assert draw_assumptions(book.app, 0) == {}
+    assert vary_runbook(book, 0) is book
 
 
 @pytest.mark.parametrize("block", [0, 1, 2])
 def test_in_four_repeats_each_is_twice_at_either_end(book, block):
     for name in NAMES:
-        values = [drawn(book.app, 4 * block + turn)[name] for turn in (1, 2, 3, 4)]
+        values = [draw_assumptions(book.app, 4 * block + turn)[name] for turn in (1, 2, 3, 4)]
         assert sorted(values) == [1.0, 1.0, 3.0, 3.0]
 
 
 def test_no_two_of_them_go_together_for_ever(book):
-    rows = [drawn(book.app, v) for v in range(1, 25)]
+    rows = [draw_assumptions(book.app, v) for v in range(1, 25)]
     columns = {name: tuple(r[name] for r in rows) for name in NAMES}
     assert len(set(columns.values())) == len(NAMES)
 
 
 def test_the_values_reach_the_twin(book):
     app = Catalog().app("otel-demo", "2.2.0")
-    values = drawn(app, 1)
-    changed = varied(msgspec.structs.replace(book, app=app), 1).app.twin
+    values = draw_assumptions(app, 1)
+    changed = vary_runbook(msgspec.structs.replace(book, app=app), 1).app.twin
     assert changed.physics.hop_ms == values["hopMs"]
     assert {name: a.value for name, a in changed.assumptions.items()} == values
-    assert {n for n, v in values.items() if v != ranges(app)[n].value} >= {"latencyScale", "cpuScale", "hopMs"}
+    assert {n for n, v in values.items() if v != read_ranges(app)[n].value} >= {"latencyScale", "cpuScale", "hopMs"}
 
 
 def test_only_the_plans_that_repeat_vary_them(book):
-    assert [t.variation for t in trials(QUICK, book, 1)] == [0] * len(trials(QUICK, book, 1))
-    standard = [t for t in trials(STANDARD, book, 1) if t.purpose.startswith("repeat")]
+    assert [t.variation for t in plan_trials(QUICK, book, 1)] == [0] * len(plan_trials(QUICK, book, 1))
+    standard = [t for t in plan_trials(STANDARD, book, 1) if t.purpose.startswith("repeat")]
     assert [t.variation for t in standard] == [0, 1, 2, 3, 4]
     assert repeat(standard[0], 10).variation == 9
 
@@ -83,6 +83,6 @@ def ran(outcome, **assumed):
     ],
 )
 def test_an_assumption_is_blamed_where_it_tells_broken_repeats_from_the_others(book, repeats, blamed):
-    findings = rests_on(repeats, book.app)
+    findings = find_decisive_assumptions(repeats, book.app)
     assert [f.code for f in findings] == (["SK512"] if blamed else [])
     assert not blamed or blamed.replace("and 1 more", "1 more") in findings[0].observed

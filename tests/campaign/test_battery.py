@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from scenario_kit.campaign.cheats import cheats, restart_everything, starts, with_cheats
+from scenario_kit.campaign.cheats import add_cheats, build_cheats, restart_everything, starts
 from scenario_kit.model import AlertExpectation, Change, Procedure, Solution
 from scenario_kit.model.app import App, Component
 from scenario_kit.model.fault import Entity
@@ -66,8 +66,8 @@ def spelled(change):
 
 
 def battery(book):
-    assert all(p.use == "Cheat" and p.solution.name == p.name and p.solution.description for p in cheats(book))
-    return {p.name: [spelled(c) for c in p.solution.changes] for p in cheats(book)}
+    assert all(p.use == "Cheat" and p.solution.name == p.name and p.solution.description for p in build_cheats(book))
+    return {p.name: [spelled(c) for c in p.solution.changes] for p in build_cheats(book)}
 
 
 EVERY = ["restart Deployment/web", "restart Deployment/ad", "restart DaemonSet/agent"]
@@ -214,7 +214,7 @@ def test_what_faults_restarted_is_restarted_again(fault, runbook_of):
     assert (again.use, again.name, again.solution.name) == ("Cheat", "start-again", "start-again")
     assert again.solution.description
     assert [spelled(c) for c in again.solution.changes] == ["restart Deployment/web", "restart Deployment/ad"]
-    names = [p.name for p in with_cheats(book).procedures]
+    names = [p.name for p in add_cheats(book).procedures]
     assert names[:1] == ["a:0"]
     assert names[-1] == "start-again"
     assert starts(book_of(runbook_of, fault("a"))) == ()

@@ -3,10 +3,10 @@
 import msgspec
 import pytest
 
-from scenario_kit.campaign import STANDARD, trials
-from scenario_kit.campaign.cheats import STARTS, cheats, starts, with_cheats
-from scenario_kit.catalog import Catalog, data_root
-from scenario_kit.judge.cheating import CODES, REVERT, code_of
+from scenario_kit.campaign import STANDARD, plan_trials
+from scenario_kit.campaign.cheats import STARTS, add_cheats, build_cheats, starts
+from scenario_kit.catalog import Catalog, find_data_root
+from scenario_kit.judge.cheating import CODES, REVERT, get_code
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Change, Procedure, Reference, Solution
 from scenario_kit.render import resolve
@@ -15,7 +15,7 @@ CATALOG = Catalog()
 
 
 def runbook(name):
-    file = data_root() / "catalog" / "scenarios" / name / "scenario.yaml"
+    file = find_data_root() / "catalog" / "scenarios" / name / "scenario.yaml"
     return resolve(load_scenario(file).scenario, CATALOG, "app-bcdf", beside=file.parent)
 
 
@@ -25,7 +25,7 @@ def wrong_port():
 
 
 def by_name(book):
-    return {p.name: p.solution.changes for p in cheats(book)}
+    return {p.name: p.solution.changes for p in build_cheats(book)}
 
 
 def targets(changes):
@@ -88,13 +88,13 @@ def test_a_chaos_object_is_no_cheat_where_removing_it_is_the_repair():
 
 
 def test_every_cheat_has_a_finding_of_its_own(wrong_port):
-    assert {p.name for p in cheats(wrong_port)} <= set(CODES)
-    assert {code_of(n) for n in CODES} == {"SK422", "SK423", "SK424", "SK425", "SK426", "SK427"}
+    assert {p.name for p in build_cheats(wrong_port)} <= set(CODES)
+    assert {get_code(n) for n in CODES} == {"SK422", "SK423", "SK424", "SK425", "SK426", "SK427"}
 
 
 def test_they_travel_with_the_runbook(wrong_port):
-    book = with_cheats(wrong_port)
-    for cheat in cheats(wrong_port):
+    book = add_cheats(wrong_port)
+    for cheat in build_cheats(wrong_port):
         assert book.procedure("Cheat", cheat.name) == cheat
     assert type(book).from_json(book.to_json()) == book
 
@@ -103,19 +103,19 @@ def test_they_travel_with_the_runbook(wrong_port):
     ("name", "reverts"), [("hotel-all-errors", False), ("product-catalog-wrong-target-port", True)]
 )
 def test_a_repair_that_only_restarts_cannot_be_taken_back(name, reverts):
-    (planned,) = [t for t in trials(STANDARD, runbook(name), 1) if t.purpose == "cheats"]
+    (planned,) = [t for t in plan_trials(STANDARD, runbook(name), 1) if t.purpose == "cheats"]
     assert any(s.name == REVERT for s in planned.steps) is reverts
 
 
 def test_what_acts_on_new_pods_only_is_there_again_when_its_repair_is_taken_back():
     book = runbook("hotel-tips-not-secure-enough")
-    (planned,) = [t for t in trials(STANDARD, book, 1) if t.purpose == "cheats"]
+    (planned,) = [t for t in plan_trials(STANDARD, book, 1) if t.purpose == "cheats"]
     last = [(s.kind, s.name) for s in planned.steps if s.use in ("Cheat", "Solution", "Fix")][-4:]
     assert [kind for kind, _ in last] == ["change", "undoChange", "change", "expectUnresolved"]
     assert last[2:] == [("change", STARTS), ("expectUnresolved", REVERT)]
     (again,) = starts(book)
     assert [c.restart.target for c in again.solution.changes] == ["Deployment/recommendation"]
-    assert with_cheats(book).procedure("Cheat", STARTS) == again
+    assert add_cheats(book).procedure("Cheat", STARTS) == again
 
 
 def test_a_fault_that_restarts_nothing_is_there_again_by_itself(wrong_port):

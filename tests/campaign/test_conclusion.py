@@ -5,8 +5,8 @@ import pytest
 
 from scenario_kit.campaign.result import TrialResult
 from scenario_kit.campaign.sequential_test import FIVE_THEN_FIVE
-from scenario_kit.campaign.summary import remarks, summarise
-from scenario_kit.campaign.verdict import conclude, headline
+from scenario_kit.campaign.summary import make_remarks, summarise
+from scenario_kit.campaign.verdict import conclude, write_headline
 from scenario_kit.model import AlertHistory, Finding, Severity, StepStatus, Verdict
 from scenario_kit.model.observation import AlertTimeline, Interval, Passage, Work
 from scenario_kit.model.scenario import AlertExpectation, Expect, PropagationEdge
@@ -43,7 +43,7 @@ def test_onsets_of_what_must_fire():
     (row,) = numbers(*repeats).alerts
     assert (row.declared, row.fired, row.n) == ("MustFire", 3, 3)
     assert (row.median_seconds, row.p95_seconds, row.proposed_seconds) == (101, 118, 240)
-    (remark,) = remarks(numbers(*repeats))
+    (remark,) = make_remarks(numbers(*repeats))
     assert (remark.code, remark.severity) == ("SK508", Severity.WARNING)
     assert "withinSeconds: 240" in remark.fix
 
@@ -93,7 +93,7 @@ def test_an_alert_that_comes_only_sometimes_is_proposed_as_such():
     repeats = [a_repeat(1, alert("Errors", "Deployment/web", 50)), a_repeat(2)]
     row = numbers(*repeats).alerts[0]
     assert (row.fired, row.n, row.p95_seconds, row.proposal) == (1, 2, None, "MayFire")
-    assert [r.code for r in remarks(numbers(*repeats))] == ["SK322"]
+    assert [r.code for r in make_remarks(numbers(*repeats))] == ["SK322"]
 
 
 def test_what_nobody_declared_is_shown_as_such_and_what_came_after_the_repair_is_not():
@@ -107,7 +107,7 @@ def test_what_nobody_declared_is_shown_as_such_and_what_came_after_the_repair_is
 def test_repeats_that_show_other_alerts_each_time():
     repeats = [a_repeat(i, alert(name, "", 50)) for i, name in enumerate("ABC")]
     assert numbers(*repeats).similarity == 0
-    assert "SK509" in {r.code for r in remarks(numbers(*repeats))}
+    assert "SK509" in {r.code for r in make_remarks(numbers(*repeats))}
 
 
 def test_what_may_fire_may_be_missing_from_a_repeat():
@@ -131,7 +131,7 @@ def test_the_order_of_the_propagation(first, second, codes):
         for i in range(3)
     ]
     seen = numbers(*repeats, edges=[PropagationEdge(from_="Deployment/db", to="Deployment/web")])
-    assert {r.code for r in remarks(seen)} & {"SK407"} == codes
+    assert {r.code for r in make_remarks(seen)} & {"SK407"} == codes
 
 
 def test_rules_of_different_patience_say_nothing_about_the_order():
@@ -140,7 +140,7 @@ def test_rules_of_different_patience_say_nothing_about_the_order():
     ]
     seen = numbers(*repeats, edges=[PropagationEdge(from_="Deployment/db", to="Deployment/web")])
     assert seen.order == ()
-    assert "SK407" not in {r.code for r in remarks(seen)}
+    assert "SK407" not in {r.code for r in make_remarks(seen)}
 
 
 HEALTHY = Work(seconds=300, requests=600, within=((10.0, 300.0), (100.0, 600.0)))
@@ -168,7 +168,7 @@ def test_what_is_said_to_pass_through_who_raises_no_alert(during, signs, traces,
     ]
     seen = numbers(*repeats)
     assert [(p.entity, p.n, p.traces) for p in seen.passages] == [("Deployment/api", 3, traces)]
-    assert {r.code for r in remarks(seen)} & {"SK415"} == codes
+    assert {r.code for r in make_remarks(seen)} & {"SK415"} == codes
 
 
 def test_who_raises_an_alert_in_one_repeat_is_not_asked_for_another_trace():
@@ -222,4 +222,4 @@ def promised(runbook_of, fault):
 def test_the_headline_counts_what_held():
     other = alert("Errors", "Deployment/web", 50)
     results = [a_repeat(1, other), a_repeat(2, outcome="Infra"), a_repeat(3, outcome="Broken"), a_repeat(4, other)]
-    assert headline(Verdict.PASS, results, []).startswith("2 of 3 trials held: it reproduces 2 times")
+    assert write_headline(Verdict.PASS, results, []).startswith("2 of 3 trials held: it reproduces 2 times")

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from scenario_kit.campaign.concurrency import at_once, in_the_way, labels
+from scenario_kit.campaign.concurrency import build_labels, find_blocking_trial, limit_concurrency
 from scenario_kit.model import Change, Procedure, Solution
 from scenario_kit.model.trial import ALONE_LABEL
 
@@ -37,9 +37,9 @@ def with_changes(fault, *changes, scope="Namespace"):
 )
 def test_what_reaches_beyond_the_app_has_the_cluster_for_itself(runbook_of, fault, change, many):
     expected = 4 if many else 1
-    assert at_once(runbook_of(with_changes(fault("f"), change)), 4) == expected
+    assert limit_concurrency(runbook_of(with_changes(fault("f"), change)), 4) == expected
     procedure = Procedure(use="Decoy", name="d", solution=Solution(name="d", changes=(Change.from_json(change),)))
-    assert at_once(msgspec.structs.replace(runbook_of(fault("f")), procedures=(procedure,)), 4) == expected
+    assert limit_concurrency(msgspec.structs.replace(runbook_of(fault("f")), procedures=(procedure,)), 4) == expected
 
 
 def workload(cpu):
@@ -83,11 +83,11 @@ def asks(replicas):
 )  # fmt: skip
 def test_who_asks_for_the_room_of_many_has_the_cluster_for_itself(runbook_of, fault, change, cpu, many):
     runbook = msgspec.structs.replace(runbook_of(with_changes(fault("f"), change)), objects=(workload(cpu),))
-    assert at_once(runbook, 4) == (4 if many else 1)
+    assert limit_concurrency(runbook, 4) == (4 if many else 1)
 
 
 def test_a_fault_may_say_so_itself(runbook_of, fault):
-    assert at_once(runbook_of(with_changes(fault("f"), scope="Cluster")), 4) == 1
+    assert limit_concurrency(runbook_of(with_changes(fault("f"), scope="Cluster")), 4) == 1
 
 
 def trial(name, alone=False, outcome="", leaving=False):
@@ -110,10 +110,10 @@ def trial(name, alone=False, outcome="", leaving=False):
     ],
 )
 def test_who_is_in_the_way(runbook_of, fault, scope, others, named):
-    said = in_the_way(runbook_of(with_changes(fault("f"), scope=scope)), others)
+    said = find_blocking_trial(runbook_of(with_changes(fault("f"), scope=scope)), others)
     assert said.partition(": ")[2] == named
 
 
 def test_a_trial_says_that_it_is_alone(runbook_of, fault):
-    assert labels(runbook_of(fault("f"))) == {}
-    assert labels(runbook_of(with_changes(fault("f"), scope="Cluster"))) == {ALONE_LABEL: "true"}
+    assert build_labels(runbook_of(fault("f"))) == {}
+    assert build_labels(runbook_of(with_changes(fault("f"), scope="Cluster"))) == {ALONE_LABEL: "true"}

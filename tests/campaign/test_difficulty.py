@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from scenario_kit.campaign.difficulty import complexity, difficulty, loudness, same_thing
+from scenario_kit.campaign.difficulty import is_same_thing, measure_complexity, measure_difficulty, measure_loudness
 from scenario_kit.campaign.result import TrialResult
 from scenario_kit.model import AlertHistory, AlertTimeline, Change, StepStatus
 from scenario_kit.model.app import App, Component
@@ -41,7 +41,7 @@ def book(fault, runbook_of):
 
 
 def test_complexity_is_the_cube_root_of_path_steps_and_technologies(book):
-    found = complexity(book)
+    found = measure_complexity(book)
     assert (found.path, found.steps, found.technologies) == (2, 1, 2)
     assert found.value == round(4 ** (1 / 3), 2)
     assert found.band == "Low"
@@ -49,7 +49,7 @@ def test_complexity_is_the_cube_root_of_path_steps_and_technologies(book):
 
 def test_whoever_blames_the_first_or_the_loudest_is_right_or_not(book):
     seen = repeat(alert("Deployment/web", 300.0), alert("Deployment/cart", 200.0, 400.0))
-    found = difficulty(book, [seen])
+    found = measure_difficulty(book, [seen])
     assert found.first_alert_seconds == 100.0
     assert (found.blame_first, found.blame_loudest, found.cause_rank, found.trivial) == (0.0, 0.0, None, False)
 
@@ -65,29 +65,31 @@ def test_alerts_on_a_part_of_the_cause_s_component_name_the_cause(book):
     book = msgspec.structs.replace(book, ground_truth=truth, faults=faults)
     first = repeat(alert("Deployment/cart", 200.0), alert("Deployment/web", 300.0))
     second = repeat(alert("Deployment/cart", 300.0), alert("Deployment/web", 300.0), number=2)
-    found = difficulty(book, [first, second])
+    found = measure_difficulty(book, [first, second])
     assert (found.blame_first, found.blame_loudest, found.cause_rank) == (0.75, 0.75, 1.25)
     assert not found.trivial
-    assert difficulty(book, [first]).trivial
+    assert measure_difficulty(book, [first]).trivial
 
 
 def test_loudness_counts_alerts_and_their_time_until_somebody_acts():
     seen = repeat(
         alert("Deployment/web", 50.0), alert("Deployment/web", 900.0, name="Late"), alert("Deployment/db", 1500.0)
     )
-    assert loudness(seen) == {"Deployment/web": 900.0 + 100.0}
+    assert measure_loudness(seen) == {"Deployment/web": 900.0 + 100.0}
 
 
 def test_what_alerts_off_the_causal_path_in_half_of_the_repeats_is_named(book):
     noisy = repeat(alert("Deployment/web", 300.0), alert("StatefulSet/db", 300.0))
-    assert difficulty(book, [noisy, repeat(alert("Deployment/web", 300.0), number=2)]).off_path == ("StatefulSet/db",)
+    assert measure_difficulty(book, [noisy, repeat(alert("Deployment/web", 300.0), number=2)]).off_path == (
+        "StatefulSet/db",
+    )
     quiet = [repeat(alert("Deployment/web", 300.0), number=n) for n in (2, 3)]
-    assert difficulty(book, [noisy, *quiet]).off_path == ()
+    assert measure_difficulty(book, [noisy, *quiet]).off_path == ()
 
 
 def test_without_a_repeat_that_held_or_an_incident_there_is_none(book, fault, runbook_of):
-    assert difficulty(book, [repeat(alert("Deployment/web", 300.0), outcome="Broken")]) is None
-    assert difficulty(runbook_of(fault("n", role="Distractor"), outcome="NoIncident"), [repeat()]) is None
+    assert measure_difficulty(book, [repeat(alert("Deployment/web", 300.0), outcome="Broken")]) is None
+    assert measure_difficulty(runbook_of(fault("n", role="Distractor"), outcome="NoIncident"), [repeat()]) is None
 
 
 @pytest.mark.parametrize(
@@ -105,7 +107,7 @@ def test_without_a_repeat_that_held_or_an_incident_there_is_none(book, fault, ru
 )
 def test_the_path_and_what_has_to_be_understood(fault, runbook_of, edges, path, technologies):
     found = runbook_of(fault("a"), solutions={"s": ["a"]}, labels=["ConfigMap/a"], edges=edges)
-    seen = complexity(msgspec.structs.replace(found, app=APP))
+    seen = measure_complexity(msgspec.structs.replace(found, app=APP))
     assert (seen.path, seen.technologies) == (path, technologies)
 
 
@@ -124,7 +126,7 @@ def test_the_shortest_repair_counts(book, steps, least, value, band):
     procedures = [
         changing(p, documented[p.name]) if p.use == "Solution" else changing(p, 50) for p in (*book.procedures, other)
     ]
-    seen = complexity(msgspec.structs.replace(book, procedures=tuple(procedures)))
+    seen = measure_complexity(msgspec.structs.replace(book, procedures=tuple(procedures)))
     assert (seen.steps, seen.value, seen.band) == (least, value, band)
 
 
@@ -132,15 +134,15 @@ def test_the_shortest_repair_counts(book, steps, least, value, band):
     ("start", "end", "seconds"), [(50.0, None, 900.0), (950.0, 960.0, 10.0), (990.0, 1500.0, 10.0), (50.0, 150.0, 50.0)]
 )
 def test_an_alert_is_loud_for_as_long_as_it_fires_from_the_injection_to_the_repair(start, end, seconds):
-    assert loudness(repeat(alert("Deployment/web", start, end))) == {"Deployment/web": seconds}
-    assert loudness(repeat(alert("", start, end))) == {}
-    assert loudness(repeat(alert("Deployment/web", 20.0, 100.0), alert("Deployment/ad", 1001.0))) == {}
+    assert measure_loudness(repeat(alert("Deployment/web", start, end))) == {"Deployment/web": seconds}
+    assert measure_loudness(repeat(alert("", start, end))) == {}
+    assert measure_loudness(repeat(alert("Deployment/web", 20.0, 100.0), alert("Deployment/ad", 1001.0))) == {}
 
 
 def test_shares_and_ranks_are_means_over_the_repeats(book):
     both = repeat(alert("ConfigMap/a", 300.0), alert("Deployment/web", 300.0), alert("Deployment/x", 200.0))
     none = repeat(number=2)
-    found = difficulty(book, [both, none])
+    found = measure_difficulty(book, [both, none])
     assert (found.blame_first, found.blame_loudest, found.cause_rank, found.first_alert_seconds) == (
         0.0,
         0.0,
@@ -148,11 +150,11 @@ def test_shares_and_ranks_are_means_over_the_repeats(book):
         100.0,
     )
     sole = repeat(alert("ConfigMap/a", 300.0))
-    found = difficulty(book, [sole, sole, sole, sole, none])
+    found = measure_difficulty(book, [sole, sole, sole, sole, none])
     assert (found.blame_first, found.blame_loudest, found.trivial) == (0.8, 0.8, True)
-    found = difficulty(book, [sole, sole, sole, none])
+    found = measure_difficulty(book, [sole, sole, sole, none])
     assert (found.blame_first, found.trivial) == (0.75, False)
-    assert difficulty(book, [none]).first_alert_seconds is None
+    assert measure_difficulty(book, [none]).first_alert_seconds is None
 
 
 @pytest.mark.parametrize(
@@ -167,7 +169,7 @@ def test_shares_and_ranks_are_means_over_the_repeats(book):
     ],
 )
 def test_parts_of_one_component_are_one_thing(one, other, same):
-    assert same_thing(APP, one, other) is same
+    assert is_same_thing(APP, one, other) is same
 
 
 @pytest.mark.parametrize(
@@ -179,4 +181,4 @@ def test_stores_queues_and_flag_services_are_understood_by_themselves(fault, run
     )  # fmt: skip
     found = runbook_of(fault("a"), labels=["ConfigMap/a"], edges=[("StatefulSet/one", "StatefulSet/two")])
     app = msgspec.structs.replace(APP, components=parts)
-    assert complexity(msgspec.structs.replace(found, app=app)).technologies == technologies + 1
+    assert measure_complexity(msgspec.structs.replace(found, app=app)).technologies == technologies + 1

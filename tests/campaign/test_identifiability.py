@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from scenario_kit.campaign.identifiability import fingerprint, judged, neighbours
+from scenario_kit.campaign.identifiability import find_neighbours, judge_neighbours, take_fingerprint
 from scenario_kit.campaign.repeatability import discriminates
 from scenario_kit.campaign.result import TrialResult
 from scenario_kit.model import AlertHistory, AlertTimeline, StepStatus
@@ -34,9 +34,9 @@ MINE = print_of(AB, AB, AB)
     ids=["other symptoms", "same answer", "unidentifiable", "hard pair", "another app", "no repeats"],
 )
 def test_pairs(other, margin, codes):
-    found = neighbours(MINE, {"other": other})
+    found = find_neighbours(MINE, {"other": other})
     assert [n.margin for n in found] == ([] if margin is None else [margin])
-    assert [f.code for f in judged(found)] == codes
+    assert [f.code for f in judge_neighbours(found)] == codes
 
 
 def test_the_margin_is_that_of_the_reference():
@@ -48,7 +48,7 @@ def test_the_margin_is_that_of_the_reference():
 
 def test_a_hard_pair_says_what_tells_it_apart():
     other = print_of(AB, AB, AB, answer=("Service/ad",), signs=("state OOMKilled on Deployment/ad",))
-    (near,) = neighbours(MINE, {"other": other})
+    (near,) = find_neighbours(MINE, {"other": other})
     assert near.here == ("event BackOff on Deployment/cart",)
     assert near.there == ("state OOMKilled on Deployment/ad",)
 
@@ -65,7 +65,7 @@ def repeat(number, *entities, signs=(), outcome="Held"):
 def test_a_fingerprint_has_the_alerts_of_each_repeat_and_the_signs_of_most(fault, runbook_of):
     book = runbook_of(fault("f"), solutions={"s": ["f"]})
     repeats = [repeat(1, "a", signs=("x", "y")), repeat(2, "a", "b", signs=("x",)), repeat(3, "a", signs=("x",))]
-    found = fingerprint(book, [*repeats, repeat(4, "c", outcome="Broken")])
+    found = take_fingerprint(book, [*repeats, repeat(4, "c", outcome="Broken")])
     assert found.symptoms == (("E on a",), ("E on a", "E on b"), ("E on a",))
     assert found.answer == ("ConfigMap/f",)
     assert found.signs == ("field of on ConfigMap/f", "x")
@@ -74,9 +74,9 @@ def test_a_fingerprint_has_the_alerts_of_each_repeat_and_the_signs_of_most(fault
 def test_what_a_hidden_fault_writes_is_no_sign(fault, runbook_of):
 
     book = runbook_of(msgspec.structs.replace(fault("f"), visibility="Hidden"), solutions={"s": ["f"]})
-    assert fingerprint(book, [repeat(n, "a") for n in (1, 2, 3)]).signs == ()
+    assert take_fingerprint(book, [repeat(n, "a") for n in (1, 2, 3)]).signs == ()
 
 
 def test_two_repeats_are_no_fingerprint(fault, runbook_of):
     book = runbook_of(fault("f"), solutions={"s": ["f"]})
-    assert fingerprint(book, [repeat(1, "a"), repeat(2, "a")]) is None
+    assert take_fingerprint(book, [repeat(1, "a"), repeat(2, "a")]) is None

@@ -8,15 +8,15 @@ import pytest
 from scenario_kit.campaign import Validation
 from scenario_kit.campaign.incident import describe_incident, fill_deadlines, read_titles
 from scenario_kit.campaign.location import locate_findings
-from scenario_kit.campaign.verdict import name_correction, next_command
-from scenario_kit.catalog import Catalog, data_root
+from scenario_kit.campaign.verdict import name_correction, suggest_command
+from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Finding, Severity, Verdict
-from scenario_kit.model.alert_rule import DEADLINE_SLACK, slowest
-from scenario_kit.render import preview, resolve
+from scenario_kit.model.alert_rule import DEADLINE_SLACK, find_slowest
+from scenario_kit.render import build_preview, resolve
 
 CATALOG = Catalog()
-FILE = data_root() / "catalog" / "scenarios" / "product-catalog-wrong-target-port" / "scenario.yaml"
+FILE = find_data_root() / "catalog" / "scenarios" / "product-catalog-wrong-target-port" / "scenario.yaml"
 LOADED = load_scenario(FILE)
 RUNBOOK = resolve(LOADED.scenario, CATALOG, "shop", beside=FILE)
 
@@ -46,7 +46,7 @@ def test_an_incident_is_described_with_its_answer():
 def test_one_deadline_in_preview_trial_and_report():
     alerts = tuple(msgspec.structs.replace(a, within_seconds=None) for a in RUNBOOK.expect.alerts)
     runbook = msgspec.structs.replace(RUNBOOK, expect=msgspec.structs.replace(RUNBOOK.expect, alerts=alerts))
-    due = slowest(runbook.rules, "HighRequestErrorRate") + DEADLINE_SLACK
+    due = find_slowest(runbook.rules, "HighRequestErrorRate") + DEADLINE_SLACK
     must = [a for a in fill_deadlines(runbook.expect, runbook.rules).alerts if a.alert_class == "MustFire"]
     assert {a.within_seconds for a in must} == {due}
     scenario = LOADED.scenario
@@ -54,7 +54,7 @@ def test_one_deadline_in_preview_trial_and_report():
     scenario = msgspec.structs.replace(scenario, spec=spec)
     assert {a.within_seconds for a in describe_incident(scenario, runbook, {}).alerts} == {due}
     assert {a.within_seconds for a in describe_incident(scenario, None, {}).alerts} == {0}
-    assert next(s.seconds for s in preview(runbook).timeline if s.name == "alerts") == due
+    assert next(s.seconds for s in build_preview(runbook).timeline if s.name == "alerts") == due
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_infrastructure_has_no_line():
     ],
 )  # fmt: skip
 def test_the_next_command_is_the_next_thing_to_do(verdict, plan, findings, command):
-    assert next_command(verdict, "p", plan, findings) == command
+    assert suggest_command(verdict, "p", plan, findings) == command
 
 
 def test_what_to_correct_comes_before_the_command():

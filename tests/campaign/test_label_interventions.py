@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from scenario_kit.campaign import QUICK, label_interventions, trials
+from scenario_kit.campaign import QUICK, label_interventions, plan_trials
 from scenario_kit.model import Change
 
 
@@ -14,7 +14,7 @@ def names(sets):
 def left(runbook):
     return [
         ([c.fix.name for c in x.repaired], x.left.fix.name)
-        for x in label_interventions.left_out(label_interventions.repairs(runbook))
+        for x in label_interventions.leave_one_out(label_interventions.find_repairs(runbook))
     ]
 
 
@@ -48,7 +48,7 @@ def left(runbook):
 )  # fmt: skip
 def test_repairs_that_suffice_and_repairs_that_leave_a_cause(fault, runbook_of, faults, join, repairs, leave_one_out):
     runbook = runbook_of(*(fault(n, causes=k, join=j) for n, k, j in faults), join=join)
-    assert names(label_interventions.repairs(runbook)) == repairs
+    assert names(label_interventions.find_repairs(runbook)) == repairs
     assert left(runbook) == leave_one_out
 
 
@@ -57,7 +57,7 @@ def test_what_is_not_labelled_is_a_trigger_a_distractor_or_a_forgotten_cause(fau
         fault("spark", role="Trigger"), fault("fuel", role="Sustaining"), fault("noise", role="Distractor"),
         fault("two", causes=2), labels=["ConfigMap/fuel", "ConfigMap/two-0"],
     )  # fmt: skip
-    assert names([label_interventions.labelled(runbook), label_interventions.unlabelled(runbook)]) == [
+    assert names([label_interventions.list_labelled(runbook), label_interventions.list_unlabelled(runbook)]) == [
         ["fuel:0", "two:0"],
         ["spark:0", "noise:0", "two:1"],
     ]
@@ -66,15 +66,18 @@ def test_what_is_not_labelled_is_a_trigger_a_distractor_or_a_forgotten_cause(fau
 def test_what_joins_conjunctively_with_a_label_has_to_end_it_as_well(fault, runbook_of):
     inside = runbook_of(fault("a", causes=2, join="Conjunctive"), labels=["ConfigMap/a-1"])
     across = runbook_of(fault("a"), fault("b"), labels=["ConfigMap/a"], join="Conjunctive")
-    assert label_interventions.unlabelled(inside) == label_interventions.unlabelled(across) == []
-    assert names(label_interventions.repairs(inside)) == [["a:0"], ["a:1"]]
-    assert names(label_interventions.repairs(across)) == [["a:0"], ["b:0"]]
-    assert names([label_interventions.labelled(inside), label_interventions.labelled(across)]) == [["a:1"], ["a:0"]]
+    assert label_interventions.list_unlabelled(inside) == label_interventions.list_unlabelled(across) == []
+    assert names(label_interventions.find_repairs(inside)) == [["a:0"], ["a:1"]]
+    assert names(label_interventions.find_repairs(across)) == [["a:0"], ["b:0"]]
+    assert names([label_interventions.list_labelled(inside), label_interventions.list_labelled(across)]) == [
+        ["a:1"],
+        ["a:0"],
+    ]
 
 
 def test_a_cause_beside_a_labelled_one_of_its_fault_is_no_answer_for_another_fault_being_one(fault, runbook_of):
     runbook = runbook_of(fault("a", causes=2), fault("b"), labels=["ConfigMap/a-0", "ConfigMap/b"], join="Conjunctive")
-    assert names([label_interventions.unlabelled(runbook)]) == [["a:1"]]
+    assert names([label_interventions.list_unlabelled(runbook)]) == [["a:1"]]
 
 
 _ASIDE = ("expectNoLeaks", "teardown", "expectClean")
@@ -94,13 +97,13 @@ def remade(runbook, changes):
 
 
 def steps(runbook, purpose):
-    (planned,) = [t for t in trials(QUICK, runbook, 1) if t.purpose == purpose]
+    (planned,) = [t for t in plan_trials(QUICK, runbook, 1) if t.purpose == purpose]
     return [(s.kind, s.name, s.faults) for s in planned.steps if s.kind not in _ASIDE][4:]
 
 
 def test_two_independent_causes_make_four_interventions_less_the_one_that_does_nothing(fault, runbook_of):
     runbook = runbook_of(fault("a"), fault("b"), solutions={"both": ["a", "b"]})
-    purposes = [t.purpose for t in trials(QUICK, runbook, 1)]
+    purposes = [t.purpose for t in plan_trials(QUICK, runbook, 1)]
     assert purposes == ["repeat-1", "control", "label", "leave-out-1", "leave-out-2"]
     assert steps(runbook, "label") == [
         ("change", "a:0", ()), ("change", "b:0", ()), ("expectCleared", "a:0, b:0", ()),
@@ -123,7 +126,7 @@ def test_decoys_are_tried_apart_where_the_repair_of_the_last_cause_would_roll_ba
     tried = [("change", "d", ()), ("expectStillFiring", "d", ()), ("undoChange", "d", ())]
     assert steps(runbook, "decoys-left-1")[2:] == tried
     assert steps(runbook, "leave-out-2")[2:] == tried  # nothing is rolled back there
-    seeds = [p.seed for p in trials(QUICK, runbook, 1)]
+    seeds = [p.seed for p in plan_trials(QUICK, runbook, 1)]
     assert len(set(seeds)) == len(seeds)
 
 
@@ -152,7 +155,7 @@ def test_a_decoy_about_what_is_repaired_already_is_left_out(fault, runbook_of, m
 
 def test_each_of_two_conjunctive_causes_ends_it(fault, runbook_of):
     runbook = runbook_of(fault("a", causes=2, join="Conjunctive"), solutions={"one": ["a"]})
-    assert [t.purpose for t in trials(QUICK, runbook, 1)] == ["repeat-1", "control", "label-1", "label-2"]
+    assert [t.purpose for t in plan_trials(QUICK, runbook, 1)] == ["repeat-1", "control", "label-1", "label-2"]
     assert steps(runbook, "label-2") == [("change", "a:1", ()), ("expectCleared", "a:1", ())]
 
 
@@ -164,7 +167,7 @@ def test_removing_the_trigger_must_not_help_and_removing_what_sustains_must(faul
 
 def test_distractors_are_tried_alone_and_taken_back(fault, runbook_of):
     runbook = runbook_of(fault("a"), fault("noise", role="Distractor"), solutions={"s": ["a"]})
-    (alone,) = [t for t in trials(QUICK, runbook, 1) if t.purpose == "distractors"]
+    (alone,) = [t for t in plan_trials(QUICK, runbook, 1) if t.purpose == "distractors"]
     assert [(s.kind, s.faults) for s in alone.steps[:4]] == [
         ("deploy", ()), ("expectQuiet", ()), ("inject", ("noise",)), ("expectQuiet", ()),
     ]  # fmt: skip
@@ -174,7 +177,7 @@ def test_distractors_are_tried_alone_and_taken_back(fault, runbook_of):
 @pytest.mark.parametrize(("role", "purpose"), [("Trigger", "untriggered"), ("Distractor", "undisturbed")])
 def test_what_is_no_cause_is_left_out_at_once(fault, runbook_of, role, purpose):
     runbook = runbook_of(fault("a"), fault("b", role=role), fault("c", role=role), solutions={"s": ["a"]})
-    (without,) = [t for t in trials(QUICK, runbook, 1) if t.purpose == purpose]
+    (without,) = [t for t in plan_trials(QUICK, runbook, 1) if t.purpose == purpose]
     assert [(s.kind, s.faults, s.except_) for s in without.steps[2:4]] == [
         ("inject", (), ("b", "c")), ("expectAlerts", ("b", "c"), ()),
     ]  # fmt: skip
@@ -197,14 +200,14 @@ def test_what_is_no_cause_is_left_out_at_once(fault, runbook_of, role, purpose):
 )
 def test_without_an_incident_nobody_acts(fault, runbook_of, outcome, roles, purposes, kinds):
     faults = [fault(f"f{i}", role=role) for i, role in enumerate(roles)]
-    planned = trials(QUICK, runbook_of(*faults, outcome=outcome), 1)
+    planned = plan_trials(QUICK, runbook_of(*faults, outcome=outcome), 1)
     assert [t.purpose for t in planned] == purposes
     assert [s.kind for s in planned[0].steps] == ["deploy", "expectQuiet", *kinds, "teardown", "expectClean"]
 
 
 def test_names_of_steps_and_trials_fit_the_api(fault, runbook_of):
     many = [fault(f"a-fault-with-a-long-name-{i}") for i in range(16)]
-    planned = trials(QUICK, runbook_of(*many, solutions={"all": [f.name for f in many]}), 1)
+    planned = plan_trials(QUICK, runbook_of(*many, solutions={"all": [f.name for f in many]}), 1)
     assert len(planned) == 3 + 16
     assert max(len(s.name) for t in planned for s in t.steps) <= 128
     assert max(len(t.purpose) for t in planned) <= 12

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
-from scenario_kit.campaign.assumptions import drawn, rests_on, varied
-from scenario_kit.campaign.exceptions import allowances
-from scenario_kit.campaign.identifiability import fingerprint, judged, neighbours
+from scenario_kit.campaign.assumptions import draw_assumptions, find_decisive_assumptions, vary_runbook
+from scenario_kit.campaign.exceptions import list_allowances
+from scenario_kit.campaign.identifiability import find_neighbours, judge_neighbours, take_fingerprint
 from scenario_kit.campaign.result import (
     AlertSummary,
     Allowance,
@@ -16,11 +16,11 @@ from scenario_kit.campaign.result import (
     PassageSummary,
     Statistics,
     TrialResult,
-    from_status,
+    complete_from_status,
 )
 from scenario_kit.campaign.sequential_test import FIVE_THEN_FIVE
-from scenario_kit.campaign.spec import ValidationSpec, validation_spec
-from scenario_kit.campaign.summary import end_of_hold, first_onset, remarks, summarise
+from scenario_kit.campaign.spec import ValidationSpec, parse_validation_spec
+from scenario_kit.campaign.summary import end_of_hold, find_first_onset, make_remarks, summarise
 from scenario_kit.errors import UsageError
 from scenario_kit.model import (
     AlertExpectation,
@@ -141,7 +141,7 @@ def test_the_order_of_an_edge_is_that_of_one_rule_on_both_ends():
 
 
 def brief(statistics):
-    return [(f.code, f.severity) for f in remarks(statistics)]
+    return [(f.code, f.severity) for f in make_remarks(statistics)]
 
 
 def row(**more):
@@ -168,9 +168,9 @@ def test_remarks_on_an_alert(more, codes):
 
 
 def test_a_remark_says_the_numbers():
-    (found,) = remarks(Statistics(n=3, broken=0, alerts=(row(within_seconds=90, proposed_seconds=120.0),)))
+    (found,) = make_remarks(Statistics(n=3, broken=0, alerts=(row(within_seconds=90, proposed_seconds=120.0),)))
     assert (found.expected, found.fix) == ("twice that, and a minute at least: 120 s", "withinSeconds: 120")
-    (found,) = remarks(Statistics(n=3, broken=0, alerts=(row(fired=1, proposal="MayFire"),)))
+    (found,) = make_remarks(Statistics(n=3, broken=0, alerts=(row(fired=1, proposal="MayFire"),)))
     assert (found.observed, found.expected) == ("1 of 3", "3 of 3")
 
 
@@ -184,7 +184,7 @@ def test_repeats_agree_on_their_alerts(n, similar, told):
 @pytest.mark.parametrize(("n", "share", "told"), [(3, 0.79, True), (3, 0.8, False), (2, 0.1, False)])
 def test_repeats_agree_on_the_order(n, share, told):
     order = (OrderSummary(from_="Deployment/a", to="Deployment/b", share=share),)
-    found = remarks(Statistics(n=n, broken=0, order=order))
+    found = make_remarks(Statistics(n=n, broken=0, order=order))
     assert [(f.code, f.severity) for f in found] == ([("SK407", Severity.WARNING)] if told else [])
     assert all(f.message.startswith("Deployment/b alerts before Deployment/a") for f in found)
 
@@ -217,9 +217,9 @@ def test_the_first_onset_on_an_entity(entity, until, rule, onset):
     seen = a_repeat(
         1, alert("Errors", "Deployment/web", 90), alert("Slow", "Deployment/web", 30), alert("Slow", "", 10)
     )
-    assert first_onset(seen, entity, until, rule) == onset
-    assert first_onset(a_repeat(1, history=None), entity) == float("inf")
-    assert first_onset(msgspec.structs.replace(seen, injected_at=None), entity) == float("inf")
+    assert find_first_onset(seen, entity, until, rule) == onset
+    assert find_first_onset(a_repeat(1, history=None), entity) == float("inf")
+    assert find_first_onset(msgspec.structs.replace(seen, injected_at=None), entity) == float("inf")
 
 
 def test_signs_of_half_of_the_repeats_and_fields_make_a_fingerprint(fault, runbook_of):
@@ -233,14 +233,14 @@ def test_signs_of_half_of_the_repeats_and_fields_make_a_fingerprint(fault, runbo
         a_repeat(i, alert("E", "Deployment/b", 9), alert("A", "", 9), alert("Late", "", 601), signs=s)
         for i, s in enumerate(signs)
     ]
-    assert fingerprint(book, seen) == Fingerprint(
+    assert take_fingerprint(book, seen) == Fingerprint(
         app="shop", answer=("ConfigMap/f",), symptoms=(("A", "E on Deployment/b"),) * 4,
         signs=("field data.k on ConfigMap/f", "field of on Service/a", "x", "y"),
     )  # fmt: skip
     broken = [a_repeat(i, outcome="Broken") for i in range(3)]
     control = [msgspec.structs.replace(r, purpose="control") for r in seen]
-    assert [fingerprint(book, r) for r in (broken, control, seen[:2])] == [None] * 3
-    assert fingerprint(runbook_of(fault("f"), outcome="Benign"), seen) is None
+    assert [take_fingerprint(book, r) for r in (broken, control, seen[:2])] == [None] * 3
+    assert take_fingerprint(runbook_of(fault("f"), outcome="Benign"), seen) is None
 
 
 def test_neighbours_come_by_distance_and_name():
@@ -248,7 +248,7 @@ def test_neighbours_come_by_distance_and_name():
         return Fingerprint(app="shop", answer=answer, symptoms=symptoms, signs=signs)
 
     ab, abc = ("a", "b"), ("a", "b", "c")
-    found = neighbours(
+    found = find_neighbours(
         near(ab, ab, ab, signs=("a", "c", "b")),
         {
             "z": near(ab, ab, ab, signs=("a", "e", "d"), answer=("y",)),
@@ -271,7 +271,7 @@ def test_neighbours_come_by_distance_and_name():
     ],
 )
 def test_incidents_that_cannot_be_told_apart(near, found):
-    told = judged([Neighbour(scenario="other", margin=0.125, **near)])
+    told = judge_neighbours([Neighbour(scenario="other", margin=0.125, **near)])
     assert [(f.code, f.severity) for f in told] == ([found] if found else [])
     assert all("'other'" in f.message and "0.12" in f.observed for f in told)
 
@@ -288,35 +288,35 @@ def of(app, **why):
 def test_what_broken_repeats_share_is_a_warning_that_names_it(fault, runbook_of):
     app = of(runbook_of(fault("f")).app, a="guess", b="", c="x", d="y", e="z")
     low, high = dict.fromkeys("abcde", 1.0), dict.fromkeys("abcde", 3.0)
-    (found,) = rests_on([ran("Held", **low), ran("Broken", **high)], app)
+    (found,) = find_decisive_assumptions([ran("Held", **low), ran("Broken", **high)], app)
     assert (found.code, found.severity) == ("SK512", Severity.WARNING)
     assert found.message.endswith("a, b or c")
     assert found.observed.endswith(
         "had a = 3 (1 to 3, guess) or b = 3 (1 to 3) or c = 3 (1 to 3, x); or on 2 more that went with them"
     )
-    (found,) = rests_on([ran("Held", **low), ran("Broken", **(low | {"b": 3.0}))], app)
+    (found,) = find_decisive_assumptions([ran("Held", **low), ran("Broken", **(low | {"b": 3.0}))], app)
     assert found.observed.endswith("had b = 3 (1 to 3)")
 
 
 def test_variations_of_the_assumptions(fault, runbook_of):
     book = runbook_of(fault("f"))
     app = of(book.app, a="", b="", c="")
-    assert [drawn(app, v) for v in range(1, 5)] == [
+    assert [draw_assumptions(app, v) for v in range(1, 5)] == [
         {"a": 3.0, "b": 1.0, "c": 3.0}, {"a": 3.0, "b": 1.0, "c": 1.0},
         {"a": 1.0, "b": 3.0, "c": 3.0}, {"a": 1.0, "b": 3.0, "c": 1.0},
     ]  # fmt: skip
-    assert drawn(app, 5) == {"a": 1.0, "b": 3.0, "c": 1.0}
-    assert drawn(app, 7) == {"a": 3.0, "b": 3.0, "c": 1.0}
-    assert drawn(book.app, 3) == {}
-    changed = varied(msgspec.structs.replace(book, app=app), 1).app.twin
+    assert draw_assumptions(app, 5) == {"a": 1.0, "b": 3.0, "c": 1.0}
+    assert draw_assumptions(app, 7) == {"a": 3.0, "b": 3.0, "c": 1.0}
+    assert draw_assumptions(book.app, 3) == {}
+    changed = vary_runbook(msgspec.structs.replace(book, app=app), 1).app.twin
     assert changed.assumptions["a"] == Assumption(value=3.0, low=1.0, high=3.0, why="")
 
 
 def test_what_faults_are_allowed(fault):
     ordinary = fault("a")
     special = msgspec.structs.replace(fault("b"), scope="Cluster", requires=("netem", "kernel", "node-access"))
-    assert allowances([ordinary]) == ()
-    found = allowances([ordinary, special])
+    assert list_allowances([ordinary]) == ()
+    found = list_allowances([ordinary, special])
     assert [(a.fault, a.allow) for a in found] == [("b", "Cluster"), ("b", "kernel"), ("b", "node-access")]
     assert all(isinstance(a, Allowance) and a.because for a in found)
 
@@ -340,7 +340,7 @@ def test_a_trial_is_completed_with_its_status(outcome, steps, trouble, result, m
     finding = Finding(code="SK322", severity=Severity.ERROR, message="m")
     status = TrialStatus(outcome=outcome, started_at=5.0, steps=steps, findings=(finding,))
     history = AlertHistory(start=0.0, end=9.0)
-    found = from_status(BASE, status, history, 7.0, trouble)
+    found = complete_from_status(BASE, status, history, 7.0, trouble)
     assert (found.outcome, found.message, found.started_at, found.injected_at) == (result, message, 5.0, 7.0)
     assert (found.steps, found.findings, found.history, found.name, found.seed) == (steps, (finding,), history, "t", 3)
 
@@ -361,7 +361,7 @@ CUSTOM = {"name": "mine", "looks": [{"repeats": 3, "accept": 0, "reject": 1}]}
     ],
 )
 def test_the_spec_of_a_validation(spec, name, repeats, parallel):
-    found = validation_spec(spec)
+    found = parse_validation_spec(spec)
     assert (found.followed.name, [look.n for look in found.followed.looks], found.parallel) == (name, repeats, parallel)
     assert found.embedded is None
 

@@ -3,11 +3,11 @@
 import pytest
 from msgspec import structs
 
-from scenario_kit.campaign import STANDARD, chosen, trials
-from scenario_kit.campaign.plan_file import within
-from scenario_kit.campaign.retries import further
+from scenario_kit.campaign import STANDARD, choose_plan, plan_trials
+from scenario_kit.campaign.plan_file import limit_plan
+from scenario_kit.campaign.retries import plan_further_trials
 from scenario_kit.campaign.sequential_test import FIVE_THEN_FIVE
-from scenario_kit.catalog import data_root
+from scenario_kit.catalog import find_data_root
 from scenario_kit.errors import UsageError
 from scenario_kit.model import Verdict
 
@@ -29,7 +29,7 @@ def plan_of(tmp_path):
     def write(text):
         path = tmp_path / "plan.yaml"
         path.write_text(text)
-        return chosen(str(path))
+        return choose_plan(str(path))
 
     return write
 
@@ -41,11 +41,11 @@ def test_what_is_left_out_is_as_in_built_in_plans(plan_of):
 
 def test_a_file_decides_which_trials_there_are(plan_of, runbook_of, fault):
     plan = plan_of(GOOD)
-    planned = trials(plan, runbook_of(fault("f")), 7)
+    planned = plan_trials(plan, runbook_of(fault("f")), 7)
     assert {"control", "cheats", "label"} & {p.purpose for p in planned} == set()
     assert [(p.purpose, p.load_percent) for p in planned[:2]] == [("repeat-1", 50), ("repeat-2", 200)]
     ended = [Ended("repeat-1", "Broken"), *(Ended(p.purpose, "Held") for p in planned[1:])]
-    more = further(plan.looks, planned, ended, plan.loads)
+    more = plan_further_trials(plan.looks, planned, ended, plan.loads)
     assert [(p.purpose, p.load_percent) for p in more] == [("repeat-3", 50), ("repeat-4", 200)]
     assert plan.parallel == 3
 
@@ -83,26 +83,26 @@ def test_every_mistake_is_refused_at_its_place(plan_of, text, place, said):
 
 def test_a_file_that_is_not_there_and_a_name_that_is_none():
     with pytest.raises(UsageError):
-        chosen("nowhere.yaml")
+        choose_plan("nowhere.yaml")
     with pytest.raises(UsageError, match="no plan 'standart'"):
-        chosen("standart")
+        choose_plan("standart")
 
 
 def test_the_plan_of_the_documentation_is_one():
-    file = data_root() / "docs" / "examples" / "plan.yaml"
-    assert chosen(str(file)).looks[0].n == 3
-    assert "\n".join(file.read_text().splitlines()[2:]) in (data_root() / "docs" / "plans.md").read_text()
+    file = find_data_root() / "docs" / "examples" / "plan.yaml"
+    assert choose_plan(str(file)).looks[0].n == 3
+    assert "\n".join(file.read_text().splitlines()[2:]) in (find_data_root() / "docs" / "plans.md").read_text()
 
 
 def test_a_budget_of_repeats_leaves_the_looks_that_fit():
-    assert within(STANDARD, None).looks == FIVE_THEN_FIVE
-    assert within(STANDARD, 9).looks == FIVE_THEN_FIVE[:1]
-    assert within(STANDARD, 10).looks == FIVE_THEN_FIVE
+    assert limit_plan(STANDARD, None).looks == FIVE_THEN_FIVE
+    assert limit_plan(STANDARD, 9).looks == FIVE_THEN_FIVE[:1]
+    assert limit_plan(STANDARD, 10).looks == FIVE_THEN_FIVE
     with pytest.raises(UsageError, match="SK503"):
-        within(STANDARD, 4)
+        limit_plan(STANDARD, 4)
 
 
 def test_one_broken_repeat_of_a_budget_of_five_is_inconclusive():
     from scenario_kit.campaign.sequential_test import decide
 
-    assert decide(within(STANDARD, 5).looks, 4, 1).verdict == Verdict.INCONCLUSIVE
+    assert decide(limit_plan(STANDARD, 5).looks, 4, 1).verdict == Verdict.INCONCLUSIVE

@@ -3,16 +3,16 @@
 import msgspec
 import pytest
 
-from scenario_kit.campaign import QUICK, TRY, label_interventions, named, trials
-from scenario_kit.campaign.persistence import with_restart
-from scenario_kit.campaign.plans import namespace, trial_name
-from scenario_kit.catalog import Catalog, data_root
+from scenario_kit.campaign import QUICK, TRY, get_plan, label_interventions, plan_trials
+from scenario_kit.campaign.persistence import add_restart
+from scenario_kit.campaign.plans import derive_namespace, derive_trial_name
+from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.errors import UsageError
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Change
 from scenario_kit.render import resolve
 
-SCENARIOS = sorted((data_root() / "catalog" / "scenarios").glob("*/scenario.yaml"))
+SCENARIOS = sorted((find_data_root() / "catalog" / "scenarios").glob("*/scenario.yaml"))
 
 
 @pytest.fixture(params=SCENARIOS, ids=lambda p: p.parent.name)
@@ -21,7 +21,7 @@ def runbook(request):
 
 
 def test_the_quick_plan_has_a_repeat_a_control_and_what_the_outcome_asks_for(runbook):
-    planned = trials(QUICK, runbook, 1)
+    planned = plan_trials(QUICK, runbook, 1)
     purposes = [p.purpose for p in planned]
     assert purposes[0] == "repeat-1"
     assert ("control" in purposes) == bool(runbook.faults)
@@ -31,7 +31,7 @@ def test_the_quick_plan_has_a_repeat_a_control_and_what_the_outcome_asks_for(run
 
 
 def test_a_repeat_of_an_incident_tries_every_decoy_and_then_repairs_it(runbook):
-    repeat = [s.kind for s in trials(QUICK, runbook, 1)[0].steps]
+    repeat = [s.kind for s in plan_trials(QUICK, runbook, 1)[0].steps]
     if runbook.outcome != "Incident":
         assert not {"expectStillFiring", "undoChange"} & set(repeat)
         return
@@ -41,7 +41,7 @@ def test_a_repeat_of_an_incident_tries_every_decoy_and_then_repairs_it(runbook):
 
 
 def test_every_program_cleans_up_and_every_procedure_exists(runbook):
-    for planned in trials(QUICK, runbook, 1):
+    for planned in plan_trials(QUICK, runbook, 1):
         assert [s.kind for s in planned.steps[-2:]] == ["teardown", "expectClean"]
         for step in planned.steps:
             if step.kind == "change" and step.use == "RemoveFault":
@@ -49,17 +49,17 @@ def test_every_program_cleans_up_and_every_procedure_exists(runbook):
             elif step.kind == "change" and step.use == "Undo":
                 assert runbook.fault(step.faults[0]).changes
             elif step.kind == "change":
-                assert with_restart(runbook).procedure(step.use, step.name).solution.changes
+                assert add_restart(runbook).procedure(step.use, step.name).solution.changes
 
 
 def test_the_control_is_as_long_as_a_repeat_before_anybody_acts(runbook):
-    for control in [p for p in trials(QUICK, runbook, 1) if p.purpose == "control"]:
+    for control in [p for p in plan_trials(QUICK, runbook, 1) if p.purpose == "control"]:
         assert "inject" not in [s.kind for s in control.steps]
         assert control.steps[1].seconds >= runbook.windows.quiet + runbook.windows.hold
 
 
 def test_each_labelled_cause_is_repaired_by_its_own_fix(runbook):
-    repairs = label_interventions.repairs(runbook)
+    repairs = label_interventions.find_repairs(runbook)
     assert bool(repairs) == (runbook.outcome == "Incident")
     assert {c.fix.use for repair in repairs for c in repair} <= {"Fix"}
     labels = {r.fault for r in runbook.ground_truth.root_causes}
@@ -67,22 +67,22 @@ def test_each_labelled_cause_is_repaired_by_its_own_fix(runbook):
 
 
 def test_try_is_one_repeat(runbook):
-    assert [p.purpose for p in trials(TRY, runbook, 1)] == ["repeat-1"]
+    assert [p.purpose for p in plan_trials(TRY, runbook, 1)] == ["repeat-1"]
 
 
 def test_an_unknown_plan_is_a_usage_error():
     with pytest.raises(UsageError, match="no plan"):
-        named("slow")
+        get_plan("slow")
 
 
 def test_names_are_derived_and_namespaces_are_not(runbook):
-    planned = trials(TRY, runbook, 1)[0]
-    name = trial_name("a-very-long-scenario-name-that-goes-on-and-on-and-on", planned, "d", "try")
-    assert name == trial_name("a-very-long-scenario-name-that-goes-on-and-on-and-on", planned, "d", "try")
+    planned = plan_trials(TRY, runbook, 1)[0]
+    name = derive_trial_name("a-very-long-scenario-name-that-goes-on-and-on-and-on", planned, "d", "try")
+    assert name == derive_trial_name("a-very-long-scenario-name-that-goes-on-and-on-and-on", planned, "d", "try")
     assert len(name) + len("-evidence") <= 63
-    assert namespace("otel-demo", "a") != namespace("otel-demo", "b")
-    assert namespace("otel-demo", "a").startswith("otel-demo-")
-    assert runbook.scenario not in namespace("otel-demo", "a")
+    assert derive_namespace("otel-demo", "a") != derive_namespace("otel-demo", "b")
+    assert derive_namespace("otel-demo", "a").startswith("otel-demo-")
+    assert runbook.scenario not in derive_namespace("otel-demo", "a")
 
 
 def with_changes(procedure, *changes):
@@ -108,7 +108,7 @@ def test_a_decoy_is_tried_apart_where_the_repair_would_roll_back_to_it(repair, d
     runbook = runbook_of(fault("a"), solutions={"back": ["a"]}, decoys=["again"])
     changes = {"back": repair, "again": decoy}
     procedures = [with_changes(p, changes[p.name]) if p.name in changes else p for p in runbook.procedures]
-    planned = trials(QUICK, msgspec.structs.replace(runbook, procedures=tuple(procedures)), 1)
+    planned = plan_trials(QUICK, msgspec.structs.replace(runbook, procedures=tuple(procedures)), 1)
     tried = {p.purpose for p in planned for s in p.steps if s.kind == "undoChange"}
     assert tried == ({"decoys"} if apart else {"repeat-1"})
     assert len({p.seed for p in planned}) == len(planned)

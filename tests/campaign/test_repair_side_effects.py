@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from scenario_kit.campaign import QUICK, trials
-from scenario_kit.campaign.repair_side_effects import beside, with_beside
+from scenario_kit.campaign import QUICK, plan_trials
+from scenario_kit.campaign.repair_side_effects import add_side_effects, find_side_effects
 from scenario_kit.model import Change, Procedure, Solution
 
 ANSWER, OTHER, THIRD = (
@@ -51,18 +51,18 @@ def repaired(runbook, *documents):
 def test_what_a_repair_takes_back_elsewhere_is_tried_alone(fault, runbook_of, made, fix, part):
     broken = msgspec.structs.replace(fault("a"), changes=changes(*made))
     runbook = repaired(runbook_of(broken, solutions={"s": ["a"]}), *fix)
-    assert [each.part.solution.changes for each in beside(runbook)] == ([changes(*part)] if part else [])
-    purposes = [t.purpose for t in trials(QUICK, runbook, 1)]
+    assert [each.part.solution.changes for each in find_side_effects(runbook)] == ([changes(*part)] if part else [])
+    purposes = [t.purpose for t in plan_trials(QUICK, runbook, 1)]
     assert ("label-beside-1" in purposes) == bool(part)
 
 
 def test_every_other_cause_is_repaired_before(fault, runbook_of):
     broken = msgspec.structs.replace(fault("a"), changes=changes(ANSWER, OTHER))
     runbook = repaired(runbook_of(broken, fault("b"), solutions={"s": ["a", "b"]}), ANSWER, OTHER)
-    (tried,) = [t for t in trials(QUICK, runbook, 1) if t.purpose == "label-beside-1"]
+    (tried,) = [t for t in plan_trials(QUICK, runbook, 1) if t.purpose == "label-beside-1"]
     done = [(s.kind, s.name) for s in tried.steps if s.use == "Fix"]
     assert done == [("change", "b:0"), ("change", "a:0:beside"), ("expectStillFiring", "a:0:beside")]
-    assert with_beside(runbook).procedure("Fix", "a:0:beside").solution.changes == changes(OTHER)
+    assert add_side_effects(runbook).procedure("Fix", "a:0:beside").solution.changes == changes(OTHER)
 
 
 def test_conjunctive_causes_are_each_repaired_without_the_other(fault, runbook_of):
@@ -72,6 +72,6 @@ def test_conjunctive_causes_are_each_repaired_without_the_other(fault, runbook_o
     )
     broken = msgspec.structs.replace(both, changes=changes(first, second))
     runbook = runbook_of(broken, solutions={"s": ["a"]})
-    assert beside(repaired(runbook, first)) == []
-    (tried,) = beside(repaired(runbook, first, second))
+    assert find_side_effects(repaired(runbook, first)) == []
+    (tried,) = find_side_effects(repaired(runbook, first, second))
     assert (tried.part.solution.changes, tried.others) == (changes(second), ())

@@ -2,11 +2,11 @@
 
 import pytest
 
-from scenario_kit.campaign.repairs import solutions
+from scenario_kit.campaign.repairs import build_solutions
 
 
 def told(runbook):
-    return [[f"{s.use} {s.name}" for s in program if s.kind == "change"] for program in solutions(runbook)]
+    return [[f"{s.use} {s.name}" for s in program if s.kind == "change"] for program in build_solutions(runbook)]
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_every_solution_is_tried_with_what_completes_it(fault, runbook_of, docum
 
 
 def test_all_are_asked_about_at_the_end(fault, runbook_of):
-    (program,) = solutions(runbook_of(fault("a"), fault("b"), solutions={"one": "a", "other": "b"}))
+    (program,) = build_solutions(runbook_of(fault("a"), fault("b"), solutions={"one": "a", "other": "b"}))
     assert (program[-1].kind, program[-1].use, program[-1].name) == ("expectCleared", "Solution", "one, other")
 
 

@@ -5,13 +5,13 @@ from math import inf
 import pytest
 
 from scenario_kit.campaign.repeatability import (
-    budget,
+    compute_jaccard,
     discriminates,
-    even,
-    jaccard,
-    onsets,
-    ordered,
-    quantile,
+    find_quantile,
+    is_even,
+    measure_order,
+    propose_budget,
+    summarise_onsets,
 )
 
 
@@ -29,27 +29,27 @@ def sets(*texts):
     ],
 )
 def test_onsets(times, middle, p95, wanted):
-    seen = onsets(times)
+    seen = summarise_onsets(times)
     assert (seen.median, seen.p95, seen.budget) == (middle, p95, wanted)
     assert (seen.fired, seen.n) == (sum(t != inf for t in times), len(times))
 
 
 def test_the_95th_percentile_of_few_is_their_maximum():
-    assert all(quantile(range(1, n + 1), 0.95) == n for n in range(1, 20))
-    assert quantile(range(1, 101), 0.95) == 95
+    assert all(find_quantile(range(1, n + 1), 0.95) == n for n in range(1, 20))
+    assert find_quantile(range(1, 101), 0.95) == 95
 
 
 @pytest.mark.parametrize(("times", "share"), [((), 0.5), ((1,), 0.0), ((1,), 1.1)])
 def test_there_is_no_quantile_of_nothing(times, share):
     with pytest.raises(ValueError, match="quantile"):
-        quantile(times, share)
+        find_quantile(times, share)
 
 
 @pytest.mark.parametrize(
     ("times", "agree"), [((94, 101, 118), True), ((60, 300), False), ((200, 290), True), ((), True), ((inf, 60), True)]
 )
 def test_the_spread_of_onsets(times, agree):
-    assert even(times, tick=30) is agree
+    assert is_even(times, tick=30) is agree
 
 
 @pytest.mark.parametrize(
@@ -60,13 +60,13 @@ def test_the_spread_of_onsets(times, agree):
     ],
 )  # fmt: skip
 def test_similarity_of_alert_sets(fired, mean):
-    assert jaccard(sets(*fired)) == pytest.approx(mean)
+    assert compute_jaccard(sets(*fired)) == pytest.approx(mean)
 
 
 def test_the_order_of_onsets():
-    assert ordered((60, 75, 90, 60, 120), (75, 60, 60, 75, 75), tick=30) == pytest.approx(0.8)
-    assert ordered((inf,), (60,), tick=30) == 0
-    assert ordered((inf,), (inf,), tick=30) == 1
+    assert measure_order((60, 75, 90, 60, 120), (75, 60, 60, 75, 75), tick=30) == pytest.approx(0.8)
+    assert measure_order((inf,), (60,), tick=30) == 0
+    assert measure_order((inf,), (inf,), tick=30) == 1
 
 
 def test_how_far_two_scenarios_lie_apart():
@@ -76,13 +76,13 @@ def test_how_far_two_scenarios_lie_apart():
 
 def test_a_budget_is_a_round_number_above_what_was_seen():
     for last in (1, 59, 60, 61, 299):
-        assert budget([last]) % 30 == 0
-        assert budget([last]) >= max(2 * last, last + 60)
+        assert propose_budget([last]) % 30 == 0
+        assert propose_budget([last]) >= max(2 * last, last + 60)
 
 
 def test_onsets_of_other_repeats_cannot_be_compared():
     with pytest.raises(ValueError, match="zip"):
-        ordered((60, 75), (60,), tick=30)
+        measure_order((60, 75), (60,), tick=30)
 
 
 def test_a_scenario_without_repeats_lies_apart_from_none():

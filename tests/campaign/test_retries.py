@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenario_kit.campaign.plans import PlannedTrial
-from scenario_kit.campaign.retries import further, judged, settled
+from scenario_kit.campaign.retries import is_settled, judge_trials, plan_further_trials
 from scenario_kit.campaign.sequential_test import FIVE_THEN_FIVE, ONCE
 from scenario_kit.model import Verdict
 
@@ -45,13 +45,13 @@ def planned(ended):
     ],
 )
 def test_what_runs_next(ended, next_):
-    assert [p.purpose for p in further(FIVE_THEN_FIVE, planned(ended), ended)] == next_
+    assert [p.purpose for p in plan_further_trials(FIVE_THEN_FIVE, planned(ended), ended)] == next_
 
 
 def test_new_repeats_have_new_seeds_and_a_retry_has_its_own():
     ended = trials("HHHHB", control="I")
     plan = planned(ended)
-    more = further(FIVE_THEN_FIVE, plan, ended)
+    more = plan_further_trials(FIVE_THEN_FIVE, plan, ended)
     seeds = {p.purpose: p.seed for p in more}
     assert seeds["control-again"] == plan[-1].seed
     repeats = {p.seed for p in (*plan, *more) if p.purpose.startswith("repeat")}
@@ -80,12 +80,12 @@ def test_new_repeats_have_new_seeds_and_a_retry_has_its_own():
     ],
 )
 def test_what_it_settles(looks, ended, verdict):
-    assert judged(looks, ended) == verdict
+    assert judge_trials(looks, ended) == verdict
 
 
 def test_repeats_stop_when_they_are_settled():
-    assert settled(FIVE_THEN_FIVE, trials("BB"))
-    assert not settled(FIVE_THEN_FIVE, trials("BHHH"))
+    assert is_settled(FIVE_THEN_FIVE, trials("BB"))
+    assert not is_settled(FIVE_THEN_FIVE, trials("BHHH"))
 
 
 @given(st.lists(st.sampled_from("HBI"), max_size=25))
@@ -93,10 +93,10 @@ def test_infrastructure_never_fails_a_scenario_and_never_passes_one(outcomes):
     """Whatever infrastructure does, the answer is what the valid repeats say, or none."""
     ended = trials("".join(outcomes))
     valid = [t for t in ended if t.outcome != "Infra"]
-    if judged(FIVE_THEN_FIVE, ended) == Verdict.FAIL:
-        assert judged(FIVE_THEN_FIVE, valid) == Verdict.FAIL
-    if judged(FIVE_THEN_FIVE, ended) == Verdict.PASS:
-        assert judged(FIVE_THEN_FIVE, valid) == Verdict.PASS
+    if judge_trials(FIVE_THEN_FIVE, ended) == Verdict.FAIL:
+        assert judge_trials(FIVE_THEN_FIVE, valid) == Verdict.FAIL
+    if judge_trials(FIVE_THEN_FIVE, ended) == Verdict.PASS:
+        assert judge_trials(FIVE_THEN_FIVE, valid) == Verdict.PASS
 
 
 @given(st.lists(st.sampled_from("HHHHHHBI"), min_size=60, max_size=60))
@@ -109,8 +109,8 @@ def test_every_campaign_ends(outcomes):
     wave = list(plan)
     while wave:
         ended += [Trial(p.purpose, word[next(queue)]) for p in wave]
-        wave = further(FIVE_THEN_FIVE, plan, ended)
+        wave = plan_further_trials(FIVE_THEN_FIVE, plan, ended)
         plan += wave
     assert len(ended) <= 20
     assert len({p.purpose for p in plan}) == len(plan)
-    assert settled(FIVE_THEN_FIVE, ended) or judged(FIVE_THEN_FIVE, ended) == Verdict.NOT_EVALUATED
+    assert is_settled(FIVE_THEN_FIVE, ended) or judge_trials(FIVE_THEN_FIVE, ended) == Verdict.NOT_EVALUATED

@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from scenario_kit.campaign import QUICK, STANDARD, trials
-from scenario_kit.campaign.rollout_control import sham, with_sham
+from scenario_kit.campaign import QUICK, STANDARD, plan_trials
+from scenario_kit.campaign.rollout_control import add_rollout_control, build_rollout_control
 from scenario_kit.model import Change, Fault
 from scenario_kit.model.fault import Entity
 from scenario_kit.model.scenario import Rollout
@@ -45,31 +45,31 @@ def patch(target, body, type="Strategic"):
     ],
 )  # fmt: skip
 def test_what_injecting_rolls(runbook_of, fault, restarts):
-    found = sham(runbook_of(fault))
+    found = build_rollout_control(runbook_of(fault))
     assert [(c.restart.target, c.restart.drop_old) for c in (found.solution.changes if found else ())] == restarts
 
 
 def test_it_follows_the_control_of_the_standard_plan_and_can_be_executed(runbook_of):
     book = runbook_of(a_fault({"restart": {"target": "Deployment/cart"}}))
-    (quick,) = [t for t in trials(QUICK, book, 1) if t.purpose == "control"]
+    (quick,) = [t for t in plan_trials(QUICK, book, 1) if t.purpose == "control"]
     assert [s.kind for s in quick.steps] == ["deploy", "expectQuiet", "teardown", "expectClean"]
-    (planned,) = [t for t in trials(STANDARD, book, 1) if t.purpose == "control"]
+    (planned,) = [t for t in plan_trials(STANDARD, book, 1) if t.purpose == "control"]
     assert [(s.kind, s.use) for s in planned.steps] == [
         ("deploy", ""), ("expectQuiet", ""), ("change", "Sham"), ("expectQuiet", "Sham"), ("teardown", ""),
         ("expectClean", ""),
     ]  # fmt: skip
     assert planned.describe == "without the fault nothing fires, nor when Deployment/cart restarts"
     (change,) = [s for s in planned.steps if s.kind == "change"]
-    assert with_sham(book).procedure(change.use, change.name).solution.changes
+    assert add_rollout_control(book).procedure(change.use, change.name).solution.changes
 
 
 def test_a_plan_without_a_control_can_have_it_all_the_same(runbook_of):
     book = runbook_of(a_fault({"restart": {"target": "Deployment/cart"}}))
     plan = msgspec.structs.replace(STANDARD, control=False)
-    (planned,) = [t for t in trials(plan, book, 1) if t.purpose == "control"]
+    (planned,) = [t for t in plan_trials(plan, book, 1) if t.purpose == "control"]
     assert "Sham" in {s.use for s in planned.steps}
 
 
 def test_without_a_rollout_there_is_none(runbook_of, fault):
-    (planned,) = [t for t in trials(STANDARD, runbook_of(fault("a")), 1) if t.purpose == "control"]
+    (planned,) = [t for t in plan_trials(STANDARD, runbook_of(fault("a")), 1) if t.purpose == "control"]
     assert "Sham" not in {s.use for s in planned.steps}

@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from scenario_kit.campaign.plans import STANDARD, Plan, PlannedTrial
-from scenario_kit.campaign.retries import judged
+from scenario_kit.campaign.retries import judge_trials
 from scenario_kit.campaign.scheduler import ObservedTrial, advance
 from scenario_kit.campaign.sequential_test import FIVE_THEN_FIVE, ONCE
 
@@ -81,4 +81,4 @@ def test_any_order_of_events_ends_and_is_settled(parallel, events):
         trials[chosen.purpose] = ObservedTrial(purpose=chosen.purpose, outcome=WORD[outcome])
     assert move.over
     assert {p.purpose for p in move.every} >= set(trials)
-    judged(FIVE_THEN_FIVE, list(trials.values()))
+    judge_trials(FIVE_THEN_FIVE, list(trials.values()))

@@ -12,15 +12,15 @@ from scenario_kit.campaign.sequential_test import (
     REPRODUCIBLE,
     STABLE,
     Look,
-    characteristics,
     check_reachable,
+    compute_characteristics,
+    compute_evidence,
+    compute_wilson_interval,
     decide,
-    effective,
-    evidence,
+    estimate_effective_size,
+    find_refuted_rate,
     lower_bound,
-    refuted,
     repeats_for,
-    wilson,
 )
 from scenario_kit.errors import UsageError
 from scenario_kit.model import Verdict
@@ -52,14 +52,14 @@ TABLE = {
 
 @pytest.mark.parametrize("p", TABLE)
 def test_the_operating_characteristics_of_the_merge_plan(p):
-    passes, fails, inconclusive, repeats = characteristics(FIVE_THEN_FIVE, p)
+    passes, fails, inconclusive, repeats = compute_characteristics(FIVE_THEN_FIVE, p)
     assert (passes, fails, inconclusive) == pytest.approx(TABLE[p][:3], abs=6e-5)
     assert repeats == pytest.approx(TABLE[p][3], abs=6e-3)
     assert passes == pytest.approx(p**5 + 5 * p**9 * (1 - p))
 
 
 def test_a_reliable_scenario_is_hardly_ever_failed():
-    good = characteristics(FIVE_THEN_FIVE, 0.98)
+    good = compute_characteristics(FIVE_THEN_FIVE, 0.98)
     assert good.fails < 0.005
     assert good.fails + good.inconclusive < 0.015
 
@@ -73,7 +73,9 @@ def test_characteristics_equal_the_sum_over_every_sequence(p):
             chance *= p if held else 1 - p
         first = decide(FIVE_THEN_FIVE, sum(outcome[:5]), 5 - sum(outcome[:5])).verdict
         total[first or decide(FIVE_THEN_FIVE, sum(outcome), 10 - sum(outcome)).verdict] += chance
-    assert characteristics(FIVE_THEN_FIVE, p)[:3] == pytest.approx((total[PASS], total[FAIL], total[INCONCLUSIVE]))
+    assert compute_characteristics(FIVE_THEN_FIVE, p)[:3] == pytest.approx(
+        (total[PASS], total[FAIL], total[INCONCLUSIVE])
+    )
 
 
 @given(st.lists(st.booleans(), min_size=10, max_size=10))
@@ -94,11 +96,11 @@ def test_stopping_early_never_changes_a_verdict(outcome):
 
 
 def test_what_a_pass_claims():
-    assert refuted(FIVE_THEN_FIVE) == pytest.approx(0.5308, abs=5e-5)
-    assert characteristics(REPRODUCIBLE, 0.80).passes == pytest.approx(0.0493, abs=6e-5)
-    assert characteristics(REPRODUCIBLE, 0.98).passes == pytest.approx(0.977, abs=6e-4)
-    assert characteristics(STABLE, 0.90).passes == pytest.approx(0.0491, abs=6e-5)
-    assert characteristics(STABLE, 0.99).passes == pytest.approx(0.973, abs=6e-4)
+    assert find_refuted_rate(FIVE_THEN_FIVE) == pytest.approx(0.5308, abs=5e-5)
+    assert compute_characteristics(REPRODUCIBLE, 0.80).passes == pytest.approx(0.0493, abs=6e-5)
+    assert compute_characteristics(REPRODUCIBLE, 0.98).passes == pytest.approx(0.977, abs=6e-4)
+    assert compute_characteristics(STABLE, 0.90).passes == pytest.approx(0.0491, abs=6e-5)
+    assert compute_characteristics(STABLE, 0.99).passes == pytest.approx(0.973, abs=6e-4)
 
 
 @pytest.mark.parametrize(
@@ -122,22 +124,22 @@ def test_how_many_repeats_a_claim_needs(p, needed):
 
 @pytest.mark.parametrize(("n", "broken", "low"), [(3, 0, 0.4385), (5, 0, 0.5655), (10, 1, 0.5958), (20, 1, 0.7639)])
 def test_intervals_for_display(n, broken, low):
-    assert wilson(n, broken)[0] == pytest.approx(low, abs=6e-5)
-    assert wilson(n, broken)[1] <= 1
+    assert compute_wilson_interval(n, broken)[0] == pytest.approx(low, abs=6e-5)
+    assert compute_wilson_interval(n, broken)[1] <= 1
 
 
 def test_evidence_that_may_be_looked_at_at_any_time():
-    assert evidence(19, 0, 0.8) == pytest.approx(17.147, abs=6e-4)
-    assert evidence(20, 0, 0.8) == pytest.approx(20.461, abs=6e-4)
-    assert evidence(30, 1, 0.8) == pytest.approx(20.213, abs=6e-4)
-    assert evidence(0, 50, 0.8) < 1e-9
+    assert compute_evidence(19, 0, 0.8) == pytest.approx(17.147, abs=6e-4)
+    assert compute_evidence(20, 0, 0.8) == pytest.approx(20.461, abs=6e-4)
+    assert compute_evidence(30, 1, 0.8) == pytest.approx(20.213, abs=6e-4)
+    assert compute_evidence(0, 50, 0.8) < 1e-9
 
 
 @pytest.mark.parametrize(
     ("sizes", "worth"), [((5,), 2.27), ((2, 2, 1), 4.03), ((1,) * 5, 5.0), ((5, 5), 4.55), ((2,) * 5, 7.69), ((), 0)]
 )
 def test_repeats_on_one_cluster_are_worth_less(sizes, worth):
-    assert effective(sizes) == pytest.approx(worth, abs=6e-3)
+    assert estimate_effective_size(sizes) == pytest.approx(worth, abs=6e-3)
 
 
 @pytest.mark.parametrize(
@@ -203,9 +205,9 @@ def test_a_claim_of_nothing_needs_one_repeat():
     [(10, 1, (0.5958, 0.9821)), (10, 5, (0.2366, 0.7634)), (5, 0, (0.5655, 1.0)), (5, 5, (0.0, 0.4345))],
 )
 def test_both_ends_of_an_interval(n, broken, interval):
-    assert wilson(n, broken) == pytest.approx(interval, abs=6e-5)
+    assert compute_wilson_interval(n, broken) == pytest.approx(interval, abs=6e-5)
     with pytest.raises(ValueError, match="1 of 0"):
-        wilson(0, 1)
+        compute_wilson_interval(0, 1)
 
 
 @pytest.mark.parametrize(
@@ -230,12 +232,12 @@ def test_looks_at_the_bounds_make_sense():
 
 
 def test_evidence_against_what_is_sure_is_nothing():
-    assert evidence(0, 0, 0.5) == pytest.approx(1.0)
-    assert evidence(5, 0, 0.5) == pytest.approx(10.5)
-    assert evidence(0, 4000, 0.999999) == 0.0
+    assert compute_evidence(0, 0, 0.5) == pytest.approx(1.0)
+    assert compute_evidence(5, 0, 0.5) == pytest.approx(10.5)
+    assert compute_evidence(0, 4000, 0.999999) == 0.0
 
 
 def test_the_correlation_of_repeats_may_be_another():
-    assert effective([5], 0.0) == 5
-    assert effective([5], 1.0) == 1
+    assert estimate_effective_size([5], 0.0) == 5
+    assert estimate_effective_size([5], 1.0) == 1
     assert lower_bound(5, 0, 0.5) == pytest.approx(0.5**0.2)

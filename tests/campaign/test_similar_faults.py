@@ -4,14 +4,14 @@ import msgspec
 import pytest
 
 from scenario_kit.campaign.result import Lookalike, Resemblance, TrialResult
-from scenario_kit.campaign.similar_faults import resemblance
+from scenario_kit.campaign.similar_faults import find_resemblance
 from scenario_kit.catalog import Catalog
 from scenario_kit.load import load_scenario
 from scenario_kit.model import AlertHistory, AlertTimeline, CheckResult, StepStatus
 from scenario_kit.model.matrix import Fired, MatrixRow
 from scenario_kit.model.observation import Interval
 from scenario_kit.render import resolve
-from scenario_kit.report.identity import resembling
+from scenario_kit.report.identity import describe_resembling
 
 SCENARIO = "cart-scaled-to-zero"
 ERRORS, SILENCE = ("HighRequestErrorRate", "Deployment/frontend"), ("NoRequestsReceived", "Deployment/cart")
@@ -59,7 +59,7 @@ def row(*alerts, fault="service-deleted", target="Service/cart", outcome="Ran", 
     ids=["the same", "fewer", "no effect", "silent", "after the hold", "the scenario's own fault"],
 )
 def test_whose_alerts_are_the_same(runbook, tried, found):
-    seen = resemblance(runbook, [repeat(ERRORS, SILENCE)], [tried])
+    seen = find_resemblance(runbook, [repeat(ERRORS, SILENCE)], [tried])
     assert bool(seen and seen.faults) is found
 
 
@@ -67,7 +67,7 @@ def test_alerts_after_the_hold_are_not_missed_there(runbook):
     """The matrix looks for twenty minutes; who was repaired after fifteen has not seen the later alerts."""
     late = row(ERRORS, SILENCE)
     late = msgspec.structs.replace(late, alerts=(late.alerts[0], msgspec.structs.replace(late.alerts[1], seconds=1000)))
-    seen = resemblance(runbook, [repeat(ERRORS)], [late])
+    seen = find_resemblance(runbook, [repeat(ERRORS)], [late])
     assert seen is not None
     assert [f.fault for f in seen.faults] == [late.fault]
 
@@ -78,14 +78,14 @@ def test_what_tells_them_apart(runbook):
         row(ERRORS),
         row(ERRORS, target="Deployment/checkout", fault="cpu-stress", proven=("nothing is ready",)),
     ]
-    found = resemblance(runbook, [repeat(ERRORS), repeat(ERRORS, number=2)], tried)
+    found = find_resemblance(runbook, [repeat(ERRORS), repeat(ERRORS, number=2)], tried)
     assert found is not None
     assert list(found.faults) == [
         Lookalike(fault="cpu-stress", target="Deployment/checkout", margin=0.0),
         Lookalike(fault="pod-failure", target="Deployment/checkout", margin=0.0, there=("an image of ours",)),
         Lookalike(fault="service-deleted", target="Service/cart", margin=0.0, same_place=True, there=("no Service",)),
     ]
-    assert resembling(found) == [
+    assert describe_resembling(found) == [
         ("Same alerts", "3 of the 3 faults that raised any"),
         ("Deployment/checkout", "cpu-stress, pod-failure (an image of ours)"),
         ("Service/cart, the cause itself", "service-deleted (no Service)"),
@@ -93,23 +93,27 @@ def test_what_tells_them_apart(runbook):
 
 
 def test_nothing_is_compared_without_an_incident(runbook):
-    assert resemblance(runbook, [repeat(ERRORS, outcome="Broken")], [row(ERRORS)]) is None
-    assert resemblance(runbook, [repeat()], [row(ERRORS)]) is None
-    assert resemblance(runbook, [repeat(ERRORS)], []) is None
+    assert find_resemblance(runbook, [repeat(ERRORS, outcome="Broken")], [row(ERRORS)]) is None
+    assert find_resemblance(runbook, [repeat()], [row(ERRORS)]) is None
+    assert find_resemblance(runbook, [repeat(ERRORS)], []) is None
     benign = msgspec.structs.replace(runbook.ground_truth, outcome="Benign")
-    assert resemblance(msgspec.structs.replace(runbook, ground_truth=benign), [repeat(ERRORS)], [row(ERRORS)]) is None
+    assert (
+        find_resemblance(msgspec.structs.replace(runbook, ground_truth=benign), [repeat(ERRORS)], [row(ERRORS)]) is None
+    )
 
 
 def test_many_are_summed_up(runbook):
     tried = [row(ERRORS, target=f"Deployment/d{n:02}") for n in range(11)]
     tried += [row(ERRORS, target="Deployment/d00", fault=f"f{n}") for n in range(5)]
-    told = resembling(resemblance(runbook, [repeat(ERRORS)], tried))
+    told = describe_resembling(find_resemblance(runbook, [repeat(ERRORS)], tried))
     assert told[1] == ("Deployment/d00", "f0 (no Service), f1 (no Service), f2 (no Service), and 3 more")
     assert told[-1] == ("3 more objects", "3 faults; report.json has them all")
     assert len(told) == 10
 
 
 def test_nobody_else_is_said_as_well(runbook):
-    told = resembling(resemblance(runbook, [repeat(ERRORS)], [row(SILENCE)]))
+    told = describe_resembling(find_resemblance(runbook, [repeat(ERRORS)], [row(SILENCE)]))
     assert told == [("Same alerts", "none of the 1 faults that raised any")]
-    assert resembling(Resemblance(compared=1409)) == [("Same alerts", "none of the 1,409 faults that raised any")]
+    assert describe_resembling(Resemblance(compared=1409)) == [
+        ("Same alerts", "none of the 1,409 faults that raised any")
+    ]

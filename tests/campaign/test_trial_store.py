@@ -10,16 +10,18 @@ from scenario_kit.campaign.trial_store import (
     KEPT_LABEL,
     Campaign,
     TrialEvidence,
-    evidence,
-    going,
-    stale,
-    status_of,
-    took,
+    is_terminating,
+    measure_duration,
+    read_evidence,
+    read_status,
+)
+from scenario_kit.campaign.trial_store import (
+    is_stale as stale,
 )
 from scenario_kit.model import AlertHistory, TrialSpec, TrialStep
 from scenario_kit.model.observation import Passage, Work
 from scenario_kit.model.reference import MANAGEMENT_NAMESPACE
-from scenario_kit.model.trial import CAMPAIGN_LABEL, PURPOSE_LABEL, trial_reference
+from scenario_kit.model.trial import CAMPAIGN_LABEL, PURPOSE_LABEL, make_trial_reference
 from scenario_kit.model.twin import Assumption
 from scenario_kit.testing import FakeCluster
 from scenario_kit.trial import TrialStatus
@@ -80,7 +82,7 @@ def test_a_trial_is_created_with_everything_inside(cluster, book):
     asked = []
     campaign = campaign_of(cluster, book, asked, labels={"mine": "yes"})
     campaign.begin(PLANNED)
-    made = cluster.get(trial_reference(campaign.name(PLANNED)))
+    made = cluster.get(make_trial_reference(campaign.name(PLANNED)))
     ((namespace, load),) = asked
     assert (namespace[:5], len(namespace), load) == ("shop-", 9, 80)
     assert made["metadata"]["namespace"] == MANAGEMENT_NAMESPACE
@@ -186,7 +188,7 @@ def test_what_did_not_end_is_infrastructure_s(cluster, book):
 )  # fmt: skip
 def test_evidence_is_read_where_it_is_left(cluster, name, document, found):
     store(cluster, document)
-    assert evidence(cluster, TrialStatus(evidence=name)) == found
+    assert read_evidence(cluster, TrialStatus(evidence=name)) == found
 
 
 @pytest.mark.parametrize(
@@ -205,7 +207,7 @@ def test_what_makes_way_for_a_new_run(outcome, labels, is_stale):
 
 
 def test_a_trial_on_its_way_out_and_one_that_nobody_has_seen():
-    assert not going({"metadata": {}})
-    assert going({"metadata": {"deletionTimestamp": "now"}})
-    assert status_of({"metadata": {}}) == TrialStatus()
-    assert took({"metadata": {}}, TrialStatus()) == 0.0
+    assert not is_terminating({"metadata": {}})
+    assert is_terminating({"metadata": {"deletionTimestamp": "now"}})
+    assert read_status({"metadata": {}}) == TrialStatus()
+    assert measure_duration({"metadata": {}}, TrialStatus()) == 0.0

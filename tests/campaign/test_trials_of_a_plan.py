@@ -12,16 +12,16 @@ from scenario_kit.campaign.plans import (
     STANDARD,
     TRY,
     PlannedTrial,
-    enumerated,
-    namespace,
+    build_trial_spec,
+    count_users,
+    derive_namespace,
+    derive_trial_name,
+    join_names,
+    plan_trials,
     repeat,
-    spec,
-    trial_name,
-    trials,
-    users,
 )
 from scenario_kit.campaign.repair_side_effects import SideEffect
-from scenario_kit.catalog import data_root
+from scenario_kit.catalog import find_data_root
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Change, Procedure, Solution, TrialStep
 
@@ -48,7 +48,7 @@ def decoy(name):
 
 
 def planned(plan, runbook):
-    return {t.purpose: (t.seed, spelled(t.steps)) for t in trials(plan, runbook, 1000)}
+    return {t.purpose: (t.seed, spelled(t.steps)) for t in plan_trials(plan, runbook, 1000)}
 
 
 def numbered(steps, number=5):
@@ -74,7 +74,7 @@ def test_an_incident_with_one_cause(fault, runbook_of):
         "label": (1200, [*BROKEN, "expectNoLeaks", "change Fix a:0", "expectCleared Fix a:0", *END]),
         "cheats": (1400, [*BROKEN, *END]),
     }
-    control = next(t for t in trials(STANDARD, runbook, 1) if t.purpose == "control")
+    control = next(t for t in plan_trials(STANDARD, runbook, 1) if t.purpose == "control")
     assert control.describe == "without the fault nothing fires, nor when Deployment/web restarts"
 
 
@@ -105,7 +105,7 @@ def test_an_incident_with_two_causes_a_trigger_and_a_distractor(fault, runbook_o
         ),
         "solution-2": (1302, [*BROKEN, "change Solution again", "expectCleared Solution again", *END]),
     }  # fmt: skip
-    told = {t.purpose: t.describe for t in trials(QUICK, runbook, 1)}
+    told = {t.purpose: t.describe for t in plan_trials(QUICK, runbook, 1)}
     assert told["distractors"] == "with x alone nothing fires"
     assert told["leave-out-2"] == "with ConfigMap/b left, its alerts keep firing"
     assert told["solution-2"] == "solution 'again' resolves it"
@@ -159,7 +159,7 @@ def test_without_a_search_the_label_is_repaired_at_once(fault, runbook_of):
 
 
 def test_repeats_differ_in_seed_load_and_variation(fault, runbook_of):
-    first, *_ = trials(TRY, runbook_of(fault("a")), 7)
+    first, *_ = plan_trials(TRY, runbook_of(fault("a")), 7)
     assert (first.seed, first.load_percent, first.variation) == (7, 100, 0)
     rows = [repeat(first, number) for number in range(1, 8)]
     assert [r.seed for r in rows] == [7, 8, 9, 10, 11, 12, 13]
@@ -169,17 +169,17 @@ def test_repeats_differ_in_seed_load_and_variation(fault, runbook_of):
 
 
 def test_users_of_a_load():
-    file = data_root() / "catalog" / "scenarios" / "product-catalog-wrong-target-port" / "scenario.yaml"
+    file = find_data_root() / "catalog" / "scenarios" / "product-catalog-wrong-target-port" / "scenario.yaml"
     scenario = load_scenario(file).scenario
     app = msgspec.structs.replace(scenario.spec.app, load=msgspec.structs.replace(scenario.spec.app.load, users=33))
     scenario = msgspec.structs.replace(scenario, spec=msgspec.structs.replace(scenario.spec, app=app))
-    assert [users(scenario, percent) for percent in (100, 80, 120, 1)] == [33, 26, 40, 1]
+    assert [count_users(scenario, percent) for percent in (100, 80, 120, 1)] == [33, 26, 40, 1]
 
 
 @pytest.mark.parametrize(("names", "told"), [("a", "a"), ("ab", "a and b"), ("abc", "a, b and c")])
 def test_names_in_a_sentence(names, told):
-    assert enumerated(list(names)) == told
-    assert enumerated(list(names), "or") == told.replace(" and ", " or ")
+    assert join_names(list(names)) == told
+    assert join_names(list(names), "or") == told.replace(" and ", " or ")
 
 
 def a_procedure(name, use="Fix"):
@@ -193,13 +193,13 @@ REPAIR = (TrialStep(kind="change", use="Solution", name="s"), TrialStep(kind="ex
 @pytest.mark.parametrize(
     ("steps", "expected"),
     [
-        (lambda: programs.live(), [*BROKEN, "expectCleared for ever"]),
-        (lambda: programs.live("Benign"), [*BROKEN, "expectCleared for ever"]),
-        (lambda: programs.live("NoIncident"), [*START, "inject", "hold for ever"]),
-        (lambda: programs.benign(), [*BROKEN, "hold", "expectCleared", *END]),
-        (lambda: programs.no_incident(90), [*START, "inject", "hold 90s", *END]),
+        (lambda: programs.build_live(), [*BROKEN, "expectCleared for ever"]),
+        (lambda: programs.build_live("Benign"), [*BROKEN, "expectCleared for ever"]),
+        (lambda: programs.build_live("NoIncident"), [*START, "inject", "hold for ever"]),
+        (lambda: programs.build_benign(), [*BROKEN, "hold", "expectCleared", *END]),
+        (lambda: programs.build_no_incident(90), [*START, "inject", "hold 90s", *END]),
         (lambda: programs.scan(), [*BROKEN, "expectNoLeaks", *END]),
-        (lambda: programs.control(90), ["deploy", "expectQuiet 90s", *END]),
+        (lambda: programs.build_control(90), ["deploy", "expectQuiet 90s", *END]),
         (lambda: programs.fix_only([A, B]),
          [*BROKEN, "change Fix a:0", "change Fix b:0", "expectCleared Fix a:0, b:0", *END]),
         (lambda: programs.fix_others([A]), [*BROKEN, "change Fix a:0", "expectStillFiring Fix a:0", *END]),
@@ -216,14 +216,14 @@ REPAIR = (TrialStep(kind="change", use="Solution", name="s"), TrialStep(kind="ex
         (lambda: programs.leave_out(LeftOut((A,), B), [a_procedure("d")], REPAIR),
          [*BROKEN, "change Fix a:0", "expectStillFiring Fix a:0 of b", *decoy("d"), "change Solution s",
           "expectCleared Solution s", *END]),
-        (lambda: programs.cheated([a_procedure("c", "Cheat")], ()),
+        (lambda: programs.build_cheated([a_procedure("c", "Cheat")], ()),
          [*BROKEN, "change Cheat c", "expectUnresolved Cheat c", "undoChange Cheat c", *END]),
-        (lambda: programs.cheated([], REPAIR, [a_procedure("start-again", "Cheat")]),
+        (lambda: programs.build_cheated([], REPAIR, [a_procedure("start-again", "Cheat")]),
          [*BROKEN, "change Solution s", "undoChange Solution s", "change Cheat start-again",
           "expectUnresolved Cheat fix-and-revert", *END]),
-        (lambda: programs.cheated([], [TrialStep(kind="change", use="RemoveFault", name="a"), *REPAIR]), [*BROKEN,
+        (lambda: programs.build_cheated([], [TrialStep(kind="change", use="RemoveFault", name="a"), *REPAIR]), [*BROKEN,
         *END]),
-        (lambda: programs.cheated([], [TrialStep(kind="change", use="Fix", name="a:0"), *REPAIR]),
+        (lambda: programs.build_cheated([], [TrialStep(kind="change", use="Fix", name="a:0"), *REPAIR]),
          [*BROKEN, "change Fix a:0", "change Solution s", "undoChange Solution s", "undoChange Fix a:0",
           "expectUnresolved Cheat fix-and-revert", *END]),
     ],
@@ -239,7 +239,7 @@ def test_a_step_of_many_repairs_has_a_name_that_is_not_too_long():
 
 def test_procedures_of_one_use(fault, runbook_of):
     runbook = runbook_of(fault("a"), solutions={"s": []}, decoys=["d", "e"])
-    assert [p.name for p in programs.of_use(runbook, "Decoy")] == ["d", "e"]
+    assert [p.name for p in programs.list_by_use(runbook, "Decoy")] == ["d", "e"]
 
 
 @pytest.mark.parametrize(
@@ -262,12 +262,12 @@ def test_the_spec_of_a_trial_has_the_procedures_of_its_steps(fault, runbook_of, 
     }
     runbook = msgspec.structs.replace(runbook_of(fault("a"), solutions={"s": []}), objects=(web,), users=7)
     trial = PlannedTrial(purpose="p", describe="d", steps=steps, seed=5)
-    found = spec(trial, runbook, "quick", clock)
+    found = build_trial_spec(trial, runbook, "quick", clock)
     assert (found.scenario, found.digest, found.plan, found.clock, found.seed) == ("s", "d", "quick", clock, 5)
     assert (found.namespace, found.steps) == ("shop", steps)
     assert found.runbook().users == 7
     assert [p.name for p in found.runbook().procedures] == ["s", "a:0", *extra]
-    assert spec(trial, runbook, "quick").clock == "Virtual"
+    assert build_trial_spec(trial, runbook, "quick").clock == "Virtual"
 
 
 def test_a_rollout_is_a_procedure_of_the_trial_that_makes_it(fault, runbook_of):
@@ -275,12 +275,12 @@ def test_a_rollout_is_a_procedure_of_the_trial_that_makes_it(fault, runbook_of):
     trial = PlannedTrial(
         purpose="p", describe="d", steps=(TrialStep(kind="change", use="Sham", name="rollout"),), seed=5
     )
-    assert [p.use for p in spec(trial, runbook, "quick").runbook().procedures] == ["Fix", "Sham"]
+    assert [p.use for p in build_trial_spec(trial, runbook, "quick").runbook().procedures] == ["Fix", "Sham"]
 
 
 def test_what_labels_and_artefacts_are_told_as(fault, runbook_of):
     def told(*faults, **more):
-        return {t.purpose: (t.describe, t.seed) for t in trials(QUICK, runbook_of(*faults, **more), 0)}
+        return {t.purpose: (t.describe, t.seed) for t in plan_trials(QUICK, runbook_of(*faults, **more), 0)}
 
     assert told(fault("a"))["label"] == ("repairing only what is labelled resolves it", 200)
     assert told(fault("a"))["control"][0] == "without the fault nothing fires"
@@ -304,7 +304,7 @@ def test_only_the_first_label_is_searched_before(fault, runbook_of):
 
 @pytest.mark.parametrize(("app", "unique", "name"), [("shop", "a", "shop-{}"), ("hotel", "b", "hotel-{}")])
 def test_a_namespace_has_four_consonants(app, unique, name):
-    found = namespace(app, unique)
+    found = derive_namespace(app, unique)
     letters = found.rpartition("-")[2]
     assert found == name.format(letters)
     assert len(letters) == 4
@@ -314,11 +314,11 @@ def test_a_namespace_has_four_consonants(app, unique, name):
 def test_the_name_of_a_trial_depends_on_what_it_is_of():
     trial = PlannedTrial(purpose="label", describe="d", steps=(), seed=5)
     base = ("s" * 35 + "-t", trial, "d", "quick")
-    name = trial_name(*base)
+    name = derive_trial_name(*base)
     assert name.startswith("s" * 35 + "-label-")
     others = [
         ("x", *base[1:]), (base[0], msgspec.structs.replace(trial, seed=6), "d", "quick"),
         (base[0], msgspec.structs.replace(trial, purpose="l"), "d", "quick"), (*base[:2], "e", "quick"),
         (*base[:3], "try"),
     ]  # fmt: skip
-    assert len({trial_name(*each)[-4:] for each in (base, *others)}) == 6
+    assert len({derive_trial_name(*each)[-4:] for each in (base, *others)}) == 6

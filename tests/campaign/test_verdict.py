@@ -7,13 +7,13 @@ from scenario_kit.campaign.result import Statistics, TrialResult
 from scenario_kit.campaign.sequential_test import FIVE_THEN_FIVE, ONCE
 from scenario_kit.campaign.verdict import (
     conclude,
-    headline,
-    merged,
+    list_shown,
+    merge_findings,
     name_correction,
-    next_command,
-    shown,
-    verdict,
-    weighed,
+    reach_verdict,
+    suggest_command,
+    weigh_findings,
+    write_headline,
 )
 from scenario_kit.model import AlertHistory, AlertTimeline, Finding, Severity, StepStatus, Verdict
 from scenario_kit.model.evidence import Fingerprint
@@ -59,16 +59,16 @@ def repeats(outcomes, **more):
 )
 def test_an_error_of_the_file_fails_it_whatever_the_trials_say(outcomes, static, answer):
     found = [finding("SK110", severity, str(i)) for i, severity in enumerate(static)]
-    assert verdict(repeats(outcomes), found, FIVE_THEN_FIVE) == answer
+    assert reach_verdict(repeats(outcomes), found, FIVE_THEN_FIVE) == answer
     validation = conclude("s", "p", "d", "standard", repeats(outcomes), found, 1.0)
     assert validation.verdict == answer
     assert {f.code for f in validation.findings} == {"SK110"} & {f.code for f in found}
 
 
 def test_one_look_is_the_default():
-    assert verdict(repeats("H")) == Verdict.PASS
-    assert verdict(repeats("H"), looks=ONCE) == Verdict.PASS
-    assert verdict(repeats("H"), looks=FIVE_THEN_FIVE) == Verdict.NOT_EVALUATED
+    assert reach_verdict(repeats("H")) == Verdict.PASS
+    assert reach_verdict(repeats("H"), looks=ONCE) == Verdict.PASS
+    assert reach_verdict(repeats("H"), looks=FIVE_THEN_FIVE) == Verdict.NOT_EVALUATED
 
 
 def near(answer=("ConfigMap/a",), signs=("field of on ConfigMap/a",), alerts=("E",), app="shop"):
@@ -180,7 +180,7 @@ def numbers(n, broken, **more):
     ],
 )
 def test_the_count_of_repeats_is_a_finding_of_its_own(answer, n, broken, code):
-    found = weighed(answer, FIVE_THEN_FIVE, repeats("B" * broken + "H" * (n - broken)), numbers(n, broken))
+    found = weigh_findings(answer, FIVE_THEN_FIVE, repeats("B" * broken + "H" * (n - broken)), numbers(n, broken))
     assert [(f.code, f.severity) for f in found] == ([code] if code else [])
     for each in found:
         assert each.message.startswith(f"{broken} of {n} repeats broke")
@@ -195,8 +195,8 @@ def test_the_step_in_which_most_repeats_broke_is_named():
         trial("repeat-3", "Broken", "inject", "expectAlerts"),
         *(trial(f"cheats-{i}", "Broken", "cheat") for i in range(3)),
     ]
-    assert "'expectAlerts'" in weighed(Verdict.FAIL, FIVE_THEN_FIVE, results, numbers(5, 3))[0].message
-    assert "an unknown step" in weighed(Verdict.FAIL, FIVE_THEN_FIVE, [], numbers(5, 3))[0].message
+    assert "'expectAlerts'" in weigh_findings(Verdict.FAIL, FIVE_THEN_FIVE, results, numbers(5, 3))[0].message
+    assert "an unknown step" in weigh_findings(Verdict.FAIL, FIVE_THEN_FIVE, [], numbers(5, 3))[0].message
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_the_step_in_which_most_repeats_broke_is_named():
     [(0.8, "reliable; 20 more repeats that all hold would also decide"), (0.3, "make it more reliable")],
 )
 def test_how_many_more_repeats_would_decide(claims, fix):
-    (found,) = weighed(
+    (found,) = weigh_findings(
         Verdict.INCONCLUSIVE,
         FIVE_THEN_FIVE,
         repeats("HHHHHHHHBB"),
@@ -216,7 +216,7 @@ def test_how_many_more_repeats_would_decide(claims, fix):
 def test_errors_come_first_and_nothing_twice():
     one, two, three = finding("A", Severity.NOTE), finding("B", Severity.WARNING), finding("C", Severity.ERROR)
     again, other = finding("C", Severity.ERROR, observed="later"), finding("C", Severity.ERROR, "other")
-    assert merged([one, two, three, again, other]) == (three, other, two, one)
+    assert merge_findings([one, two, three, again, other]) == (three, other, two, one)
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_errors_come_first_and_nothing_twice():
     ],
 )  # fmt: skip
 def test_the_headline(answer, results, findings, line):
-    assert headline(answer, results, findings) == line
+    assert write_headline(answer, results, findings) == line
 
 
 STEPS = ("inject", "expectAlerts", "hold")
@@ -287,7 +287,7 @@ DECOY, OTHER = "undoChange Decoy a", "undoChange Decoy b"
     ],
 )
 def test_what_trials_that_held_have_shown(results, said):
-    assert shown(results) == said
+    assert list_shown(results) == said
 
 
 def test_a_correction_is_the_fix_of_the_first_finding_with_its_place():
@@ -352,4 +352,4 @@ SEEN = {"trial": "t"}
     ],
 )
 def test_the_command_to_run_next(answer, plan, findings, lab, command):
-    assert next_command(answer, "p", plan, findings, lab) == command
+    assert suggest_command(answer, "p", plan, findings, lab) == command

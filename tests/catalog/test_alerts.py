@@ -5,7 +5,7 @@ import re
 import pytest
 import yaml
 
-from scenario_kit.catalog import Catalog, data_root
+from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.cli import run
 from scenario_kit.lab.rule_tests import check_rules
 from scenario_kit.lint import lint_file
@@ -35,7 +35,7 @@ def test_packs_that_share_an_alert_replace_each_other(tmp_path):
 
 @pytest.mark.parametrize("pack", PACKS)
 def test_rules_fire_when_they_should_and_only_then(catalog: Catalog, promtool, pack):
-    cases = yaml.safe_load((data_root() / "catalog" / "alerts" / "tests" / f"{pack}.yaml").read_text())
+    cases = yaml.safe_load((find_data_root() / "catalog" / "alerts" / "tests" / f"{pack}.yaml").read_text())
     for wanted in (True, False):
         assert {c["alert"] for c in cases if ("fires" in c) is wanted} == {r.name for r in catalog.alert_pack(pack)}
     assert run(["alerts", "test", pack]) == 0

@@ -2,9 +2,9 @@
 
 import pytest
 
-from scenario_kit.changes.three_way_restore import wanted
+from scenario_kit.changes.three_way_restore import strip_to_desired
 from scenario_kit.model import Change, Reference
-from scenario_kit.render import after, app_objects
+from scenario_kit.render import render_app, simulate_change
 
 #: Written in another form: quantities, and text of Secrets.
 REWRITTEN = ("stringData", "resources")
@@ -29,7 +29,7 @@ PROFILES = [
 @pytest.fixture
 def deployed(catalog, kube, kube_namespace):
     app = catalog.app("otel-demo", "2.2.0")
-    objects = app_objects(app, {}, 50, kube_namespace)
+    objects = render_app(app, {}, 50, kube_namespace)
     for obj in objects:
         kube.create(obj)
     return app, objects
@@ -38,7 +38,7 @@ def deployed(catalog, kube, kube_namespace):
 @pytest.mark.parametrize("version", ["2.2.0", "3.0.0"])
 @pytest.mark.parametrize("options", PROFILES)
 def test_every_object_is_accepted_as_it_is(catalog, kube, kube_namespace, version, options, placed):
-    for obj in placed(app_objects(catalog.app("otel-demo", version), options, 50, kube_namespace)):
+    for obj in placed(render_app(catalog.app("otel-demo", version), options, 50, kube_namespace)):
         stored = kube.create(obj)
         assert lost(obj, stored) == [], "the API server dropped a field that it does not know"
 
@@ -86,12 +86,12 @@ def test_patches_do_what_we_foresee(deployed, kube, kube_namespace):
     app, _ = deployed
     for number, (target, type_, patch) in enumerate(PATCHES):
         ref = Reference.parse(target).within(kube_namespace)
-        prior = wanted(kube.get(ref))
+        prior = strip_to_desired(kube.get(ref))
         change = Change.from_json({"patch": {"target": target, "type": type_, "patch": patch}})
-        (foreseen,) = after((prior,), change, app, kube_namespace)
+        (foreseen,) = simulate_change((prior,), change, app, kube_namespace)
         live = kube.patch(ref, patch, type_)
-        assert lost(foreseen, wanted(live)) == [], f"patch {number} of {target}"
-        assert without_defaults(lost(wanted(live), foreseen)) == [], f"patch {number} of {target}"
+        assert lost(foreseen, strip_to_desired(live)) == [], f"patch {number} of {target}"
+        assert without_defaults(lost(strip_to_desired(live), foreseen)) == [], f"patch {number} of {target}"
         kube.delete(ref)
         kube.create(prior)
 

@@ -8,26 +8,26 @@ from pathlib import Path
 import pytest
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.catalog.capabilities import capabilities, capabilities_page
-from scenario_kit.catalog.known_gaps import coverage
+from scenario_kit.catalog.capabilities import list_capabilities, render_capabilities_page
+from scenario_kit.catalog.known_gaps import load_coverage
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lab.capabilities import offers, told
-from scenario_kit.schema.source import definitions
+from scenario_kit.lab.capabilities import describe_offers, offers_capability
+from scenario_kit.schema.source import load_definitions
 
 CATALOG = Catalog()
-KNOWN = {c.name: c for c in capabilities(CATALOG)}
+KNOWN = {c.name: c for c in list_capabilities(CATALOG)}
 
 
 def test_every_need_of_the_catalogue_is_one_word_of_the_vocabulary() -> None:
     needs = {need for name in CATALOG.faults() for need in CATALOG.fault(name).requires}
-    needs |= {need for each in coverage(CATALOG).unbuilt for need in each.requires}
+    needs |= {need for each in load_coverage(CATALOG).unbuilt for need in each.requires}
     known = {need: [c.name for c in KNOWN.values() if c.argument(need) is not None] for need in needs}
 
     assert {need: found for need, found in known.items() if len(found) != 1} == {}
 
 
 def test_the_schema_of_faults_takes_these_words_and_no_others() -> None:
-    pattern = definitions()["Fault"]["properties"]["requires"]["items"]["pattern"]
+    pattern = load_definitions()["Fault"]["properties"]["requires"]["items"]["pattern"]
     words = re.findall(r"[a-z-]+(?:>=|:)?", pattern.replace("[0-9]+", "").replace(".+", ""))
 
     assert sorted(words) == sorted(KNOWN)
@@ -42,7 +42,7 @@ def test_each_is_told_completely_and_has_one_canary(name: str) -> None:
     assert capability.meaning
     assert capability.where
     assert bool(capability.because) is not capability.lab
-    assert f"| `{name}" in capabilities_page(KNOWN.values())
+    assert f"| `{name}" in render_capabilities_page(KNOWN.values())
 
 
 @pytest.mark.parametrize(
@@ -62,11 +62,11 @@ def test_each_is_told_completely_and_has_one_canary(name: str) -> None:
 def test_what_the_lab_offers(need: str, clock: str, there: bool) -> None:
     capability, argument = next((c, a) for c in KNOWN.values() if (a := c.argument(need)) is not None)
 
-    assert offers(capability, argument, clock=clock) is there
+    assert offers_capability(capability, argument, clock=clock) is there
 
 
 def test_the_list_of_the_lab_tells_why_it_lacks_something() -> None:
-    shown = told(KNOWN.values())
+    shown = describe_offers(KNOWN.values())
 
     assert shown["chaos-mesh"] == shown["metrics-server"] == shown["nodes>=3"] == ""
     assert "provisioner" in shown["dynamic-storage"]
@@ -86,4 +86,4 @@ def test_a_file_of_another_shape_is_named(tmp_path: Path) -> None:
     file.write_text("capabilities: [{name: gpu, meaning: A GPU, where: there, lab: false}]\n")
 
     with pytest.raises(AuthoringError, match="canary"):
-        capabilities(Catalog([tmp_path]))
+        list_capabilities(Catalog([tmp_path]))

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from scenario_kit.model import App
-from scenario_kit.render import app_objects
+from scenario_kit.render import render_app
 
 FACTS = yaml.safe_load((Path(__file__).parents[1] / "fixtures" / "hotel-reservation-6ecb097.yaml").read_text())
 WORKLOADS = FACTS["workloads"]
@@ -29,7 +29,7 @@ def app(catalog) -> App:
 
 @pytest.fixture(scope="module")
 def default(app):
-    return app_objects(app, {}, 50, "hotel")
+    return render_app(app, {}, 50, "hotel")
 
 
 def by_kind(objects, kind):
@@ -66,7 +66,7 @@ def test_workload_is_as_published(app, default, name):
 
 @pytest.mark.parametrize("name", [n for n, f in WORKLOADS.items() if f["claims"]])
 def test_stores_keep_their_data_where_the_manifests_do(app, name):
-    objects = app_objects(app, {"storage": "Claim"}, 50, "hotel")
+    objects = render_app(app, {"storage": "Claim"}, 50, "hotel")
     spec = by_kind(objects, "Deployment")[name]["spec"]["template"]["spec"]
     claims = {v["name"]: v["persistentVolumeClaim"]["claimName"] for v in spec["volumes"]}
     assert claims == WORKLOADS[name]["claims"]
@@ -96,7 +96,7 @@ def test_collector_is_configured_consistently(default):
 
 
 def test_autoscalers_are_named_like_their_deployments(app):
-    objects = app_objects(app, {"autoscaling": True, "replicas": 2, "replicasOf": {"rate": 4}}, 50, "hotel")
+    objects = render_app(app, {"autoscaling": True, "replicas": 2, "replicasOf": {"rate": 4}}, 50, "hotel")
     scalers = by_kind(objects, "HorizontalPodAutoscaler")
     assert set(scalers) == {"frontend", *FACTS["registered"]}
     for name, scaler in scalers.items():
@@ -108,9 +108,7 @@ def test_autoscalers_are_named_like_their_deployments(app):
 
 @pytest.mark.parametrize(("autoscaling", "asked"), [(False, {}), (True, {"requests": {"cpu": "100m"}})])
 def test_without_resources_only_an_autoscaler_needs_a_request(app, autoscaling, asked):
-    deployments = by_kind(
-        app_objects(app, {"resources": "None", "autoscaling": autoscaling}, 50, "hotel"), "Deployment"
-    )
+    deployments = by_kind(render_app(app, {"resources": "None", "autoscaling": autoscaling}, 50, "hotel"), "Deployment")
     for name in ("frontend", "memcached-rate", "mongodb-rate"):
         (container,) = deployments[name]["spec"]["template"]["spec"]["containers"]
         assert container["resources"] == (asked if name == "frontend" else {})
@@ -118,7 +116,7 @@ def test_without_resources_only_an_autoscaler_needs_a_request(app, autoscaling, 
 
 @pytest.mark.parametrize("profile", ["steady", "surge", "ramp"])
 def test_load_follows_users_and_profile(app, profile):
-    objects = app_objects(app, app.loads[profile].options, 30, "hotel")
+    objects = render_app(app, app.loads[profile].options, 30, "hotel")
     (container,) = by_kind(objects, "Deployment")["load-generator"]["spec"]["template"]["spec"]["containers"]
     env = {e["name"]: e["value"] for e in container["env"]}
     assert env["REQUESTS_PER_SECOND"] == "60"
@@ -133,5 +131,5 @@ def test_nothing_in_the_objects_names_this_project(default):
 @pytest.mark.lab
 @pytest.mark.parametrize("options", PROFILES)
 def test_every_object_is_accepted_by_a_real_api_server(app, kube, kube_namespace, options, placed):
-    for obj in placed(app_objects(app, options, 50, kube_namespace)):
+    for obj in placed(render_app(app, options, 50, kube_namespace)):
         assert kube.create(obj)["metadata"]["name"] == obj["metadata"]["name"]

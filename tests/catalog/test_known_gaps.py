@@ -3,10 +3,10 @@
 import pytest
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.catalog.known_gaps import coverage
+from scenario_kit.catalog.known_gaps import load_coverage
 
 CATALOG = Catalog()
-COVERAGE = coverage(CATALOG)
+COVERAGE = load_coverage(CATALOG)
 FAULTS = set(CATALOG.faults())
 UNBUILT = {entry.id for entry in COVERAGE.unbuilt}
 #: The mechanisms that fault libraries of the field have, by our names.

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.catalog.matrix import current, rows
+from scenario_kit.catalog.matrix import read_rows, select_current
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model.matrix import MatrixRow
 
@@ -18,22 +18,22 @@ def row(fault, change=1, version="1", date="2026-11-24"):
 
 def test_the_last_record_counts_and_half_a_line_is_none(tmp_path):
     path = tmp_path / "matrix.jsonl"
-    assert rows(path) == []
+    assert read_rows(path) == []
     kept = [row("a", date="2026-11-21"), row("b"), row("a")]
     path.write_bytes(b"\n".join(msgspec.json.encode(r) for r in kept) + b'\n{"app":"shop","ver')
-    assert rows(path) == [row("a"), row("b")]
+    assert read_rows(path) == [row("a"), row("b")]
 
 
 def test_a_line_that_is_no_record_is_told_with_its_place(tmp_path):
     path = tmp_path / "matrix.jsonl"
     path.write_text('{"app":"shop"}\n')
     with pytest.raises(AuthoringError, match=r"matrix\.jsonl:1: no record of a trial"):
-        rows(path)
+        read_rows(path)
 
 
 def test_faults_that_changed_and_other_versions_do_not_count():
     found = [row("a"), row("b", change=1), row("c", version="2"), row("gone")]
-    assert current(found, "1", {"a": 1, "b": 2, "c": 1}) == (row("a"),)
+    assert select_current(found, "1", {"a": 1, "b": 2, "c": 1}) == (row("a"),)
 
 
 def test_rows_of_one_fault_are_those_among_all():

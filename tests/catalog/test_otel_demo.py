@@ -11,9 +11,9 @@ from jsonschema import Draft202012Validator
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lab.twin.load_stages import share, stages
+from scenario_kit.lab.twin.load_stages import find_share, parse_stages
 from scenario_kit.model import App, Reference
-from scenario_kit.render import app_objects, options_of
+from scenario_kit.render import render_app, resolve_options
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 VERSIONS = ("2.2.0", "3.0.0")
@@ -31,8 +31,8 @@ WORKLOADS = ("Deployment", "StatefulSet", "DaemonSet")
 def rendered(catalog: Catalog):
     """Objects of a version by profile."""
     apps = [(v, catalog.app("otel-demo", v)) for v in VERSIONS]
-    chart = {(v, "chart"): app_objects(app, AS_CHART, CHART_USERS[v], "shop") for v, app in apps}
-    return chart | {(v, "default"): app_objects(app, {}, 50, "shop") for v, app in apps}
+    chart = {(v, "chart"): render_app(app, AS_CHART, CHART_USERS[v], "shop") for v, app in apps}
+    return chart | {(v, "default"): render_app(app, {}, 50, "shop") for v, app in apps}
 
 
 @pytest.fixture(params=VERSIONS)
@@ -178,15 +178,15 @@ def test_default_profile_leaves_room_in_memory(default, name, container, memory)
     ],
 )
 def test_load_is_set_by_the_scenario(app, options, users, expected):
-    objects = app_objects(app, options, users, "shop")
+    objects = render_app(app, options, users, "shop")
     env = by_kind(objects, "Deployment")["load-generator"]["spec"]["template"]["spec"]["containers"][0]["env"]
     assert expected.items() <= {e["name"]: e.get("value") for e in env}.items()
 
 
 def test_users_start_at_the_rate_that_is_asked_for(catalog):
     app = catalog.app("otel-demo", "2.2.0")
-    assert variables(app_objects(app, {"spawnRate": 25}, 100, "shop"))["LOCUST_SPAWN_RATE"] == "25"
-    assert variables(app_objects(app, {}, 100, "shop"))["LOCUST_SPAWN_RATE"] == "10"
+    assert variables(render_app(app, {"spawnRate": 25}, 100, "shop"))["LOCUST_SPAWN_RATE"] == "25"
+    assert variables(render_app(app, {}, 100, "shop"))["LOCUST_SPAWN_RATE"] == "10"
 
 
 def variables(objects, name="load-generator"):
@@ -196,7 +196,7 @@ def variables(objects, name="load-generator"):
 
 @pytest.mark.parametrize("profile", ["surge", "ramp"])
 def test_a_shape_is_mounted_where_the_load_generator_looks_for_it(app, version, profile):
-    objects = app_objects(app, options_of(app, {}, profile), 50, "shop")
+    objects = render_app(app, resolve_options(app, {}, profile), 50, "shop")
     file = {"2.2.0": "stages.py", "3.0.0": "stages.js"}[version]
     script = by_kind(objects, "ConfigMap")["load-generator"]["data"][file]
     assert "LOAD_STAGES" in script
@@ -205,14 +205,14 @@ def test_a_shape_is_mounted_where_the_load_generator_looks_for_it(app, version, 
     assert spec["containers"][0]["volumeMounts"] == [{"name": "load", "mountPath": "/load"}]
     told = {**variables(objects), "command": " ".join(spec["containers"][0].get("command", []))}
     assert f"/load/{file}" in told["LOCUST_LOCUSTFILE" if version == "2.2.0" else "command"]
-    assert stages(told["LOAD_STAGES"])
+    assert parse_stages(told["LOAD_STAGES"])
 
 
 @pytest.mark.parametrize("shape", ["Surge", "Ramp"])
 @pytest.mark.parametrize("seconds", [0, 300, 650, 1000, 1700, 2500])
 def test_the_locust_shape_brings_the_users_that_the_twin_expects(catalog, monkeypatch, shape, seconds):
     app = catalog.app("otel-demo", "2.2.0")
-    objects = app_objects(app, {"shape": shape}, 50, "shop")
+    objects = render_app(app, {"shape": shape}, 50, "shop")
     for name, value in variables(objects).items():
         if name.startswith("LO"):
             monkeypatch.setenv(name, value)
@@ -221,7 +221,7 @@ def test_the_locust_shape_brings_the_users_that_the_twin_expects(catalog, monkey
     scope = {}
     exec(by_kind(objects, "ConfigMap")["load-generator"]["data"]["stages.py"], scope)
     users, rate = scope["Stages"]().tick()
-    assert users == round(50 * share(variables(objects)["LOAD_STAGES"], seconds))
+    assert users == round(50 * find_share(variables(objects)["LOAD_STAGES"], seconds))
     assert rate == 5
 
 
@@ -230,7 +230,7 @@ def resources(objects, name):
 
 
 def test_tight_resources_limit_every_part_of_the_shop(app):
-    objects = app_objects(app, {"resources": "Tight"}, 50, "shop")
+    objects = render_app(app, {"resources": "Tight"}, 50, "shop")
     for component in app.components:
         if component.role not in ("Platform", "Load"):
             asked = resources(objects, Reference.parse(component.workload).name)
@@ -239,13 +239,13 @@ def test_tight_resources_limit_every_part_of_the_shop(app):
 
 
 def test_without_resources_nothing_of_the_shop_is_bounded(app):
-    objects = app_objects(app, {"resources": "None"}, 50, "shop")
+    objects = render_app(app, {"resources": "None"}, 50, "shop")
     bounded = {n for n, w in by_kind(objects, "Deployment").items() if resources(objects, n)}
     assert bounded <= {"load-generator", "otel-collector", "opamp-server"}
 
 
 def test_autoscalers_are_named_like_their_deployments(app):
-    objects = app_objects(app, {"autoscaling": True, "replicas": 2, "replicasOf": {"cart": 3}}, 50, "shop")
+    objects = render_app(app, {"autoscaling": True, "replicas": 2, "replicasOf": {"cart": 3}}, 50, "shop")
     scalers = by_kind(objects, "HorizontalPodAutoscaler")
     assert set(app.options["properties"]["replicasOf"]["propertyNames"]["enum"]) == set(scalers)
     for name, scaler in scalers.items():
@@ -266,9 +266,9 @@ def test_every_option_is_described_and_its_default_fits(catalog):
                 assert schema["description"], option
                 assert "default" in schema, option
             Draft202012Validator.check_schema(app.options)
-            Draft202012Validator(app.options).validate(options_of(app, {}))
+            Draft202012Validator(app.options).validate(resolve_options(app, {}))
             for profile in app.loads:
-                options_of(app, {}, profile)
+                resolve_options(app, {}, profile)
 
 
 def flags_of(objects):
@@ -276,7 +276,7 @@ def flags_of(objects):
 
 
 def test_flags_are_those_of_the_chart_and_do_nothing(app, version):
-    flags, facts = flags_of(app_objects(app, {}, 5, "shop")), GRAPH[version]["flags"]
+    flags, facts = flags_of(render_app(app, {}, 5, "shop")), GRAPH[version]["flags"]
     assert set(flags) == set(facts)
     for name, flag in flags.items():
         assert flag["state"] == "ENABLED"
@@ -288,7 +288,7 @@ def test_flags_are_those_of_the_chart_and_do_nothing(app, version):
 
 @pytest.mark.parametrize("users", [3, 5, 50, 250])
 def test_the_number_of_users_is_a_flag(catalog, users):
-    flag = flags_of(app_objects(catalog.app("otel-demo", "3.0.0"), {}, users, "shop"))["loadGeneratorVUs"]
+    flag = flags_of(render_app(catalog.app("otel-demo", "3.0.0"), {}, users, "shop"))["loadGeneratorVUs"]
     assert flag["variants"][flag["defaultVariant"]] == users
 
 
@@ -315,7 +315,7 @@ def test_every_image_is_known_to_the_app(app, chart, default):
 
 
 def test_components_and_calls_are_about_rendered_objects(app):
-    objects = app_objects(app, {"observability": True}, 10, "shop")
+    objects = render_app(app, {"observability": True}, 10, "shop")
     workloads = {f"{o['kind']}/{o['metadata']['name']}": o for o in objects}
     for component in app.components:
         assert component.workload in workloads
@@ -334,7 +334,7 @@ def test_components_and_calls_are_about_rendered_objects(app):
 
 
 def test_rendering_is_repeatable(app, default):
-    assert app_objects(app, {}, 50, "shop") == default
+    assert render_app(app, {}, 50, "shop") == default
 
 
 @pytest.mark.parametrize(
@@ -351,7 +351,7 @@ def test_rendering_is_repeatable(app, default):
 )
 def test_unknown_options_are_refused(app, options, part):
     with pytest.raises(AuthoringError) as caught:
-        app_objects(app, options, 10, "shop")
+        render_app(app, options, 10, "shop")
     assert part in caught.value.message + caught.value.fix
 
 

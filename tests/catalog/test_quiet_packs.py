@@ -17,7 +17,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.clients import PrometheusMetrics
 from scenario_kit.lab.telemetry import SeriesWriter
 from scenario_kit.observe import AlertEvaluator
-from scenario_kit.render import app_objects, options_of
+from scenario_kit.render import render_app, resolve_options
 from tests.lab.twin.little import Little
 
 CATALOG = Catalog()
@@ -64,7 +64,7 @@ def test_nothing_fires_in_a_healthy_app(prometheus: str, run: Healthy) -> None:
         pytest.skip("half a minute each: SCENARIO_KIT_PACKS=all runs every version, load and option")
     app = CATALOG.app(run.app, run.version)
     namespace = f"q{abs(hash(run.title)) % 10**8}"
-    objects = app_objects(app, options_of(app, run.options, run.profile), run.users, namespace)
+    objects = render_app(app, resolve_options(app, run.options, run.profile), run.users, namespace)
     little = Little(app, objects, namespace=namespace)
     for workload in _FIRST_TO_FAIL.get(run.app, ()):  # as the kubelet would: what they need was not up yet
         little.now += 30.0

@@ -5,7 +5,13 @@ from pathlib import Path
 import pytest
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.catalog.scenarios_page import Listed, difficulty_of, kind_of, scenarios_page, told
+from scenario_kit.catalog.scenarios_page import (
+    Listed,
+    describe_difficulty,
+    describe_evidence,
+    describe_kind,
+    render_scenarios_page,
+)
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Scenario
 from scenario_kit.model.difficulty import Complexity, Difficulty
@@ -49,23 +55,23 @@ def evidence(**changes):
     ],
 )
 def test_kinds(found, words):
-    assert kind_of(found) == words
+    assert describe_kind(found) == words
 
 
 def test_difficulty():
     measured = Difficulty(complexity=Complexity(path=2, steps=1, technologies=1, value=1.26, band="Low"))
-    assert difficulty_of(evidence(difficulty=measured)) == "Low"
-    assert difficulty_of(evidence()) == difficulty_of(None) == ""
+    assert describe_difficulty(evidence(difficulty=measured)) == "Low"
+    assert describe_difficulty(evidence()) == describe_difficulty(None) == ""
 
 
 def test_evidence_in_words():
-    assert told(evidence()) == "simulated, standard: 9 of 10 held, 2030-01-02"
-    assert told(None) == "none"
+    assert describe_evidence(evidence()) == "simulated, standard: 9 of 10 held, 2030-01-02"
+    assert describe_evidence(None) == "none"
 
 
 def test_the_page_has_every_scenario_and_every_fault():
     listed = [Listed(load_scenario(path).scenario) for path in CATALOG.scenarios()]
-    page = scenarios_page(listed, [CATALOG.fault(name) for name in CATALOG.faults()], ())
+    page = render_scenarios_page(listed, [CATALOG.fault(name) for name in CATALOG.faults()], ())
 
     assert all(f"[{one.scenario.name}](" in page for one in listed)
     coverage = page.partition("## Coverage")[2]
@@ -74,8 +80,10 @@ def test_the_page_has_every_scenario_and_every_fault():
 
 
 def test_what_the_lab_cannot_do_is_in_brackets():
-    from scenario_kit.catalog.capabilities import capabilities
+    from scenario_kit.catalog.capabilities import list_capabilities
 
-    page = scenarios_page([], [CATALOG.fault(n) for n in ("clock-skew", "network-loss")], capabilities(CATALOG))
+    page = render_scenarios_page(
+        [], [CATALOG.fault(n) for n in ("clock-skew", "network-loss")], list_capabilities(CATALOG)
+    )
 
     assert "[clock-skew], network-loss" in page

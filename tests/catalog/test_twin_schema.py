@@ -10,14 +10,14 @@ import pytest
 from jsonschema import Draft7Validator
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.catalog.twin_reference import fields_of, twin_page, twin_types
-from scenario_kit.catalog.twin_schema import twin_schema
+from scenario_kit.catalog.twin_reference import list_fields, list_twin_types, render_twin_page
+from scenario_kit.catalog.twin_schema import build_twin_schema
 from scenario_kit.load.document import read_document
 from scenario_kit.model.twin import DefinitionError, decode
 from tests.lab.twin.tiny import TWIN
 
 CATALOG = Catalog()
-SCHEMA = twin_schema()
+SCHEMA = build_twin_schema()
 VALIDATOR = Draft7Validator(SCHEMA)
 
 
@@ -29,24 +29,26 @@ def properties(schema: Any, path: str = "") -> Iterator[tuple[str, dict[str, Any
 
 
 def test_every_field_is_described() -> None:
-    assert not [f"{kind.__name__}.{f.name}" for kind in twin_types() for f in fields_of(kind) if not f.description]
-    assert not [kind.__name__ for kind in twin_types() if not kind.__doc__]
+    assert not [
+        f"{kind.__name__}.{f.name}" for kind in list_twin_types() for f in list_fields(kind) if not f.description
+    ]
+    assert not [kind.__name__ for kind in list_twin_types() if not kind.__doc__]
     assert not [path for path, part in properties(SCHEMA) if not part.get("description")]
 
 
 def test_numbers_whose_names_say_so_have_that_unit() -> None:
     units = {"Seconds": "s", "Ms": "ms", "Mib": "MiB", "Millicores": "millicores", "Bytes": "bytes", "Cores": "cores"}
-    for kind in twin_types():
-        for field in fields_of(kind):
+    for kind in list_twin_types():
+        for field in list_fields(kind):
             named = next((unit for word, unit in units.items() if field.name.endswith(word)), "")
             assert not named or field.unit == named, f"{kind.__name__}.{field.name}"
 
 
 def test_the_page_has_a_row_for_every_field() -> None:
-    page = twin_page()
-    for kind in twin_types():
+    page = render_twin_page()
+    for kind in list_twin_types():
         section = page.partition(f"\n## {kind.__name__}\n")[2].partition("\n## ")[0]
-        assert section.count("\n| `") == len(fields_of(kind)), kind.__name__
+        assert section.count("\n| `") == len(list_fields(kind)), kind.__name__
     assert "``" not in page
     assert "| `timeoutSeconds` | Timeout of a call; 0 waits forever. | number | s | ≥ 0 | `0.0` |" in page
 

@@ -3,10 +3,10 @@
 import pytest
 
 from scenario_kit.changes import ClusterStore, Engine, Scene
-from scenario_kit.changes.chaos import objected
+from scenario_kit.changes.chaos import parse_objection
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Change, Component, Reference
-from scenario_kit.model.chaos import experiment, schedule_key
+from scenario_kit.model.chaos import get_experiment, schedule_key
 from scenario_kit.testing import FakeClock, FakeCluster
 
 NS = "demo-bcdf"
@@ -157,7 +157,7 @@ def test_a_schedule_is_gone_when_what_it_started_is(engine, cluster):
 )
 def test_where_a_schedule_has_the_experiment(kind, key):
     assert schedule_key(kind) == key
-    assert experiment({"kind": "Schedule", "spec": {"type": kind, key: {"mode": "all"}}}) == (kind, {"mode": "all"})
+    assert get_experiment({"kind": "Schedule", "spec": {"type": kind, key: {"mode": "all"}}}) == (kind, {"mode": "all"})
 
 
 def aimed(**selector):
@@ -265,7 +265,7 @@ def test_what_has_no_duration_lasts(engine, spec):
     ],
 )
 def test_what_is_said_about_the_content_is_the_authors(trouble):
-    assert objected(trouble)
+    assert parse_objection(trouble)
 
 
 @pytest.mark.parametrize(
@@ -283,4 +283,4 @@ def test_what_is_said_about_the_content_is_the_authors(trouble):
     ],
 )
 def test_what_is_said_about_the_way_there_is_not(trouble):
-    assert objected(trouble) == ""
+    assert parse_objection(trouble) == ""

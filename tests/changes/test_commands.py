@@ -79,21 +79,21 @@ def condition(type_, status="True", **more):
 
 def test_the_name_follows_from_trial_ordinal_and_position_and_tells_nothing():
     digest = hashlib.sha256(b"t/7/").hexdigest()[:10]
-    assert jobs.reference("t", 7, "ns") == Reference("Job", f"task-{digest}", "ns", "batch")
+    assert jobs.make_job_reference("t", 7, "ns") == Reference("Job", f"task-{digest}", "ns", "batch")
     digest = hashlib.sha256(b"t/7/undo/0").hexdigest()[:10]
-    assert jobs.reference("t", 7, "ns", "undo/0").name == f"task-{digest}"
+    assert jobs.make_job_reference("t", 7, "ns", "undo/0").name == f"task-{digest}"
 
 
 @pytest.mark.parametrize(("name", "namespace"), [("cli", NS), ("psql", STORES), ("lost", NS)])
 def test_a_command_runs_where_its_store_is(name, namespace):
     scene = World().scene
-    assert jobs.client_of(scene, run(name).run).name == name
-    assert jobs.home(scene, run(name).run) == namespace
+    assert jobs.find_client(scene, run(name).run).name == name
+    assert jobs.find_home(scene, run(name).run) == namespace
 
 
 def test_a_client_that_the_app_does_not_have_is_refused_with_those_that_it_has():
     with pytest.raises(AuthoringError, match="shop 1 has no client 'no'; it has cli, psql, lost"):
-        jobs.client_of(World().scene, run("no").run)
+        jobs.find_client(World().scene, run("no").run)
 
 
 def test_the_job_starts_nothing_twice_and_names_nobody():
@@ -132,11 +132,11 @@ def test_the_job_starts_nothing_twice_and_names_nobody():
             },
         },
     }
-    assert jobs.manifest(client(), run().run, JOB) == expected
+    assert jobs.build_manifest(client(), run().run, JOB) == expected
     pod = expected["spec"]["template"]["spec"]
     pod["containers"][0]["env"] = [ENV]
     pod |= {"automountServiceAccountToken": True, "serviceAccountName": "runner"}
-    assert jobs.manifest(client(env=[ENV], serviceAccount="runner"), run().run, JOB) == expected
+    assert jobs.build_manifest(client(env=[ENV], serviceAccount="runner"), run().run, JOB) == expected
 
 
 def test_starting_it_twice_is_the_same_job():
@@ -322,14 +322,14 @@ STOREPOD = thing("Pod", "store-1", labels={"app": "store"}, spec={})
     ],
 )
 def test_what_was_in_a_store_is_lost_with_its_last_pod_unless_it_is_claimed(objects, lost):
-    assert jobs.gone(World(*objects).scene, run().run) is lost
+    assert jobs.is_store_gone(World(*objects).scene, run().run) is lost
 
 
 def test_a_store_is_looked_for_where_it_is():
     there = store(kind="StatefulSet", name="db", namespace=STORES)
-    assert jobs.gone(World(there).scene, run("psql").run) is False
-    assert jobs.gone(World(store(kind="StatefulSet", name="db")).scene, run("psql").run) is True
-    assert jobs.gone(World(store()).scene, run("lost").run) is True
+    assert jobs.is_store_gone(World(there).scene, run("psql").run) is False
+    assert jobs.is_store_gone(World(store(kind="StatefulSet", name="db")).scene, run("psql").run) is True
+    assert jobs.is_store_gone(World(store()).scene, run("lost").run) is True
 
 
 # --- what takes it back
@@ -389,13 +389,13 @@ def test_what_is_gone_or_there_already_needs_nothing():
 
 def ends(type_, position=0):
     """The Job of the first inverse change ends so."""
-    ref = jobs.reference("t", 7, NS, f"undo/{position}")
+    ref = jobs.make_job_reference("t", 7, NS, f"undo/{position}")
     status = {"conditions": [condition(type_, message="said")]}
     return lambda cluster: cluster.patch(ref, {"status": status}, subresource="status")
 
 
 def task(**meta):
-    found = thing("Job", jobs.reference("t", 7, NS, "undo/0").name, "batch/v1", spec={})
+    found = thing("Job", jobs.make_job_reference("t", 7, NS, "undo/0").name, "batch/v1", spec={})
     found["metadata"] |= {"uid": "old", **meta}
     return found
 
@@ -406,7 +406,7 @@ def task(**meta):
         ([], [(10, ends("Complete"))], None, 15),
         ([task()], [(10, ends("Complete"))], None, 15),  # started by a process that was killed
         ([task(deletionTimestamp="2026-01-01T00:00:00Z", finalizers=["f"])],
-         [(10, lambda c: c.patch(jobs.reference("t", 7, NS, "undo/0"), {"metadata": {"finalizers": None}})),
+         [(10, lambda c: c.patch(jobs.make_job_reference("t", 7, NS, "undo/0"), {"metadata": {"finalizers": None}})),
           (20, ends("Complete"))], None, 30),
         ([], [(10, ends("Failed"))], "the command of client 'cli' failed with said", 15),
         ([], [], "has not ended by its deadline of 180 s", 180),
@@ -427,7 +427,7 @@ def test_a_command_that_takes_back_is_run_to_its_end_and_its_job_goes(objects, a
 def test_a_failure_without_words_says_so():
     world = World(store(), at=[(0, lambda c: None)])
     silent = {"conditions": [SILENT]}
-    ref = jobs.reference("t", 7, NS, "undo/0")
+    ref = jobs.make_job_reference("t", 7, NS, "undo/0")
     world.due = [(0, lambda c: c.patch(ref, {"status": silent}, subresource="status"))]
     _, problem, _ = made(world, receipt(run()))
     assert problem.reason.endswith("failed with no message")

@@ -41,13 +41,13 @@ EVICTING = taint(effect="NoExecute")
     ("text", "names"), [("Node/a", ["a"]), ("Node/a,b,c", ["a", "b", "c"]), ("Node/a.b-c", ["a.b-c"])]
 )
 def test_the_nodes_that_a_target_names(text, names):
-    assert nodes.references(text) == [Reference("Node", name) for name in names]
+    assert nodes.parse_references(text) == [Reference("Node", name) for name in names]
 
 
 @pytest.mark.parametrize("text", ["Pod/a", "Nodes/a", "", "a"])
 def test_what_is_no_node(text):
     with pytest.raises(AuthoringError, match="is no node"):
-        nodes.references(text)
+        nodes.parse_references(text)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ PODS = (
     [("Node/n1", ["a", "i", "l", "e"]), ("Node/n1,n2", ["a", "b", "i", "l", "e"]), ("Node/n9", [])],
 )
 def test_the_pods_that_a_drain_sends_away(target, names):
-    found = nodes.pods_to_evict(scene(*PODS), change("drain", target))
+    found = nodes.list_pods_to_evict(scene(*PODS), change("drain", target))
     assert [p["metadata"]["name"] for p in found] == names
 
 

@@ -6,7 +6,7 @@ import copy
 import pytest
 
 from scenario_kit.changes import ClusterStore, Engine, NoEffect, Scene
-from scenario_kit.changes.three_way_restore import wanted
+from scenario_kit.changes.three_way_restore import strip_to_desired
 from scenario_kit.errors import AuthoringError, Unreachable
 from scenario_kit.model import App, Change, Component, FlagStore, Reference
 from scenario_kit.testing import FakeClock, FakeCluster
@@ -75,7 +75,7 @@ class Lab:
     def state(self):
         kinds = ("Deployment", "Service", "ConfigMap", "Secret", "NetworkPolicy")
         found = [o for k in kinds for o in self.cluster.list(k, NS)]
-        return {(o["kind"], o["metadata"]["name"]): wanted(o) for o in found}
+        return {(o["kind"], o["metadata"]["name"]): strip_to_desired(o) for o in found}
 
     def get(self, text):
         return self.cluster.get(Reference.parse(text).within(NS))

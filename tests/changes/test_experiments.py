@@ -33,8 +33,8 @@ def pod(name, namespace="shop", created="2026-01-01T00:00:00Z", phase="Running",
 
 
 def test_the_reference_of_an_experiment():
-    assert chaos.reference(experiment()) == Reference("NetworkChaos", "x", "shop", "chaos-mesh.org")
-    assert chaos.reference(experiment(namespace="")) == Reference("NetworkChaos", "x", "", "chaos-mesh.org")
+    assert chaos.make_reference(experiment()) == Reference("NetworkChaos", "x", "shop", "chaos-mesh.org")
+    assert chaos.make_reference(experiment(namespace="")) == Reference("NetworkChaos", "x", "", "chaos-mesh.org")
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_the_reference_of_an_experiment():
     ],
 )
 def test_what_lasts_until_it_is_deleted(obj, lasts):
-    assert chaos.lasting(obj) is lasts
+    assert chaos.is_lasting(obj) is lasts
 
 
 @pytest.mark.parametrize(
@@ -162,14 +162,14 @@ def names(pods):
     ],
 )  # fmt: skip
 def test_what_an_experiment_is_aimed_at(obj, targets, peers):
-    found = chaos.chosen(FakeCluster(PODS[:7] + PODS[9:]), obj, "shop")
+    found = chaos.choose_pods(FakeCluster(PODS[:7] + PODS[9:]), obj, "shop")
     assert [names(found.targets)[: len(targets)], names(found.peers)] == [targets, peers]
     assert len(found.targets) == len(targets) or obj["metadata"].get("namespace") is None
 
 
 def test_a_mode_without_a_number_is_refused():
     with pytest.raises(AuthoringError, match="Chaos Mesh cannot read"):
-        chaos.chosen(FakeCluster(PODS), experiment(mode="fixed", value="x", selector={}), "shop")
+        chaos.choose_pods(FakeCluster(PODS), experiment(mode="fixed", value="x", selector={}), "shop")
 
 
 def test_experiments_of_a_namespace_that_are_aimed_at_another():
@@ -180,7 +180,7 @@ def test_experiments_of_a_namespace_that_are_aimed_at_another():
         experiment(name="here", namespace="shop", selector={"namespaces": ["shop"]}),
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "hidden"}},
     ])  # fmt: skip
-    assert sorted(names(chaos.aimed_at(cluster, "hidden", at="shop"))) == ["at", "pods"]
+    assert sorted(names(chaos.list_aimed(cluster, "hidden", at="shop"))) == ["at", "pods"]
 
 
 def test_the_experiments_that_a_schedule_started():
@@ -190,13 +190,13 @@ def test_the_experiments_that_a_schedule_started():
         experiment(name="s-3", labels={"managed-by": "t"}), experiment("PodChaos", name="s-4", labels=labels),
     ])  # fmt: skip
     schedule = Reference("Schedule", "s", "shop", "chaos-mesh.org")
-    assert chaos.started(cluster, schedule, "NetworkChaos") == [
+    assert chaos.list_started(cluster, schedule, "NetworkChaos") == [
         Reference("NetworkChaos", "s-1", "shop", "chaos-mesh.org")
     ]
 
 
 def test_what_is_told_of_an_experiment_without_pods():
-    message, (finding,) = chaos.nobody("NetworkChaos/x")
+    message, (finding,) = chaos.explain_empty_selection("NetworkChaos/x")
     assert message == finding.message == "the selector of NetworkChaos/x matches no running pod"
     assert (finding.code, finding.severity) == ("SK111", Severity.ERROR)
 
@@ -238,18 +238,19 @@ def test_a_schedule_says_on_both_sides_where_it_looks(selector, bound):
 def test_what_a_bound_object_reaches():
     cluster = FakeCluster(PODS)
     bound = experiment(mode="all", selector={"pods": {"shop": ["old", "new"]}})
-    assert chaos.covered(cluster, bound) == ("u-new:c1", "u-old:c1")
+    assert chaos.list_covered(cluster, bound) == ("u-new:c1", "u-old:c1")
     here = experiment(namespace="stores", mode="all", selector={})
-    assert chaos.covered(cluster, here) == ("u-abroad:c1",)
+    assert chaos.list_covered(cluster, here) == ("u-abroad:c1",)
     assert (
-        chaos.covered(cluster, experiment("Schedule", type="PodChaos", podChaos={"mode": "all", "selector": {}})) == ()
+        chaos.list_covered(cluster, experiment("Schedule", type="PodChaos", podChaos={"mode": "all", "selector": {}}))
+        == ()
     )
 
 
 def test_an_identity_is_a_pod_and_its_containers():
     unstarted = {"metadata": {"uid": "u-3"}}
     without_id = {"metadata": {"uid": "u-4"}, "status": {"containerStatuses": [{}]}}
-    found = chaos.identities([pod("b", ids=("c2", "c1")), pod("a", ids=()), unstarted, without_id])
+    found = chaos.identify_pods([pod("b", ids=("c2", "c1")), pod("a", ids=()), unstarted, without_id])
     assert found == ("u-3:", "u-4:", "u-a:", "u-b:c1,c2")
 
 
@@ -267,7 +268,7 @@ def test_an_identity_is_a_pod_and_its_containers():
 )
 def test_which_effects_die_with_a_container(kind, before, now, anyway, with_containers):
     expected = anyway if kind in ("NetworkChaos", "PodChaos") else with_containers
-    assert chaos.uncovered(experiment(kind), before, now) is expected
+    assert chaos.has_uncovered_pods(experiment(kind), before, now) is expected
 
 
 def recorded(*records):
@@ -295,7 +296,7 @@ def record(phase="Injected", injected=1, recovered=0, **more):
     ],
 )
 def test_what_chaos_mesh_claims(live, claim):
-    assert chaos.injected(live) is claim
+    assert chaos.is_injected(live) is claim
 
 
 FAILED = {"type": "Failed", "message": "second"}
@@ -316,7 +317,7 @@ FAILED = {"type": "Failed", "message": "second"}
     ],
 )  # fmt: skip
 def test_the_last_failure_that_was_noted(status, trouble):
-    assert chaos.trouble(experiment(status=status)) == trouble
+    assert chaos.read_trouble(experiment(status=status)) == trouble
 
 
 @pytest.mark.parametrize(
@@ -333,5 +334,5 @@ def test_the_last_failure_that_was_noted(status, trouble):
     ],
 )
 def test_an_answer_and_an_objection(trouble, answer, objection):
-    assert chaos.answered(trouble) == answer
-    assert chaos.objected(trouble) == objection
+    assert chaos.parse_daemon_answer(trouble) == answer
+    assert chaos.parse_objection(trouble) == objection

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenario_kit.changes.node_placeholders import placed, resolve
+from scenario_kit.changes.node_placeholders import place_checks, resolve
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Change, Check
 from scenario_kit.testing import FakeCluster
@@ -177,8 +177,8 @@ def test_checks_are_about_what_was_chosen():
     about = lambda ref: Check.from_json({"object": {"ref": ref, "exists": True}})  # noqa: E731
     known = {HOST: "n2", ALL: "n1,n3"}
     checks = [about("Node/n9"), about(f"Node/{HOST}"), about(f"Node/{ALL}"), about(f"Node/{AWAY}")]
-    assert [c.object.ref for c in placed(checks, known)] == [
+    assert [c.object.ref for c in place_checks(checks, known)] == [
         "Node/n9", "Node/n2", "Node/n1", "Node/n3", f"Node/{AWAY}",
     ]  # fmt: skip
-    assert placed(checks, {}) == checks
-    assert [c.object.ref for c in placed(checks[1:2], {HOST: "n2"})] == ["Node/n2"]
+    assert place_checks(checks, {}) == checks
+    assert [c.object.ref for c in place_checks(checks[1:2], {HOST: "n2"})] == ["Node/n2"]

@@ -5,7 +5,7 @@ import pytest
 
 from scenario_kit.changes import ClusterStore, Engine, Scene
 from scenario_kit.changes.engine import NoEffect
-from scenario_kit.changes.node_placeholders import placed
+from scenario_kit.changes.node_placeholders import place_checks
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Change, Check, Component, Reference
 from scenario_kit.testing import FakeClock, FakeCluster
@@ -306,7 +306,7 @@ def test_checks_are_about_the_recorded_nodes(place):
     place.do(cordon={"target": HOST})
     assert [c.object.ref for c in place.engine.placed([check, every])] == ["Node/n2", "Node/node:all"]
     known = {"node:all": "n1,n2"}
-    assert [c.object.ref for c in placed([every, check], known)] == ["Node/n1", "Node/n2", HOST]
+    assert [c.object.ref for c in place_checks([every, check], known)] == ["Node/n1", "Node/n2", HOST]
 
 
 @pytest.mark.parametrize("at_once", [True, False])

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from scenario_kit.changes.operations import flag_document, object_reference, send, targets
+from scenario_kit.changes.operations import flag_document, list_targets, make_object_reference, send
 from scenario_kit.changes.scene import Scene
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Change, FlagStore, Reference
@@ -67,7 +67,7 @@ def test_where_a_scene_is():
     ],
 )
 def test_the_reference_of_a_manifest(manifest, ref):
-    assert object_reference(manifest, "home") == ref
+    assert make_object_reference(manifest, "home") == ref
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_the_reference_of_a_manifest(manifest, ref):
     ],
 )
 def test_what_a_change_is_going_to_write(change, refs):
-    assert targets(scene(), Change.from_json(change)) == refs
+    assert list_targets(scene(), Change.from_json(change)) == refs
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_what_a_change_is_going_to_write(change, refs):
     ],
 )
 def test_what_has_no_target_is_refused(change, flags, text):
-    for act in (targets, send):
+    for act in (list_targets, send):
         with pytest.raises(AuthoringError, match=text):
             act(scene(flags=flags), Change.from_json(change))
 

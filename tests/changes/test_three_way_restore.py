@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenario_kit.changes.three_way_restore import restored, touched, wanted
+from scenario_kit.changes.three_way_restore import find_touched, restore_fields, strip_to_desired
 
 
 def service(target_port, selector=None, extra_port=None):
@@ -54,12 +54,12 @@ CASES = {
 @pytest.mark.parametrize(("prior", "after", "live", "expected"), CASES.values(), ids=CASES.keys())
 def test_restored(prior, after, live, expected):
     before = copy.deepcopy(live)
-    assert restored(live, prior, after) == expected
+    assert restore_fields(live, prior, after) == expected
     assert live == before, "the live object must not be changed in place"
 
 
 def test_touched_names_list_items_by_name():
-    assert touched(service(8080), service(9999)) == ("/spec/ports[http]/targetPort",)
+    assert find_touched(service(8080), service(9999)) == ("/spec/ports[http]/targetPort",)
 
 
 def test_wanted_leaves_out_what_servers_and_controllers_write():
@@ -79,7 +79,10 @@ def test_wanted_leaves_out_what_servers_and_controllers_write():
         "spec": {"replicas": 1},
         "status": {"replicas": 0},
     }
-    assert wanted(obj) == {"metadata": {"name": "cart", "annotations": {"note": "kept"}}, "spec": {"replicas": 1}}
+    assert strip_to_desired(obj) == {
+        "metadata": {"name": "cart", "annotations": {"note": "kept"}},
+        "spec": {"replicas": 1},
+    }
 
 
 documents = st.recursive(
@@ -92,5 +95,5 @@ documents = st.recursive(
 @given(documents, documents)
 def test_undoing_at_once_gives_the_prior_object(prior, after):
     prior, after = {"spec": prior}, {"spec": after}
-    assert restored(after, prior, after) == prior
-    assert bool(touched(prior, after)) == (prior != after)
+    assert restore_fields(after, prior, after) == prior
+    assert bool(find_touched(prior, after)) == (prior != after)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenario_kit.changes.workloads import pods, settled
+from scenario_kit.changes.workloads import is_settled, list_pods
 from scenario_kit.model import Reference
 from scenario_kit.testing import FakeCluster
 
@@ -47,7 +47,7 @@ def test_the_pods_of_a_workload(text, found):
         pod("web-1", app="web"), pod("web-2", app="web", x="y"), pod("other-1", app="other"),
         pod("web-3", namespace="elsewhere", app="web"),
     ])  # fmt: skip
-    assert [p["metadata"]["name"] for p in pods(cluster, Reference.parse(text).within("shop"))] == found
+    assert [p["metadata"]["name"] for p in list_pods(cluster, Reference.parse(text).within("shop"))] == found
 
 
 def deployment(status, replicas=2, generation=3):
@@ -88,7 +88,7 @@ def without(status, *fields):
     ],
 )
 def test_when_a_rollout_is_through(obj, through):
-    assert settled(obj) is through
+    assert is_settled(obj) is through
 
 
 def daemons(**status):
@@ -114,4 +114,4 @@ def daemons(**status):
     ],
 )
 def test_when_the_rollout_of_daemons_is_through(obj, through):
-    assert settled(obj) is through
+    assert is_settled(obj) is through

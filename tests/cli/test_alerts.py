@@ -28,7 +28,7 @@ NOW = 1_000_000_060.0
 
 
 def test_a_trial_speaks_by_its_own_clock_and_the_rest_by_the_wall():
-    found = alerts.rows([a_world()], [told(""), told("shop-x1y2"), told("shop-x1y2-stores", "pending")], NOW)
+    found = alerts.build_rows([a_world()], [told(""), told("shop-x1y2"), told("shop-x1y2-stores", "pending")], NOW)
     assert [row.cells() for row in found] == [
         ("", "KubeNodeNotReady", "Firing", "node=worker-1", "1:00", "01:46:40", "wall"),
         ("shop-x1y2", "HighRequestErrorRate", "Firing", "Deployment/web", "0:45", "13:55:55 (+4:15)", "virtual"),
@@ -41,7 +41,7 @@ def test_a_trial_speaks_by_its_own_clock_and_the_rest_by_the_wall():
     [({"injectedAt": None}, "13:53:40"), ({"injectedAt": 1_000_430.0}, "13:53:40 (−0:10)")],
 )
 def test_time_from_the_injection_is_told_where_there_was_one(changed, since):
-    row = next(r for r in alerts.rows([a_world(**changed)], [], NOW) if r.state == "Pending")
+    row = next(r for r in alerts.build_rows([a_world(**changed)], [], NOW) if r.state == "Pending")
     assert row.cells()[5] == since
 
 
@@ -53,7 +53,7 @@ def test_time_from_the_injection_is_told_where_there_was_one(changed, since):
     ],
 )
 def test_a_world_in_a_line(changed, expected):
-    assert alerts.heading(a_world(**changed)) == expected
+    assert alerts.format_heading(a_world(**changed)) == expected
 
 
 def test_only_what_changed_is_told():

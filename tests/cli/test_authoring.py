@@ -13,14 +13,14 @@ import typer
 
 from scenario_kit import __version__
 from scenario_kit import cli as command_line
-from scenario_kit.catalog import data_root
+from scenario_kit.catalog import find_data_root
 from scenario_kit.cli import COMMANDS, build, output, run
-from scenario_kit.cli.lint import annotation, summary
+from scenario_kit.cli.lint import format_annotation, format_summary
 from scenario_kit.errors import AuthoringError, InfrastructureError, KitError, UsageError
 from scenario_kit.model import Finding, Position, Severity
 from scenario_kit.report import sarif
 
-SCENARIOS = data_root() / "catalog" / "scenarios"
+SCENARIOS = find_data_root() / "catalog" / "scenarios"
 GOOD = SCENARIOS / "cart-scaled-to-zero"
 FINDING = Finding(
     code="SK405",
@@ -44,7 +44,7 @@ def bad(tmp_path: Path) -> Path:
         (["lint", str(GOOD)], 0, "out", "1 scenario checked: no findings"),
         (["lint", str(SCENARIOS)], 0, "out", "no findings"),
         (["lint", "nowhere"], 3, "err", "there is no nowhere"),
-        (["lint", str(data_root() / "templates")], 3, "err", "holds no scenario.yaml"),
+        (["lint", str(find_data_root() / "templates")], 3, "err", "holds no scenario.yaml"),
         (["lint", str(GOOD), "--format", "xml"], 3, "err", "--format has no value 'xml'"),
         (["verify", str(GOOD), "--format", "xml"], 3, "err", "--format takes one of: text, json"),
         (["report", str(GOOD), "--format", "pdf"], 3, "err", "--format takes one of: md, html, json, junit, sarif"),
@@ -118,7 +118,7 @@ def test_every_listing_has_json(arguments: list[str], capsys: pytest.CaptureFixt
 
 
 def test_annotations_are_escaped() -> None:
-    assert annotation(FINDING) == (
+    assert format_annotation(FINDING) == (
         "::error file=a%2Cb%3Ac.yaml,line=3,col=7,title=SK405::100 %25 wrong%0Areally Fix: label it"
     )
 
@@ -131,7 +131,7 @@ def test_sarif_names_rule_and_place() -> None:
 
 
 def test_the_summary_counts() -> None:
-    assert summary([FINDING, FINDING], 3) == "3 scenarios checked: 2 errors"
+    assert format_summary([FINDING, FINDING], 3) == "3 scenarios checked: 2 errors"
 
 
 @pytest.mark.parametrize(
@@ -253,16 +253,16 @@ def test_findings_show_what_was_seen_where_the_message_does_not(capsys: pytest.C
 )
 def test_the_last_column_of_a_table_is_continued_below_itself(width: int | None, lines: list[str]) -> None:
     rows = [("SK601", "The licence is missing or unknown"), ("SK602", "")]
-    assert output.table_lines(("code", "title"), rows, width) == lines
+    assert output.format_table(("code", "title"), rows, width) == lines
 
 
 def test_text_is_broken_between_words_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "fix: see runs/a-long-name/20261124T221154445970Z/report.html and\nmore"
-    assert output.folded(text, "  ") == "  " + text
+    assert output.fold_text(text, "  ") == "  " + text
 
     monkeypatch.setattr(output.sys.stdout, "isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", "30")
-    assert output.folded(text, "  ").splitlines() == [
+    assert output.fold_text(text, "  ").splitlines() == [
         "  fix: see",
         "    runs/a-long-name/20261124T221154445970Z/report.html",
         "    and",

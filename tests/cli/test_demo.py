@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scenario_kit.cli.demo import _played
+from scenario_kit.cli.demo import _prepare_scenario
 
 
 def test_a_scenario_keeps_its_annotations_when_it_is_played() -> None:
@@ -12,7 +12,7 @@ def test_a_scenario_keeps_its_annotations_when_it_is_played() -> None:
         "spec": {},
     }
 
-    played = _played(document)
+    played = _prepare_scenario(document)
 
     assert played["metadata"] == {
         "name": "s",
@@ -23,6 +23,6 @@ def test_a_scenario_keeps_its_annotations_when_it_is_played() -> None:
 
 
 def test_a_scenario_without_annotations_is_played_in_virtual_time() -> None:
-    played = _played({"metadata": {"name": "s", "annotations": None}})
+    played = _prepare_scenario({"metadata": {"name": "s", "annotations": None}})
 
     assert played["metadata"]["annotations"] == {"scenariokit.io/clock": "Virtual"}

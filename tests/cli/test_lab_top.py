@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scenario_kit.cli.top import node_row, ordered, pod_row
+from scenario_kit.cli.top import build_node_row, build_pod_row, sort_rows
 
 
 def pod(namespace: str, name: str, *usages: tuple[str, str]) -> dict[str, Any]:
@@ -17,7 +17,7 @@ def pod(namespace: str, name: str, *usages: tuple[str, str]) -> dict[str, Any]:
 
 
 def test_a_pod_is_the_sum_of_its_containers() -> None:
-    assert pod_row(pod("shop", "web", ("250m", "64Mi"), ("12345679n", "4Ki"))) == {
+    assert build_pod_row(pod("shop", "web", ("250m", "64Mi"), ("12345679n", "4Ki"))) == {
         "namespace": "shop",
         "name": "web",
         "cpuCores": 0.262345679,
@@ -28,16 +28,16 @@ def test_a_pod_is_the_sum_of_its_containers() -> None:
 
 def test_a_node_is_compared_with_what_it_has() -> None:
     metrics = {"metadata": {"name": "worker-1"}, "usage": {"cpu": "2", "memory": "1Gi"}}
-    row = node_row(metrics, {"worker-1": {"cpu": "8", "memory": "32Gi"}})
+    row = build_node_row(metrics, {"worker-1": {"cpu": "8", "memory": "32Gi"}})
     assert (row["cpuCores"], row["cpuCapacity"], row["memoryBytes"], row["memoryCapacity"]) == (2, 8, 2**30, 32 * 2**30)
-    assert node_row(metrics, {})["cpuCapacity"] == 0
+    assert build_node_row(metrics, {})["cpuCapacity"] == 0
 
 
 def test_order() -> None:
     rows = [
-        pod_row(each)
+        build_pod_row(each)
         for each in (pod("b", "x", ("1", "1Mi")), pod("a", "z", ("2", "1Mi")), pod("a", "y", ("1", "2Mi")))
     ]
-    assert [r["name"] for r in ordered(rows, "name")] == ["y", "z", "x"]
-    assert [r["name"] for r in ordered(rows, "cpu")] == ["z", "y", "x"]
-    assert [r["name"] for r in ordered(rows, "memory")] == ["y", "z", "x"]
+    assert [r["name"] for r in sort_rows(rows, "name")] == ["y", "z", "x"]
+    assert [r["name"] for r in sort_rows(rows, "cpu")] == ["z", "y", "x"]
+    assert [r["name"] for r in sort_rows(rows, "memory")] == ["y", "z", "x"]

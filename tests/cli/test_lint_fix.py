@@ -13,11 +13,11 @@ import pytest
 import yaml
 
 from scenario_kit import __version__
-from scenario_kit.catalog import data_root
+from scenario_kit.catalog import find_data_root
 from scenario_kit.cli import run
 from scenario_kit.lint import RULES
 
-ROOT = data_root()
+ROOT = find_data_root()
 TEXT = (ROOT / "catalog" / "scenarios" / "cart-scaled-to-zero" / "scenario.yaml").read_text()
 SLIP = TEXT.replace("deployment-scaled-to-zero", "deployment-scaled-to-zeor")
 #: One mistake that can be corrected, and one that cannot.

@@ -4,9 +4,9 @@ import msgspec
 import pytest
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.cli.missing_capabilities import missing_for
-from scenario_kit.cli.questions import _types
-from scenario_kit.render.golden import first_offer
+from scenario_kit.cli.missing_capabilities import find_missing_for
+from scenario_kit.cli.questions import _choose_type
+from scenario_kit.render.golden import find_first_offer
 
 CATALOG = Catalog()
 SHOP = CATALOG.app("otel-demo", "2.2.0")
@@ -14,7 +14,7 @@ UNSIMULATED = msgspec.structs.replace(SHOP, twin=None)
 
 
 def offer(fault):
-    return first_offer(CATALOG.fault(fault), SHOP, CATALOG)
+    return find_first_offer(CATALOG.fault(fault), SHOP, CATALOG)
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def offer(fault):
     ],
 )
 def test_each_capability_once(fault, app, needs):
-    assert [lack.need for lack in missing_for(offer(fault), app, CATALOG)] == needs
+    assert [lack.need for lack in find_missing_for(offer(fault), app, CATALOG)] == needs
 
 
 @pytest.mark.parametrize(
@@ -38,4 +38,4 @@ def test_each_capability_once(fault, app, needs):
     ],
 )
 def test_a_list_of_faults_does_not_repeat_what_the_app_needs(app, listed):
-    assert _types([offer("pod-failure"), offer("noisy-neighbor")], app, CATALOG) == listed
+    assert _choose_type([offer("pod-failure"), offer("noisy-neighbor")], app, CATALOG) == listed

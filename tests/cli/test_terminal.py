@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from scenario_kit.catalog import data_root
+from scenario_kit.catalog import find_data_root
 from scenario_kit.cli import run
 from scenario_kit.cli.terminal import can_redraw, is_plain
 
-SCENARIOS = data_root() / "catalog" / "scenarios"
+SCENARIOS = find_data_root() / "catalog" / "scenarios"
 COMMAND = [sys.executable, "-m", "scenario_kit.cli"]
 
 

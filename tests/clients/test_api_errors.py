@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from scenario_kit.clients.api_errors import NotServed, of_status
+from scenario_kit.clients.api_errors import NotServed, build_error
 from scenario_kit.errors import (
     AlreadyExists,
     ClusterError,
@@ -53,11 +53,11 @@ QUOTA = 'pods "x" is forbidden: exceeded quota: q, requested: pods=1, used: pods
     ],
 )
 def test_each_refusal_has_its_error(code: int, body: bytes, expected: type[ClusterError]) -> None:
-    error = of_status(code, body, "GET http://h/api/v1/pods")
+    error = build_error(code, body, "GET http://h/api/v1/pods")
     assert type(error) is expected
     assert error.status == code
     assert "GET http://h/api/v1/pods" in error.message
 
 
 def test_the_servers_words_are_kept() -> None:
-    assert QUOTA in of_status(403, status("Forbidden", QUOTA), "POST x").message
+    assert QUOTA in build_error(403, status("Forbidden", QUOTA), "POST x").message

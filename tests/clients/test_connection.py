@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.clients.connection import certificate
+from scenario_kit.clients.connection import read_certificate
 from scenario_kit.clients.kubernetes_client import Official
 from scenario_kit.clients.transport import Transport
 from scenario_kit.errors import Unreachable
 from scenario_kit.lab.certificates import Authority, KeyPair, issue
-from scenario_kit.lab.kubeconfigs import kubeconfig
+from scenario_kit.lab.kubeconfigs import build_kubeconfig
 
 AUTHORITY, OTHER = Authority.create("cluster"), Authority.create("somebody else")
 USER = issue(AUTHORITY, "admin", groups=["system:masters"])
@@ -34,7 +34,7 @@ def pem(authority: Authority) -> bytes:
 
 
 def document(url: str = "https://127.0.0.1:9", authority: Authority = AUTHORITY, user: KeyPair = USER) -> Any:
-    return kubeconfig(url, pem(authority), "admin", user, "shop", "lab")
+    return build_kubeconfig(url, pem(authority), "admin", user, "shop", "lab")
 
 
 def written(folder: Path, content: Any) -> Path:
@@ -83,7 +83,7 @@ def test_a_certificate_is_shown(tmp_path: Path, server: str) -> None:
 
 def test_the_official_client_would_say_the_same(tmp_path: Path, server: str) -> None:
     file = written(tmp_path, document(server))
-    own, official = certificate(file, None), Official(file)
+    own, official = read_certificate(file, None), Official(file)
     assert own is not None
     assert (own.url, own.namespace) == (official.url, official.namespace)
     assert (
@@ -106,10 +106,10 @@ def test_keys_stay_in_no_file(tmp_path: Path, server: str, monkeypatch: pytest.M
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(folder))
-    assert certificate(written(tmp_path, document(server)), None) is not None
+    assert read_certificate(written(tmp_path, document(server)), None) is not None
     broken = document(server)
     broken["users"][0]["user"]["client-key-data"] = base64.b64encode(b"no key").decode()
-    assert certificate(written(tmp_path, broken), None) is None
+    assert read_certificate(written(tmp_path, broken), None) is None
     assert list(folder.iterdir()) == []
 
 
@@ -134,22 +134,22 @@ def test_keys_stay_in_no_file(tmp_path: Path, server: str, monkeypatch: pytest.M
 def test_what_asks_for_more_is_left_to_the_official_client(tmp_path: Path, change: Change) -> None:
     content = document()
     change(content["clusters"][0]["cluster"], content["users"][0]["user"])
-    assert certificate(written(tmp_path, content), None) is None
+    assert read_certificate(written(tmp_path, content), None) is None
 
 
 @pytest.mark.parametrize("text", ["", "[]", "a: [", "kind: Config", "current-context: x\ncontexts: []", "\x00"])
 def test_files_that_are_no_kubeconfig(tmp_path: Path, text: str) -> None:
-    assert certificate(written(tmp_path, text), None) is None
+    assert read_certificate(written(tmp_path, text), None) is None
 
 
 def test_contexts(tmp_path: Path) -> None:
     content = document()
     file = written(tmp_path, content)
-    assert certificate(file, "lab") is not None
-    assert certificate(file, "other") is None
-    assert certificate(tmp_path / "missing", None) is None
+    assert read_certificate(file, "lab") is not None
+    assert read_certificate(file, "other") is None
+    assert read_certificate(tmp_path / "missing", None) is None
     content["contexts"] *= 2
-    assert certificate(written(tmp_path, content), "lab") is None
+    assert read_certificate(written(tmp_path, content), "lab") is None
 
 
 def test_commands_for_labs_do_not_import_the_official_client() -> None:

@@ -12,11 +12,11 @@ import pytest
 import yaml
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.catalog.image_lock import locks, write
+from scenario_kit.catalog.image_lock import read_locks, write
 from scenario_kit.clients.image_registry import ACCEPT, ImagePlace, ImageRegistries, place
 from scenario_kit.errors import AuthoringError, InfrastructureError
-from scenario_kit.model.image import like
-from scenario_kit.render import app_objects
+from scenario_kit.model.image import matches_image
+from scenario_kit.render import render_app
 
 ROOT = Path(__file__).parents[2]
 Handler = Callable[[httpx.Request], httpx.Response]
@@ -156,7 +156,7 @@ def files(root: Path) -> dict[str, str]:
 def test_every_app_is_locked_and_a_second_run_changes_nothing(command: Any, root: Path, capsys: Any) -> None:
     assert command.main([], root, registries(everything)) == 0
     one = root / "catalog" / "apps" / "one" / "app.yaml"
-    assert locks(one) == {
+    assert read_locks(one) == {
         "a.example/x:1": digest_of("/v2/x/manifests/1"),
         "busybox:2": digest_of("/v2/library/busybox/manifests/2"),
     }
@@ -217,7 +217,7 @@ def test_rendered_objects_name_locked_digests(tmp_path: Path, name: str, version
     assert write(folder / "app.yaml", {image: digest_of(image) for image in tags})
     assert not write(folder / "app.yaml", {image: digest_of(image) for image in reversed(tags)})
     app = Catalog([tmp_path]).app(name, version)
-    for obj in app_objects(app, {}, 50, "shop"):
+    for obj in render_app(app, {}, 50, "shop"):
         pod = obj.get("spec", {}).get("template", {}).get("spec", {})
         for container in [*pod.get("containers", []), *pod.get("initContainers", [])]:
             tag, at, digest = container["image"].partition("@")
@@ -236,4 +236,4 @@ def test_rendered_objects_name_locked_digests(tmp_path: Path, name: str, version
     ],
 )
 def test_the_twin_knows_an_image_with_its_digest_too(image: str, pattern: str, expected: bool) -> None:
-    assert like(image, pattern) is expected
+    assert matches_image(image, pattern) is expected

@@ -37,14 +37,14 @@ def test_answers_of_the_program(
     kubeconfig_for: KubeconfigFor, scripted: Callable[..., Any], code: int, body: bytes, expected: Probed
 ) -> None:
     script = scripted((code, body))
-    assert probing.http(Transport(kubeconfig_for(script.url)), PATH, 8080, "/health") == expected
+    assert probing.probe_http(Transport(kubeconfig_for(script.url)), PATH, 8080, "/health") == expected
     assert script.seen == [f"GET {PATH}:8080/proxy/health"]
 
 
 def test_a_refused_connection_is_told_by_the_proxy(kubeconfig_for: KubeconfigFor, scripted: Callable[..., Any]) -> None:
     message = "error trying to reach service: dial tcp 10.0.0.1:8080: connect: connection refused"
     script = scripted((503, status(503, message, "ServiceUnavailable")))
-    answer = probing.http(Transport(kubeconfig_for(script.url)), PATH, 8080, "/")
+    answer = probing.probe_http(Transport(kubeconfig_for(script.url)), PATH, 8080, "/")
     assert (answer.connected, answer.status) == (False, None)
     assert "connection refused" in answer.told
 
@@ -58,14 +58,14 @@ def test_refusals_of_the_api_server_are_no_answers(
 ) -> None:
     script = scripted((code, status(code, message, "Forbidden" if code == 403 else "NotFound")))
     with pytest.raises(error):
-        probing.http(Transport(kubeconfig_for(script.url)), PATH, 8080, "/")
+        probing.probe_http(Transport(kubeconfig_for(script.url)), PATH, 8080, "/")
 
 
 def test_no_api_server_is_no_answer(kubeconfig_for: KubeconfigFor) -> None:
     with pytest.raises(Unreachable):
-        probing.http(Transport(kubeconfig_for("http://127.0.0.1:9")), PATH, 8080, "/")
+        probing.probe_http(Transport(kubeconfig_for("http://127.0.0.1:9")), PATH, 8080, "/")
     with pytest.raises(Unreachable):
-        probing.tcp(Transport(kubeconfig_for("http://127.0.0.1:9")), Reference("Pod", "web-0", "shop"), 8080)
+        probing.probe_tcp(Transport(kubeconfig_for("http://127.0.0.1:9")), Reference("Pod", "web-0", "shop"), 8080)
 
 
 def test_a_port_that_cannot_be_forwarded_is_no_answer(
@@ -74,7 +74,7 @@ def test_a_port_that_cannot_be_forwarded_is_no_answer(
     for code, error in ((500, Unreachable), (404, NotFound)):
         script = scripted((code, status(code, "no")))
         with pytest.raises(error):
-            probing.tcp(Transport(kubeconfig_for(script.url)), Reference("Pod", "web-0", "shop"), 8080)
+            probing.probe_tcp(Transport(kubeconfig_for(script.url)), Reference("Pod", "web-0", "shop"), 8080)
         assert script.seen == [f"GET {PATH}/portforward?ports=8080"]
 
 
@@ -107,6 +107,8 @@ class Forward:
 def test_a_forwarded_port_tells_refusals_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probing, "REFUSAL_SECONDS", 0.01)
     refused = Forward("an error occurred forwarding 8080: connection refused", closes=True)
-    assert probing.heard(refused, 8080) == Probed(False, None, "an error occurred forwarding 8080: connection refused")
-    assert probing.heard(Forward(None), 8080).connected is True
-    assert probing.heard(Forward(None, closes=True), 8080).connected is True, "it accepted, and hung up"
+    assert probing.read_forward(refused, 8080) == Probed(
+        False, None, "an error occurred forwarding 8080: connection refused"
+    )
+    assert probing.read_forward(Forward(None), 8080).connected is True
+    assert probing.read_forward(Forward(None, closes=True), 8080).connected is True, "it accepted, and hung up"

@@ -8,7 +8,7 @@ import pytest
 import urllib3
 
 from scenario_kit.clients import PrometheusMetrics
-from scenario_kit.clients.prometheus import refused
+from scenario_kit.clients.prometheus import build_error
 from scenario_kit.errors import MetricsError
 
 
@@ -68,7 +68,7 @@ def test_refusals(scripted: Callable[..., Any], code: int, kind: str, evaluation
 
 
 def test_a_refusal_in_other_words() -> None:
-    assert "bad gateway" in refused(502, b"<html>bad gateway", "http://h").message
+    assert "bad gateway" in build_error(502, b"<html>bad gateway", "http://h").message
 
 
 @pytest.mark.parametrize("body", [b"<html>", b"{}", b'{"data": {}}', b"[]"])

@@ -15,7 +15,7 @@ import urllib3.exceptions
 from scenario_kit.clients import KubeCluster, transport
 from scenario_kit.clients.kubernetes_client import OFFICIAL_ERRORS
 from scenario_kit.clients.transport import Transport
-from scenario_kit.clients.transport_errors import unreachable
+from scenario_kit.clients.transport_errors import translate_error
 from scenario_kit.errors import ClusterError, Unreachable
 from scenario_kit.model import Reference
 
@@ -42,7 +42,7 @@ def test_all_exceptions_of_the_libraries_are_translated() -> None:
 
 
 def test_the_cause_is_told() -> None:
-    error = unreachable(urllib3.exceptions.MaxRetryError(None, "/x", OSError("refused")), "GET /x")  # type: ignore[arg-type]
+    error = translate_error(urllib3.exceptions.MaxRetryError(None, "/x", OSError("refused")), "GET /x")  # type: ignore[arg-type]
     assert "refused" in error.message
     assert error.fix
 

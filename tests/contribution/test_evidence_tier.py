@@ -3,10 +3,10 @@
 import pytest
 import yaml
 
-from scenario_kit.catalog import data_root
-from scenario_kit.contribution import LaneName, lane
+from scenario_kit.catalog import find_data_root
+from scenario_kit.contribution import LaneName, choose_lane
 
-FILE = data_root() / "catalog" / "scenarios" / "product-catalog-wrong-target-port" / "scenario.yaml"
+FILE = find_data_root() / "catalog" / "scenarios" / "product-catalog-wrong-target-port" / "scenario.yaml"
 
 
 def scenario(edit=lambda spec: None):
@@ -53,7 +53,7 @@ def put(*path):
     ],
 )
 def test_the_lane_follows_from_what_differs(edit, name, plan):
-    found = lane(scenario(), scenario(edit))
+    found = choose_lane(scenario(), scenario(edit))
     assert (found.name, found.plan) == (LaneName(name), plan)
     assert found.because
 
@@ -63,11 +63,11 @@ def test_what_python_takes_for_the_same_is_not(one, other, name):
     def checked(value):
         return scenario(put("expect", "checks", [{"object": {"ref": "Deployment/cart", "equals": value}}]))
 
-    assert lane(checked(one), checked(other)).name == LaneName(name)
+    assert choose_lane(checked(one), checked(other)).name == LaneName(name)
 
 
 def test_what_is_new_runs_everything():
-    found = lane(None, scenario())
+    found = choose_lane(None, scenario())
     assert (found.name, found.because) == (LaneName.FULL, ("it is new",))
 
 
@@ -82,7 +82,7 @@ def test_what_is_new_runs_everything():
     ],
 )
 def test_files_beside_the_scenario_count_but_for_texts(files, because):
-    found = lane(scenario(), scenario(), files)
+    found = choose_lane(scenario(), scenario(), files)
     assert found.because == because
     assert (found.name == LaneName.FULL) is (because != ("nothing that is read changed",))
 
@@ -113,7 +113,7 @@ NEWER, OTHER_APP = put("app", "version", "9.0.0"), put("app", "name", "hotel-res
     ],
 )
 def test_the_slowest_reason_decides(edit, because):
-    assert lane(scenario(), scenario(edit)).because == because
+    assert choose_lane(scenario(), scenario(edit)).because == because
 
 
 @pytest.mark.parametrize(
@@ -125,15 +125,15 @@ def test_the_slowest_reason_decides(edit, because):
     ],
 )
 def test_another_name_or_kind_is_another_scenario(change, because):
-    found = lane(scenario(), scenario() | change)
+    found = choose_lane(scenario(), scenario() | change)
     assert (found.name, found.because) == (LaneName.FULL, because)
 
 
 def test_a_scenario_without_a_spec_has_lost_its_faults():
-    assert "spec.faults changed" in lane(scenario(), scenario() | {"spec": None}).because
-    assert "spec.faults changed" in lane(scenario() | {"spec": None}, scenario()).because
+    assert "spec.faults changed" in choose_lane(scenario(), scenario() | {"spec": None}).because
+    assert "spec.faults changed" in choose_lane(scenario() | {"spec": None}, scenario()).because
 
 
 def test_an_app_that_was_not_named_is_another_app():
-    assert lane(scenario(put("app", None)), scenario()).because == ("spec.app changed",)
-    assert lane(scenario(), scenario(put("app", None))).because == ("spec.app changed",)
+    assert choose_lane(scenario(put("app", None)), scenario()).because == ("spec.app changed",)
+    assert choose_lane(scenario(), scenario(put("app", None))).because == ("spec.app changed",)

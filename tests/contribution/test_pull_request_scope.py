@@ -2,7 +2,14 @@
 
 import pytest
 
-from scenario_kit.contribution import Commit, FileChange, PullRequestScope, shape, signed_off, without_scenario
+from scenario_kit.contribution import (
+    Commit,
+    FileChange,
+    PullRequestScope,
+    check_sign_off,
+    report_missing_scenario,
+    shape,
+)
 from scenario_kit.model import Finding, Severity
 
 ONE = "catalog/scenarios/web-errors/"
@@ -110,7 +117,7 @@ def test_what_a_contributor_reads(paths, mode, expected):
 
 
 def test_what_a_folder_without_its_scenario_is_told():
-    assert without_scenario("web-errors") == error(
+    assert report_missing_scenario("web-errors") == error(
         "SK002",
         "catalog/scenarios/web-errors/ has no scenario.yaml",
         "a folder with its scenario.yaml, or none at all",
@@ -136,7 +143,7 @@ def test_scenarios_may_be_elsewhere():
     found = shape(changes("incidents/web-errors/scenario.yaml"), scenarios="incidents/")
     assert found == PullRequestScope(scenario="web-errors")
     assert shape(changes(ONE + "scenario.yaml"), scenarios="incidents/") == PullRequestScope()
-    assert without_scenario("a", scenarios="incidents/").message == "incidents/a/ has no scenario.yaml"
+    assert report_missing_scenario("a", scenarios="incidents/").message == "incidents/a/ has no scenario.yaml"
 
 
 def test_everything_that_is_wrong_inside_of_the_folder_is_told_at_once():
@@ -217,7 +224,7 @@ def test_names_cannot_write_into_a_log(path, shown):
     ],
 )
 def test_sign_off(message, signed):
-    assert (signed_off([Commit(hash="abc", message=message)]) == []) is signed
+    assert (check_sign_off([Commit(hash="abc", message=message)]) == []) is signed
 
 
 @pytest.mark.parametrize(
@@ -230,7 +237,7 @@ def test_sign_off(message, signed):
     ],
 )
 def test_a_commit_that_is_not_signed_off_is_named(message, shown):
-    assert signed_off([Commit(hash="abc123", message=message)]) == [
+    assert check_sign_off([Commit(hash="abc123", message=message)]) == [
         error(
             "SK004",
             f"commit abc123 is not signed off: {shown}",
@@ -242,5 +249,5 @@ def test_a_commit_that_is_not_signed_off_is_named(message, shown):
 
 def test_every_commit_is_signed_off():
     good, bad = "a\n\nSigned-off-by: A <a@b.org>", "b"
-    found = signed_off([Commit(hash=str(i), message=m) for i, m in enumerate((bad, good, bad))])
+    found = check_sign_off([Commit(hash=str(i), message=m) for i, m in enumerate((bad, good, bad))])
     assert [f.message for f in found] == ["commit 0 is not signed off: b", "commit 2 is not signed off: b"]

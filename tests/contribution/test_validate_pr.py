@@ -7,11 +7,11 @@ import subprocess
 
 import pytest
 
-from scenario_kit.catalog import data_root
+from scenario_kit.catalog import find_data_root
 from scenario_kit.cli import run
 
 NAME = "product-catalog-wrong-target-port"
-SHIPPED = data_root() / "catalog" / "scenarios" / NAME
+SHIPPED = find_data_root() / "catalog" / "scenarios" / NAME
 
 
 @pytest.fixture
@@ -251,7 +251,7 @@ def test_the_brief_is_shown_beside_the_answer(checkout, capsys):
 
 def own_fault(root):
     """A fault type beside the scenario, with which it breaks the Service from now on."""
-    catalogued = data_root() / "catalog" / "faults" / "service-target-port-wrong" / "fault.yaml"
+    catalogued = find_data_root() / "catalog" / "faults" / "service-target-port-wrong" / "fault.yaml"
     file = scenario(root).parent / "faults" / "own" / "fault.yaml"
     file.parent.mkdir(parents=True)
     file.write_text(catalogued.read_text().replace("name: service-target-port-wrong", "name: own", 1))

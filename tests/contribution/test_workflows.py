@@ -5,9 +5,9 @@ import re
 import pytest
 import yaml
 
-from scenario_kit.catalog import data_root
+from scenario_kit.catalog import find_data_root
 
-FILES = sorted((data_root() / ".github" / "workflows").glob("*.yml"))
+FILES = sorted((find_data_root() / ".github" / "workflows").glob("*.yml"))
 
 
 def steps(workflow):
@@ -57,7 +57,7 @@ def test_who_may_write_never_takes_the_contribution(workflow):
 
 
 def test_the_kit_that_judges_is_the_one_of_the_base():
-    found = yaml.safe_load((data_root() / ".github" / "workflows" / "pull-request.yml").read_text())
+    found = yaml.safe_load((find_data_root() / ".github" / "workflows" / "pull-request.yml").read_text())
     refs = {s["with"]["path"]: s["with"]["ref"] for _, s in steps(found) if "actions/checkout" in s.get("uses", "")}
     assert "base.sha" in refs["kit"]
     assert "head.sha" in refs["change"]
@@ -68,7 +68,7 @@ def test_the_kit_that_judges_is_the_one_of_the_base():
 
 
 def test_the_oldest_and_the_newest_python_are_tested():
-    found = yaml.safe_load((data_root() / ".github" / "workflows" / "tests.yml").read_text())
+    found = yaml.safe_load((find_data_root() / ".github" / "workflows" / "tests.yml").read_text())
     assert found["jobs"]["tests"]["strategy"]["matrix"]["python"] == ["3.11", "3.14"]
     commands = [s.get("run") for _, s in steps(found)]
     assert {"ci/test --fast", "ci/demo"} <= set(commands)

@@ -8,16 +8,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from scenario_kit.campaign import PlannedTrial, conclude, named, run, trials
-from scenario_kit.campaign.concurrency import at_once
-from scenario_kit.campaign.plans import users
+from scenario_kit.campaign import PlannedTrial, conclude, get_plan, plan_trials, run
+from scenario_kit.campaign.concurrency import limit_concurrency
+from scenario_kit.campaign.plans import count_users
 from scenario_kit.campaign.result import TrialResult
 from scenario_kit.catalog import Catalog
-from scenario_kit.catalog.capabilities import capabilities
+from scenario_kit.catalog.capabilities import list_capabilities
 from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.errors import AuthoringError
-from scenario_kit.judge.capabilities import lacking
-from scenario_kit.lab.capabilities import offers
+from scenario_kit.judge.capabilities import find_lacks
+from scenario_kit.lab.capabilities import offers_capability
 from scenario_kit.lab.state import LabState
 from scenario_kit.lint import lint_files
 from scenario_kit.load import load_scenario
@@ -75,7 +75,7 @@ class Bench:
         scenario = load_scenario(subject.path).scenario
         sample = self._resolved(scenario, subject.path, "app", 100)
         results = self._run(
-            trials(named("quick"), sample, _SEED), scenario, subject.path, sample, "quick", sample.digest
+            plan_trials(get_plan("quick"), sample, _SEED), scenario, subject.path, sample, "quick", sample.digest
         )
         found = _counting([f for r in results for f in r.findings], frozenset())
         infra = any(r.outcome == "Infra" for r in results)
@@ -96,10 +96,10 @@ class Bench:
             sample = self._resolved(scenario, path, "app", 100)
         except AuthoringError as error:
             return list(error.findings), "rendering", True
-        if lacking(sample.faults, sample.app, capabilities(self._catalog), offers):
+        if find_lacks(sample.faults, sample.app, list_capabilities(self._catalog), offers_capability):
             return [], "", False
         results: list[TrialResult] = []
-        for batch in _batches(kind, trials(named(plan), sample, _SEED)):
+        for batch in _batches(kind, plan_trials(get_plan(plan), sample, _SEED)):
             results += self._run(batch, scenario, path, sample, plan, sample.digest + unique)
             all_ = conclude(scenario.name, str(path), sample.digest, plan, results, static, 0.0, promised=sample)
             found = _counting(all_.findings, kind.codes)
@@ -111,7 +111,7 @@ class Bench:
         return found, by, all(r.purpose.removesuffix("-again") in held for r in results if r.outcome == "Infra")
 
     def _resolved(self, scenario: Scenario, path: Path, namespace: str, load_percent: int) -> Runbook:
-        offered = users(scenario, load_percent)
+        offered = count_users(scenario, load_percent)
         return resolve(scenario, self._catalog, namespace, users=offered, beside=path.parent)
 
     def _run(
@@ -121,11 +121,11 @@ class Bench:
             planned,
             lambda namespace, percent: self._resolved(scenario, path, namespace, percent),
             self._cluster,
-            plan=named(plan),
+            plan=get_plan(plan),
             app=sample.app.name,
             scenario=scenario.name,
             digest=unique,
-            parallel=at_once(sample, self._parallel),
+            parallel=limit_concurrency(sample, self._parallel),
             health=lambda: [str(part) for part in LabState.load(self._lab.name).dead_parts()],
             progress=_silent,
         )

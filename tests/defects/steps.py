@@ -68,7 +68,7 @@ def loose_end(subject: Subject) -> Iterator[Defect]:
 @kind("SK124")
 def alias_of_a_healthy_object(subject: Subject) -> Iterator[Defect]:
     """An alias names a file or a claim that only the broken component reads, and that is as it was."""
-    from scenario_kit.render.config_consumers import readers
+    from scenario_kit.render.config_consumers import find_readers
 
     document, spec = subject.copy()
     one_cause(subject)
@@ -80,7 +80,7 @@ def alias_of_a_healthy_object(subject: Subject) -> Iterator[Defect]:
         str(ref)
         for ref in case.known
         if ref.kind in ("ConfigMap", "Secret", "PersistentVolumeClaim")
-        and readers(case.objects or (), ref, case.app.namespace) == [fault.target]
+        and find_readers(case.objects or (), ref, case.app.namespace) == [fault.target]
         and str(ref) not in touched
     ]
     spec["groundTruth"]["rootCauses"][0]["aliases"] = [needs(targets, "nothing but it reads a file")[0]]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.lint.discovery import opened
+from scenario_kit.lint.discovery import open_case
 from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.load.document import read_document
 from scenario_kit.model import Object, Reference
@@ -45,7 +45,7 @@ class Subject:
     @cached_property
     def case(self) -> LintContext:
         """With the rendered app and faults."""
-        case = opened(self.path, self.catalog)
+        case = open_case(self.path, self.catalog)
         assert isinstance(case, LintContext)
         return case
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scenario_kit.render.time_windows import windows
+from scenario_kit.render.time_windows import compute_windows
 from tests.defects.kind import Defect, kind, needs
 from tests.defects.own import with_own, writes
 from tests.defects.subject import Document, Subject
@@ -40,7 +40,7 @@ def experiment_that_is_over_in_time(subject: Subject) -> Iterator[Defect]:
     must = [a for a in case.scenario.spec.expect.alerts if a.alert_class == "MustFire"]
     rules = case.alerts or {}
     due = max(a.within_seconds or rules[a.name].response_seconds for a in must)
-    needed = due + windows(tuple(rules.values()), case.scenario.spec.expect).hold
+    needed = due + compute_windows(tuple(rules.values()), case.scenario.spec.expect).hold
 
     def shorten(fault: Document) -> None:
         lasting = [c for c in writes(fault["changes"], "chaos") if c["spec"].get("action") != "pod-kill"]

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 import yaml
 
-from scenario_kit.catalog import Catalog, data_root
-from scenario_kit.cli.twin_findings import of_files
+from scenario_kit.catalog import Catalog, find_data_root
+from scenario_kit.cli.twin_findings import check_files
 from scenario_kit.draft import Answers, draft
 from scenario_kit.lab.twin.dry_run import misses
 from scenario_kit.lint import lint_file
 from scenario_kit.load import load_app, load_fault
-from scenario_kit.render import app_objects, options_of
-from scenario_kit.render.golden import first_offer
-from scenario_kit.render.namespaces import located
+from scenario_kit.render import render_app, resolve_options
+from scenario_kit.render.golden import find_first_offer
+from scenario_kit.render.namespaces import locate_components
 
 sys.path.insert(0, str(Path(__file__).parent))
 from pages import ROOT, blocks
@@ -37,7 +37,7 @@ def collection(tmp_path):
 
 @pytest.fixture
 def catalog(collection):
-    return Catalog([collection, data_root()])
+    return Catalog([collection, find_data_root()])
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def scenario(folder, text):
 def test_the_app_of_the_page_is_an_app(collection, catalog):
     load_app(collection / "catalog" / "apps" / "little" / "app.yaml")
     app = catalog.app("little", "1.0")
-    objects = app_objects(app, options_of(app, {"replicas": 2}), 10, "ns", templates=catalog.templates("little"))
+    objects = render_app(app, resolve_options(app, {"replicas": 2}), 10, "ns", templates=catalog.templates("little"))
     assert [(o["kind"], o["metadata"]["name"]) for o in objects] == [
         ("Deployment", "web"), ("Service", "web"), ("Deployment", "store"), ("Service", "store"),
     ]  # fmt: skip
@@ -75,7 +75,7 @@ def test_the_app_of_the_page_is_an_app(collection, catalog):
 
 @pytest.mark.parametrize("fault", ["service-target-port-wrong", "deployment-scaled-to-zero", "env-value-wrong"])
 def test_the_faults_of_the_catalogue_fit_it(fault, catalog, tmp_path):
-    found = first_offer(catalog.fault(fault), catalog.app("little", "1.0"), catalog)
+    found = find_first_offer(catalog.fault(fault), catalog.app("little", "1.0"), catalog)
     assert found is not None
     made = draft(Answers("little", "1.0", found.target, fault, author="Ada"), catalog)
     assert [(f.code, f.message) for f in lint_file(scenario(tmp_path, made.text), catalog)] == []
@@ -85,7 +85,7 @@ def test_the_fault_of_the_page_lints_in_a_collection(tmp_path):
     path = tmp_path / "catalog" / "faults" / yaml.safe_load(FAULT)["name"] / "fault.yaml"
     path.parent.mkdir(parents=True)
     path.write_text(FAULT)
-    assert [(f.code, f.message) for f in lint_file(path, Catalog([tmp_path, data_root()]))] == []
+    assert [(f.code, f.message) for f in lint_file(path, Catalog([tmp_path, find_data_root()]))] == []
 
 
 def test_the_app_of_the_page_lints_in_a_collection(collection, catalog):
@@ -101,7 +101,7 @@ def test_the_fault_of_the_page_works_beside_its_scenario(tmp_path):
     definition.write_text(FAULT)
     load_fault(definition)
     answers = Answers("otel-demo", "2.2.0", "Service/cart", "service-points-elsewhere", author="Ada")
-    made = draft(answers, Catalog([own, data_root()]))
+    made = draft(answers, Catalog([own, find_data_root()]))
     file = scenario(tmp_path, made.text)
     beside = file.parent / "faults" / "service-points-elsewhere" / "fault.yaml"
     beside.parent.mkdir(parents=True)
@@ -114,17 +114,17 @@ def test_the_fault_of_the_page_works_beside_its_scenario(tmp_path):
 
 
 def test_the_whole_app_of_the_page_lints_and_its_twin_is_short(pair):
-    path, catalog = pair / "catalog" / "apps" / "pair" / "app.yaml", Catalog([pair, data_root()])
-    assert [(f.code, f.message) for f in (*lint_file(path, catalog), *of_files([path], catalog))] == []
+    path, catalog = pair / "catalog" / "apps" / "pair" / "app.yaml", Catalog([pair, find_data_root()])
+    assert [(f.code, f.message) for f in (*lint_file(path, catalog), *check_files([path], catalog))] == []
     assert len(PAIR[1].splitlines()) <= 32
 
 
 def test_every_call_in_the_whole_app_of_the_page_reaches_its_callee(pair):
-    catalog = Catalog([pair, data_root()])
+    catalog = Catalog([pair, find_data_root()])
     app = catalog.app("pair", "1.0")
     templates = catalog.templates("pair")
-    objects = app_objects(app, options_of(app, {}), 20, app.namespace, templates=templates)
-    assert misses(located(app, objects, app.namespace), app.twin, objects) == ()
+    objects = render_app(app, resolve_options(app, {}), 20, app.namespace, templates=templates)
+    assert misses(locate_components(app, objects, app.namespace), app.twin, objects) == ()
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_a_twin_that_contradicts_the_manifests_is_reported_with_the_place(pair, 
     path = pair / "catalog" / "apps" / "pair" / "app.yaml"
     twin = path.with_name("twin.yaml")
     twin.write_text(twin.read_text().replace(before, after))
-    found = of_files([path], Catalog([pair, data_root()]))
+    found = check_files([path], Catalog([pair, find_data_root()]))
     assert found
     assert all(f.code == "SK138" for f in found)
     assert any(missed in f.message for f in found), [f.message for f in found]
@@ -148,8 +148,8 @@ def test_a_twin_that_contradicts_the_manifests_is_reported_with_the_place(pair, 
 
 @pytest.mark.parametrize("fault", ["service-target-port-wrong", "env-value-wrong"])
 def test_the_faults_of_the_catalogue_fit_the_whole_app(fault, pair, tmp_path):
-    catalog = Catalog([pair, data_root()])
-    found = first_offer(catalog.fault(fault), catalog.app("pair", "1.0"), catalog)
+    catalog = Catalog([pair, find_data_root()])
+    found = find_first_offer(catalog.fault(fault), catalog.app("pair", "1.0"), catalog)
     assert found is not None
     made = draft(Answers("pair", "1.0", found.target, fault, author="Ada"), catalog)
     assert [(f.code, f.message) for f in lint_file(scenario(tmp_path, made.text), catalog)] == []

@@ -13,7 +13,7 @@ from operators.scenario import plan as scenario_plan
 from operators.scenario import validation_plan
 from scenario_kit.cli import build
 from scenario_kit.lint import RULES
-from scenario_kit.schema.crd import crd
+from scenario_kit.schema.crd import build_crd
 from scenario_kit.trial import CONDITIONS
 from scenario_kit.trial.status import PROOF
 
@@ -110,7 +110,7 @@ def test_every_reason_is_in_the_status_page():
 
 @pytest.mark.parametrize("kind", ["Scenario", "Trial", "Validation"])
 def test_every_column_is_in_the_status_page(kind):
-    for column in crd(kind)["spec"]["versions"][0]["additionalPrinterColumns"]:
+    for column in build_crd(kind)["spec"]["versions"][0]["additionalPrinterColumns"]:
         assert f"`{column['name']}`" in STATUS
 
 

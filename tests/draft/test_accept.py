@@ -4,13 +4,13 @@ import msgspec
 import pytest
 import yaml
 
-from scenario_kit.catalog import data_root
-from scenario_kit.draft import accepted, observed
+from scenario_kit.catalog import find_data_root
+from scenario_kit.draft import select_observed, write_accepted
 from scenario_kit.load import load_scenario
 from scenario_kit.model import AlertHistory, AlertTimeline, Interval
 from scenario_kit.model.scenario import AlertExpectation, Expect, PropagationEdge
 
-FILE = data_root() / "catalog" / "scenarios" / "shipping-quote-address-wrong" / "scenario.yaml"
+FILE = find_data_root() / "catalog" / "scenarios" / "shipping-quote-address-wrong" / "scenario.yaml"
 SPEC = load_scenario(FILE).scenario.spec
 TEXT = FILE.read_text()
 
@@ -29,7 +29,7 @@ def fired(name, on, start, end=None):
     ],
 )
 def test_what_fires_between_injection_and_judgement_counts(timeline, expected):
-    seen = observed(AlertHistory(start=0, end=300, timelines=(timeline,)), 100, 200)
+    seen = select_observed(AlertHistory(start=0, end=300, timelines=(timeline,)), 100, 200)
     assert [(a.name, a.on, a.alert_class) for a in seen] == expected
 
 
@@ -44,7 +44,7 @@ def test_what_fires_between_injection_and_judgement_counts(timeline, expected):
 )
 def test_what_does_not_last_until_the_repair_is_not_promised(firing, promised):
     timeline = AlertTimeline(name="A", firing=tuple(Interval(start=s, end=e) for s, e in firing))
-    (seen,) = observed(AlertHistory(start=0, end=500, timelines=(timeline,)), 100, 200, 400)
+    (seen,) = select_observed(AlertHistory(start=0, end=500, timelines=(timeline,)), 100, 200, 400)
     assert seen.alert_class == promised
 
 
@@ -65,7 +65,7 @@ def test_what_was_foretold_stays_as_it_was_written():
         expect("HighRequestErrorRate", "Deployment/shipping"),
         expect("HighRequestErrorRate", "Deployment/checkout"),
     ]
-    text = accepted(TEXT, SPEC, seen, ())
+    text = write_accepted(TEXT, SPEC, seen, ())
     told = alerts(text)
     assert told[:2] == [("HighRequestErrorRate", f"Deployment/{n}", "MustFire") for n in ("shipping", "checkout")]
     assert document(text)["spec"]["expect"]["alerts"][0]["withinSeconds"] == "480"
@@ -76,7 +76,7 @@ def test_what_was_foretold_stays_as_it_was_written():
 def test_what_did_not_fire_goes_and_what_did_comes():
     seen = [expect("HighRequestLatency", "Deployment/cart"), expect("KubePodNotReady", "Deployment/shipping")]
     edges = [PropagationEdge(from_="Deployment/shipping", to="Deployment/cart", because="of a test")]
-    text = accepted(TEXT, SPEC, seen, edges)
+    text = write_accepted(TEXT, SPEC, seen, edges)
     optional = [("HighRequestErrorRate", f"Deployment/{n}", "MayFire") for n in ("frontend", "frontend-proxy")]
     assert alerts(text) == [
         *optional,
@@ -93,14 +93,14 @@ def test_what_did_not_fire_goes_and_what_did_comes():
 def test_a_draft_that_expects_nothing_yet_gets_what_was_seen():
     start, end = TEXT.index("  expect:"), TEXT.index("  groundTruth:")
     text, spec = TEXT[:start] + TEXT[end:], msgspec.structs.replace(SPEC, expect=Expect())
-    assert alerts(accepted(text, spec, [expect("KubePodNotReady", "Deployment/cart")], ())) == [
+    assert alerts(write_accepted(text, spec, [expect("KubePodNotReady", "Deployment/cart")], ())) == [
         ("KubePodNotReady", "Deployment/cart", "MustFire")
     ]
 
 
 def test_a_class_that_was_too_bold_is_lowered():
     seen = [expect("HighRequestErrorRate", "Deployment/shipping", "MayFire")]
-    assert ("HighRequestErrorRate", "Deployment/shipping", "MayFire") in alerts(accepted(TEXT, SPEC, seen, ()))
+    assert ("HighRequestErrorRate", "Deployment/shipping", "MayFire") in alerts(write_accepted(TEXT, SPEC, seen, ()))
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_a_class_that_was_too_bold_is_lowered():
     ids=["nothing else lasts", "it does not last either", "something else lasts"],
 )
 def test_what_only_may_fire_is_promised_where_nothing_else_would_be(seen, frontend):
-    told = alerts(accepted(TEXT, SPEC, seen, ()))
+    told = alerts(write_accepted(TEXT, SPEC, seen, ()))
     assert ("HighRequestErrorRate", "Deployment/frontend", frontend) in told
 
 
@@ -122,16 +122,16 @@ def test_where_only_the_cause_alerts_no_edge_is_left_that_leads_nowhere():
     plain = "".join(line for line in TEXT.splitlines(keepends=True) if "MayFire" not in line)
     must = tuple(a for a in SPEC.expect.alerts if a.alert_class != "MayFire")
     spec = msgspec.structs.replace(SPEC, expect=msgspec.structs.replace(SPEC.expect, alerts=must))
-    truth = document(accepted(plain, spec, [expect("KubePodNotReady", cause.entity)], ()))["spec"]["groundTruth"]
+    truth = document(write_accepted(plain, spec, [expect("KubePodNotReady", cause.entity)], ()))["spec"]["groundTruth"]
     assert "propagation" not in truth
-    elsewhere = accepted(plain, spec, [expect("KubePodNotReady", "Deployment/cart")], ())
+    elsewhere = write_accepted(plain, spec, [expect("KubePodNotReady", "Deployment/cart")], ())
     assert "propagation" in document(elsewhere)["spec"]["groundTruth"], "the author has to say how it got there"
 
 
 @pytest.mark.parametrize(("held", "promised"), [(True, "MustFire"), (False, "MayFire")])
 def test_what_held_stays_promised_though_a_decoy_interrupted_it(held, promised):
     seen = [expect("HighRequestErrorRate", "Deployment/shipping", "MayFire")]
-    told = alerts(accepted(TEXT, SPEC, seen, (), held=held))
+    told = alerts(write_accepted(TEXT, SPEC, seen, (), held=held))
     assert ("HighRequestErrorRate", "Deployment/shipping", promised) in told
 
 
@@ -141,23 +141,23 @@ def seen_after(seconds, on="Deployment/shipping", alert_class="MustFire"):
 
 @pytest.mark.parametrize(("onset", "within"), [(100, "480"), (480, "480"), (600, "1200")])
 def test_a_deadline_that_was_too_short_gets_the_time_that_the_finding_asks_for(onset, within):
-    text = accepted(TEXT, SPEC, [seen_after(onset)], ())
+    text = write_accepted(TEXT, SPEC, [seen_after(onset)], ())
     told = {a["on"]: a.get("withinSeconds") for a in document(text)["spec"]["expect"]["alerts"] if "on" in a}
     assert told["Deployment/shipping"] == within
 
 
 def test_what_may_fire_stays_though_it_did_not():
-    told = alerts(accepted(TEXT, SPEC, [seen_after(100)], ()))
+    told = alerts(write_accepted(TEXT, SPEC, [seen_after(100)], ()))
     assert ("HighRequestErrorRate", "Deployment/frontend", "MayFire") in told
 
 
 def test_a_lowered_class_keeps_what_its_author_wrote_beside_it():
-    text = accepted(TEXT, SPEC, [seen_after(100, alert_class="MayFire")], ())
+    text = write_accepted(TEXT, SPEC, [seen_after(100, alert_class="MayFire")], ())
     entry = next(a for a in document(text)["spec"]["expect"]["alerts"] if a.get("on") == "Deployment/shipping")
     assert (entry["class"], entry["withinSeconds"]) == ("MayFire", "480")
 
 
 def test_an_alert_that_begins_when_the_hold_ends_is_seen():
     timeline = fired("A", "Deployment/x", 200)
-    (seen,) = observed(AlertHistory(start=0, end=300, timelines=(timeline,)), 100, 200)
+    (seen,) = select_observed(AlertHistory(start=0, end=300, timelines=(timeline,)), 100, 200)
     assert (seen.name, seen.within_seconds) == ("A", 100)

@@ -6,19 +6,19 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.draft import Answers, draft
-from scenario_kit.draft.accept import accepted, edges_to
-from scenario_kit.draft.alerts import predicted, propagation
+from scenario_kit.draft.accept import draw_edges, write_accepted
+from scenario_kit.draft.alerts import predict_alerts, predict_propagation
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint import lint_file
 from scenario_kit.load import load_scenario
 from scenario_kit.model.scenario import AlertExpectation
-from scenario_kit.render import app_objects
+from scenario_kit.render import render_app
 from scenario_kit.render.applicability import offer
 from tests.twins import with_component
 
 CATALOG = Catalog()
 SHOP = CATALOG.app("otel-demo", "2.2.0")
-OBJECTS = app_objects(SHOP, {}, 50, SHOP.namespace)
+OBJECTS = render_app(SHOP, {}, 50, SHOP.namespace)
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def aimed(app, fault="network-delay", target="Deployment/valkey-cart"):
 def alerts(app, fault, target, component):
     rules = {rule.name: rule for rule in CATALOG.alert_pack("default")}
     made = offered(app, fault, target)
-    return predicted(made.symptoms, made.fault, app, app.component(component), rules)
+    return predict_alerts(made.symptoms, made.fault, app, app.component(component), rules)
 
 
 def test_behind_a_caller_without_telemetry_its_callers_show_it(quiet):
@@ -75,7 +75,7 @@ def drawn(place: str, **alerting: str) -> set[tuple[str, str]]:
     """The propagation from a Service that leads nowhere, when these alerts fire, each about one Deployment."""
     fault = aimed(SHOP, "service-target-port-wrong", f"Service/{place}")
     seen = [AlertExpectation(name=name, on=f"Deployment/{about}") for name, about in alerting.items()]
-    return {(e.from_, e.to) for e in propagation(fault, SHOP, SHOP.component(place), seen)}
+    return {(e.from_, e.to) for e in predict_propagation(fault, SHOP, SHOP.component(place), seen)}
 
 
 def test_what_is_asked_less_through_one_that_shows_nothing_is_reached_through_it():
@@ -117,12 +117,12 @@ def test_edges_that_are_proposed_are_no_findings(place, silent, tmp_path):
     file.parent.mkdir()
     file.write_text(text)
     hit = {fault.name: SHOP.component(place)}
-    file.write_text(accepted(text, load_scenario(file).scenario.spec, seen, edges_to(seen, [fault], SHOP, hit)))
+    file.write_text(write_accepted(text, load_scenario(file).scenario.spec, seen, draw_edges(seen, [fault], SHOP, hit)))
     assert [f.message for f in lint_file(file, CATALOG) if f.code in ("SK116", "SK125")] == []
 
 
 def test_a_fault_with_the_values_that_the_app_has_is_no_offer():
-    objects = app_objects(SHOP, {}, 50, SHOP.namespace)
+    objects = render_app(SHOP, {}, 50, SHOP.namespace)
     shipping = next(o for o in objects if o["kind"] == "Deployment" and o["metadata"]["name"] == "shipping")
     shipping = copy.deepcopy(shipping)
     shipping["spec"]["template"]["spec"]["containers"][0]["resources"] = {
@@ -140,7 +140,7 @@ def test_a_fault_with_the_values_that_the_app_has_is_no_offer():
 def test_what_is_asked_less_is_reached_through_its_caller():
     fault = aimed(SHOP, "service-target-port-wrong", "Service/currency")
     seen = [AlertExpectation(name="NoRequestsReceived", on=f"Deployment/{name}") for name in ("checkout", "payment")]
-    edges = {(e.from_, e.to): e.because for e in propagation(fault, SHOP, SHOP.component("currency"), seen)}
+    edges = {(e.from_, e.to): e.because for e in predict_propagation(fault, SHOP, SHOP.component("currency"), seen)}
     assert edges["Deployment/currency", "Deployment/checkout"] == "checkout depends on currency"
     assert edges["Deployment/checkout", "Deployment/payment"] == "checkout asks payment less, or not at all"
     assert ("Service/currency", "Deployment/payment") not in edges
@@ -149,5 +149,5 @@ def test_what_is_asked_less_is_reached_through_its_caller():
 def test_messages_that_are_not_read_trouble_the_broker_and_its_producers():
     fault = aimed(SHOP, "deployment-scaled-to-zero", "Deployment/accounting")
     fired = [AlertExpectation(name="HighRequestErrorRate", on=f"Deployment/{n}") for n in ("kafka", "checkout")]
-    edges = {(e.from_, e.to) for e in propagation(fault, SHOP, SHOP.component("accounting"), fired)}
+    edges = {(e.from_, e.to) for e in predict_propagation(fault, SHOP, SHOP.component("accounting"), fired)}
     assert {("Deployment/accounting", "Deployment/kafka"), ("Deployment/kafka", "Deployment/checkout")} <= edges

@@ -9,8 +9,8 @@ from scenario_kit.draft import Answers, draft
 from scenario_kit.lint import lint_file
 from scenario_kit.load import load_scenario
 from scenario_kit.render import resolve
-from scenario_kit.render.applicability import targets
-from scenario_kit.render.golden import first_offer, objects_for
+from scenario_kit.render.applicability import list_targets
+from scenario_kit.render.golden import find_first_offer, render_objects_for
 
 CATALOG = Catalog(merging=True)
 APPS = [(name, version) for name in CATALOG.apps() for version in CATALOG.versions(name)]
@@ -20,7 +20,7 @@ DRAFTED: dict[tuple[str, str], str] = {}
 @pytest.mark.parametrize("fault", CATALOG.faults())
 @pytest.mark.parametrize(("app", "version"), APPS, ids=[f"{a}-{v}" for a, v in APPS])
 def test_a_draft_lints_green_and_renders(app, version, fault, tmp_path):
-    found = first_offer(CATALOG.fault(fault), CATALOG.app(app, version), CATALOG)
+    found = find_first_offer(CATALOG.fault(fault), CATALOG.app(app, version), CATALOG)
     if found is None:
         pytest.skip(f"nothing in {app} that {fault} could break with its defaults")
     made = draft(Answers(app, version, found.target, fault, author="Ada Lovelace"), CATALOG)
@@ -45,7 +45,7 @@ def test_a_draft_lints_green_and_renders(app, version, fault, tmp_path):
 
 def has_target(fault_type, app, version):
     known = CATALOG.app(app, version)
-    return bool(targets(fault_type, known, objects_for(fault_type, known, CATALOG)))
+    return bool(list_targets(fault_type, known, render_objects_for(fault_type, known, CATALOG)))
 
 
 def test_every_fault_fits_somewhere(capsys):
@@ -55,7 +55,7 @@ def test_every_fault_fits_somewhere(capsys):
         fault_type = CATALOG.fault(fault)
         counts = {}
         for app, version in APPS:
-            found = first_offer(fault_type, CATALOG.app(app, version), CATALOG)
+            found = find_first_offer(fault_type, CATALOG.app(app, version), CATALOG)
             counts[f"{app} {version}"] = "-" if found is None else found.target
         rows.append((fault, *counts.values()))
         if set(counts.values()) == {"-"} and not fault_type.requires and any(has_target(fault_type, *a) for a in APPS):

@@ -4,7 +4,7 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.draft import Answers, draft
-from scenario_kit.draft.matrix_alerts import promised, row_of, warned
+from scenario_kit.draft.matrix_alerts import find_row, list_warnings, promise_alerts
 from scenario_kit.model.matrix import Fired, MatrixRow
 from scenario_kit.model.scenario import AlertExpectation
 
@@ -41,28 +41,28 @@ SLOW, ERRORS = ("Slow", "Deployment/ad"), ("Errors", "Deployment/frontend")
     ids=["as predicted", "the most direct one", "only an indirect one", "another one", "unpredicted", "silent"],
 )
 def test_one_must_fire_and_the_others_may(predicted, came, expected):
-    assert list(promised(predicted, row(*came))) == expected
+    assert list(promise_alerts(predicted, row(*came))) == expected
 
 
 def test_only_what_was_judged_counts():
     tried = [row((*SLOW, 195.0), outcome="Infra"), row(outcome="Lacking")]
-    assert row_of(tried, "cpu-stress", "Deployment/ad") is None
+    assert find_row(tried, "cpu-stress", "Deployment/ad") is None
     ran = row((*SLOW, 195.0))
-    assert row_of([*tried, ran], "cpu-stress", "Deployment/ad") is ran
-    assert row_of([ran], "cpu-stress", "Deployment/cart") is None
+    assert find_row([*tried, ran], "cpu-stress", "Deployment/ad") is ran
+    assert find_row([ran], "cpu-stress", "Deployment/cart") is None
 
 
 def test_silence_and_no_effect_are_told():
-    (silent,) = warned(row())
+    (silent,) = list_warnings(row())
     assert "no alert of the default pack fired within 20 min" in silent
-    (idle,) = warned(row(outcome="NoEffect", told="nothing is slower"))
+    (idle,) = list_warnings(row(outcome="NoEffect", told="nothing is slower"))
     assert idle.endswith("it had no effect: nothing is slower")
-    assert warned(row((*SLOW, 195.0))) == ()
+    assert list_warnings(row((*SLOW, 195.0))) == ()
 
 
 def test_drafts_promise_what_fired_with_the_defaults_and_predict_otherwise():
     catalog = Catalog()
-    tried = row_of(catalog.matrix(catalog.app("otel-demo", "2.2.0")), "pod-failure", "Deployment/ad")
+    tried = find_row(catalog.matrix(catalog.app("otel-demo", "2.2.0")), "pod-failure", "Deployment/ad")
     assert tried is not None
     made = draft(Answers("otel-demo", "2.2.0", "Deployment/ad", "pod-failure"), catalog)
     assert {(a.name, a.on) for a in made.alerts} == {(a.name, a.on) for a in tried.alerts}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenario_kit.campaign import TRY, trials
+from scenario_kit.campaign import TRY, plan_trials
 from scenario_kit.catalog import Catalog
 from scenario_kit.draft import Answers, draft
 from scenario_kit.lint import lint_file
@@ -37,5 +37,5 @@ def test_a_draft_of_each_outcome(tmp_path, target, fault, asked, outcome, steps)
     assert any(a.alert_class == "MustFire" for a in expect.alerts) == (outcome == "Incident")
     assert bool(scenario.spec.solutions) == bool(scenario.spec.decoys) == (outcome == "Incident")
     assert bool(truth.root_causes) == (outcome != "NoIncident")
-    (planned,) = trials(TRY, resolve(scenario, CATALOG, "otel-demo-bcdf"), 1)
+    (planned,) = plan_trials(TRY, resolve(scenario, CATALOG, "otel-demo-bcdf"), 1)
     assert [s.kind for s in planned.steps][2 : 2 + len(steps)] == steps

@@ -4,7 +4,7 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.draft import Answers, draft
-from scenario_kit.draft.alerts import propagation
+from scenario_kit.draft.alerts import predict_propagation
 from scenario_kit.load import load_scenario
 from scenario_kit.model.scenario import AlertExpectation
 
@@ -83,7 +83,7 @@ def test_silence_comes_from_who_gives_work(silent, edges):
         AlertExpectation(name="HighRequestErrorRate", on="Deployment/checkout"),
         AlertExpectation(name="NoRequestsReceived", on=f"Deployment/{silent}"),
     ]
-    made = propagation(fault, app, app.component("currency"), seen)
+    made = predict_propagation(fault, app, app.component("currency"), seen)
     bare = [f"{e.from_}→{e.to}".replace("Deployment/", "").replace("→", " → ") for e in made]
     assert bare == ["currency → checkout", *edges]
 
@@ -92,7 +92,7 @@ def test_each_of_several_causes_has_a_reason_of_its_own():
     app = CATALOG.app("otel-demo", "2.2.0")
     broken = draft(Answers("otel-demo", "2.2.0", "Deployment/currency", "pod-ip-pool-exhausted"), CATALOG).offer.fault
     seen = [AlertExpectation(name="HighRequestErrorRate", on="Deployment/checkout")]
-    edges = propagation(broken, app, app.component("currency"), seen)
+    edges = predict_propagation(broken, app, app.component("currency"), seen)
     assert len(broken.causes) == 2
     assert len({e.because for e in edges}) == len(edges) == 3
 
@@ -101,6 +101,6 @@ def test_each_alert_without_a_way_has_a_reason_of_its_own():
     app = CATALOG.app("otel-demo", "2.2.0")
     broken = draft(Answers("otel-demo", "2.2.0", "Deployment/currency", "pod-failure"), CATALOG).offer.fault
     seen = [AlertExpectation(name="KubePodNotReady", on=f"Deployment/other-{n}") for n in range(3)]
-    edges = propagation(broken, app, None, seen)
+    edges = predict_propagation(broken, app, None, seen)
     assert sorted(e.to for e in edges) == [a.on for a in seen]
     assert len({e.because for e in edges}) == len(edges)

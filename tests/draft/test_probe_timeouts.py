@@ -8,11 +8,11 @@ import msgspec
 import pytest
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.draft.probe_timeouts import cautions, outlived
+from scenario_kit.draft.probe_timeouts import is_outlived, list_cautions
 from scenario_kit.model import Change, Fault
 from scenario_kit.model.scenario import Rollout
 from scenario_kit.render.applicability import offer
-from scenario_kit.render.golden import objects_for
+from scenario_kit.render.golden import render_objects_for
 
 HTTP = {"httpGet": {"path": "/live", "port": "web"}}
 
@@ -57,7 +57,7 @@ def http(delay: str = "3s", **spec: Any) -> Fault:
     ],
 )  # fmt: skip
 def test_a_delay_that_probes_do_not_wait_for_is_told(made: Fault, probes: dict[str, Any], said: str) -> None:
-    (told,) = cautions(made, [workload(**probes)])
+    (told,) = list_cautions(made, [workload(**probes)])
     assert said in told
 
 
@@ -81,20 +81,20 @@ def test_a_delay_that_probes_do_not_wait_for_is_told(made: Fault, probes: dict[s
     ],
 )
 def test_probes_that_wait_or_are_not_held_back_are_not(made: Fault, probes: dict[str, Any]) -> None:
-    assert cautions(made, [workload(**probes)]) == ()
+    assert list_cautions(made, [workload(**probes)]) == ()
 
 
 @pytest.mark.parametrize("type_", ["network-delay", "http-delay"])
 def test_the_faults_of_the_catalogue_are_understood(type_: str) -> None:
     catalog = Catalog()
     app = catalog.app("otel-demo", "2.2.0")
-    objects = [*objects_for(catalog.fault(type_), app, catalog)]
+    objects = [*render_objects_for(catalog.fault(type_), app, catalog)]
     at = next(i for i, o in enumerate(objects) if (o["kind"], o["metadata"]["name"]) == ("Deployment", "quote"))
     made = offer(catalog.fault(type_), app, objects, "Deployment/quote").fault
-    assert cautions(made, objects) == ()
+    assert list_cautions(made, objects) == ()
     (container,) = objects[at]["spec"]["template"]["spec"]["containers"]
     container["livenessProbe"] = {"httpGet": {"port": container["ports"][0]["containerPort"]}}
-    assert len(cautions(made, objects)) == 1
+    assert len(list_cautions(made, objects)) == 1
 
 
 @pytest.mark.parametrize(
@@ -113,5 +113,7 @@ def test_old_pods_outlive_a_wrong_configuration_where_the_rollout_waits(type: st
         name="main", type=type, version=1, target="Deployment/web", changes=(Change.from_json({"patch": patch}),),
         effect=(), entities=(),
     )  # fmt: skip
-    assert outlived(fault_type, made, [workload(**probes)]) == drops
-    assert not outlived(fault_type, msgspec.structs.replace(made, rollout=Rollout(drop_old=True)), [workload(**probes)])
+    assert is_outlived(fault_type, made, [workload(**probes)]) == drops
+    assert not is_outlived(
+        fault_type, msgspec.structs.replace(made, rollout=Rollout(drop_old=True)), [workload(**probes)]
+    )

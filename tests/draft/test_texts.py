@@ -6,14 +6,14 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.draft import texts
-from scenario_kit.draft.document import written
+from scenario_kit.draft.document import dump_document
 from scenario_kit.load.document import parse
 from scenario_kit.model.scenario import AlertExpectation
 
 
 @pytest.mark.parametrize("text", ["on", "y", "Off", "012", "6e09", "1_000", "0x1F", "true", "~", "", "12"])
 def test_text_is_written_so_that_everybody_reads_it_as_text(text: str) -> None:
-    line = written({"on": [{"variant": text, "name": "plain"}]})
+    line = dump_document({"on": [{"variant": text, "name": "plain"}]})
     assert line == f"on:\n- {{variant: '{text}', name: plain}}\n"
     assert not parse(line, "").positions.elsewhere
     assert parse(line, "").data == {"on": [{"variant": text, "name": "plain"}]}
@@ -24,6 +24,9 @@ def test_no_text_for_a_solver_names_a_component_of_any_app() -> None:
     catalog = Catalog()
     names = {c.name for app in catalog.apps() for v in catalog.versions(app) for c in catalog.app(app, v).components}
     alerts = ("HighRequestErrorRate", "HighRequestLatency", "NoRequestsReceived", "KubePodNotReady")
-    said = [texts.question(), *(texts.brief([AlertExpectation(name=a, alert_class="MustFire")]) for a in alerts)]
+    said = [
+        texts.write_question(),
+        *(texts.write_brief([AlertExpectation(name=a, alert_class="MustFire")]) for a in alerts),
+    ]
     assert len(set(said)) == 5
     assert [name for text in said for name in sorted(names & set(re.findall(r"[\w-]+", text.lower())))] == []

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
-from scenario_kit.catalog import data_root
+from scenario_kit.catalog import find_data_root
 from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.lab import lifecycle
 from scenario_kit.lab.state import LabState
@@ -45,15 +45,15 @@ class Lab:
         return KubeCluster(kubeconfig=Path(self.state.kubeconfig))
 
     def heal(self) -> None:
-        lifecycle.up(self.name)
+        lifecycle.bring_up(self.name)
 
 
 @pytest.fixture(scope="session")
 def lab_session() -> Iterator[Lab]:
     lab = Lab(f"e2e-{os.getpid()}")
-    lifecycle.up(lab.name)
+    lifecycle.bring_up(lab.name)
     yield lab
-    lifecycle.down(lab.name)
+    lifecycle.take_down(lab.name)
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def copy(tmp_path: Path) -> Callable[..., Path]:
 
     def make(name: str, edit: Callable[[dict[str, Any]], None]) -> Path:
         folder = tmp_path / name
-        shutil.copytree(data_root() / "catalog" / "scenarios" / name, folder)
+        shutil.copytree(find_data_root() / "catalog" / "scenarios" / name, folder)
         file = folder / "scenario.yaml"
         # As the kit reads it, and as it writes it: a bare `on` is a key, not a truth.
         document = yaml.load(

@@ -5,8 +5,8 @@ from msgspec import structs
 
 from scenario_kit.campaign import PlannedTrial, run
 from scenario_kit.campaign.plans import TRY
-from scenario_kit.campaign.programs import control
-from scenario_kit.catalog import Catalog, data_root
+from scenario_kit.campaign.programs import build_control
+from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.load import load_scenario
 from scenario_kit.render import resolve
 
@@ -19,10 +19,10 @@ HOUR = 3600
 )
 def test_quiet_for_a_long_time(lab, name, seconds, seeds):
     catalog = Catalog()
-    file = data_root() / "catalog" / "scenarios" / name / "scenario.yaml"
+    file = find_data_root() / "catalog" / "scenarios" / name / "scenario.yaml"
     scenario = load_scenario(file).scenario
     planned = [
-        PlannedTrial(purpose=f"healthy-{seed}", describe="nothing is broken", steps=control(seconds), seed=seed)
+        PlannedTrial(purpose=f"healthy-{seed}", describe="nothing is broken", steps=build_control(seconds), seed=seed)
         for seed in range(1, seeds + 1)
     ]
     results = run(

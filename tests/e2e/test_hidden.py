@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.catalog.loader import read
+from scenario_kit.catalog.loader import read_mapping
 from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.errors import ClusterError, Forbidden, NotFound
 from scenario_kit.model import Reference
@@ -55,7 +55,7 @@ def readable(solver: KubeCluster, namespace: str) -> dict[str, list[dict[str, An
 
 
 def test_a_hidden_delay_bites_and_shows_nowhere(lab: Any, deleted_afterwards: None) -> None:
-    document = read(FILE)
+    document = read_mapping(FILE)
     document["metadata"] |= {"namespace": "scenario-kit", "annotations": {"scenariokit.io/clock": "Virtual"}}
     lab.cluster.create(document)
     eventually(lambda: condition(lab, "SymptomsPresent").get("status") == "True", 240, "no symptoms")

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from scenario_kit.catalog import data_root
+from scenario_kit.catalog import find_data_root
 
-SCENARIOS = data_root() / "catalog" / "scenarios"
+SCENARIOS = find_data_root() / "catalog" / "scenarios"
 
 
 def start(lab, scenario, folder: Path) -> subprocess.Popen:

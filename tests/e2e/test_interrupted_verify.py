@@ -8,9 +8,9 @@ import sys
 import time
 from datetime import UTC, datetime
 
-from scenario_kit.catalog import data_root
+from scenario_kit.catalog import find_data_root
 
-SCENARIO = data_root() / "catalog" / "scenarios" / "cart-scaled-to-zero"
+SCENARIO = find_data_root() / "catalog" / "scenarios" / "cart-scaled-to-zero"
 PLAN = """\
 name: short
 looks: [{repeats: 1, accept: 0, reject: 1}]

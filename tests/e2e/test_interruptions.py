@@ -7,9 +7,9 @@ import subprocess
 import sys
 import time
 
-from scenario_kit.catalog import data_root
+from scenario_kit.catalog import find_data_root
 
-SCENARIO = data_root() / "catalog" / "scenarios" / "product-catalog-wrong-target-port"
+SCENARIO = find_data_root() / "catalog" / "scenarios" / "product-catalog-wrong-target-port"
 KILLS = 10
 
 

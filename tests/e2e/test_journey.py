@@ -10,9 +10,9 @@ import subprocess
 import sys
 import time
 
-from scenario_kit.catalog import data_root
+from scenario_kit.catalog import find_data_root
 
-ROOT = data_root()
+ROOT = find_data_root()
 NAME = "quote-out-of-order"
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scenario_kit.catalog import data_root
+from scenario_kit.catalog import find_data_root
 from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.errors import Forbidden
 from scenario_kit.lab import toolchain
@@ -14,7 +14,7 @@ from scenario_kit.lab.clock import WorldClock
 from scenario_kit.lab.page.data import PageSource
 from scenario_kit.model import Reference
 
-FILE = data_root() / "catalog" / "scenarios" / "payment-pod-failure" / "scenario.yaml"
+FILE = find_data_root() / "catalog" / "scenarios" / "payment-pod-failure" / "scenario.yaml"
 REF = Reference("Scenario", "payment-pod-failure", "scenario-kit", "scenariokit.io")
 
 

@@ -10,7 +10,7 @@ from msgspec import structs
 
 from scenario_kit.campaign import TRY, PlannedTrial, run
 from scenario_kit.catalog import Catalog
-from scenario_kit.load import scenario_from_object
+from scenario_kit.load import parse_scenario_object
 from scenario_kit.model import Scenario, TrialStep
 from scenario_kit.render import resolve
 
@@ -69,7 +69,7 @@ def scenario(pairs: Sequence[Pair], alert: str = "") -> Scenario:
         if p.target.startswith("Deployment/")
     ]
     expected = {"name": alert or "HighRequestErrorRate", "class": "MustFire" if alert else "MayFire"}
-    return scenario_from_object(
+    return parse_scenario_object(
         {
             "apiVersion": "scenariokit.io/v1alpha1",
             "kind": "Scenario",

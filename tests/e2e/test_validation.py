@@ -9,13 +9,13 @@ import time
 import pytest
 import yaml
 
-from scenario_kit.catalog import data_root
+from scenario_kit.catalog import find_data_root
 from scenario_kit.lab import toolchain
 from scenario_kit.model import Reference
 from scenario_kit.report import Report
 
 SCENARIO = "cart-scaled-to-zero"
-FILE = data_root() / "catalog" / "scenarios" / SCENARIO / "scenario.yaml"
+FILE = find_data_root() / "catalog" / "scenarios" / SCENARIO / "scenario.yaml"
 HERE, GROUP = "scenario-kit", "scenariokit.io"
 #: One repeat and the no-fault control: enough to be killed in.
 SHORT = {

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from scenario_kit.catalog import data_root
-from scenario_kit.catalog.twin_reference import fields_of
+from scenario_kit.catalog import find_data_root
+from scenario_kit.catalog.twin_reference import list_fields
 from scenario_kit.cli import run
-from scenario_kit.load import schema_of
+from scenario_kit.load import get_schema
 from scenario_kit.model.twin.component import ComponentModel
 from tests.editor.server import Server
 
 PROGRAM = Path(__file__).parent / "node_modules" / "yaml-language-server" / "bin" / "yaml-language-server"
-SHIPPED = data_root() / "catalog" / "scenarios" / "product-catalog-wrong-target-port" / "scenario.yaml"
+SHIPPED = find_data_root() / "catalog" / "scenarios" / "product-catalog-wrong-target-port" / "scenario.yaml"
 
 NUMBERS = itertools.count()
 
@@ -72,7 +72,7 @@ def test_a_field_is_explained(server: Server, scenario: tuple[Path, str]) -> Non
     server.opened(path, text)
     line, column = place(text, "groundTruth:")
 
-    described = schema_of("Scenario")["properties"]["spec"]["properties"]["groundTruth"]["description"]
+    described = get_schema("Scenario")["properties"]["spec"]["properties"]["groundTruth"]["description"]
     assert plain(described) in plain(server.hover(path, line, column + 2))
 
 
@@ -83,7 +83,7 @@ def test_every_field_of_a_fault_is_offered_and_described(server: Server, scenari
     server.opened(path, opened)
     offered = server.completions(path, opened.count("\n") - 1, 4)
 
-    fields = schema_of("Scenario")["properties"]["spec"]["properties"]["faults"]["items"]["properties"]
+    fields = get_schema("Scenario")["properties"]["spec"]["properties"]["faults"]["items"]["properties"]
     assert set(offered) >= fields.keys() - {"name"}
     for name in fields.keys() - {"name"}:
         assert plain(fields[name]["description"]) in plain(offered[name]), name
@@ -104,7 +104,7 @@ def plain(text: str) -> str:
     return " ".join(text.replace("\\", "").replace("`", "").replace("*", "").replace("&nbsp;", " ").split())
 
 
-TWIN = data_root() / "catalog" / "apps" / "hotel-reservation" / "twin.yaml"
+TWIN = find_data_root() / "catalog" / "apps" / "hotel-reservation" / "twin.yaml"
 
 
 @pytest.fixture
@@ -141,7 +141,7 @@ def test_every_field_of_a_component_is_offered_and_described(server: Server, twi
     opened = f"{head}\ncomponents:\n  one:\n    image: x\n    \n"
     server.opened(path, opened)
     offered = server.completions(path, opened.count("\n") - 1, 4)
-    fields = {f.name: f.description for f in fields_of(ComponentModel)}
+    fields = {f.name: f.description for f in list_fields(ComponentModel)}
     assert set(offered) >= fields.keys() - {"image"}
     for name in fields.keys() - {"image"}:
         assert plain(fields[name]) in plain(offered[name]), name

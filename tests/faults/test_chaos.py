@@ -5,10 +5,10 @@ import pytest
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model.scenario import FaultUse, Recurrence
-from scenario_kit.render import fault
+from scenario_kit.render import render_fault
 from scenario_kit.render.applicability import offer
 from scenario_kit.render.chaos_schedule import demand_wall_clock
-from scenario_kit.render.golden import objects_for
+from scenario_kit.render.golden import render_objects_for
 
 CATALOG = Catalog()
 DEMO, HOTEL = ("otel-demo", "hotel-reservation")
@@ -22,7 +22,7 @@ def use():
     def render(fault, target, parameters=None, app=DEMO):
         if (fault, app) not in known:
             found = CATALOG.app(app, CATALOG.versions(app)[0])
-            known[fault, app] = (found, objects_for(CATALOG.fault(fault), found, CATALOG))
+            known[fault, app] = (found, render_objects_for(CATALOG.fault(fault), found, CATALOG))
         return offer(CATALOG.fault(fault), *known[fault, app], target, parameters)
 
     return render
@@ -297,7 +297,7 @@ def again():
         fault_type = CATALOG.fault(fault_name)
         recurrence = Recurrence(every_seconds=every, for_seconds=lasting)
         use = FaultUse(name="main", type=fault_name, target=target, recurrence=recurrence)
-        return fault(fault_type, use, app, objects_for(fault_type, app, CATALOG), "otel-demo", "draft")
+        return render_fault(fault_type, use, app, render_objects_for(fault_type, app, CATALOG), "otel-demo", "draft")
 
     return render
 

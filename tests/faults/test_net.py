@@ -13,8 +13,8 @@ from scenario_kit.model import App, Change, Fault, Object, Reference
 from scenario_kit.model.scenario import FaultUse
 from scenario_kit.observe.jsonpath import find
 from scenario_kit.observe.rules import CLUSTER_METRICS, scope
-from scenario_kit.render import after, app_objects, fault
-from scenario_kit.render.objects import position
+from scenario_kit.render import render_app, render_fault, simulate_change
+from scenario_kit.render.objects import find_position
 
 NAMESPACE = "shop-net"
 CATALOG = Catalog()
@@ -24,7 +24,7 @@ APP = CATALOG.app("otel-demo", "2.2.0")
 @pytest.fixture(scope="module")
 def objects() -> tuple[Object, ...]:
     made_up = [copy.deepcopy(o) for o in EXTRA]
-    app = app_objects(APP, {}, 50, NAMESPACE)
+    app = render_app(APP, {}, 50, NAMESPACE)
     cart = at(app, "Deployment/cart")
     cart["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "100m"
     closed = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
@@ -87,17 +87,17 @@ EXTRA: tuple[Object, ...] = (
 
 def rendered(objects: tuple[Object, ...], name: str, target: str, **parameters: object) -> Fault:
     use = FaultUse(name="main", type=name, target=target, parameters=parameters)
-    return fault(CATALOG.fault(name), use, APP, objects, NAMESPACE, "scenario")
+    return render_fault(CATALOG.fault(name), use, APP, objects, NAMESPACE, "scenario")
 
 
 def made(objects: tuple[Object, ...], changes: tuple[Change, ...], app: App = APP) -> tuple[Object, ...]:
     for change in changes:
-        objects = after(objects, change, app, NAMESPACE)
+        objects = simulate_change(objects, change, app, NAMESPACE)
     return objects
 
 
 def at(objects: tuple[Object, ...], ref: str) -> Object | None:
-    index = position(objects, Reference.parse(ref), NAMESPACE)
+    index = find_position(objects, Reference.parse(ref), NAMESPACE)
     return None if index is None else objects[index]
 
 
@@ -287,18 +287,18 @@ THROUGH_SERVICES = ("service-deleted", "service-selector-mismatch", "service-tar
 
 @pytest.mark.parametrize("name", [*THROUGH_SERVICES, "service-internal-traffic-local"])
 def test_a_service_that_a_registry_bypasses_is_no_target(name):
-    objects = app_objects(HOTEL, {}, 50, NAMESPACE)
+    objects = render_app(HOTEL, {}, 50, NAMESPACE)
     bypassed = FaultUse(name="main", type=name, target="Service/geo")
     with pytest.raises(AuthoringError, match="nobody reaches its pods"):
-        fault(CATALOG.fault(name), bypassed, HOTEL, objects, NAMESPACE, "scenario")
+        render_fault(CATALOG.fault(name), bypassed, HOTEL, objects, NAMESPACE, "scenario")
     used = FaultUse(name="main", type=name, target="Service/memcached-rate")
-    assert fault(CATALOG.fault(name), used, HOTEL, objects, NAMESPACE, "scenario").changes
+    assert render_fault(CATALOG.fault(name), used, HOTEL, objects, NAMESPACE, "scenario").changes
 
 
 def test_an_open_load_surges_by_its_rate():
-    objects = app_objects(HOTEL, {}, 50, NAMESPACE)
+    objects = render_app(HOTEL, {}, 50, NAMESPACE)
     use = FaultUse(name="main", type="traffic-surge", target="Deployment/load-generator", parameters={"factor": 4})
-    changes = fault(CATALOG.fault("traffic-surge"), use, HOTEL, objects, NAMESPACE, "scenario").changes
+    changes = render_fault(CATALOG.fault("traffic-surge"), use, HOTEL, objects, NAMESPACE, "scenario").changes
     before = {e["name"]: e["value"] for e in _env(objects)}
     after_ = {e["name"]: e["value"] for e in _env(made(objects, changes))}
     assert int(after_["REQUESTS_PER_SECOND"]) == 4 * int(before["REQUESTS_PER_SECOND"])
@@ -306,9 +306,9 @@ def test_an_open_load_surges_by_its_rate():
 
 def test_where_a_flag_sets_the_users_a_surge_gives_the_flag_another_variant_and_names_its_store():
     app = CATALOG.app("otel-demo", "3.0.0")
-    objects = app_objects(app, {}, 50, NAMESPACE)
+    objects = render_app(app, {}, 50, NAMESPACE)
     use = FaultUse(name="main", type="traffic-surge", target="Deployment/load-generator", parameters={"factor": 4})
-    surge = fault(CATALOG.fault("traffic-surge"), use, app, objects, NAMESPACE, "scenario")
+    surge = render_fault(CATALOG.fault("traffic-surge"), use, app, objects, NAMESPACE, "scenario")
     (change,) = surge.changes
     (cause,) = surge.causes
     assert change.to_json() == {"setFlag": {"flag": "loadGeneratorVUs", "variant": "200", "value": 200.0}}

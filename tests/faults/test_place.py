@@ -8,8 +8,8 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Change
 from scenario_kit.render.applicability import offer
-from scenario_kit.render.golden import objects_for
-from scenario_kit.render.simulate import after
+from scenario_kit.render.golden import render_objects_for
+from scenario_kit.render.simulate import simulate_change
 
 CATALOG = Catalog()
 SHOP, HOTEL = "otel-demo", "hotel-reservation"
@@ -21,7 +21,7 @@ def prepared(name, app_name):
     """The fault, the app, and its objects; the shop also with a Secret that two of its workloads read."""
     fault_type = CATALOG.fault(name)
     app = CATALOG.app(app_name, CATALOG.versions(app_name)[0])
-    objects = objects_for(fault_type, app, CATALOG)
+    objects = render_objects_for(fault_type, app, CATALOG)
     if name in NOT_SHIPPED:
         secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "store"}, "data": {"password": "b2xk"}}
         readers = ("valkey-cart", "cart", "checkout")
@@ -59,7 +59,7 @@ def _reads(obj):
             }
         }
     )
-    return after((obj,), change, prepared("node-cordoned", SHOP)[1], "otel-demo")[0]
+    return simulate_change((obj,), change, prepared("node-cordoned", SHOP)[1], "otel-demo")[0]
 
 
 def rendered(name, app_name, target, /, **parameters):
@@ -69,7 +69,7 @@ def rendered(name, app_name, target, /, **parameters):
 
 def made(changes, objects, app):
     for change in changes:
-        objects = after(objects, change, app, app.namespace)
+        objects = simulate_change(objects, change, app, app.namespace)
     return objects
 
 
@@ -248,4 +248,4 @@ def test_a_taint_that_is_tolerated_is_refused():
         }
     )
     with pytest.raises(AuthoringError, match="tolerates this taint"):
-        offer(fault_type, app, after(objects, tolerant, app, app.namespace), "Deployment/cart")
+        offer(fault_type, app, simulate_change(objects, tolerant, app, app.namespace), "Deployment/cart")

@@ -9,9 +9,9 @@ import pytest
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model.scenario import FaultUse
-from scenario_kit.render import app_objects, fault
-from scenario_kit.render.app import options_of
-from scenario_kit.render.simulate import after
+from scenario_kit.render import render_app, render_fault
+from scenario_kit.render.app import resolve_options
+from scenario_kit.render.simulate import simulate_change
 
 NAMESPACE = "shop-test"
 OTEL, HOTEL = "otel-demo", "hotel-reservation"
@@ -123,7 +123,7 @@ def catalog():
 def worlds(catalog):
     def world(name, options):
         app = catalog.app(name, catalog.versions(name)[0])
-        objects = app_objects(app, options_of(app, options), 50, NAMESPACE, templates=catalog.templates(name))
+        objects = render_app(app, resolve_options(app, options), 50, NAMESPACE, templates=catalog.templates(name))
         return app, (*objects, copy.deepcopy(CRON))
 
     return {OTEL: world(OTEL, {}), HOTEL: world(HOTEL, {}), HOTEL_CLAIMS: world(HOTEL, {"storage": "Claim"})}
@@ -131,12 +131,12 @@ def worlds(catalog):
 
 def aimed(catalog, name, app, objects, target, parameters):
     use = FaultUse(name="main", type=name, target=target, parameters=parameters)
-    return fault(catalog.fault(name), use, app, objects, NAMESPACE, "s")
+    return render_fault(catalog.fault(name), use, app, objects, NAMESPACE, "s")
 
 
 def changed(objects, changes, app):
     for change in changes:
-        objects = after(objects, change, app, NAMESPACE)
+        objects = simulate_change(objects, change, app, NAMESPACE)
     return objects
 
 

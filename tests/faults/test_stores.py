@@ -5,8 +5,8 @@ import pytest
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.render.applicability import offer
-from scenario_kit.render.golden import objects_for
-from scenario_kit.render.simulate import after
+from scenario_kit.render.golden import render_objects_for
+from scenario_kit.render.simulate import simulate_change
 
 CATALOG = Catalog()
 DATABASE, CACHE = "Deployment/postgresql", "Deployment/valkey-cart"
@@ -15,7 +15,7 @@ DATABASE, CACHE = "Deployment/postgresql", "Deployment/valkey-cart"
 def rendered(name, target, /, app="otel-demo", version="2.2.0", **parameters):
     fault_type = CATALOG.fault(name)
     shop = CATALOG.app(app, version)
-    found = offer(fault_type, shop, objects_for(fault_type, shop, CATALOG), target, parameters)
+    found = offer(fault_type, shop, render_objects_for(fault_type, shop, CATALOG), target, parameters)
     return found.fault
 
 
@@ -71,9 +71,9 @@ def test_clients_that_stay(name, target, parameters, word):
     assert entry.does.lasts, "a simulated store knows what it does"
     assert fault.causes[0].generated
     assert fault.causes[0].ref == f"Deployment/{change.create['metadata']['name']}"
-    objects = objects_for(CATALOG.fault(name), shop, CATALOG)
-    broken = after(objects, change, shop, "otel-demo")
-    assert after(broken, fault.solutions[0].changes[0], shop, "otel-demo") == objects
+    objects = render_objects_for(CATALOG.fault(name), shop, CATALOG)
+    broken = simulate_change(objects, change, shop, "otel-demo")
+    assert simulate_change(broken, fault.solutions[0].changes[0], shop, "otel-demo") == objects
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenario_kit.catalog import Catalog, data_root
+from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint import lint_file
 from scenario_kit.lint.fix import fix_file
@@ -32,8 +32,8 @@ FAULTY = [seed for seed in SEEDS if seed[1]["spec"].get("faults")]
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A collection of one's own with one scenario, one fault beside it, and one app."""
     root = tmp_path_factory.mktemp("fuzz")
-    shutil.copytree(data_root() / "templates" / "apps" / APP, root / "templates" / "apps" / APP)
-    shutil.copytree(data_root() / "catalog" / "apps" / APP, root / "catalog" / "apps" / APP)
+    shutil.copytree(find_data_root() / "templates" / "apps" / APP, root / "templates" / "apps" / APP)
+    shutil.copytree(find_data_root() / "catalog" / "apps" / APP, root / "catalog" / "apps" / APP)
     return root
 
 
@@ -84,9 +84,9 @@ def test_a_fault_beside_a_scenario(folder: Path, seed, random: Random) -> None:
 @effort(3)
 @given(CHANCE)
 def test_an_app_in_a_collection(folder: Path, random: Random) -> None:
-    catalog = Catalog([folder, data_root()])
+    catalog = Catalog([folder, find_data_root()])
     own, app = folder / "scenario.yaml", folder / "catalog" / "apps" / APP / "app.yaml"
-    text = (data_root() / "catalog" / "apps" / APP / "app.yaml").read_text()
+    text = (find_data_root() / "catalog" / "apps" / APP / "app.yaml").read_text()
     broken, notes = wrong(text, random)
     app.write_text(broken, encoding="utf-8", newline="")
     seed, _ = next(each for each in SEEDS if each[1]["spec"]["app"]["name"] == APP)

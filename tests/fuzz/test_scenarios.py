@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint import lint_text
-from scenario_kit.lint.fix import fixed
+from scenario_kit.lint.fix import fix_text
 from scenario_kit.load import LocatedFinding
 from scenario_kit.load.document import parse
 from tests.fuzz.effort import effort
@@ -33,7 +33,7 @@ def study(text: str) -> list[LocatedFinding]:
 
 
 def assert_unharmed(text: str, notes: list[str]) -> None:
-    result = fixed(text, study).text
+    result = fix_text(text, study).text
     if result != text:
         parse(result, "")
         assert [note for note in notes if note not in result] == []

@@ -38,7 +38,7 @@ CART = alert("HighRequestErrorRate", "Deployment/cart", (1200.0, None))
 )
 def test_fired(timelines, within, expected):
     expect = Expect(alerts=(ERRORS,))
-    assert codes(alerts.fired(history(*timelines), expect, 1000.0, {ERRORS: within})) == expected
+    assert codes(alerts.check_fired(history(*timelines), expect, 1000.0, {ERRORS: within})) == expected
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_fired(timelines, within, expected):
     ids=["nothing fired", "something else fired"],
 )
 def test_the_fix_for_a_silent_alert_follows_from_what_was_seen(timelines, fix):
-    found = alerts.fired(history(*timelines), Expect(alerts=(ERRORS,)), 1000.0, {ERRORS: 480})
+    found = alerts.check_fired(history(*timelines), Expect(alerts=(ERRORS,)), 1000.0, {ERRORS: 480})
     assert fix in found[0].fix
 
 
@@ -72,8 +72,8 @@ def beside(*timelines):
     ids=["no other pack", "chronic", "two packs"],
 )
 def test_what_rules_of_other_packs_say_of_a_silent_alert(beside, told):
-    (silent,) = alerts.fired(history(), Expect(alerts=(ERRORS,)), 1000.0, {ERRORS: 480})
-    found = missing_alerts.heard(silent, beside, 1000.0)
+    (silent,) = alerts.check_fired(history(), Expect(alerts=(ERRORS,)), 1000.0, {ERRORS: 480})
+    found = missing_alerts.explain_silence(silent, beside, 1000.0)
     assert told in found.observed
     assert (found == silent) != bool(told)
     assert ("write `alertPacks: [default, lags]`" in found.fix) == bool(told)
@@ -86,13 +86,13 @@ def test_quiet_tells_a_promised_alert_from_a_chronic_one_and_knows_the_backgroun
         alert("Watchdog", "", (0.0, None)),
         alert("Throttled", "Deployment/ad", (0.0, None)),
     )
-    assert codes(control_runs.quiet(noisy, expect, 0.0, 360.0)) == ["SK302", "SK303"]
-    assert codes(control_runs.control(noisy, expect, 0.0, 360.0)) == ["SK307", "SK307"]
+    assert codes(control_runs.check_quiet(noisy, expect, 0.0, 360.0)) == ["SK302", "SK303"]
+    assert codes(control_runs.check_control(noisy, expect, 0.0, 360.0)) == ["SK307", "SK307"]
     assert (
-        control_runs.quiet(noisy, Expect(alerts=(ERRORS,), background=expect.background), 100.0, 110.0)[0].code
+        control_runs.check_quiet(noisy, Expect(alerts=(ERRORS,), background=expect.background), 100.0, 110.0)[0].code
         == "SK303"
     )
-    promised, other = control_runs.control(noisy, expect, 0.0, 360.0)
+    promised, other = control_runs.check_control(noisy, expect, 0.0, 360.0)
     assert promised.fix == "use a rule with a longer `for`, or another alert"
     assert "add {name: Throttled, on: Deployment/ad, reason: …} to expect.background" in other.fix
 
@@ -105,7 +105,7 @@ def test_quiet_tells_a_promised_alert_from_a_chronic_one_and_knows_the_backgroun
 def test_what_is_said_to_be_on_anyway_fires_without_the_fault(spans, expected):
     expect = Expect(alerts=(ERRORS,), background=(BackgroundAlert(name="Watchdog", reason="always on"),))
     seen = history(*([alert("Watchdog", "", *spans)] if spans else []))
-    assert codes(control_runs.never_on(seen, expect, 100.0, 460.0)) == expected
+    assert codes(control_runs.check_never_on(seen, expect, 100.0, 460.0)) == expected
 
 
 @pytest.mark.parametrize(("began", "expected"), [(0.0, []), (150.0, ["SK307"])], ids=["fired before", "fires since"])
@@ -113,30 +113,30 @@ def test_what_is_said_to_be_on_anyway_fires_without_the_fault(spans, expected):
 def test_what_fires_only_since_something_was_done_is_no_background(done, began, expected):
     expect = Expect(alerts=(ERRORS,), background=(BackgroundAlert(name="Watchdog", reason="always on"),))
     seen = history(alert("Watchdog", "", (began, None)))
-    assert codes(control_runs.control(seen, expect, 100.0, 460.0, **done)) == expected
-    assert codes(control_runs.control(seen, expect, 100.0, 460.0)) == []
+    assert codes(control_runs.check_control(seen, expect, 100.0, 460.0, **done)) == expected
+    assert codes(control_runs.check_control(seen, expect, 100.0, 460.0)) == []
 
 
 def test_forbidden_alerts_break_and_undeclared_ones_warn():
     expect = Expect(alerts=(ERRORS, AlertExpectation(name="KubePodNotReady", alert_class="MustNotFire")))
     seen = history(FRONTEND, alert("KubePodNotReady", "Deployment/cart", (1300.0, 1400.0)), CART)
-    assert codes(alerts.forbidden(seen, expect, 1000.0, 2000.0)) == ["SK321", "SK325"]
-    assert codes(alerts.forbidden(seen, expect, 1500.0, 2000.0)) == ["SK325"]
+    assert codes(alerts.check_forbidden(seen, expect, 1000.0, 2000.0)) == ["SK321", "SK325"]
+    assert codes(alerts.check_forbidden(seen, expect, 1500.0, 2000.0)) == ["SK325"]
 
 
 def test_held_and_still_firing():
     expect = Expect(alerts=(ERRORS,))
     healed = history(alert("HighRequestErrorRate", "Deployment/frontend", (1200.0, 1500.0)))
-    assert alerts.held(history(FRONTEND), expect, 2000.0) == []
-    assert codes(alerts.held(healed, expect, 2000.0)) == ["SK305"]
-    assert alerts.still_firing(history(FRONTEND), expect, 2000.0, code="SK431", procedure="restart") == []
-    assert codes(alerts.still_firing(healed, expect, 2000.0, code="SK431", procedure="restart")) == ["SK431"]
+    assert alerts.check_held(history(FRONTEND), expect, 2000.0) == []
+    assert codes(alerts.check_held(healed, expect, 2000.0)) == ["SK305"]
+    assert alerts.check_still_firing(history(FRONTEND), expect, 2000.0, code="SK431", procedure="restart") == []
+    assert codes(alerts.check_still_firing(healed, expect, 2000.0, code="SK431", procedure="restart")) == ["SK431"]
 
 
 def test_one_of_several_symptoms_is_enough_for_a_decoy_to_have_failed():
     other = AlertExpectation(name="NoRequestsReceived")
     seen = history(FRONTEND, alert("NoRequestsReceived", "Deployment/cart", (1200.0, 1500.0)))
-    assert alerts.still_firing(seen, Expect(alerts=(ERRORS, other)), 2000.0, code="SK431", procedure="x") == []
+    assert alerts.check_still_firing(seen, Expect(alerts=(ERRORS, other)), 2000.0, code="SK431", procedure="x") == []
 
 
 LATENCY = AlertExpectation(name="Latency", alert_class="MayFire")
@@ -158,7 +158,7 @@ CHRONIC = BackgroundAlert(name="Latency", reason="always on")
 )
 def test_where_there_is_no_incident_nothing_lasts(expect, spans, expected):
     seen = history(alert("Latency", "Deployment/ad", *spans))
-    assert codes(control_runs.nothing(seen, expect, 1000.0, 2000.0)) == expected
+    assert codes(control_runs.check_nothing(seen, expect, 1000.0, 2000.0)) == expected
 
 
 @pytest.mark.parametrize(
@@ -179,6 +179,6 @@ def test_what_the_start_of_the_app_set_off_is_over_when_it_ends(pending, firing,
     spans = {"pending": pending, "firing": firing}
     made = {field: tuple(Interval(start=a, end=b) for a, b in each) for field, each in spans.items()}
     seen = history(AlertTimeline(name="Slow", entity="Deployment/cart", **made))
-    assert control_runs.faded(seen, Expect(), 100.0) == over
+    assert control_runs.find_start_end(seen, Expect(), 100.0) == over
     chronic = Expect(background=(BackgroundAlert(name="Slow", reason="it always does"),))
-    assert control_runs.faded(seen, chronic, 100.0) == 100.0
+    assert control_runs.find_start_end(seen, chronic, 100.0) == 100.0

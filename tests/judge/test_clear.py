@@ -69,13 +69,13 @@ FIRES = Resolution(answer="False", reasons=("Errors on Deployment/web fires",))
 )  # fmt: skip
 def test_promised_alerts_are_clear_for_the_whole_window(firing, gaps, known, found):
     seen = history(alert("Errors", "Deployment/web", *firing), gaps=gaps)
-    assert resolved.alerts_clear(seen, Expect(alerts=(WEB,)), known, 300.0) == found
+    assert resolved.judge_alerts(seen, Expect(alerts=(WEB,)), known, 300.0) == found
 
 
 @pytest.mark.parametrize(("known", "answer"), [(["Other"], "True"), (["Different"], "False"), ([], "False")])
 def test_what_fires_now_and_did_not_before_is_damage(known, answer):
     seen = history(alert("Other", "", (1900.0, None)), alert("Gone", "", (1900.0, 1950.0)))
-    found = resolved.alerts_clear(seen, BOTH, known, 300.0)
+    found = resolved.judge_alerts(seen, BOTH, known, 300.0)
     assert found.answer == answer
     assert found.reasons == (() if answer == "True" else ("Other fires and did not before",))
 
@@ -83,7 +83,7 @@ def test_what_fires_now_and_did_not_before_is_damage(known, answer):
 def test_an_alert_that_may_fire_need_not_be_clear_for_long():
     may = AlertExpectation(name="Errors", on="Deployment/web", alert_class="MayFire")
     seen = history(alert("Errors", "Deployment/web", (1000.0, 1990.0)))
-    assert resolved.alerts_clear(seen, Expect(alerts=(may,)), [], 300.0).answer == "True"
+    assert resolved.judge_alerts(seen, Expect(alerts=(may,)), [], 300.0).answer == "True"
 
 
 LATENCY = ("Latency", "Deployment/ad")
@@ -112,7 +112,7 @@ LATENCY = ("Latency", "Deployment/ad")
 )  # fmt: skip
 def test_alerts_that_linger_after_a_repair(firing, expect, left):
     timeline = alert(*LATENCY, *firing)
-    found = resolved.lingering(history(timeline), expect, 1000.0, 1500.0)
+    found = resolved.find_lingering(history(timeline), expect, 1000.0, 1500.0)
     assert found == ([timeline] if left else [])
 
 
@@ -123,7 +123,7 @@ def test_each_lingering_alert_is_named_and_no_other():
         alert("C", "Pod/x", (1100.0, None)),
     )
     beside = AlertExpectation(name="D", on="Pod/x", alert_class="MayFire", after="f")
-    assert resolved.lingering(history(left, gone, own), BOTH, 1000.0, 1500.0, [beside]) == [left]
+    assert resolved.find_lingering(history(left, gone, own), BOTH, 1000.0, 1500.0, [beside]) == [left]
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_each_lingering_alert_is_named_and_no_other():
 )
 def test_how_long_the_incident_took_to_come(web, ad, seconds):
     seen = history(alert("Errors", "Deployment/web", *web), alert("Errors", "Deployment/ad", *ad))
-    assert resolved.developed(seen, BOTH, 1000.0, 1500.0) == seconds
+    assert resolved.measure_development(seen, BOTH, 1000.0, 1500.0) == seconds
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_how_long_the_incident_took_to_come(web, ad, seconds):
 )
 def test_how_long_an_incident_is_waited_for_that_was_only_put_off(took, raised, seconds):
     seen = history(alert("Errors", "Deployment/web", (1000.0 + took, None)))
-    assert resolved.again(seen, BOTH, 1000.0, 9000.0, raised) == seconds
+    assert resolved.compute_recurrence_wait(seen, BOTH, 1000.0, 9000.0, raised) == seconds
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_how_long_an_incident_is_waited_for_that_was_only_put_off(took, raised, 
 )
 def test_promised_alerts_that_come_back(firing, at):
     promised, other = alert("Errors", "Deployment/ad", *firing), alert("Other", "", (1800.0, None))
-    found = resolved.returned(history(other, promised), BOTH, 1500.0)
+    found = resolved.find_returned(history(other, promised), BOTH, 1500.0)
     assert found == ([] if at is None else [(promised, at)])
 
 
@@ -205,7 +205,7 @@ def test_a_rate_needs_data():
     ],
 )
 def test_traffic_at_its_bounds(baseline, now, answer, reason):
-    assert resolved.traffic(baseline, now) == Resolution(answer=answer, reasons=(reason,) if reason else ())
+    assert resolved.judge_traffic(baseline, now) == Resolution(answer=answer, reasons=(reason,) if reason else ())
 
 
 def test_nothing_to_combine_is_resolved():

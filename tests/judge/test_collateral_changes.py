@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from scenario_kit.judge.collateral_changes import Write, altered, selected
+from scenario_kit.judge.collateral_changes import Write, find_alterations, list_selected
 from scenario_kit.model import App, Component, FlagStore
 from scenario_kit.model.app import FlagTrait
 
@@ -100,31 +100,31 @@ FINE = [
 
 @pytest.mark.parametrize(("kind", "name", "edit", "told"), BROKEN)
 def test_what_no_fault_changed_is_as_it_was(kind, name, edit, told):
-    problems = altered(APP, BEFORE, now(kind, name, edit), [], {"Deployment/web"})
+    problems = find_alterations(APP, BEFORE, now(kind, name, edit), [], {"Deployment/web"})
     assert any(told in problem for problem in problems), problems
 
 
 @pytest.mark.parametrize(("kind", "name", "edit"), FINE)
 def test_what_may_differ(kind, name, edit):
-    assert altered(APP, BEFORE, now(kind, name, edit), [], {"Deployment/web"}) == []
+    assert find_alterations(APP, BEFORE, now(kind, name, edit), [], {"Deployment/web"}) == []
 
 
 @pytest.mark.parametrize(("kind", "name", "edit", "told"), BROKEN)
 def test_what_a_fault_changed_may_be_anything(kind, name, edit, told):
     objects = now(kind, name, edit)
     write = next(Write(b, n) for b, n in zip(BEFORE, objects, strict=True) if b != n)
-    assert altered(APP, BEFORE, objects, [write], {"Deployment/web"}) == []
+    assert find_alterations(APP, BEFORE, objects, [write], {"Deployment/web"}) == []
 
 
 def test_what_a_fault_created_or_deleted_is_its_own_matter_and_what_is_gone_others_tell():
     objects = [o for o in BEFORE if o["kind"] != "Ingress"]
-    assert altered(APP, BEFORE, objects, []) == []
+    assert find_alterations(APP, BEFORE, objects, []) == []
     made = now("Ingress", "door", lambda o: o["spec"].update(rules=[]))
-    assert altered(APP, BEFORE, made, [Write(BEFORE[7], None)]) == []
+    assert find_alterations(APP, BEFORE, made, [Write(BEFORE[7], None)]) == []
 
 
 def edited(kind, name, edit, **more):
-    return altered(APP, BEFORE, now(kind, name, edit), [], **more)
+    return find_alterations(APP, BEFORE, now(kind, name, edit), [], **more)
 
 
 @pytest.mark.parametrize(
@@ -144,8 +144,8 @@ def test_what_a_secret_holds_is_not_told():
 @pytest.mark.parametrize("kind", ["Job", "Pod", "Namespace"])
 def test_what_ends_by_itself_or_is_filled_in_by_controllers_may_differ(kind):
     was, is_ = of(kind, "x", spec={"a": 1}), of(kind, "x", spec={"a": 2})
-    assert altered(APP, [was], [is_], []) == []
-    assert altered(APP, [{**was, "kind": "Ingress"}], [{**is_, "kind": "Ingress"}], []) != []
+    assert find_alterations(APP, [was], [is_], []) == []
+    assert find_alterations(APP, [{**was, "kind": "Ingress"}], [{**is_, "kind": "Ingress"}], []) != []
 
 
 @pytest.mark.parametrize("part", ["status", "metadata", "apiVersion", "stringData"])
@@ -153,13 +153,13 @@ def test_parts_that_say_nothing_of_what_an_object_does(part):
     was = of("Ingress", "x", **({} if part == "metadata" else {part: {"a": 1}}))
     is_ = copy.deepcopy(was)
     is_[part] = {**was["metadata"], "labels": {"a": 2}} if part == "metadata" else {"a": 2}
-    assert altered(APP, [was], [is_], []) == []
+    assert find_alterations(APP, [was], [is_], []) == []
 
 
 @pytest.mark.parametrize(("kind", "told"), [("ServiceAccount", 0), ("Other", 1)])
 def test_tokens_of_an_account_are_made_by_a_controller(kind, told):
     was, is_ = of(kind, "x", secrets=[{"name": "a"}]), of(kind, "x", secrets=[{"name": "b"}])
-    assert bool(altered(APP, [was], [is_], [])) == bool(told)
+    assert bool(find_alterations(APP, [was], [is_], [])) == bool(told)
 
 
 def test_whoever_has_a_part_in_the_incident_may_run_otherwise_and_not_without_probes():
@@ -186,11 +186,14 @@ def test_only_what_a_fault_wrote_of_an_object_is_spared():
     is_ = of("ConfigMap", "files", data={"a": "2", "b": "2"})
     wrote = Write(was, of("ConfigMap", "files", data={"a": "9", "b": "1"}))
     other = Write(of("ConfigMap", "other", data={"b": "1"}), of("ConfigMap", "other", data={"b": "2"}))
-    assert altered(APP, [was], [is_], [wrote]) == ["ConfigMap/files: data.b is 2, its baseline is 1"]
-    assert len(altered(APP, [was], [is_], [other])) == 2
-    assert altered(APP, [was], [is_], [wrote, Write(was, of("ConfigMap", "files", data={"a": "1", "b": "9"}))]) == []
-    assert altered(APP, [was], [is_], [Write(None, is_)]) == []
-    assert altered(APP, [was], [is_], [Write(None, None), Write(was, None)]) == []
+    assert find_alterations(APP, [was], [is_], [wrote]) == ["ConfigMap/files: data.b is 2, its baseline is 1"]
+    assert len(find_alterations(APP, [was], [is_], [other])) == 2
+    assert (
+        find_alterations(APP, [was], [is_], [wrote, Write(was, of("ConfigMap", "files", data={"a": "1", "b": "9"}))])
+        == []
+    )
+    assert find_alterations(APP, [was], [is_], [Write(None, is_)]) == []
+    assert find_alterations(APP, [was], [is_], [Write(None, None), Write(was, None)]) == []
 
 
 @pytest.mark.parametrize(
@@ -200,18 +203,18 @@ def test_only_what_a_fault_wrote_of_an_object_is_spared():
 def test_a_flag_that_a_fault_turned_is_its_own_matter(before, after, spared):
     objects = [flags(slow="on")]
     write = Write(flags(slow=before), flags(slow=after))
-    found = altered(APP, [flags()], objects, [write])
+    found = find_alterations(APP, [flags()], objects, [write])
     assert found == ([] if spared else ["ConfigMap/flags: flag slow is true, its baseline is false"])
 
 
 def test_writes_to_other_objects_spare_no_flag():
     write = Write(of("ConfigMap", "x", data={"f.json": flags()["data"]["f.json"]}), None)
-    assert altered(APP, [flags()], [flags(slow="on")], [write]) != []
+    assert find_alterations(APP, [flags()], [flags(slow="on")], [write]) != []
 
 
 @pytest.mark.parametrize("data", [{"f.json": "{"}, {}, {"f.json": "{}"}])
 def test_a_flag_that_is_gone_is_told(data):
-    found = altered(APP, [flags()], [of("ConfigMap", "flags", data=data)], [])
+    found = find_alterations(APP, [flags()], [of("ConfigMap", "flags", data=data)], [])
     assert "ConfigMap/flags: flag slow is gone, its baseline is false" in found
     assert not any("flood" in problem for problem in found)
 
@@ -227,16 +230,16 @@ def test_a_flag_that_is_gone_is_told(data):
 )
 def test_what_a_service_selects(labels, namespace, names):
     service = {"kind": "Service", "metadata": {"name": "s", "namespace": namespace}, "spec": {"selector": labels}}
-    assert selected(service, BEFORE) == names
+    assert list_selected(service, BEFORE) == names
 
 
 def test_a_service_that_selects_others_than_before_is_told_unless_a_fault_made_it_so():
     moved = now("Deployment", "ad", lambda o: o["spec"]["template"]["metadata"]["labels"].update(app="web"))
-    assert "Service/web also selects the pods of Deployment/ad" in altered(APP, BEFORE, moved, [])
+    assert "Service/web also selects the pods of Deployment/ad" in find_alterations(APP, BEFORE, moved, [])
     write = Write(BEFORE[1], moved[1])
-    assert not any("selects" in problem for problem in altered(APP, BEFORE, moved, [write]))
+    assert not any("selects" in problem for problem in find_alterations(APP, BEFORE, moved, [write]))
     lost = now("Service", "web", lambda o: o["spec"].update(selector={"app": "ad"}))
-    found = [problem for problem in altered(APP, BEFORE, lost, []) if "selects" in problem]
+    found = [problem for problem in find_alterations(APP, BEFORE, lost, []) if "selects" in problem]
     assert found == [
         "Service/web also selects the pods of Deployment/ad",
         "Service/web no longer selects the pods of Deployment/web",

@@ -47,15 +47,15 @@ def brief(findings):
     ],
 )
 def test_before_the_injection_all_is_quiet(expect, firing, found):
-    assert brief(control_runs.quiet(history(alert("Errors", "Deployment/web", firing)), expect, 100.0, 400.0)) == (
-        [found] if found else []
-    )
+    assert brief(
+        control_runs.check_quiet(history(alert("Errors", "Deployment/web", firing)), expect, 100.0, 400.0)
+    ) == ([found] if found else [])
 
 
 def test_what_follows_a_chronic_alert_is_looked_at():
     seen = history(alert("Errors", "Deployment/web", (0.0, None)), alert("Other", "", (0.0, None)))
     assert [
-        f.message.split(" fires")[0] for f in control_runs.quiet(seen, Expect(background=(CHRONIC,)), 0.0, 9.0)
+        f.message.split(" fires")[0] for f in control_runs.check_quiet(seen, Expect(background=(CHRONIC,)), 0.0, 9.0)
     ] == ["Other"]
 
 
@@ -80,7 +80,7 @@ def test_when_that_has_faded_which_the_start_set_off(spans, over):
         alert(f"A{i}", "", *([firing] if firing else []), pending=[pending] if pending else [])
         for i, (firing, pending) in enumerate(spans)
     ]
-    assert control_runs.faded(history(*lines), Expect(), 100.0) == over
+    assert control_runs.find_start_end(history(*lines), Expect(), 100.0) == over
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_when_that_has_faded_which_the_start_set_off(spans, over):
     ],
 )
 def test_a_control_run_says_what_was_done(more, message):
-    (found,) = control_runs.control(
+    (found,) = control_runs.check_control(
         history(alert("Errors", "Deployment/web", (150.0, None))), Expect(), 100.0, 400.0, **more
     )
     assert (found.code, found.severity, found.message) == ("SK307", Severity.ERROR, message)
@@ -107,7 +107,7 @@ def test_a_control_run_says_what_was_done(more, message):
 )
 def test_only_what_the_healthy_app_raises_and_nobody_promised_may_become_background(expect, sham, background):
     seen = history(alert("Errors", "Deployment/web", (150.0, None)))
-    (found,) = control_runs.control(seen, expect, 100.0, 400.0, sham=sham)
+    (found,) = control_runs.check_control(seen, expect, 100.0, 400.0, sham=sham)
     assert ("expect.background" in found.fix) is background
 
 
@@ -115,12 +115,12 @@ def test_only_what_the_healthy_app_raises_and_nobody_promised_may_become_backgro
 def test_what_a_distractor_is_declared_to_raise_may_fire_on_its_object(entity, found):
     own = AlertExpectation(name="Errors", on="Deployment/web", alert_class="MayFire", after="calm")
     seen = history(alert("Errors", entity, (150.0, None)))
-    told = control_runs.control(seen, Expect(alerts=(own,)), 100.0, 400.0, harmless=["calm"], own=[own])
+    told = control_runs.check_control(seen, Expect(alerts=(own,)), 100.0, 400.0, harmless=["calm"], own=[own])
     assert [f.code for f in told] == found
 
 
 def test_what_is_said_to_be_on_and_is_not_is_a_warning():
-    (found,) = control_runs.never_on(history(), Expect(background=(CHRONIC,)), 0.0, 100.0)
+    (found,) = control_runs.check_never_on(history(), Expect(background=(CHRONIC,)), 0.0, 100.0)
     assert (found.code, found.severity) == ("SK330", Severity.WARNING)
 
 
@@ -136,7 +136,7 @@ def test_what_is_said_to_be_on_and_is_not_is_a_warning():
     ],
 )
 def test_where_there_is_no_incident_an_alert_is_an_error(expect, firing, message):
-    (found,) = control_runs.nothing(history(alert("Errors", "Deployment/web", firing)), expect, 1000.0, 2000.0)
+    (found,) = control_runs.check_nothing(history(alert("Errors", "Deployment/web", firing)), expect, 1000.0, 2000.0)
     assert (found.code, found.severity, found.message) == ("SK307", Severity.ERROR, message)
     assert found.observed == "firing from +200 s"
 
@@ -147,5 +147,5 @@ def test_without_an_incident_every_alert_is_looked_at():
     seen = history(
         alert("Old", "", (100.0, None)), alert("Fine", "", (1200.0, 1300.0)), alert("Bad", "", (1200.0, 1300.0))
     )
-    found = control_runs.nothing(seen, Expect(alerts=(may,), background=(chronic,)), 1000.0, 2000.0)
+    found = control_runs.check_nothing(seen, Expect(alerts=(may,), background=(chronic,)), 1000.0, 2000.0)
     assert [f.message.split(" fires")[0] for f in found] == ["Bad"]

@@ -27,10 +27,13 @@ def alert(name="Errors", on=WEB, *firing):
     ],
 )
 def test_an_entity_that_is_named_has_to_be_the_one_of_the_alert(wanted, observed, same):
-    assert expectations.same_entity(wanted, observed) is same
+    assert expectations.is_same_entity(wanted, observed) is same
     wish = AlertExpectation(name="Errors", on=wanted)
     assert expectations.matches(wish, alert(on=observed)) is same
-    assert expectations.chosen(wish, [alert(on=observed), alert("Other", observed)]) == [alert(on=observed)] * same
+    assert (
+        expectations.select_timelines(wish, [alert(on=observed), alert("Other", observed)])
+        == [alert(on=observed)] * same
+    )
 
 
 def a_fault(name, entity, role="Cause", part="Cause"):
@@ -63,13 +66,13 @@ EVERY = Expect(alerts=(ON_WEB, ON_AD, AFTER, ANYWHERE, MAY))
     ],
 )
 def test_alerts_that_faults_explain(faults, edges, explained):
-    found = expectations.of_faults(EVERY, faults, [PropagationEdge(from_=a, to=b) for a, b in edges])
+    found = expectations.restrict_to_faults(EVERY, faults, [PropagationEdge(from_=a, to=b) for a, b in edges])
     assert list(found.alerts) == explained
 
 
 def test_what_is_explained_leaves_the_rest_of_the_expectations():
     expect = Expect(alerts=EVERY.alerts, background=(BackgroundAlert(name="Old", reason="always"),))
-    assert expectations.of_faults(expect, [a_fault("f", WEB)], []).background == expect.background
+    assert expectations.restrict_to_faults(expect, [a_fault("f", WEB)], []).background == expect.background
 
 
 @pytest.mark.parametrize(
@@ -84,7 +87,7 @@ def test_what_is_explained_leaves_the_rest_of_the_expectations():
 )
 def test_alerts_that_a_distractor_is_declared_to_raise(wish, role, own):
     expect = Expect(alerts=(wish,))
-    assert expectations.of_distractors(expect, [a_fault("one", WEB, role)]) == ([wish] if own else [])
+    assert expectations.list_distractor_alerts(expect, [a_fault("one", WEB, role)]) == ([wish] if own else [])
 
 
 @pytest.mark.parametrize(
@@ -99,16 +102,16 @@ def test_alerts_that_a_distractor_is_declared_to_raise(wish, role, own):
     ],
 )
 def test_trouble_beside_the_incident(promised, entity, beside):
-    assert expectations.beside([MAY], Expect(alerts=promised), alert(on=entity)) is beside
+    assert expectations.is_beside([MAY], Expect(alerts=promised), alert(on=entity)) is beside
 
 
 def test_without_trouble_of_its_own_nothing_is_beside_the_incident():
-    assert not expectations.beside([], Expect(), alert())
+    assert not expectations.is_beside([], Expect(), alert())
 
 
 def test_expectations_of_one_class():
-    assert expectations.of_class(EVERY, "MayFire") == [MAY]
-    assert expectations.of_class(EVERY, "MustFire") == [ON_WEB, ON_AD, AFTER, ANYWHERE]
+    assert expectations.list_by_class(EVERY, "MayFire") == [MAY]
+    assert expectations.list_by_class(EVERY, "MustFire") == [ON_WEB, ON_AD, AFTER, ANYWHERE]
 
 
 KNOWN = Expect(background=(BackgroundAlert(name="Errors", on=WEB, reason="always"),), alerts=(ON_AD,))
@@ -129,18 +132,18 @@ KNOWN = Expect(background=(BackgroundAlert(name="Errors", on=WEB, reason="always
 )
 def test_chronic_is_what_is_declared_so_and_fired_before(timeline, background, chronic, declared):
     history = AlertHistory(start=400.0, end=2000.0, timelines=(timeline,))
-    assert expectations.background(KNOWN, timeline) is background
-    assert expectations.chronic(history, KNOWN, timeline, 1000.0) is chronic
-    assert expectations.declared(KNOWN, timeline) is declared
+    assert expectations.is_background(KNOWN, timeline) is background
+    assert expectations.is_chronic(history, KNOWN, timeline, 1000.0) is chronic
+    assert expectations.is_declared(KNOWN, timeline) is declared
 
 
 def test_how_alerts_are_called():
     assert expectations.label(alert()) == "Errors on Deployment/web"
     assert expectations.label(alert(on="")) == "Errors"
-    assert expectations.wanted_label(ON_WEB) == "Errors on Deployment/web"
-    assert expectations.wanted_label(ANYWHERE) == "Slow"
-    assert expectations.spelled_alert(alert(), "class: MayFire") == "{name: Errors, on: Deployment/web, class: MayFire}"
-    assert expectations.spelled_alert(alert(on=""), "reason: x") == "{name: Errors, reason: x}"
+    assert expectations.label_expectation(ON_WEB) == "Errors on Deployment/web"
+    assert expectations.label_expectation(ANYWHERE) == "Slow"
+    assert expectations.format_alert(alert(), "class: MayFire") == "{name: Errors, on: Deployment/web, class: MayFire}"
+    assert expectations.format_alert(alert(on=""), "reason: x") == "{name: Errors, reason: x}"
 
 
 @pytest.mark.parametrize(
@@ -153,11 +156,11 @@ def test_how_alerts_are_called():
     ],
 )
 def test_since_when_an_alert_fires(firing, told):
-    assert expectations.told_since(alert("Errors", WEB, *firing), 1000.0, 900.0) == told
+    assert expectations.describe_since(alert("Errors", WEB, *firing), 1000.0, 900.0) == told
 
 
 def test_what_fires_between_two_instants():
     one, other, late = alert("A", "", (1.0, 5.0)), alert("B", "", (8.0, None)), alert("C", "", (20.0, None))
     history = AlertHistory(start=0.0, end=30.0, timelines=(one, other, late))
-    assert expectations.firing(history, 6.0, 19.0) == [other]
-    assert expectations.firing(history, 2.0, 8.0) == [one, other]
+    assert expectations.list_firing(history, 6.0, 19.0) == [other]
+    assert expectations.list_firing(history, 2.0, 8.0) == [one, other]

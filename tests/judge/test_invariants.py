@@ -43,7 +43,7 @@ def workload(kind="Deployment", name="cart", containers=None, labels=None, statu
 
 def broken(before, after, scalers=(), app=APP):
     before, after = ([o] if isinstance(o, dict) else o for o in (before, after))
-    return invariants.violations(invariants.baseline(before, app), after, app, scalers)
+    return invariants.find_violations(invariants.take_baseline(before, app), after, app, scalers)
 
 
 @pytest.mark.parametrize("kind", ["Deployment", "StatefulSet"])
@@ -96,7 +96,7 @@ def test_a_daemon_set_is_ready_on_every_node_that_wants_it(status, problems):
 )
 def test_of_what_owes_no_pod_none_has_to_be_ready(kind, status):
     live = workload(kind, replicas=0, status=status)
-    assert invariants.violations([Guarded(kind=kind, name="cart", replicas=0)], [live], APP) == []
+    assert invariants.find_violations([Guarded(kind=kind, name="cart", replicas=0)], [live], APP) == []
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_only_workloads_services_and_the_flags_are_guarded():
         {"kind": "Service", "metadata": {"name": "db"}},
         workload(name="cart"),
     ]
-    assert [(g.kind, g.name) for g in invariants.baseline(objects, APP)] == [
+    assert [(g.kind, g.name) for g in invariants.take_baseline(objects, APP)] == [
         ("DaemonSet", "agent"),
         ("Deployment", "cart"),
         ("Deployment", "web"),
@@ -224,7 +224,7 @@ def test_a_baseline_holds_what_is_compared():
     probed = container(
         "main", livenessProbe={"exec": {}}, resources={"requests": {"cpu": 1}, "limits": {"memory": "1Gi", "x": 2}}
     )
-    (found,) = invariants.baseline([workload(containers=[probed, container("side")], replicas=4)], APP)
+    (found,) = invariants.take_baseline([workload(containers=[probed, container("side")], replicas=4)], APP)
     assert found == Guarded(
         kind="Deployment",
         name="cart",
@@ -235,7 +235,7 @@ def test_a_baseline_holds_what_is_compared():
 
 
 def test_only_of_what_generates_load_the_environment_counts():
-    cart, locust = invariants.baseline([loaded("cart", USERS="5"), loaded("locust", USERS="5", RATE="2")], APP)
+    cart, locust = invariants.take_baseline([loaded("cart", USERS="5"), loaded("locust", USERS="5", RATE="2")], APP)
     assert cart.environment == {}
     assert locust.environment == {"main/USERS": "5", "main/RATE": "2", "main/FROM": ""}
 
@@ -265,9 +265,9 @@ def test_a_setting_belongs_to_its_container():
 
 @pytest.mark.parametrize(("now", "fine"), [("5", True), ("50", True), ("7", False)])
 def test_the_load_of_the_scenario_is_as_good_as_that_of_the_trial(now, fine):
-    baseline = invariants.baseline([loaded("locust", USERS="5", RATE="2")], APP, {"USERS": "50", "OTHER": "1"})
+    baseline = invariants.take_baseline([loaded("locust", USERS="5", RATE="2")], APP, {"USERS": "50", "OTHER": "1"})
     assert baseline[0].usual == {"main/USERS": "50"}
-    assert (invariants.violations(baseline, [loaded("locust", USERS=now, RATE="2")], APP) == []) is fine
+    assert (invariants.find_violations(baseline, [loaded("locust", USERS=now, RATE="2")], APP) == []) is fine
 
 
 def service(selector, *ports, name="cart", namespace="a"):
@@ -301,13 +301,13 @@ NAMED = {"containerPort": 8080, "name": "http"}
     ],
 )
 def test_where_a_service_leads(selector, port, pods, leads):
-    found = {g.kind: g for g in invariants.baseline([pods, service(selector, port)], APP)}
+    found = {g.kind: g for g in invariants.take_baseline([pods, service(selector, port)], APP)}
     assert found["Service"].leads == leads
     assert found["Deployment"].leads == ()
 
 
 def test_pods_of_another_namespace_do_not_serve():
-    (_, found) = invariants.baseline([serving(8080), service({"app": "cart"}, 8080, namespace="b")], APP)
+    (_, found) = invariants.take_baseline([serving(8080), service({"app": "cart"}, 8080, namespace="b")], APP)
     assert found.leads == ()
 
 
@@ -342,13 +342,13 @@ def flag(value, **more):
 
 
 def test_flags_that_the_load_asks_for_are_guarded():
-    (found,) = invariants.baseline([flags(users=flag(5), mail=flag(1), other=flag(2))], FLAGGED)
+    (found,) = invariants.take_baseline([flags(users=flag(5), mail=flag(1), other=flag(2))], FLAGGED)
     assert found == Guarded(kind="ConfigMap", name="flags", environment={"flags.json/users": "5"})
 
 
 @pytest.mark.parametrize(("name", "app"), [("other", FLAGGED), ("flags", APP)])
 def test_other_config_maps_are_not_guarded(name, app):
-    assert invariants.baseline([flags(name, users=flag(5))], app) == ()
+    assert invariants.take_baseline([flags(name, users=flag(5))], app) == ()
 
 
 @pytest.mark.parametrize(
@@ -369,7 +369,7 @@ def test_other_config_maps_are_not_guarded(name, app):
     ],
 )
 def test_what_a_flag_answers(value, answer):
-    assert invariants.effective(value) == answer
+    assert invariants.read_effective(value) == answer
 
 
 def test_a_flag_that_changes_is_a_change_of_the_load():
@@ -399,7 +399,7 @@ def test_the_keys_that_hold_something(obj, keys):
 
 def test_a_container_without_resources_at_rest_may_have_any():
     guard = Guarded(kind="Deployment", name="cart", replicas=0, probes={"main": []})
-    assert invariants.violations([guard], [sized("limits", "cpu", "99")], APP) == []
+    assert invariants.find_violations([guard], [sized("limits", "cpu", "99")], APP) == []
 
 
 def test_each_limit_that_is_gone_is_told_beside_what_grew():

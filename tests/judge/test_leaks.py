@@ -6,8 +6,18 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from scenario_kit.catalog import Catalog, data_root
-from scenario_kit.judge.leaks import Readable, Token, leaks, reached, readable, shown, texts, tokens, unneeded
+from scenario_kit.catalog import Catalog, find_data_root
+from scenario_kit.judge.leaks import (
+    Readable,
+    Token,
+    find_leaks,
+    has_shown_experiment,
+    list_readable,
+    list_texts,
+    list_tokens,
+    report_reached,
+    report_unneeded,
+)
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Change, Severity
 from scenario_kit.render import resolve
@@ -16,7 +26,7 @@ CATALOG = Catalog()
 
 
 def runbook(name):
-    file = data_root() / "catalog" / "scenarios" / name / "scenario.yaml"
+    file = find_data_root() / "catalog" / "scenarios" / name / "scenario.yaml"
     return resolve(load_scenario(file).scenario, CATALOG, "app-bcdf", beside=file.parent)
 
 
@@ -26,7 +36,7 @@ def wrong_port():
 
 
 def found(sought, text):
-    return [f.code for f in leaks([Readable(where="Pod/a: metadata.name", text=text)], sought)]
+    return [f.code for f in find_leaks([Readable(where="Pod/a: metadata.name", text=text)], sought)]
 
 
 @pytest.mark.parametrize(
@@ -47,7 +57,7 @@ def test_names_are_found_however_they_are_joined(word, text, read):
 
 
 def test_the_tokens_of_a_scenario_are_its_names_and_its_author_s_sentences(wrong_port):
-    said = {t.text: t.what for t in tokens(wrong_port)}
+    said = {t.text: t.what for t in list_tokens(wrong_port)}
     assert said["product-catalog-wrong-target-port"] == "the name of the scenario"
     assert said["service-target-port-wrong"] == "the type of a fault"
     assert said["restore-port"] == "the name of a solution"
@@ -55,13 +65,15 @@ def test_the_tokens_of_a_scenario_are_its_names_and_its_author_s_sentences(wrong
 
 
 def test_the_healthy_app_says_nothing_in_any_scenario_of_the_catalogue():
-    for file in sorted((data_root() / "catalog" / "scenarios").glob("*/scenario.yaml")):
+    for file in sorted((find_data_root() / "catalog" / "scenarios").glob("*/scenario.yaml")):
         book = resolve(load_scenario(file).scenario, CATALOG, "app-bcdf", beside=file.parent)
-        assert leaks((r for obj in book.objects for r in readable(obj)), tokens(book)) == [], file.parent.name
+        assert find_leaks((r for obj in book.objects for r in list_readable(obj)), list_tokens(book)) == [], (
+            file.parent.name
+        )
 
 
 def test_a_word_of_the_trade_is_no_token(wrong_port):
-    assert all("-" in t.text or " " in t.text or t.injector for t in tokens(wrong_port))
+    assert all("-" in t.text or " " in t.text or t.injector for t in list_tokens(wrong_port))
 
 
 def test_a_field_of_the_api_that_the_fault_writes_is_no_token():
@@ -74,7 +86,7 @@ def test_a_field_of_the_api_that_the_fault_writes_is_no_token():
 
     def sought(name, *changes):
         renamed = msgspec.structs.replace(fault, name=name, changes=changes)
-        return {t.text for t in tokens(msgspec.structs.replace(quote, faults=(renamed,)))}
+        return {t.text for t in list_tokens(msgspec.structs.replace(quote, faults=(renamed,)))}
 
     assert "pod-anti-affinity" in sought("pod-anti-affinity")
     assert "pod-anti-affinity" not in sought("pod-anti-affinity", change)
@@ -82,23 +94,23 @@ def test_a_field_of_the_api_that_the_fault_writes_is_no_token():
 
 
 def test_traces_of_the_machinery_have_a_code_of_their_own(wrong_port):
-    assert found(tokens(wrong_port), "scenariokit.io/receipt") == ["SK442"]
-    assert found(tokens(wrong_port), "restore-port") == ["SK441"]
+    assert found(list_tokens(wrong_port), "scenariokit.io/receipt") == ["SK442"]
+    assert found(list_tokens(wrong_port), "restore-port") == ["SK441"]
 
 
 def test_a_hidden_experiment_is_no_business_of_the_solver():
     file = Path(__file__).parents[1] / "fixtures" / "language" / "hidden" / "scenario.yaml"
     book = resolve(load_scenario(file).scenario, CATALOG, "app-bcdf", beside=file.parent)
     kind = next(c.chaos["kind"] for f in book.faults for c in f.changes if c.chaos)
-    assert found(tokens(book), f"{kind} applied") == ["SK442"]
-    assert "SK442" in found(tokens(book), "chaos-mesh.org/inject")
+    assert found(list_tokens(book), f"{kind} applied") == ["SK442"]
+    assert "SK442" in found(list_tokens(book), "chaos-mesh.org/inject")
 
 
 def test_what_a_visible_experiment_says_is_no_secret():
     """The manager writes the action into events and annotations of pods, wherever it acts."""
     book = runbook("payment-pod-failure")
-    assert "pod-failure" not in {t.text for t in tokens(book)}
-    assert "payment-pod-failure" in {t.text for t in tokens(book)}
+    assert "pod-failure" not in {t.text for t in list_tokens(book)}
+    assert "payment-pod-failure" in {t.text for t in list_tokens(book)}
 
 
 def test_secrets_are_read_in_clear_and_names_of_keys_count():
@@ -107,43 +119,46 @@ def test_secrets_are_read_in_clear_and_names_of_keys_count():
         "metadata": {"name": "s", "labels": {"cart-delay": "x"}},
         "data": {"k": base64.b64encode(b"cart-delay").decode()},
     }
-    assert texts(secret)["data.k"] == "cart-delay"
-    (finding,) = leaks(readable(secret), [Token(text="cart-delay", what="the name of a fault")])
+    assert list_texts(secret)["data.k"] == "cart-delay"
+    (finding,) = find_leaks(list_readable(secret), [Token(text="cart-delay", what="the name of a fault")])
     assert finding.observed == "Secret/s: metadata.labels.; Secret/s: data.k"
 
 
 def test_places_beyond_the_third_are_counted():
     read = [Readable(where=f"Event/{i}: message", text="cart-delay") for i in range(9)]
-    (finding,) = leaks(read, [Token(text="cart-delay", what="the name of a fault")])
+    (finding,) = find_leaks(read, [Token(text="cart-delay", what="the name of a fault")])
     assert finding.observed.endswith("and 6 more")
 
 
 def test_every_leak_is_an_error():
-    (name,) = leaks([Readable(where="a", text="cart-delay")], [Token(text="cart-delay", what="the name of a fault")])
-    (trace,) = leaks([Readable(where="a", text="x.io")], [Token(text="x.io", what="a trace", injector=True)])
-    assert [(f.code, f.severity) for f in (name, trace, reached("pods"), unneeded("Pod/a", "b", "c"))] == [
+    (name,) = find_leaks(
+        [Readable(where="a", text="cart-delay")], [Token(text="cart-delay", what="the name of a fault")]
+    )
+    (trace,) = find_leaks([Readable(where="a", text="x.io")], [Token(text="x.io", what="a trace", injector=True)])
+    assert [(f.code, f.severity) for f in (name, trace, report_reached("pods"), report_unneeded("Pod/a", "b",
+    "c"))] == [
         ("SK441", Severity.ERROR), ("SK442", Severity.ERROR), ("SK442", Severity.ERROR), ("SK443", Severity.ERROR),
     ]  # fmt: skip
     assert name.message == "a solver can read the name of a fault: 'cart-delay'"
-    assert reached("pods").message.endswith("list pods")
+    assert report_reached("pods").message.endswith("list pods")
 
 
 def test_what_is_shown_of_a_value_has_an_end():
-    assert unneeded("Pod/a", "b", "x" * 300).observed == "x" * 200
-    assert "Pod/a: b" in unneeded("Pod/a", "b", "c").message
+    assert report_unneeded("Pod/a", "b", "x" * 300).observed == "x" * 200
+    assert "Pod/a: b" in report_unneeded("Pod/a", "b", "c").message
 
 
 @pytest.mark.parametrize(("places", "observed"), [(1, "p0"), (3, "p0; p1; p2"), (4, "p0; p1; p2 and 1 more")])
 def test_three_places_are_named(places, observed):
     read = [Readable(where=f"p{i}", text="cart-delay cart-delay") for i in range(places)]
-    assert leaks([*read, read[0]], [Token(text="cart-delay", what="a name")])[0].observed == observed
+    assert find_leaks([*read, read[0]], [Token(text="cart-delay", what="a name")])[0].observed == observed
 
 
 def test_tokens_are_told_in_their_order_and_only_those_that_are_read():
     sought = [Token(text=text, what="a name") for text in ("one-a", "two-b", "three-c")]
     read = [Readable(where="x", text="three-c"), Readable(where="y", text="ONE-A, three-c")]
-    assert [f.observed for f in leaks(read, sought)] == ["y", "x; y"]
-    assert leaks(read, []) == []
+    assert [f.observed for f in find_leaks(read, sought)] == ["y", "x; y"]
+    assert find_leaks(read, []) == []
 
 
 @pytest.mark.parametrize(
@@ -176,13 +191,13 @@ def test_tokens_are_told_in_their_order_and_only_those_that_are_read():
     ],
 )
 def test_every_text_of_an_object_by_its_path(obj, found):
-    assert texts(obj) == found
+    assert list_texts(obj) == found
 
 
 def test_a_readable_text_says_of_which_object_it_is():
-    found = list(readable({"kind": "Pod", "metadata": {"name": "p"}}))
+    found = list(list_readable({"kind": "Pod", "metadata": {"name": "p"}}))
     assert Readable(where="Pod/p: metadata.name", text="p") in found
-    assert next(readable({"metadata": {"a": "b"}})).where == "/: ."
+    assert next(list_readable({"metadata": {"a": "b"}})).where == "/: ."
 
 
 @pytest.mark.parametrize(
@@ -193,7 +208,7 @@ def test_an_experiment_that_a_solver_may_see_is_shown(wrong_port, visibility, ch
     experiment = {"kind": "PodChaos", "metadata": {"name": "e"}, "spec": {}}
     changes = (Change.from_json({"chaos": experiment}),) if chaos else wrong_port.faults[0].changes
     fault = msgspec.structs.replace(wrong_port.faults[0], visibility=visibility, changes=changes)
-    assert shown(msgspec.structs.replace(wrong_port, faults=(fault,))) is seen
+    assert has_shown_experiment(msgspec.structs.replace(wrong_port, faults=(fault,))) is seen
 
 
 @pytest.mark.parametrize("how", ["create", "apply", "patch"])
@@ -202,7 +217,9 @@ def test_fields_are_known_however_a_fault_writes_them(wrong_port, how):
     patch = {"target": "Deployment/quote", "type": "Merge", "patch": body}
     change = Change.from_json({how: patch if how == "patch" else body})
     fault = msgspec.structs.replace(wrong_port.faults[0], name="pod-anti-affinity", changes=(change,))
-    assert "pod-anti-affinity" not in {t.text for t in tokens(msgspec.structs.replace(wrong_port, faults=(fault,)))}
+    assert "pod-anti-affinity" not in {
+        t.text for t in list_tokens(msgspec.structs.replace(wrong_port, faults=(fault,)))
+    }
 
 
 def hidden(wrong_port, *visibilities):
@@ -215,7 +232,7 @@ def hidden(wrong_port, *visibilities):
         )
         for i, visibility in enumerate(visibilities)
     )
-    return {t.text: t for t in tokens(msgspec.structs.replace(wrong_port, faults=faults)) if t.injector}
+    return {t.text: t for t in list_tokens(msgspec.structs.replace(wrong_port, faults=faults)) if t.injector}
 
 
 @pytest.mark.parametrize(

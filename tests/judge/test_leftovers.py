@@ -59,7 +59,7 @@ def test_what_is_left_in_the_namespace():
         obj("Secret", "b"), obj("ConfigMap", "a"), obj("ConfigMap", "kube-root-ca.crt"), obj("ConfigMap", "default"),
         obj("ServiceAccount", "kube-root-ca.crt"), *(obj(kind, "x") for kind in leftovers.IGNORED_KINDS),
     ]  # fmt: skip
-    assert leftovers.leftovers(contents) == [
+    assert leftovers.list_leftovers(contents) == [
         "ConfigMap/a",
         "ConfigMap/default",
         "Secret/b",

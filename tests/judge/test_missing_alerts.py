@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenario_kit.judge.missing_alerts import UnusedRules, heard, unnoticed
+from scenario_kit.judge.missing_alerts import UnusedRules, check_unnoticed, explain_silence
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Finding, Interval, Severity
 from scenario_kit.model.scenario import Expect
 
@@ -31,7 +31,7 @@ def history(**firing):
 )
 def test_an_incident_that_promises_no_alert_raises_one(alert_class, firing, noticed):
     alerts = (AlertExpectation(name="A", alert_class=alert_class),) if alert_class else ()
-    found = unnoticed(history(**firing), Expect(alerts=alerts), 1000.0)
+    found = check_unnoticed(history(**firing), Expect(alerts=alerts), 1000.0)
     assert [(f.code, f.severity) for f in found] == ([] if noticed else [("SK322", Severity.ERROR)])
 
 
@@ -41,7 +41,7 @@ def test_rules_of_other_packs_are_named_with_how_to_choose_them():
         "disk": UnusedRules(history(Full=[(1100.0, None)]), ("red", "disk")),
         "none": UnusedRules(history(), ("none",)),
     }
-    found = heard(MISSING, beside, 1000.0)
+    found = explain_silence(MISSING, beside, 1000.0)
     assert (found.code, found.severity, found.message) == ("SK322", Severity.ERROR, "no")
     assert found.observed.startswith("nothing; ")
     assert found.observed.endswith("Full (pack 'disk'); Late, Slow (pack 'slow')")
@@ -60,5 +60,5 @@ def test_rules_of_other_packs_are_named_with_how_to_choose_them():
     ],
 )
 def test_only_what_began_with_the_incident_would_have_told_of_it(firing, told):
-    found = heard(MISSING, {"p": UnusedRules(history(A=firing), ("p",))}, 1000.0)
+    found = explain_silence(MISSING, {"p": UnusedRules(history(A=firing), ("p",))}, 1000.0)
     assert (found != MISSING) is told

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from scenario_kit.judge.order import singled_out
+from scenario_kit.judge.order import check_order
 from scenario_kit.model import Object, Reference, Severity
 
 MINE = Reference("Service", "cart", "shop")
@@ -29,7 +29,7 @@ def others(count: int = 5) -> list[Object]:
 
 
 def codes(mine: Object, rest: list[Object]) -> list[str]:
-    found = singled_out([mine, *rest], {"what is broken": {MINE}})
+    found = check_order([mine, *rest], {"what is broken": {MINE}})
     assert {f.code for f in found} <= {"SK444"}
     return [f.message.partition(" by ")[2].partition(" ")[0] for f in found]
 
@@ -93,7 +93,7 @@ def test_a_status_that_is_written_again_and_again_is_a_symptom() -> None:
 )
 def test_how_far_away_stands_alone(rest: tuple[int, ...], mine: int, told: str | None) -> None:
     objects = [service(f"s{i}", version=version) for i, version in enumerate(rest)]
-    found = singled_out([*objects, service("cart", version=mine)], {"what is broken": {MINE}})
+    found = check_order([*objects, service("cart", version=mine)], {"what is broken": {MINE}})
 
     assert [f.observed for f in found] == ([told] if told else [])
     assert [f.severity for f in found] == [Severity.ERROR] * len(found)
@@ -104,14 +104,14 @@ def test_how_far_away_stands_alone(rest: tuple[int, ...], mine: int, told: str |
 )
 def test_a_generation_more_than_all_others_stands_alone(generations: tuple[int, ...], mine: int, alone: bool) -> None:
     objects = [service(f"s{i}", generation=generation) for i, generation in enumerate(generations)]
-    found = singled_out([*objects, service("cart", generation=mine)], {"what is broken": {MINE}})
+    found = check_order([*objects, service("cart", generation=mine)], {"what is broken": {MINE}})
 
     assert [f.message.startswith("sorting every Service by generation") for f in found] == [True] * alone
 
 
 def test_objects_are_compared_with_those_of_their_kind() -> None:
     configs = [{**service(f"c{i}", version=900 + i), "kind": "ConfigMap"} for i in range(5)]
-    found = singled_out([service("cart", version=900), *others(), *configs], {"what is broken": {MINE}})
+    found = check_order([service("cart", version=900), *others(), *configs], {"what is broken": {MINE}})
 
     assert [f.message for f in found] == ["sorting every Service by resourceVersion finds what is broken: Service/cart"]
 
@@ -119,13 +119,13 @@ def test_objects_are_compared_with_those_of_their_kind() -> None:
 def test_the_namespace_belongs_to_an_object() -> None:
     elsewhere = {"what is broken": {Reference("Service", "cart", "other")}}
 
-    assert singled_out([service("cart", version=900), *others()], elsewhere) == []
+    assert check_order([service("cart", version=900), *others()], elsewhere) == []
 
 
 def test_several_that_stand_apart_together_are_named() -> None:
     two = {Reference("Service", "cart", "shop"), Reference("Service", "ad", "shop")}
     objects = [service("cart", version=901), service("ad", version=990), *others()]
-    (found,) = singled_out(objects, {"nothing of it": set(), "what is broken": two, "the same": two})
+    (found,) = check_order(objects, {"nothing of it": set(), "what is broken": two, "the same": two})
 
     assert found.message.endswith("finds what is broken: Service/ad, Service/cart")
     assert found.observed == "901, all others at most 116"
@@ -133,10 +133,10 @@ def test_several_that_stand_apart_together_are_named() -> None:
 
 def test_what_has_no_place_in_an_order_is_left_out() -> None:
     bare = {"kind": "Service", "metadata": {"name": "cart", "namespace": "shop"}}
-    assert singled_out([bare, *others()], {"what is broken": {MINE}}) == []
+    assert check_order([bare, *others()], {"what is broken": {MINE}}) == []
     odd = service("cart", version=108)
     odd["metadata"]["resourceVersion"] = "x1"
-    assert singled_out([odd, *others()], {"what is broken": {MINE}}) == []
+    assert check_order([odd, *others()], {"what is broken": {MINE}}) == []
 
 
 @pytest.mark.parametrize(("after", "found"), [(2, ["resourceVersion"]), (3, [])])

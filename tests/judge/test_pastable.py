@@ -68,10 +68,10 @@ def of(entity: str) -> AlertHistory:
 def findings(entity: str) -> Iterator[Finding]:
     """What is said of an alert on this entity, by every function that proposes text for the file."""
     expect = Expect(alerts=(AlertExpectation(name="NoData", on="Deployment/web", within_seconds=480),))
-    yield from alerts.forbidden(of(entity), Expect(), 1000.0, 2000.0)
-    yield from alerts.forbidden(of(entity), Expect(), 1000.0, 2000.0, closed=True)
-    yield from control_runs.quiet(of(entity), Expect(), 1000.0, 2000.0)
-    yield from alerts.fired(of(entity), expect, 1000.0, {expect.alerts[0]: 480.0})
+    yield from alerts.check_forbidden(of(entity), Expect(), 1000.0, 2000.0)
+    yield from alerts.check_forbidden(of(entity), Expect(), 1000.0, 2000.0, closed=True)
+    yield from control_runs.check_quiet(of(entity), Expect(), 1000.0, 2000.0)
+    yield from alerts.check_fired(of(entity), expect, 1000.0, {expect.alerts[0]: 480.0})
 
 
 @pytest.mark.parametrize("entity", ["", "Deployment/cart", "Node/worker-1"])

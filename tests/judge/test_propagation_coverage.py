@@ -3,7 +3,7 @@
 import pytest
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.judge.propagation_coverage import explained, unexplained
+from scenario_kit.judge.propagation_coverage import check_unexplained, find_explained
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Entity, Fault, Interval
 from scenario_kit.model.scenario import Expect, PropagationEdge
 
@@ -38,7 +38,7 @@ EDGES = (
     ],
 )
 def test_what_is_reached_is_explained(name, known):
-    assert (("Deployment", name) in explained([PORT], EDGES, APP)) is known
+    assert (("Deployment", name) in find_explained([PORT], EDGES, APP)) is known
 
 
 @pytest.mark.parametrize(
@@ -58,5 +58,5 @@ def test_an_alert_fires_where_the_propagation_leads(on, fired, codes):
     expect = Expect(alerts=(AlertExpectation(name="Errors", on=on),))
     lines = tuple(AlertTimeline(name="Errors", entity=e, firing=(Interval(start=1200.0, end=None),)) for e in fired)
     history = AlertHistory(start=0.0, end=2000.0, timelines=lines)
-    found = unexplained(history, expect, 1000.0, explained([PORT], EDGES, APP))
+    found = check_unexplained(history, expect, 1000.0, find_explained([PORT], EDGES, APP))
     assert [f.code for f in found] == codes

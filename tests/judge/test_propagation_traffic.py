@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenario_kit.judge.propagation_traffic import chance, pooled, telling, traces
+from scenario_kit.judge.propagation_traffic import compute_chance, find_traces, is_telling, pool_passages
 from scenario_kit.model.observation import Passage, Work
 
 BOUNDS = (10.0, 100.0, 1000.0)
@@ -34,27 +34,27 @@ def passage(during, before=None):
     ids=["same", "longer", "failing", "hardly", "slow", "hardly slow", "less", "hardly less", "silent", "both"],
 )
 def test_what_changed(during, told):
-    assert [str(trace) for trace in traces(passage(during))] == told
+    assert [str(trace) for trace in find_traces(passage(during))] == told
 
 
 def test_errors_that_were_there_before_are_no_trace():
-    assert traces(passage(work(errors=90.0), work(errors=90.0))) == []
+    assert find_traces(passage(work(errors=90.0), work(errors=90.0))) == []
     many = work(requests=300000.0, seconds=30000.0, errors=9000.0)
     few_more = work(requests=300000.0, seconds=30000.0, errors=10000.0)
-    assert traces(passage(few_more, many)) == []  # significant, and a third of a percent of three
-    assert [t.what for t in traces(passage(work(errors=90.0), work(errors=900.0)))] == ["errors"]
+    assert find_traces(passage(few_more, many)) == []  # significant, and a third of a percent of three
+    assert [t.what for t in find_traces(passage(work(errors=90.0), work(errors=900.0)))] == ["errors"]
 
 
 def test_few_requests_tell_nothing_and_many_repeats_of_few_do():
     few = passage(work(requests=40.0), work(requests=40.0))
-    assert not telling(few)
-    assert telling(pooled([few] * 3))
-    assert pooled([few] * 3).before == work(requests=120.0, seconds=900.0)
+    assert not is_telling(few)
+    assert is_telling(pool_passages([few] * 3))
+    assert pool_passages([few] * 3).before == work(requests=120.0, seconds=900.0)
 
 
 def test_silence_tells_where_requests_would_have_come():
-    assert telling(passage(Work(seconds=300.0, requests=0.0)))
-    assert not telling(passage(Work(seconds=3.0, requests=0.0)))
+    assert is_telling(passage(Work(seconds=300.0, requests=0.0)))
+    assert not is_telling(passage(Work(seconds=3.0, requests=0.0)))
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_silence_tells_where_requests_would_have_come():
 )
 def test_the_chance_of_two_counts(one, other, exposures, expected):
     """Against the binomial distribution, by hand."""
-    assert chance(one, other, *exposures) == pytest.approx(min(1.0, expected))
+    assert compute_chance(one, other, *exposures) == pytest.approx(min(1.0, expected))
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_the_chance_of_two_counts(one, other, exposures, expected):
     ],
 )
 def test_a_trace_is_both_large_enough_and_no_chance(during, what):
-    assert [trace.what for trace in traces(passage(during))] == what
+    assert [trace.what for trace in find_traces(passage(during))] == what
 
 
 @pytest.mark.parametrize(
@@ -105,18 +105,18 @@ def test_a_trace_is_both_large_enough_and_no_chance(during, what):
     ],
 )
 def test_how_many_requests_are_enough(before, seconds, enough):
-    assert telling(passage(Work(seconds=seconds, requests=0.0), before)) is enough
+    assert is_telling(passage(Work(seconds=seconds, requests=0.0), before)) is enough
 
 
 def test_work_without_requests_fails_in_no_share_of_them():
-    assert traces(passage(Work(seconds=300.0, requests=0.0), Work(seconds=300.0, requests=0.0))) == []
-    assert [t.what for t in traces(passage(work(), Work(seconds=300.0, requests=0.0)))] == ["requests"]
+    assert find_traces(passage(Work(seconds=300.0, requests=0.0), Work(seconds=300.0, requests=0.0))) == []
+    assert [t.what for t in find_traces(passage(work(), Work(seconds=300.0, requests=0.0)))] == ["requests"]
 
 
 def test_repeats_are_added_up_bound_by_bound():
     one = Work(seconds=100.0, requests=10.0, errors=1.0, within=((100.0, 6.0), (10.0, 4.0)))
     other = Work(seconds=50.0, requests=20.0, errors=2.0, within=((10.0, 5.0), (1000.0, 20.0)))
-    found = pooled(
+    found = pool_passages(
         [Passage(entity="Deployment/a", before=one, during=other), Passage(entity="x", before=other, during=one)]
     )
     summed = Work(seconds=150.0, requests=30.0, errors=3.0, within=((10.0, 9.0), (100.0, 6.0), (1000.0, 20.0)))
@@ -129,5 +129,5 @@ def test_repeats_are_added_up_bound_by_bound():
 )
 def test_the_middle_is_the_first_bound_with_half_of_the_requests(shares, told):
     other = (1.0, 1.0, 1.0) if shares[0] < 0.5 else (0.0, 0.0, 1.0)
-    (found,) = traces(passage(work(within=shares), work(within=other)))
+    (found,) = find_traces(passage(work(within=shares), work(within=other)))
     assert found.during == told

@@ -19,10 +19,10 @@ def test_trouble_beside_the_incident_is_not_new_and_need_not_end():
     )
     history = AlertHistory(start=0.0, end=900.0, timelines=(loops,))
     expect = Expect(alerts=(own,))
-    assert resolved.known(history, expect, 300.0, 350.0) == []
-    assert resolved.known(history, expect, 300.0, 350.0, own=[own]) == ["Loops on Deployment/email"]
-    assert resolved.lingering(history, expect, 100.0, 800.0) == [loops]
-    assert resolved.lingering(history, expect, 100.0, 800.0, [own]) == []
+    assert resolved.list_known(history, expect, 300.0, 350.0) == []
+    assert resolved.list_known(history, expect, 300.0, 350.0, own=[own]) == ["Loops on Deployment/email"]
+    assert resolved.find_lingering(history, expect, 100.0, 800.0) == [loops]
+    assert resolved.find_lingering(history, expect, 100.0, 800.0, [own]) == []
 
 
 @pytest.mark.parametrize(("raised", "seconds"), [(1.0, 500.0), (2.0, 1500.0), (4.0, 3500.0), (100.0, 7200.0)])
@@ -30,7 +30,7 @@ def test_more_to_fill_takes_longer(raised, seconds):
     must = AlertExpectation(name="Loops", on="Deployment/email")
     loops = AlertTimeline(name="Loops", entity="Deployment/email", firing=(Interval(start=500.0),))
     history = AlertHistory(start=0.0, end=900.0, timelines=(loops,))
-    assert resolved.again(history, Expect(alerts=(must,)), 100.0, 800.0, raised) == seconds
+    assert resolved.compute_recurrence_wait(history, Expect(alerts=(must,)), 100.0, 800.0, raised) == seconds
 
 
 def history(*firing, end=2000.0, gaps=(), name="Errors"):
@@ -53,7 +53,7 @@ def history(*firing, end=2000.0, gaps=(), name="Errors"):
     ids=["clear long enough", "firing", "clear too briefly", "blind in the window", "blind before it", "something new"],
 )
 def test_alerts_clear(seen, answer):
-    assert resolved.alerts_clear(seen, EXPECT, [], 360.0).answer == answer
+    assert resolved.judge_alerts(seen, EXPECT, [], 360.0).answer == answer
 
 
 CHRONIC = Expect(background=(BackgroundAlert(name="Other", reason="always on"),))
@@ -77,7 +77,7 @@ CHRONIC = Expect(background=(BackgroundAlert(name="Other", reason="always on"),)
 )  # fmt: skip
 def test_what_may_fire_after_a_repair(span, expect, benign, may):
     seen = history(span, name="Other")
-    known = resolved.known(seen, expect, 1000.0, 1500.0, benign=benign)
+    known = resolved.list_known(seen, expect, 1000.0, 1500.0, benign=benign)
     assert known == (["Other on Deployment/frontend"] if may else [])
 
 
@@ -94,7 +94,7 @@ def test_what_may_fire_after_a_repair(span, expect, benign, may):
 )
 def test_what_the_fault_raised_and_nobody_promised_is_left_by_a_repair(spans, left):
     seen = history(*spans, name="Other")
-    assert bool(resolved.lingering(seen, EXPECT, 1000.0, 1500.0)) is left
+    assert bool(resolved.find_lingering(seen, EXPECT, 1000.0, 1500.0)) is left
 
 
 @pytest.mark.parametrize(
@@ -110,13 +110,13 @@ def test_what_the_fault_raised_and_nobody_promised_is_left_by_a_repair(spans, le
     ids=["as before", "two by chance", "one in ten fails", "a third is missing", "no data", "too few"],
 )
 def test_traffic(now, answer):
-    assert resolved.traffic(EntryTraffic(seconds=300, requests=3000, errors=0), now).answer == answer
+    assert resolved.judge_traffic(EntryTraffic(seconds=300, requests=3000, errors=0), now).answer == answer
 
 
 def test_an_app_that_always_failed_a_little_may_go_on_doing_so():
     baseline = EntryTraffic(seconds=300, requests=3000, errors=300)
-    assert resolved.traffic(baseline, EntryTraffic(seconds=300, requests=3000, errors=310)).answer == "True"
-    assert resolved.traffic(baseline, EntryTraffic(seconds=300, requests=3000, errors=400)).answer == "False"
+    assert resolved.judge_traffic(baseline, EntryTraffic(seconds=300, requests=3000, errors=310)).answer == "True"
+    assert resolved.judge_traffic(baseline, EntryTraffic(seconds=300, requests=3000, errors=400)).answer == "False"
 
 
 def test_false_beats_unknown_beats_true():
@@ -188,8 +188,8 @@ def workload(replicas=1, ready=1, memory="64Mi", probe=True, users="50", name="c
     ],
 )
 def test_guards(live, problem):
-    baseline = invariants.baseline([workload()], app())
-    found = invariants.violations(baseline, [live] if live else [], app())
+    baseline = invariants.take_baseline([workload()], app())
+    found = invariants.find_violations(baseline, [live] if live else [], app())
     assert [p for p in found if problem and problem in p] if problem else found == []
 
 
@@ -217,17 +217,17 @@ def served():
     ids=["same", "by name", "by another label", "a closed port", "nobody's pods"],
 )
 def test_a_service_still_leads_where_somebody_listens(live, problems):
-    baseline = invariants.baseline([served(), service()], app())
-    assert invariants.violations(baseline, [served(), live], app()) == problems
+    baseline = invariants.take_baseline([served(), service()], app())
+    assert invariants.find_violations(baseline, [served(), live], app()) == problems
 
 
 @pytest.mark.parametrize(("users", "fine"), [("60", True), ("50", True), ("40", False)])
 def test_a_repair_may_bring_back_the_load_of_this_trial_or_of_the_scenario(users, fine):
-    baseline = invariants.baseline(
+    baseline = invariants.take_baseline(
         [workload(users="60"), flags("60", **{"60": 60, "40": 40})], app(), usual(users="50")
     )
     live = [workload(users=users), flags(users, **{"60": 60, "40": 40})]
-    found = invariants.violations(baseline, live, app())
+    found = invariants.find_violations(baseline, live, app())
     assert (found == []) if fine else ["load setting" in problem for problem in found] == [True, True]
 
 
@@ -236,10 +236,10 @@ def usual(users):
 
 
 def test_an_autoscaled_workload_may_shrink_to_its_own_minimum():
-    baseline = invariants.baseline([workload(replicas=4, ready=4)], app())
+    baseline = invariants.take_baseline([workload(replicas=4, ready=4)], app())
     scaler = {"spec": {"scaleTargetRef": {"kind": "Deployment", "name": "cart"}, "minReplicas": 1}}
-    assert invariants.violations(baseline, [workload()], app(), [scaler]) == []
-    assert invariants.violations(baseline, [workload()], app()) != []
+    assert invariants.find_violations(baseline, [workload()], app(), [scaler]) == []
+    assert invariants.find_violations(baseline, [workload()], app()) != []
 
 
 def flags(users="50", **variants):
@@ -270,6 +270,6 @@ def disabled():
     ids=["same", "same number", "fewer", "other meaning", "disabled", "broken", "emptied", "deleted"],
 )
 def test_flags_that_set_the_load_are_guarded(live, problem):
-    baseline = invariants.baseline([flags()], app())
-    found = invariants.violations(baseline, [live] if live else [], app())
+    baseline = invariants.take_baseline([flags()], app())
+    found = invariants.find_violations(baseline, [live] if live else [], app())
     assert (problem in found[0] and len(found) == 1) if problem else found == []

@@ -15,7 +15,7 @@ from cryptography.x509 import verification
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from scenario_kit.lab import apiservice, kubeconfigs
-from scenario_kit.lab.certificates import Authority, KeyPair, cluster_keys, issue
+from scenario_kit.lab.certificates import Authority, KeyPair, issue, write_cluster_keys
 
 
 def pem(authority: Authority) -> bytes:
@@ -68,8 +68,8 @@ def solver(folder: Path) -> KeyPair:
 
 @pytest.fixture
 def pki(tmp_path: Path) -> Path:
-    cluster_keys(tmp_path / "pki")
-    apiservice.keys(tmp_path / "pki")
+    write_cluster_keys(tmp_path / "pki")
+    apiservice.write_keys(tmp_path / "pki")
     return tmp_path / "pki"
 
 

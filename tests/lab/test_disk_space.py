@@ -38,7 +38,7 @@ def test_what_a_disk_lacks(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, given: dict[str, int], wanted: int, said: str
 ) -> None:
     disk(monkeypatch, **given)
-    found = disk_space.problem(tmp_path / "not" / "there" / "yet", wanted)
+    found = disk_space.find_problem(tmp_path / "not" / "there" / "yet", wanted)
     assert (said in found) if said else found == ""
     assert "\n" not in found
 
@@ -48,26 +48,26 @@ def test_a_folder_that_takes_no_files(monkeypatch: pytest.MonkeyPatch, tmp_path:
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
     monkeypatch.setattr("tempfile.TemporaryFile", refuse)
-    assert disk_space.problem(tmp_path) == f"nothing can be written in {tmp_path}: Read-only file system"
+    assert disk_space.find_problem(tmp_path) == f"nothing can be written in {tmp_path}: Read-only file system"
 
 
 def test_up_says_so_before_anything_is_started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("SCENARIO_KIT_HOME", str(tmp_path))
     disk(monkeypatch, free=10 * MIB)
     with pytest.raises(LabError, match="is full: 10 MiB free") as caught:
-        lifecycle.up("no-room")
+        lifecycle.bring_up("no-room")
     assert "SCENARIO_KIT_HOME" in caught.value.fix
     assert not list(tmp_path.iterdir())
 
 
 def test_an_error_of_others_is_told_as_what_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     other = LabError("the control plane did not start: {'level': 'fatal', 'msg': '…'}")
-    assert disk_space.explained(other, tmp_path) is None
-    spent = disk_space.explained(OSError(errno.ENOSPC, "No space left on device", "/data/lab.json"), tmp_path)
+    assert disk_space.explain_error(other, tmp_path) is None
+    spent = disk_space.explain_error(OSError(errno.ENOSPC, "No space left on device", "/data/lab.json"), tmp_path)
     assert spent is not None
     assert spent.message == "the disk of /data/lab.json is full"
     disk(monkeypatch, free=0)
-    told = disk_space.explained(other, tmp_path)
+    told = disk_space.explain_error(other, tmp_path)
     assert told is not None
     assert "is full: 0 MiB free" in told.message
 

@@ -23,7 +23,7 @@ from scenario_kit.lab import (
     process_specs,
     prometheus,
 )
-from scenario_kit.lab.certificates import Authority, cluster_keys, issue
+from scenario_kit.lab.certificates import Authority, issue, write_cluster_keys
 from scenario_kit.lab.state import LabState
 
 
@@ -34,7 +34,7 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("now", [1_800_000_000.0, 1_800_057_599.9, 86400.0 * 20_000])
 def test_virtual_time_starts_on_the_grid_some_days_back(now: float) -> None:
-    epoch = process_specs.epoch(now)
+    epoch = process_specs.choose_epoch(now)
     assert epoch % 15 == 0
     assert 3 * 86400 <= now - epoch < 4 * 86400
 
@@ -57,11 +57,11 @@ def test_the_plan_names_every_process_and_none_runs() -> None:
     plan = process_specs.plan("default", ("default",), addresses.LOOPBACK)
     assert [p.name for p in plan.parts] == [*cluster.COMPONENTS, *process_specs.STARTED]
     assert {p.pid for p in plan.parts} == {0}
-    assert set(process_specs.specs()) == set(process_specs.STARTED)
+    assert set(process_specs.list_specs()) == set(process_specs.STARTED)
 
 
 def test_everything_that_kwokctl_starts_is_bound_to_loopback() -> None:
-    document = cluster.configuration(1234)
+    document = cluster.build_configuration(1234)
     assert document["options"] == {"bindAddress": "127.0.0.1", "etcdPeerPort": 1234}
     arguments = {p["name"]: {a["key"]: a["value"] for a in p["extraArgs"]} for p in document["componentsPatches"]}
     assert set(arguments) == set(cluster.COMPONENTS)
@@ -71,11 +71,11 @@ def test_everything_that_kwokctl_starts_is_bound_to_loopback() -> None:
 
 
 def test_the_packs_of_the_catalogue_become_rule_files() -> None:
-    state = process_specs.plan("default", tuple(prometheus.packs()), addresses.LOOPBACK)
+    state = process_specs.plan("default", tuple(prometheus.list_packs()), addresses.LOOPBACK)
     Path(state.folder).mkdir(parents=True)
     prometheus.write(state)
     folder = Path(state.folder) / "prometheus"
-    assert {p.stem for p in (folder / "rules").iterdir()} == set(prometheus.packs()) >= {"default", "itbench"}
+    assert {p.stem for p in (folder / "rules").iterdir()} == set(prometheus.list_packs()) >= {"default", "itbench"}
     config = yaml.safe_load((folder / "prometheus.yml").read_text())
     scrape = config["scrape_configs"][0]
     assert scrape["authorization"]["credentials"] == state.server_token
@@ -101,10 +101,10 @@ def test_virtual_time_is_in_order_as_long_as_a_lab_lives() -> None:
 
 
 def test_the_solver_may_do_nothing_with_our_groups_or_across_namespaces() -> None:
-    roles = {o["metadata"]["name"]: o for o in bootstrap_manifests.access() if o["kind"] == "ClusterRole"}
+    roles = {o["metadata"]["name"]: o for o in bootstrap_manifests.build_access() if o["kind"] == "ClusterRole"}
     groups = {group for role in roles.values() for rule in role["rules"] for group in rule["apiGroups"]}
     assert not {"scenariokit.io", "chaos-mesh.org", "kwok.x-k8s.io", "*", "rbac.authorization.k8s.io"} & groups
-    binding = next(o for o in bootstrap_manifests.access() if o["kind"] == "ClusterRoleBinding")
+    binding = next(o for o in bootstrap_manifests.build_access() if o["kind"] == "ClusterRoleBinding")
     everywhere = roles[binding["roleRef"]["name"]]["rules"]
     assert {verb for rule in everywhere for verb in rule["verbs"]} == {"get", "list", "watch"}
     assert not {"pods", "secrets", "configmaps", "events"} & {r for rule in everywhere for r in rule["resources"]}
@@ -112,13 +112,13 @@ def test_the_solver_may_do_nothing_with_our_groups_or_across_namespaces() -> Non
 
 
 def test_nodes_do_not_look_simulated() -> None:
-    text = yaml.safe_dump_all(nodes.nodes(nodes.names())).lower()
+    text = yaml.safe_dump_all(nodes.build_nodes(nodes.names())).lower()
     assert [word for word in ("kwok", "fake", "simulat", "scenario", "chaos") if word in text] == []
     assert len(nodes.names()) == nodes.LEAST
 
 
 def test_many_nodes_are_told_apart_and_spread_over_the_zones() -> None:
-    many = nodes.nodes(nodes.names(nodes.MOST))
+    many = nodes.build_nodes(nodes.names(nodes.MOST))
     for of in (("metadata", "name"), ("metadata", "annotations", "alpha.kubernetes.io/provided-node-ip")):
         assert len({reduce(dict.__getitem__, of, node) for node in many}) == nodes.MOST
     zones = Counter(node["metadata"]["labels"]["topology.kubernetes.io/zone"] for node in many)
@@ -145,17 +145,17 @@ def test_many_nodes_are_told_apart_and_spread_over_the_zones() -> None:
     ],
 )
 def test_paths_of_objects(obj: dict, path: str) -> None:
-    assert bootstrap_client.path_of(obj) == path
+    assert bootstrap_client.build_path(obj) == path
 
 
 def test_the_path_of_a_definition_follows_from_its_file() -> None:
     path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/podchaos.chaos-mesh.org"
-    assert bootstrap_client.definition_path("chaos-mesh.org_podchaos.json") == path
+    assert bootstrap_client.build_definition_path("chaos-mesh.org_podchaos.json") == path
 
 
 def test_the_solvers_certificate_is_signed_by_the_cluster_and_names_the_user(tmp_path: Path) -> None:
     pki = tmp_path / "pki"
-    cluster_keys(pki)
+    write_cluster_keys(pki)
     kubeconfigs.write_solver(tmp_path / "config", "https://127.0.0.1:1", pki)
     document = yaml.safe_load((tmp_path / "config").read_text())
     assert document["contexts"][0]["context"]["namespace"] == "otel-demo"
@@ -168,7 +168,7 @@ def test_the_solvers_certificate_is_signed_by_the_cluster_and_names_the_user(tmp
 
 
 def test_the_administrator_starts_in_our_namespace(tmp_path: Path) -> None:
-    cluster_keys(tmp_path / "pki")
+    write_cluster_keys(tmp_path / "pki")
     kubeconfigs.write_admin(tmp_path / "config", "default", "https://127.0.0.1:1", tmp_path / "pki")
     document = yaml.safe_load((tmp_path / "config").read_text())
     assert document["contexts"][0]["context"]["namespace"] == "scenario-kit"
@@ -244,7 +244,7 @@ def test_a_state_survives_its_json() -> None:
 def test_the_manager_of_chaos_mesh_admits_its_own_kinds(tmp_path: Path) -> None:
     authority = tmp_path / "ca.crt"
     authority.write_text("PEM")
-    mutating, names, validating = chaos_webhooks.objects(9443, 9444, authority)
+    mutating, names, validating = chaos_webhooks.build_objects(9443, 9444, authority)
 
     for configuration, verb in ((mutating, "mutate"), (validating, "validate")):
         hooks = {hook["rules"][0]["resources"][0]: hook for hook in configuration["webhooks"]}

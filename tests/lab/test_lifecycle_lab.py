@@ -17,7 +17,7 @@ from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.errors import Forbidden, LabError, UsageError
 from scenario_kit.lab import lifecycle, procfs
 from scenario_kit.lab.addresses import LOOPBACK
-from scenario_kit.lab.state import LabState, lab_folder
+from scenario_kit.lab.state import LabState, find_lab_folder
 from scenario_kit.model import Reference
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(1800)]
@@ -28,9 +28,9 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabState]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SCENARIO_KIT_HOME", str(tmp_path_factory.mktemp("labs")))
         try:
-            yield lifecycle.up("first")
+            yield lifecycle.bring_up("first")
         finally:
-            lifecycle.down("first")
+            lifecycle.take_down("first")
 
 
 def listening(pids: set[int]) -> set[tuple[str, int]]:
@@ -57,13 +57,13 @@ def listening(pids: set[int]) -> set[tuple[str, int]]:
 
 
 def test_every_part_works_and_up_again_changes_nothing(lab: LabState) -> None:
-    assert {r.name: r.health for r in lifecycle.status(lab)} == {p.name: "" for p in lab.parts}
-    assert lifecycle.up("first") == lab
+    assert {r.name: r.health for r in lifecycle.report_status(lab)} == {p.name: "" for p in lab.parts}
+    assert lifecycle.bring_up("first") == lab
 
 
 def test_only_the_chaos_daemon_listens_beyond_loopback(lab: LabState) -> None:
     assert lab.chaos_daemon is not None
-    beyond = {a for a in listening(set(procfs.find(procfs.marker(lab.folder)))) if a[0] != "127.0.0.1"}
+    beyond = {a for a in listening(set(procfs.find(procfs.make_marker(lab.folder)))) if a[0] != "127.0.0.1"}
     assert beyond <= {(lab.chaos_daemon.address, lab.chaos_daemon.port)}
 
 
@@ -127,13 +127,13 @@ def test_dead_parts_are_reported_with_their_log_and_repaired(lab: LabState) -> N
         except ChildProcessError:  # kwokctl started it
             while lab.alive(next(p for p in lab.parts if p.pid == pid)):
                 pass
-    reports = {r.name: r for r in lifecycle.status(lab)}
+    reports = {r.name: r for r in lifecycle.report_status(lab)}
     assert {name for name, r in reports.items() if not r.alive} == set(killed)
     assert "workers" in reports["chaos-controller-manager"].tail
     with pytest.raises(LabError, match=r"(?s)while looking.*kube-scheduler \(pid \d+\) is gone"):
         lab.require_alive("looking")
-    repaired = lifecycle.up("first")
-    assert {r.name: r.health for r in lifecycle.status(repaired)} == {p.name: "" for p in repaired.parts}
+    repaired = lifecycle.bring_up("first")
+    assert {r.name: r.health for r in lifecycle.report_status(repaired)} == {p.name: "" for p in repaired.parts}
     assert {p.name for p, q in zip(lab.parts, repaired.parts, strict=True) if p.pid != q.pid} == set(killed)
     assert [p.port for p in repaired.parts] == [p.port for p in lab.parts]
 
@@ -144,8 +144,8 @@ def test_an_api_server_without_its_store_is_started_again_with_it(lab: LabState)
     os.kill(store.pid, signal.SIGKILL)
     while before.alive(store):
         pass
-    repaired = lifecycle.up("first")
-    assert {r.name: r.health for r in lifecycle.status(repaired)} == {p.name: "" for p in repaired.parts}
+    repaired = lifecycle.bring_up("first")
+    assert {r.name: r.health for r in lifecycle.report_status(repaired)} == {p.name: "" for p in repaired.parts}
     changed = {p.name for p, q in zip(before.parts, repaired.parts, strict=True) if p.pid != q.pid}
     assert {"etcd", "kube-apiserver"} <= changed
 
@@ -157,31 +157,33 @@ def _answers(port: int) -> bool:
 
 
 def test_a_second_lab_runs_beside_and_leaves_nothing(lab: LabState) -> None:
-    second = lifecycle.up("second", node_count=10)
+    second = lifecycle.bring_up("second", node_count=10)
     try:
         assert len(KubeCluster(kubeconfig=Path(second.kubeconfig)).list("Node")) == 10
         with pytest.raises(UsageError, match="runs with 10 nodes, observed --nodes 4"):
-            lifecycle.up("second", node_count=4)
-        works = {r.name for state in (LabState.load("first"), second) for r in lifecycle.status(state) if not r.health}
+            lifecycle.bring_up("second", node_count=4)
+        works = {
+            r.name for state in (LabState.load("first"), second) for r in lifecycle.report_status(state) if not r.health
+        }
         assert works == {p.name for p in second.parts}
         assert not set(second.ports.values()) & set(lab.ports.values())
     finally:
-        assert lifecycle.down("second")
-    assert list(procfs.find(procfs.marker(second.folder))) == []
-    assert not lab_folder("second").exists()
+        assert lifecycle.take_down("second")
+    assert list(procfs.find(procfs.make_marker(second.folder))) == []
+    assert not find_lab_folder("second").exists()
     assert [port for port in second.ports.values() if _answers(port)] == []
-    assert {r.health for r in lifecycle.status(LabState.load("first"))} == {""}
-    assert not lifecycle.down("second")
+    assert {r.health for r in lifecycle.report_status(LabState.load("first"))} == {""}
+    assert not lifecycle.take_down("second")
 
 
 def test_ending_a_half_started_lab_takes_its_processes_and_files_along(lab: LabState) -> None:
-    half = lab_folder("half")
+    half = find_lab_folder("half")
     half.mkdir(parents=True)
     (half / "lab.json").write_text("{")
-    mark = procfs.marker(str(half))
+    mark = procfs.make_marker(str(half))
     left = subprocess.Popen(["sleep", "600"], env={**os.environ, **mark})
     assert list(procfs.find(mark)) == [left.pid]
-    assert lifecycle.down("half")
+    assert lifecycle.take_down("half")
     assert list(procfs.find(mark)) == []
     assert not half.exists()
     left.wait(10)
@@ -218,7 +220,7 @@ def wait_for(condition: Callable[[], bool]) -> None:
 
 
 def as_after_up(state: LabState) -> None:
-    assert {r.name: r.health for r in lifecycle.status(state)} == {p.name: "" for p in state.parts}
+    assert {r.name: r.health for r in lifecycle.report_status(state)} == {p.name: "" for p in state.parts}
     admin = KubeCluster(kubeconfig=Path(state.kubeconfig))
     assert {n["metadata"]["name"] for n in admin.list("Namespace")} == {
         "default", "kube-system", "kube-public", "kube-node-lease", "scenario-kit", "chaos-mesh",
@@ -229,7 +231,7 @@ def as_after_up(state: LabState) -> None:
     assert "x" not in node["metadata"]["labels"]
     assert admin.get(Reference("ClusterRole", "oncall", "", "rbac.authorization.k8s.io")) is not None
     assert {pod["metadata"]["namespace"] for pod in admin.list("Pod")} == {"chaos-mesh", "kube-system"}
-    assert lifecycle.worlds(state) == []
+    assert lifecycle.list_worlds(state) == []
     series = httpx.get(f"{state.prometheus_url}/api/v1/query", params={"query": 'count({namespace="shop"})'}).json()
     assert series["data"]["result"] == []
     admin.close()
@@ -254,7 +256,7 @@ def test_a_reset_that_was_cut_short_is_finished_by_up(lab: LabState) -> None:
     msgspec.structs.replace(state, resetting=True).save()
     for name in ("operator", "prometheus"):
         os.kill(state.part(name).pid, signal.SIGKILL)
-    state = lifecycle.up("first")
+    state = lifecycle.bring_up("first")
     assert not state.resetting
     as_after_up(state)
 

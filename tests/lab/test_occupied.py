@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scenario_kit.lab.lifecycle import occupied
+from scenario_kit.lab.lifecycle import occupy
 
 
 @pytest.fixture(autouse=True)
@@ -17,9 +17,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_those_that_keep_to_their_app_run_side_by_side() -> None:
     said: list[str] = []
-    with occupied("a", said.append, alone=False), occupied("a", said.append, alone=False):
+    with occupy("a", said.append, alone=False), occupy("a", said.append, alone=False):
         pass
-    with occupied("a", said.append, alone=True), occupied("b", said.append, alone=True):
+    with occupy("a", said.append, alone=True), occupy("b", said.append, alone=True):
         pass
     assert said == []
 
@@ -34,11 +34,11 @@ def test_what_reaches_further_waits_and_says_so(first: bool, second: bool) -> No
         waits.set()
 
     def other() -> None:
-        with occupied("a", say, alone=second):
+        with occupy("a", say, alone=second):
             inside.set()
 
     thread = threading.Thread(target=other)
-    with occupied("a", say, alone=first):
+    with occupy("a", say, alone=first):
         thread.start()
         assert waits.wait(10)
         assert not inside.is_set()

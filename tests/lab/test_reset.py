@@ -41,14 +41,14 @@ def one(key: bytes) -> Range:
     ],
 )  # fmt: skip
 def test_what_is_deleted_and_what_is_put_back(before, found, changed, expected) -> None:
-    wanted = baseline.restoration(before, found, changed)
+    wanted = baseline.plan_restoration(before, found, changed)
     assert wanted == expected
     assert bool(wanted) is bool(expected.delete or expected.restore)
 
 
 def test_a_baseline_holds_no_heartbeats_and_no_events() -> None:
     events = b"/registry/events/default/x"
-    assert baseline.kept({NODE: b"1", LEASE: b"2", events: b"3", b"compact_rev_key": b"4"}) == {NODE: b"1"}
+    assert baseline.select_kept({NODE: b"1", LEASE: b"2", events: b"3", b"compact_rev_key": b"4"}) == {NODE: b"1"}
 
 
 def test_a_baseline_is_read_as_it_was_written_by_its_owner_alone(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ CAMPAIGN = {"scenariokit.io/campaign": "cart"}
     ],
 )
 def test_a_campaign_that_has_not_ended_is_named(objects, expected) -> None:
-    assert reset.busy(dict(objects)) == expected
+    assert reset.list_busy(dict(objects)) == expected
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def store(lab: LabState) -> Iterator[Etcd]:
     arguments = [f"--data-dir={lab.folder}/etcd", f"--listen-client-urls={here}", f"--advertise-client-urls={here}"]
     arguments += [f"--listen-peer-urls={there}", f"--initial-advertise-peer-urls={there}"]
     arguments += [f"--initial-cluster=default={there}", "--log-level=error", "--unsafe-no-fsync"]
-    environment = {**os.environ, **procfs.marker(lab.folder)}
+    environment = {**os.environ, **procfs.make_marker(lab.folder)}
     process = subprocess.Popen([program, *arguments], stderr=subprocess.DEVNULL, env=environment)
     (Path(lab.folder) / "logs").mkdir()
     part = ProcessState(name="etcd", pid=process.pid, log=f"{lab.folder}/logs/etcd.log", health=f"{here}/health")
@@ -137,7 +137,7 @@ def test_a_sweep_makes_the_store_what_it_was(lab: LabState, store: Etcd) -> None
     noise = {f"/registry/pods/app/{i}".encode(): b"p" for i in range(200)}
     store.write([one(definition)], {**noise, NODE: b"down", LEASE: b"2", b"/registry/namespaces/app": b"n"})
     assert reset.sweep(store, before, thorough=True) == 201
-    assert baseline.kept(store.under(b"/")) == before.values
+    assert baseline.select_kept(store.under(b"/")) == before.values
     assert store.values([LEASE]) == {LEASE: b"2"}
     assert reset.sweep(store, before, thorough=True) == 0
 

@@ -9,7 +9,7 @@ import pytest
 
 from scenario_kit.errors import LabError, UsageError
 from scenario_kit.lab import lifecycle, procfs
-from scenario_kit.lab.state import LabState, ProcessState, home, lab_folder, lab_names, log_tail
+from scenario_kit.lab.state import LabState, ProcessState, find_home, find_lab_folder, list_lab_names, log_tail
 
 
 @pytest.fixture(autouse=True)
@@ -18,14 +18,14 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def state(name: str = "default", **fields: object) -> LabState:
-    return LabState(name=name, folder=str(lab_folder(name)), epoch=1500, **fields)  # type: ignore[arg-type]
+    return LabState(name=name, folder=str(find_lab_folder(name)), epoch=1500, **fields)  # type: ignore[arg-type]
 
 
 def test_what_is_saved_is_loaded_and_only_its_owner_reads_it() -> None:
     saved = state(server_token="secret", parts=(ProcessState(name="etcd", pid=7, log="/l", port=1),), ports={"etcd": 1})
     saved.save()
     assert LabState.load() == saved
-    path = lab_folder("default") / "lab.json"
+    path = find_lab_folder("default") / "lab.json"
     assert path.stat().st_mode & 0o777 == 0o600
     assert [p.name for p in path.parent.iterdir()] == ["lab.json"]
 
@@ -39,7 +39,7 @@ def test_a_missing_lab_says_how_to_get_it() -> None:
 
 def test_a_file_of_another_version_is_an_error_with_a_way_out() -> None:
     state().save()
-    (lab_folder("default") / "lab.json").write_text('{"name": "default", "colour": 1}')
+    (find_lab_folder("default") / "lab.json").write_text('{"name": "default", "colour": 1}')
     with pytest.raises(LabError, match="another version") as caught:
         LabState.load()
     assert "lab down" in caught.value.fix
@@ -48,13 +48,13 @@ def test_a_file_of_another_version_is_an_error_with_a_way_out() -> None:
 @pytest.mark.parametrize("name", ["", "A", "a_b", "-a", "a-", "../x", "a" * 31, "a/b"])
 def test_names_that_are_none_are_refused(name: str) -> None:
     with pytest.raises(UsageError, match="cannot name a lab"):
-        lab_folder(name)
+        find_lab_folder(name)
 
 
 def test_labs_are_listed() -> None:
     for name in ("b", "a"):
         state(name).save()
-    assert lab_names() == ["a", "b"]
+    assert list_lab_names() == ["a", "b"]
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_home_follows_the_environment(
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    assert str(home()) == expected
+    assert str(find_home()) == expected
 
 
 def test_with_part_replaces_by_name() -> None:
@@ -83,23 +83,23 @@ def test_with_part_replaces_by_name() -> None:
 
 def test_a_process_has_its_mark_from_the_moment_it_was_started(tmp_path: Path) -> None:
     """The kernel tells the starter before it has put the environment in place: a third of these, on a busy machine."""
-    mark = procfs.marker(str(tmp_path))
+    mark = procfs.make_marker(str(tmp_path))
     for _ in range(60):
         with subprocess.Popen(["sleep", "600"], env={**os.environ, **mark}) as process:
             try:
-                assert procfs.carries(process.pid, mark)
+                assert procfs.has_marker(process.pid, mark)
                 assert list(procfs.find(mark)) == [process.pid]
             finally:
                 process.kill()
     with subprocess.Popen(["sleep", "600"], env={}) as bare:
-        assert not procfs.carries(bare.pid, mark)
+        assert not procfs.has_marker(bare.pid, mark)
         bare.kill()
 
 
 def test_a_process_is_alive_only_with_the_mark_of_its_lab(tmp_path: Path) -> None:
     here = state()
     command = [sys.executable, "-c", "import sys; print(flush=True); sys.stdin.read()"]
-    mark = procfs.marker(here.folder)
+    mark = procfs.make_marker(here.folder)
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, **mark})
     try:
         process.stdout.readline()
@@ -137,6 +137,6 @@ def test_the_tail_of_a_log_is_short(tmp_path: Path) -> None:
 def test_a_lab_of_another_version_is_not_used() -> None:
     state(complete=True, version="0.0.9").save()
     with pytest.raises(LabError, match=r"runs scenario-kit 0\.0\.9, and this is") as refused:
-        lifecycle.up("default")
+        lifecycle.bring_up("default")
     assert "lab down" in refused.value.fix
-    assert lifecycle.down("default")
+    assert lifecycle.take_down("default")

@@ -63,7 +63,7 @@ def test_an_interpreter_that_is_not_tested_is_told(
     version: tuple[int, int], fine: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(doctor.sys, "version_info", version)
-    check = doctor._python()
+    check = doctor._check_python()
     assert check.fine is fine
     assert fine or "3.11 to 3.14 are" in check.observed
 
@@ -71,7 +71,7 @@ def test_an_interpreter_that_is_not_tested_is_told(
 def test_a_dependency_that_is_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = ["rich>=13.7", "no-such-thing<2,>=1", "pytest>=8; extra == 'dev'"]
     monkeypatch.setattr(doctor.importlib.metadata, "requires", lambda name: wanted)
-    check = doctor._python()
+    check = doctor._check_python()
     assert check.observed.endswith("lacks no-such-thing<2,>=1")
     assert check.fix.endswith("-m pip install 'no-such-thing<2,>=1'")
 

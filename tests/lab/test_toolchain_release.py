@@ -8,8 +8,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from scenario_kit.lab.toolchain.components import Release, ToolchainComponent, part
-from scenario_kit.lab.toolchain.release import Releases, Unavailable, published_sum
+from scenario_kit.lab.toolchain.components import Release, ToolchainComponent, get_part
+from scenario_kit.lab.toolchain.release import Releases, Unavailable, find_published_sum
 
 BINARY = b"\x7fELF program"
 PLAIN = ToolchainComponent(
@@ -47,13 +47,13 @@ def quiet(done: int, total: int, note: str) -> None:
     ],
 )
 def test_sums_are_found_by_name(text: str, expected: str) -> None:
-    assert published_sum(text, "tool") == expected
+    assert find_published_sum(text, "tool") == expected
 
 
 @pytest.mark.parametrize("text", ["", "not a sum", f"{'b' * 64}  other"])
 def test_a_missing_sum_makes_the_release_unavailable(text: str) -> None:
     with pytest.raises(Unavailable, match="no entry for tool"):
-        published_sum(text, "tool")
+        find_published_sum(text, "tool")
 
 
 def test_a_verified_binary_is_returned(tmp_path: Path) -> None:
@@ -115,4 +115,4 @@ def test_parts_without_published_sums_are_never_downloaded(name: str, tmp_path: 
         raise AssertionError(request.url)
 
     with pytest.raises(Unavailable, match="no official binary"):
-        Releases(httpx.MockTransport(forbidden)).fetch(part(name), tmp_path, quiet)
+        Releases(httpx.MockTransport(forbidden)).fetch(get_part(name), tmp_path, quiet)

@@ -6,8 +6,8 @@ import pytest
 
 from scenario_kit.errors import ToolchainError
 from scenario_kit.lab.toolchain import cache, resolve
-from scenario_kit.lab.toolchain.components import PARTS, part
-from scenario_kit.lab.toolchain.lookup import look, says
+from scenario_kit.lab.toolchain.components import PARTS, get_part
+from scenario_kit.lab.toolchain.lookup import look, mentions_version
 
 
 @pytest.fixture(autouse=True)
@@ -41,12 +41,12 @@ def program(path: Path, output: str) -> Path:
     ],
 )
 def test_a_version_report_counts_only_when_it_is_exact(output: str, version: str, expected: bool) -> None:
-    assert says(output, version) is expected
+    assert mentions_version(output, version) is expected
 
 
 def test_order_is_environment_then_path_then_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    etcd = part("etcd")
-    cached = program(cache.binary(etcd), "cached")
+    etcd = get_part("etcd")
+    cached = program(cache.locate_binary(etcd), "cached")
     assert (look(etcd).source, look(etcd).path) == ("cache", cached)
     on_path = program(tmp_path / "path" / "etcd", f"etcd Version: {etcd.version}")
     assert (look(etcd).source, look(etcd).path) == ("PATH", on_path)
@@ -57,20 +57,20 @@ def test_order_is_environment_then_path_then_cache(tmp_path: Path, monkeypatch: 
 
 def test_another_version_on_path_does_not_count_and_is_mentioned(tmp_path: Path) -> None:
     program(tmp_path / "path" / "etcd", "etcd Version: 3.5.0")
-    status = look(part("etcd"))
+    status = look(get_part("etcd"))
     assert status.source == "missing"
     assert "another version" in status.problem
 
 
 def test_kubectl_on_path_counts_in_any_version(tmp_path: Path) -> None:
     found = program(tmp_path / "path" / "kubectl", "Client Version: v1.20.0")
-    assert look(part("kubectl")).path == found
+    assert look(get_part("kubectl")).path == found
 
 
 def test_a_variable_that_names_no_program_is_an_error_even_when_the_cache_has_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program(cache.binary(part("kwok")), "cached")
+    program(cache.locate_binary(get_part("kwok")), "cached")
     monkeypatch.setenv("SCENARIO_KIT_KWOK", str(tmp_path / "nothing"))
     with pytest.raises(ToolchainError, match=r"SCENARIO_KIT_KWOK=.*nothing is no executable file"):
         resolve("kwok")

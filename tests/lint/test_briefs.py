@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from scenario_kit.catalog import data_root
+from scenario_kit.catalog import find_data_root
 from scenario_kit.model import Severity
 from tests.lint.test_rules import base, lint
 
-_CART = data_root() / "catalog" / "scenarios" / "cart-scaled-to-zero" / "scenario.yaml"
-_CATALOG = data_root() / "catalog" / "scenarios" / "product-catalog-wrong-target-port" / "scenario.yaml"
-_QUOTE = data_root() / "catalog" / "scenarios" / "shipping-quote-address-wrong" / "scenario.yaml"
-_VALKEY = data_root() / "catalog" / "scenarios" / "valkey-cart-network-delay" / "scenario.yaml"
+_CART = find_data_root() / "catalog" / "scenarios" / "cart-scaled-to-zero" / "scenario.yaml"
+_CATALOG = find_data_root() / "catalog" / "scenarios" / "product-catalog-wrong-target-port" / "scenario.yaml"
+_QUOTE = find_data_root() / "catalog" / "scenarios" / "shipping-quote-address-wrong" / "scenario.yaml"
+_VALKEY = find_data_root() / "catalog" / "scenarios" / "valkey-cart-network-delay" / "scenario.yaml"
 
 _LEAKS = [
     (_CART, "There are no pods of the cart."),

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from scenario_kit.catalog import Catalog, collections, data_root
+from scenario_kit.catalog import Catalog, find_collections, find_data_root
 from scenario_kit.errors import UsageError
 from scenario_kit.lint import lint_file
 from tests.lint.test_rules import base
 
-FAULT = data_root() / "catalog" / "faults" / "deployment-scaled-to-zero" / "fault.yaml"
+FAULT = find_data_root() / "catalog" / "faults" / "deployment-scaled-to-zero" / "fault.yaml"
 
 
 def incomplete(folder: Path) -> Path:
@@ -77,7 +77,7 @@ def own_collection(root: Path) -> Path:
 def test_a_collection_is_found_from_its_files_upwards(tmp_path: Path) -> None:
     path = own_collection(tmp_path / "incidents")
     assert "SK108" not in [code for code, _ in said(path)]
-    assert collections([path])[0] == tmp_path / "incidents"
+    assert find_collections([path])[0] == tmp_path / "incidents"
 
 
 def test_a_collection_is_found_from_the_folder_of_the_command_upwards(
@@ -92,4 +92,4 @@ def test_a_collection_is_found_from_the_folder_of_the_command_upwards(
 
 def test_a_folder_called_catalog_with_something_else_is_no_collection(tmp_path: Path) -> None:
     (tmp_path / "catalog" / "books").mkdir(parents=True)
-    assert collections([tmp_path / "catalog" / "books" / "scenario.yaml"]) == (data_root(),)
+    assert find_collections([tmp_path / "catalog" / "books" / "scenario.yaml"]) == (find_data_root(),)

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from scenario_kit.catalog import Catalog, data_root
+from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.cli import run
-from scenario_kit.lint import lint_text, without_following
+from scenario_kit.lint import drop_consequential, lint_text
 from scenario_kit.lint.fix import fix_file
 from scenario_kit.load import LocatedFinding
 from scenario_kit.load.document import parse
 from scenario_kit.model import Finding, Severity
 
-SCENARIOS = data_root() / "catalog" / "scenarios"
+SCENARIOS = find_data_root() / "catalog" / "scenarios"
 CATALOG = Catalog()
 
 
@@ -37,7 +37,7 @@ def test_a_slip_of_a_letter_is_one_error(name: str) -> None:
     path = SCENARIOS / name / "scenario.yaml"
     many = {}
     for place, text in slips(path.read_text()):
-        found = without_following(lint_text(text, path, CATALOG))
+        found = drop_consequential(lint_text(text, path, CATALOG))
         if sum(f.severity == Severity.ERROR for f in found) > 1:
             many[place] = [(f.code, f.message) for f in found]
     assert many == {}
@@ -59,12 +59,12 @@ def finding(code: str, message: str = "", severity: Severity = Severity.ERROR) -
     ],
 )
 def test_what_follows_is_left_out(codes: list[str], shown: list[str]) -> None:
-    assert [f.code for f in without_following([LocatedFinding(finding(code)) for code in codes])] == shown
+    assert [f.code for f in drop_consequential([LocatedFinding(finding(code)) for code in codes])] == shown
 
 
 def test_a_warning_hides_no_error() -> None:
     warning = finding("SK114", severity=Severity.WARNING)
-    assert [f.code for f in without_following([LocatedFinding(warning), LocatedFinding(finding("SK116"))])] == [
+    assert [f.code for f in drop_consequential([LocatedFinding(warning), LocatedFinding(finding("SK116"))])] == [
         "SK114",
         "SK116",
     ]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lint.bounds import bounds_of, foregone
+from scenario_kit.lint.bounds import compute_bounds, find_constant_comparisons
 from scenario_kit.load import promql
 from tests.lint.test_claims import patching, said
 from tests.lint.test_truth_rules import scenario
@@ -40,7 +40,7 @@ Spec = dict[str, Any]
     ],
 )
 def test_the_bounds_of_an_expression(expr: str, low: float, high: float, sure: bool) -> None:
-    assert bounds_of(promql.parsed(expr))[:3] == (low, high, sure)
+    assert compute_bounds(promql.parse_expression(expr))[:3] == (low, high, sure)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_the_bounds_of_an_expression(expr: str, low: float, high: float, sure: b
     ],
 )
 def test_a_comparison_that_has_one_answer(expr: str, told: int) -> None:
-    assert len(foregone(expr)) == told
+    assert len(find_constant_comparisons(expr)) == told
 
 
 def query(expr: str, how: str = "AtLeast", value: int = 1, **more: Any) -> Spec:

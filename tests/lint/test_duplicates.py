@@ -13,11 +13,11 @@ import yaml
 from scenario_kit.catalog import Catalog
 from scenario_kit.draft import Answers, draft
 from scenario_kit.lint import lint_file, lint_files
-from scenario_kit.lint.similarity_index import IndexEntry, Shelf, entry_of, fingerprint
+from scenario_kit.lint.similarity_index import IndexEntry, Shelf, build_entry, take_fingerprint
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Finding, Scenario
-from scenario_kit.render.applicability import fits, offers
-from scenario_kit.render.golden import objects_for
+from scenario_kit.render.applicability import find_offers, fits
+from scenario_kit.render.golden import render_objects_for
 from tests.lint.test_rules import base
 
 CATALOG = Catalog(merging=True)
@@ -220,11 +220,11 @@ def test_files_that_are_given_are_compared_with_each_other(tmp_path: Path) -> No
     ],
 )
 def test_the_fingerprint_is_about_what_happens(change: dict[str, Any], same: bool, tmp_path: Path) -> None:
-    before = fingerprint(loaded(put(base(), tmp_path / "a", "x")), CATALOG)
+    before = take_fingerprint(loaded(put(base(), tmp_path / "a", "x")), CATALOG)
     document = base()
     document["spec"]["faults"][0] |= change.pop("fault", {})
 
-    after = fingerprint(loaded(put(document, tmp_path / "b", "x", **change)), CATALOG)
+    after = take_fingerprint(loaded(put(document, tmp_path / "b", "x", **change)), CATALOG)
 
     assert (before == after) is same
 
@@ -232,10 +232,10 @@ def test_the_fingerprint_is_about_what_happens(change: dict[str, Any], same: boo
 def test_parameters_that_a_fault_has_anyway_make_no_difference(tmp_path: Path) -> None:
     document = base()
     document["spec"]["faults"] = [{"name": "x", "type": "host-port-conflict", "target": "Deployment/cart"}]
-    plain = entry_of(tmp_path, loaded(put(document, tmp_path / "a", "x")), CATALOG)
+    plain = build_entry(tmp_path, loaded(put(document, tmp_path / "a", "x")), CATALOG)
     document["spec"]["faults"][0]["parameters"] = {"hostPort": 19100}
 
-    assert entry_of(tmp_path, loaded(put(document, tmp_path / "b", "x")), CATALOG).fingerprint == plain.fingerprint
+    assert build_entry(tmp_path, loaded(put(document, tmp_path / "b", "x")), CATALOG).fingerprint == plain.fingerprint
 
 
 def entries(count: int) -> list[IndexEntry]:
@@ -284,19 +284,19 @@ def drafts(fault_names: list[str], folder: Path) -> list[IndexEntry]:
             fault_type = CATALOG.fault(name)
             if not fits(fault_type, known):
                 continue
-            found = offers(fault_type, known, objects_for(fault_type, known, CATALOG))
+            found = find_offers(fault_type, known, render_objects_for(fault_type, known, CATALOG))
             for offer in islice(found, 2):
                 written = draft(Answers(app, version, offer.target, name, author="Ada"), CATALOG)
                 path = folder / app / written.name / "scenario.yaml"
                 path.parent.mkdir(parents=True)
                 path.write_text(written.text)
-                made.append(entry_of(path, loaded(path), CATALOG))
+                made.append(build_entry(path, loaded(path), CATALOG))
     return made
 
 
 def test_drafts_of_other_faults_or_targets_are_not_near_each_other_nor_anything_shipped(tmp_path: Path) -> None:
     """All pairs: what a fault's own text says is no likeness. A draft of what is shipped already may be near that."""
-    own = [entry_of(path, load_scenario(path).scenario, CATALOG) for path in CATALOG.scenarios()]
+    own = [build_entry(path, load_scenario(path).scenario, CATALOG) for path in CATALOG.scenarios()]
     made = drafts(CATALOG.faults()[::8], tmp_path)
     shelf = Shelf([*own, *made])
 
@@ -339,7 +339,7 @@ def test_copied_texts_are_near_where_the_same_breaks(fault: dict[str, Any], near
     document["spec"]["faults"][0] |= fault
     other = put(document, tmp_path, "other")
 
-    shelf = Shelf([entry_of(path, loaded(path), CATALOG) for path in (one, other)])
+    shelf = Shelf([build_entry(path, loaded(path), CATALOG) for path in (one, other)])
 
     assert bool(shelf.near(shelf.entries[0])) is near
 

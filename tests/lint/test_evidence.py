@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from scenario_kit.catalog import Catalog, data_root
-from scenario_kit.catalog.evidence import evidence_of, write_evidence
+from scenario_kit.catalog import Catalog, find_data_root
+from scenario_kit.catalog.evidence import read_evidence, write_evidence
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint import lint_file
 from scenario_kit.load import load_scenario
@@ -23,7 +23,7 @@ NAME = "product-catalog-wrong-target-port"
 def scenario(tmp_path: Path) -> Path:
     """A copy of a scenario of the catalogue, with evidence of what it is now."""
     path = tmp_path / "scenarios" / NAME / "scenario.yaml"
-    shutil.copytree(data_root() / "catalog" / "scenarios" / NAME, path.parent)
+    shutil.copytree(find_data_root() / "catalog" / "scenarios" / NAME, path.parent)
     digest = resolve(load_scenario(path).scenario, CATALOG, "anywhere", users=7).digest
     write_evidence(path, evidence(digest))
     return path
@@ -76,7 +76,7 @@ def test_what_is_no_evidence_is_an_error(scenario: Path, text: str) -> None:
 
     assert [(f.code, f.severity) for f in found] == [("SK607", Severity.ERROR)]
     with pytest.raises(AuthoringError):
-        evidence_of(scenario)
+        read_evidence(scenario)
 
 
 def test_a_fault_that_cannot_be_found_is_told_by_its_own_rule_alone(scenario: Path) -> None:
@@ -86,9 +86,9 @@ def test_a_fault_that_cannot_be_found_is_told_by_its_own_rule_alone(scenario: Pa
 
 
 def test_what_is_written_is_read_back(scenario: Path) -> None:
-    found = evidence_of(scenario)
+    found = read_evidence(scenario)
     assert found is not None
     assert found.n == 5
     assert json.loads(scenario.with_name("evidence.json").read_text())["schemaVersion"] == 1
     scenario.with_name("evidence.json").unlink()
-    assert evidence_of(scenario) is None
+    assert read_evidence(scenario) is None

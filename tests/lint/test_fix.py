@@ -9,21 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from scenario_kit.catalog import Catalog, data_root
+from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.errors import UsageError
 from scenario_kit.lint import RULES, lint_text
-from scenario_kit.lint.fix import difference, fix_file, fixed, write
-from scenario_kit.lint.suppression import latest, today
+from scenario_kit.lint.fix import fix_file, fix_text, format_diff, write
+from scenario_kit.lint.suppression import find_latest_month, get_today
 from scenario_kit.load import LocatedFinding
 from scenario_kit.load.document import parse
-from scenario_kit.load.edit import Drop, Edit, Put, Rename, edited
+from scenario_kit.load.edit import Drop, Edit, Put, Rename, apply_edits
 from scenario_kit.model import Finding, Severity
 from tests.lint import policy_violations
 
 CATALOG = Catalog()
 MERGING = Catalog(merging=True)
 NAME = "product-catalog-wrong-target-port"
-TEXT = (data_root() / "catalog" / "scenarios" / NAME / "scenario.yaml").read_text()
+TEXT = (find_data_root() / "catalog" / "scenarios" / NAME / "scenario.yaml").read_text()
 #: Comments where edits could lose them.
 NOTED = "# head\n" + TEXT.replace("  faults:\n", "  # what breaks\n  faults:  # one\n") + "# tail\n"
 SPEC = ("spec",)
@@ -81,10 +81,10 @@ def test_the_file_is_clean_before() -> None:
 
 @pytest.mark.parametrize(("code", "edit"), RESTORED, ids=lambda value: value if isinstance(value, str) else "")
 def test_a_violation_is_corrected_and_nothing_else_changes(code: str, edit: Edit) -> None:
-    wrong = edited(NOTED, [edit])
+    wrong = apply_edits(NOTED, [edit])
     assert code in codes(study(wrong))
 
-    result = fixed(wrong, study)
+    result = fix_text(wrong, study)
 
     assert result.left == ()
     assert code in {finding.code for finding in result.corrected}
@@ -92,7 +92,7 @@ def test_a_violation_is_corrected_and_nothing_else_changes(code: str, edit: Edit
     assert comments(result.text) == comments(NOTED)
     changed = [line for line in result.text.splitlines() if line not in NOTED.splitlines()]
     assert len(changed) <= 1, changed
-    assert fixed(result.text, study).text == result.text
+    assert fix_text(result.text, study).text == result.text
 
 
 def comments(text: str) -> list[str]:
@@ -112,21 +112,21 @@ def test_what_kubectl_would_read_otherwise_is_put_in_quotes(spelled: str, said: 
     """The field `on` of alerts stays: the schema in the cluster knows how kubectl spells it."""
     text = NOTED.replace("\nspec:", f"\n  labels: {spelled}\nspec:", 1)
     assert said in [m.finding.message for m in study(text) if m.finding.code == "SK140"]
-    result = fixed(text, study)
+    result = fix_text(text, study)
     assert result.left == ()
     assert result.text == NOTED.replace("\nspec:", f"\n  labels: {right}\nspec:", 1)
 
 
 def test_a_number_that_kubectl_reads_otherwise_is_for_its_author() -> None:
     """Who writes 0480 may mean either."""
-    result = fixed(NOTED.replace("withinSeconds: 480", "withinSeconds: 0600", 1), study)
+    result = fix_text(NOTED.replace("withinSeconds: 480", "withinSeconds: 0600", 1), study)
     assert [(f.code, f.fix) for f in result.left] == [("SK140", "write the number that is meant: 600 or 384")]
 
 
 def test_a_name_becomes_kebab_case_with_what_refers_to_it() -> None:
     wrong = NOTED.replace("catalog-port", "Catalog_Port")
 
-    result = fixed(wrong, study)
+    result = fix_text(wrong, study)
 
     assert result.left == ()
     assert {finding.code for finding in result.corrected} >= {"SK106"}
@@ -134,10 +134,10 @@ def test_a_name_becomes_kebab_case_with_what_refers_to_it() -> None:
 
 
 def test_an_unsupported_domain_becomes_the_one_that_there_is() -> None:
-    wrong = edited(NOTED, [Put((*SPEC, "domain"), "finops")])
+    wrong = apply_edits(NOTED, [Put((*SPEC, "domain"), "finops")])
     assert codes(study(wrong)) == {"SK604"}
 
-    assert fixed(wrong, study).text == edited(NOTED, [Put((*SPEC, "domain"), "sre")])
+    assert fix_text(wrong, study).text == apply_edits(NOTED, [Put((*SPEC, "domain"), "sre")])
 
 
 def test_a_decoy_that_is_a_solution_goes() -> None:
@@ -145,7 +145,7 @@ def test_a_decoy_that_is_a_solution_goes() -> None:
     wrong = NOTED.replace("  decoys:\n", f"  decoys:\n  - name: again\n    description: x\n{solution}\n", 1)
     assert codes(study(wrong)) == {"SK433"}
 
-    assert fixed(wrong, study).text == NOTED
+    assert fix_text(wrong, study).text == NOTED
 
 
 def test_a_decoy_that_does_more_than_a_solution_is_none() -> None:
@@ -156,21 +156,21 @@ def test_a_decoy_that_does_more_than_a_solution_is_none() -> None:
 
 
 def test_a_decoy_may_not_be_a_solution_that_comes_with_the_fault_either() -> None:
-    text = (data_root() / "catalog" / "scenarios" / "basket-lost-its-seat" / "scenario.yaml").read_text()
+    text = (find_data_root() / "catalog" / "scenarios" / "basket-lost-its-seat" / "scenario.yaml").read_text()
     decoy = "  - {name: again, description: x, changes: [{delete: {target: Deployment/batch-mgfgb}}]}\n"
     assert codes(study(text + decoy)) - codes(study(text)) == {"SK433"}
 
 
 def test_only_the_ended_suppression_goes() -> None:
-    alive = {"code": "SK432", "reason": "nobody would try anything", "until": latest(today())}
-    plain = edited(NOTED, [Drop((*SPEC, "decoys"))])
-    wrong = edited(plain, [Put((*SPEC, "suppress"), [OLD, alive])])
+    alive = {"code": "SK432", "reason": "nobody would try anything", "until": find_latest_month(get_today())}
+    plain = apply_edits(NOTED, [Drop((*SPEC, "decoys"))])
+    wrong = apply_edits(plain, [Put((*SPEC, "suppress"), [OLD, alive])])
 
-    assert fixed(wrong, study).text == edited(plain, [Put((*SPEC, "suppress"), [alive])])
+    assert fix_text(wrong, study).text == apply_edits(plain, [Put((*SPEC, "suppress"), [alive])])
 
 
 def test_one_mistake_after_another_comes_to_light() -> None:
-    wrong = edited(
+    wrong = apply_edits(
         NOTED,
         [
             Put(("kind",), "Scenaro"),
@@ -181,15 +181,15 @@ def test_one_mistake_after_another_comes_to_light() -> None:
         ],
     )
 
-    result = fixed(wrong, study)
+    result = fix_text(wrong, study)
 
     assert (result.text, result.left) == (NOTED, ())
 
 
 def test_what_has_several_answers_is_left() -> None:
-    wrong = edited(NOTED, [Put((*SPEC, "title"), "TODO"), Put((*ALERT, "name"), "Nonsense")])
+    wrong = apply_edits(NOTED, [Put((*SPEC, "title"), "TODO"), Put((*ALERT, "name"), "Nonsense")])
 
-    result = fixed(wrong, study)
+    result = fix_text(wrong, study)
 
     assert result.text == wrong
     assert {finding.code for finding in result.left} >= {"SK602", "SK113"}
@@ -200,7 +200,7 @@ def test_an_edit_that_makes_something_worse_is_dropped() -> None:
         one = [] if "a: 2" in text else [LocatedFinding(found("SK110"), (Put(("a",), 2),))]
         return [*one, *([LocatedFinding(found("SK405"))] if "a: 2" in text else [])]
 
-    assert fixed("a: 1\n", worse).text == "a: 1\n"
+    assert fix_text("a: 1\n", worse).text == "a: 1\n"
 
 
 def test_edits_that_undo_each_other_end() -> None:
@@ -208,7 +208,7 @@ def test_edits_that_undo_each_other_end() -> None:
         code, value = ("SK110", 2) if "a: 1" in text else ("SK112", 1)
         return [LocatedFinding(found(code), (Put(("a",), value),))]
 
-    assert fixed("a: 1\n", circular).text == "a: 1\n"
+    assert fix_text("a: 1\n", circular).text == "a: 1\n"
 
 
 def found(code: str) -> Finding:
@@ -231,7 +231,7 @@ CHECKS: dict[str, tuple[dict[str, object], str]] = {
 def test_a_check_that_looks_elsewhere_is_corrected(code: str) -> None:
     check, right = CHECKS[code]
 
-    result = fixed(edited(NOTED, [Put((*SPEC, "expect", "checks"), [check])]), study)
+    result = fix_text(apply_edits(NOTED, [Put((*SPEC, "expect", "checks"), [check])]), study)
 
     assert {finding.code for finding in result.corrected} == {code}
     assert result.left == ()
@@ -253,7 +253,7 @@ def test_the_pages_tell_of_every_repair_that_is_tested() -> None:
 @pytest.fixture
 def wrong(tmp_path: Path) -> Path:
     path = tmp_path / "scenario.yaml"
-    path.write_text(edited(NOTED, [Put((*FAULT, "type"), "service-target-port-wrnog")]))
+    path.write_text(apply_edits(NOTED, [Put((*FAULT, "type"), "service-target-port-wrnog")]))
     return path
 
 
@@ -309,7 +309,7 @@ def test_what_cannot_be_read_is_left(tmp_path: Path, data: bytes) -> None:
 
 
 def test_the_difference_names_the_file_and_the_line(wrong: Path) -> None:
-    lines = difference(fix_file(wrong, CATALOG)).splitlines()
+    lines = format_diff(fix_file(wrong, CATALOG)).splitlines()
 
     assert lines[:2] == [f"--- {wrong}", f"+++ {wrong}"]
     assert [line for line in lines[2:] if line[0] in "+-"] == [
@@ -327,7 +327,7 @@ def slip(seed: int) -> tuple[Path, str]:
     value = texts[place]
     at = choose.randrange(len(value))
     wrong = value[:at] + choose.choice(["", 2 * value[at], "x"]) + value[at + 1 :]
-    return path, edited(path.read_text(), [Put(place, wrong)])
+    return path, apply_edits(path.read_text(), [Put(place, wrong)])
 
 
 @pytest.mark.parametrize("seed", range(24))
@@ -335,9 +335,9 @@ def test_a_slip_of_the_pen_is_never_made_worse(seed: int) -> None:
     path, wrong = slip(seed)
     before = lint_text(wrong, path, CATALOG)
 
-    result = fixed(wrong, lambda text: lint_text(text, path, CATALOG))
+    result = fix_text(wrong, lambda text: lint_text(text, path, CATALOG))
 
     assert len(result.left) <= len(before)
     assert bool(result.corrected) == (result.text != wrong)
     assert comments(result.text) == comments(wrong)
-    assert fixed(result.text, lambda text: lint_text(text, path, CATALOG)).text == result.text
+    assert fix_text(result.text, lambda text: lint_text(text, path, CATALOG)).text == result.text

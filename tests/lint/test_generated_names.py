@@ -7,7 +7,7 @@ import pytest
 from scenario_kit.catalog import Catalog
 from scenario_kit.draft import Answers, draft
 from scenario_kit.lint import lint_text
-from scenario_kit.lint.fix import fixed
+from scenario_kit.lint.fix import fix_text
 from scenario_kit.load import LocatedFinding
 
 CATALOG = Catalog(merging=True)
@@ -36,7 +36,7 @@ def test_a_drawn_name_of_another_scenario_is_told_and_corrected(fault, target, c
     told = study(text)
     assert {mistake.finding.code for mistake in told} == {code}
     assert all(f"write `{prefix}-" in mistake.finding.fix for mistake in told)
-    result = fixed(text, study)
+    result = fix_text(text, study)
     assert {finding.code for finding in result.corrected} == {code}
     assert result.left == ()
     assert study(result.text) == []
@@ -48,4 +48,4 @@ def test_what_is_no_drawn_name_is_left_to_the_author():
     wrong = text.replace(old, old.replace(old.split("name: ")[1].split(",")[0], "setup"))
     (told,) = study(wrong, "former")
     assert told.finding.fix == "drop the change, or change what the fault changed"
-    assert fixed(wrong, lambda text: study(text, "former")).corrected == ()
+    assert fix_text(wrong, lambda text: study(text, "former")).corrected == ()

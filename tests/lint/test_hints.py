@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lint.needless import ObjectSurroundings, needless
-from scenario_kit.lint.needless.foreign_objects import abroad
-from scenario_kit.lint.simulation import staged
+from scenario_kit.lint.needless import ObjectSurroundings, find_needless
+from scenario_kit.lint.needless.foreign_objects import find_foreign_writes
+from scenario_kit.lint.simulation import build_stage
 from scenario_kit.model import App, Change, Object
 
 APP = App.from_json(
@@ -59,7 +59,9 @@ def judged(obj: Object, *others: Object) -> list[str]:
     """The reasons for what is needless in an object; one that the app has is as it was before."""
     was = next((o for o in BEFORE if _name(o) == _name(obj)), None)
     now = (*(o for o in BEFORE if _name(o) != _name(obj)), obj, *others)
-    return [found.reason for found in needless(obj, was, ObjectSurroundings(APP, BEFORE, now), created=was is None)]
+    return [
+        found.reason for found in find_needless(obj, was, ObjectSurroundings(APP, BEFORE, now), created=was is None)
+    ]
 
 
 def _name(obj: Object) -> tuple[str, str]:
@@ -174,8 +176,8 @@ def patched(target: str, type_: str, patch: Any) -> dict[str, Any]:
 
 
 def said_abroad(change: dict[str, Any]) -> list[str]:
-    stage = staged(("changes",), APP, BEFORE, [Change.from_json(change)])
-    return [found.reason for _, found in abroad(stage, ObjectSurroundings(APP, BEFORE, stage.after))]
+    stage = build_stage(("changes",), APP, BEFORE, [Change.from_json(change)])
+    return [found.reason for _, found in find_foreign_writes(stage, ObjectSurroundings(APP, BEFORE, stage.after))]
 
 
 @pytest.mark.parametrize(

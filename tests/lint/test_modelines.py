@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from scenario_kit.catalog import Catalog, data_root
+from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.lint import lint_file
 from scenario_kit.lint.fix import fix_file
-from scenario_kit.load.modeline import modeline, with_schema
+from scenario_kit.load.modeline import find_modeline, replace_schema
 
 CATALOG = Catalog()
-SCENARIO = data_root() / "catalog" / "scenarios" / "product-catalog-wrong-target-port" / "scenario.yaml"
-FAULT = data_root() / "catalog" / "faults" / "service-target-port-wrong" / "fault.yaml"
-APP = data_root() / "catalog" / "apps" / "otel-demo" / "app.yaml"
-PACK = data_root() / "catalog" / "alerts" / "default.yaml"
+SCENARIO = find_data_root() / "catalog" / "scenarios" / "product-catalog-wrong-target-port" / "scenario.yaml"
+FAULT = find_data_root() / "catalog" / "faults" / "service-target-port-wrong" / "fault.yaml"
+APP = find_data_root() / "catalog" / "apps" / "otel-demo" / "app.yaml"
+PACK = find_data_root() / "catalog" / "alerts" / "default.yaml"
 HEAD = "# yaml-language-server: $schema="
 LOST = "../lost/scenario.schema.json"
 
@@ -25,7 +25,7 @@ def written(folder: Path, schema: str, source: Path = SCENARIO, *, place: str = 
     path = folder / place / source.parent.name / source.name
     path.parent.mkdir(parents=True)
     text = source.read_text()
-    path.write_text(with_schema(text, schema) if modeline(text) else f"{HEAD}{schema}\n{text}")
+    path.write_text(replace_schema(text, schema) if find_modeline(text) else f"{HEAD}{schema}\n{text}")
     return path
 
 
@@ -105,6 +105,6 @@ def test_without_a_schema_above_nothing_is_said(tmp_path: Path) -> None:
     ],
 )
 def test_the_comment_stands_above_the_content(text: str, schema: str | None) -> None:
-    found = modeline(text)
+    found = find_modeline(text)
     assert (found.schema if found else None) == schema
-    assert with_schema(text, "b.json") == (text.replace(schema, "b.json", 1) if schema else text)
+    assert replace_schema(text, "b.json") == (text.replace(schema, "b.json", 1) if schema else text)

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 import yaml
 
-from scenario_kit.catalog import Catalog, data_root
+from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.lint import lint_file
 from scenario_kit.lint.fix import fix_file
-from scenario_kit.lint.promql import alternatives, comparisons, durations, matchers, numbers
+from scenario_kit.lint.promql import list_comparisons, list_durations, list_matchers, list_numbers, split_alternatives
 from scenario_kit.model import Finding
 from tests.lint.test_truth_rules import CATALOG, Spec, scenario
 from tests.lint.truth_violations import PACKS, own_fault, own_pack
 
-PACK_FILES = sorted((data_root() / "catalog" / "alerts").glob("*.yaml"))
+PACK_FILES = sorted((find_data_root() / "catalog" / "alerts").glob("*.yaml"))
 
 
 def pack(rules: list[dict[str, Any]], folder: Path, tested: bool = True, **more: Any) -> Path:
@@ -289,13 +289,13 @@ def test_queries_of_a_fault_type(expr: str, code: str, tmp_path: Path) -> None:
 
 
 def test_parts_of_expressions() -> None:
-    assert [m[:3] for m in matchers("""a{b="c", d!~'e|f'} == 1""")] == [("b", "=", "c"), ("d", "!~", "e|f")]
-    assert {(c.operator, c.number) for c in comparisons("0.5 < a and b >= -2")} == {(">", 0.5), (">=", -2.0)}
-    assert numbers("histogram_quantile(0.95, a) > 15") == {0.95, 15.0}
-    assert durations("max_over_time(rate(a[2m] offset 1h)[10m:30s])") == {120.0, 600.0, 30.0, 3600.0}
-    assert alternatives(r"a|b(c|d)|[e|f]|g\|h") == ["a", "b(c|d)", "[e|f]", r"g\|h"]
+    assert [m[:3] for m in list_matchers("""a{b="c", d!~'e|f'} == 1""")] == [("b", "=", "c"), ("d", "!~", "e|f")]
+    assert {(c.operator, c.number) for c in list_comparisons("0.5 < a and b >= -2")} == {(">", 0.5), (">=", -2.0)}
+    assert list_numbers("histogram_quantile(0.95, a) > 15") == {0.95, 15.0}
+    assert list_durations("max_over_time(rate(a[2m] offset 1h)[10m:30s])") == {120.0, 600.0, 30.0, 3600.0}
+    assert split_alternatives(r"a|b(c|d)|[e|f]|g\|h") == ["a", "b(c|d)", "[e|f]", r"g\|h"]
 
 
 def test_every_pack_of_the_catalogue_has_tests() -> None:
     for name in Catalog().alert_packs():
-        assert (data_root() / "catalog" / "alerts" / "tests" / f"{name}.yaml").is_file()
+        assert (find_data_root() / "catalog" / "alerts" / "tests" / f"{name}.yaml").is_file()

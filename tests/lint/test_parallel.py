@@ -4,11 +4,11 @@ import shutil
 
 import pytest
 
-from scenario_kit.catalog import Catalog, data_root
+from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.errors import UsageError
 from scenario_kit.lint import lint_files, parallel
 
-SHIPPED = data_root() / "catalog" / "scenarios" / "cart-scaled-to-zero"
+SHIPPED = find_data_root() / "catalog" / "scenarios" / "cart-scaled-to-zero"
 
 
 @pytest.fixture

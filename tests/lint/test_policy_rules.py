@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from scenario_kit.catalog import Catalog, data_root
-from scenario_kit.lint import RULES, lint_file, lint_files, lint_text, lintable
-from scenario_kit.lint.fix import fixed
+from scenario_kit.catalog import Catalog, find_data_root
+from scenario_kit.lint import RULES, lint_file, lint_files, lint_text, list_lintable
+from scenario_kit.lint.fix import fix_text
 from scenario_kit.lint.place import Place
-from scenario_kit.lint.suppression import latest, today
+from scenario_kit.lint.suppression import find_latest_month, get_today
 from scenario_kit.load import LocatedFinding
-from scenario_kit.load.edit import Drop, Put, edited
+from scenario_kit.load.edit import Drop, Put, apply_edits
 from scenario_kit.model import Finding
 from tests.lint import policy_violations as given
 from tests.lint import truth_violations
@@ -52,7 +52,7 @@ def study_fault(text: str) -> list[LocatedFinding]:
 
 
 def test_good_entries_have_no_findings(own: Path) -> None:
-    files = lintable([own])
+    files = list_lintable([own])
 
     assert sorted(path.name for path in files) == ["app.yaml", "fault.yaml", "few.yaml"]
     assert lint_files(files, CATALOG) == []
@@ -60,7 +60,7 @@ def test_good_entries_have_no_findings(own: Path) -> None:
 
 @pytest.mark.parametrize("code", sorted(given.FAULTS))
 def test_a_violation_of_a_fault_is_found_and_nothing_else(code: str) -> None:
-    wrong = edited(given.FAULT, given.FAULTS[code])
+    wrong = apply_edits(given.FAULT, given.FAULTS[code])
 
     found = [mistake.finding for mistake in study_fault(wrong)]
 
@@ -70,9 +70,9 @@ def test_a_violation_of_a_fault_is_found_and_nothing_else(code: str) -> None:
 
 @pytest.mark.parametrize("code", given.REPAIRED)
 def test_a_violation_of_a_fault_is_corrected_and_nothing_else_changes(code: str) -> None:
-    wrong = edited(given.FAULT, given.FAULTS[code])
+    wrong = apply_edits(given.FAULT, given.FAULTS[code])
 
-    result = fixed(wrong, study_fault)
+    result = fix_text(wrong, study_fault)
 
     assert result.left == ()
     assert {f.code for f in result.corrected} == {code}
@@ -102,7 +102,7 @@ def test_a_violation_of_an_app_is_found_and_nothing_else(code: str, tmp_path: Pa
 
 @pytest.mark.parametrize("code", sorted(given.APP_EDITS))
 def test_a_violation_of_a_definition_is_found_and_nothing_else(code: str, own: Path) -> None:
-    found = lint_text(edited(given.APP, given.APP_EDITS[code]), own / "catalog/apps/little/app.yaml", CATALOG)
+    found = lint_text(apply_edits(given.APP, given.APP_EDITS[code]), own / "catalog/apps/little/app.yaml", CATALOG)
 
     assert {mistake.finding.code for mistake in found} == {code}
 
@@ -120,7 +120,7 @@ def test_a_component_that_an_app_does_not_have_is_corrected(own: Path, place: Pl
     def tried(text: str) -> list[LocatedFinding]:
         return lint_text(text, own / "catalog/apps/little/app.yaml", CATALOG)
 
-    result = fixed(edited(given.APP, [Put(place, value)]), tried)
+    result = fix_text(apply_edits(given.APP, [Put(place, value)]), tried)
     assert (result.left, {f.code for f in result.corrected}) == ((), {"SK139"})
     assert "webb" not in result.text
 
@@ -146,14 +146,14 @@ def test_a_component_that_an_app_does_not_have_is_corrected(own: Path, place: Pl
 )
 def test_what_an_app_says_of_its_manifests_is_in_them(own: Path, place: Place, value: object, said: str | None) -> None:
     whole = place if place[0] == "alertPacks" else ("versions", "1.0", *place)
-    found = lint_text(edited(given.APP, [Put(whole, value)]), own / "catalog/apps/little/app.yaml", CATALOG)
+    found = lint_text(apply_edits(given.APP, [Put(whole, value)]), own / "catalog/apps/little/app.yaml", CATALOG)
 
     assert [(m.finding.code, m.finding.message) for m in found] == ([("SK139", said)] if said else [])
 
 
 @pytest.mark.parametrize("code", sorted(given.PACKS))
 def test_a_violation_of_a_pack_is_found_and_nothing_else(code: str, own: Path) -> None:
-    found = lint_text(edited(given.PACK, given.PACKS[code]), own / "catalog/alerts/few.yaml", CATALOG)
+    found = lint_text(apply_edits(given.PACK, given.PACKS[code]), own / "catalog/alerts/few.yaml", CATALOG)
 
     assert {mistake.finding.code for mistake in found} == {code}
 
@@ -200,27 +200,27 @@ def test_an_option_that_declares_its_privilege_is_allowed(tmp_path: Path) -> Non
     assert codes(lint_file(definition, CATALOG)) == {"SK202"}
 
     needs = {"true": ["node-access"]}
-    definition.write_text(edited(given.APP, [Put(("options", "properties", "agent", "x-requires"), needs)]))
+    definition.write_text(apply_edits(given.APP, [Put(("options", "properties", "agent", "x-requires"), needs)]))
 
     assert lint_file(definition, CATALOG) == []
 
 
 def test_a_scenario_in_a_namespace_that_solvers_read_is_found_and_corrected() -> None:
-    path = data_root() / "catalog" / "scenarios" / "product-catalog-wrong-target-port" / "scenario.yaml"
+    path = find_data_root() / "catalog" / "scenarios" / "product-catalog-wrong-target-port" / "scenario.yaml"
     text = path.read_text()
-    wrong = edited(text, [Put(("metadata", "namespace"), "otel-demo")])
+    wrong = apply_edits(text, [Put(("metadata", "namespace"), "otel-demo")])
     assert {m.finding.code for m in lint_text(wrong, path, CATALOG)} == {"SK212"}
 
-    assert fixed(wrong, lambda tried: lint_text(tried, path, CATALOG)).text == text
+    assert fix_text(wrong, lambda tried: lint_text(tried, path, CATALOG)).text == text
 
 
 def test_a_merged_scenario_without_its_canary_gets_it() -> None:
-    path = data_root() / "catalog" / "scenarios" / "product-catalog-wrong-target-port" / "scenario.yaml"
+    path = find_data_root() / "catalog" / "scenarios" / "product-catalog-wrong-target-port" / "scenario.yaml"
     text = path.read_text()
-    wrong = edited(text, [Drop(("metadata", "annotations"))])
+    wrong = apply_edits(text, [Drop(("metadata", "annotations"))])
     assert {m.finding.code for m in lint_text(wrong, path, CATALOG)} == {"SK218"}
 
-    assert fixed(wrong, lambda tried: lint_text(tried, path, CATALOG)).text == text
+    assert fix_text(wrong, lambda tried: lint_text(tried, path, CATALOG)).text == text
 
 
 @pytest.mark.parametrize("name", ["flood.py", "faults.sh"])
@@ -257,17 +257,19 @@ def test_a_program_beside_a_fault_is_found(tmp_path: Path) -> None:
 
 
 def test_an_experiment_on_one_of_many_pods_hits_all_of_them() -> None:
-    path = data_root() / "catalog" / "faults" / "pod-failure" / "fault.yaml"
+    path = find_data_root() / "catalog" / "faults" / "pod-failure" / "fault.yaml"
     text = path.read_text()
     wrong = text.replace("mode: all", "mode: one")
     assert "SK214" in {m.finding.code for m in lint_text(wrong, path, CATALOG)}
 
-    assert fixed(wrong, lambda tried: lint_text(tried, path, CATALOG)).text == text
+    assert fix_text(wrong, lambda tried: lint_text(tried, path, CATALOG)).text == text
 
 
 def test_a_suppression_of_nothing_is_stale(tmp_path: Path) -> None:
     document = base()
-    document["spec"]["suppress"] = [{"code": "SK432", "reason": "there was none", "until": latest(today())}]
+    document["spec"]["suppress"] = [
+        {"code": "SK432", "reason": "there was none", "until": find_latest_month(get_today())}
+    ]
 
     found = lint_file(write(document, tmp_path), CATALOG)
 
@@ -292,7 +294,7 @@ HOOK = {"exec": {"command": ["/bin/true"]}}
 def test_what_only_a_real_container_acts_on_is_declared(pod: dict[str, object], field: str) -> None:
     good = CATALOG.fault_path("deployment-scaled-to-zero").read_text()
     patch = {"target": "{{ target }}", "type": "Strategic", "patch": {"spec": {"template": {"spec": pod}}}}
-    found = [m.finding for m in study_fault(edited(good, [Put(("changes", 1), {"patch": patch})]))]
+    found = [m.finding for m in study_fault(apply_edits(good, [Put(("changes", 1), {"patch": patch})]))]
 
     told = [f.message for f in found if f.code == "SK209"]
     assert [field in message and "'real-data-plane'" in message for message in told] == ([True] if field else [])

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.catalog.alerts import duration_seconds, rules_of
+from scenario_kit.catalog.alerts import parse_duration, parse_rules
 from scenario_kit.lint import lint_file
 from scenario_kit.lint.fix import fix_file
 from scenario_kit.model import AlertRule
@@ -201,17 +201,17 @@ def test_the_tests_of_a_pack_are_judged_with_it(tmp_path: Path, capsys: pytest.C
     ("text", "seconds"), [("0", 0), ("0s", 0), ("0m", 0), ("90s", 90), ("1h30m", 5400), ("1d", 86400), ("250ms", 0.25)]
 )
 def test_durations(text: str, seconds: float) -> None:
-    assert duration_seconds(text) == seconds
+    assert parse_duration(text) == seconds
 
 
 @pytest.mark.parametrize("text", ["", "5", "1.5m", "5 m", "-1m", 5, None])
 def test_what_is_no_duration(text: Any) -> None:
     with pytest.raises(ValueError, match="is not a duration"):
-        duration_seconds(text)
+        parse_duration(text)
 
 
 def test_a_rule_that_cannot_be_read_names_its_cause() -> None:
     from scenario_kit.errors import AuthoringError
 
     with pytest.raises(AuthoringError, match="labels or an offset"):
-        rules_of("own", Path("own.yaml"), group({"record": "a", "expr": "b"}, alert(expr='a{x="y"}')))
+        parse_rules("own", Path("own.yaml"), group({"record": "a", "expr": "b"}, alert(expr='a{x="y"}')))

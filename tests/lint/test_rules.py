@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from scenario_kit.catalog import Catalog, data_root
+from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.lint import RULES, lint_file
 from scenario_kit.load.document import read_document
 from scenario_kit.model import Finding, Severity
@@ -19,8 +19,8 @@ from tests.lint import policy_violations, truth_violations
 
 Spec = dict[str, Any]
 CATALOG = Catalog(merging=True)
-BASE = data_root() / "catalog" / "scenarios" / "product-catalog-wrong-target-port" / "scenario.yaml"
-CHAOS = data_root() / "catalog" / "scenarios" / "payment-pod-failure" / "scenario.yaml"
+BASE = find_data_root() / "catalog" / "scenarios" / "product-catalog-wrong-target-port" / "scenario.yaml"
+CHAOS = find_data_root() / "catalog" / "scenarios" / "payment-pod-failure" / "scenario.yaml"
 
 
 def base(path: Path = BASE) -> dict[str, Any]:
@@ -331,7 +331,7 @@ def test_an_alert_of_another_pack_is_told_with_the_packs_that_have_it(tmp_path: 
 
 
 def test_every_code_that_is_given_anywhere_is_explained() -> None:
-    root = data_root()
+    root = find_data_root()
     sources = [p for folder in ("scenario_kit", "operators") for p in (root / folder).rglob("*.py")]
     codes = {code for p in sources for code in re.findall(r'"(SK\d{3})"', p.read_text())}
 

@@ -10,11 +10,11 @@ import pytest
 
 from scenario_kit.campaign import QUICK, conclude
 from scenario_kit.lint import RULES
-from scenario_kit.lint.suppression import SUPPRESSIBLE, in_force, latest, today
+from scenario_kit.lint.suppression import SUPPRESSIBLE, find_latest_month, get_today, list_in_force
 from scenario_kit.model import Finding, Severity, Verdict
 from scenario_kit.model.scenario import Suppression
 from scenario_kit.report import html, markdown
-from scenario_kit.report.document import Report, text
+from scenario_kit.report.document import Report, dump_report
 from tests.lint.test_rules import base, lint
 
 DAY = date(2027, 1, 15)
@@ -35,7 +35,7 @@ DAY = date(2027, 1, 15)
     ],
 )
 def test_what_counts_on_a_day(code: str, until: str, reason: str, counts: bool) -> None:
-    assert (code in in_force([Suppression(code=code, reason=reason, until=until)], DAY)) == counts
+    assert (code in list_in_force([Suppression(code=code, reason=reason, until=until)], DAY)) == counts
 
 
 def test_the_list_is_short_and_says_why() -> None:
@@ -48,7 +48,9 @@ def suppressed(tmp_path: Path) -> Finding:
     """What lint says of a scenario without a decoy, for which it gives a reason."""
     document = base()
     document["spec"].pop("decoys")
-    document["spec"]["suppress"] = [{"code": "SK432", "reason": "nobody would try", "until": latest(today())}]
+    document["spec"]["suppress"] = [
+        {"code": "SK432", "reason": "nobody would try", "until": find_latest_month(get_today())}
+    ]
     (finding,) = lint(document, tmp_path)
     return finding
 
@@ -57,7 +59,7 @@ def test_a_suppressed_finding_is_a_note_that_says_why_and_until_when(tmp_path: P
     finding = suppressed(tmp_path)
 
     assert (finding.code, finding.severity) == ("SK432", Severity.NOTE)
-    assert finding.message.startswith(f"suppressed until {latest(today())} (nobody would try): ")
+    assert finding.message.startswith(f"suppressed until {find_latest_month(get_today())} (nobody would try): ")
 
 
 def test_every_form_of_the_report_shows_it(tmp_path: Path) -> None:
@@ -66,9 +68,9 @@ def test_every_form_of_the_report_shows_it(tmp_path: Path) -> None:
     report = Report(created="2027-01-15T00:00:00", kubernetes="", engine="", validation=validation)
 
     assert validation.verdict != Verdict.FAIL
-    for form in (text(report), markdown.render(report), html.render(report)):
+    for form in (dump_report(report), markdown.render(report), html.render(report)):
         assert "nobody would try" in form
-    assert json.loads(text(report))["validation"]["findings"][0]["code"] == "SK432"
+    assert json.loads(dump_report(report))["validation"]["findings"][0]["code"] == "SK432"
 
 
 STRICT = sorted(code for code, r in RULES.items() if code not in SUPPRESSIBLE)
@@ -77,6 +79,8 @@ STRICT = sorted(code for code, r in RULES.items() if code not in SUPPRESSIBLE)
 @pytest.mark.parametrize("codes", [STRICT[i : i + 16] for i in range(0, len(STRICT), 16)], ids=lambda codes: codes[0])
 def test_no_other_code_can_be_silenced(codes: list[str], tmp_path: Path) -> None:
     document = base()
-    document["spec"]["suppress"] = [{"code": c, "reason": "known", "until": latest(today())} for c in codes]
+    document["spec"]["suppress"] = [
+        {"code": c, "reason": "known", "until": find_latest_month(get_today())} for c in codes
+    ]
 
     assert [f.code for f in lint(document, tmp_path)] == ["SK609"] * len(codes)

@@ -11,24 +11,24 @@ from typing import Any
 import pytest
 import yaml
 
-from scenario_kit.catalog import Catalog, data_root
+from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.lint import lint_file
-from scenario_kit.lint.field_diff import written
+from scenario_kit.lint.field_diff import list_written
 from scenario_kit.lint.fix import fix_file
 from scenario_kit.load.document import read_document
 from scenario_kit.model import Change, Finding, Object
-from scenario_kit.render import app_objects
+from scenario_kit.render import render_app
 from tests.lint.truth_violations import FAULTS, experiment, own_fault
 
 CATALOG = Catalog(merging=True)
-BASE = data_root() / "catalog" / "scenarios" / "product-catalog-wrong-target-port" / "scenario.yaml"
+BASE = find_data_root() / "catalog" / "scenarios" / "product-catalog-wrong-target-port" / "scenario.yaml"
 APP = CATALOG.app("otel-demo", "2.2.0")
 Spec = dict[str, Any]
 
 
 @cache
 def objects() -> tuple[Object, ...]:
-    return app_objects(APP, {}, 50, APP.namespace)
+    return render_app(APP, {}, 50, APP.namespace)
 
 
 def scenario(change: Callable[[Spec], Any], folder: Path, fault: dict[str, Any] | None = None) -> Path:
@@ -355,7 +355,7 @@ def flag(name: str, variant: str = "on") -> Change:
     ],
 )
 def test_what_two_changes_both_write(one: Change, other: Change, meet: bool) -> None:
-    mine, theirs = written([one], objects(), APP), written([other], objects(), APP)
+    mine, theirs = list_written([one], objects(), APP), list_written([other], objects(), APP)
 
     assert any(a.meets(b) for a in mine for b in theirs) is meet
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.catalog import data_root
-from scenario_kit.lint.ngrams import repeated
+from scenario_kit.catalog import find_data_root
+from scenario_kit.lint.ngrams import find_repeated
 from tests.lint.test_rules import CHAOS, base, lint
 
 Spec = dict[str, Any]
@@ -94,7 +94,7 @@ def test_a_hyphen_in_a_name_is_part_of_it(tmp_path: Path) -> None:
     ],
 )
 def test_the_longest_run_of_words_is_found(text: str, source: str, least: int, expected: str) -> None:
-    assert repeated(text, source, least) == expected
+    assert find_repeated(text, source, least) == expected
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_what_is_on_anyway_is_neither_demanded_nor_forbidden(
 
 
 def test_the_same_command_twice_is_the_same_fault_twice(tmp_path: Path) -> None:
-    document = base(data_root() / "catalog" / "scenarios" / "products-not-to-be-read" / "scenario.yaml")
+    document = base(find_data_root() / "catalog" / "scenarios" / "products-not-to-be-read" / "scenario.yaml")
     spec = document["spec"]
     spec["faults"].append({**spec["faults"][0], "name": "again"})
     spec["groundTruth"]["rootCauses"].append({**spec["groundTruth"]["rootCauses"][0], "fault": "again"})

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.load.disk_cache import VARIABLE, kept
+from scenario_kit.load.disk_cache import VARIABLE, cache_json
 
 module = sys.modules["scenario_kit.load.disk_cache"]  # the package has a function of that name
 
@@ -38,7 +38,7 @@ def asked(file: Path) -> Callable[..., Any]:
         made.append(1)
         return {"n": len(made)}
 
-    return lambda *more: kept("x", [file], more, make)["n"]
+    return lambda *more: cache_json("x", [file], more, make)["n"]
 
 
 def test_an_answer_is_kept_until_its_file_changes(folder: Path, file: Path, asked: Callable[..., Any]) -> None:
@@ -68,7 +68,7 @@ def test_another_code_makes_another_answer(
     folder: Path, asked: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked()
-    monkeypatch.setattr(module, "_code", lambda: b"newer")
+    monkeypatch.setattr(module, "_digest_code", lambda: b"newer")
     assert asked() == 2
 
 
@@ -78,16 +78,16 @@ def test_an_answer_to_a_file_that_changes_meanwhile_is_not_kept(folder: Path, fi
         file.write_text("changed")
         return before
 
-    assert kept("x", [file], (), make) == "1"
+    assert cache_json("x", [file], (), make) == "1"
     file.write_text("1")
-    assert kept("x", [file], (), lambda: "anew") == "anew"
+    assert cache_json("x", [file], (), lambda: "anew") == "anew"
 
 
 @pytest.mark.parametrize("named", ["", "/dev/null/nowhere", "/proc"])
 def test_without_a_folder_everything_is_worked_out(named: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, named)
 
-    assert kept("x", [], [], lambda: [1]) == [1]
+    assert cache_json("x", [], [], lambda: [1]) == [1]
 
 
 def entry(folder: Path) -> Path:
@@ -154,21 +154,21 @@ def test_what_is_made_is_for_its_owner_only(folder: Path, asked: Callable[..., A
 def test_the_oldest_make_room(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_ENTRIES", 3)
     for number in range(6):
-        kept(f"k{number}", [], [], lambda: 1)
+        cache_json(f"k{number}", [], [], lambda: 1)
         for path in folder.glob(f"k{number}-*"):
             os.utime(path, (number, number))
     assert sorted(path.name[:2] for path in folder.iterdir()) == ["k3", "k4", "k5"]
 
     monkeypatch.setattr(module, "MOST_BYTES", 1_000)
-    kept("large", [], [], lambda: "x" * 950)
+    cache_json("large", [], [], lambda: "x" * 950)
     assert [path.name[:5] for path in folder.iterdir()] == ["large"]
 
 
 def test_what_is_too_large_is_not_kept(folder: Path, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_OF_ONE", 100)
-    assert kept("x", [], [], lambda: "x" * 200) == "x" * 200
+    assert cache_json("x", [], [], lambda: "x" * 200) == "x" * 200
     file.write_text("x" * 200)
-    assert kept("x", [file], [], lambda: 1) == 1
+    assert cache_json("x", [file], [], lambda: 1) == 1
     assert list(folder.iterdir()) == []
 
 

@@ -6,7 +6,7 @@ import difflib
 
 import pytest
 
-from scenario_kit.load.edit import Drop, Edit, Put, Rename, Unfit, edited
+from scenario_kit.load.edit import Drop, Edit, Put, Rename, Unfit, apply_edits
 
 TEXT = """\
 # head
@@ -49,7 +49,7 @@ d:
 )
 def test_an_edit_touches_nothing_else(edit: Edit, removed: list[str], added: list[str]) -> None:
     removed = removed or ([line for line in TEXT.splitlines() if line.startswith("a:")] if edit.place[0] == "a" else [])
-    difference = list(difflib.ndiff(TEXT.splitlines(), edited(TEXT, [edit]).splitlines()))
+    difference = list(difflib.ndiff(TEXT.splitlines(), apply_edits(TEXT, [edit]).splitlines()))
 
     assert [line[2:] for line in difference if line.startswith("- ")] == removed
     assert [line[2:] for line in difference if line.startswith("+ ")] == added
@@ -58,9 +58,9 @@ def test_an_edit_touches_nothing_else(edit: Edit, removed: list[str], added: lis
 @pytest.mark.parametrize("edit", [Drop(("x",)), Rename(("a", "x"), "y"), Put(("c", "x"), 1), Put(("b", 7), 1)])
 def test_what_cannot_be_meant_is_refused(edit: Edit) -> None:
     with pytest.raises(Unfit):
-        edited(TEXT, [edit])
+        apply_edits(TEXT, [edit])
 
 
 def test_an_alias_keeps_its_anchor_or_the_edit_is_refused() -> None:
     with pytest.raises(Unfit):
-        edited("a: &x {p: 1}\nb: *x\n", [Put(("b", "p"), 2)])  # would change `a` as well
+        apply_edits("a: &x {p: 1}\nb: *x\n", [Put(("b", "p"), 2)])  # would change `a` as well

@@ -13,9 +13,9 @@ from jsonschema import Draft202012Validator
 from scenario_kit.catalog import Catalog
 from scenario_kit.load.document import read_document
 from scenario_kit.load.fast_validation import fits
-from scenario_kit.schema import authoring
+from scenario_kit.schema import build_authoring_schema
 
-SCHEMA = authoring("Scenario")
+SCHEMA = build_authoring_schema("Scenario")
 JUDGE = Draft202012Validator(SCHEMA)
 GOOD = [read_document(path).data for path in Catalog().scenarios()]
 ODD = st.one_of(st.none(), st.booleans(), st.integers(-5, 99999), st.text(max_size=5), st.just([]), st.just({}))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scenario_kit.load.promql import MOST_LEVELS, MOST_TOKENS, parsed, points, walk
+from scenario_kit.load.promql import MOST_LEVELS, MOST_TOKENS, parse_expression, points, walk
 
 
 @pytest.mark.parametrize(
@@ -18,11 +18,11 @@ from scenario_kit.load.promql import MOST_LEVELS, MOST_TOKENS, parsed, points, w
 def test_refused(expr: str, told: str) -> None:
     for _ in range(2):  # the second time, from what is kept
         with pytest.raises(ValueError, match=told):
-            parsed(expr)
+            parse_expression(expr)
 
 
 def test_nodes_come_in_the_order_of_the_text() -> None:
-    tree = parsed("sum(rate(a[5m])) / on (x) (topk(3, b) + max_over_time(c[5m:15s]))")
+    tree = parse_expression("sum(rate(a[5m])) / on (x) (topk(3, b) + max_over_time(c[5m:15s]))")
 
     assert [n.name for n in walk(tree) if type(n).__name__ == "VectorSelector"] == ["a", "b", "c"]
 

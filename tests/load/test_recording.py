@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.load.recording import inline, recorded_expression
+from scenario_kit.load.recording import build_recorded_expression, inline
 
 
 @pytest.mark.parametrize(
@@ -37,5 +37,5 @@ def test_what_cannot_be_inlined(expr: str, recorded: dict[str, str], words: str)
 
 
 def test_labels_of_a_recording_rule_are_those_of_its_series() -> None:
-    labelled = recorded_expression("sum(a)", {"team": "shop $1"})
+    labelled = build_recorded_expression("sum(a)", {"team": "shop $1"})
     assert labelled == 'label_replace(sum(a), "team", "shop $$1", "", "")'

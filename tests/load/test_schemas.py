@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from scenario_kit.load.document import Positions
-from scenario_kit.load.schemas import MOST, MOST_PARTS, schema_findings, too_much, violations
+from scenario_kit.load.schemas import MOST, MOST_PARTS, check_schema, explain_too_much, find_violations
 
 HERE = Positions("fault.yaml")
 
@@ -18,7 +18,7 @@ def field(**schema: Any) -> dict[str, Any]:
 
 
 def told(schema: Any) -> list[str]:
-    findings = schema_findings(schema, HERE, ("parameters",))
+    findings = check_schema(schema, HERE, ("parameters",))
     assert all(f.code == "SK104" for f in findings)
     return [f.message for f in findings]
 
@@ -74,7 +74,7 @@ def test_judging_ends(schema: Any, value: Any) -> None:
     assert told(schema) == []
     before = time.process_time()
 
-    found = violations({"x": value}, schema)
+    found = find_violations({"x": value}, schema)
 
     assert time.process_time() - before < 5
     assert 0 < len(found) <= MOST
@@ -84,13 +84,13 @@ def test_judging_ends(schema: Any, value: Any) -> None:
 def test_what_does_not_fit() -> None:
     schema = {"required": ["y"], **field(type="string", pattern="^a+$")}
 
-    (first, second) = sorted(violations({"x": "b"}, schema))
+    (first, second) = sorted(find_violations({"x": "b"}, schema))
 
     assert (first.place, first.message) == ((), "'y' is a required property")
     assert (second.place, second.message, second.instance) == (("x",), "'b' does not match '^a+$'", "b")
-    assert violations({"x": "a", "y": 1}, schema) == []
+    assert find_violations({"x": "a", "y": 1}, schema) == []
 
 
 def test_too_much() -> None:
-    assert too_much({"x": [1]}, field()) == ""
-    assert "values are too many" in too_much({"x": [1] * 2_000}, field())
+    assert explain_too_much({"x": [1]}, field()) == ""
+    assert "values are too many" in explain_too_much({"x": [1] * 2_000}, field())

@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 import yaml
 
-from scenario_kit.catalog import data_root
+from scenario_kit.catalog import find_data_root
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.load import (
     Mistaken,
+    find_scenario_files,
     load_app,
     load_fault,
     load_scenario,
-    nearby,
-    scenario_files,
-    scenario_from_object,
+    parse_scenario_object,
+    suggest_path,
 )
 from scenario_kit.load.document import read_document
 
@@ -90,11 +90,11 @@ def test_all_mistakes_at_once_in_the_order_of_the_file(tmp_path: Path) -> None:
 
 
 def test_an_unquoted_on_comes_back_from_the_api_server_as_true() -> None:
-    path = data_root() / "catalog" / "scenarios" / "cart-scaled-to-zero" / "scenario.yaml"
+    path = find_data_root() / "catalog" / "scenarios" / "cart-scaled-to-zero" / "scenario.yaml"
     stored = renamed(read_document(path).data)
     stored["metadata"]["generation"] = 1
 
-    assert scenario_from_object(stored) == load_scenario(path).scenario
+    assert parse_scenario_object(stored) == load_scenario(path).scenario
 
 
 def renamed(data: Any) -> Any:
@@ -105,17 +105,17 @@ def renamed(data: Any) -> Any:
 
 def test_an_object_of_another_version_is_an_authoring_error() -> None:
     with pytest.raises(AuthoringError, match="cannot be read"):
-        scenario_from_object({"metadata": {"name": "x"}, "spec": {"title": "x"}})
+        parse_scenario_object({"metadata": {"name": "x"}, "spec": {"title": "x"}})
 
 
 def test_a_free_object_keeps_a_field_called_true() -> None:
     spec = {"title": "x", "app": {"name": "a", "version": "1", "options": {"true": 1}}}
 
-    assert scenario_from_object({"metadata": {"name": "x"}, "spec": spec}).spec.app.options == {"true": 1}
+    assert parse_scenario_object({"metadata": {"name": "x"}, "spec": spec}).spec.app.options == {"true": 1}
 
 
 def test_the_catalogue_loads() -> None:
-    root = data_root() / "catalog"
+    root = find_data_root() / "catalog"
     for path in root.glob("faults/*/fault.yaml"):
         assert load_fault(path).fault.name == path.parent.name
     for path in root.glob("apps/*/app.yaml"):
@@ -167,21 +167,23 @@ def test_scenario_files_are_found_below_folders(tmp_path: Path) -> None:
     first.touch()
     second.touch()
 
-    assert scenario_files([tmp_path, second, first]) == [first, second]
+    assert find_scenario_files([tmp_path, second, first]) == [first, second]
 
 
 def test_no_scenario_is_a_usage_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="holds no"):
-        scenario_files([tmp_path])
+        find_scenario_files([tmp_path])
     with pytest.raises(UsageError, match="there is no"):
-        scenario_files([tmp_path / "missing"])
+        find_scenario_files([tmp_path / "missing"])
 
 
 def test_a_path_that_does_not_exist_is_told_what_is_near(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "catalog" / "scenarios" / "cart-scaled-to-zero").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
 
-    told = {path: nearby(Path(path)) for path in ("catalog/scenario", "cart-scale-to-zero", "zzz", "no/such/folder")}
+    told = {
+        path: suggest_path(Path(path)) for path in ("catalog/scenario", "cart-scale-to-zero", "zzz", "no/such/folder")
+    }
 
     assert told == {
         "catalog/scenario": "did you mean `catalog/scenarios`?",
@@ -204,7 +206,7 @@ def test_a_path_that_does_not_exist_is_told_what_is_near(tmp_path: Path, monkeyp
     ],
 )
 def test_options_of_an_app_that_are_no_schema(tmp_path, place, value, words):
-    document = yaml.safe_load((data_root() / "catalog" / "apps" / "hotel-reservation" / "app.yaml").read_text())
+    document = yaml.safe_load((find_data_root() / "catalog" / "apps" / "hotel-reservation" / "app.yaml").read_text())
     around = document["options"]
     for key in place[:-1]:
         around = around[key]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from scenario_kit.load.document import scalar
-from scenario_kit.load.yaml11 import elsewhere
+from scenario_kit.load.document import parse_scalar
+from scenario_kit.load.yaml11 import explain_yaml11
 
 
 @pytest.mark.parametrize(
@@ -46,4 +46,4 @@ from scenario_kit.load.yaml11 import elsewhere
     ],
 )  # fmt: skip
 def test_what_kubectl_reads(text, there):
-    assert elsewhere(text, scalar(text)) == there
+    assert explain_yaml11(text, parse_scalar(text)) == there

@@ -11,16 +11,16 @@ from typing import Any, Final
 import msgspec
 
 from scenario_kit.campaign import PlannedTrial, run
-from scenario_kit.campaign.concurrency import at_once
+from scenario_kit.campaign.concurrency import limit_concurrency
 from scenario_kit.campaign.plans import TRY
 from scenario_kit.campaign.result import TrialResult
 from scenario_kit.catalog import Catalog
-from scenario_kit.catalog.capabilities import capabilities
+from scenario_kit.catalog.capabilities import list_capabilities
 from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.draft import Answers, draft
 from scenario_kit.errors import InfrastructureError, LabError
-from scenario_kit.judge.capabilities import lacking
-from scenario_kit.lab.capabilities import offers
+from scenario_kit.judge.capabilities import find_lacks
+from scenario_kit.lab.capabilities import offers_capability
 from scenario_kit.lab.state import LabState
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Runbook, Scenario, Severity, TrialStep
@@ -65,10 +65,12 @@ class Bench:
         started = time.monotonic()
         scenario = self._scenario(pair)
         sample = self._resolved(scenario, "app", 100)
-        lacks = lacking(sample.faults, sample.app, capabilities(self._catalog), offers, sample.requires)
+        lacks = find_lacks(
+            sample.faults, sample.app, list_capabilities(self._catalog), offers_capability, sample.requires
+        )
         if lacks:
             return row(pair, "Lacking", told="; ".join(sorted({f"{x.need}: {x.because}" for x in lacks})))
-        if not alone and at_once(sample, 2) == 1:
+        if not alone and limit_concurrency(sample, 2) == 1:
             return None
         planned = PlannedTrial(
             purpose="matrix", describe="one fault, nothing else", steps=steps(sample.faults[0].name), seed=_SEED

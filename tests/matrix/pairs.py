@@ -12,8 +12,8 @@ from typing import NamedTuple
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Object
-from scenario_kit.render import app_objects, asked_options, options_of
-from scenario_kit.render.applicability import offer, targets
+from scenario_kit.render import render_app, resolve_options, select_options
+from scenario_kit.render.applicability import list_targets, offer
 
 
 class Pair(NamedTuple):
@@ -49,7 +49,7 @@ def pairs(catalog: Catalog, apps: Sequence[str] = (), faults: Sequence[str] = ()
             continue
         for fault in faults or catalog.faults():
             fault_type = catalog.fault(fault)
-            for target in targets(fault_type, app, objects_for(catalog, app, fault)):
+            for target in list_targets(fault_type, app, objects_for(catalog, app, fault)):
                 yield Pair(name, app.version, fault, fault_type.version, fault_type.family, target)
 
 
@@ -76,7 +76,7 @@ def bites(catalog: Catalog, pair: Pair) -> bool:
 
 def objects_for(catalog: Catalog, app: App, fault: str) -> tuple[Object, ...]:
     """The app's objects, with the options that the fault type wants."""
-    wanted = asked_options(app, catalog.fault(fault))
+    wanted = select_options(app, catalog.fault(fault))
     return _objects(catalog, app.name, app.version, json.dumps(wanted, sort_keys=True))
 
 
@@ -84,8 +84,8 @@ def objects_for(catalog: Catalog, app: App, fault: str) -> tuple[Object, ...]:
 def _objects(catalog: Catalog, name: str, version: str, wanted: str) -> tuple[Object, ...]:
     """Most types of fault want the same; rendering is what takes the time when all pairs are looked at."""
     app = catalog.app(name, version)
-    options = options_of(app, json.loads(wanted))
-    return tuple(app_objects(app, options, 50, app.namespace, templates=catalog.templates(name)))
+    options = resolve_options(app, json.loads(wanted))
+    return tuple(render_app(app, options, 50, app.namespace, templates=catalog.templates(name)))
 
 
 def sample(known: Sequence[Pair], seed: int) -> Iterator[Pair]:

@@ -13,7 +13,7 @@ import yaml
 from scenario_kit.catalog import Catalog
 from scenario_kit.model import App, Component, FaultType, Reference
 from scenario_kit.model.matrix import MatrixRow
-from scenario_kit.render.applicability import component_of
+from scenario_kit.render.applicability import find_component
 from tests.matrix.pairs import objects_for
 
 WRITTEN = Path(__file__).parent / "reasons.yaml"
@@ -93,4 +93,4 @@ def _hit(row: MatrixRow, catalog: Catalog) -> Component | None:
     objects = objects_for(catalog, app, row.fault)
     wanted = Reference.parse(row.target)
     found = next((o for o in objects if (o["kind"], o["metadata"]["name"]) == (wanted.kind, wanted.name)), None)
-    return None if found is None else component_of(app, objects, found)
+    return None if found is None else find_component(app, objects, found)

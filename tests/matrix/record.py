@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.catalog.matrix import FILE, rows
+from scenario_kit.catalog.matrix import FILE, read_rows
 from scenario_kit.model import AlertHistory
 from scenario_kit.model.matrix import Fired, MatrixRow
 from tests import records
@@ -53,14 +53,14 @@ def append(path: Path, row: MatrixRow) -> None:
 
 def read(catalog: Catalog) -> list[MatrixRow]:
     """The records of all apps, the last one for each pair."""
-    return [row for app in catalog.apps() for row in rows(file_of(catalog, app))]
+    return [row for app in catalog.apps() for row in read_rows(file_of(catalog, app))]
 
 
 def tidy(catalog: Catalog) -> None:
     """Leave of each pair the last record, so that a file does not grow with every trial."""
     for app in catalog.apps():
         path = file_of(catalog, app)
-        if kept := rows(path):
+        if kept := read_rows(path):
             fresh = path.with_name(f".{path.name}.new")
             fresh.write_bytes(b"".join(msgspec.json.encode(row) + b"\n" for row in kept))
             fresh.replace(path)

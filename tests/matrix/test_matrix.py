@@ -9,7 +9,7 @@ import pytest
 
 from scenario_kit.campaign.result import TrialResult
 from scenario_kit.catalog import Catalog
-from scenario_kit.catalog.matrix import rows
+from scenario_kit.catalog.matrix import read_rows
 from scenario_kit.model import AlertHistory, AlertTimeline, CheckResult, Finding, Interval, Severity, StepStatus
 from scenario_kit.model.matrix import Fired, MatrixRow
 from tests.matrix import page, reasons, record
@@ -145,20 +145,20 @@ def test_what_was_left_behind_is_told() -> None:
 
 def test_records_survive(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
-    assert rows(path) == []
+    assert read_rows(path) == []
     other = PAIR._replace(target="Service/ad")
     record.append(path, row(PAIR, "Infra", told="no lab"))
     record.append(path, row(other, "Ran"))
-    assert record.left([PAIR, other], rows(path)) == [PAIR]
+    assert record.left([PAIR, other], read_rows(path)) == [PAIR]
     record.append(path, row(PAIR, "Ran", recovered=True))
     with path.open("ab") as out:
         out.write(b'{"app": "ot')  # the last line of somebody who was killed
-    assert Counter(r.outcome for r in rows(path)) == {"Ran": 2}
+    assert Counter(r.outcome for r in read_rows(path)) == {"Ran": 2}
     assert record.left([other], [row(other, "Lacking")]) == [other]  # a lab may have it today
     assert record.left([other, PAIR], [row(other, "Lacking")]) == [PAIR, other]
     record.append(path, row(other, "NoEffect"))
-    assert Counter(r.outcome for r in rows(path)) == {"Ran": 1, "NoEffect": 1}
-    assert record.left([PAIR, PAIR._replace(change=2)], rows(path)) == [PAIR._replace(change=2)]
+    assert Counter(r.outcome for r in read_rows(path)) == {"Ran": 1, "NoEffect": 1}
+    assert record.left([PAIR, PAIR._replace(change=2)], read_rows(path)) == [PAIR._replace(change=2)]
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.model.chaos import schedule_key, sides
-from scenario_kit.model.chaos_reach import namespaces
+from scenario_kit.model.chaos import list_sides, schedule_key
+from scenario_kit.model.chaos_reach import list_namespaces
 
 SHOP = {"namespaces": ["shop"]}
 
@@ -21,7 +21,7 @@ SHOP = {"namespaces": ["shop"]}
     ],
 )
 def test_both_sides(spec: dict[str, Any], expected: tuple[Any, Any]) -> None:
-    assert sides(spec) == expected
+    assert list_sides(spec) == expected
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_both_sides(spec: dict[str, Any], expected: tuple[Any, Any]) -> None:
 )
 def test_namespaces_whose_pods_are_selected(kind: str, spec: Any, expected: set[str]) -> None:
     body = {} if spec is None else {"spec": spec}
-    assert namespaces({"kind": kind, **body}) == expected
+    assert list_namespaces({"kind": kind, **body}) == expected
     if expected:
         again = {"type": kind, schedule_key(kind): spec}
-        assert namespaces({"kind": "Schedule", "spec": again}) == expected
+        assert list_namespaces({"kind": "Schedule", "spec": again}) == expected

@@ -51,7 +51,9 @@ def test_the_table_has_no_field_that_there_is_not(kind: str) -> None:
 
 
 def blind(kind: str, **spec: Any) -> list[str]:
-    return [each.field for each in chaos_fields.blind({"kind": kind, "metadata": {"name": "x"}, "spec": spec})]
+    return [
+        each.field for each in chaos_fields.find_blind_fields({"kind": kind, "metadata": {"name": "x"}, "spec": spec})
+    ]
 
 
 @pytest.mark.parametrize(

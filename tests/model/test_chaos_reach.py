@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.model.chaos_reach import declared, respelled, strays
+from scenario_kit.model.chaos_reach import find_strays, list_declared, rename_namespaces
 
 OWN = frozenset({"shop", "shop-stores"})
 INSIDE = {"namespaces": ["shop"], "labelSelectors": {"app": "cart"}}
@@ -36,7 +36,7 @@ def network(selector: dict[str, Any], target: dict[str, Any]) -> dict[str, Any]:
     ],
 )
 def test_what_stays_inside(obj: dict[str, Any]) -> None:
-    assert list(strays(obj, OWN, "shop")) == []
+    assert list(find_strays(obj, OWN, "shop")) == []
 
 
 @pytest.mark.parametrize(
@@ -88,14 +88,16 @@ def test_what_stays_inside(obj: dict[str, Any]) -> None:
     ],
 )
 def test_what_leads_out(obj: dict[str, Any], keys: str, value: str) -> None:
-    found = {(".".join(map(str, stray.keys)), stray.value) for stray in strays(obj, OWN, "shop")}
+    found = {(".".join(map(str, stray.keys)), stray.value) for stray in find_strays(obj, OWN, "shop")}
     assert (keys, value) in found
 
 
 def test_names_of_namespaces_are_respelled_wherever_they_stand() -> None:
     names = {"app": "shop-x7", "stores": "shop-x7-stores"}
     spec = network({"namespaces": ["app", "other"]}, {"pods": {"stores": ["db-0"]}})
-    found = respelled(chaos("Schedule", type="NetworkChaos", networkChaos=spec), lambda name: names.get(name, name))
+    found = rename_namespaces(
+        chaos("Schedule", type="NetworkChaos", networkChaos=spec), lambda name: names.get(name, name)
+    )
 
     inner = found["spec"]["networkChaos"]
     assert inner["selector"] == {"namespaces": ["shop-x7", "other"]}
@@ -104,5 +106,5 @@ def test_names_of_namespaces_are_respelled_wherever_they_stand() -> None:
 
 
 def test_a_fault_can_declare_that_it_reaches_the_control_plane() -> None:
-    assert declared(["chaos-mesh", "control-plane-pods"]) == {"kube-system"}
-    assert declared(["chaos-mesh", "chaos-daemon", "netem"]) == frozenset()
+    assert list_declared(["chaos-mesh", "control-plane-pods"]) == {"kube-system"}
+    assert list_declared(["chaos-mesh", "chaos-daemon", "netem"]) == frozenset()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scenario_kit.model.duration import UNITS, seconds
+from scenario_kit.model.duration import UNITS, parse_seconds
 
 
 @pytest.mark.parametrize(
@@ -13,14 +13,14 @@ from scenario_kit.model.duration import UNITS, seconds
      ("1h2m", 3720), ("2000us", 0.002), ("7µs", 7e-6), ("7μs", 7e-6), ("9ns", 9e-9)],
 )  # fmt: skip
 def test_durations(text: str, value: float) -> None:
-    assert seconds(text) == pytest.approx(value)
+    assert parse_seconds(text) == pytest.approx(value)
 
 
 @pytest.mark.parametrize("text", ["-1s", "1", "1d", "ms", "1s x", "1 s", "s1", "1x"])
 def test_no_durations(text: str) -> None:
     with pytest.raises(ValueError, match="is no duration"):
-        seconds(text)
+        parse_seconds(text)
 
 
 def test_some_have_longer_units() -> None:
-    assert seconds("1d12h", {**UNITS, "d": 86400.0}) == 129600
+    assert parse_seconds("1d12h", {**UNITS, "d": 86400.0}) == 129600

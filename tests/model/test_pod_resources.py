@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.model.pod_resources import pod_requests
+from scenario_kit.model.pod_resources import sum_pod_requests
 
 
 def box(cpu: str = "", sidecar: bool = False, **resources: Any) -> dict[str, Any]:
@@ -29,4 +29,4 @@ def box(cpu: str = "", sidecar: bool = False, **resources: Any) -> dict[str, Any
     ],
 )
 def test_requests(spec: dict[str, Any], requests: dict[str, float]) -> None:
-    assert pod_requests(spec) == pytest.approx(requests)
+    assert sum_pod_requests(spec) == pytest.approx(requests)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.model.pod_selector import LIVE, count, read
+from scenario_kit.model.pod_selector import LIVE, count, parse_selector
 
 POD = {
     "metadata": {
@@ -89,11 +89,11 @@ def expression(key: str, operator: str, *values: str) -> dict[str, Any]:
     ],
 )
 def test_a_field_of_a_selector(selector: dict[str, Any], selected: bool) -> None:
-    assert read(selector, "shop").selects(POD, NODES) is selected
+    assert parse_selector(selector, "shop").selects(POD, NODES) is selected
 
 
 def test_without_namespaces_it_looks_where_its_object_is() -> None:
-    assert not read({"labelSelectors": {"app": "cart"}}, "elsewhere").selects(POD)
+    assert not parse_selector({"labelSelectors": {"app": "cart"}}, "elsewhere").selects(POD)
 
 
 @pytest.mark.parametrize(
@@ -112,20 +112,20 @@ def test_without_namespaces_it_looks_where_its_object_is() -> None:
 )
 def test_what_the_manager_cannot_read_is_told_with_its_field(selector: dict[str, Any], field: str) -> None:
     with pytest.raises(ValueError, match=f"^{field}: "):
-        read(selector, "shop")
+        parse_selector(selector, "shop")
 
 
 def test_a_node_that_is_not_there_is_told() -> None:
-    assert read({"nodes": ["worker-1", "worker-9"]}, "shop").missing_nodes(NODES) == ("worker-9",)
-    assert read({"nodes": ["worker-9"], "pods": {"shop": ["cart-1"]}}, "shop").missing_nodes(NODES) == ()
+    assert parse_selector({"nodes": ["worker-1", "worker-9"]}, "shop").missing_nodes(NODES) == ("worker-9",)
+    assert parse_selector({"nodes": ["worker-9"], "pods": {"shop": ["cart-1"]}}, "shop").missing_nodes(NODES) == ()
 
 
 def test_fields_that_only_a_cluster_fills_can_be_left_open() -> None:
     template = {"metadata": {"name": "cart", "namespace": "shop"}, "spec": {}, "status": {"phase": "Running"}}
     selector = {"fieldSelectors": {"metadata.name": "cart-1", "spec.nodeName": "worker-1"}}
 
-    assert not read(selector, "shop").selects(template)
-    assert read(selector, "shop", unknown=LIVE).selects(template)
+    assert not parse_selector(selector, "shop").selects(template)
+    assert parse_selector(selector, "shop", unknown=LIVE).selects(template)
 
 
 @pytest.mark.parametrize(

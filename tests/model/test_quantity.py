@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scenario_kit.model.quantity import number, same
+from scenario_kit.model.quantity import is_same_quantity, parse_quantity
 
 
 @pytest.mark.parametrize(
@@ -14,13 +14,13 @@ from scenario_kit.model.quantity import number, same
      ("100n", 1e-7), ("7u", 7e-6), ("1Ki", 1024)],
 )  # fmt: skip
 def test_quantities(text: str | int | float, value: float) -> None:
-    assert number(text) == value
+    assert parse_quantity(text) == value
 
 
 @pytest.mark.parametrize("text", ["", "m", "1mi", "1 Gi", "x", "1Kib", "NaN"])
 def test_no_quantities(text: str) -> None:
     with pytest.raises(ValueError, match="is no resource quantity"):
-        number(text)
+        parse_quantity(text)
 
 
 @pytest.mark.parametrize(
@@ -29,4 +29,4 @@ def test_no_quantities(text: str) -> None:
      ("1.10", "1.1", False), ("1", "1.0", False), ("web", "1", False), ("5m", "", False)],
 )  # fmt: skip
 def test_one_quantity_in_two_spellings(one: str, other: str, alike: bool) -> None:
-    assert same(one, other) is same(other, one) is alike
+    assert is_same_quantity(one, other) is is_same_quantity(other, one) is alike

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.catalog.capabilities import capabilities
+from scenario_kit.catalog.capabilities import list_capabilities
 from scenario_kit.errors import Unreachable
 from scenario_kit.model import Object
-from scenario_kit.observe.capability_probe import sings
+from scenario_kit.observe.capability_probe import has_capability
 from scenario_kit.testing import FakeCluster
 
-KNOWN = capabilities(Catalog())
+KNOWN = list_capabilities(Catalog())
 
 
 def node(name: str, *, runtime: str = "containerd://2.1.4", cordoned: bool = False, control: bool = False) -> Object:
@@ -102,7 +102,7 @@ MANAGER = workload("Deployment", "chaos-controller-manager", "chaos-mesh", avail
 def test_a_canary_sings_where_its_capability_is(need: str, objects: list[Object], there: bool) -> None:
     capability, argument = next((c, a) for c in KNOWN if (a := c.argument(need)) is not None)
 
-    assert sings(capability.canary, argument, FakeCluster(objects)) is there
+    assert has_capability(capability.canary, argument, FakeCluster(objects)) is there
 
 
 def test_an_api_server_that_does_not_answer_says_nothing_about_capabilities() -> None:
@@ -114,4 +114,4 @@ def test_an_api_server_that_does_not_answer_says_nothing_about_capabilities() ->
     cluster.before = down
     capability = next(c for c in KNOWN if c.name == "netem")
     with pytest.raises(Unreachable):
-        sings(capability.canary, "", cluster)
+        has_capability(capability.canary, "", cluster)

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from scenario_kit.model import AlertRule, App, Component, EntityLabel, Object, Reference
-from scenario_kit.observe import Owners, owned_pods
-from scenario_kit.observe.entities import by_name, entity_of
+from scenario_kit.observe import Owners, list_owned_pods
+from scenario_kit.observe.entities import find_by_name, find_entity
 from scenario_kit.testing import FakeCluster
 
 NS = "shop-1"
@@ -49,12 +49,12 @@ def rule(label: str, kind: str) -> AlertRule:
 )
 def test_entities(label: str, kind: str, labels: dict[str, str], entity: str) -> None:
     owners = {"known": Reference("Deployment", "web", NS)}
-    assert entity_of(rule(label, kind), labels, APP, owners.get) == entity
+    assert find_entity(rule(label, kind), labels, APP, owners.get) == entity
 
 
 def test_a_rule_without_an_entity() -> None:
     plain = AlertRule(name="A", expr="x", for_seconds=0, range_seconds=0)
-    assert entity_of(plain, {"pod": "x"}, APP, lambda _: None) == ""
+    assert find_entity(plain, {"pod": "x"}, APP, lambda _: None) == ""
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_rule_without_an_entity() -> None:
     ],
 )
 def test_a_vanished_pod_is_known_by_its_name(pod: str, workload: str) -> None:
-    assert by_name(pod, APP) == workload
+    assert find_by_name(pod, APP) == workload
 
 
 def obj(kind: str, name: str, version: str = "v1", owner: tuple[str, str] | None = None, **body: Any) -> Object:
@@ -112,7 +112,7 @@ def workloads() -> FakeCluster:
     ],
 )
 def test_owned_pods(ref: str, pods: list[str]) -> None:
-    found = owned_pods(workloads(), Reference.parse(ref).within(NS))
+    found = list_owned_pods(workloads(), Reference.parse(ref).within(NS))
     assert [p["metadata"]["name"] for p in found] == pods
 
 
@@ -134,8 +134,10 @@ def test_entities_in_a_namespace_of_their_own_are_spelled_with_it() -> None:
     app = App(name="shop", version="1", namespace="shop", entry="web", components=(APP.components[0], stored))
     owners = {"known": Reference("StatefulSet", "valkey", f"{NS}-stores")}
 
-    assert entity_of(rule("service_name", "Component"), {"service_name": "db"}, app, owners.get) == stored.workload
-    assert entity_of(rule("pod", "Pod"), {"pod": "known"}, app, owners.get) == stored.workload
-    assert entity_of(rule("pod", "Pod"), {"pod": "valkey-0"}, app, owners.get) == stored.workload
-    assert entity_of(rule("statefulset", "StatefulSet"), {"statefulset": "valkey"}, app, owners.get) == stored.workload
-    assert entity_of(rule("deployment", "Deployment"), {"deployment": "web"}, app, owners.get) == "Deployment/web"
+    assert find_entity(rule("service_name", "Component"), {"service_name": "db"}, app, owners.get) == stored.workload
+    assert find_entity(rule("pod", "Pod"), {"pod": "known"}, app, owners.get) == stored.workload
+    assert find_entity(rule("pod", "Pod"), {"pod": "valkey-0"}, app, owners.get) == stored.workload
+    assert (
+        find_entity(rule("statefulset", "StatefulSet"), {"statefulset": "valkey"}, app, owners.get) == stored.workload
+    )
+    assert find_entity(rule("deployment", "Deployment"), {"deployment": "web"}, app, owners.get) == "Deployment/web"

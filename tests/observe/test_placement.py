@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scenario_kit.model import Object
 from scenario_kit.model.app import App, Component
-from scenario_kit.observe.placement import placement
+from scenario_kit.observe.placement import map_placement
 
 SHOP = App(
     name="shop", version="1", namespace="shop", entry="cart",
@@ -23,8 +23,8 @@ def test_each_workload_has_a_node_for_each_of_its_pods() -> None:
         pod("cart-7d9f8b6c5d-bbbbb", "node-0"),
         pod("ad-7d9f8b6c5d-wwwww"),
     ]
-    assert list(placement(pods, SHOP).items()) == [
+    assert list(map_placement(pods, SHOP).items()) == [
         ("Deployment/ad", ("node-1",)),
         ("Deployment/cart", ("node-0", "node-1")),
     ]
-    assert placement(pods, SHOP) == placement(pods[::-1], SHOP)
+    assert map_placement(pods, SHOP) == map_placement(pods[::-1], SHOP)

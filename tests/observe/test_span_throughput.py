@@ -2,7 +2,7 @@
 
 from scenario_kit.model import App, Component
 from scenario_kit.model.observation import Work
-from scenario_kit.observe.span_throughput import work
+from scenario_kit.observe.span_throughput import measure_work
 from scenario_kit.testing import FakeMetrics
 
 APP = App(
@@ -24,7 +24,7 @@ TOOK = [
 
 def test_work_is_counted_for_each_component_that_has_spans():
     metrics = FakeMetrics.matching({"calls_total": lambda _: CALLS, "duration": lambda _: TOOK})
-    assert work(metrics, ("shop-1", "shop-1-jobs"), APP, 1000.0, 1300.0) == {
+    assert measure_work(metrics, ("shop-1", "shop-1-jobs"), APP, 1000.0, 1300.0) == {
         "web": Work(seconds=300, requests=600.0, errors=10.0, within=((10.0, 300.0), (100.0, 580.0))),
         "cart": Work(seconds=300, requests=30.0),
     }
@@ -33,5 +33,5 @@ def test_work_is_counted_for_each_component_that_has_spans():
 
 def test_one_namespace_and_nothing_measured():
     metrics = FakeMetrics.matching({})
-    assert work(metrics, ("shop-1",), APP, 1000.0, 1300.0) == {}
+    assert measure_work(metrics, ("shop-1",), APP, 1000.0, 1300.0) == {}
     assert all('namespace="shop-1"' in e for e in metrics.asked)

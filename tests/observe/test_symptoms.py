@@ -3,7 +3,15 @@
 import pytest
 
 from scenario_kit.model.app import App, Component
-from scenario_kit.observe.symptoms import about, hindered, of_events, of_logs, of_pods, started, template
+from scenario_kit.observe.symptoms import (
+    explain_hindered,
+    extract_template,
+    find_event_symptoms,
+    find_log_symptoms,
+    find_pod_symptoms,
+    is_about,
+    list_started,
+)
 from scenario_kit.ports import LogLine
 
 APP = App(
@@ -24,7 +32,7 @@ POD = "cart-7d9f8b6c54-x2x4z"
     ],
 )
 def test_templates(line, kind):
-    assert template(line) == kind
+    assert extract_template(line) == kind
 
 
 def test_warnings_are_told_by_the_workload():
@@ -39,7 +47,7 @@ def test_warnings_are_told_by_the_workload():
         },
         {"type": "Warning", "reason": "Odd", "regarding": {"kind": "Service", "name": "cart"}},
     ]
-    assert of_events(events, APP) == {
+    assert find_event_symptoms(events, APP) == {
         "event BackOff on Deployment/cart", "event FailedCreate on Deployment/cart", "event Odd on Service/cart",
     }  # fmt: skip
 
@@ -54,7 +62,7 @@ def test_who_began_to_run_in_a_stretch_of_time():
     start = 1767225600.0
     pods = [pod(POD, {"waiting": {}}, since(10)), pod("batch-x", since(19)), pod("a", since(9)), pod("b", since(20))]
     pods.append({"metadata": {"name": "c"}})
-    assert started(pods, APP, start + 10, start + 20) == ["Deployment/cart", "Pod/batch-x"]
+    assert list_started(pods, APP, start + 10, start + 20) == ["Deployment/cart", "Pod/batch-x"]
 
 
 def test_why_containers_wait_ended_or_are_nowhere():
@@ -68,7 +76,7 @@ def test_why_containers_wait_ended_or_are_nowhere():
         {"metadata": {"name": POD}, "status": {"containerStatuses": [waiting, new], "conditions": [condition]}},
         {"metadata": {"name": POD}},
     ]
-    assert of_pods(pods, APP) == {
+    assert find_pod_symptoms(pods, APP) == {
         "state CrashLoopBackOff on Deployment/cart",
         "state OOMKilled on Deployment/cart",
         "state Unschedulable on Deployment/cart",
@@ -85,7 +93,7 @@ def test_what_keeps_pods_of_a_workload_from_running():
         {"metadata": {"name": "web-7d9f8b6c54-x2x4z"}, "status": {"containerStatuses": init}},
         {"metadata": {"name": POD}},
     ]
-    assert hindered(pods, APP, "Deployment/cart") == [
+    assert explain_hindered(pods, APP, "Deployment/cart") == [
         "CrashLoopBackOff: back-off 5m0s", "ImagePullBackOff", "Unschedulable: 0/3 nodes are available",
     ]  # fmt: skip
 
@@ -93,7 +101,7 @@ def test_what_keeps_pods_of_a_workload_from_running():
 def test_only_lines_that_tell_of_trouble_and_only_the_usual_ones():
     lines = [LogLine(POD, "cart", 1.0, "GET / 200")] * 9
     lines += [LogLine(POD, "cart", 1.0, f"error kind {'abcdefghij'[i] * 3}") for i in range(8) for _ in range(10 - i)]
-    found = of_logs(lines, APP)
+    found = find_log_symptoms(lines, APP)
     assert len(found) == 6
     assert "log of Deployment/cart: error kind aaa" in found
     assert "log of Deployment/cart: error kind hhh" not in found
@@ -111,4 +119,4 @@ def test_only_lines_that_tell_of_trouble_and_only_the_usual_ones():
     ],
 )
 def test_whom_a_sign_is_about(sign, own):
-    assert about(sign, "Deployment/cart") == own
+    assert is_about(sign, "Deployment/cart") == own

@@ -4,7 +4,7 @@ import pytest
 
 from scenario_kit.errors import MetricsError
 from scenario_kit.model import App
-from scenario_kit.observe import Traffic, traffic
+from scenario_kit.observe import Traffic, measure_traffic
 from scenario_kit.testing import FakeMetrics
 
 APP = App(name="shop", version="1", namespace="shop", entry="web", components=())
@@ -25,7 +25,7 @@ def test_traffic(requests: float | None, errors: float | None, expected: Traffic
             "calls_total": lambda _: [] if requests is None else [({}, requests)],
         }
     )
-    assert traffic(metrics, "shop-1", APP, 1000.0, 1300.0) == expected
+    assert measure_traffic(metrics, "shop-1", APP, 1000.0, 1300.0) == expected
     assert all("[300s]" in e and 'namespace="shop-1"' in e and 'service_name="web"' in e for e in metrics.asked)
 
 
@@ -33,4 +33,4 @@ def test_a_dead_server() -> None:
     metrics = FakeMetrics.matching({})
     metrics.down = True
     with pytest.raises(MetricsError):
-        traffic(metrics, "shop-1", APP, 0.0, 300.0)
+        measure_traffic(metrics, "shop-1", APP, 0.0, 300.0)

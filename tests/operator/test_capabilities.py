@@ -8,8 +8,8 @@ import yaml
 from operators.scenario.admission import accept
 from operators.scenario.environment import MANAGEMENT_NAMESPACE, Environment, Settings
 from operators.scenario.platforms import RealCluster
-from scenario_kit.catalog import Catalog, data_root
-from scenario_kit.catalog.capabilities import capabilities
+from scenario_kit.catalog import Catalog, find_data_root
+from scenario_kit.catalog.capabilities import list_capabilities
 from scenario_kit.model import Object
 from scenario_kit.testing import FakeCluster, FakeMetrics
 
@@ -31,7 +31,7 @@ MANAGER: Object = {
 
 
 def scenario() -> Object:
-    path = data_root() / "catalog" / "scenarios" / "payment-pod-failure" / "scenario.yaml"
+    path = find_data_root() / "catalog" / "scenarios" / "payment-pod-failure" / "scenario.yaml"
     document: Object = yaml.safe_load(path.read_text().replace(" on:", ' "on":').replace("{on:", '{"on":'))
     document["metadata"] |= {"namespace": MANAGEMENT_NAMESPACE, "generation": 1}
     return document
@@ -71,7 +71,7 @@ def test_a_canary_is_asked_again_only_after_a_while() -> None:
     now = [0.0]
     cluster = FakeCluster()
     grounds = RealCluster(cluster, FakeMetrics(lambda expr, at: []), clock=lambda: now[0])
-    netem = next(c for c in capabilities(CATALOG) if c.name == "netem")
+    netem = next(c for c in list_capabilities(CATALOG) if c.name == "netem")
 
     assert not grounds.offers(netem, "", "Wall")
     cluster.put(DAEMON)
@@ -83,6 +83,6 @@ def test_a_canary_is_asked_again_only_after_a_while() -> None:
 @pytest.mark.parametrize(("declared", "there"), [((), False), (("node-access",), True)])
 def test_what_no_canary_can_see_is_declared(declared: tuple[str, ...], there: bool) -> None:
     grounds = RealCluster(FakeCluster(), FakeMetrics(lambda expr, at: []), declared)
-    access = next(c for c in capabilities(CATALOG) if c.name == "node-access")
+    access = next(c for c in list_capabilities(CATALOG) if c.name == "node-access")
 
     assert grounds.offers(access, "", "Wall") is there

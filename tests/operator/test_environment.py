@@ -3,7 +3,7 @@
 import pytest
 
 from operators.scenario.environment import Environment, Settings
-from operators.scenario.platforms import RealCluster, _stubborn
+from operators.scenario.platforms import RealCluster, _find_lasting_problem
 from scenario_kit.errors import GuardRailError, LabError
 from scenario_kit.model import TrialSpec
 from scenario_kit.testing import FakeCluster, FakeMetrics
@@ -63,4 +63,4 @@ def test_virtual_time_belongs_to_the_lab():
 )
 def test_a_part_hangs_only_if_it_never_answers(answers, problem):
     said = iter(answers)
-    assert _stubborn(lambda: next(said)) == problem
+    assert _find_lasting_problem(lambda: next(said)) == problem

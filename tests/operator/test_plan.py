@@ -2,7 +2,7 @@
 
 import pytest
 
-from operators.scenario.plan import CONDITIONS, Create, DesiredTrial, Refusal, Remove, ShowTrial, conditions, plan
+from operators.scenario.plan import CONDITIONS, Create, DesiredTrial, Refusal, Remove, ShowTrial, build_conditions, plan
 from scenario_kit.trial import TrialStatus
 
 
@@ -48,13 +48,13 @@ def of(result, type):
 
 
 def test_all_conditions_appear_at_first_contact():
-    result = conditions((), 1, None, WANTED, None)
+    result = build_conditions((), 1, None, WANTED, None)
     assert [c.type for c in result] == list(CONDITIONS)
     assert of(result, "Ready").status == "Unknown"
 
 
 def test_a_refusal_names_its_reason_everywhere_that_matters():
-    result = conditions((), 1, Refusal("UnknownFault", "no such fault"), None, None)
+    result = build_conditions((), 1, Refusal("UnknownFault", "no such fault"), None, None)
     assert (of(result, "Accepted").status, of(result, "Accepted").reason) == ("False", "UnknownFault")
     assert of(result, "Ready").reason == "UnknownFault"
 
@@ -63,16 +63,16 @@ def test_ready_follows_the_trial():
     status = TrialStatus()
     for type in ("AppReady", "BaselineQuiet", "FaultsInjected"):
         status = status.with_condition(type, "True", "Held", "")
-    assert of(conditions((), 1, None, WANTED, status), "Ready").reason == "WaitingForSymptoms"
+    assert of(build_conditions((), 1, None, WANTED, status), "Ready").reason == "WaitingForSymptoms"
     status = status.with_condition("SymptomsPresent", "True", "Held", "")
-    assert of(conditions((), 1, None, WANTED, status), "Ready").reason == "IncidentActive"
+    assert of(build_conditions((), 1, None, WANTED, status), "Ready").reason == "IncidentActive"
     status = status.with_condition("Resolved", "True", "Held", "")
-    assert of(conditions((), 1, None, WANTED, status), "Ready").reason == "IncidentResolved"
+    assert of(build_conditions((), 1, None, WANTED, status), "Ready").reason == "IncidentResolved"
 
 
 def test_a_broken_step_shows_in_the_summary():
     status = TrialStatus().with_condition("AppReady", "False", "SK301", "not available")
-    ready = of(conditions((), 1, None, WANTED, status), "Ready")
+    ready = of(build_conditions((), 1, None, WANTED, status), "Ready")
     assert (ready.status, ready.reason, ready.message) == ("False", "SK301", "not available")
 
 
@@ -99,7 +99,7 @@ BROKEN = ("AppReady", "BaselineQuiet", "FaultsInjected", "SymptomsPresent")
 )
 def test_the_summary_tells_the_outcome(outcome, reached, reason, symptoms, resolved):
     wanted = DesiredTrial(digest="d1", suspended=False, outcome=outcome)
-    result = conditions((), 1, None, wanted, held(*reached))
+    result = build_conditions((), 1, None, wanted, held(*reached))
     assert of(result, "Ready").reason == reason
     assert of(result, "Ready").status == ("Unknown" if reason == "Injecting" else "True")
     assert (of(result, "SymptomsPresent").status, of(result, "Resolved").status) == (symptoms, resolved)

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from operators.scenario import validation_input
 from operators.scenario.environment import Settings
 from operators.scenario.validations import REPORT_KEY, Validations
-from scenario_kit.catalog import Catalog, data_root
+from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.errors import InfrastructureError
 from scenario_kit.load.document import Positions, read_document
-from scenario_kit.load.validation import mistakes
+from scenario_kit.load.validation import find_mistakes
 from scenario_kit.model import Reference
 from scenario_kit.model.trial import PURPOSE_LABEL
 from scenario_kit.report import Report
-from scenario_kit.schema import definitions, expand
+from scenario_kit.schema import expand, load_definitions
 from scenario_kit.testing import FakeCluster
 from scenario_kit.trial import TrialStatus
 
@@ -26,7 +26,7 @@ HERE = "scenario-kit"
 GROUP = "scenariokit.io"
 API = f"{GROUP}/v1alpha1"
 NAME = "cart-scaled-to-zero"
-SCENARIO = read_document(data_root() / "catalog" / "scenarios" / NAME / "scenario.yaml").data
+SCENARIO = read_document(find_data_root() / "catalog" / "scenarios" / NAME / "scenario.yaml").data
 CATALOG = Catalog()
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
 
@@ -117,7 +117,7 @@ class World:
     @property
     def status(self):
         status = self.cluster.get(Reference("Validation", "v", HERE, GROUP)).get("status") or {}
-        assert mistakes(status, expand(definitions()["ValidationStatus"]), Positions("status")) == []
+        assert find_mistakes(status, expand(load_definitions()["ValidationStatus"]), Positions("status")) == []
         return status
 
     def condition(self, type):
@@ -228,7 +228,7 @@ def test_what_lint_refuses_fails_without_a_trial():
 
 
 def test_what_the_place_lacks_is_nobodys_scenario():
-    file = data_root() / "catalog" / "scenarios" / "payment-pod-failure" / "scenario.yaml"
+    file = find_data_root() / "catalog" / "scenarios" / "payment-pod-failure" / "scenario.yaml"
     world = World(embedded={"name": "other", "spec": read_document(file).data["spec"]})
     world.grounds.lacks = True
     world.through()
@@ -250,7 +250,7 @@ def test_nothing_begins_while_infrastructure_is_not_well_and_the_budget_ends_it(
 
 
 def test_who_reaches_beyond_the_app_waits_for_others_and_they_for_it():
-    beyond = read_document(data_root() / "catalog" / "scenarios" / "basket-lost-its-seat" / "scenario.yaml").data[
+    beyond = read_document(find_data_root() / "catalog" / "scenarios" / "basket-lost-its-seat" / "scenario.yaml").data[
         "spec"
     ]
     world = World(embedded={"name": "basket-lost-its-seat", "spec": beyond}, plan="Quick", parallelism=4)

@@ -97,7 +97,7 @@ class RealNode:
                 ["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child", "--mount-proc",
                  "sh", str(folder / "run.sh")],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, cwd=folder,
-                env={**os.environ, **procfs.marker(str(folder.parent))},
+                env={**os.environ, **procfs.make_marker(str(folder.parent))},
             )  # fmt: skip
 
     def check(self) -> None:

@@ -6,7 +6,7 @@ from scenario_kit.lab.kubelet import times
 from scenario_kit.lab.kubelet.events import EventRecorder
 from scenario_kit.lab.kubelet.images import ImageCache
 from scenario_kit.lab.kubelet.pod_state import PodMemory
-from scenario_kit.lab.kubelet.status import pod_status
+from scenario_kit.lab.kubelet.status import compute_pod_status
 from scenario_kit.model.base import Object
 from tests.reality.cases import ABSENT, HAS, IMAGE, Case
 from tests.reality.program import Programs
@@ -57,7 +57,7 @@ def replay(case: Case, pod: Object) -> Recording:
             break
         objects.now = at
         now = {**(_deleted(case, pod) if deleted else pod), "status": status}
-        done = pod_status(
+        done = compute_pod_status(
             now, NODE, objects, processes, START + at, images=images.of("case"), ip="10.244.0.7", memory=memory
         )
         status, memory = done.status, done.memory
@@ -86,6 +86,6 @@ def _next(case: Case, at: float, wakeup: float | None) -> float | None:
 def _deleted(case: Case, pod: Object) -> Object:
     own = pod["spec"].get("terminationGracePeriodSeconds", _DEFAULT_GRACE)
     grace = own if case.grace is None else case.grace
-    ends = times.rfc3339(START + (case.delete_at or 0) + grace)
+    ends = times.format_rfc3339(START + (case.delete_at or 0) + grace)
     meta = {**pod["metadata"], "deletionTimestamp": ends, "deletionGracePeriodSeconds": grace}
     return {**pod, "metadata": meta}

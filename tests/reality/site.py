@@ -10,10 +10,10 @@ from pathlib import Path
 from scenario_kit.clients import KubeCluster
 from scenario_kit.errors import LabError, NotFound
 from scenario_kit.lab import cluster, kubeconfigs, process_specs, supervisor
-from scenario_kit.lab.addresses import free_ports, host_address
+from scenario_kit.lab.addresses import find_host_address, free_ports
 from scenario_kit.lab.kubelet import ClusterWriter, Kubelet
-from scenario_kit.lab.lifecycle import down
-from scenario_kit.lab.state import LabState, lab_folder
+from scenario_kit.lab.lifecycle import take_down
+from scenario_kit.lab.state import LabState, find_lab_folder
 from scenario_kit.model import Object, Reference
 from tests.reality.cases import ABSENT, HAS, IMAGE, Case
 from tests.reality.node import NAME, RealNode, put_back
@@ -69,7 +69,7 @@ class Site:
             client.close()
         if self._real is not None:
             self._real.close()
-        down(LAB)
+        take_down(LAB)
 
     def run(self, case: Case, namespace: str) -> tuple[Recording, Object]:
         """Create the pod of a case, watch it for its time, and return what it did, and the pod as the API stored it."""
@@ -161,7 +161,7 @@ class Site:
         while not seen():
             self._wait(time.time() + 0.3)
             if time.monotonic() > end:
-                raise LabError(f"{problem} after {_READY_SECONDS:g} s; see {lab_folder(LAB)}")
+                raise LabError(f"{problem} after {_READY_SECONDS:g} s; see {find_lab_folder(LAB)}")
 
     def _guarded(self, work: Callable[[], None]) -> None:
         try:
@@ -199,10 +199,10 @@ class Site:
 
 def clear() -> None:
     """Remove what an earlier run that was killed has left."""
-    folder = lab_folder(LAB)
+    folder = find_lab_folder(LAB)
     supervisor.kill(str(folder))
     put_back(folder / "real")
-    down(LAB)
+    take_down(LAB)
 
 
 class _Lookup:
@@ -226,13 +226,13 @@ def pod_of(case: Case, namespace: str) -> Object:
 
 
 def _control_plane(binaries: Mapping[str, Path]) -> LabState:
-    state = process_specs.plan(LAB, (), host_address())
+    state = process_specs.plan(LAB, (), find_host_address())
     folder = Path(state.folder)
     folder.mkdir(parents=True, mode=0o700)
     state = cluster.create(state, binaries)
     state.save()
     kubeconfigs.write_admin(
-        Path(state.kubeconfig), LAB, process_specs.api_server_url(state), supervisor.control_plane_pki(state)
+        Path(state.kubeconfig), LAB, process_specs.build_api_server_url(state), supervisor.locate_pki(state)
     )
     supervisor.HealthProbe(state).wait(["kube-apiserver"], _READY_SECONDS)
     if state.dead_parts():  # a busy machine: the controller-manager does not wait long for the API server

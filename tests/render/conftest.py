@@ -7,7 +7,7 @@ import yaml
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.model import FaultType
-from scenario_kit.render import app_objects
+from scenario_kit.render import render_app
 
 NAMESPACE = "otel-demo-test"
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -25,7 +25,7 @@ def app(catalog):
 
 @pytest.fixture(scope="session")
 def objects(app):
-    return app_objects(app, {}, 50, NAMESPACE)
+    return render_app(app, {}, 50, NAMESPACE)
 
 
 @pytest.fixture(scope="session")

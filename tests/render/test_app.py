@@ -8,8 +8,8 @@ import pytest
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Component, LoadProfile
-from scenario_kit.render import app_objects, asked_options, options_of
-from scenario_kit.render.app import needs_of
+from scenario_kit.render import render_app, resolve_options, select_options
+from scenario_kit.render.app import list_needs
 
 APP = App(
     name="shop",
@@ -41,7 +41,7 @@ def rendered(tmp_path):
             (folder / f"{name}.j2").write_text(text)
         if data:
             (folder / "1.0" / "data.yaml").write_text(data)
-        return app_objects(APP, options or {}, 7, namespace, templates=folder)
+        return render_app(APP, options or {}, 7, namespace, templates=folder)
 
     return render
 
@@ -58,7 +58,7 @@ def test_templates_see_the_choice(rendered):
 def test_options_that_a_fault_asks_for_are_those_that_the_app_has():
     fault_type = Catalog().fault("traffic-surge")
     asks = msgspec.structs.replace(fault_type, app_options={"browsers": True, "size": "Tight", "autoscaling": True})
-    assert asked_options(APP, asks) == {"browsers": True}
+    assert select_options(APP, asks) == {"browsers": True}
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_namespaced_objects_are_placed(rendered):
 def test_callers_do_not_share_objects(tmp_path, rendered):
     one = rendered(CONFIG)
     one[0]["data"] = {"changed": "yes"}
-    assert "data" not in app_objects(APP, {}, 7, "shop-abcd", templates=tmp_path / "shop")[0]
+    assert "data" not in render_app(APP, {}, 7, "shop-abcd", templates=tmp_path / "shop")[0]
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_templates_that_yield_no_objects(rendered, template, part):
     ],
 )
 def test_options_are_filled(chosen, profile, expected):
-    assert options_of(APP, chosen, profile) == expected
+    assert resolve_options(APP, chosen, profile) == expected
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_options_are_filled(chosen, profile, expected):
 )
 def test_wrong_options_are_refused_all_at_once(chosen, profile, codes):
     with pytest.raises(AuthoringError) as caught:
-        options_of(APP, chosen, profile)
+        resolve_options(APP, chosen, profile)
     assert [f.code for f in caught.value.findings] == codes
 
 
@@ -150,4 +150,4 @@ def test_wrong_options_are_refused_all_at_once(chosen, profile, codes):
     ],
 )
 def test_what_options_need(options: dict[str, Any], needs: dict[str, tuple[str, ...]]) -> None:
-    assert needs_of(Catalog().app("hotel-reservation", "6ecb097"), options) == needs
+    assert list_needs(Catalog().app("hotel-reservation", "6ecb097"), options) == needs

@@ -6,7 +6,7 @@ import pytest
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model.scenario import FaultStart, FaultUse, Rollout
-from scenario_kit.render import app_objects, fault
+from scenario_kit.render import render_app, render_fault
 
 NAMESPACE = "otel-demo-test"
 
@@ -15,7 +15,7 @@ NAMESPACE = "otel-demo-test"
 def rendered(app, objects, port_fault):
     def render(scenario="s", **use):
         use = FaultUse(**{"name": "catalog-port", "type": "port-moved", "target": "Service/product-catalog", **use})
-        return fault(port_fault, use, app, objects, NAMESPACE, scenario, load={"users": 50, "profile": "steady"})
+        return render_fault(port_fault, use, app, objects, NAMESPACE, scenario, load={"users": 50, "profile": "steady"})
 
     return render
 
@@ -76,7 +76,7 @@ def test_text_does_not_change_the_digest(app, objects, port_fault):
     use = FaultUse(name="a", type="port-moved", target="Service/cart")
     told = msgspec.structs.replace(port_fault, title="Another title", description="x")
     raised = msgspec.structs.replace(port_fault, version=4)
-    one, two, three = (fault(t, use, app, objects, NAMESPACE, "s", load={}) for t in (port_fault, told, raised))
+    one, two, three = (render_fault(t, use, app, objects, NAMESPACE, "s", load={}) for t in (port_fault, told, raised))
     assert one.digest == two.digest != three.digest
 
 
@@ -125,7 +125,7 @@ def test_mistakes_of_the_fault_itself(app, objects, port_fault, part, value, cod
     broken = msgspec.structs.replace(port_fault, **{part: value})
     use = FaultUse(name="catalog-port", type="port-moved", target="Service/product-catalog")
     with pytest.raises(AuthoringError) as caught:
-        fault(broken, use, app, objects, NAMESPACE, "s", load={"users": 1})
+        render_fault(broken, use, app, objects, NAMESPACE, "s", load={"users": 1})
     assert [f.code for f in caught.value.findings] == [code]
 
 
@@ -148,7 +148,7 @@ def test_what_does_not_apply_to_the_parameters_is_left_out(app, objects, port_fa
     use = FaultUse(
         name="catalog-port", type="port-moved", target="Service/product-catalog", parameters={"policy": policy}
     )
-    result = fault(fault_type, use, app, objects, NAMESPACE, "s", load={"users": 1})
+    result = render_fault(fault_type, use, app, objects, NAMESPACE, "s", load={"users": 1})
     assert (len(result.entities), len(result.effect), len(result.undone)) == (entities, effect, entities)
     assert len(result.causes[0].fix) == len(result.solutions) == entities
     assert len(result.decoys) == int(policy)
@@ -164,16 +164,16 @@ def test_causes_join_where_there_are_two_of_them(app, objects, port_fault, polic
     use = FaultUse(
         name="catalog-port", type="port-moved", target="Service/product-catalog", parameters={"policy": policy}
     )
-    assert fault(fault_type, use, app, objects, NAMESPACE, "s", load={"users": 1}).causes_join == join
+    assert render_fault(fault_type, use, app, objects, NAMESPACE, "s", load={"users": 1}).causes_join == join
 
 
 def test_a_fault_that_nothing_shows_is_refused():
     catalog = Catalog()
     hotel = catalog.app("hotel-reservation", catalog.versions("hotel-reservation")[0])
-    objects = app_objects(hotel, {}, 50, "hotel", templates=catalog.templates(hotel.name))
+    objects = render_app(hotel, {}, 50, "hotel", templates=catalog.templates(hotel.name))
 
     def aimed(fault_type, target):
-        return fault(
+        return render_fault(
             catalog.fault(fault_type),
             FaultUse(name="main", type=fault_type, target=target),
             hotel,
@@ -192,7 +192,7 @@ def test_a_fault_that_nothing_shows_is_refused():
 
 @pytest.mark.parametrize("fault_type", ["host-port-conflict", "sidecar-port-conflict"])
 def test_ports_of_udp_are_not_taken_for_those_of_tcp(catalog, app, objects, fault_type):
-    result = fault(
+    result = render_fault(
         catalog.fault(fault_type),
         FaultUse(name="main", type=fault_type, target="Deployment/otel-collector"),
         app,
@@ -219,7 +219,7 @@ def _numbers(node):
 def test_pods_that_exclude_each_other_go_before_their_successors_come(catalog, app, objects, against, anew):
     kind = "pod-anti-affinity-unsatisfiable"
     use = FaultUse(name="main", type=kind, target="Deployment/ad", parameters={"against": against})
-    result = fault(catalog.fault(kind), use, app, objects, NAMESPACE, "s")
+    result = render_fault(catalog.fault(kind), use, app, objects, NAMESPACE, "s")
     named = {s.name: s.changes for s in result.solutions}
     for changes in (result.causes[0].fix, named["restore-affinity"], named["prefer-instead"]):
         assert [c.restart.drop_old for c in changes if c.restart] == ([True] if anew else [])

@@ -7,7 +7,7 @@ import pytest
 from scenario_kit.catalog import Catalog
 from scenario_kit.model import App, Component
 from scenario_kit.model.twin import decode
-from scenario_kit.render.files import files
+from scenario_kit.render.files import describe_files
 
 _SLOW = {"file": "log", "methods": ["write"]}
 _MOUNTS = [{"name": "data", "mountPath": "/d"}, {"name": "conf", "mountPath": "/etc/x"}]
@@ -22,7 +22,7 @@ def _files(twin: dict[str, Any] | None, *mounts: dict[str, Any], image: str = "e
     )  # fmt: skip
     container = {"name": "box", "image": image, "volumeMounts": list(mounts)}
     workload = {"spec": {"template": {"spec": {"volumes": _VOLUMES, "containers": [container]}}}}
-    return files(app, "box", workload, container)
+    return describe_files(app, "box", workload, container)
 
 
 def _twin(*accesses: dict[str, Any], **disk: Any) -> dict[str, Any]:

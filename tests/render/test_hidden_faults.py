@@ -13,7 +13,7 @@ from scenario_kit.model import Fault
 from scenario_kit.model.chaos import GROUP
 from scenario_kit.model.reference import MANAGEMENT_NAMESPACE
 from scenario_kit.model.scenario import FaultUse, Recurrence
-from scenario_kit.render import app_objects, fault, options_of
+from scenario_kit.render import render_app, render_fault, resolve_options
 from scenario_kit.render.hidden_faults import QUIET_EVENTS
 from scenario_kit.schema import install
 
@@ -24,10 +24,10 @@ APP = CATALOG.app("otel-demo", "2.2.0")
 def rendered(
     type: str, target: str = "Deployment/cart", visibility: str = "Hidden", namespace: str = "otel-demo-bcdf", **use
 ) -> Fault:
-    options = options_of(APP, {}, "steady")
-    objects = app_objects(APP, options, 50, namespace, templates=CATALOG.templates(APP.name))
+    options = resolve_options(APP, {}, "steady")
+    objects = render_app(APP, options, 50, namespace, templates=CATALOG.templates(APP.name))
     wanted = FaultUse(name="slow", type=type, target=target, visibility=visibility, **use)
-    return fault(CATALOG.fault(type), wanted, APP, objects, namespace, "s")
+    return render_fault(CATALOG.fault(type), wanted, APP, objects, namespace, "s")
 
 
 def test_the_object_lies_in_the_management_namespace_and_selects_the_app() -> None:

@@ -6,23 +6,23 @@ import json
 
 import pytest
 
-from scenario_kit.render.jsonfields import documents, fields, with_field
+from scenario_kit.render.jsonfields import list_documents, list_fields, replace_field
 
 TEXT = '{"port": 80, "tls": true, "db": {"address": "db:5432", "a.b": "x", "pool": null}, "list": [1]}'
 
 
 def test_single_values_are_found_by_their_path() -> None:
-    assert fields(TEXT) == {"port": 80, "tls": True, "db.address": "db:5432", "db.a.b": "x"}
+    assert list_fields(TEXT) == {"port": 80, "tls": True, "db.address": "db:5432", "db.a.b": "x"}
 
 
 @pytest.mark.parametrize("text", ["", "[1]", "a: 1", None, 5, "[" * 100_000], ids=lambda t: str(t)[:5])
 def test_what_is_no_json_object_has_none(text: object) -> None:
-    assert fields(text) == {}
+    assert list_fields(text) == {}
 
 
 def test_the_documents_of_a_config_map() -> None:
-    assert documents({"data": {"a.json": '{"x": 1}', "b.yaml": "x: 1"}}) == {"a.json": {"x": 1}}
-    assert documents({}) == {}
+    assert list_documents({"data": {"a.json": '{"x": 1}', "b.yaml": "x: 1"}}) == {"a.json": {"x": 1}}
+    assert list_documents({}) == {}
 
 
 @pytest.mark.parametrize(
@@ -36,12 +36,12 @@ def test_the_documents_of_a_config_map() -> None:
     ],
 )
 def test_one_value_is_replaced_and_keeps_its_type(path: str, value: object, there: object) -> None:
-    changed = with_field(TEXT, path, value)
+    changed = replace_field(TEXT, path, value)
 
-    assert fields(changed) == {**fields(TEXT), path: there}
+    assert list_fields(changed) == {**list_fields(TEXT), path: there}
     assert list(json.loads(changed)) == list(json.loads(TEXT))
 
 
 def test_a_field_that_is_not_there_is_refused() -> None:
     with pytest.raises(ValueError, match=r"no field 'db'; it has port, tls, db.address"):
-        with_field(TEXT, "db", "x")
+        replace_field(TEXT, "db", "x")

@@ -6,8 +6,8 @@ import pytest
 from jinja2 import DictLoader
 from jinja2.exceptions import SecurityError, UndefinedError
 
-from scenario_kit.render.render_budget import MAX_WORK, _left, metered
-from scenario_kit.render.sandbox import MAX_RANGE, Sandbox, sandbox
+from scenario_kit.render.render_budget import MAX_WORK, _left, meter_rendering
+from scenario_kit.render.sandbox import MAX_RANGE, Sandbox, create_sandbox
 
 #: What the frame of every template costs: its one node, paid when it is compiled, and its size, when it runs.
 EMPTY = 5 + 1
@@ -15,8 +15,8 @@ EMPTY = 5 + 1
 
 def rendered(text: str, /, **variables: Any) -> tuple[str, int]:
     """What a template says, and what it paid for being compiled and run."""
-    with metered():
-        shown = sandbox().from_string(text).render(**variables)
+    with meter_rendering():
+        shown = create_sandbox().from_string(text).render(**variables)
         left = _left.get()
     assert left is not None
     return shown, MAX_WORK - left[0]
@@ -208,20 +208,20 @@ def test_a_range_has_a_thousand_items_at_most(count: int, allowed: bool) -> None
     ],
 )
 def test_which_attributes_of_a_value_a_template_reaches(value: Any, attribute: str, reached: bool) -> None:
-    assert bool(sandbox().is_safe_attribute(value, attribute, None)) is reached
+    assert bool(create_sandbox().is_safe_attribute(value, attribute, None)) is reached
 
 
 def test_format_is_refused_and_says_what_to_write() -> None:
     assert str(refused("{{ 'a{}'.format(1) }}")) != ""
-    wrapped = sandbox().wrap_str_format("a".format)
+    wrapped = create_sandbox().wrap_str_format("a".format)
     assert wrapped is not None
     with pytest.raises(SecurityError, match="`format` is not available here: write `~` between the parts"):
         wrapped(1)
-    assert sandbox().wrap_str_format(len) is None
+    assert create_sandbox().wrap_str_format(len) is None
 
 
 def test_an_environment_has_two_functions_and_is_strict() -> None:
-    made = sandbox()
+    made = create_sandbox()
     assert isinstance(made, Sandbox)
     assert set(made.globals) == {"range", "dict"}
     assert isinstance(refused("{{ absent }}"), UndefinedError)
@@ -230,8 +230,8 @@ def test_an_environment_has_two_functions_and_is_strict() -> None:
 
 
 def test_templates_include_each_other_where_a_loader_has_them() -> None:
-    with metered():
-        made = sandbox(DictLoader({"a": "{% include 'b' %}!", "b": "{{ x }}"}))
+    with meter_rendering():
+        made = create_sandbox(DictLoader({"a": "{% include 'b' %}!", "b": "{{ x }}"}))
         assert made.get_template("a").render(x=1) == "1!"
 
 
@@ -245,11 +245,11 @@ def test_values_are_shown_as_python_writes_them(value: Any, shown: str) -> None:
 
 @pytest.mark.parametrize("name", ["(turn)", "(joined)", "(made)", "(compared)"])
 def test_a_template_cannot_spell_what_the_compiler_puts_into_it(name: str) -> None:
-    assert name in sandbox().filters
-    with pytest.raises(Exception, match=r"expected token|unexpected"), metered():
-        sandbox().from_string("{{ a | " + name + " }}")
+    assert name in create_sandbox().filters
+    with pytest.raises(Exception, match=r"expected token|unexpected"), meter_rendering():
+        create_sandbox().from_string("{{ a | " + name + " }}")
 
 
 def test_nothing_is_rendered_without_an_allowance() -> None:
     with pytest.raises(ValueError, match="within an allowance of work only"):
-        sandbox().from_string("")
+        create_sandbox().from_string("")

@@ -14,14 +14,14 @@ import yaml
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lab.kubelet.images import ImageCache
-from scenario_kit.lab.kubelet.status import pod_status
+from scenario_kit.lab.kubelet.status import compute_pod_status
 from scenario_kit.lab.twin.network import Network
 from scenario_kit.lab.twin.process_table import Census
 from scenario_kit.model import App, Change, Object
 from scenario_kit.model.scenario import FaultUse
-from scenario_kit.render import app_objects, options_of
-from scenario_kit.render.fault import fault
-from scenario_kit.render.modelled import REAL_DATA_PLANE, unmodelled
+from scenario_kit.render import render_app, resolve_options
+from scenario_kit.render.fault import render_fault
+from scenario_kit.render.modelled import REAL_DATA_PLANE, find_unmodelled
 from scenario_kit.render.modelled.registry import CONTAINER, CONTROL_PLANE, POD, UNSEEN
 from tests.lab.kubelet.conftest import NODE, T0, Objects, Scripted
 from tests.lab.twin import tiny
@@ -38,7 +38,7 @@ def rendered() -> Callable[[str, str], Rendered]:
         if (name, version) not in made:
             app = catalog.app(name, version)
             templates = catalog.templates(name)
-            made[name, version] = app, app_objects(app, options_of(app, {}), 50, app.namespace, templates=templates)
+            made[name, version] = app, render_app(app, resolve_options(app, {}), 50, app.namespace, templates=templates)
         return made[name, version]
 
     return make
@@ -125,7 +125,7 @@ def test_what_no_part_reads_is_not_modelled(rendered: Callable[..., Rendered], w
     place, target, document = NOT_MODELLED[what]
     app, objects = rendered(*place)
     change = patch(target, document)
-    found = unmodelled([change, Change.from_json({"restart": {"target": CHECKOUT}})], app, objects, app.namespace)
+    found = find_unmodelled([change, Change.from_json({"restart": {"target": CHECKOUT}})], app, objects, app.namespace)
     assert found
     assert all(target in field for field in found)
 
@@ -134,14 +134,14 @@ def test_what_no_part_reads_is_not_modelled(rendered: Callable[..., Rendered], w
 def test_what_a_part_reads_is_modelled(rendered: Callable[..., Rendered], what: str) -> None:
     place, target, document = MODELLED[what]
     app, objects = rendered(*place)
-    assert unmodelled([patch(target, document)], app, objects, app.namespace) == ()
+    assert find_unmodelled([patch(target, document)], app, objects, app.namespace) == ()
 
 
 def test_one_field_that_is_read_is_enough(rendered: Callable[..., Rendered]) -> None:
     app, objects = rendered(*SHOP)
     changes = [patch(CHECKOUT, env("checkout", "GOMEMLIMIT", "16")), patch(CHECKOUT, {"spec": {"replicas": 2}})]
-    assert unmodelled(changes, app, objects, app.namespace) == ()
-    assert unmodelled(changes[:1], app, objects, app.namespace) == (
+    assert find_unmodelled(changes, app, objects, app.namespace) == ()
+    assert find_unmodelled(changes[:1], app, objects, app.namespace) == (
         "spec.template.spec.containers.checkout.env.GOMEMLIMIT.value of Deployment/checkout",
     )
 
@@ -158,7 +158,7 @@ def test_one_field_that_is_read_is_enough(rendered: Callable[..., Rendered]) -> 
 )
 def test_other_operations_are_acted_on(rendered: Callable[..., Rendered], other: Object) -> None:
     app, objects = rendered(*SHOP)
-    assert unmodelled([Change.from_json(other)], app, objects, app.namespace) == ()
+    assert find_unmodelled([Change.from_json(other)], app, objects, app.namespace) == ()
 
 
 @pytest.mark.parametrize("kind", ["ConfigMap", "Secret", "ServiceAccount", "Role"])
@@ -166,7 +166,7 @@ def test_objects_that_nobody_reads(rendered: Callable[..., Rendered], kind: str)
     app, objects = rendered(*SHOP)
     version = "rbac.authorization.k8s.io/v1" if kind == "Role" else "v1"
     create = {"apiVersion": version, "kind": kind, "metadata": {"name": "extra"}}
-    assert unmodelled([Change.from_json({"create": create})], app, objects, app.namespace) == (f"{kind}/extra",)
+    assert find_unmodelled([Change.from_json({"create": create})], app, objects, app.namespace) == (f"{kind}/extra",)
 
 
 def test_a_file_that_is_mounted_elsewhere(rendered: Callable[..., Rendered]) -> None:
@@ -174,7 +174,7 @@ def test_a_file_that_is_mounted_elsewhere(rendered: Callable[..., Rendered]) -> 
     path = "/spec/template/spec/containers/0/volumeMounts/0/mountPath"
     moved = [{"op": "replace", "path": path, "value": "/etc/config.json"}]
     change = Change.from_json({"patch": {"target": "Deployment/search", "type": "Json", "patch": moved}})
-    assert unmodelled([change], app, objects, app.namespace) == (
+    assert find_unmodelled([change], app, objects, app.namespace) == (
         "spec.template.spec.containers.hotel-reserv-search.volumeMounts.config.mountPath of Deployment/search",
     )
 
@@ -185,7 +185,7 @@ def test_a_fault_says_that_it_needs_real_containers(rendered: Callable[..., Rend
 
     def needs(name: str, value: str) -> tuple[str, ...]:
         use = FaultUse(name="f", type=known.name, target=CHECKOUT, parameters={"name": name, "value": value})
-        return fault(known, use, app, objects, app.namespace, "s").requires
+        return render_fault(known, use, app, objects, app.namespace, "s").requires
 
     assert REAL_DATA_PLANE in needs("GOMEMLIMIT", "16")
     assert REAL_DATA_PLANE not in needs("CART_ADDR", "cart:1")
@@ -211,7 +211,7 @@ def test_what_trials_have_shown_is_modelled(rendered: Callable[..., Rendered], r
     known = Catalog().fault(row["fault"])
     use = FaultUse(name="f", type=known.name, target=row["target"], parameters=row.get("parameters") or {})
     try:
-        made = fault(known, use, app, objects, app.namespace, "s")
+        made = render_fault(known, use, app, objects, app.namespace, "s")
     except AuthoringError:
         pytest.skip("it wants an option of the app")
     assert made.requires == known.requires
@@ -258,7 +258,7 @@ def asked() -> tuple[set[str], set[str]]:
         for seconds in (0.0, 1.0, 60.0, 600.0):
             if seconds == 600.0:
                 one["metadata"] = {**metadata, "deletionTimestamp": "2026-01-01T00:00:00Z"}
-            made = pod_status(
+            made = compute_pod_status(
                 one, NODE, Objects(), processes, T0 + seconds, images=images.of("shop"), ip="10.244.0.7", memory=memory
             )
             one, memory = {**one, "status": made.status}, made.memory
@@ -311,5 +311,5 @@ def test_chaos_of_which_the_lab_shows_nothing(kind: str, spec: dict[str, object]
     metadata = {"name": "x", "namespace": "otel-demo"}
     manifest = {"apiVersion": "chaos-mesh.org/v1alpha1", "kind": kind, "metadata": metadata, "spec": spec}
     app = Catalog().app("otel-demo", "2.2.0")
-    found = unmodelled([Change.from_json({"chaos": manifest})], app, (), "otel-demo")
+    found = find_unmodelled([Change.from_json({"chaos": manifest})], app, (), "otel-demo")
     assert [each.partition(" of ")[0] for each in found] == ([field] if field else [])

@@ -8,10 +8,10 @@ from msgspec import structs
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Change, Object, Reference
-from scenario_kit.model.reference import real_name, symbolic_name
+from scenario_kit.model.reference import resolve_namespace, symbolise_namespace
 from scenario_kit.model.scenario import FaultUse
-from scenario_kit.render import app_objects, fault
-from scenario_kit.render.namespaces import as_written, finder, located, settled, used
+from scenario_kit.render import render_app, render_fault
+from scenario_kit.render.namespaces import list_used, locate_components, make_finder, restore_written, settle_change
 
 CATALOG = Catalog()
 HOME, STORES = "shop-ab12", "shop-ab12-stores"
@@ -20,17 +20,17 @@ VERSIONS = [(name, version) for name in CATALOG.apps() for version in CATALOG.ve
 
 def apart(name: str, version: str) -> tuple[App, tuple[Object, ...]]:
     app = CATALOG.app(name, version)
-    objects = app_objects(app, {"separateStores": True}, 50, HOME, templates=CATALOG.templates(name))
-    return located(app, objects, HOME), objects
+    objects = render_app(app, {"separateStores": True}, 50, HOME, templates=CATALOG.templates(name))
+    return locate_components(app, objects, HOME), objects
 
 
 @pytest.mark.parametrize(
     ("symbol", "real"), [("app", HOME), ("stores", STORES), ("kube-system", "kube-system")], ids=str
 )
 def test_names_go_both_ways(symbol: str, real: str) -> None:
-    assert symbolic_name(real, HOME) == symbol
+    assert symbolise_namespace(real, HOME) == symbol
     if symbol != "kube-system":
-        assert real_name(HOME, symbol) == real
+        assert resolve_namespace(HOME, symbol) == real
 
 
 def test_references_take_the_real_name_of_a_symbolic_namespace() -> None:
@@ -45,10 +45,10 @@ def test_references_take_the_real_name_of_a_symbolic_namespace() -> None:
 def test_exactly_the_stores_move_and_their_callers_find_them(name: str, version: str) -> None:
     app, objects = apart(name, version)
     stores = [c for c in app.components if c.role == "Store"]
-    together = app_objects(CATALOG.app(name, version), {}, 50, HOME, templates=CATALOG.templates(name))
+    together = render_app(CATALOG.app(name, version), {}, 50, HOME, templates=CATALOG.templates(name))
 
-    assert used(app, objects, HOME) == {"stores": STORES}
-    assert used(app, together, HOME) == {}
+    assert list_used(app, objects, HOME) == {"stores": STORES}
+    assert list_used(app, together, HOME) == {}
     assert {c.name for c in app.components if c.workload.startswith("stores/")} == {c.name for c in stores}
     text = str([o for o in objects if o["metadata"].get("namespace") == HOME])
     moved = {(o["kind"], o["metadata"]["name"]) for o in objects if o["metadata"].get("namespace") == STORES}
@@ -84,14 +84,14 @@ def test_what_a_pod_needs_is_in_its_own_namespace(name: str, version: str) -> No
 
 def test_without_the_option_nothing_is_spelled_otherwise() -> None:
     app = CATALOG.app("hotel-reservation", "6ecb097")
-    objects = app_objects(app, {}, 50, HOME)
+    objects = render_app(app, {}, 50, HOME)
 
-    assert located(app, objects, HOME) is app
+    assert locate_components(app, objects, HOME) is app
 
 
 def test_a_reference_without_a_namespace_finds_the_object_wherever_it_is() -> None:
     _, objects = apart("hotel-reservation", "6ecb097")
-    find = finder(objects, HOME)
+    find = make_finder(objects, HOME)
 
     assert find("Deployment/mongodb-geo") == "stores/Deployment/mongodb-geo"
     assert find("Deployment/geo") == "Deployment/geo"
@@ -103,7 +103,7 @@ def test_a_fault_of_a_store_stays_in_its_namespace() -> None:
     app, objects = apart("hotel-reservation", "6ecb097")
     use = FaultUse(name="cut", type="network-policy-deny-ingress", target="stores/Deployment/mongodb-geo")
 
-    made = fault(CATALOG.fault(use.type), use, app, objects, HOME, "s")
+    made = render_fault(CATALOG.fault(use.type), use, app, objects, HOME, "s")
 
     (policy,) = (c.create for c in made.changes if c.create)
     assert policy is not None
@@ -121,7 +121,7 @@ def test_what_a_fault_creates_goes_where_it_says(target: str, written: str, home
     known = CATALOG.fault("deployment-scaled-to-zero")
     fault_type = structs.replace(known, changes=(*known.changes, {"create": made}))
 
-    changes = fault(fault_type, FaultUse(name="cut", type="x", target=target), app, objects, HOME, "s").changes
+    changes = render_fault(fault_type, FaultUse(name="cut", type="x", target=target), app, objects, HOME, "s").changes
 
     assert [(c.create or {})["metadata"].get("namespace", HOME) for c in changes if c.create] == [home]
 
@@ -130,7 +130,7 @@ def test_chaos_looks_for_pods_where_they_are() -> None:
     app, objects = apart("otel-demo", "2.2.0")
     use = FaultUse(name="cut", type="network-partition", target="stores/Deployment/valkey-cart")
 
-    made = fault(CATALOG.fault(use.type), use, app, objects, HOME, "s")
+    made = render_fault(CATALOG.fault(use.type), use, app, objects, HOME, "s")
 
     (chaos,) = (c.chaos for c in made.changes if c.chaos)
     assert chaos is not None
@@ -144,7 +144,7 @@ def test_an_object_is_named_with_its_namespace() -> None:
     use = FaultUse(name="cut", type="network-policy-deny-ingress", target="Deployment/mongodb-geo")
 
     with pytest.raises(AuthoringError) as refused:
-        fault(CATALOG.fault(use.type), use, app, objects, HOME, "s")
+        render_fault(CATALOG.fault(use.type), use, app, objects, HOME, "s")
 
     assert "stores/Deployment/mongodb-geo" in str(refused.value.findings[0])
 
@@ -155,8 +155,8 @@ def test_the_digest_of_a_fault_is_the_same_in_every_trial() -> None:
     app = CATALOG.app("hotel-reservation", "6ecb097")
     digests = set()
     for home in ("hotel-ab12", "hotel-cd34"):
-        objects = app_objects(app, {"separateStores": True}, 50, home)
-        made = fault(fault_type, use, located(app, objects, home), objects, home, "s")
+        objects = render_app(app, {"separateStores": True}, 50, home)
+        made = render_fault(fault_type, use, locate_components(app, objects, home), objects, home, "s")
         digests.add(made.digest)
 
     assert len(digests) == 1
@@ -183,8 +183,8 @@ def test_an_object_that_an_author_copies_belongs_to_the_app_wherever_it_runs(
     copied: str | None, written: str | None, real: str | None
 ) -> None:
     app, _ = apart("otel-demo", "2.2.0")
-    assert as_written(_in(copied), app) == _in(written)
-    assert settled(_in(copied), app, HOME) == _in(real)
+    assert restore_written(_in(copied), app) == _in(written)
+    assert settle_change(_in(copied), app, HOME) == _in(real)
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_an_object_that_an_author_copies_belongs_to_the_app_wherever_it_runs(
 def test_so_does_one_that_is_only_named(target: str, written: str) -> None:
     app, _ = apart("otel-demo", "2.2.0")
     change = Change.from_json({"scale": {"target": target, "replicas": 1}})
-    assert as_written(change, app).target == settled(change, app, HOME).target == written
+    assert restore_written(change, app).target == settle_change(change, app, HOME).target == written
 
 
 @pytest.mark.parametrize(
@@ -223,5 +223,5 @@ def test_addresses_in_what_an_author_writes_lead_to_the_trial(written: str, real
         patch = {"target": "Deployment/cart", "type": "Merge", "patch": {"spec": {"list": [{"value": text}]}}}
         return Change.from_json({"patch": patch})
 
-    assert settled(change(written), app, HOME) == change(real)
-    assert settled(change(written), app, app.namespace) == change(written)
+    assert settle_change(change(written), app, HOME) == change(real)
+    assert settle_change(change(written), app, app.namespace) == change(written)

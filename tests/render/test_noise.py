@@ -10,18 +10,18 @@ import pytest
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model.noise import Noise, NoiseSource
-from scenario_kit.render import app_objects, options_of
-from scenario_kit.render.noise import GRID, Event, events, latest, occurrence, sources
-from scenario_kit.render.simulate import after
+from scenario_kit.render import render_app, resolve_options
+from scenario_kit.render.noise import GRID, Event, build_sources, compute_occurrence, find_latest, list_events
+from scenario_kit.render.simulate import simulate_change
 
 CATALOG = Catalog()
 APP = CATALOG.app("otel-demo", "2.2.0")
-OBJECTS = app_objects(APP, options_of(APP, {}, "steady"), 50, "shop", templates=CATALOG.templates(APP.name))
+OBJECTS = render_app(APP, resolve_options(APP, {}, "steady"), 50, "shop", templates=CATALOG.templates(APP.name))
 
 
 def rendered(**noise: object) -> NoiseSource:
     document = {"name": "n", "everySeconds": 600, **noise}
-    (source,) = sources([Noise.from_json(document)], APP, OBJECTS, "shop", 50)
+    (source,) = build_sources([Noise.from_json(document)], APP, OBJECTS, "shop", 50)
     return source
 
 
@@ -35,16 +35,16 @@ def shown(found: list[Event]) -> list[tuple[float, str]]:
 
 
 def test_the_same_seed_gives_the_same_noise_wherever_it_begins() -> None:
-    first, again = (events([SCALE, LOAD, RESTART], 7, start, start + 6000) for start in (1_000.0, 50_005.0))
+    first, again = (list_events([SCALE, LOAD, RESTART], 7, start, start + 6000) for start in (1_000.0, 50_005.0))
 
     assert shown(first) == [(at - 49_005, change) for at, change in shown(again)]
-    assert shown(first) != shown(events([SCALE, LOAD, RESTART], 8, 1_000.0, 7_000.0))
+    assert shown(first) != shown(list_events([SCALE, LOAD, RESTART], 8, 1_000.0, 7_000.0))
 
 
 @pytest.mark.parametrize("source", [RESTART, SCALE, LOAD], ids=["restart", "scale", "load"])
 @pytest.mark.parametrize("seed", range(5))
 def test_it_comes_once_a_period_on_the_grid_and_is_over_before_the_next(source: NoiseSource, seed: int) -> None:
-    found = events([source], seed, 0.0, 60_000.0)
+    found = list_events([source], seed, 0.0, 60_000.0)
 
     assert 99 <= len(found) <= 100
     assert {e.at % GRID for e in found} == {0.0}
@@ -53,13 +53,13 @@ def test_it_comes_once_a_period_on_the_grid_and_is_over_before_the_next(source: 
 
 
 def test_what_lasts_lasts_whole_ticks() -> None:
-    assert {e.until - e.at for e in events([SCALE], 1, 0.0, 6000.0) if e.until} == {195.0}
-    assert {e.until for e in events([RESTART], 1, 0.0, 6000.0)} == {None}
+    assert {e.until - e.at for e in list_events([SCALE], 1, 0.0, 6000.0) if e.until} == {195.0}
+    assert {e.until for e in list_events([RESTART], 1, 0.0, 6000.0)} == {None}
 
 
 def test_sizes_are_drawn() -> None:
-    replicas = [e.change.scale.replicas for e in events([SCALE], 1, 0.0, 60_000.0) if e.change.scale]
-    users = [e.users for e in events([LOAD], 1, 0.0, 60_000.0)]
+    replicas = [e.change.scale.replicas for e in list_events([SCALE], 1, 0.0, 60_000.0) if e.change.scale]
+    users = [e.users for e in list_events([LOAD], 1, 0.0, 60_000.0)]
 
     assert set(replicas) == {2, 3, 4}
     assert set(users) == {60, 62, 64, 66, 68, 70}
@@ -67,19 +67,19 @@ def test_sizes_are_drawn() -> None:
 
 def test_where_a_flag_has_the_last_word_a_swing_sets_the_flag() -> None:
     app = CATALOG.app("otel-demo", "3.0.0")
-    objects = app_objects(app, options_of(app, {}, "steady"), 50, "shop", templates=CATALOG.templates(app.name))
+    objects = render_app(app, resolve_options(app, {}, "steady"), 50, "shop", templates=CATALOG.templates(app.name))
     load = Noise.from_json({"name": "n", "everySeconds": 600, "load": {"percent": 40}})
-    (source,) = sources([load], app, objects, "shop", 50)
+    (source,) = build_sources([load], app, objects, "shop", 50)
 
     assert source.changes[0].to_json() == {"setFlag": {"flag": "loadGeneratorVUs", "variant": "60", "value": 60.0}}
-    after_ = after(objects, source.changes[0], app, "shop")
+    after_ = simulate_change(objects, source.changes[0], app, "shop")
     (flags,) = (o["data"]["demo.flagd.json"] for o in after_ if o["metadata"]["name"] == "flagd-config")
     users = json.loads(flags)["flags"]["loadGeneratorVUs"]
     assert (users["defaultVariant"], users["variants"]["60"]) == ("60", 60)
 
 
 def test_a_swing_of_few_users_is_one_user_at_least() -> None:
-    (source,) = sources(
+    (source,) = build_sources(
         [Noise.from_json({"name": "n", "everySeconds": 600, "load": {"percent": 5}})], APP, OBJECTS, "shop", 2
     )
 
@@ -95,11 +95,11 @@ def test_a_swing_is_told_to_the_load_generator() -> None:
 
 
 def test_the_latest_is_the_last_that_has_begun() -> None:
-    found = events([RESTART], 3, 100.0, 100.0 + 6_000)
-    assert latest(RESTART, 3, 100.0, found[0].at - 1) is None
+    found = list_events([RESTART], 3, 100.0, 100.0 + 6_000)
+    assert find_latest(RESTART, 3, 100.0, found[0].at - 1) is None
     for number, event in enumerate(found):
-        assert latest(RESTART, 3, 100.0, event.at) == event == occurrence(RESTART, 3, 100.0, number)
-        assert latest(RESTART, 3, 100.0, event.at + 1) == event
+        assert find_latest(RESTART, 3, 100.0, event.at) == event == compute_occurrence(RESTART, 3, 100.0, number)
+        assert find_latest(RESTART, 3, 100.0, event.at + 1) == event
 
 
 @pytest.mark.parametrize(
@@ -123,6 +123,6 @@ def test_an_app_without_a_knob_for_its_load_has_no_swings() -> None:
     silent = APP.from_json({**APP.to_json(), "load": None})
 
     with pytest.raises(AuthoringError, match="does not say where its load generator reads its users"):
-        sources(
+        build_sources(
             [Noise.from_json({"name": "n", "everySeconds": 600, "load": {"percent": 10}})], silent, OBJECTS, "shop", 50
         )

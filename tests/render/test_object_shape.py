@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.render import app_objects
-from scenario_kit.render.object_shape import misshapen
+from scenario_kit.render import render_app
+from scenario_kit.render.object_shape import find_misshapen
 
 DEPLOYMENT = {
     "apiVersion": "apps/v1",
@@ -54,7 +54,7 @@ def put(path: tuple[str | int, ...], value: Any) -> dict[str, Any]:
     ],
 )
 def test_the_first_place_that_is_wrong_is_told(path: tuple[str | int, ...], value: Any, wrong: str) -> None:
-    assert misshapen(put(path, value)) == wrong
+    assert find_misshapen(put(path, value)) == wrong
 
 
 @pytest.mark.parametrize("name", ["otel-demo", "hotel-reservation"])
@@ -62,5 +62,5 @@ def test_what_apps_bring_is_in_order(name: str) -> None:
     catalog = Catalog()
     for version in catalog.versions(name):
         app = catalog.app(name, version)
-        objects = app_objects(app, {"autoscaling": True}, 50, "shop", templates=catalog.templates(name))
-        assert [misshapen(obj) for obj in objects if misshapen(obj)] == []
+        objects = render_app(app, {"autoscaling": True}, 50, "shop", templates=catalog.templates(name))
+        assert [find_misshapen(obj) for obj in objects if find_misshapen(obj)] == []

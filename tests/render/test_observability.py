@@ -6,10 +6,10 @@ import pytest
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Check
-from scenario_kit.render import app_objects
+from scenario_kit.render import render_app
 from scenario_kit.render.applicability import offer
-from scenario_kit.render.observability import idle, resolves, unheard, unseen
-from scenario_kit.render.request_paths import traffic
+from scenario_kit.render.observability import find_idle, find_unheard, find_unseen, resolves
+from scenario_kit.render.request_paths import trace_traffic
 from tests.twins import with_component
 
 
@@ -42,7 +42,7 @@ def asks(names):
 )
 def test_who_is_never_asked_shows_nothing(app, names, beside):
     object_check = Check.from_json({"object": {"ref": "Deployment/cart", "path": "spec.replicas", "equals": 0}})
-    assert unseen([object_check, asks(names)], app) == beside
+    assert find_unseen([object_check, asks(names)], app) == beside
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_who_is_never_asked_shows_nothing(app, names, beside):
     ],
 )
 def test_who_is_asked_too_seldom_shows_nothing(apps, name, component, names, beside):
-    assert idle([asks(names)], apps[name], component) == beside
+    assert find_idle([asks(names)], apps[name], component) == beside
 
 
 @pytest.mark.parametrize(
@@ -79,18 +79,18 @@ def test_who_is_asked_too_seldom_shows_nothing(apps, name, component, names, bes
     ],
 )
 def test_who_is_restarted_asks_for_what_it_needs_to_start(apps, name, component, names, seen):
-    found = idle([asks(names)], apps[name], component, inbound=True, reconnected=True)
+    found = find_idle([asks(names)], apps[name], component, inbound=True, reconnected=True)
     assert found == (() if seen else tuple(names.split("|")))
 
 
 def test_of_an_app_without_a_twin_nobody_knows(app):
     bare = msgspec.structs.replace(app, twin=None)
-    assert traffic(bare) is None
-    assert idle([asks("flagd")], bare, "flagd") == ()
+    assert trace_traffic(bare) is None
+    assert find_idle([asks("flagd")], bare, "flagd") == ()
 
 
 def test_requests_are_followed_through_the_operations(app):
-    known = traffic(app)
+    known = trace_traffic(app)
     assert {"load-generator", "frontend-proxy", "postgresql", "fraud-detection", "llm"} <= known.parts
     assert ("frontend", "checkout") in known.calls
     assert ("fraud-detection", "kafka") in known.calls
@@ -100,7 +100,7 @@ def test_requests_are_followed_through_the_operations(app):
 
 def test_new_offers_no_fault_that_nobody_notices(apps):
     hotel, catalog = apps["hotel-reservation"], Catalog()
-    objects = app_objects(hotel, {}, 50, hotel.namespace, templates=catalog.templates(hotel.name))
+    objects = render_app(hotel, {}, 50, hotel.namespace, templates=catalog.templates(hotel.name))
     fault_type = catalog.fault("deployment-scaled-to-zero")
     assert offer(fault_type, hotel, objects, "Deployment/memcached-rate").fault.effect
     with pytest.raises(AuthoringError, match="requests of users do not pass mongodb-rate"):
@@ -108,7 +108,7 @@ def test_new_offers_no_fault_that_nobody_notices(apps):
 
 
 def test_who_only_asks_others_is_not_cut_off_from_them(app):
-    objects, catalog = app_objects(app, {}, 50, app.namespace), Catalog()
+    objects, catalog = render_app(app, {}, 50, app.namespace), Catalog()
     wall = catalog.fault("network-policy-deny-ingress")
     assert offer(wall, app, objects, "Deployment/cart").fault.effect
     with pytest.raises(AuthoringError, match="requests of users do not pass load-generator"):
@@ -120,7 +120,7 @@ def test_who_only_asks_others_is_not_cut_off_from_them(app):
 
 def test_who_is_asked_by_somebody_without_telemetry_cannot_show_that_answers_come_late(apps):
     hotel, catalog = apps["hotel-reservation"], Catalog()
-    objects = app_objects(hotel, {}, 50, hotel.namespace, templates=catalog.templates(hotel.name))
+    objects = render_app(hotel, {}, 50, hotel.namespace, templates=catalog.templates(hotel.name))
     assert offer(catalog.fault("http-abort"), hotel, objects, "Deployment/frontend").fault.effect
     with pytest.raises(AuthoringError, match="nothing that is measured would show it at Deployment/frontend"):
         offer(catalog.fault("http-delay"), hotel, objects, "Deployment/frontend")
@@ -149,8 +149,8 @@ def test_whose_spans_show_no_errors_cannot_prove_any(app):
     numb = with_component(app, "cart", blind=True)
     failed = 'sum(rate(traces_span_metrics_calls_total{service_name="cart", status_code="STATUS_CODE_ERROR"}[1m]))'
     errors = Check.from_json({"query": {"expr": failed, "is": "GreaterThan", "value": 0}})
-    assert unseen([errors], numb) == ("cart",)
-    assert unseen([asks("cart")], numb) == unseen([errors], app) == ()
+    assert find_unseen([errors], numb) == ("cart",)
+    assert find_unseen([asks("cart")], numb) == find_unseen([errors], app) == ()
 
 
 FAILED = 'sum by (service_name) (rate(traces_span_metrics_calls_total{status_code="STATUS_CODE_ERROR"}[2m])) > 0'
@@ -168,7 +168,7 @@ SLOW = 'histogram_quantile(0.95, sum by (le) (rate(traces_span_metrics_duration_
     ],
 )
 def test_of_whom_a_rule_never_hears(app, expr, cart):
-    silent = unheard(expr, with_component(app, "cart", blind=True))
+    silent = find_unheard(expr, with_component(app, "cart", blind=True))
     assert ("cart" in silent) == bool(cart)
     assert ("valkey-cart" in silent) == (cart is not None)
     assert "checkout" not in silent

@@ -10,8 +10,8 @@ from scenario_kit.model import App, Change, Fault
 from scenario_kit.model.app import Aftermath
 from scenario_kit.model.fault import Entity
 from scenario_kit.model.scenario import Solution
-from scenario_kit.render import app_objects, options_of
-from scenario_kit.render.restart_after_repair import completed
+from scenario_kit.render import render_app, resolve_options
+from scenario_kit.render.restart_after_repair import complete_fault
 
 KAFKA, CART = "Deployment/kafka", "Deployment/cart"
 BACK = {"scale": {"target": KAFKA, "replicas": 1}}
@@ -35,8 +35,10 @@ def broken(target: str, fix: tuple[dict, ...] = (), *, causes: int = 1, victim: 
 
 
 def done(fault: Fault, app: App) -> tuple[list[list[dict]], list[dict], str]:
-    objects = tuple(app_objects(app, options_of(app, {}), 50, app.namespace, templates=Catalog().templates(app.name)))
-    made = completed(fault, app, objects)
+    objects = tuple(
+        render_app(app, resolve_options(app, {}), 50, app.namespace, templates=Catalog().templates(app.name))
+    )
+    made = complete_fault(fault, app, objects)
     (solution,) = made.solutions
     fixes = [[c.to_json() for c in e.fix] for e in made.entities]
     return fixes, [c.to_json() for c in solution.changes], solution.description

@@ -9,8 +9,8 @@ import yaml
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Runbook, Scenario
 from scenario_kit.model.scenario import FaultStart, FaultUse, OnAlert, ScenarioSpec
-from scenario_kit.render import preview, resolve
-from scenario_kit.render.runbook import in_order
+from scenario_kit.render import build_preview, resolve
+from scenario_kit.render.runbook import sort_faults
 
 NAMESPACE = "otel-demo-test"
 BESIDE = Path(__file__).parents[1] / "fixtures" / "render"
@@ -188,17 +188,17 @@ def use(name, after=None, **start):
 
 
 def test_faults_come_in_the_order_in_which_they_start():
-    assert [u.name for u in in_order([use("c", "b"), use("b", "a"), use("a")])] == ["a", "b", "c"]
-    assert [u.name for u in in_order([use("c"), use("a"), use("b")])] == ["c", "a", "b"]
+    assert [u.name for u in sort_faults([use("c", "b"), use("b", "a"), use("a")])] == ["a", "b", "c"]
+    assert [u.name for u in sort_faults([use("c"), use("a"), use("b")])] == ["c", "a", "b"]
     staged = [
         use("alerted", on_alert=OnAlert(name="A")),
         use("late", after_seconds=60),
         use("third", "late"),
         use("at-once"),
     ]
-    assert [u.name for u in in_order(staged)] == ["at-once", "late", "third", "alerted"]
+    assert [u.name for u in sort_faults(staged)] == ["at-once", "late", "third", "alerted"]
     with pytest.raises(AuthoringError, match="wait for each other"):
-        in_order([use("a", "b"), use("b", "a")])
+        sort_faults([use("a", "b"), use("b", "a")])
 
 
 @pytest.mark.parametrize(
@@ -209,13 +209,13 @@ def test_faults_come_in_the_order_in_which_they_start():
     ],
 )
 def test_a_preview_of_what_nobody_needs_to_repair(runbook, outcome, role, stages):
-    result = preview(runbook(groundTruth={"outcome": outcome}, faults=[{**TWO[0], "role": role}]))
+    result = build_preview(runbook(groundTruth={"outcome": outcome}, faults=[{**TWO[0], "role": role}]))
     assert [s.name for s in result.timeline] == stages
     assert ("(Distractor)" in result.timeline[1].what) == (role == "Distractor")
 
 
 def test_a_preview_tells_what_would_happen_and_when(runbook):
-    result = preview(runbook())
+    result = build_preview(runbook())
     assert list(result.changes) == [
         "Fault catalog-port", "Solution restore-port", "Decoy restart-it", "Fix catalog-port:0",
     ]  # fmt: skip

@@ -7,7 +7,7 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
-from scenario_kit.render import app_objects
+from scenario_kit.render import render_app
 from scenario_kit.render.engine import render
 
 VARIABLES = {"text": "abc", "items": [{"a": 1}, {"a": 2}], "call": lambda value="": value}
@@ -147,7 +147,7 @@ def test_apps_are_refused(attempt, tmp_path):
     if attempt == "deep data":
         (folder / "data.yaml").write_text(LAUGHS)
     with pytest.raises(AuthoringError) as caught:
-        app_objects(Catalog().app("otel-demo", "2.2.0"), {}, 5, "shop", templates=folder.parent)
+        render_app(Catalog().app("otel-demo", "2.2.0"), {}, 5, "shop", templates=folder.parent)
     assert "root:" not in caught.value.message
 
 

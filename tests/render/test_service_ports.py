@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.render.app import app_objects
-from scenario_kit.render.service_ports import called_port
+from scenario_kit.render.app import render_app
+from scenario_kit.render.service_ports import find_called_port
 
 _SERVICE = {"kind": "Service", "metadata": {"name": "db"}, "spec": {"ports": [{"port": 9090}, {"port": 5432}]}}
 
@@ -29,12 +29,12 @@ def _workload(*values: str) -> dict[str, Any]:
     ],
 )
 def test_the_port_most_settings_name_is_the_one_that_is_called(values: list[str], port: int) -> None:
-    assert called_port([_workload(*values), _SERVICE], _SERVICE) == port
+    assert find_called_port([_workload(*values), _SERVICE], _SERVICE) == port
 
 
 def test_settings_in_a_config_map_count() -> None:
     config = {"kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"config.json": '{"store": "db:5432"}'}}
-    assert called_port([config, _SERVICE], _SERVICE) == 5432
+    assert find_called_port([config, _SERVICE], _SERVICE) == 5432
 
 
 @pytest.mark.parametrize(
@@ -43,6 +43,6 @@ def test_settings_in_a_config_map_count() -> None:
 )
 def test_the_shipped_apps_are_called_where_programs_listen(app: str, version: str, service: str, port: int) -> None:
     found = Catalog().app(app, version)
-    objects = app_objects(found, {}, 5, app)
+    objects = render_app(found, {}, 5, app)
     wanted = next(o for o in objects if o["kind"] == "Service" and o["metadata"]["name"] == service)
-    assert called_port(objects, wanted) == port
+    assert find_called_port(objects, wanted) == port

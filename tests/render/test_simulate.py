@@ -4,14 +4,14 @@ import pytest
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Change
-from scenario_kit.render import NoChange, after
-from scenario_kit.render.merging import merge, strategic
+from scenario_kit.render import NoChange, simulate_change
+from scenario_kit.render.merging import merge, merge_strategic
 
 NAMESPACE = "otel-demo-test"
 
 
 def make(objects, app, document):
-    return after(objects, Change.from_json(document), app, NAMESPACE)
+    return simulate_change(objects, Change.from_json(document), app, NAMESPACE)
 
 
 def get(objects, kind, name):
@@ -154,7 +154,7 @@ P, M = {"containerPort": 1}, {"mountPath": "/a", "name": "x"}
     ],
 )
 def test_strategic_merge(base, change, expected):
-    assert strategic(base, change) == expected
+    assert merge_strategic(base, change) == expected
 
 
 @pytest.mark.parametrize(

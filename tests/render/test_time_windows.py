@@ -4,7 +4,7 @@ import pytest
 
 from scenario_kit.model import AlertExpectation, AlertRule, Windows
 from scenario_kit.model.scenario import Expect
-from scenario_kit.render import windows
+from scenario_kit.render import compute_windows
 
 
 def rule(name, for_seconds, range_seconds=0):
@@ -48,9 +48,9 @@ def expect(**classes):
     ],
 )
 def test_windows(rules, expectation, expected):
-    assert windows(rules, expectation) == expected
+    assert compute_windows(rules, expectation) == expected
 
 
 def test_an_alert_of_several_rules_counts_with_all_of_them():
     twice = [rule("Errors", 60), rule("Errors", 180, 120)]
-    assert windows(twice, expect(Errors="MustFire")).still_firing == 330
+    assert compute_windows(twice, expect(Errors="MustFire")).still_firing == 330

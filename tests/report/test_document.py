@@ -7,7 +7,7 @@ import pytest
 from scenario_kit.campaign import Validation
 from scenario_kit.errors import InfrastructureError
 from scenario_kit.model import Verdict
-from scenario_kit.report import claim, write
+from scenario_kit.report import prepare_folder, write
 
 PASSED = Validation(scenario="s", plan="quick", verdict=Verdict.PASS, headline="x")
 
@@ -33,6 +33,6 @@ def test_a_disk_that_is_full_leaves_no_half_a_report(tmp_path):
 def test_a_place_where_nothing_can_be_kept_is_told_before_anything_begins(tmp_path):
     (tmp_path / "runs").write_text("a file")
     with pytest.raises(InfrastructureError, match="no report can be kept"):
-        claim(tmp_path / "runs")
-    claim(tmp_path / "new" / "runs")
+        prepare_folder(tmp_path / "runs")
+    prepare_folder(tmp_path / "new" / "runs")
     assert list((tmp_path / "new" / "runs").iterdir()) == []

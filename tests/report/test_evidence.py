@@ -11,17 +11,17 @@ from typer.testing import CliRunner
 from scenario_kit.campaign import Validation
 from scenario_kit.campaign.result import AlertSummary, Statistics, TrialResult
 from scenario_kit.catalog import Catalog
-from scenario_kit.catalog.evidence import evidence_of, write_evidence
+from scenario_kit.catalog.evidence import read_evidence, write_evidence
 from scenario_kit.cli import build
 from scenario_kit.errors import UsageError
 from scenario_kit.lint import lint_file
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Verdict
 from scenario_kit.model.evidence import VersionKey
-from scenario_kit.render.runbook import as_written, resolve
-from scenario_kit.render.version import version_key
+from scenario_kit.render.runbook import render_as_written, resolve
+from scenario_kit.render.version import compute_version_key
 from scenario_kit.report import Report, write
-from scenario_kit.report.evidence import evidence
+from scenario_kit.report.evidence import build_evidence
 
 ROOT = Path(__file__).parents[2]
 JUDGE = jsonschema.Draft202012Validator(json.loads((ROOT / "schema" / "evidence.schema.json").read_text()))
@@ -55,7 +55,7 @@ def report(**changes):
 
 
 def test_a_pass_becomes_evidence_that_fits_the_published_schema(tmp_path):
-    found = evidence(report(), "d1", KEY)
+    found = build_evidence(report(), "d1", KEY)
 
     assert (found.n, found.failures, found.at_least, found.claims) == (5, 0, 0.5493, 0.5308)
     assert (found.tier, found.date, found.minutes, found.trials) == ("simulated", "2030-01-02", 1.6, 9)
@@ -77,20 +77,20 @@ def test_a_pass_becomes_evidence_that_fits_the_published_schema(tmp_path):
 )
 def test_nothing_else_does(changes, digest, told):
     with pytest.raises(UsageError, match=told) as error:
-        evidence(report(**changes), digest, KEY)
+        build_evidence(report(**changes), digest, KEY)
     assert error.value.fix
 
 
 def test_real_containers_make_it_reproduced():
-    assert evidence(report(data_plane="Kind"), "d1", KEY).tier == "reproduced"
+    assert build_evidence(report(data_plane="Kind"), "d1", KEY).tier == "reproduced"
 
 
 def keyed(path, **versions):
     catalog = Catalog([ROOT])
     scenario = load_scenario(path).scenario
     runbook = resolve(scenario, catalog, "ns", users=9)
-    objects = as_written(scenario.spec, runbook.app, catalog.templates(runbook.app.name))
-    return version_key(scenario.spec, runbook, objects, **versions)
+    objects = render_as_written(scenario.spec, runbook.app, catalog.templates(runbook.app.name))
+    return compute_version_key(scenario.spec, runbook, objects, **versions)
 
 
 def test_the_key_tells_which_part_changed(tmp_path):
@@ -131,7 +131,7 @@ def test_the_command_writes_beside_the_scenario_what_lint_accepts(run):
     answer = record(folder)
 
     assert answer.exit_code == 0, answer.output
-    found = evidence_of(path)
+    found = read_evidence(path)
     assert (found.scenario, found.n, found.key.kubernetes) == ("cart-scaled-to-zero", 5, "1.34")
     assert [f for f in lint_file(path, Catalog([ROOT])) if f.code == "SK607"] == []
 

@@ -11,7 +11,7 @@ from scenario_kit.campaign import Validation
 from scenario_kit.cli import run
 from scenario_kit.model import Finding, Severity, Verdict
 from scenario_kit.report import write
-from scenario_kit.report.history import compare, failed_files, past_runs, run_named
+from scenario_kit.report.history import compare, list_failed_files, list_past_runs, run_named
 
 
 def concluded(scenario: str, verdict: Verdict, *messages: str, plan: str = "quick") -> Validation:
@@ -44,7 +44,7 @@ def test_runs_are_listed_newest_first(runs: Path, capsys: pytest.CaptureFixture[
 def test_a_report_of_another_version_is_listed_and_breaks_nothing(
     runs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (past_runs(runs)[0].folder / "report.json").write_text('{"schemaVersion": 0}')
+    (list_past_runs(runs)[0].folder / "report.json").write_text('{"schemaVersion": 0}')
     assert run(["runs", "--runs", str(runs)]) == 0
     assert "of another version" in capsys.readouterr().out
 
@@ -55,7 +55,7 @@ def test_no_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_what_changed_between_two_runs(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    new, old = (each.folder for each in past_runs(runs, "cart-down"))
+    new, old = (each.folder for each in list_past_runs(runs, "cart-down"))
     assert run(["runs", "diff", str(old), "cart-down", "--runs", str(runs)]) == 1
     out = capsys.readouterr().out
     assert "SK322 A did not fire" in out
@@ -68,7 +68,7 @@ def test_what_changed_between_two_runs(runs: Path, capsys: pytest.CaptureFixture
 
 def test_only_what_did_not_pass_is_run_again(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = [Path(name) / "scenario.yaml" for name in ("cart-down", "web-down", "never-run")]
-    assert failed_files(runs, files) == [files[0]]
+    assert list_failed_files(runs, files) == [files[0]]
 
 
 def test_nothing_to_run_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -129,7 +129,7 @@ def test_a_report_without_any_trial_renders():
 
 
 def test_repeats_are_aligned_at_injection():
-    chart = timeline.chart([a_trial(), a_trial("repeat-2", injected=1030.0, start=930.0)], EXPECT)
+    chart = timeline.build_chart([a_trial(), a_trial("repeat-2", injected=1030.0, start=930.0)], EXPECT)
     errors = next(r for r in chart.rows if r.name == "Errors")
     firing = [b for b in errors.bars if b.state == "firing"]
     assert len({b.x for b in firing}) == 1
@@ -139,12 +139,12 @@ def test_repeats_are_aligned_at_injection():
 
 
 def test_what_must_fire_comes_first_and_what_was_only_starting_is_left_out():
-    chart = timeline.chart([a_trial()], EXPECT)
+    chart = timeline.build_chart([a_trial()], EXPECT)
     assert [(r.name, r.declared) for r in chart.rows] == [("Errors", "MustFire"), ("Other", "undeclared")]
 
 
 def test_nothing_is_drawn_outside():
-    chart = timeline.chart([a_trial(), a_trial("repeat-2", injected=1400.0)], EXPECT)
+    chart = timeline.build_chart([a_trial(), a_trial("repeat-2", injected=1400.0)], EXPECT)
     for row in chart.rows:
         assert row.y + row.height < chart.height
         for bar in row.bars:
@@ -153,16 +153,16 @@ def test_nothing_is_drawn_outside():
 
 
 def test_without_evidence_there_is_no_chart():
-    assert timeline.chart([msgspec.structs.replace(a_trial(), history=None)], EXPECT) is None
+    assert timeline.build_chart([msgspec.structs.replace(a_trial(), history=None)], EXPECT) is None
 
 
 def test_the_graph_is_layered_by_the_longest_way():
-    drawn = propagation.graph(TRUTH, {"Deployment/web": "alerts after 60 s"})
+    drawn = propagation.draw_graph(TRUTH, {"Deployment/web": "alerts after 60 s"})
     x = {b.name: b.x for b in drawn.boxes}
     assert x["Service/db"] < x["Deployment/api"] < x["Deployment/web"]
     assert [b.name for b in drawn.boxes if b.cause] == ["Service/db"]
     assert len(drawn.arrows) == 3
-    assert propagation.graph(GroundTruth(), {}) is None
+    assert propagation.draw_graph(GroundTruth(), {}) is None
 
 
 def test_a_circle_ends():
@@ -170,14 +170,14 @@ def test_a_circle_ends():
         PropagationEdge(from_="Deployment/a", to="Deployment/b"),
         PropagationEdge(from_="Deployment/b", to="Deployment/a"),
     )
-    assert len(propagation.graph(GroundTruth(propagation=edges), {}).boxes) == 2
+    assert len(propagation.draw_graph(GroundTruth(propagation=edges), {}).boxes) == 2
 
 
 def test_a_promised_alert_that_never_came_is_drawn_until_its_deadline():
     silent = AlertExpectation(name="Silent", on="Deployment/web", within_seconds=300)
     steps = (StepStatus(index=0, step="expectAlerts", outcome="Broken", started_at=0.0, finished_at=900.0),)
     trial = msgspec.structs.replace(a_trial(), steps=steps)
-    chart = timeline.chart([trial], msgspec.structs.replace(EXPECT, alerts=(*EXPECT.alerts, silent)))
+    chart = timeline.build_chart([trial], msgspec.structs.replace(EXPECT, alerts=(*EXPECT.alerts, silent)))
     row = next(r for r in chart.rows if r.name == "Silent")
     (bar,) = row.bars
     assert (bar.state, bar.x, bar.told) == (
@@ -187,7 +187,7 @@ def test_a_promised_alert_that_never_came_is_drawn_until_its_deadline():
     )
     assert not any(b.state == "missing" for r in chart.rows for b in r.bars if r.name == "Errors")
     control = msgspec.structs.replace(trial, injected_at=None)
-    assert timeline.chart([control], msgspec.structs.replace(EXPECT, alerts=(silent,))).rows[0].name != "Silent"
+    assert timeline.build_chart([control], msgspec.structs.replace(EXPECT, alerts=(silent,))).rows[0].name != "Silent"
 
 
 def test_the_page_opens_with_the_incident(report):

@@ -10,7 +10,7 @@ from scenario_kit.campaign import TrialResult, Validation
 from scenario_kit.model import Finding, Position, Severity, StepStatus, Verdict
 from scenario_kit.report import junit, markdown, sarif
 from scenario_kit.report.document import Report
-from scenario_kit.report.steps import step_rows
+from scenario_kit.report.steps import build_step_rows
 
 FINDING = Finding(
     code="SK322", severity=Severity.ERROR, message="it did not fire → so what", step="expectAlerts", trial="t0"
@@ -110,7 +110,7 @@ def test_skipped_steps_are_one_line():
         StepStatus(index=i, step=f"step {i}", outcome=outcome, started_at=0.0, finished_at=1.0)
         for i, outcome in enumerate(("Held", "Broken", "Skipped", "Skipped", "Skipped", "Held"))
     ]
-    rows = list(step_rows(steps, 0.0))
+    rows = list(build_step_rows(steps, 0.0))
     assert [(r.name, r.outcome) for r in rows] == [
         ("step 0", "Held"), ("step 1", "Broken"), ("3 steps", "Skipped"), ("step 5", "Held"),
     ]  # fmt: skip

@@ -8,7 +8,7 @@ import pytest
 
 from scenario_kit.campaign import Validation
 from scenario_kit.model import Finding, Position, Severity, Verdict
-from scenario_kit.report import read, write
+from scenario_kit.report import read_report, write
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "schema" / "report.schema.json").read_text())
 JUDGE = jsonschema.Draft202012Validator(SCHEMA)
@@ -32,7 +32,7 @@ def test_what_is_written_conforms(written):
     document = json.loads(written.read_text())
     assert list(JUDGE.iter_errors(document)) == []
     assert document["schemaVersion"] == 1
-    assert read(written).validation.scenario == "s"
+    assert read_report(written).validation.scenario == "s"
 
 
 @pytest.mark.parametrize(

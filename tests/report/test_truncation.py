@@ -9,7 +9,7 @@ from scenario_kit.campaign import TrialResult, Validation
 from scenario_kit.model import AlertHistory, Finding, Severity, Verdict
 from scenario_kit.model.observation import AlertTimeline
 from scenario_kit.report import Report
-from scenario_kit.report.truncation import LIMIT, bounded
+from scenario_kit.report.truncation import LIMIT, truncate_report
 
 
 def report(trials=12, alerts=12):
@@ -35,15 +35,15 @@ def kept(text):
 
 def test_what_fits_stays_whole():
     whole = report()
-    assert Report.from_json(json.loads(bounded(whole, LIMIT))) == whole
+    assert Report.from_json(json.loads(truncate_report(whole, LIMIT))) == whole
 
 
 def test_what_tells_least_goes_first():
     whole = report()
-    size, seen = len(bounded(whole, LIMIT)), []
+    size, seen = len(truncate_report(whole, LIMIT)), []
     for limit in range(size - 1, 4000, -800):
         try:
-            text = bounded(whole, limit)
+            text = truncate_report(whole, limit)
         except ValueError:
             break
         assert len(text.encode()) <= limit
@@ -58,4 +58,4 @@ def test_what_tells_least_goes_first():
 
 def test_a_limit_that_nothing_meets_is_an_error():
     with pytest.raises(ValueError, match="cannot be brought below"):
-        bounded(structs.replace(report(), created="x" * 5000), 4000)
+        truncate_report(structs.replace(report(), created="x" * 5000), 4000)

@@ -13,9 +13,9 @@ from typing import Any, Final
 
 import msgspec
 
-from scenario_kit.campaign import TRY, TrialResult, conclude, run, trials
-from scenario_kit.catalog import Catalog, data_root
-from scenario_kit.cli.validate import not_well
+from scenario_kit.campaign import TRY, TrialResult, conclude, plan_trials, run
+from scenario_kit.catalog import Catalog, find_data_root
+from scenario_kit.cli.validate import list_dead_parts
 from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.errors import ScenarioKitError
 from scenario_kit.lab import lifecycle
@@ -39,10 +39,10 @@ _CLEAN: Final = 300.0
 def strike(lab: str, cell: Cell, seed: int, catalog: Catalog) -> Outcome:
     """Run one paired repeat, strike while the stage of the cell runs, and tell what came of it."""
     name = OF_CHAOS if cell.part == "chaos-controller-manager" else USUAL
-    file = data_root() / "catalog" / "scenarios" / name / "scenario.yaml"
+    file = find_data_root() / "catalog" / "scenarios" / name / "scenario.yaml"
     scenario = load_scenario(file).scenario
     sample = resolve(scenario, catalog, "app")
-    planned = trials(_PLAN, sample, seed)
+    planned = plan_trials(_PLAN, sample, seed)
     found: list[TrialResult] = []
     problems: list[BaseException] = []
     reached = threading.Event()
@@ -62,7 +62,7 @@ def strike(lab: str, cell: Cell, seed: int, catalog: Catalog) -> Outcome:
                     planned, lambda namespace, load: resolve(scenario, catalog, namespace),
                     KubeCluster(kubeconfig=Path(state.kubeconfig)),
                     plan=_PLAN, app=sample.app.name, scenario=scenario.name, digest=sample.digest, parallel=1,
-                    health=lambda: not_well(state), progress=watch, patience=_PATIENCE,
+                    health=lambda: list_dead_parts(state), progress=watch, patience=_PATIENCE,
                     pause=lambda _: time.sleep(_LOOK_SECONDS),
                 )
             )  # fmt: skip
@@ -107,7 +107,7 @@ def _signal(pids: Iterable[int], number: int) -> None:
 def heal(lab: str) -> None:
     """Let what hangs go on, and start again what died."""
     _signal([part.pid for part in LabState.load(lab).parts], signal.SIGCONT)
-    lifecycle.up(lab)
+    lifecycle.bring_up(lab)
 
 
 def clear(lab: str) -> list[str]:

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.schema.install import NAME, NAMESPACE, access, identity
-from scenario_kit.schema.policies import scenarios
+from scenario_kit.schema.install import NAME, NAMESPACE, build_access, get_identity
+from scenario_kit.schema.policies import build_scenario_policies
 from scenario_kit.schema.solver import SOLVER
 from scenario_kit.schema.writable import WRITABLE
 
-OBJECTS = access()
+OBJECTS = build_access()
 
 
 def rules() -> list[dict[str, Any]]:
@@ -74,5 +74,5 @@ def test_every_policy_is_bound_and_about_the_operator_or_about_scenarios() -> No
 
     assert {p["metadata"]["name"] for p in policies} == bindings
     assert len(mine) == 8
-    assert all(identity() in p["spec"]["matchConditions"][0]["expression"] for p in mine)
-    assert scenarios()[0] in policies
+    assert all(get_identity() in p["spec"]["matchConditions"][0]["expression"] for p in mine)
+    assert build_scenario_policies()[0] in policies

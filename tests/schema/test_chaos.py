@@ -11,10 +11,10 @@ from jsonschema import Draft202012Validator
 from scenario_kit.errors import ToolchainError
 from scenario_kit.lab.toolchain import assets
 from scenario_kit.lab.toolchain.components import CHAOS_MESH
-from scenario_kit.lab.toolchain.schema_condenser import chaos_schemas
+from scenario_kit.lab.toolchain.schema_condenser import condense_schemas
 from scenario_kit.load.fast_validation import fits
 from scenario_kit.model.chaos import SCHEDULE, schedule_key
-from scenario_kit.schema.chaos import DATA, condensed, kinds, object_schema
+from scenario_kit.schema.chaos import DATA, condense_definitions, get_object_schema, list_kinds
 
 PODS = {"mode": "all", "selector": {"labelSelectors": {"app": "cart"}}}
 
@@ -28,16 +28,16 @@ def test_they_are_those_of_the_installed_chaos_mesh() -> None:
         folder = assets.resolve()
     except ToolchainError as error:
         pytest.skip(f"{error.message}; {error.fix}")
-    assert DATA.read_text(encoding="utf-8") == chaos_schemas(folder), "run ci/chaos-schemas"
+    assert DATA.read_text(encoding="utf-8") == condense_schemas(folder), "run ci/chaos-schemas"
 
 
 def test_they_are_of_the_pinned_version() -> None:
     assert json.loads(DATA.read_text(encoding="utf-8"))["version"] == CHAOS_MESH
 
 
-@pytest.mark.parametrize("kind", kinds())
+@pytest.mark.parametrize("kind", list_kinds())
 def test_every_schema_is_one(kind: str) -> None:
-    schema = object_schema(kind, "PodChaos")
+    schema = get_object_schema(kind, "PodChaos")
     assert schema is not None
     Draft202012Validator.check_schema(schema)
     assert schema["properties"]["spec"]["additionalProperties"] is False
@@ -64,21 +64,21 @@ def test_every_schema_is_one(kind: str) -> None:
     ],
 )
 def test_what_fits(made: dict[str, Any], valid: bool) -> None:
-    schema = object_schema(made["kind"], str(made["spec"].get("type", "")))
+    schema = get_object_schema(made["kind"], str(made["spec"].get("type", "")))
 
     assert fits(made, schema) is valid
     assert Draft202012Validator(schema).is_valid(made) is valid
 
 
 def test_an_unknown_kind_has_none() -> None:
-    assert object_schema("PodChoas") is None
+    assert get_object_schema("PodChoas") is None
 
 
 def test_a_schedule_starts_every_experiment_under_its_key() -> None:
     odd = {"PhysicalMachineChaos": "physicalmachineChaos"}
-    for kind in kinds():
+    for kind in list_kinds():
         if kind != SCHEDULE:
-            schema = object_schema(SCHEDULE, kind)
+            schema = get_object_schema(SCHEDULE, kind)
             assert schema is not None
             assert odd.get(kind, schedule_key(kind)) in schema["properties"]["spec"]["required"]
 
@@ -96,7 +96,9 @@ def test_words_of_openapi_become_those_of_json_schema() -> None:
         "map": {"type": "object", "additionalProperties": {"type": "string", "description": "text"}},
     }
     inner = {"type": "object", "properties": own, "required": []}
-    made = condensed([definition("PodChaos", own), definition(SCHEDULE, {"podChaos": inner, "workflow": {}})], "1")
+    made = condense_definitions(
+        [definition("PodChaos", own), definition(SCHEDULE, {"podChaos": inner, "workflow": {}})], "1"
+    )
 
     assert made["experiments"]["PodChaos"] == {
         "type": "object",
@@ -115,4 +117,4 @@ def test_words_of_openapi_become_those_of_json_schema() -> None:
 def test_a_schedule_that_starts_something_else_is_refused() -> None:
     inner = {"type": "object", "properties": {"other": {"type": "string"}}, "required": []}
     with pytest.raises(ValueError, match="podChaos"):
-        condensed([definition("PodChaos", {}), definition(SCHEDULE, {"podChaos": inner})], "1")
+        condense_definitions([definition("PodChaos", {}), definition(SCHEDULE, {"podChaos": inner})], "1")

@@ -3,7 +3,7 @@
 import pytest
 
 from scenario_kit.model import Client, StoreEffect
-from scenario_kit.model.client import matched
+from scenario_kit.model.client import match_command
 
 SET = ["cli", "-h", "{host}", "CONFIG", "SET", "requirepass", "{password}"]
 LOCK = ["psql", "-c", "LOCK TABLE {table}; SELECT pg_sleep({seconds})"]
@@ -36,7 +36,7 @@ CLIENT = Client.from_json(
     ],
 )
 def test_a_command_is_an_instance_of_a_pattern(pattern, words, expected):
-    assert matched(pattern, words) == expected
+    assert match_command(pattern, words) == expected
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ import pytest
 from jsonschema import Draft7Validator
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.draft.completion import scenario_schema
+from scenario_kit.draft.completion import build_scenario_schema
 from scenario_kit.load.document import read_document
 
 CATALOG = Catalog()
-SCHEMA = scenario_schema(CATALOG)
+SCHEMA = build_scenario_schema(CATALOG)
 GOOD = read_document(next(p for p in CATALOG.scenarios() if p.parent.name == "valkey-cart-network-delay")).data
 
 

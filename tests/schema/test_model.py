@@ -17,7 +17,7 @@ from scenario_kit.campaign.sequential_test import Look
 from scenario_kit.campaign.spec import EmbeddedScenario, ValidationSpec
 from scenario_kit.model import app, change, check, noise, scenario, trial
 from scenario_kit.model.base import Value
-from scenario_kit.schema import Schema, definitions
+from scenario_kit.schema import Schema, load_definitions
 
 PAIRS: dict[str, type[Value]] = {
     "AlertExpectation": scenario.AlertExpectation,
@@ -97,12 +97,12 @@ JSON_TYPES: dict[type, str] = {str: "string", int: "integer", bool: "boolean", f
 
 
 def resolved(schema: Schema) -> Schema:
-    return {**definitions()[schema["$ref"]], **schema} if "$ref" in schema else schema
+    return {**load_definitions()[schema["$ref"]], **schema} if "$ref" in schema else schema
 
 
 @pytest.mark.parametrize("name", sorted(PAIRS))
 def test_fields_are_the_same(name: str) -> None:
-    schema, value = definitions()[name], PAIRS[name]
+    schema, value = load_definitions()[name], PAIRS[name]
     fields = {field.encode_name: field for field in msgspec.structs.fields(value)}
 
     assert set(schema["properties"]) == set(fields)
@@ -113,7 +113,7 @@ def test_fields_are_the_same(name: str) -> None:
 def test_types_and_defaults_are_the_same(name: str) -> None:
     hints = typing.get_type_hints(PAIRS[name])
     for field in msgspec.structs.fields(PAIRS[name]):
-        schema = definitions()[name]["properties"][field.encode_name]
+        schema = load_definitions()[name]["properties"][field.encode_name]
         wrong = mismatch(schema, hints[field.name])
         assert not wrong, f"{name}.{field.encode_name}: {wrong}"
         if field.default not in (msgspec.NODEFAULT, None, "", (), {}) and not isinstance(field.default, Value):
@@ -142,13 +142,13 @@ def mismatch(schema: Schema, hint: Any) -> str:
 
 
 def test_no_definition_is_forgotten() -> None:
-    with_fields = {name for name, schema in definitions().items() if "properties" in schema}
+    with_fields = {name for name, schema in load_definitions().items() if "properties" in schema}
 
     assert with_fields == set(PAIRS) | WITHOUT_VALUE
 
 
 def test_an_app_file_says_everything_about_an_app_but_its_version() -> None:
-    both = set(definitions()["App"]["properties"]) | set(definitions()["AppVersion"]["properties"])
+    both = set(load_definitions()["App"]["properties"]) | set(load_definitions()["AppVersion"]["properties"])
     fields = {field.encode_name for field in msgspec.structs.fields(model.App)}
 
     # Digests stand in a lock file of their own, which a machine writes.

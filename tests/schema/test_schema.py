@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from jsonschema import Draft7Validator, Draft202012Validator
 
-from scenario_kit.catalog import Catalog, data_root
+from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.load.document import read_document
-from scenario_kit.schema import Schema, authoring, definitions, expand
-from scenario_kit.schema.crd import KINDS, crd
-from scenario_kit.schema.editor import editor_schema
-from scenario_kit.schema.install import access, deployment
-from scenario_kit.schema.reference import reference_page
+from scenario_kit.schema import Schema, build_authoring_schema, expand, load_definitions
+from scenario_kit.schema.crd import KINDS, build_crd
+from scenario_kit.schema.editor import build_editor_schema
+from scenario_kit.schema.install import build_access, build_deployment
+from scenario_kit.schema.reference import render_reference_page
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -33,9 +33,9 @@ def fields(schema: Schema, path: str = "") -> Iterator[tuple[str, Schema]]:
         yield from fields(branch, path)
 
 
-@pytest.mark.parametrize("name", sorted(definitions()))
+@pytest.mark.parametrize("name", sorted(load_definitions()))
 def test_every_field_is_described_and_bounded(name: str) -> None:
-    schema = expand(definitions()[name])
+    schema = expand(load_definitions()[name])
     assert schema["description"]
     for path, part in fields(schema, name):
         assert part.get("description"), path
@@ -47,23 +47,23 @@ def test_every_field_is_described_and_bounded(name: str) -> None:
             assert part["additionalProperties"] is False, path
 
 
-@pytest.mark.parametrize("name", sorted(definitions()))
+@pytest.mark.parametrize("name", sorted(load_definitions()))
 def test_every_keyword_has_a_value(name: str) -> None:
     """A comma in a plain text of a flow mapping would end the text and begin a keyword."""
-    for path, part in (("", definitions()[name]), *fields(definitions()[name], name)):
+    for path, part in (("", load_definitions()[name]), *fields(load_definitions()[name], name)):
         assert None not in part.values(), path
 
 
 def test_a_page_has_every_definition_that_its_roots_reach() -> None:
-    page = reference_page("Catalogue", "…", ("App",))
+    page = render_reference_page("Catalogue", "…", ("App",))
     for name in ("LoadProfile", "AppVersion", "Component", "CallEdge", "LoadKnob", "FlagTrait", "StoreEffect"):
         assert f"\n## {name}\n" in page
     assert "| `versions` | map of [AppVersion](#appversion) | required |" in page
 
 
-@pytest.mark.parametrize("name", sorted(definitions()))
+@pytest.mark.parametrize("name", sorted(load_definitions()))
 def test_enums_are_pascal_case(name: str) -> None:
-    for path, part in fields(expand(definitions()[name]), name):
+    for path, part in fields(expand(load_definitions()[name]), name):
         exempt = path.endswith((".apiVersion", ".domain", ".twin", "Step.kind", "steps[].kind"))
         for value in () if exempt else part.get("enum", ()):
             assert value == "" or value[0].isupper(), path
@@ -71,21 +71,21 @@ def test_enums_are_pascal_case(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["Scenario", "Fault", "App", "Plan"])
 def test_authoring_schemas_are_valid_json_schemas(name: str) -> None:
-    Draft202012Validator.check_schema(authoring(name))
-    Draft7Validator.check_schema(editor_schema(name))
+    Draft202012Validator.check_schema(build_authoring_schema(name))
+    Draft7Validator.check_schema(build_editor_schema(name))
 
 
 @pytest.mark.parametrize(("family", "name"), [("scenarios", "Scenario"), ("faults", "Fault"), ("apps", "App")])
 def test_editors_accept_the_catalogue(family: str, name: str) -> None:
-    files = sorted((data_root() / "catalog" / family).glob(f"*/{name.lower()}.yaml"))
+    files = sorted((find_data_root() / "catalog" / family).glob(f"*/{name.lower()}.yaml"))
     assert files
     for path in files:
-        assert not list(Draft7Validator(editor_schema(name)).iter_errors(read_document(path).data)), path
+        assert not list(Draft7Validator(build_editor_schema(name)).iter_errors(read_document(path).data)), path
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_crds_are_structural(kind: str) -> None:
-    version = crd(kind)["spec"]["versions"][0]
+    version = build_crd(kind)["spec"]["versions"][0]
     assert version["subresources"] == {"status": {}}
     for path, part in fields(version["schema"]["openAPIV3Schema"], kind):
         assert not {"$ref", "additionalProperties", "default", "uniqueItems"} & set(part) or _map_of_text(part), path
@@ -103,7 +103,7 @@ def _map_of_text(part: dict[str, Any]) -> bool:
 
 
 def test_kubectl_may_send_an_unquoted_on_as_true() -> None:
-    spec = crd("Scenario")["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    spec = build_crd("Scenario")["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
     alert = spec["properties"]["expect"]["properties"]["alerts"]["items"]
     event = spec["properties"]["expect"]["properties"]["checks"]["items"]["properties"]["event"]
 
@@ -116,7 +116,9 @@ def test_kubectl_may_send_an_unquoted_on_as_true() -> None:
 def test_no_field_is_a_truth_to_kubectl(kind: str) -> None:
     """kubectl reads YAML 1.1; `on` is accepted in both spellings, see above."""
     truths = {"y", "n", "yes", "no", "off", "true", "false"}
-    for path, part in fields(crd(kind)["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"], kind):
+    for path, part in fields(
+        build_crd(kind)["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"], kind
+    ):
         name = path.rpartition(".")[2].lower()
         assert name not in truths or "What kubectl makes of" in part["description"], path
 
@@ -126,8 +128,8 @@ def test_short_names_are_unique() -> None:
 
 
 def test_the_operator_may_write_status_and_needs_one_replica() -> None:
-    (operator,) = deployment("image:1")
-    role = next(obj for obj in access() if obj["kind"] == "ClusterRole")
+    (operator,) = build_deployment("image:1")
+    role = next(obj for obj in build_access() if obj["kind"] == "ClusterRole")
 
     assert operator["spec"]["replicas"] == 1
     assert operator["spec"]["strategy"] == {"type": "Recreate"}

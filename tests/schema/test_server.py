@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 import yaml
 
-from scenario_kit.catalog import Catalog, data_root
+from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.clients import KubeCluster
 from scenario_kit.errors import Rejected
-from scenario_kit.load import load_scenario, scenario_from_object
+from scenario_kit.load import load_scenario, parse_scenario_object
 from scenario_kit.load.document import read_document
 from scenario_kit.model import Reference
-from scenario_kit.schema.crd import GROUP, KINDS, crd
-from scenario_kit.schema.install import access, deployment
+from scenario_kit.schema.crd import GROUP, KINDS, build_crd
+from scenario_kit.schema.install import build_access, build_deployment
 
 pytestmark = pytest.mark.lab
 SCENARIOS = Catalog().scenarios()
-GOOD = data_root() / "catalog" / "scenarios" / "cart-scaled-to-zero" / "scenario.yaml"
+GOOD = find_data_root() / "catalog" / "scenarios" / "cart-scaled-to-zero" / "scenario.yaml"
 TRIAL = {
     "apiVersion": f"{GROUP}/v1alpha1",
     "kind": "Trial",
@@ -37,9 +37,9 @@ TRIAL = {
 @pytest.fixture(scope="module")
 def server(kube: KubeCluster) -> KubeCluster:
     for kind in KINDS:
-        kube.apply(crd(kind))
+        kube.apply(build_crd(kind))
     for kind in KINDS:
-        name = crd(kind)["metadata"]["name"]
+        name = build_crd(kind)["metadata"]["name"]
         ref = Reference("CustomResourceDefinition", name, "", "apiextensions.k8s.io")
         assert any(_established(kube.get(ref)) for _ in range(1000)), f"{name} is not served"
     return kube
@@ -62,7 +62,7 @@ def placed(document: dict[str, Any], namespace: str, name: str = "") -> dict[str
 def test_the_catalogue_survives_the_server(path: Path, server: KubeCluster, kube_namespace: str) -> None:
     stored = server.create(placed(read_document(path).data, kube_namespace))
 
-    assert scenario_from_object(stored) == load_scenario(path).scenario
+    assert parse_scenario_object(stored) == load_scenario(path).scenario
 
 
 def test_an_unquoted_on_survives_a_yaml_1_1_client(server: KubeCluster, kube_namespace: str) -> None:
@@ -73,7 +73,7 @@ def test_an_unquoted_on_survives_a_yaml_1_1_client(server: KubeCluster, kube_nam
     stored = server.create(sent)
 
     assert "true" in stored["spec"]["expect"]["alerts"][0]
-    assert scenario_from_object(stored) == load_scenario(GOOD).scenario
+    assert parse_scenario_object(stored) == load_scenario(GOOD).scenario
 
 
 @pytest.mark.parametrize(
@@ -178,5 +178,5 @@ def test_a_validation_is_immutable_and_keeps_its_scenario(server: KubeCluster, k
 
 
 def test_what_else_is_installed_is_valid(server: KubeCluster) -> None:
-    for obj in (*access(), *deployment("scenario-kit:0")):
+    for obj in (*build_access(), *build_deployment("scenario-kit:0")):
         assert server.apply(obj)["metadata"]["uid"]

@@ -8,7 +8,7 @@ from scenario_kit.model import Change, Check, Component, Fault, Severity, TrialS
 from scenario_kit.model.reference import Reference
 from scenario_kit.model.scenario import FaultStart, OnAlert, Rollout
 from scenario_kit.trial.apply_fault import FAULT, STEP, break_
-from scenario_kit.trial.checks import answer, await_checks, await_until
+from scenario_kit.trial.checks import answer_check, await_checks, await_until
 from scenario_kit.trial.inject import inject
 from scenario_kit.trial.progress import FaultProgress
 from tests.trial.test_inject import Stage, config, fault
@@ -178,7 +178,10 @@ def test_an_answer_is_of_the_app_of_the_trial():
     stage.runbook = msgspec.structs.replace(stage.runbook, namespaces={"stores": "shop-stores"})
     stage.cluster.put({**config("x"), "metadata": {"name": "x", "namespace": "shop-stores"}})
     check = Check.from_json({"object": {"ref": "stores/ConfigMap/x", "path": "data.k", "equals": "good"}})
-    assert (answer(stage.context(), check, 7.0).answer, answer(stage.context(), check, 7.0).at) == ("True", 7.0)
+    assert (answer_check(stage.context(), check, 7.0).answer, answer_check(stage.context(), check, 7.0).at) == (
+        "True",
+        7.0,
+    )
 
 
 # --- proofs

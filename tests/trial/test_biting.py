@@ -26,7 +26,7 @@ def biting(join="Independent", injected=True, holds=(True,), **fields):
         context.engine.do(broken.changes[0], ordinal=1, group="Fault/a")
     truth = msgspec.structs.replace(context.runbook.ground_truth, causes_join=join)
     context.runbook = msgspec.structs.replace(context.runbook, ground_truth=truth)
-    return durability._biting(context, SOLVED)
+    return durability._check_biting(context, SOLVED)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_a_cause_of_which_everything_holds_as_before_is_not_repaired(case, told)
 def test_what_a_workload_says_of_a_rollout_that_does_not_get_through(spec, conditions, why):
     told = [{"type": t, "status": s, "message": m} for t, s, m in conditions or ()]
     workload = {"spec": spec} | ({} if conditions is None else {"status": {"conditions": told}})
-    assert durability._why(workload) == why
+    assert durability._explain_rollout(workload) == why
 
 
 def deployment(name, reads=()):
@@ -114,9 +114,9 @@ def test_who_was_hit_or_repaired_has_to_start_again(changes, carried, faults, al
     context = trial.context
     context.spec = msgspec.structs.replace(context.spec, steps=steps)
     context.runbook = msgspec.structs.replace(context.runbook, objects=OBJECTS, procedures=(procedure,), faults=faults)
-    assert {name for kind, name in durability._concerned(context, 2)} == names
+    assert {name for kind, name in durability._list_concerned(context, 2)} == names
     if changes and not faults and not alerts:
-        assert durability._concerned(context, 1) == set(), "what is carried out later does not count"
+        assert durability._list_concerned(context, 1) == set(), "what is carried out later does not count"
 
 
 def test_nothing_has_to_last_where_nothing_was_broken():

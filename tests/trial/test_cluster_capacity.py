@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenario_kit.trial.cluster_capacity import taken
+from scenario_kit.trial.cluster_capacity import explain_taken
 
 NODES = [{"status": {"allocatable": {"cpu": "2", "memory": "4Gi", "pods": "4"}}}]
 
@@ -38,6 +38,6 @@ OTHER = pod("x", node="a", namespace="other")
     ],
 )  # fmt: skip
 def test_others_are_to_blame_only_where_the_app_alone_would_fit(own, others, said):
-    found = taken(own, others, NODES)
+    found = explain_taken(own, others, NODES)
     assert found.startswith(said)
     assert bool(found) == bool(said)

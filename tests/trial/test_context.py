@@ -11,12 +11,12 @@ from scenario_kit.model.observation import Passage, Work
 from scenario_kit.testing import FakeClock, FakeMetrics
 from scenario_kit.trial import Stopped, procedures
 from scenario_kit.trial.baseline import Baseline
-from scenario_kit.trial.extended_wait import again
+from scenario_kit.trial.extended_wait import compute_recurrence_time
 from scenario_kit.trial.procedures import change, undo_change
 from scenario_kit.trial.progress import FaultProgress, InjectionProgress
-from scenario_kit.trial.rollouts import live, roll_out
-from scenario_kit.trial.silent_hops import passages
-from scenario_kit.trial.symptoms import new, pods
+from scenario_kit.trial.rollouts import list_live, roll_out
+from scenario_kit.trial.silent_hops import measure_passages
+from scenario_kit.trial.symptoms import find_new, list_pods
 from tests.trial.test_alert_steps import ALWAYS, ERRORS, INJECTED, Trial, config, fault
 from tests.trial.test_inject import Stage
 from tests.trial.test_inject import fault as effective
@@ -265,11 +265,11 @@ def test_a_blocked_undo_is_tried_for_five_minutes(clears, virtual, raised, end):
 
 
 def test_what_authors_are_told_is_the_problem_itself():
-    told = procedures._impossible(
+    told = procedures._report_impossible(
         TrialStep(kind="change", use="Fix", name="p"), AuthoringError("no such", fix="do this")
     )
     assert (told.observed, told.fix) == ("no such", "do this")
-    assert procedures._impossible(TrialStep(kind="change", use="Fix", name="p"), AuthoringError("x")).fix
+    assert procedures._report_impossible(TrialStep(kind="change", use="Fix", name="p"), AuthoringError("x")).fix
 
 
 # --- rollouts
@@ -302,9 +302,9 @@ def test_a_rollout_is_waited_for(ready, left, end):
     found = roll_out(trial.context, {("Deployment", "a")}, 60)
     assert [o["metadata"]["name"] for o in found] == left
     assert trial.context.clock.now() == INJECTED + end
-    assert [o["metadata"]["name"] for o in live(trial.context, {("Deployment", "a"), ("StatefulSet", "other")})] == [
-        "a"
-    ]
+    assert [
+        o["metadata"]["name"] for o in list_live(trial.context, {("Deployment", "a"), ("StatefulSet", "other")})
+    ] == ["a"]
 
 
 # --- what passed through silent components
@@ -339,14 +339,14 @@ def told(found):
 
 def test_what_went_through_silent_components_before_and_after():
     context = passing_trial(x=(2.0, 1.0), y=(3.0, 3.0), web=(1.0, 1.0), aside=(1.0, 1.0))
-    found = passages(context, INJECTED + 600)
+    found = measure_passages(context, INJECTED + 600)
     assert told(found) == [("Deployment/x", 600.0, 300.0, 600.0, 600.0), ("Deployment/y", 900.0, 300.0, 1800.0, 600.0)]
     assert isinstance(found[0], Passage)
 
 
 def test_a_component_that_fell_silent_did_nothing_and_one_that_was_is_not_compared():
     context = passing_trial(x=(2.0, None), y=(None, 3.0))
-    found = passages(context, INJECTED + 600)
+    found = measure_passages(context, INJECTED + 600)
     assert told(found) == [("Deployment/x", 600.0, 300.0, 0.0, 600.0)]
     assert found[0].during == Work(seconds=600.0, requests=0.0)
 
@@ -361,15 +361,15 @@ def test_a_component_that_fell_silent_did_nothing_and_one_that_was_is_not_compar
 )
 def test_of_whom_an_alert_spoke_is_not_silent(firing, silent):
     context = passing_trial(firing, x=(1.0, 1.0), y=(1.0, 1.0))
-    assert [p.entity for p in passages(context, INJECTED + 600)] == silent
+    assert [p.entity for p in measure_passages(context, INJECTED + 600)] == silent
 
 
 def test_whom_a_fault_touches_is_not_asked_and_nothing_before_a_fault():
     touched = msgspec.structs.replace(fault("a"), entities=(), target="Deployment/x")
     context = passing_trial(x=(1.0, 1.0), y=(1.0, 1.0))
     context.runbook = msgspec.structs.replace(context.runbook, faults=(touched,))
-    assert [p.entity for p in passages(context, INJECTED + 600)] == ["Deployment/y"]
-    assert passages(passing_trial(faults=[], x=(1.0, 1.0), y=(1.0, 1.0)), INJECTED + 600) == ()
+    assert [p.entity for p in measure_passages(context, INJECTED + 600)] == ["Deployment/y"]
+    assert measure_passages(passing_trial(faults=[], x=(1.0, 1.0), y=(1.0, 1.0)), INJECTED + 600) == ()
 
 
 # --- signs and patience
@@ -386,12 +386,12 @@ def test_what_is_new_to_a_solver():
         trial.cluster.put({"apiVersion": "v1", "kind": "Pod", "spec": {},
                            "metadata": {"name": f"web-7d9f8b6c54-{space[-5:]}", "namespace": space},
                            "status": {"containerStatuses": [{"name": "web", "state": waiting}]}})  # fmt: skip
-    assert {p["metadata"]["namespace"] for p in pods(trial.context)} == {"shop", "shop-stores"}
-    found = new(trial.context, [])
+    assert {p["metadata"]["namespace"] for p in list_pods(trial.context)} == {"shop", "shop-stores"}
+    found = find_new(trial.context, [])
     assert found
     assert any("CrashLoopBackOff" in sign for sign in found)
-    assert new(trial.context, found) == []
-    assert new(trial.context, found[:-1]) == found[-1:]
+    assert find_new(trial.context, found) == []
+    assert find_new(trial.context, found[:-1]) == found[-1:]
 
 
 @pytest.mark.parametrize(
@@ -400,4 +400,4 @@ def test_what_is_new_to_a_solver():
 def test_what_is_put_off_is_waited_for_as_long_as_it_took_to_come(onset, repaired, seconds):
     trial = Trial(fault("a"), alerts=(ERRORS,), firing={("Errors", "Deployment/web"): [(onset, None)]})
     trial.clock.wait(1600.0)
-    assert again(trial.context, repaired) == seconds
+    assert compute_recurrence_time(trial.context, repaired) == seconds

@@ -12,7 +12,7 @@ from scenario_kit.schema.writable import OWNED
 from scenario_kit.testing import FakeClock, FakeCluster, FakeMetrics
 from scenario_kit.trial import deploy as module
 from scenario_kit.trial.baseline import Baseline
-from scenario_kit.trial.deploy import deploy, expect_clean, snapshot, teardown
+from scenario_kit.trial.deploy import deploy, expect_clean, snapshot, tear_down
 from tests.trial.test_alert_steps import Trial, config, fault
 
 RBAC = "rbac.authorization.k8s.io"
@@ -268,7 +268,7 @@ PRIORITY = {"create": thing("PriorityClass", "p", "", "scheduling.k8s.io/v1", va
 def test_after_a_teardown_nothing_is_left_and_the_receipts_go():
     app = deployed(config("c"), others={"stores": "shop-stores"})
     app.context.engine.do(Change.from_json(PRIORITY), ordinal=1, group="Fault/f")
-    assert teardown(app.context) == []
+    assert tear_down(app.context) == []
     assert app.cluster.get(Reference("PriorityClass", "p", "", "scheduling.k8s.io")) is None
     for name in ("shop", "shop-stores"):
         assert app.cluster.get(Reference("Namespace", name)) is None
@@ -282,7 +282,7 @@ def test_after_a_teardown_nothing_is_left_and_the_receipts_go():
 def test_what_is_left_is_told_and_the_receipts_stay():
     app = deployed(config("c"))
     app.context.engine.do(Change.from_json(PRIORITY), ordinal=1, group="Fault/f")
-    teardown(app.context)
+    tear_down(app.context)
     app.cluster.put(thing("PriorityClass", "left", "", "scheduling.k8s.io/v1", value=5))
     found = expect_clean(app.context)
     assert [f.severity for f in found] == [Severity.ERROR]
@@ -292,7 +292,7 @@ def test_what_is_left_is_told_and_the_receipts_stay():
 
 def test_what_is_left_in_a_namespace_of_the_app_is_told():
     app = deployed(config("c"), others={"stores": "shop-stores"})
-    teardown(app.context)
+    tear_down(app.context)
     app.cluster.put(config("left") | {"metadata": {"name": "left", "namespace": "shop-stores"}})
     assert [("left" in f.message + f.observed) for f in expect_clean(app.context)] == [True]
 
@@ -300,7 +300,7 @@ def test_what_is_left_in_a_namespace_of_the_app_is_told():
 @pytest.mark.parametrize(("visibility", "told"), [("Hidden", True), ("Visible", False)])
 def test_a_hidden_experiment_that_is_left_is_told(visibility, told):
     app = deployed(config("c"), faults=(visible(visibility),))
-    teardown(app.context)
+    tear_down(app.context)
     spec = {"selector": {"namespaces": ["shop"]}}
     app.cluster.put(thing("PodChaos", "left", "kit", "chaos-mesh.org/v1alpha1", spec=spec))
     assert bool(expect_clean(app.context)) is told
@@ -319,9 +319,9 @@ def test_a_blocked_undo_is_tried_again_until_the_deadline(monkeypatch, blocked_u
     monkeypatch.setattr(module, "remove", lambda context, deadline: seen.append((context, deadline)))
     if raised:
         with pytest.raises(InfrastructureError, match="undo of Fault/f on ConfigMap/c is blocked: no"):
-            teardown(app.context)
+            tear_down(app.context)
     else:
-        assert teardown(app.context) == []
+        assert tear_down(app.context) == []
     assert seen == ([] if raised else [(app.context, 1300.0)])
     assert app.clock.now() == at
 
@@ -340,12 +340,12 @@ def test_that_a_fault_is_gone_is_proven_before_the_app_goes(wanted, injected, co
     app = deployed(config("a"), faults=(undone(wanted),))
     if injected:
         app.context.engine.do(fault("a").changes[0], ordinal=1, group="Fault/a")
-    found = teardown(app.context)
+    found = tear_down(app.context)
     assert [(f.code, f.severity) for f in found] == [(code, Severity.ERROR) for code in codes]
     assert app.cluster.get(Reference("Namespace", "shop")) is None
     if codes:
         assert "the fault 'a' was undone" in found[0].message
-    again = teardown(app.context)
+    again = tear_down(app.context)
     assert [f.code for f in again] == codes, "asked once; the app is gone by now"
 
 
@@ -354,7 +354,7 @@ def test_an_answer_that_nobody_knows_proves_nothing_against_a_fault():
     app = deployed(config("a"), faults=(msgspec.structs.replace(undone("good"), undone=(query,)),))
     app.context.metrics = FakeMetrics(lambda *_: [])
     app.context.engine.do(fault("a").changes[0], ordinal=1, group="Fault/a")
-    assert teardown(app.context) == []
+    assert tear_down(app.context) == []
 
 
 # --- who removes what
@@ -381,7 +381,7 @@ ACCESS = thing("RoleBinding", "oncall", api=f"{RBAC}/v1")
     ],
 )
 def test_each_goes_by_whoever_removes_it_anyway_and_the_access_last(rest, asked):
-    assert [o["metadata"]["name"] for o in module._nobodys(rest)] == asked
+    assert [o["metadata"]["name"] for o in module._list_unowned(rest)] == asked
 
 
 @pytest.mark.parametrize(("released", "raised"), [(20, False), (400, True)])

@@ -52,7 +52,7 @@ class Stage:
 )
 def test_what_a_solver_reads_of_chaos_mesh(faults: list[Fault], readable: list[str] | None) -> None:
     context: TrialContext = Stage(*faults)  # type: ignore[assignment]
-    rules = [r for o in deploy._access(context) if o["kind"] == "Role" for r in o["rules"]]
+    rules = [r for o in deploy._build_access(context) if o["kind"] == "Role" for r in o["rules"]]
 
     assert [r["resources"] for r in rules] == ([] if readable is None else [readable])
 
@@ -72,6 +72,6 @@ def test_objects_that_are_aimed_at_a_namespace_are_found_elsewhere() -> None:
         ]
     )
 
-    found = {o["metadata"]["name"] for o in chaos.aimed_at(cluster, "kit", at="shop")}
+    found = {o["metadata"]["name"] for o in chaos.list_aimed(cluster, "kit", at="shop")}
 
     assert found == {"labels", "names", "peer", "again"}

@@ -8,14 +8,14 @@ from scenario_kit.judge.resolved import EntryTraffic
 from scenario_kit.model import AlertExpectation, TrialStep
 from scenario_kit.testing import FakeClock, FakeMetrics
 from scenario_kit.trial.alert_steps import (
-    deadlines,
+    await_stretch,
+    choose_next_look,
+    compute_deadlines,
     expect_alerts,
     expect_quiet,
     hold,
-    next_look,
+    measure_served,
     pass_time,
-    served_between,
-    stretch,
 )
 from scenario_kit.trial.baseline import Baseline
 from tests.trial.test_alert_steps import ALWAYS, ERRORS, INJECTED, PROGRAM, Trial, codes, fault
@@ -43,9 +43,9 @@ def test_a_stretch_of_time_is_looked_at_on_the_way_only_by_a_wall_clock(clock, e
     trial, told = on(Trial(), clock), []
     trial.context.clock = Waits(INJECTED)
     trial.context.tell = lambda now, history: told.append(now)
-    assert stretch(trial.context, INJECTED, 40) == INJECTED + 40
+    assert await_stretch(trial.context, INJECTED, 40) == INJECTED + 40
     assert (trial.context.clock.ends, len(told)) == (ends, looks)
-    assert stretch(trial.context, INJECTED, 40) == INJECTED + 40
+    assert await_stretch(trial.context, INJECTED, 40) == INJECTED + 40
     assert trial.context.clock.ends == ends, "it has passed"
 
 
@@ -63,7 +63,7 @@ def test_a_stretch_of_time_is_looked_at_on_the_way_only_by_a_wall_clock(clock, e
 def test_looks_are_on_a_grid_from_the_start_of_the_step(clock, passed, at):
     trial = on(Trial(), clock)
     trial.clock.wait(INJECTED + passed)
-    assert next_look(trial.context, INJECTED) == INJECTED + at
+    assert choose_next_look(trial.context, INJECTED) == INJECTED + at
 
 
 def test_virtual_time_stands_still_until_somebody_advances_it():
@@ -85,7 +85,7 @@ def test_virtual_time_stands_still_until_somebody_advances_it():
 def test_each_promise_is_due_when_its_author_or_its_rule_says():
     own = AlertExpectation(name="Errors", on="Deployment/ad", within_seconds=90)
     may = AlertExpectation(name="Errors", alert_class="MayFire")
-    assert deadlines(Trial(alerts=(ERRORS, own, may)).context) == {ERRORS: 360.0, own: 90.0}
+    assert compute_deadlines(Trial(alerts=(ERRORS, own, may)).context) == {ERRORS: 360.0, own: 90.0}
 
 
 @pytest.mark.parametrize(
@@ -112,9 +112,9 @@ def requests(rate, errors=0.0):
 def test_what_was_served():
     trial = Trial()
     trial.context.metrics = requests(2.0, 0.5)
-    assert served_between(trial.context, 1000.0, 1200.0) == EntryTraffic(seconds=200, requests=400, errors=100)
+    assert measure_served(trial.context, 1000.0, 1200.0) == EntryTraffic(seconds=200, requests=400, errors=100)
     trial.context.metrics = requests(None)
-    assert served_between(trial.context, 1000.0, 1200.0) == EntryTraffic(seconds=200)
+    assert measure_served(trial.context, 1000.0, 1200.0) == EntryTraffic(seconds=200)
 
 
 @pytest.mark.parametrize(("seconds", "window"), [(None, 60), (200, 200), (600, 300)])

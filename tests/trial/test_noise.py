@@ -14,12 +14,12 @@ from scenario_kit.judge import invariants
 from scenario_kit.model import App, Change, Fault, Reference, Runbook, TrialSpec, Windows
 from scenario_kit.model.noise import Noise, NoiseSource
 from scenario_kit.model.scenario import Expect, GroundTruth
-from scenario_kit.render.noise import events, sources
+from scenario_kit.render.noise import build_sources, list_events
 from scenario_kit.testing import FakeClock, FakeCluster, FakeMetrics
 from scenario_kit.trial import noise
 from scenario_kit.trial.baseline import Baseline
 from scenario_kit.trial.context import TrialContext
-from scenario_kit.trial.deploy import teardown
+from scenario_kit.trial.deploy import tear_down
 
 START = 1000.0
 APP = App.from_json(
@@ -53,7 +53,7 @@ OBJECTS = (deployment("web"), deployment("load", USERS="50"))
 
 def of(**fields: Any) -> NoiseSource:
     document = {"name": next(iter(fields)), "everySeconds": 600, **fields}
-    return sources([Noise.from_json(document)], APP, OBJECTS, "shop", 50)[0]
+    return build_sources([Noise.from_json(document)], APP, OBJECTS, "shop", 50)[0]
 
 
 SCALE = of(scale={"target": "Deployment/web", "addReplicas": 2, "forSeconds": 180})
@@ -72,7 +72,7 @@ class Stage:
             scenario="s", digest="d", app=app, namespace="shop", users=50, objects=objects, rules=(), windows=WINDOWS,
             faults=(), expect=Expect(), ground_truth=GroundTruth(), noise=played,
         )  # fmt: skip
-        self.guarded = invariants.baseline(objects, app)
+        self.guarded = invariants.take_baseline(objects, app)
         self.context().save_baseline(Baseline(guards=self.guarded, ready_at=START))
 
     def context(self) -> TrialContext:
@@ -107,7 +107,7 @@ class Stage:
 def test_each_occurrence_comes_and_goes_at_its_time() -> None:
     stage = Stage(SCALE)
     context = stage.context()
-    for event in events([SCALE], 4, START, START + 6000):
+    for event in list_events([SCALE], 4, START, START + 6000):
         assert event.until is not None
         assert event.change.scale is not None
         context.wait(event.at)
@@ -124,7 +124,7 @@ def test_one_long_wait_passes_through_all_of_them() -> None:
 
     done = stage.context().engine.recorded(noise.GROUP)
     assert sorted((r.group, r.at) for r in done) == sorted(
-        (f"Noise/{e.source}", e.at) for e in events([SCALE, RESTART], 4, START, START + 6000)
+        (f"Noise/{e.source}", e.at) for e in list_events([SCALE, RESTART], 4, START, START + 6000)
     )
     assert not any(r.causal for r in done)
     assert stage.restarted().startswith("1970-01-01T0")
@@ -141,7 +141,7 @@ def test_nothing_happens_before_the_app_is_ready() -> None:
 
 def test_what_was_missed_is_not_made_up_for() -> None:
     stage = Stage(SCALE)
-    third = events([SCALE], 4, START, START + 6000)[2]
+    third = list_events([SCALE], 4, START, START + 6000)[2]
     assert third.until is not None
     stage.clock.wait(third.until)  # nobody ran all the while
     stage.context().wait(third.until)
@@ -178,12 +178,12 @@ def test_a_run_that_dies_at_any_request_goes_on_where_it_stood() -> None:
 
 def test_the_teardown_takes_everything_back_and_plays_no_more() -> None:
     stage = Stage(SCALE, LOAD)
-    first = events([SCALE, LOAD], 4, START, START + 6000)[0]
+    first = list_events([SCALE, LOAD], 4, START, START + 6000)[0]
     context = stage.context()
     context.wait(first.at + 15)
     assert (stage.replicas(), stage.users()) != (1, 50)
     stage.cluster.requests.clear()
-    teardown(context)
+    tear_down(context)
 
     assert {r.state for r in context.engine.recorded(noise.GROUP)} == {"Undone"}
     context.wait(START + 6000)
@@ -193,16 +193,18 @@ def test_the_teardown_takes_everything_back_and_plays_no_more() -> None:
 def test_a_swing_of_the_load_is_no_broken_guard() -> None:
     stage = Stage(LOAD)
     context = stage.context()
-    event = events([LOAD], 4, START, START + 6000)[0]
+    event = list_events([LOAD], 4, START, START + 6000)[0]
     context.wait(event.at + 15)
     live = [stage.get(n) for n in ("web", "load")]
     for obj in live:
         obj["status"] = {"readyReplicas": 1}
 
-    assert "load setting USERS" in str(invariants.violations(stage.guarded, live, APP))
-    assert invariants.violations(noise.guarded(context, stage.guarded), live, APP) == []
+    assert "load setting USERS" in str(invariants.find_violations(stage.guarded, live, APP))
+    assert invariants.find_violations(noise.adjust_guards(context, stage.guarded), live, APP) == []
     live[1]["spec"]["template"]["spec"]["containers"][0]["env"][0]["value"] = "1"
-    assert "load setting USERS is 1" in str(invariants.violations(noise.guarded(context, stage.guarded), live, APP))
+    assert "load setting USERS is 1" in str(
+        invariants.find_violations(noise.adjust_guards(context, stage.guarded), live, APP)
+    )
 
 
 @pytest.mark.parametrize(("outcome", "broken"), [("Incident", True), ("Benign", False)])
@@ -221,7 +223,7 @@ def test_what_a_benign_fault_makes_of_the_load_need_not_pass(outcome: str, broke
     context.engine.do(surge.changes[0], ordinal=1, group="Fault/f")
     live = [stage.get(n) | {"status": {"readyReplicas": 1}} for n in ("web", "load")]
 
-    assert bool(invariants.violations(noise.guarded(context, stage.guarded), live, APP)) is broken
+    assert bool(invariants.find_violations(noise.adjust_guards(context, stage.guarded), live, APP)) is broken
 
 
 FLAGGED = App.from_json(
@@ -247,10 +249,10 @@ def test_where_a_flag_sets_the_users_a_swing_sets_the_flag_and_nothing_else_is_a
     flags = written(users=("50", {"50": 50}), traffic=("on", {"on": 1, "off": 0}))
     objects = (*OBJECTS, flags)
     load = Noise.from_json({"name": "n", "everySeconds": 600, "load": {"percent": 40, "forSeconds": 240}})
-    (source,) = sources([load], FLAGGED, objects, "shop", 50)
+    (source,) = build_sources([load], FLAGGED, objects, "shop", 50)
     stage = Stage(source, app=FLAGGED, objects=objects)
     context = stage.context()
-    first, second = events([source], 4, START, START + 6000)[:2]
+    first, second = list_events([source], 4, START, START + 6000)[:2]
 
     def there() -> list[dict[str, Any]]:
         found = stage.cluster.get(Reference("ConfigMap", "flags", "shop"))
@@ -258,7 +260,7 @@ def test_where_a_flag_sets_the_users_a_swing_sets_the_flag_and_nothing_else_is_a
         return [found, *({**stage.get(n), "status": {"readyReplicas": 1}} for n in ("web", "load"))]
 
     def broken() -> str:
-        return str(invariants.violations(noise.guarded(context, stage.guarded), there(), FLAGGED))
+        return str(invariants.find_violations(noise.adjust_guards(context, stage.guarded), there(), FLAGGED))
 
     context.wait(first.at + 15)
     assert json.loads(there()[0]["data"]["f.json"])["flags"]["users"]["defaultVariant"] == str(first.users)
@@ -276,14 +278,14 @@ def test_where_a_flag_sets_the_users_a_swing_sets_the_flag_and_nothing_else_is_a
 def test_the_offered_load_counts_its_swings() -> None:
     stage = Stage(LOAD)
     context = stage.context()
-    event = events([LOAD], 4, START, START + 6000)[0]
+    event = list_events([LOAD], 4, START, START + 6000)[0]
     assert event.until is not None
     context.wait(event.until + 300)
 
-    assert noise.offered(context, START, event.at) == 1.0
-    assert noise.offered(context, event.at, event.until) == pytest.approx(event.users / 50)
-    assert noise.offered(context, event.at - 240, event.until) == pytest.approx(1 + (event.users / 50 - 1) / 2)
-    assert noise.offered(context, event.until, event.until + 60) == 1.0
+    assert noise.measure_offered(context, START, event.at) == 1.0
+    assert noise.measure_offered(context, event.at, event.until) == pytest.approx(event.users / 50)
+    assert noise.measure_offered(context, event.at - 240, event.until) == pytest.approx(1 + (event.users / 50 - 1) / 2)
+    assert noise.measure_offered(context, event.until, event.until + 60) == 1.0
 
 
 def test_an_object_that_a_solver_removed_is_left_out(caplog: pytest.LogCaptureFixture) -> None:

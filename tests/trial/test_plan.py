@@ -3,8 +3,8 @@
 import pytest
 
 from scenario_kit.model import StepStatus, TrialStep
-from scenario_kit.trial.plan import Finish, RunStep, Skip, first_failure, plan
-from scenario_kit.trial.plan import outcome as outcome_of
+from scenario_kit.trial.plan import Finish, RunStep, Skip, find_first_failure, plan
+from scenario_kit.trial.plan import determine_outcome as outcome_of
 
 PROGRAM = tuple(TrialStep(kind=k) for k in ("deploy", "expectQuiet", "inject", "teardown", "expectClean"))
 
@@ -76,9 +76,9 @@ def test_the_first_failure_by_its_place_decides():
         StepStatus(index=3, step="hold", outcome="Broken", started_at=0.0),
         StepStatus(index=0, step="deploy", outcome="Skipped", started_at=0.0),
     ]
-    assert first_failure(mixed) is mixed[0]
+    assert find_first_failure(mixed) is mixed[0]
     assert outcome_of(mixed) == "Infra"
-    assert first_failure(mixed[1:]) is mixed[2]
-    assert first_failure(mixed[1:2]) is mixed[1]
-    assert first_failure(mixed[3:]) is None
+    assert find_first_failure(mixed[1:]) is mixed[2]
+    assert find_first_failure(mixed[1:2]) is mixed[1]
+    assert find_first_failure(mixed[3:]) is None
     assert (outcome_of(mixed[1:2]), outcome_of(mixed[3:]), outcome_of([])) == ("Broken", "Held", "Held")

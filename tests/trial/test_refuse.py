@@ -5,9 +5,9 @@ import json
 import pytest
 
 from scenario_kit.load.document import Positions
-from scenario_kit.load.validation import mistakes
+from scenario_kit.load.validation import find_mistakes
 from scenario_kit.model import Finding, Severity, TrialStep
-from scenario_kit.schema import definitions, expand
+from scenario_kit.schema import expand, load_definitions
 from scenario_kit.trial import TrialStatus, refuse
 
 PROGRAM = tuple(TrialStep(kind=k) for k in ("deploy", "expectQuiet", "teardown", "expectClean"))
@@ -29,6 +29,8 @@ def test_the_author_is_told_what_is_the_authors(code, severity, outcome, ready, 
     conditions = {c.type: (c.status, c.reason, c.message) for c in status.conditions}
     assert conditions == {"AppReady": (*ready, "it has no twin"), "Succeeded": ("False", succeeded, "")}
     assert (
-        mistakes(json.loads(json.dumps(status.to_json())), expand(definitions()["TrialStatus"]), Positions("status"))
+        find_mistakes(
+            json.loads(json.dumps(status.to_json())), expand(load_definitions()["TrialStatus"]), Positions("status")
+        )
         == []
     )

@@ -11,7 +11,7 @@ from scenario_kit.model import AlertExpectation, Change, Procedure, Reference, S
 from scenario_kit.testing import FakeMetrics
 from scenario_kit.trial import Stopped, durability
 from scenario_kit.trial.baseline import Baseline
-from scenario_kit.trial.resolve import expect_cleared, expect_unresolved, resolution
+from scenario_kit.trial.resolve import expect_cleared, expect_unresolved, judge_resolution
 from tests.trial.test_alert_steps import ERRORS, Trial, codes, config, fault
 
 SERVED = EntryTraffic(seconds=300, requests=600, errors=0)
@@ -63,23 +63,24 @@ def test_alerts_have_to_be_clear_for_the_whole_window(now, answer, reason):
     trial = repaired()
     if now < 1250.0:
         trial.context.evaluator.firing = FIRING
-    found = resolution(at(trial, now).context, REPAIRED)
+    found = judge_resolution(at(trial, now).context, REPAIRED)
     assert (found.answer, "; ".join(found.reasons)) == (answer, reason)
 
 
 def test_what_the_fault_raised_may_fire_on_and_what_the_repair_raised_may_not():
     other = ("Latency", "Deployment/ad")
     assert (
-        resolution(at(repaired(firing={**CLEARED, other: [(1150.0, None)]}), 1400.0).context, REPAIRED).answer == "True"
+        judge_resolution(at(repaired(firing={**CLEARED, other: [(1150.0, None)]}), 1400.0).context, REPAIRED).answer
+        == "True"
     )
-    found = resolution(at(repaired(firing={**CLEARED, other: [(1250.0, None)]}), 1400.0).context, REPAIRED)
+    found = judge_resolution(at(repaired(firing={**CLEARED, other: [(1250.0, None)]}), 1400.0).context, REPAIRED)
     assert (found.answer, found.reasons) == ("False", ("Latency on Deployment/ad fires and did not before",))
 
 
 def test_what_is_benign_leaves_nothing_behind():
     other = ("Latency", "Deployment/ad")
     trial = repaired(firing={**CLEARED, other: [(1150.0, None)]}, outcome="Benign")
-    found = resolution(at(trial, 1400.0).context, REPAIRED)
+    found = judge_resolution(at(trial, 1400.0).context, REPAIRED)
     assert found.reasons == ("Latency on Deployment/ad fires and did not before",)
 
 
@@ -88,16 +89,16 @@ def test_the_alerts_of_a_distractor_are_nobodys_to_repair():
     firing = {**CLEARED, ("Latency", "Deployment/ad"): [(1350.0, None)]}
     faults = (fault("a"), fault("d", "Distractor"))
     assert (
-        resolution(at(repaired(*faults, firing=firing, alerts=(ERRORS, own)), 1400.0).context, REPAIRED).answer
+        judge_resolution(at(repaired(*faults, firing=firing, alerts=(ERRORS, own)), 1400.0).context, REPAIRED).answer
         == "True"
     )
-    assert resolution(at(repaired(*faults, firing=firing), 1400.0).context, REPAIRED).answer == "False"
+    assert judge_resolution(at(repaired(*faults, firing=firing), 1400.0).context, REPAIRED).answer == "False"
 
 
 def test_an_app_in_a_namespace_made_anew_is_another_app():
     trial = at(repaired(), 1400.0)
     trial.cluster.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop", "uid": "another"}})
-    found = resolution(trial.context, REPAIRED)
+    found = judge_resolution(trial.context, REPAIRED)
     assert (found.answer, found.reasons) == ("False", ("the app's namespace is not the one that was deployed",))
 
 
@@ -105,7 +106,7 @@ def test_without_a_baseline_nothing_is_answered():
     trial = at(repaired(), 1400.0)
     trial.cluster.delete(Reference("ConfigMap", "t-baseline", "kit"))
     with pytest.raises(KitError, match="without a baseline"):
-        resolution(trial.context, REPAIRED)
+        judge_resolution(trial.context, REPAIRED)
 
 
 def web(replicas, **more):
@@ -135,7 +136,7 @@ def test_the_guards_hold(objects, answer):
     trial = repaired(guards=(Guarded(kind="Deployment", name="web", replicas=3),))
     for obj in objects:
         trial.cluster.put(obj)
-    assert resolution(at(trial, 1400.0).context, REPAIRED).answer == answer
+    assert judge_resolution(at(trial, 1400.0).context, REPAIRED).answer == answer
 
 
 @pytest.mark.parametrize(("alert", "answer"), [("after", "True"), ("none", "False")])
@@ -145,7 +146,7 @@ def test_what_a_distractor_keeps_from_being_ready_need_not_be(alert, answer):
     guards = (Guarded(kind="Deployment", name="web", replicas=2),)
     trial = repaired(fault("a"), fault("d", "Distractor"), alerts=alerts, guards=guards)
     trial.cluster.put(web(2, status={"readyReplicas": 0}))
-    assert resolution(at(trial, 1400.0).context, REPAIRED).answer == answer
+    assert judge_resolution(at(trial, 1400.0).context, REPAIRED).answer == answer
 
 
 @pytest.mark.parametrize(
@@ -160,7 +161,7 @@ def test_what_a_distractor_keeps_from_being_ready_need_not_be(alert, answer):
     ],
 )
 def test_the_entry_serves_what_it_served(rate, errors, served, answer, reason):
-    found = resolution(at(repaired(rate=rate, errors=errors, served=served), 1400.0).context, REPAIRED)
+    found = judge_resolution(at(repaired(rate=rate, errors=errors, served=served), 1400.0).context, REPAIRED)
     assert (found.answer, "; ".join(found.reasons)) == (answer, reason)
 
 
@@ -176,14 +177,14 @@ def test_the_entry_serves_what_it_served(rate, errors, served, answer, reason):
 )
 def test_where_requests_are_few_the_window_is_longer(rate, now, windows, answer):
     trial = at(repaired(rate=rate, served=EntryTraffic(seconds=300, requests=300 * rate, errors=0)), now)
-    assert resolution(trial.context, REPAIRED).answer == answer
+    assert judge_resolution(trial.context, REPAIRED).answer == answer
     asked = [e for e in trial.context.metrics.asked if "STATUS_CODE_ERROR" not in e]
     assert [int(e.partition("[")[2].partition("s]")[0]) for e in asked] == windows
 
 
 def test_traffic_is_not_asked_for_while_anything_else_is_missing():
     trial = repaired()
-    assert resolution(at(trial, 1260.0).context, REPAIRED).answer == "False"
+    assert judge_resolution(at(trial, 1260.0).context, REPAIRED).answer == "False"
     assert trial.context.metrics.asked == []
 
 
@@ -363,9 +364,9 @@ def test_what_ends_by_itself_is_not_missed(kind):
     ending = {"apiVersion": api, "kind": kind, "metadata": {"name": "once", "namespace": "shop"}}
     objects = (ending, config("kept"))
     trial.context.runbook = msgspec.structs.replace(trial.context.runbook, objects=objects)
-    assert resolution(at(trial, 1400.0).context, REPAIRED).reasons == ("ConfigMap/kept is gone",)
+    assert judge_resolution(at(trial, 1400.0).context, REPAIRED).reasons == ("ConfigMap/kept is gone",)
     trial.cluster.create(config("kept"))
-    assert resolution(trial.context, REPAIRED).answer == "True"
+    assert judge_resolution(trial.context, REPAIRED).answer == "True"
 
 
 @pytest.mark.parametrize("role", ["Cause", "Trigger", "Distractor"])
@@ -375,13 +376,13 @@ def test_what_was_spared_is_so_only_while_it_is_in_force(role):
     trial.context.runbook = msgspec.structs.replace(trial.context.runbook, objects=(config("d"),))
     change = Change.from_json({"patch": {"target": "ConfigMap/d", "type": "Merge", "patch": {"data": None}}})
     trial.context.engine.do(change, ordinal=29999, group="Fault/d")
-    lost = resolution(at(trial, 1400.0).context, REPAIRED).reasons
+    lost = judge_resolution(at(trial, 1400.0).context, REPAIRED).reasons
     assert ("ConfigMap/d has no k any more" in lost) is (role == "Cause")
     scene = trial.context.engine._scene
     Engine(scene, trial.clock, ClusterStore(trial.cluster, "kit", "t"), "t").undo_group("Fault/d")
     trial.context.engine = Engine(scene, trial.clock, ClusterStore(trial.cluster, "kit", "t"), "t")
     trial.cluster.patch(Reference("ConfigMap", "d", "shop"), {"data": None})
-    assert "ConfigMap/d has no k any more" in resolution(trial.context, REPAIRED).reasons
+    assert "ConfigMap/d has no k any more" in judge_resolution(trial.context, REPAIRED).reasons
 
 
 def test_a_solution_is_judged_by_what_it_leaves():

@@ -5,15 +5,15 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
-from scenario_kit.judge.invariants import Guarded, baseline
+from scenario_kit.judge.invariants import Guarded, take_baseline
 from scenario_kit.model import Change, Fault, Finding, Severity, TrialStep
 from scenario_kit.model.app import Component
 from scenario_kit.model.fault import Entity
 from scenario_kit.model.reference import Reference
 from scenario_kit.trial.baseline import Baseline
-from scenario_kit.trial.expiry import unless_over
+from scenario_kit.trial.expiry import explain_expiry
 from scenario_kit.trial.inject import inject
-from scenario_kit.trial.resolve import expect_cleared, resolution
+from scenario_kit.trial.resolve import expect_cleared, judge_resolution
 from tests.trial.test_alert_steps import ALWAYS, ERRORS, INJECTED, REPAIRED, Trial, config, fault
 
 
@@ -37,7 +37,7 @@ def after(*faults, removed=(), guards=()):
     for name in removed:
         trial.cluster.delete(Reference("ConfigMap", name, "shop"))
     context.save_baseline(Baseline(namespace_uid=context.identity(), guards=guards))
-    return [reason for reason in resolution(context, INJECTED).reasons if "gone" in reason]
+    return [reason for reason in judge_resolution(context, INJECTED).reasons if "gone" in reason]
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_what_the_app_reads_when_it_starts_is_still_there(role, value, lost):
     context.runbook = msgspec.structs.replace(context.runbook, objects=(config("a"),))
     trial.cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})
     context.save_baseline(Baseline(namespace_uid=context.identity()))
-    told = [reason for reason in resolution(context, INJECTED).reasons if "any more" in reason]
+    told = [reason for reason in judge_resolution(context, INJECTED).reasons if "any more" in reason]
     assert told == (["ConfigMap/a has no k any more"] if lost else [])
 
 
@@ -122,11 +122,11 @@ def test_what_a_distractor_took_off_is_not_owed_while_something_is_left(role, re
     trial = Trial()
     trial.cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})
     trial.cluster.apply(workload())
-    guarded = baseline([workload()], trial.context.runbook.app)
+    guarded = take_baseline([workload()], trial.context.runbook.app)
     trial.context.runbook = trial.with_fault(shrinking(role, replicas, probe=probe, limits=limits))
     inject(trial.context, TrialStep(kind="inject"), 2, INJECTED)
     trial.context.save_baseline(Baseline(namespace_uid=trial.context.identity(), guards=guarded))
-    assert [r for r in resolution(trial.context, INJECTED).reasons if "baseline" in r or "lost" in r] == reasons
+    assert [r for r in judge_resolution(trial.context, INJECTED).reasons if "baseline" in r or "lost" in r] == reasons
 
 
 def running(name, at):
@@ -184,7 +184,7 @@ def test_a_repair_leaves_alone_what_no_fault_changed(repair, reasons):
     context.save_baseline(Baseline(namespace_uid=context.identity()))
     for position, change in enumerate(repair):
         context.engine.do(change, ordinal=70000 + position, group="Solution/s")
-    assert [r for r in resolution(context, INJECTED).reasons if "baseline" in r] == reasons
+    assert [r for r in judge_resolution(context, INJECTED).reasons if "baseline" in r] == reasons
 
 
 @pytest.mark.parametrize(
@@ -203,6 +203,6 @@ def test_what_ended_by_itself_was_repaired_by_nobody(monkeypatch, kind, use, fou
     trial = Trial(fault("a"))
     given = [Finding(code=code, severity=Severity.ERROR, message="x") for code in found]
     step = TrialStep(kind=kind, use=use, name="a")
-    assert [f.code for f in unless_over(trial.context, step, given)] == found
+    assert [f.code for f in explain_expiry(trial.context, step, given)] == found
     monkeypatch.setattr(type(trial.context.engine), "expired", lambda *_: True)
-    assert [f.code for f in unless_over(trial.context, step, given)] == expected
+    assert [f.code for f in explain_expiry(trial.context, step, given)] == expected

@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from scenario_kit.errors import Rejected, Unreachable
-from scenario_kit.judge.order import singled_out
+from scenario_kit.judge.order import check_order
 from scenario_kit.model import Object, Reference
-from scenario_kit.trial.resync import bumps, resync, shuffled
+from scenario_kit.trial.resync import plan_bumps, resync, shuffle_references
 from tests.trial.test_inject import Stage, fault
 
 BROKEN = Reference("Service", "s2", "shop"), Reference("Deployment", "d1", "shop")
@@ -60,7 +60,7 @@ def asked(stage: Stage) -> dict[str, Any]:
 
 
 def orders(stage: Stage) -> list[str]:
-    return [f.message for f in singled_out(there(stage), {"what is broken": BROKEN})]
+    return [f.message for f in check_order(there(stage), {"what is broken": BROKEN})]
 
 
 def test_without_it_versions_and_generations_find_what_was_written() -> None:
@@ -141,8 +141,8 @@ def test_what_is_refused_or_gone_stops_nobody() -> None:
 def test_an_order_is_that_of_the_seed() -> None:
     refs = [Reference("Service", f"s{i}") for i in range(20)]
 
-    assert shuffled(refs, 1, 1) == shuffled(list(reversed(refs)), 1, 1)
-    assert len({tuple(shuffled(refs, seed, number)) for seed in range(5) for number in range(3)}) == 15
+    assert shuffle_references(refs, 1, 1) == shuffle_references(list(reversed(refs)), 1, 1)
+    assert len({tuple(shuffle_references(refs, seed, number)) for seed in range(5) for number in range(3)}) == 15
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_every_workload_ends_with_the_same_generation_and_number(workloads: list
     for obj, (generation, _) in zip(objects, workloads, strict=True):
         obj["metadata"]["generation"] = generation
 
-    made = bumps(objects, "shop")
+    made = plan_bumps(objects, "shop")
 
     ends = set()
     for obj, bump in zip(objects, made, strict=True):

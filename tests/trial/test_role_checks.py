@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from scenario_kit.model import AlertExpectation, Finding, Severity, TrialStep
-from scenario_kit.trial.role_checks import awake, expect_alerts_without
+from scenario_kit.trial.role_checks import check_roles, expect_alerts_without
 from tests.trial.test_alert_steps import ALWAYS, INJECTED, Trial, codes, fault
 
 
@@ -43,7 +43,7 @@ def test_a_fault_may_sleep_without_its_trigger_and_not_without_a_distractor(role
     trial = Trial(fault("a"))
     trial.context.runbook = trial.with_fault(fault("b", role))
     finding = Finding(code=code, severity=Severity.ERROR, message="a")
-    assert codes(awake(trial.context, TrialStep(kind="inject", except_=left_out), [finding])) == told
+    assert codes(check_roles(trial.context, TrialStep(kind="inject", except_=left_out), [finding])) == told
 
 
 @pytest.mark.parametrize(("after", "expected"), [("b", ["SK418"]), ("a", [])])

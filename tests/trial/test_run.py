@@ -19,7 +19,7 @@ from scenario_kit.model import (
     TrialStep,
 )
 from scenario_kit.testing import FakeClock
-from scenario_kit.trial.run import alerts_now, execute, lose, refuse, run
+from scenario_kit.trial.run import execute, list_alerts_now, lose, refuse, run
 from scenario_kit.trial.status import AlertNow, TrialStatus
 
 module = importlib.import_module("scenario_kit.trial.run")  # the package has a function by that name
@@ -319,7 +319,7 @@ def timeline(name, entity="", firing=(), pending=()):
     ],
 )  # fmt: skip
 def test_what_fires_now_stands_before_what_is_pending(timelines, now):
-    found = alerts_now(AlertHistory(start=0.0, end=9.0, timelines=tuple(timelines)))
+    found = list_alerts_now(AlertHistory(start=0.0, end=9.0, timelines=tuple(timelines)))
     assert [(a.name, a.entity, a.state, a.since) for a in found] == now
 
 
@@ -344,7 +344,7 @@ def test_what_fires_now_stands_before_what_is_pending(timelines, now):
         (TrialStep(kind="expectCleared"), "resolve.expect_cleared", ("context", "step", 3, 7.0), False),
         (TrialStep(kind="expectUnresolved"), "resolve.expect_unresolved", ("context", "step", 7.0), False),
         (TrialStep(kind="expectNoLeaks"), "leaks.expect_no_leaks", ("context",), False),
-        (TrialStep(kind="teardown"), "deploy.teardown", ("context",), False),
+        (TrialStep(kind="teardown"), "deploy.tear_down", ("context",), False),
         (TrialStep(kind="expectClean"), "deploy.expect_clean", ("context",), False),
     ],
     ids=lambda value: value.kind if isinstance(value, TrialStep) else "",
@@ -361,7 +361,7 @@ def test_each_step_does_its_own(monkeypatch, step, target, arguments, with_check
 def test_an_injection_is_judged_by_the_roles_and_an_undoing_finds_nothing(monkeypatch):
     context, seen = object(), []
     monkeypatch.setattr(module.inject, "inject", lambda *given: seen.append(given) or ([ERROR], [CHECK]))
-    monkeypatch.setattr(module.role_checks, "awake", lambda *given: seen.append(given) or [WARNING])
+    monkeypatch.setattr(module.role_checks, "check_roles", lambda *given: seen.append(given) or [WARNING])
     step = TrialStep(kind="inject")
     assert execute(context, step, 3, 7.0) == ([WARNING], [CHECK])
     assert seen == [(context, step, 3, 7.0), (context, step, [ERROR])]

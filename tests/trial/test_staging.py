@@ -4,7 +4,7 @@ import pytest
 
 from scenario_kit.model import AlertHistory, AlertTimeline, Interval
 from scenario_kit.model.scenario import FaultStart, OnAlert
-from scenario_kit.trial.staging import Situation, due
+from scenario_kit.trial.staging import Situation, is_due
 
 FIRING = AlertTimeline(name="Errors", entity="Deployment/web", firing=(Interval(start=200.0),))
 OVER = AlertTimeline(name="Errors", entity="Deployment/web", firing=(Interval(start=20.0, end=50.0),))
@@ -50,4 +50,4 @@ AFTER_A, ONCE_INJECTED = FaultStart(after_fault="a"), FaultStart(after_fault="a"
     ],
 )  # fmt: skip
 def test_due(start, known, answer):
-    assert due(start, "b", known) is answer
+    assert is_due(start, "b", known) is answer

@@ -48,7 +48,7 @@ _CHECKED: Final = {
 }
 
 
-def rules(script: str) -> list[dict[str, Any]]:
+def parse_rules(script: str) -> list[dict[str, Any]]:
     """The rules of a script: ``name``, ``class``, ``method``, and ``actions`` in order.
 
     An action is one of ``{sleepSeconds: 3.0}``, ``{throws: "java.lang.IllegalStateException: why"}``,
@@ -59,13 +59,13 @@ def rules(script: str) -> list[dict[str, Any]]:
         ValueError: it is no script of rules.
         NotSimulated: it is one, but what it does is not simulated.
     """
-    found = [_rule(clauses) for clauses in _scripted(script)]
+    found = [_parse_rule(clauses) for clauses in _split_script(script)]
     if not found:
         raise ValueError("the script holds no rule, expected one from RULE to ENDRULE")
     return found
 
 
-def _scripted(script: str) -> Iterator[dict[str, str]]:
+def _split_script(script: str) -> Iterator[dict[str, str]]:
     clauses: dict[str, str] | None = None
     last = ""
     for line in script.splitlines():
@@ -94,7 +94,7 @@ def _scripted(script: str) -> Iterator[dict[str, str]]:
         raise ValueError(f"rule {clauses['RULE']!r} has no ENDRULE")
 
 
-def _rule(clauses: dict[str, str]) -> dict[str, Any]:
+def _parse_rule(clauses: dict[str, str]) -> dict[str, Any]:
     name = clauses["RULE"]
     for clause in ("METHOD", "IF", "DO"):
         if not clauses.get(clause):
@@ -110,7 +110,7 @@ def _rule(clauses: dict[str, str]) -> dict[str, Any]:
     helper = _HELPERS.get(clauses.get("HELPER", ""))
     if helper is None:
         raise NotSimulated(f"rule {name!r}: helper {clauses['HELPER']} is not simulated")
-    actions = list(_actions(name, helper, clauses["DO"])) if _holds(name, clauses) else []
+    actions = list(_parse_actions(name, helper, clauses["DO"])) if _holds(name, clauses) else []
     return {"name": name, "class": clauses["CLASS"], "method": clauses["METHOD"], "actions": actions}
 
 
@@ -124,7 +124,7 @@ def _holds(name: str, clauses: dict[str, str]) -> bool:
     return truth == "true"
 
 
-def _actions(name: str, helper: str, body: str) -> Iterator[dict[str, Any]]:
+def _parse_actions(name: str, helper: str, body: str) -> Iterator[dict[str, Any]]:
     for part in _STATEMENT.findall(body):
         statement = part.strip()
         if not statement or statement == "NOTHING":
@@ -132,7 +132,7 @@ def _actions(name: str, helper: str, body: str) -> Iterator[dict[str, Any]]:
         if match := _SLEEP.fullmatch(statement):
             yield {"sleepSeconds": int(match[1]) / 1000.0}
         elif match := _THROW.fullmatch(statement):
-            if thrown := _thrown(name, match[1]):
+            if thrown := _resolve_exception(name, match[1]):
                 yield {"throws": f"{thrown}: {match[2]}" if match[2] else thrown}
             return
         elif match := _RETURN.fullmatch(statement):
@@ -150,7 +150,7 @@ def _actions(name: str, helper: str, body: str) -> Iterator[dict[str, Any]]:
             raise NotSimulated(f"rule {name!r}: what {statement!r} does is not simulated")
 
 
-def _thrown(name: str, spelled: str) -> str:
+def _resolve_exception(name: str, spelled: str) -> str:
     """The full name of an exception that any method may throw; empty for one that a method must declare.
 
     Byteman checks that when a rule is first met, tells only the program's own output, and goes on without the rule.

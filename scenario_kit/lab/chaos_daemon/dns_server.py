@@ -67,7 +67,7 @@ class ChaosNameServer:
         answers = {"SetDNSChaos": self._set, "CancelDNSChaos": self._cancel}
         methods = {
             name: grpc.unary_unary_rpc_method_handler(
-                _replied(answers[name], call.reply),
+                _reply_with(answers[name], call.reply),
                 request_deserializer=call.request.FromString,
                 response_serializer=call.reply.SerializeToString,
             )
@@ -103,8 +103,10 @@ class ChaosNameServer:
         return ""
 
 
-def objects(namespace: str) -> tuple[Object, Object]:
-    """The Service and the pod by which the manager finds the server. Nothing schedules the pod; see ``status``."""
+def build_objects(namespace: str) -> tuple[Object, Object]:
+    """The Service and the pod by which the manager finds the server. Nothing schedules the pod; see
+    ``build_status``.
+    """
     service: Object = {
         "apiVersion": "v1",
         "kind": "Service",
@@ -120,12 +122,12 @@ def objects(namespace: str) -> tuple[Object, Object]:
     return service, pod
 
 
-def status(address: str) -> Object:
+def build_status(address: str) -> Object:
     """What the pod's status says of where the server listens: the manager dials the pod's address."""
     return {"phase": "Running", "podIP": address, "podIPs": [{"ip": address}]}
 
 
-def _replied(answer: Callable[[Any], str], reply: Any) -> Callable[[Any, Any], Any]:
+def _reply_with(answer: Callable[[Any], str], reply: Any) -> Callable[[Any, Any], Any]:
     def serve(request: Any, _: Any) -> Any:
         problem = answer(request)
         return reply(result=not problem, msg=problem)

@@ -14,7 +14,7 @@ SERVER_NAME: Final = "chaos-daemon.chaos-mesh.org"
 NAME_SERVICE: Final = "chaos-mesh-dns-server"
 
 
-def daemon_endpoints(
+def build_endpoint_slice(
     nodes: Iterable[str], address: str, port: int, *, namespace: str = "chaos-mesh", without: Iterable[str] = ()
 ) -> Object:
     """The EndpointSlice that puts one daemon at ``address:port`` behind every node.

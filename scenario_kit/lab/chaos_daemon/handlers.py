@@ -17,8 +17,14 @@ from ipaddress import ip_address
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
 from scenario_kit.lab.chaos_daemon import byteman, io_chaos
-from scenario_kit.lab.chaos_daemon.ledger import EffectKey, LedgerBook, bare_id
-from scenario_kit.lab.chaos_daemon.network import Failed, NotSimulated, address_set, filter_rule, traffic_rule
+from scenario_kit.lab.chaos_daemon.ledger import EffectKey, LedgerBook, strip_scheme
+from scenario_kit.lab.chaos_daemon.network import (
+    Failed,
+    NotSimulated,
+    filter_rule,
+    parse_address_set,
+    parse_traffic_rule,
+)
 from scenario_kit.model import ContainerEffect
 
 Intent = Literal["Apply", "Recover", ""]
@@ -96,19 +102,19 @@ class DaemonHandlers:
         }
 
     def _flush_ip_sets(self, target: CallTarget, request: Any) -> CallOutcome:
-        sets = {message.name: address_set(message) for message in request.ipsets}
+        sets = {message.name: parse_address_set(message) for message in request.ipsets}
         # Sets do nothing by themselves: neither an injection nor a recovery.
         return CallOutcome("", lambda: self._book.set_address_sets(target.pod_uid, sets))
 
     def _set_iptables_chains(self, target: CallTarget, request: Any) -> CallOutcome:
         rules = [filter_rule(target.pod_uid, message) for message in request.chains]
         before, _ = self._book.rule_counts(target.pod_uid)
-        return CallOutcome(_towards(before, len(rules)), lambda: self._book.set_filters(target.pod_uid, rules))
+        return CallOutcome(_choose_intent(before, len(rules)), lambda: self._book.set_filters(target.pod_uid, rules))
 
     def _set_tcs(self, target: CallTarget, request: Any) -> CallOutcome:
-        rules = [traffic_rule(target.pod_uid, message) for message in request.tcs]
+        rules = [parse_traffic_rule(target.pod_uid, message) for message in request.tcs]
         _, before = self._book.rule_counts(target.pod_uid)
-        return CallOutcome(_towards(before, len(rules)), lambda: self._book.set_traffic(target.pod_uid, rules))
+        return CallOutcome(_choose_intent(before, len(rules)), lambda: self._book.set_traffic(target.pod_uid, rules))
 
     def _container_kill(self, target: CallTarget, request: Any) -> CallOutcome:
         _demand_action(request, "KILL")
@@ -117,7 +123,7 @@ class DaemonHandlers:
     def _container_get_pid(self, target: CallTarget, request: Any) -> CallOutcome:
         _demand_action(request, "GETPID")
         return CallOutcome(
-            "", _nothing, {"pid": int(hashlib.sha256(target.container_id.encode()).hexdigest()[:4], 16) + 2}
+            "", _do_nothing, {"pid": int(hashlib.sha256(target.container_id.encode()).hexdigest()[:4], 16) + 2}
         )
 
     def _exec_stressors(self, target: CallTarget, request: Any) -> CallOutcome:
@@ -126,14 +132,14 @@ class DaemonHandlers:
         for resource, flags in (("cpu", request.cpuStressors), ("memory", request.memoryStressors)):
             if not flags.strip():
                 continue  # zero workers: nothing runs, and the manager reports success all the same
-            arguments: dict[str, Any] = {"resource": resource, **_flags(flags)}
+            arguments: dict[str, Any] = {"resource": resource, **_parse_flags(flags)}
             if resource == "memory":
                 arguments["oomScoreAdj"] = request.oomScoreAdj
             number = str(next(self._numbers))
-            effects.append((EffectKey("Stress", number), _effect(target, "Stress", arguments)))
+            effects.append((EffectKey("Stress", number), _build_effect(target, "Stress", arguments)))
             reply |= {
                 f"{resource}Instance": number,
-                f"{resource}StartTime": _milliseconds(),
+                f"{resource}StartTime": _read_milliseconds(),
                 f"{resource}InstanceUid": f"{resource}-{number}",
             }
 
@@ -155,28 +161,28 @@ class DaemonHandlers:
         return CallOutcome("Recover", change)
 
     def _apply_io(self, target: CallTarget, request: Any) -> CallOutcome:
-        found = _json_list(request.actions, "actions")
-        key = EffectKey("IO", bare_id(target.container_id))
+        found = _parse_json_list(request.actions, "actions")
+        key = EffectKey("IO", strip_scheme(target.container_id))
         if not found:
             return CallOutcome("Recover", lambda: self._book.remove(key), {"instance": 0, "startTime": 0})
         volume = io_chaos.demand_mount(request.volume, self._programs.mounts(target.container_id))
-        effect = _effect(target, "IO", {"volume": volume, "actions": io_chaos.actions(found)})
+        effect = _build_effect(target, "IO", {"volume": volume, "actions": io_chaos.parse_actions(found)})
         return CallOutcome("Apply", lambda: self._book.put(key, effect), self._process(request))
 
     def _apply_http(self, target: CallTarget, request: Any) -> CallOutcome:
-        rules = _json_list(request.rules, "rules")
-        key = EffectKey("HTTP", bare_id(target.container_id))
+        rules = _parse_json_list(request.rules, "rules")
+        key = EffectKey("HTTP", strip_scheme(target.container_id))
         reply = {**self._process(request), "statusCode": 200}
         if not rules:
             return CallOutcome("Recover", lambda: self._book.remove(key), reply)
         arguments = {"rules": rules, "proxyPorts": list(request.proxy_ports), "tls": bool(request.tls)}
-        effect = _effect(target, "HTTP", arguments)
+        effect = _build_effect(target, "HTTP", arguments)
         return CallOutcome("Apply", lambda: self._book.put(key, effect), reply)
 
     def _apply_block(self, target: CallTarget, request: Any) -> CallOutcome:
         number = next(self._numbers) % 2**31
         delay = {name: getattr(request.delay, name) for name in ("delay", "jitter", "correlation")}
-        effect = _effect(target, "Block", {"volume": request.volume_path, "delay": delay})
+        effect = _build_effect(target, "Block", {"volume": request.volume_path, "delay": delay})
         return CallOutcome(
             "Apply", lambda: self._book.put(EffectKey("Block", str(number)), effect), {"injection_id": number}
         )
@@ -185,84 +191,84 @@ class DaemonHandlers:
         return CallOutcome("Recover", lambda: self._book.remove(EffectKey("Block", str(request.injection_id))))
 
     def _set_dns_server(self, target: CallTarget, request: Any) -> CallOutcome:
-        key = EffectKey("DNS", bare_id(target.container_id))
+        key = EffectKey("DNS", strip_scheme(target.container_id))
         if not request.enable:
             return CallOutcome("Recover", lambda: self._book.remove(key))
         ip_address(request.dns_server)
-        effect = _effect(target, "DNS", {"server": request.dns_server})
+        effect = _build_effect(target, "DNS", {"server": request.dns_server})
         return CallOutcome("Apply", lambda: self._book.put(key, effect))
 
     def _set_time_offset(self, target: CallTarget, request: Any) -> CallOutcome:
         clocks = [clock for clock in range(64) if request.clk_ids_mask >> clock & 1]
-        effect = _effect(target, "Time", {"seconds": request.sec, "nanoseconds": request.nsec, "clocks": clocks})
-        return CallOutcome("Apply", lambda: self._book.put(_time_key(request), effect))
+        effect = _build_effect(target, "Time", {"seconds": request.sec, "nanoseconds": request.nsec, "clocks": clocks})
+        return CallOutcome("Apply", lambda: self._book.put(_make_time_key(request), effect))
 
     def _recover_time_offset(self, _: CallTarget, request: Any) -> CallOutcome:
-        return CallOutcome("Recover", lambda: self._book.remove(_time_key(request)))
+        return CallOutcome("Recover", lambda: self._book.remove(_make_time_key(request)))
 
     def _install_jvm_rules(self, target: CallTarget, request: Any) -> CallOutcome:
         if barred := self._programs.barred(target.container_id):
             # Of a container that is just going nobody knows what it runs: the next one may well be a Java program.
             raise Failed(_SILENT) if barred == "Unknown" else ValueError(_BARRED[barred])
-        rules = byteman.rules(request.rule)
+        rules = byteman.parse_rules(request.rule)
         if unknown := self._programs.unknown(target.container_id, rules):
             raise NotSimulated(unknown)
-        effect = _effect(target, "JVM", {"port": request.port, "rules": rules})
-        return CallOutcome("Apply", lambda: self._book.put(_jvm_key(target, request), effect))
+        effect = _build_effect(target, "JVM", {"port": request.port, "rules": rules})
+        return CallOutcome("Apply", lambda: self._book.put(_make_jvm_key(target, request), effect))
 
     def _uninstall_jvm_rules(self, target: CallTarget, request: Any) -> CallOutcome:
-        return CallOutcome("Recover", lambda: self._book.remove(_jvm_key(target, request)))
+        return CallOutcome("Recover", lambda: self._book.remove(_make_jvm_key(target, request)))
 
     def _process(self, request: Any) -> dict[str, Any]:
         """The helper process of a call that may already have one: HTTP and IO."""
         number = request.instance or next(self._numbers)
         return {
             "instance": number,
-            "startTime": request.startTime or _milliseconds(),
+            "startTime": request.startTime or _read_milliseconds(),
             "instance_uid": request.instance_uid or f"helper-{number}",
         }
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     """The change of a call that changes nothing."""
 
 
-def _towards(before: int, after: int) -> Intent:
+def _choose_intent(before: int, after: int) -> Intent:
     """A shorter list takes rules back; a longer or equally long one brings them."""
     return "Recover" if after < before else "Apply"
 
 
-def _effect(target: CallTarget, kind: str, arguments: dict[str, Any]) -> ContainerEffect:
+def _build_effect(target: CallTarget, kind: str, arguments: dict[str, Any]) -> ContainerEffect:
     return ContainerEffect(pod_uid=target.pod_uid, container_id=target.container_id, kind=kind, arguments=arguments)
 
 
-def _time_key(request: Any) -> EffectKey:
+def _make_time_key(request: Any) -> EffectKey:
     return EffectKey("Time", f"{request.pod_container_name}/{request.uid}")
 
 
-def _jvm_key(target: CallTarget, request: Any) -> EffectKey:
+def _make_jvm_key(target: CallTarget, request: Any) -> EffectKey:
     rule = hashlib.sha256(request.rule.encode()).hexdigest()
-    return EffectKey("JVM", f"{bare_id(target.container_id)}/{request.port}/{rule}")
+    return EffectKey("JVM", f"{strip_scheme(target.container_id)}/{request.port}/{rule}")
 
 
-def _flags(text: str) -> dict[str, Any]:
+def _parse_flags(text: str) -> dict[str, Any]:
     """Flags of a stressor by name, numbers as numbers: ``--cpu 2 --cpu-load 80`` is ``{cpu: 2, cpu-load: 80}``."""
     result: dict[str, Any] = {}
     name = ""
     for word in shlex.split(text):
         if word.startswith("--"):
             name, _, value = word[2:].partition("=")
-            result[name] = _number(value) if value else True
+            result[name] = _parse_number(value) if value else True
         elif name:
-            result[name] = _number(word)
+            result[name] = _parse_number(word)
     return result
 
 
-def _number(word: str) -> int | str:
+def _parse_number(word: str) -> int | str:
     return int(word) if word.lstrip("-").isdecimal() else word
 
 
-def _json_list(text: str, what: str) -> list[dict[str, Any]]:
+def _parse_json_list(text: str, what: str) -> list[dict[str, Any]]:
     value = json.loads(text or "null")
     if value is None:
         return []
@@ -277,5 +283,5 @@ def _demand_action(request: Any, wanted: str) -> None:
         raise ValueError(f"container action is {action}, expected {wanted}")
 
 
-def _milliseconds() -> int:
+def _read_milliseconds() -> int:
     return int(time.time() * 1000)

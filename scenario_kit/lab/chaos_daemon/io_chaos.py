@@ -36,7 +36,7 @@ def demand_mount(volume: str, mounts: Sequence[str]) -> str:
     return path
 
 
-def actions(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def parse_actions(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Actions for the ledger: without their source, as an effect does not depend on who asked for it, and with delays
     in seconds.
 
@@ -51,12 +51,12 @@ def actions(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             raise NotSimulated(f"actions of the type {kind!r} on files are not simulated")
         kept = {key: value for key, value in action.items() if key not in ("source", "latency")}
         if kind == "latency":
-            kept["delaySeconds"] = _seconds(str(action.get("latency") or ""))
+            kept["delaySeconds"] = _parse_seconds(str(action.get("latency") or ""))
         result.append(kept)
     return result
 
 
-def _seconds(text: str) -> float:
+def _parse_seconds(text: str) -> float:
     if _DURATION.fullmatch(text) is None:
         raise Failed(f"{_MISREAD}{text!r} is no duration")
     return sum(int(number) * _SECONDS[unit] for number, unit in _PART.findall(text))

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from scenario_kit.lab.chaos_daemon.network import AddressSet, Failed, NetworkRule, resolved
+from scenario_kit.lab.chaos_daemon.network import AddressSet, Failed, NetworkRule, resolve_peers
 from scenario_kit.model import ContainerEffect, Ledger
 
 
@@ -52,7 +52,7 @@ class LedgerBook:
             network = []
             for uid in wanted:
                 if (found := self._networks.get(uid)) is not None:
-                    effects = (resolved(rule, found.sets) for rule in (*found.filters, *found.traffic))
+                    effects = (resolve_peers(rule, found.sets) for rule in (*found.filters, *found.traffic))
                     network += [effect for effect in effects if effect is not None]
             pods = set(wanted)
             containers = sorted(
@@ -113,9 +113,9 @@ class LedgerBook:
 
         ``container_id`` as in ``status.containerStatuses[].containerID``, with or without the scheme.
         """
-        gone = bare_id(container_id)
+        gone = strip_scheme(container_id)
         with self._change(pod_uid):
-            self._drop(lambda e: e.pod_uid == pod_uid and bare_id(e.container_id) == gone)
+            self._drop(lambda e: e.pod_uid == pod_uid and strip_scheme(e.container_id) == gone)
 
     def forget_pod(self, pod_uid: str) -> None:
         """The pod is gone, and everything with it."""
@@ -136,7 +136,7 @@ class LedgerBook:
         network = self._networks.get(pod_uid)
         rules = (*network.filters, *network.traffic) if network else ()
         effects = {key: effect for key, effect in self._effects.items() if effect.pod_uid == pod_uid}
-        return [resolved(rule, network.sets) for rule in rules] if network else [], effects
+        return [resolve_peers(rule, network.sets) for rule in rules] if network else [], effects
 
 
 class _Change:
@@ -159,7 +159,7 @@ class _Change:
             self._book._on_change(self._pod_uid)
 
 
-def bare_id(container_id: str) -> str:
+def strip_scheme(container_id: str) -> str:
     """A container id without its scheme (``containerd://``)."""
     return container_id.rpartition("://")[2]
 

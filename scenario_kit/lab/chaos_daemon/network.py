@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from scenario_kit.lab.chaos_daemon.units import bytes_per_second
+from scenario_kit.lab.chaos_daemon.units import parse_rate
 from scenario_kit.model import NetworkEffect
-from scenario_kit.model.duration import seconds
+from scenario_kit.model.duration import parse_seconds
 
 #: The device that the real daemon shapes when the request names none.
 DEFAULT_DEVICE = "eth0"
@@ -38,7 +38,7 @@ class NetworkRule(NamedTuple):
     sets: tuple[str, ...] = ()
 
 
-def address_set(message: Any) -> AddressSet:
+def parse_address_set(message: Any) -> AddressSet:
     """The set that an ``IPSet`` message describes.
 
     Raises:
@@ -56,7 +56,7 @@ def address_set(message: Any) -> AddressSet:
     raise ValueError(f"ipset {message.name}: unexpected type {message.type!r}")
 
 
-def traffic_rule(pod_uid: str, message: Any) -> NetworkRule:
+def parse_traffic_rule(pod_uid: str, message: Any) -> NetworkRule:
     """The rule that a ``Tc`` message describes. It shapes what the pod sends.
 
     Correlations, reordering, queue limits and burst sizes are left out: the simulated network has no packets.
@@ -65,25 +65,25 @@ def traffic_rule(pod_uid: str, message: Any) -> NetworkRule:
         ValueError: the block that the type asks for is missing, or holds no duration or rate where one is due.
         NotSimulated: a filter on protocol or ports.
     """
-    _no_ports(message.protocol, *(getattr(message, name, "") for name in ("source_port", "egress_port")))
+    _refuse_ports(message.protocol, *(getattr(message, name, "") for name in ("source_port", "egress_port")))
     effect = NetworkEffect(pod_uid=pod_uid, direction="OUTPUT", device=message.device or DEFAULT_DEVICE)
     if message.type == message.DESCRIPTOR.enum_types_by_name["Type"].values_by_name["BANDWIDTH"].number:
         if not message.HasField("tbf"):
             raise ValueError("tbf is missing while the type is BANDWIDTH")
-        effect = msgspec.structs.replace(effect, rate=bytes_per_second(message.tbf.rate))
+        effect = msgspec.structs.replace(effect, rate=parse_rate(message.tbf.rate))
     else:
         if not message.HasField("netem"):
             raise ValueError("netem is missing while the type is NETEM")
         netem = message.netem
-        delay = seconds(netem.time)
+        delay = parse_seconds(netem.time)
         effect = msgspec.structs.replace(
             effect,
             delay=delay,
-            jitter=seconds(netem.jitter) if delay else 0.0,  # tc takes a jitter only after a delay
-            loss=_percent(netem.loss),
-            duplicate=_percent(netem.duplicate),
-            corrupt=_percent(netem.corrupt),
-            rate=bytes_per_second(netem.rate),
+            jitter=parse_seconds(netem.jitter) if delay else 0.0,  # tc takes a jitter only after a delay
+            loss=_parse_percent(netem.loss),
+            duplicate=_parse_percent(netem.duplicate),
+            corrupt=_parse_percent(netem.corrupt),
+            rate=parse_rate(netem.rate),
         )
     return NetworkRule(effect, (message.ipset,) if message.ipset else ())
 
@@ -97,7 +97,7 @@ def filter_rule(pod_uid: str, message: Any) -> NetworkRule:
     """
     if message.target != "DROP":
         raise ValueError(f"chain {message.name}: target {message.target!r}, expected DROP")
-    _no_ports(message.protocol, message.source_ports, message.destination_ports, message.tcp_flags)
+    _refuse_ports(message.protocol, message.source_ports, message.destination_ports, message.tcp_flags)
     values = message.DESCRIPTOR.enum_types_by_name["Direction"].values_by_number
     if message.direction not in values:
         raise ValueError(f"chain {message.name}: unknown direction {message.direction}")
@@ -106,15 +106,15 @@ def filter_rule(pod_uid: str, message: Any) -> NetworkRule:
     return NetworkRule(effect, tuple(message.ipsets))
 
 
-def resolved(rule: NetworkRule, sets: Mapping[str, AddressSet]) -> NetworkEffect | None:
+def resolve_peers(rule: NetworkRule, sets: Mapping[str, AddressSet]) -> NetworkEffect | None:
     """The effect with its peers filled in; None when it names sets and these are empty, for then it touches nobody."""
     if not rule.sets:
         return rule.effect
-    peers = members(rule.sets, sets)
+    peers = list_members(rule.sets, sets)
     return msgspec.structs.replace(rule.effect, peers=peers) if peers else None
 
 
-def members(names: tuple[str, ...], sets: Mapping[str, AddressSet]) -> tuple[str, ...]:
+def list_members(names: tuple[str, ...], sets: Mapping[str, AddressSet]) -> tuple[str, ...]:
     """The addresses in the named sets and in the sets they hold, sorted, each once."""
     found: set[str] = set()
     seen: set[str] = set()
@@ -129,11 +129,11 @@ def members(names: tuple[str, ...], sets: Mapping[str, AddressSet]) -> tuple[str
     return tuple(sorted(found))
 
 
-def _percent(value: float) -> float:
+def _parse_percent(value: float) -> float:
     # The wire carries 32-bit floats: 12.3 arrives as 12.30000019.
     return round(float(value), 4)
 
 
-def _no_ports(*filters: str) -> None:
+def _refuse_ports(*filters: str) -> None:
     if any(filters):
         raise NotSimulated(f"filters on protocol and ports are not simulated, found {[f for f in filters if f]}")

@@ -93,7 +93,7 @@ class _ProtoReader:
 
     def __init__(self, text: str, where: str) -> None:
         self._where = where
-        self._tokens = list(_tokens(text))
+        self._tokens = list(_tokenize(text))
         self._at = 0
 
     def file(self) -> descriptor_pb2.FileDescriptorProto:
@@ -269,7 +269,7 @@ class _Resolver:
             scope = scope.rpartition(".")[0]
 
 
-def _tokens(text: str) -> Iterator[tuple[str, int]]:
+def _tokenize(text: str) -> Iterator[tuple[str, int]]:
     line, seen = 1, 0
     for match in _TOKEN.finditer(text):
         word = match.group()

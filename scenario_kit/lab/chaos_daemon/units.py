@@ -7,7 +7,7 @@ import re
 _RATE = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(?:([kmgt]?)(i?)(bit|bps))?", re.IGNORECASE)
 
 
-def bytes_per_second(text: str) -> float:
+def parse_rate(text: str) -> float:
     """A rate in the notation of tc(8) in bytes per second; an empty text is zero.
 
     ``bit`` counts bits, ``bps`` *bytes* per second; ``k``, ``m``, ``g``, ``t`` are powers of 1000, with an ``i`` powers

@@ -5,7 +5,7 @@ from scenario_kit.lab.kubelet.logs import LogFolder
 from scenario_kit.lab.kubelet.loop import Kubelet
 from scenario_kit.lab.kubelet.pod_state import PodMemory
 from scenario_kit.lab.kubelet.processes import START_ERROR, PlainProcesses, Processes
-from scenario_kit.lab.kubelet.status import PodTransition, pod_status
+from scenario_kit.lab.kubelet.status import PodTransition, compute_pod_status
 from scenario_kit.lab.kubelet.writer import ClusterWriter, KubeletWriter
 
 __all__ = [
@@ -20,5 +20,5 @@ __all__ = [
     "PodTransition",
     "Processes",
     "KubeletWriter",
-    "pod_status",
+    "compute_pod_status",
 ]

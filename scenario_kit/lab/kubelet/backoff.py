@@ -33,7 +33,7 @@ def waits_until(entry: BackOff | None, event: float, now: float) -> float | None
     return until if now < until else None
 
 
-def after_attempt(entry: BackOff | None, event: float, now: float) -> BackOff:
+def record_attempt(entry: BackOff | None, event: float, now: float) -> BackOff:
     """The entry once another attempt is made at ``now``, caused by an event at ``event``."""
     if entry is None or entry.forgotten(event):
         return BackOff(INITIAL_SECONDS, now)

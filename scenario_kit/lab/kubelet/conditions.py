@@ -11,13 +11,13 @@ OWN = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "
 TERMINAL = ("Succeeded", "Failed")
 
 
-def phase(ctx: PodContext) -> str:
+def compute_phase(ctx: PodContext) -> str:
     """The phase of the pod now. A terminal phase is never left."""
     before = ctx.status.get("phase")
     if before in TERMINAL:
         return str(before)
     policy = ctx.spec.get("restartPolicy", "Always")
-    pending, failed = _initialising(ctx)
+    pending, failed = _check_initialisation(ctx)
     if failed and policy == "Never":
         return "Failed"
     running = waiting = ended_well = stopped = 0
@@ -38,10 +38,10 @@ def phase(ctx: PodContext) -> str:
         return "Pending"
     if running:
         return "Running"
-    return _stopped(ctx, policy, stopped, ended_well)
+    return _compute_stopped_phase(ctx, policy, stopped, ended_well)
 
 
-def _initialising(ctx: PodContext) -> tuple[bool, bool]:
+def _check_initialisation(ctx: PodContext) -> tuple[bool, bool]:
     """Whether an init container has still to run or a sidecar to start, and whether an init container has failed."""
     pending = failed = False
     for container in ctx.inits:
@@ -59,7 +59,7 @@ def _initialising(ctx: PodContext) -> tuple[bool, bool]:
     return pending, failed
 
 
-def _stopped(ctx: PodContext, policy: str, stopped: int, ended_well: int) -> str:
+def _compute_stopped_phase(ctx: PodContext, policy: str, stopped: int, ended_well: int) -> str:
     deleted = bool(ctx.pod["metadata"].get("deletionTimestamp"))
     if policy == "Always" and not deleted:
         return "Running"
@@ -72,25 +72,25 @@ def _has_run(ctx: PodContext) -> bool:
     return any(ctx.entry(c["name"]).get("containerID") for c in ctx.mains)
 
 
-def conditions(ctx: PodContext, sandbox: bool, now: float) -> list[Object]:
+def build_conditions(ctx: PodContext, sandbox: bool, now: float) -> list[Object]:
     """All conditions of the pod: foreign ones as they are, ours recomputed; a transition time moves with the status."""
     before = {c["type"]: c for c in ctx.status.get("conditions") or ()}
     generation = ctx.pod["metadata"].get("generation", 1)
     foreign = [c for kind, c in before.items() if kind not in OWN]
     result = [*foreign]
-    ready = _containers_ready(ctx)
+    ready = _judge_containers_ready(ctx)
     gates = [g["conditionType"] for g in ctx.spec.get("readinessGates") or ()]
     for kind, (status, reason, message) in {
         "PodReadyToStartContainers": (sandbox, "", ""),
-        "Initialized": _initialized(ctx),
-        "Ready": _ready(ready, gates, {c["type"]: c["status"] for c in foreign}),
+        "Initialized": _judge_initialized(ctx),
+        "Ready": _judge_ready(ready, gates, {c["type"]: c["status"] for c in foreign}),
         "ContainersReady": ready,
         "PodScheduled": (True, "", ""),
     }.items():
         condition: Object = {"type": kind, "status": "True" if status else "False", "lastProbeTime": None}
         old = before.get(kind)
         same = old is not None and old["status"] == condition["status"]
-        condition["lastTransitionTime"] = (same and old and old.get("lastTransitionTime")) or times.rfc3339(now)
+        condition["lastTransitionTime"] = (same and old and old.get("lastTransitionTime")) or times.format_rfc3339(now)
         condition["observedGeneration"] = generation
         if reason:
             condition["reason"] = reason
@@ -100,7 +100,7 @@ def conditions(ctx: PodContext, sandbox: bool, now: float) -> list[Object]:
     return result
 
 
-def _ready(containers: tuple[bool, str, str], gates: list[str], foreign: dict[str, str]) -> tuple[bool, str, str]:
+def _judge_ready(containers: tuple[bool, str, str], gates: list[str], foreign: dict[str, str]) -> tuple[bool, str, str]:
     if not containers[0]:
         return containers
     problems = [
@@ -113,7 +113,7 @@ def _ready(containers: tuple[bool, str, str], gates: list[str], foreign: dict[st
     return (False, "ReadinessGatesNotReady", ", ".join(problems)) if problems else (True, "", "")
 
 
-def _containers_ready(ctx: PodContext) -> tuple[bool, str, str]:
+def _judge_containers_ready(ctx: PodContext) -> tuple[bool, str, str]:
     if ctx.status["phase"] == "Succeeded":
         return False, "PodCompleted", ""
     if ctx.status["phase"] == "Failed":
@@ -125,7 +125,7 @@ def _containers_ready(ctx: PodContext) -> tuple[bool, str, str]:
     return True, "", ""
 
 
-def _initialized(ctx: PodContext) -> tuple[bool, str, str]:
+def _judge_initialized(ctx: PodContext) -> tuple[bool, str, str]:
     if ctx.status["phase"] == "Succeeded":
         return True, "PodCompleted", ""
     if any(ctx.entry(c["name"]).get("containerID") for c in ctx.mains):

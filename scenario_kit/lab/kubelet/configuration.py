@@ -12,7 +12,7 @@ from scenario_kit.model.base import Object
 _SPELLING = {"ConfigMap": "configmap", "Secret": "secret"}
 
 
-def missing_environment(container: Object, namespace: str, objects: ConfigLookup) -> str:
+def find_missing_environment(container: Object, namespace: str, objects: ConfigLookup) -> str:
     """Why the container's environment cannot be made; empty when it can. The first problem, in the kubelet's order."""
     for source in container.get("envFrom") or ():
         for kind, key in (("ConfigMap", "configMapRef"), ("Secret", "secretRef")):
@@ -28,12 +28,12 @@ def missing_environment(container: Object, namespace: str, objects: ConfigLookup
             found = objects.find(kind, ref["name"])
             if found is None:
                 return f'{_SPELLING[kind]} "{ref["name"]}" not found'
-            if ref["key"] not in _keys(found):
+            if ref["key"] not in _list_keys(found):
                 return f"couldn't find key {ref['key']} in {kind} {namespace}/{ref['name']}"
     return ""
 
 
-def missing_volumes(pod: Object, objects: ConfigLookup) -> list[str]:
+def find_missing_volumes(pod: Object, objects: ConfigLookup) -> list[str]:
     """One message for each volume that cannot be mounted."""
     problems = []
     namespace = pod["metadata"]["namespace"]
@@ -45,17 +45,17 @@ def missing_volumes(pod: Object, objects: ConfigLookup) -> list[str]:
                 f"failed to process volumes=[{volume['name']}]: error processing PVC {namespace}/{claim['claimName']}: "
                 f'failed to fetch PVC from API server: persistentvolumeclaims "{claim["claimName"]}" not found'
             )
-        if reason := host_paths.problem(volume.get("hostPath") or {}):
+        if reason := host_paths.find_problem(volume.get("hostPath") or {}):
             problems.append(f'MountVolume.SetUp failed for volume "{volume["name"]}" : {reason}')
-        for kind, name, items, optional in _sources(volume):
-            reason = "" if optional else _missing_source(kind, name, items, objects)
+        for kind, name, items, optional in _list_sources(volume):
+            reason = "" if optional else _find_missing_source(kind, name, items, objects)
             if reason:
                 problems.append(f'MountVolume.SetUp failed for volume "{volume["name"]}" : {reason}')
                 break
     return problems
 
 
-def _sources(volume: Mapping[str, Any]) -> Iterator[tuple[str, str, list[Object], bool]]:
+def _list_sources(volume: Mapping[str, Any]) -> Iterator[tuple[str, str, list[Object], bool]]:
     if source := volume.get("configMap"):
         yield "ConfigMap", source["name"], source.get("items") or [], bool(source.get("optional"))
     if source := volume.get("secret"):
@@ -70,11 +70,11 @@ def _sources(volume: Mapping[str, Any]) -> Iterator[tuple[str, str, list[Object]
             yield "Secret", source["name"], source.get("items") or [], bool(source.get("optional"))
 
 
-def _missing_source(kind: str, name: str, items: list[Object], objects: ConfigLookup) -> str:
+def _find_missing_source(kind: str, name: str, items: list[Object], objects: ConfigLookup) -> str:
     found = objects.find(kind, name)
     if found is None:
         return f'{_SPELLING[kind]} "{name}" not found'
-    keys = _keys(found)
+    keys = _list_keys(found)
     absent = next((item["key"] for item in items if item["key"] not in keys), None)
     if absent is None:
         return ""
@@ -82,5 +82,5 @@ def _missing_source(kind: str, name: str, items: list[Object], objects: ConfigLo
     return f"{start} key: {absent}"
 
 
-def _keys(obj: Object) -> set[str]:
+def _list_keys(obj: Object) -> set[str]:
     return {*(obj.get("data") or {}), *(obj.get("binaryData") or {}), *(obj.get("stringData") or {})}

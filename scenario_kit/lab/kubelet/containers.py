@@ -12,7 +12,7 @@ from scenario_kit.lab.kubelet.context import Line, PodContext, Restarted
 from scenario_kit.lab.kubelet.pod_state import ContainerMemory
 from scenario_kit.lab.kubelet.processes import START_ERROR
 from scenario_kit.model.base import Object
-from scenario_kit.model.image import normalised
+from scenario_kit.model.image import normalize_image
 from scenario_kit.model.process import Exit
 
 #: How soon the kubelet looks again at a pod that could not be synced.
@@ -25,12 +25,12 @@ KILLED = 137
 _NEVER_STARTED = "1970-01-01T00:00:00Z"
 
 
-def container_id(uid: str, name: str, attempt: int) -> str:
+def make_container_id(uid: str, name: str, attempt: int) -> str:
     """The id of a container instance: the same for the same pod, container and attempt."""
     return "containerd://" + hashlib.sha256(f"{uid}/{name}/{attempt}".encode()).hexdigest()
 
 
-def waiting(entry: Object, reason: str, message: str = "") -> None:
+def set_waiting(entry: Object, reason: str, message: str = "") -> None:
     """Put a container in a waiting state; what it ended with becomes its last state."""
     ended = entry["state"].get("terminated")
     if ended:
@@ -45,8 +45,8 @@ def end(ctx: PodContext, container: Object, exit: Exit, at: float) -> None:
     reason = exit.reason or ("Completed" if exit.code == 0 else "Error")
     ended: Object = {"exitCode": exit.code, "reason": reason}
     running = entry["state"].get("running") or {}
-    ended["startedAt"] = running.get("startedAt") or times.rfc3339(at)
-    ended["finishedAt"] = times.rfc3339(at)
+    ended["startedAt"] = running.get("startedAt") or times.format_rfc3339(at)
+    ended["finishedAt"] = times.format_rfc3339(at)
     ended["containerID"] = entry.get("containerID", "")
     if exit.text and exit.code != 0 and container.get("terminationMessagePolicy") == "FallbackToLogsOnError":
         ended["message"] = exit.text[-2048:]
@@ -74,10 +74,10 @@ def kill(ctx: PodContext, container: Object, message: str, at: float, grace: flo
     if grace is None:
         grace = ctx.spec.get("terminationGracePeriodSeconds", DEFAULT_GRACE_SECONDS)
     stop = ctx.processes.stop(ctx.current(), name, at)
-    left = grace - min(_pre_stop(container), grace)
+    left = grace - min(_read_pre_stop(container), grace)
     killed = stop.after_seconds > left
     code = KILLED if killed else stop.code
-    ends = at + min(_pre_stop(container), grace) + (left if killed else stop.after_seconds)
+    ends = at + min(_read_pre_stop(container), grace) + (left if killed else stop.after_seconds)
     if own.exit is None or own.exit_at is None or own.exit_at > ends:
         own.exit = Exit(ctx.pod["metadata"]["uid"], name, code, "Completed" if code == 0 else "Error")
         own.exit_at = ends
@@ -86,15 +86,15 @@ def kill(ctx: PodContext, container: Object, message: str, at: float, grace: flo
         end(ctx, container, own.exit, at)
 
 
-def _pre_stop(container: Object) -> float:
+def _read_pre_stop(container: Object) -> float:
     hook = (container.get("lifecycle") or {}).get("preStop") or {}
     return float((hook.get("sleep") or {}).get("seconds", 0))
 
 
-def changed(ctx: PodContext, container: Object) -> bool:
+def is_changed(ctx: PodContext, container: Object) -> bool:
     """Whether a running container runs another image than its spec now says."""
     entry = ctx.entry(container["name"])
-    return "running" in entry["state"] and entry["image"] != normalised(container["image"])
+    return "running" in entry["state"] and entry["image"] != normalize_image(container["image"])
 
 
 def sync(ctx: PodContext, container: Object, now: float) -> None:
@@ -114,19 +114,19 @@ def sync(ctx: PodContext, container: Object, now: float) -> None:
         return
     own.due = None
     if (
-        _backing_off(ctx, container, entry, own, now)
-        or not _image_ready(ctx, container, entry, own, now)
-        or _misconfigured(ctx, container, entry, own, now)
+        _is_backing_off(ctx, container, entry, own, now)
+        or not _is_image_ready(ctx, container, entry, own, now)
+        or _is_misconfigured(ctx, container, entry, own, now)
     ):
         return
     event = own.finished_before if own.spared else own.finished_at
     if event is not None:
-        own.crash = backoff.after_attempt(own.crash, event, now)
+        own.crash = backoff.record_attempt(own.crash, event, now)
     own.spared = own.refused = False
     _start(ctx, container, entry, own, now)
 
 
-def _backing_off(ctx: PodContext, container: Object, entry: Object, own: ContainerMemory, now: float) -> bool:
+def _is_backing_off(ctx: PodContext, container: Object, entry: Object, own: ContainerMemory, now: float) -> bool:
     if own.finished_at is None or own.spared or own.pull_done_at is not None or own.pull is not None:
         return False
     if own.crash is None:
@@ -137,24 +137,24 @@ def _backing_off(ctx: PodContext, container: Object, entry: Object, own: Contain
     if backoff.waits_until(own.crash, own.finished_at, now) is None:
         if not refused or "terminated" not in entry["state"]:
             return False
-        waiting(entry, "CrashLoopBackOff", message)
+        set_waiting(entry, "CrashLoopBackOff", message)
         own.due = now + RELIST_SECONDS
         return True
     own.refused = True
     if refused or "waiting" in entry["state"]:
-        waiting(entry, "CrashLoopBackOff", message)
+        set_waiting(entry, "CrashLoopBackOff", message)
     ctx.tell(now, "BackOff", f"Back-off restarting failed container {name} in pod {ctx.reference}", name, warning=True)
     own.due = now + SYNC_SECONDS
     return True
 
 
-def _image_ready(ctx: PodContext, container: Object, entry: Object, own: ContainerMemory, now: float) -> bool:
+def _is_image_ready(ctx: PodContext, container: Object, entry: Object, own: ContainerMemory, now: float) -> bool:
     """Whether the image is on the node; else what is in the way is told, or a pull goes on."""
     name, image = container["name"], container["image"]
     node = ctx.spec["nodeName"]
     policy = container.get("imagePullPolicy", "IfNotPresent")
-    if not images.valid(image):
-        reason = f'couldn\'t parse image name "{image}": {images.invalid(image)}'
+    if not images.is_valid(image):
+        reason = f'couldn\'t parse image name "{image}": {images.explain_invalid(image)}'
         message = f'Failed to apply default image tag "{image}": {reason}'
         ctx.tell(now, "InspectFailed", message, name, warning=True)
         _refuse(ctx, entry, own, name, "InvalidImageName", message, now)
@@ -203,9 +203,9 @@ def _pull_ended(ctx: PodContext, container: Object, entry: Object, own: Containe
     took = times.go_duration(own.pull_done_at - (own.pull_started_at or own.pull_done_at) or 0.312)
     own.pull_done_at = None
     if not ctx.processes.image_exists(image):
-        reason = images.not_found(image)
+        reason = images.explain_not_found(image)
         ctx.tell(now, "Failed", f'Failed to pull image "{image}": {reason}', name, warning=True)
-        own.pull, own.pull_message = backoff.after_attempt(own.pull, now, now), f"ErrImagePull: {reason}"
+        own.pull, own.pull_message = backoff.record_attempt(own.pull, now, now), f"ErrImagePull: {reason}"
         _refuse(ctx, entry, own, name, "ErrImagePull", reason, now)
         own.due = now + RELIST_SECONDS
         return False
@@ -221,12 +221,12 @@ def _pull_ended(ctx: PodContext, container: Object, entry: Object, own: Containe
     return True
 
 
-def _misconfigured(ctx: PodContext, container: Object, entry: Object, own: ContainerMemory, now: float) -> bool:
-    problem = configuration.missing_environment(container, ctx.pod["metadata"]["namespace"], ctx.objects)
+def _is_misconfigured(ctx: PodContext, container: Object, entry: Object, own: ContainerMemory, now: float) -> bool:
+    problem = configuration.find_missing_environment(container, ctx.pod["metadata"]["namespace"], ctx.objects)
     if not problem:
         return False
     ctx.tell(now, "Failed", f"Error: {problem}", container["name"], warning=True)
-    waiting(entry, "CreateContainerConfigError", problem)
+    set_waiting(entry, "CreateContainerConfigError", problem)
     own.due = now + SYNC_SECONDS
     return True
 
@@ -235,7 +235,7 @@ def _refuse(
     ctx: PodContext, entry: Object, own: ContainerMemory, name: str, reason: str, message: str, now: float
 ) -> None:
     ctx.tell(now, "Failed", f"Error: {reason}", name, warning=True)
-    waiting(entry, reason, message)
+    set_waiting(entry, reason, message)
     own.due = now + SYNC_SECONDS
 
 
@@ -246,11 +246,11 @@ def _start(ctx: PodContext, container: Object, entry: Object, own: ContainerMemo
     if ended:
         entry["lastState"] = {"terminated": ended}
     entry.update(
-        containerID=container_id(ctx.pod["metadata"]["uid"], name, attempt),
-        image=normalised(container["image"]),
-        imageID=images.image_id(container["image"]),
+        containerID=make_container_id(ctx.pod["metadata"]["uid"], name, attempt),
+        image=normalize_image(container["image"]),
+        imageID=images.make_image_id(container["image"]),
         restartCount=attempt,
-        state={"running": {"startedAt": times.rfc3339(now)}},
+        state={"running": {"startedAt": times.format_rfc3339(now)}},
     )
     resources = container.get("resources") or {}
     entry["resources"] = resources
@@ -283,14 +283,14 @@ def _start_failed(
         "reason": START_ERROR,
         "message": message,
         "startedAt": _NEVER_STARTED,
-        "finishedAt": times.rfc3339(now),
+        "finishedAt": times.format_rfc3339(now),
         "containerID": entry.get("containerID", ""),
     }
     own.finished_at = now
     entry["state"] = {"terminated": ended}
     entry["ready"] = entry["started"] = False
     if ctx.should_restart(container, exit.code):
-        waiting(entry, "RunContainerError", message)
+        set_waiting(entry, "RunContainerError", message)
         own.due = now + RELIST_SECONDS
 
 

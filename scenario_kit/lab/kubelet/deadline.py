@@ -9,15 +9,15 @@ REASON = "DeadlineExceeded"
 _MESSAGE = "Pod was active on the node longer than the specified deadline"
 
 
-def at(ctx: PodContext) -> float | None:
+def find_deadline(ctx: PodContext) -> float | None:
     """When the pod's time is over; None when it has no end."""
     seconds = ctx.spec.get("activeDeadlineSeconds")
     return None if seconds is None else times.parse(ctx.status["startTime"]) + float(seconds)
 
 
-def passed(ctx: PodContext, now: float) -> bool:
+def is_over(ctx: PodContext, now: float) -> bool:
     """Whether the pod's time is over; the first time that is seen, the pod is told."""
-    end = at(ctx)
+    end = find_deadline(ctx)
     if end is None or now < end:
         return False
     if ctx.status.get("reason") != REASON:

@@ -46,7 +46,7 @@ class EventRecorder:
         path = f"spec.{group}{{{event.container}}}" if event.container else ""
         key = json.dumps([meta["uid"], path, event.type, event.reason, event.message])
         digest = hashlib.sha256(key.encode()).hexdigest()[:16]
-        at = times.rfc3339(event.at)
+        at = times.format_rfc3339(event.at)
         count, first = source.sent.get(digest, (0, at))
         source.sent[digest] = (count + 1, first)
         involved = {

@@ -7,7 +7,7 @@ import re
 from typing import Protocol
 
 from scenario_kit.model.base import Object
-from scenario_kit.model.image import normalised
+from scenario_kit.model.image import normalize_image
 
 _REFERENCE = re.compile(
     r"^(?:[a-zA-Z0-9.-]+(?::[0-9]+)?/)?[a-z0-9]+(?:[._/-]+[a-z0-9]+)*(?::[\w][\w.-]{0,127})?(?:@[a-z0-9]+:[0-9a-f]{32,})?$"
@@ -35,14 +35,14 @@ class Images(Protocol):
         """Whether the image is known not to have a program; the empty one is the image's own."""
 
 
-def valid(image: str) -> bool:
+def is_valid(image: str) -> bool:
     """Whether the name can be parsed as an image reference."""
     return _REFERENCE.match(image) is not None
 
 
-def invalid(image: str) -> str:
+def explain_invalid(image: str) -> str:
     """What is wrong with a name that is not valid, in the runtime's words."""
-    if not valid(image.lower()):
+    if not is_valid(image.lower()):
         return "invalid reference format"
     head, slash, rest = image.partition("/")
     hosted = bool(slash) and (bool(set(".:") & set(head)) or head == "localhost")
@@ -51,9 +51,9 @@ def invalid(image: str) -> str:
     return f"invalid reference format: repository name ({name}) must be lowercase"
 
 
-def image_id(image: str) -> str:
+def make_image_id(image: str) -> str:
     """Repository and digest; the digest is a hash of the name, so the same image has the same one everywhere."""
-    name = normalised(image)
+    name = normalize_image(image)
     repository, at, digest = name.partition("@")
     head, _, last = repository.rpartition("/")
     repository = f"{head}/{last.partition(':')[0]}"
@@ -62,18 +62,18 @@ def image_id(image: str) -> str:
 
 def is_pause(image: str) -> bool:
     """Whether it is the image of a process that does nothing but hold a pod's place."""
-    return normalised(image).rpartition("/")[2].startswith("pause:")
+    return normalize_image(image).rpartition("/")[2].startswith("pause:")
 
 
-def for_every_cpu(image: str) -> str:
+def find_multi_arch_image(image: str) -> str:
     """The image of which this one is the part for a single CPU: Docker publishes official images that way."""
-    found = _ONE_CPU.match(normalised(image))
+    found = _ONE_CPU.match(normalize_image(image))
     return f"docker.io/library/{found['rest']}" if found else image
 
 
-def foreign(image: str, node: Object) -> bool:
+def is_foreign(image: str, node: Object) -> bool:
     """Whether the image is for one CPU only, and for another than the node's; False where either is not known."""
-    found = _ONE_CPU.match(normalised(image))
+    found = _ONE_CPU.match(normalize_image(image))
     labels = node.get("metadata", {}).get("labels") or {}
     own = labels.get("kubernetes.io/arch") or ((node.get("status") or {}).get("nodeInfo") or {}).get("architecture")
     return found is not None and bool(own) and _CPUS[found["cpu"]] != own
@@ -81,17 +81,17 @@ def foreign(image: str, node: Object) -> bool:
 
 def pull_seconds(image: str) -> float:
     """How long pulling takes, 0.4 to 1.4 s by a hash of the name: a registry that is near."""
-    return 0.4 + hashlib.sha256(normalised(image).encode()).digest()[0] / 256
+    return 0.4 + hashlib.sha256(normalize_image(image).encode()).digest()[0] / 256
 
 
 def size_bytes(image: str) -> int:
     """The size in the kubelet's message, 20 to 170 MB by a hash of the name."""
-    return 20_000_000 + int.from_bytes(hashlib.sha256(normalised(image).encode()).digest()[1:4], "big") * 9
+    return 20_000_000 + int.from_bytes(hashlib.sha256(normalize_image(image).encode()).digest()[1:4], "big") * 9
 
 
-def not_found(image: str) -> str:
+def explain_not_found(image: str) -> str:
     """What containerd says when no registry knows the reference."""
-    name = normalised(image)
+    name = normalize_image(image)
     return (
         f'rpc error: code = NotFound desc = failed to pull and unpack image "{name}": '
         f'failed to resolve reference "{name}": {name}: not found'
@@ -115,12 +115,12 @@ class ImageCache:
 
     def add(self, scope: str, image: str, at: float) -> None:
         """The image is present from that time on."""
-        key = (scope, normalised(image))
+        key = (scope, normalize_image(image))
         self._since[key] = min(at, self._since.get(key, at))
 
     def learn(self, scope: str, image: str, program: str) -> None:
         """The image has this program: a container that was started with it runs. The empty one is the image's own."""
-        self._programs.setdefault((scope, normalised(image)), set()).add(program)
+        self._programs.setdefault((scope, normalize_image(image)), set()).add(program)
 
     def forget(self, scope: str) -> None:
         """The world is gone."""
@@ -141,13 +141,13 @@ class _Scoped:
     def present(self, node: str, image: str, now: float) -> bool:
         """See ``ImageCache``: the node makes no difference."""
         del node
-        return self._since.get((self._scope, normalised(image)), now + 1) <= now
+        return self._since.get((self._scope, normalize_image(image)), now + 1) <= now
 
     def lacks(self, image: str, program: str) -> bool:
         """No registry tells what is in an image, so this goes by what containers of the world ran with it.
 
         An image that never ran has everything. Later it has its own program, those that ran, and the usual tools.
         """
-        known = self._programs.get((self._scope, normalised(image)))
+        known = self._programs.get((self._scope, normalize_image(image)))
         usual = not program or program.rpartition("/")[2] in _USUAL
         return known is not None and not usual and program not in known

@@ -22,12 +22,12 @@ def advance(ctx: PodContext, now: float) -> bool:
             probes.run(ctx, container, now)
             if not begun and not ctx.entry(container["name"])["started"]:
                 return False
-        elif not begun and not _done(ctx, container, now):
+        elif not begun and not _is_done(ctx, container, now):
             return False
     return True
 
 
-def _done(ctx: PodContext, container: Object, now: float) -> bool:
+def _is_done(ctx: PodContext, container: Object, now: float) -> bool:
     name = container["name"]
     entry = ctx.entry(name)
     ended = entry["state"].get("terminated")

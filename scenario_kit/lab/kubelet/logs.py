@@ -43,7 +43,7 @@ class LogFolder:
         return {
             "apiVersion": "kwok.x-k8s.io/v1alpha1",
             "kind": "ClusterLogs",
-            "metadata": {"name": object_name(meta["uid"])},
+            "metadata": {"name": make_object_name(meta["uid"])},
             "spec": {
                 "selector": {"matchNamespaces": [meta["namespace"]], "matchNames": [meta["name"]]},
                 "logs": [
@@ -76,7 +76,7 @@ class LogFolder:
             if folder is None or not (folder / container).is_dir():
                 return False
             data = b"".join(
-                f"{times.rfc3339_nano(at)} stdout F {part}\n".encode()
+                f"{times.format_rfc3339_nano(at)} stdout F {part}\n".encode()
                 for at, text in lines
                 for part in text.split("\n")
             )
@@ -85,7 +85,7 @@ class LogFolder:
                 stream.write(data)
                 size = stream.tell()
             if size > self._limit:
-                _halve(file, self._limit // 2)
+                _trim_half(file, self._limit // 2)
         return True
 
     def remove(self, pod: Object) -> str:
@@ -97,7 +97,7 @@ class LogFolder:
                 del self._folders[(meta["namespace"], meta["name"])]
             if folder.exists():
                 shutil.rmtree(folder)
-        return object_name(meta["uid"])
+        return make_object_name(meta["uid"])
 
     def prune(self, uids: Collection[str]) -> list[str]:
         """Drop the logs of all pods but these; returns the names of the ClusterLogs objects of the others."""
@@ -107,17 +107,17 @@ class LogFolder:
                 uid = folder.name.rsplit("_", 1)[1]
                 if uid not in uids:
                     shutil.rmtree(folder)
-                    dropped.append(object_name(uid))
+                    dropped.append(make_object_name(uid))
             self._folders = {key: folder for key, folder in self._folders.items() if folder.exists()}
         return dropped
 
 
-def object_name(uid: str) -> str:
+def make_object_name(uid: str) -> str:
     """The name of the ClusterLogs object of a pod."""
     return f"pod-{uid}"
 
 
-def _halve(file: Path, keep: int) -> None:
+def _trim_half(file: Path, keep: int) -> None:
     """Keep the last whole lines that fit; readers that have the file open go on with the old one."""
     lines: deque[bytes] = deque()
     size = 0

@@ -16,10 +16,10 @@ from scenario_kit.lab.kubelet.event_queue import Background
 from scenario_kit.lab.kubelet.events import EventRecorder
 from scenario_kit.lab.kubelet.images import ImageCache
 from scenario_kit.lab.kubelet.logs import LogFolder
-from scenario_kit.lab.kubelet.pod_record import Record, essence
+from scenario_kit.lab.kubelet.pod_record import Record, extract_essence
 from scenario_kit.lab.kubelet.pod_state import recall
 from scenario_kit.lab.kubelet.processes import Processes
-from scenario_kit.lab.kubelet.status import PodTransition, pod_status
+from scenario_kit.lab.kubelet.status import PodTransition, compute_pod_status
 from scenario_kit.lab.kubelet.writer import KubeletWriter
 from scenario_kit.model.base import Object
 from scenario_kit.model.process import Exit, LogRecord
@@ -85,7 +85,7 @@ class Kubelet:
             elif record is None:
                 self._records[uid] = self._admit(pod, node)
             else:
-                record.dirty = record.dirty or essence(pod) != essence(record.pod)
+                record.dirty = record.dirty or extract_essence(pod) != extract_essence(record.pod)
                 record.pod = pod
                 record.dirty = record.dirty or record.is_altered()
 
@@ -103,7 +103,7 @@ class Kubelet:
             spaces = {r.namespace for r in self._records.values()} if namespace is None else {namespace}
         for space in spaces:
             self._later.check(space)
-            self._later.check(_logs_of(space))
+            self._later.check(_make_logs_key(space))
         return sum(self._run(space, self._clock_of(space) if now is None else now) for space in sorted(spaces))
 
     def next_wakeup(self, namespace: str) -> float | None:
@@ -122,7 +122,7 @@ class Kubelet:
         """
         if namespace is None:
             return self._later.flush(None, seconds)
-        return self._later.flush(namespace, seconds) and self._later.flush(_logs_of(namespace), seconds)
+        return self._later.flush(namespace, seconds) and self._later.flush(_make_logs_key(namespace), seconds)
 
     def exited(self, exits: Iterable[Exit], now: float) -> None:
         """Processes ended at ``now``, as the twin reports them; unknown pods are gone already."""
@@ -159,7 +159,7 @@ class Kubelet:
             with self._lock:
                 known = set(self._records)
             for name in self._logs.prune(known):
-                self._later.put(_logs_of(""), partial(self._writer.withdraw_logs, name))
+                self._later.put(_make_logs_key(""), partial(self._writer.withdraw_logs, name))
 
     def forget(self, namespace: str) -> None:
         """The world of that namespace is gone: the next one by this name pulls anew, and nobody reads its events."""
@@ -193,7 +193,7 @@ class Kubelet:
         self._addresses.release(record.ip)
         if self._logs is not None:
             withdraw = partial(self._writer.withdraw_logs, self._logs.remove(pod))
-            self._later.put(_logs_of(record.namespace), withdraw)
+            self._later.put(_make_logs_key(record.namespace), withdraw)
 
     def _run(self, namespace: str, now: float) -> int:
         with self._lock:
@@ -240,7 +240,7 @@ class Kubelet:
             deaths, record.deaths = record.deaths, []
             if self._logs is not None and not record.shown:
                 record.shown = True
-                self._later.put(_logs_of(namespace), partial(self._writer.publish_logs, self._logs.add(pod)))
+                self._later.put(_make_logs_key(namespace), partial(self._writer.publish_logs, self._logs.add(pod)))
             if not record.ip and not pod["spec"].get("hostNetwork"):
                 record.ip = self._addresses.allocate(node_name)
         memory = record.memory
@@ -251,7 +251,7 @@ class Kubelet:
                 own.exit, own.exit_at = exit, min(at, now)
                 memory.wakeup = min(memory.wakeup or now, own.exit_at)
             record.memory = memory
-        transition = pod_status(
+        transition = compute_pod_status(
             pod,
             self._node_of(node_name),
             self._lookup_of(namespace),
@@ -296,6 +296,6 @@ class Kubelet:
                 self._later.put(meta["namespace"], partial(self._writer.emit_event, obj))
 
 
-def _logs_of(namespace: str) -> str:
+def _make_logs_key(namespace: str) -> str:
     """The key of writes to log objects: they outlive the namespace, so they are not dropped with it."""
     return f"logs of {namespace}"

@@ -28,7 +28,7 @@ class WithPause:
         The others are told too: they may keep account of what runs in a container.
         """
         start = self._others.start(pod, container, now)
-        spec = _container(pod, container)
+        spec = _find_container(pod, container)
         if not images.is_pause(spec["image"]):
             return start
         if (spec.get("command") or ["/pause"])[0] != "/pause":
@@ -37,7 +37,7 @@ class WithPause:
 
     def init(self, pod: Object, container: str, now: float) -> InitState:
         """Sleeps for ever, so the pod never gets initialised."""
-        spec = _container(pod, container)
+        spec = _find_container(pod, container)
         if not images.is_pause(spec["image"]):
             return self._others.init(pod, container, now)
         return InitState("Running" if (spec.get("command") or ["/pause"])[0] == "/pause" else "Failed", 128)
@@ -52,7 +52,7 @@ class WithPause:
 
     def answers(self, pod: Object, container: str, port: int, path: str | None, now: float) -> bool:
         """Nothing listens, and there is no program for an exec probe."""
-        if images.is_pause(_container(pod, container)["image"]):
+        if images.is_pause(_find_container(pod, container)["image"]):
             return False
         return self._others.answers(pod, container, port, path, now)
 
@@ -61,7 +61,7 @@ class WithPause:
         return self._others.lag(pod, container, path, now) if isinstance(self._others, Lagging) else Lag()
 
 
-def _container(pod: Object, name: str) -> Object:
+def _find_container(pod: Object, name: str) -> Object:
     """The spec of a container that the pod has."""
     spec = pod["spec"]
     found: Object = next(c for c in [*spec["containers"], *(spec.get("initContainers") or ())] if c["name"] == name)

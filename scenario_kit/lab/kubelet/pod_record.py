@@ -36,22 +36,22 @@ class Record:
         """The pod as observed, with our status, which may be ahead of the watch."""
         if self.status is None:
             return self.pod
-        foreign = [c for c in listed_conditions(self.pod) if c["type"] not in conditions.OWN]
+        foreign = [c for c in list_conditions(self.pod) if c["type"] not in conditions.OWN]
         own = [c for c in self.status["conditions"] if c["type"] in conditions.OWN]
         return {**self.pod, "status": {**self.status, "conditions": [*foreign, *own]}}
 
     def is_altered(self) -> bool:
         """Whether somebody else has written what the kubelet owns of the status since it wrote that itself."""
-        if self.stored is None or _version(self.pod) <= _version(self.stored):
+        if self.stored is None or _read_version(self.pod) <= _read_version(self.stored):
             return False
-        return owned(self.pod) != owned(self.stored)
+        return select_owned(self.pod) != select_owned(self.stored)
 
     def patch_to(self, status: Object) -> Object:
         """The merge patch that makes ``status`` of what the API server has."""
         if not self.is_altered():
-            return difference(self.current().get("status") or {}, status)
+            return diff_status(self.current().get("status") or {}, status)
         live = self.pod.get("status") or {}
-        return difference(live, {**status, **_foreign(live)})
+        return diff_status(live, {**status, **_select_foreign(live)})
 
     @property
     def namespace(self) -> str:
@@ -71,35 +71,35 @@ OWNED = (
 )  # fmt: skip
 
 
-def owned(pod: Object) -> Object:
+def select_owned(pod: Object) -> Object:
     """What the kubelet owns of a pod's status; an absent field and an empty one are the same."""
     status = pod.get("status") or {}
     fields = {key: status[key] for key in OWNED if status.get(key)}
-    own = {c["type"]: c for c in listed_conditions(pod) if c.get("type") in conditions.OWN}
+    own = {c["type"]: c for c in list_conditions(pod) if c.get("type") in conditions.OWN}
     return {**fields, "conditions": own}
 
 
-def _foreign(status: Object) -> Object:
+def _select_foreign(status: Object) -> Object:
     return {key: value for key, value in status.items() if key not in OWNED and key != "conditions"}
 
 
-def _version(pod: Object) -> int:
+def _read_version(pod: Object) -> int:
     return int(pod["metadata"].get("resourceVersion") or 0)
 
 
-def listed_conditions(pod: Object) -> list[Object]:
+def list_conditions(pod: Object) -> list[Object]:
     """The conditions in a pod's status."""
     return list((pod.get("status") or {}).get("conditions") or ())
 
 
-def essence(pod: Object) -> tuple[object, ...]:
+def extract_essence(pod: Object) -> tuple[object, ...]:
     """What others may change about a pod and the kubelet must look at."""
     meta = pod["metadata"]
-    foreign = [(c["type"], c["status"]) for c in listed_conditions(pod) if c["type"] not in conditions.OWN]
+    foreign = [(c["type"], c["status"]) for c in list_conditions(pod) if c["type"] not in conditions.OWN]
     return meta.get("generation"), meta.get("deletionTimestamp"), meta.get("deletionGracePeriodSeconds"), foreign
 
 
-def difference(before: Object, after: Object) -> Object:
+def diff_status(before: Object, after: Object) -> Object:
     """The merge patch from one status to another, at the level of its fields."""
     patch = {key: value for key, value in after.items() if before.get(key) != value}
     return {**patch, **{key: None for key in before if key not in after}}

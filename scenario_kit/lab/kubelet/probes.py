@@ -67,14 +67,14 @@ def _begin(kind: str, spec: Object, entry: Object, now: float, started: float) -
 
 
 def _judge(ctx: PodContext, container: Object, kind: str, spec: Object, probe: ProbeMemory, now: float) -> None:
-    port, path, target = _question(ctx, container, spec)
+    port, path, target = _parse_question(ctx, container, spec)
     pod, name = ctx.current(), container["name"]
     good = ctx.processes.answers(pod, name, port, path, now)
     failure = ""
     if not good:
         open_port = port > 0 and ctx.processes.answers(pod, name, port, None, now)
-        failure = _failure(spec, target, open_port)
-    elif failure := _timeout(spec, target, ctx.processes.lag(pod, name, path, now)):
+        failure = _format_failure(spec, target, open_port)
+    elif failure := _format_timeout(spec, target, ctx.processes.lag(pod, name, path, now)):
         good = False
     if failure or not good:
         ctx.tell(now, "Unhealthy", f"{kind} probe failed: {failure}", name, warning=True)
@@ -87,23 +87,23 @@ def _judge(ctx: PodContext, container: Object, kind: str, spec: Object, probe: P
     probe.hold = kind == "Startup" or (kind == "Liveness" and not good)
 
 
-def _question(ctx: PodContext, container: Object, spec: Object) -> tuple[int, str | None, str]:
+def _parse_question(ctx: PodContext, container: Object, spec: Object) -> tuple[int, str | None, str]:
     """Port and path to ask the process for, and the address as the kubelet prints it."""
     ip = ctx.status.get("podIP", "")
     if http := spec.get("httpGet"):
-        port = _port(container, http["port"])
+        port = _find_port(container, http["port"])
         path = http.get("path") or "/"
         return port, path, f"{http.get('scheme', 'HTTP').lower()}://{http.get('host') or ip}:{port}{path}"
     if grpc := spec.get("grpc"):
         return grpc["port"], f"grpc:{grpc.get('service') or ''}", f"{ip}:{grpc['port']}"
     if tcp := spec.get("tcpSocket"):
-        port = _port(container, tcp["port"])
+        port = _find_port(container, tcp["port"])
         return port, None, f"{tcp.get('host') or ip}:{port}"
     command = (spec.get("exec") or {}).get("command") or ()
     return 0, "exec:" + " ".join(command), ""
 
 
-def _failure(spec: Object, target: str, open_port: bool) -> str:
+def _format_failure(spec: Object, target: str, open_port: bool) -> str:
     address = target.split("://")[-1].split("/")[0]
     refused = f"dial tcp {address}: connect: connection refused"
     if "httpGet" in spec:
@@ -113,10 +113,10 @@ def _failure(spec: Object, target: str, open_port: bool) -> str:
             return 'service unhealthy (responded with "NOT_SERVING")'
         cause = f'connection error: desc = "transport: Error while dialing: {refused}"'
         return f'error: failed to connect service at "{address}": {cause}'
-    return refused if "tcpSocket" in spec else _complaint((spec.get("exec") or {}).get("command") or ())
+    return refused if "tcpSocket" in spec else _format_complaint((spec.get("exec") or {}).get("command") or ())
 
 
-def _timeout(spec: Object, target: str, lag: Lag) -> str:
+def _format_timeout(spec: Object, target: str, lag: Lag) -> str:
     """What the kubelet says of a probe whose answer comes too late; empty where it comes in time."""
     patience = spec.get("timeoutSeconds", 1)
     if lag.answers <= patience:
@@ -135,14 +135,14 @@ def _timeout(spec: Object, target: str, lag: Lag) -> str:
     return f'command timed out: "{command}" timed out after {patience}s'
 
 
-def _complaint(command: Sequence[str]) -> str:
+def _format_complaint(command: Sequence[str]) -> str:
     """What a command prints that fails, as far as it tells by itself: the kubelet says that and nothing of its own."""
     if command and command[0] in ("cat", "ls", "stat") and command[-1].startswith("/"):
         return f"{command[0]}: {command[-1]}: No such file or directory"
     return ""
 
 
-def _port(container: Object, port: int | str) -> int:
+def _find_port(container: Object, port: int | str) -> int:
     if isinstance(port, int):
         return port
     named = next((p["containerPort"] for p in container.get("ports") or () if p.get("name") == port), None)

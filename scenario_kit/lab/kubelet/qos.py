@@ -15,7 +15,7 @@ _SUFFIXES = {
 _COMPUTE = ("cpu", "memory")
 
 
-def quantity(text: str | float) -> Decimal:
+def parse_quantity(text: str | float) -> Decimal:
     """A Kubernetes quantity in its base unit: ``250m`` is 0.25, ``1Ki`` is 1024."""
     text = str(text)
     for suffix in sorted(_SUFFIXES, key=len, reverse=True):
@@ -24,14 +24,14 @@ def quantity(text: str | float) -> Decimal:
     return Decimal(text)
 
 
-def qos_class(pod: Object) -> str:
+def determine_qos_class(pod: Object) -> str:
     """Guaranteed, Burstable or BestEffort. Source: ``ComputePodQOS`` in Kubernetes."""
     requests: dict[str, Decimal] = {}
     limits: dict[str, Decimal] = {}
     guaranteed = True
     for container in [*pod["spec"]["containers"], *(pod["spec"].get("initContainers") or ())]:
         resources = container.get("resources") or {}
-        own = {key: _positive(resources.get(key) or {}) for key in ("requests", "limits")}
+        own = {key: _keep_positive(resources.get(key) or {}) for key in ("requests", "limits")}
         for total, values in ((requests, own["requests"]), (limits, own["limits"])):
             for name, value in values.items():
                 total[name] = total.get(name, Decimal(0)) + value
@@ -43,5 +43,5 @@ def qos_class(pod: Object) -> str:
     return "Burstable"
 
 
-def _positive(values: Object) -> dict[str, Decimal]:
-    return {name: value for name in _COMPUTE if name in values and (value := quantity(values[name])) > 0}
+def _keep_positive(values: Object) -> dict[str, Decimal]:
+    return {name: value for name in _COMPUTE if name in values and (value := parse_quantity(values[name])) > 0}

@@ -11,7 +11,7 @@ from scenario_kit.lab.kubelet.processes import START_ERROR, Lagging, Processes, 
 from scenario_kit.model.base import Object
 from scenario_kit.model.image import is_tool
 from scenario_kit.model.process import Exit, InitState, Lag, ProcessStart, Stop
-from scenario_kit.model.quantity import number
+from scenario_kit.model.quantity import parse_quantity
 
 #: Below this limit the runtime's own first process is killed before the container's could start (Docker's minimum).
 SMALLEST_MEMORY = 6 * 2**20
@@ -34,7 +34,7 @@ class WithRuntime:
 
     def image_exists(self, image: str) -> bool:
         """Images of usual tools do, and an image for one CPU does where the image for all does."""
-        return is_tool(image) or self._others.image_exists(images.for_every_cpu(image))
+        return is_tool(image) or self._others.image_exists(images.find_multi_arch_image(image))
 
     def has_program(self, image: str, program: str) -> bool:
         """As the others say."""
@@ -42,27 +42,29 @@ class WithRuntime:
 
     def start(self, pod: Object, container: str, now: float) -> ProcessStart:
         """How it ends where it cannot run; a program that never ran is not reported to the others."""
-        spec = _spec(pod, container)
+        spec = _find_spec(pod, container)
         failed = partial(Exit, pod["metadata"]["uid"], container)
         limit = ((spec.get("resources") or {}).get("limits") or {}).get("memory")
-        if limit is not None and number(limit) < SMALLEST_MEMORY:
+        if limit is not None and parse_quantity(limit) < SMALLEST_MEMORY:
             text = _CREATE + "container init was OOM-killed (memory limit too low?): unknown"
             return ProcessStart(0.0, failed(128, START_ERROR, text))
         program = next(iter(spec.get("command") or ()), "")
-        if images.foreign(spec["image"], self._node):
-            return _ended(failed, 0.0, 255, f"exec {program or '/entrypoint'}: exec format error")
+        if images.is_foreign(spec["image"], self._node):
+            return _build_ended(failed, 0.0, 255, f"exec {program or '/entrypoint'}: exec format error")
         if self._images.lacks(spec["image"], program) and not self._others.has_program(spec["image"], program):
             return ProcessStart(0.0, failed(128, START_ERROR))
         if port := self._taken(pod, spec):
-            return _ended(failed, _BIND_SECONDS, 1, f"listen tcp :{port}: bind: address already in use")
-        if text := shell_idioms.overflow(_words(spec), partial(self._shared, pod, spec)):
-            return _ended(failed, _BIND_SECONDS, 1, text)
+            return _build_ended(failed, _BIND_SECONDS, 1, f"listen tcp :{port}: bind: address already in use")
+        if text := shell_idioms.format_overflow(_read_words(spec), partial(self._shared, pod, spec)):
+            return _build_ended(failed, _BIND_SECONDS, 1, text)
         return self._others.start(pod, container, now)
 
     def init(self, pod: Object, container: str, now: float) -> InitState:
         """Decided here where the command checks or awaits a file of the pod."""
-        spec = _spec(pod, container)
-        found = shell_idioms.outcome(_words(spec), lambda path: files.read(pod, spec, path, self._objects))
+        spec = _find_spec(pod, container)
+        found = shell_idioms.evaluate_script(
+            _read_words(spec), lambda path: files.read_file(pod, spec, path, self._objects)
+        )
         return found or self._others.init(pod, container, now)
 
     def answers(self, pod: Object, container: str, port: int, path: str | None, now: float) -> bool:
@@ -84,32 +86,32 @@ class WithRuntime:
             s["name"] for s in (pod.get("status") or {}).get("containerStatuses") or () if "running" in s["state"]
         }
         others = [c for c in pod["spec"]["containers"] if c["name"] in running - {spec["name"]}]
-        taken = {port for other in others for port in _ports(other)}
-        return next((port for port in _ports(spec) if port in taken), 0)
+        taken = {port for other in others for port in _read_ports(other)}
+        return next((port for port in _read_ports(spec) if port in taken), 0)
 
     @staticmethod
     def _shared(pod: Object, spec: Object, path: str) -> float:
-        mount = files.mounted(spec, path)
+        mount = files.find_mount(spec, path)
         volume = next((v for v in pod["spec"].get("volumes") or () if mount and v["name"] == mount["name"]), None)
         if volume is None:
             return shell_idioms.SHARED_MEMORY
         size = (volume.get("emptyDir") or {}).get("sizeLimit")
-        return number(size) if size is not None else float("inf")
+        return parse_quantity(size) if size is not None else float("inf")
 
 
-def _ended(failed: Callable[..., Exit], after: float, code: int, text: str) -> ProcessStart:
+def _build_ended(failed: Callable[..., Exit], after: float, code: int, text: str) -> ProcessStart:
     return ProcessStart(after, failed(code, "Error", text), (text,))
 
 
-def _spec(pod: Object, name: str) -> Object:
+def _find_spec(pod: Object, name: str) -> Object:
     spec = pod["spec"]
     found: Object = next(c for c in [*spec["containers"], *(spec.get("initContainers") or ())] if c["name"] == name)
     return found
 
 
-def _words(spec: Object) -> list[str]:
+def _read_words(spec: Object) -> list[str]:
     return [str(word) for word in (*(spec.get("command") or ()), *(spec.get("args") or ()))]
 
 
-def _ports(spec: Object) -> list[int]:
+def _read_ports(spec: Object) -> list[int]:
     return [int(p["containerPort"]) for p in spec.get("ports") or () if p.get("protocol", "TCP") == "TCP"]

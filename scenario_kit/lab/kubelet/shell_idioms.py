@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from scenario_kit.model.process import InitState
-from scenario_kit.model.re2 import pattern
+from scenario_kit.model.re2 import compile_pattern
 
 #: What the runtime mounts at /dev/shm of every pod, in bytes.
 SHARED_MEMORY = 64 * 2**20
@@ -23,7 +23,7 @@ _EXIT = re.compile(r"\bexit\s+(?P<code>[1-9]\d{0,8})\b")
 _UNITS = {"": 1, "k": 2**10, "K": 2**10, "M": 2**20, "G": 2**30}
 
 
-def outcome(words: Sequence[str], read: Callable[[str], str | None]) -> InitState | None:
+def evaluate_script(words: Sequence[str], read: Callable[[str], str | None]) -> InitState | None:
     """The state of a command that checks or awaits a file; ``read`` gives a mounted file. None: it does neither."""
     text = " ".join(words)[:_READ]
     if found := _FILE.search(text):
@@ -31,7 +31,7 @@ def outcome(words: Sequence[str], read: Callable[[str], str | None]) -> InitStat
     if found := _GREP.search(text):
         content = read(found["path"])
         try:
-            if content is not None and any(map(pattern(found["pattern"]).found_in, content.splitlines())):
+            if content is not None and any(map(compile_pattern(found["pattern"]).found_in, content.splitlines())):
                 return InitState("Succeeded")
         except ValueError:
             return None  # a pattern in another dialect
@@ -45,7 +45,7 @@ def outcome(words: Sequence[str], read: Callable[[str], str | None]) -> InitStat
     return None
 
 
-def overflow(words: Sequence[str], capacity: Callable[[str], float]) -> str:
+def format_overflow(words: Sequence[str], capacity: Callable[[str], float]) -> str:
     """What ``dd`` says when it fills shared memory beyond its capacity in bytes; empty where it fits, or does not."""
     found = _DD.search(" ".join(words)[:_READ])
     if found is None:

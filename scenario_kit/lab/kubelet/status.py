@@ -45,7 +45,7 @@ class PodTransition(NamedTuple):
     pulled: tuple[tuple[str, float], ...] = ()
 
 
-def pod_status(
+def compute_pod_status(
     pod: Object,
     node: Object | None,
     objects: ConfigLookup,
@@ -81,14 +81,14 @@ def pod_status(
     _fill(ctx, now)
     gone, at = False, min(own.wakeup, now) if own.wakeup is not None else now
     for _ in range(_MOST_STEPS):
-        gone = _step(ctx, at, changes=at >= now)
-        following = _wakeup(ctx, at)
+        gone = _run_step(ctx, at, changes=at >= now)
+        following = _find_wakeup(ctx, at)
         if gone or (at >= now and (following is None or following > now)):
             break
         at = now if following is None else min(max(following, at), now)
     else:
         raise KitError(f"pod {ctx.reference}: no end of transitions at {at}, observed {_MOST_STEPS}, expected fewer")
-    own.wakeup = None if gone else _wakeup(ctx, now)
+    own.wakeup = None if gone else _find_wakeup(ctx, now)
     return PodTransition(
         ctx.status, tuple(ctx.events), own.wakeup, own, gone, tuple(ctx.output), tuple(dict.fromkeys(ctx.pulled))
     )
@@ -97,26 +97,26 @@ def pod_status(
 def _fill(ctx: PodContext, now: float) -> None:
     status = ctx.status
     status.setdefault("phase", "Pending")
-    status.setdefault("qosClass", qos.qos_class(ctx.pod))
-    status.setdefault("startTime", times.rfc3339(now))
-    host = next((a["address"] for a in _addresses(ctx.node) if a["type"] == "InternalIP"), "")
+    status.setdefault("qosClass", qos.determine_qos_class(ctx.pod))
+    status.setdefault("startTime", times.format_rfc3339(now))
+    host = next((a["address"] for a in _list_addresses(ctx.node) if a["type"] == "InternalIP"), "")
     if host:
         status["hostIP"], status["hostIPs"] = host, [{"ip": host}]
     for key, specs in (("initContainerStatuses", ctx.inits), ("containerStatuses", ctx.mains)):
         known = {entry["name"]: entry for entry in status.get(key) or ()}
         names = specs if key == "initContainerStatuses" else sorted(specs, key=lambda c: str(c["name"]))
         if specs:
-            status[key] = [known.get(c["name"]) or _blank(ctx, c) for c in names]
+            status[key] = [known.get(c["name"]) or _build_blank(ctx, c) for c in names]
             for container, entry in zip(names, status[key], strict=True):
                 if not entry.get("containerID"):
                     entry["image"] = container["image"]
 
 
-def _addresses(node: Object) -> list[Object]:
+def _list_addresses(node: Object) -> list[Object]:
     return list((node.get("status") or {}).get("addresses") or ())
 
 
-def _blank(ctx: PodContext, container: Object) -> Object:
+def _build_blank(ctx: PodContext, container: Object) -> Object:
     entry: Object = {
         "name": container["name"],
         "image": container["image"],
@@ -140,30 +140,30 @@ def _blank(ctx: PodContext, container: Object) -> Object:
     return entry
 
 
-def _step(ctx: PodContext, now: float, *, changes: bool) -> bool:
+def _run_step(ctx: PodContext, now: float, *, changes: bool) -> bool:
     """Everything that happens at one instant; True when the pod is over and may be deleted."""
     terminal = ctx.status["phase"] in conditions.TERMINAL
     if not terminal:
-        _exits(ctx, now)
+        _process_exits(ctx, now)
     gone = over = False
     if changes and ctx.pod["metadata"].get("deletionTimestamp"):
         gone = _terminate(ctx, now)
-    elif not terminal and deadline.passed(ctx, now):
+    elif not terminal and deadline.is_over(ctx, now):
         over = _terminate(ctx, now)
-    elif not terminal and _sandbox(ctx, now):
+    elif not terminal and _prepare_sandbox(ctx, now):
         _run(ctx, now, changes=changes)
-    if not gone and _finished(ctx):
+    if not gone and _is_finished(ctx):
         _stop_sidecars(ctx, now)
-    ctx.status["phase"] = conditions.phase(ctx)
+    ctx.status["phase"] = conditions.compute_phase(ctx)
     if (gone or over) and ctx.status["phase"] not in conditions.TERMINAL:
         ctx.status["phase"] = "Failed"
     sandbox = bool(ctx.status.get("podIP")) and ctx.status["phase"] not in conditions.TERMINAL
-    ctx.status["conditions"] = conditions.conditions(ctx, sandbox, now)
+    ctx.status["conditions"] = conditions.build_conditions(ctx, sandbox, now)
     ctx.status["observedGeneration"] = ctx.pod["metadata"].get("generation", 1)
     return gone
 
 
-def _exits(ctx: PodContext, now: float) -> None:
+def _process_exits(ctx: PodContext, now: float) -> None:
     for container in [*ctx.inits, *ctx.mains]:
         own = ctx.memory.of(container["name"])
         if own.exit is None or own.exit_at is None or own.exit_at > now:
@@ -173,13 +173,13 @@ def _exits(ctx: PodContext, now: float) -> None:
         own.exit = own.exit_at = None
 
 
-def _sandbox(ctx: PodContext, now: float) -> bool:
+def _prepare_sandbox(ctx: PodContext, now: float) -> bool:
     """Volumes mounted and the network there; what is mounted stays so."""
     if ctx.status.get("podIP"):
         return True
     if ctx.memory.mount_due is not None and now < ctx.memory.mount_due:
         return False
-    problems = configuration.missing_volumes(ctx.pod, ctx.objects)
+    problems = configuration.find_missing_volumes(ctx.pod, ctx.objects)
     if problems:
         for problem in problems:
             ctx.tell(now, "FailedMount", problem, warning=True)
@@ -197,7 +197,7 @@ def _run(ctx: PodContext, now: float, *, changes: bool) -> None:
     sidecars = [c for c in ctx.inits if is_sidecar(c)]
     if changes:
         for container in [*sidecars, *ctx.mains]:
-            if containers.changed(ctx, container):
+            if containers.is_changed(ctx, container):
                 subject = f"{'Init container' if is_sidecar(container) else 'Container'} {container['name']}"
                 containers.kill(ctx, container, f"{subject} definition changed, will be restarted", now)
     if not init_containers.advance(ctx, now):
@@ -224,7 +224,7 @@ def _terminate(ctx: PodContext, now: float) -> bool:
     return True
 
 
-def _finished(ctx: PodContext) -> bool:
+def _is_finished(ctx: PodContext) -> bool:
     """Whether no regular container runs or will run again."""
     ended = [(c, ctx.entry(c["name"])["state"].get("terminated")) for c in ctx.mains]
     return all(state is not None and not ctx.should_restart(c, state["exitCode"]) for c, state in ended)
@@ -236,7 +236,7 @@ def _stop_sidecars(ctx: PodContext, now: float) -> None:
             containers.kill(ctx, container, f"Stopping container {container['name']}", now)
 
 
-def _wakeup(ctx: PodContext, after: float) -> float | None:
+def _find_wakeup(ctx: PodContext, after: float) -> float | None:
     """The next time something is due by itself."""
     if ctx.status["phase"] in conditions.TERMINAL:
         return None
@@ -245,7 +245,7 @@ def _wakeup(ctx: PodContext, after: float) -> float | None:
         ends = [own.exit_at for own in memory.containers.values() if own.exit_at is not None]
         return max(min([*ends, memory.stop_at]), after)
     if not ctx.status.get("podIP"):
-        return min((t for t in (memory.mount_due, deadline.at(ctx)) if t is not None), default=None)
-    end = deadline.at(ctx)
+        return min((t for t in (memory.mount_due, deadline.find_deadline(ctx)) if t is not None), default=None)
+    end = deadline.find_deadline(ctx)
     due = [*([] if end is None else [end]), *(t for own in memory.containers.values() for t in own.wakeups())]
     return max(min(due), after) if due else None

@@ -5,18 +5,18 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 
-def rfc3339(seconds: float) -> str:
+def format_rfc3339(seconds: float) -> str:
     """Seconds since the epoch as ``2026-01-31T10:00:00Z``; fractions are cut off, as by ``metav1.Time``."""
     return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def rfc3339_nano(seconds: float) -> str:
+def format_rfc3339_nano(seconds: float) -> str:
     """Seconds since the epoch with nine decimals, as container logs have them; microseconds are the resolution."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f000Z")
 
 
 def parse(text: str) -> float:
-    """The inverse of ``rfc3339``; accepts fractions."""
+    """The inverse of ``format_rfc3339``; accepts fractions."""
     return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
 
 

@@ -44,7 +44,7 @@ class ClusterWriter:
     def write_status(self, pod: Object, status: Object) -> Object:
         """See ``KubeletWriter``."""
         patch = {"metadata": {"uid": pod["metadata"]["uid"]}, "status": status}
-        return self._cluster.patch(_reference(pod), patch, "Merge", subresource="status")
+        return self._cluster.patch(_make_reference(pod), patch, "Merge", subresource="status")
 
     def emit_event(self, event: Object) -> None:
         """See ``KubeletWriter``. In a namespace that is being deleted nothing can be created, and nobody reads it
@@ -67,7 +67,7 @@ class ClusterWriter:
 
     def delete_pod(self, pod: Object) -> None:
         """See ``KubeletWriter``."""
-        self._cluster.delete(_reference(pod), uid=pod["metadata"]["uid"], grace_seconds=0)
+        self._cluster.delete(_make_reference(pod), uid=pod["metadata"]["uid"], grace_seconds=0)
 
     def publish_logs(self, logs: Object) -> None:
         """See ``KubeletWriter``. To apply takes the API server thrice as long as to create."""
@@ -81,5 +81,5 @@ class ClusterWriter:
         self._cluster.delete(Reference("ClusterLogs", name, "", _LOGS_GROUP))
 
 
-def _reference(pod: Object) -> Reference:
+def _make_reference(pod: Object) -> Reference:
     return Reference("Pod", pod["metadata"]["name"], pod["metadata"]["namespace"])

@@ -15,15 +15,15 @@ from scenario_kit.errors import LabError, NotFound
 from scenario_kit.lab.clock import ask
 from scenario_kit.lab.page import document, health
 from scenario_kit.lab.page.document import WorldSummary, WorldTrial
-from scenario_kit.lab.page.graph import Drawing, drawing
+from scenario_kit.lab.page.graph import Drawing, draw_graph
 from scenario_kit.lab.state import LabState
 from scenario_kit.model import AlertHistory, Object, Runbook, TrialSpec
 from scenario_kit.model.reference import WORKLOADS
-from scenario_kit.model.trial import trial_reference
+from scenario_kit.model.trial import make_trial_reference
 from scenario_kit.observe import AlertEvaluator, Owners, scope
-from scenario_kit.observe.entities import by_name
+from scenario_kit.observe.entities import find_by_name
 from scenario_kit.ports import Cluster, LogLine, Metrics
-from scenario_kit.trial import TrialStatus, alerts_now
+from scenario_kit.trial import TrialStatus, list_alerts_now
 
 #: Seconds (wall) for which an answer is given again: several windows may show the same world.
 _FRESH: Final = 1.0
@@ -120,7 +120,7 @@ class PageSource:
                     "namespaces": list(known.runbook.everywhere),
                     "startedAt": run.started_at,
                     "injectedAt": run.injected_at,
-                    "alerts": [alert.to_json() for alert in alerts_now(history)],
+                    "alerts": [alert.to_json() for alert in list_alerts_now(history)],
                 }
             )
         return found
@@ -136,20 +136,22 @@ class PageSource:
         lines: list[LogLine] = []
         for place in runbook.everywhere:
             for pod in self._eyes.list("Pod", place):
-                if by_name(pod["metadata"]["name"], app) == wanted.workload:
+                if find_by_name(pod["metadata"]["name"], app) == wanted.workload:
                     try:
                         lines += self._eyes.logs(pod, since=found["now"] - _LOGS)
                     except NotFound:
                         continue  # it went away between listing and reading
-        return document.lines(lines)
+        return document.merge_lines(lines)
 
     def _look(self, found: Object, trial: Object, known: _World) -> Object:
         runbook = known.runbook
         run, history = self._history(found, trial, known)
         objects = {k: self._listed(k, runbook) for k in (*WORKLOADS, "Pod", "Event")}
-        pods = health.pods_by_workload([w for k in WORKLOADS for w in objects[k]], objects["Pod"], runbook.app)
-        served = health.served(*(self._metrics.instant(self._scoped(e, runbook), found["stored"]) for e in _QUERIES))
-        components = health.components(runbook.app, pods, served, history.timelines)
+        pods = health.group_pods([w for k in WORKLOADS for w in objects[k]], objects["Pod"], runbook.app)
+        served = health.summarise_served(
+            *(self._metrics.instant(self._scoped(e, runbook), found["stored"]) for e in _QUERIES)
+        )
+        components = health.assess_components(runbook.app, pods, served, history.timelines)
         shown = self._shown(found, runbook)
         return document.document(shown, run, known.drawing, components, history, objects["Event"])
 
@@ -198,7 +200,7 @@ class PageSource:
         return found
 
     def _trial(self, name: str) -> Object:
-        trial = self._cluster.get(trial_reference(name))
+        trial = self._cluster.get(make_trial_reference(name))
         if trial is None:
             raise LabError(f"the trial {name} is gone, and its world has not ended yet", fix="wait a moment")
         return trial
@@ -216,7 +218,7 @@ class PageSource:
         known = self._known.get(name)
         if known is None or known.uid != trial["metadata"]["uid"]:
             runbook = TrialSpec.from_json(trial["spec"]).runbook()
-            known = self._known[name] = _World(trial["metadata"]["uid"], runbook, drawing(runbook.app))
+            known = self._known[name] = _World(trial["metadata"]["uid"], runbook, draw_graph(runbook.app))
         return known
 
     def _shown(self, world: Object, runbook: Runbook) -> WorldSummary:

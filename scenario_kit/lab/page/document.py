@@ -14,7 +14,7 @@ from scenario_kit.model import AlertHistory, Object, StepStatus, Value
 from scenario_kit.model.scenario import Expect
 from scenario_kit.ports import LogLine
 from scenario_kit.report import timeline
-from scenario_kit.trial import alerts_now
+from scenario_kit.trial import list_alerts_now
 
 EVENTS, LINES = 80, 200
 _LONGEST: Final = 2000
@@ -59,7 +59,7 @@ def document(
 ) -> Object:
     """Everything of a world but the logs."""
     counts = {tone: sum(1 for c in components if c.tone == tone) for tone in ("good", "open", "bad", "plain")}
-    alerts = alerts_now(history)
+    alerts = list_alerts_now(history)
     return {
         **shown.to_json(),
         "startedAt": run.started_at,
@@ -70,12 +70,12 @@ def document(
         "components": [c.to_json() for c in components],
         "graph": drawing.to_json(),
         "alerts": [a.to_json() for a in alerts],
-        "chart": chart(run, history),
-        "events": tail(events),
+        "chart": build_chart(run, history),
+        "events": select_latest(events),
     }
 
 
-def chart(run: WorldTrial, history: AlertHistory) -> Object | None:
+def build_chart(run: WorldTrial, history: AlertHistory) -> Object | None:
     """The alert timeline of a trial, as the report draws it; time is 0 at injection, before that at its beginning."""
     zero = run.injected_at if run.injected_at is not None else run.started_at
     if run.injected_at is None:
@@ -86,7 +86,7 @@ def chart(run: WorldTrial, history: AlertHistory) -> Object | None:
         name="", purpose="", describe="", seed=0, outcome=run.outcome, started_at=run.started_at, injected_at=zero,
         steps=run.steps, history=history,
     )  # fmt: skip
-    found = timeline.chart([result], Expect())
+    found = timeline.build_chart([result], Expect())
     if found is None:
         return None
     rows = [
@@ -108,15 +108,17 @@ def chart(run: WorldTrial, history: AlertHistory) -> Object | None:
     }
 
 
-def tail(events: Iterable[Object]) -> list[Object]:
+def select_latest(events: Iterable[Object]) -> list[Object]:
     """The latest events, newest first. The order is the one in which they were written: their clocks may differ."""
-    ordered = sorted(events, key=_revision, reverse=True)[:EVENTS]
+    ordered = sorted(events, key=_read_revision, reverse=True)[:EVENTS]
     return [
         {
-            "at": _time(event),
+            "at": _read_time(event),
             "type": str(event.get("type", "")),
             "reason": str(event.get("reason", "")),
-            "on": "{kind}/{name}".format(**{"kind": "", "name": "", **_text(event.get("involvedObject") or {})}),
+            "on": "{kind}/{name}".format(
+                **{"kind": "", "name": "", **_format_fields(event.get("involvedObject") or {})}
+            ),
             "message": str(event.get("message", ""))[:_LONGEST],
             "count": int(event.get("count") or (event.get("series") or {}).get("count") or 1),
         }
@@ -124,7 +126,7 @@ def tail(events: Iterable[Object]) -> list[Object]:
     ]
 
 
-def lines(found: Iterable[LogLine]) -> list[Object]:
+def merge_lines(found: Iterable[LogLine]) -> list[Object]:
     """The last lines of several pods, in order of time."""
     ordered = sorted(found, key=lambda line: line.at)[-LINES:]
     return [
@@ -132,16 +134,16 @@ def lines(found: Iterable[LogLine]) -> list[Object]:
     ]
 
 
-def _revision(event: Object) -> int:
+def _read_revision(event: Object) -> int:
     return int(event["metadata"].get("resourceVersion") or 0)
 
 
-def _time(event: Object) -> str:
+def _read_time(event: Object) -> str:
     for key in ("lastTimestamp", "eventTime", "firstTimestamp"):
         if event.get(key):
             return str(event[key])
     return str(event["metadata"].get("creationTimestamp", ""))
 
 
-def _text(fields: Mapping[str, Any]) -> dict[str, str]:
+def _format_fields(fields: Mapping[str, Any]) -> dict[str, str]:
     return {key: str(value) for key, value in fields.items() if key in ("kind", "name")}

@@ -40,7 +40,7 @@ class Drawing(Value, frozen=True, kw_only=True, omit_defaults=False):
     arrows: tuple[CallArrow, ...] = ()
 
 
-def drawing(app: App) -> Drawing:
+def draw_graph(app: App) -> Drawing:
     """The call graph in columns: every component right of its callers, but for those in a circle."""
     names = [c.name for c in app.components]
     known = set(names)
@@ -53,9 +53,9 @@ def drawing(app: App) -> Drawing:
     flows = [(b, a) if modes[a, b] == "Async" and _is_queue(app, b) else (a, b) for a, b in calls]
     roots = [c.name for c in app.components if c.role == "Load"] + [app.entry]
     ahead = forward([n for n in roots if n in known] + names, flows)
-    columns = _columns(names, ahead)
+    columns = _assign_columns(names, ahead)
     alone = {n for n in names if all(n not in flow for flow in flows)}
-    rows = _ordered([n for n in names if n not in alone], columns, flows)
+    rows = _order_columns([n for n in names if n not in alone], columns, flows)
     across = max(len(rows), 1)
     height = max((len(row) for row in rows), default=0) * _STEP
     corners = {
@@ -71,7 +71,7 @@ def drawing(app: App) -> Drawing:
         height=max((y for _, y in corners.values()), default=0.0) + BOX_HEIGHT + 4.0,
         places=tuple(BoxPosition(name=n, x=x, y=y) for n, (x, y) in corners.items()),
         arrows=tuple(
-            CallArrow(caller=a, callee=b, mode=modes[a, b], path=curve(corners[a], corners[b]))
+            CallArrow(caller=a, callee=b, mode=modes[a, b], path=draw_curve(corners[a], corners[b]))
             for a, b in calls
             if a != b
         ),
@@ -104,7 +104,7 @@ def forward(starts: Iterable[str], edges: Sequence[tuple[str, str]]) -> list[tup
     return kept
 
 
-def curve(one: tuple[float, float], other: tuple[float, float]) -> str:
+def draw_curve(one: tuple[float, float], other: tuple[float, float]) -> str:
     """An arrow from a box to another one; to the left, or within a column, it goes around."""
     y1, y2 = one[1] + BOX_HEIGHT / 2, other[1] + BOX_HEIGHT / 2
     if other[0] > one[0]:
@@ -121,7 +121,7 @@ def _is_queue(app: App, name: str) -> bool:
     return component is not None and component.role == "Queue"
 
 
-def _columns(names: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str, int]:
+def _assign_columns(names: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str, int]:
     """The longest way to each; ``edges`` have no circle."""
     columns = dict.fromkeys(names, 0)
     for _ in names:
@@ -135,7 +135,9 @@ def _columns(names: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str
     return columns
 
 
-def _ordered(names: Sequence[str], columns: Mapping[str, int], edges: Sequence[tuple[str, str]]) -> list[list[str]]:
+def _order_columns(
+    names: Sequence[str], columns: Mapping[str, int], edges: Sequence[tuple[str, str]]
+) -> list[list[str]]:
     """Columns of names; within one, neighbours of the same component lie together (barycentres, a few sweeps)."""
     rows: list[list[str]] = [[] for _ in range(max((columns[n] for n in names), default=-1) + 1)]
     for name in names:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
 from scenario_kit.model import AlertTimeline, App, Object, Reference, Value
-from scenario_kit.observe.entities import by_name
+from scenario_kit.observe.entities import find_by_name
 from scenario_kit.ports import Series
 
 #: good, degraded, broken, or nothing is known because there is nothing.
@@ -56,27 +56,27 @@ class ComponentHealth(Value, frozen=True, kw_only=True, omit_defaults=False):
     firing: tuple[str, ...] = ()
 
 
-def served(calls: Iterable[Series], latency: Iterable[Series]) -> dict[str, ServedTraffic]:
+def summarise_served(calls: Iterable[Series], latency: Iterable[Series]) -> dict[str, ServedTraffic]:
     """By component, from the answers to ``CALLS`` and ``LATENCY``."""
     total: dict[str, float] = {}
     failed: dict[str, float] = {}
     for series in calls:
-        name, value = series.labels.get("service_name", ""), _last(series)
+        name, value = series.labels.get("service_name", ""), _read_last(series)
         total[name] = total.get(name, 0.0) + value
         if series.labels.get("status_code") == "STATUS_CODE_ERROR":
             failed[name] = failed.get(name, 0.0) + value
-    p95 = {s.labels.get("service_name", ""): value for s in latency if math.isfinite(value := _last(s))}
+    p95 = {s.labels.get("service_name", ""): value for s in latency if math.isfinite(value := _read_last(s))}
     return {
         name: ServedTraffic(rate, failed.get(name, 0.0) / rate if rate > 0 else 0.0, p95.get(name))
         for name, rate in total.items()
     }
 
 
-def pods_by_workload(workloads: Iterable[Object], pods: Iterable[Object], app: App) -> dict[str, Pods]:
+def group_pods(workloads: Iterable[Object], pods: Iterable[Object], app: App) -> dict[str, Pods]:
     """By the bare reference of the workload (``Deployment/cart``); pods belong where their names say so."""
     members: dict[str, list[Object]] = {}
     for pod in pods:
-        ref = Reference.parse(by_name(pod["metadata"]["name"], app))
+        ref = Reference.parse(find_by_name(pod["metadata"]["name"], app))
         members.setdefault(f"{ref.kind}/{ref.name}", []).append(pod)
     found = {}
     for workload in workloads:
@@ -88,23 +88,23 @@ def pods_by_workload(workloads: Iterable[Object], pods: Iterable[Object], app: A
         found[name] = Pods(
             wanted=1 if wanted is None else int(wanted),
             ready=sum(1 for pod in own if is_ready(pod)),
-            restarts=sum(_restarts(pod) for pod in own),
-            reason=next((text for pod in own if not is_ready(pod) and (text := reason(pod))), ""),
+            restarts=sum(_count_restarts(pod) for pod in own),
+            reason=next((text for pod in own if not is_ready(pod) and (text := find_reason(pod))), ""),
         )
     return found
 
 
-def components(
+def assess_components(
     app: App, pods: Mapping[str, Pods], traffic: Mapping[str, ServedTraffic], timelines: Sequence[AlertTimeline]
 ) -> list[ComponentHealth]:
     """Every component of the app, in the order of its definition."""
     firing: dict[str, set[str]] = {}
     for timeline in timelines:
         if any(interval.end is None for interval in timeline.firing) and timeline.entity:
-            firing.setdefault(_bare(timeline.entity), set()).add(timeline.name)
+            firing.setdefault(_strip_group(timeline.entity), set()).add(timeline.name)
     result = []
     for component in app.components:
-        bare = _bare(component.workload)
+        bare = _strip_group(component.workload)
         own = pods.get(bare, Pods(None, 0, 0, ""))
         answered = traffic.get(component.name)
         tone, word = judge(own, answered)
@@ -118,7 +118,7 @@ def components(
                 role=component.role,
                 tone=tone,
                 word=word,
-                detail=told(answered),
+                detail=format_traffic(answered),
                 ready="" if own.wanted is None else f"{own.ready}/{own.wanted}",
                 restarts=own.restarts,
                 firing=about,
@@ -144,23 +144,23 @@ def judge(pods: Pods, served: ServedTraffic | None) -> tuple[Tone, str]:
     if pods.ready < pods.wanted:
         return "open", count
     if served and busy and served.p95 is not None and served.p95 > SLOW_MS:
-        return "open", f"slow, p95 {milliseconds(served.p95)}"
+        return "open", f"slow, p95 {format_milliseconds(served.p95)}"
     if served and busy and served.errors > SOME_ERRORS:
         return "open", f"{served.errors:.1%} fail"
     return "good", "works"
 
 
-def told(served: ServedTraffic | None) -> str:
+def format_traffic(served: ServedTraffic | None) -> str:
     """Traffic in a few characters; empty for a component that serves no spans."""
     if served is None:
         return ""
     if served.rate <= 0:
         return "no requests"
     rate = f"{served.rate:.0f}/s" if served.rate >= 10 else f"{served.rate:.1f}/s"
-    return rate if served.p95 is None else f"{rate}, p95 {milliseconds(served.p95)}"
+    return rate if served.p95 is None else f"{rate}, p95 {format_milliseconds(served.p95)}"
 
 
-def milliseconds(value: float) -> str:
+def format_milliseconds(value: float) -> str:
     """A duration that is given in milliseconds, in the unit that suits it."""
     return f"{value / 1000:.1f} s" if value >= 1000 else f"{value:.0f} ms"
 
@@ -172,7 +172,7 @@ def is_ready(pod: Object) -> bool:
     return ready and "deletionTimestamp" not in pod["metadata"]
 
 
-def reason(pod: Object) -> str:
+def find_reason(pod: Object) -> str:
     """Why a pod is not ready, in the one word that kubectl shows; empty where nothing says."""
     status = pod.get("status", {})
     if "deletionTimestamp" in pod["metadata"]:
@@ -188,11 +188,11 @@ def reason(pod: Object) -> str:
     return str(status.get("reason") or ("" if status.get("phase") == "Running" else status.get("phase", "")))
 
 
-def _restarts(pod: Object) -> int:
+def _count_restarts(pod: Object) -> int:
     return sum(int(c.get("restartCount", 0)) for c in pod.get("status", {}).get("containerStatuses") or ())
 
 
-def _bare(entity: str) -> str:
+def _strip_group(entity: str) -> str:
     try:
         ref = Reference.parse(entity)
     except ValueError:
@@ -200,5 +200,5 @@ def _bare(entity: str) -> str:
     return f"{ref.kind}/{ref.name}"
 
 
-def _last(series: Series) -> float:
+def _read_last(series: Series) -> float:
     return series.points[-1][1] if series.points else 0.0

@@ -22,9 +22,9 @@ from typing import NamedTuple, Protocol
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from scenario_kit.catalog import data_root
+from scenario_kit.catalog import find_data_root
 from scenario_kit.errors import InfrastructureError, NotFound
-from scenario_kit.lab.http_server import Answer, Request, refusal, server, told
+from scenario_kit.lab.http_server import Answer, Request, answer_json, build_refusal, create_server
 from scenario_kit.model import Object
 
 _LOG = logging.getLogger(__name__)
@@ -65,37 +65,37 @@ class PageSite:
     def __init__(self, source: PageData, token: str, lab: str) -> None:
         self._source = source
         self._token = token
-        self.page = page(lab)
+        self.page = render_page(lab)
 
     def answer(self, request: Request) -> Answer:
         """Answer one request."""
         if request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
-            return refusal(403, "another site asked", "open the address that 'lab open' prints")
+            return build_refusal(403, "another site asked", "open the address that 'lab open' prints")
         if request.method != "GET":
-            return refusal(405, f"{request.method}: this page only reads")
+            return build_refusal(405, f"{request.method}: this page only reads")
         if request.path == "/":
             return Answer(200, self.page.html, "text/html; charset=utf-8")
         if not request.bears(self._token):
-            return refusal(401, "the token is missing or wrong", "open the whole address that 'lab open' prints")
+            return build_refusal(401, "the token is missing or wrong", "open the whole address that 'lab open' prints")
         try:
             return self._read(request.path)
         except NotFound as error:
-            return refusal(404, error.message, error.fix)
+            return build_refusal(404, error.message, error.fix)
         except InfrastructureError as error:
-            return refusal(503, error.message, error.fix)
+            return build_refusal(503, error.message, error.fix)
         except Exception as error:  # noqa: BLE001 - the page is told, and the next question is answered
             _LOG.exception("%s failed", request.path)
-            return refusal(500, f"{type(error).__name__}: {error}", "a bug of ours: see where 'lab open' runs")
+            return build_refusal(500, f"{type(error).__name__}: {error}", "a bug of ours: see where 'lab open' runs")
 
     def _read(self, path: str) -> Answer:
         if path == "/api/worlds":
-            return told(200, {"worlds": self._source.worlds()})
+            return answer_json(200, {"worlds": self._source.worlds()})
         match = _WORLD.fullmatch(path)
         if match is None:
-            return refusal(404, f"{path}: no such page")
+            return build_refusal(404, f"{path}: no such page")
         if match["component"]:
-            return told(200, {"lines": self._source.logs(match["namespace"], match["component"])})
-        return told(200, self._source.world(match["namespace"]))
+            return answer_json(200, {"lines": self._source.logs(match["namespace"], match["component"])})
+        return answer_json(200, self._source.world(match["namespace"]))
 
 
 def serve(site: PageSite, port: int) -> ThreadingHTTPServer:
@@ -105,12 +105,12 @@ def serve(site: PageSite, port: int) -> ThreadingHTTPServer:
         OSError: the port is taken.
     """
 
-    return server(site.answer, port, headers={**_HEADERS, "Content-Security-Policy": site.page.policy})
+    return create_server(site.answer, port, headers={**_HEADERS, "Content-Security-Policy": site.page.policy})
 
 
-def page(lab: str) -> Page:
+def render_page(lab: str) -> Page:
     """The page of a lab of that name: one document with script and style inside."""
-    root = data_root() / "templates"
+    root = find_data_root() / "templates"
     style, script = (root / "report" / "style.css").read_text(), (root / "lab" / "page.js").read_text()
     style += (root / "lab" / "page.css").read_text()
     environment = Environment(

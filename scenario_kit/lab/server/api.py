@@ -28,9 +28,9 @@ from typing import Any
 import msgspec
 
 from scenario_kit.errors import InfrastructureError
-from scenario_kit.lab.http_server import Answer, Request, refusal, server, told
-from scenario_kit.lab.server.public_api import opened
-from scenario_kit.lab.telemetry import CONTENT_TYPE, exposition
+from scenario_kit.lab.http_server import Answer, Request, answer_json, build_refusal, create_server
+from scenario_kit.lab.server.public_api import answer_public
+from scenario_kit.lab.telemetry import CONTENT_TYPE, format_exposition
 from scenario_kit.lab.worlds.registry import Taken, Unsuitable, Worlds, describe
 from scenario_kit.lab.worlds.world import WorldSpec
 
@@ -66,67 +66,69 @@ class LabServerApi:
         method, path = request.method, request.path
         if path == "/healthz" and method == "GET":
             problem = self._health()
-            return refusal(503, problem) if problem else told(200, {"status": "ok"})
-        if method == "GET" and (found := opened(self._worlds, path, request.query)) is not None:
+            return build_refusal(503, problem) if problem else answer_json(200, {"status": "ok"})
+        if method == "GET" and (found := answer_public(self._worlds, path, request.query)) is not None:
             return found
         if not request.bears(self._token):
-            return refusal(401, "the bearer token is missing or wrong", "send the serverToken of the lab's lab.json")
+            return build_refusal(
+                401, "the bearer token is missing or wrong", "send the serverToken of the lab's lab.json"
+            )
         try:
             return self._route(request)
         except Taken as error:
-            return refusal(409, str(error))
+            return build_refusal(409, str(error))
         except Unsuitable as error:
-            return refusal(422, str(error), "correct the app's twin.yaml: scenario-kit lint catalog/apps/<name>")
+            return build_refusal(422, str(error), "correct the app's twin.yaml: scenario-kit lint catalog/apps/<name>")
         except msgspec.MsgspecError as error:
-            return refusal(400, f"{method} {path}: {error}")
+            return build_refusal(400, f"{method} {path}: {error}")
         except InfrastructureError as error:
             _LOG.error("%s %s: %s", method, path, error.message)
-            return refusal(503, f"{type(error).__name__}: {error.message}", error.fix)
+            return build_refusal(503, f"{type(error).__name__}: {error.message}", error.fix)
         except Exception as error:  # noqa: BLE001 - the caller is told, and other trials go on
             _LOG.exception("%s %s failed", method, path)
-            return refusal(500, f"{type(error).__name__}: {error}", "a bug of ours: see the lab server's log")
+            return build_refusal(500, f"{type(error).__name__}: {error}", "a bug of ours: see the lab server's log")
 
     def _route(self, request: Request) -> Answer:
         method, path = request.method, request.path
         if method == "GET" and path == "/metrics":
-            return Answer(200, exposition(self._worlds.exposed()).encode(), CONTENT_TYPE)
+            return Answer(200, format_exposition(self._worlds.exposed()).encode(), CONTENT_TYPE)
         if method == "GET" and path == "/worlds":
-            return told(200, {"worlds": [describe(world) for world in self._worlds.all()]})
+            return answer_json(200, {"worlds": [describe(world) for world in self._worlds.all()]})
         if path == "/probe":
-            return self._probe(request.body) if method == "POST" else _method(method, path)
+            return self._probe(request.body) if method == "POST" else _refuse_method(method, path)
         match = _WORLD.fullmatch(path)
         if match is None:
-            return refusal(404, f"{method} {path}: no such path")
+            return build_refusal(404, f"{method} {path}: no such path")
         trial = match["trial"]
         if match["wait"]:
-            return self._wait(trial, request) if method == "POST" else _method(method, path)
+            return self._wait(trial, request) if method == "POST" else _refuse_method(method, path)
         if method == "PUT":
             document = msgspec.json.decode(request.body, type=dict[str, Any])
-            return told(200, describe(self._worlds.open(WorldSpec.from_json({**document, "trial": trial}))))
+            return answer_json(200, describe(self._worlds.open(WorldSpec.from_json({**document, "trial": trial}))))
         if method == "DELETE":
             self._worlds.close(trial)
-            return told(200, {})
+            return answer_json(200, {})
         if method != "GET":
-            return _method(method, path)
+            return _refuse_method(method, path)
         world = self._worlds.get(trial)
-        return told(200, describe(world)) if world else _no_world(trial)
+        return answer_json(200, describe(world)) if world else _refuse_world(trial)
 
     def _probe(self, body: bytes) -> Answer:
         asked = msgspec.json.decode(body, type=_Probe)
         world = self._worlds.at_home(asked.namespace)
         if world is None:
-            return refusal(404, f"no world is at home in the namespace {asked.namespace}")
-        return told(200, world.probe(asked.pod, asked.port, asked.path, asked.namespace)._asdict())
+            return build_refusal(404, f"no world is at home in the namespace {asked.namespace}")
+        return answer_json(200, world.probe(asked.pod, asked.port, asked.path, asked.namespace)._asdict())
 
     def _wait(self, trial: str, request: Request) -> Answer:
         asked = msgspec.json.decode(request.body, type=_Wait)
         if asked.step is not None and asked.step <= 0:
-            return refusal(400, f"step is {asked.step}, expected more than 0 seconds")
+            return build_refusal(400, f"step is {asked.step}, expected more than 0 seconds")
         world = self._worlds.get(trial)
         if world is None:
-            return _no_world(trial)
+            return _refuse_world(trial)
         waited = world.wait(asked.until, stride=asked.step, seconds=WAIT_SECONDS, go_on=request.listens)
-        return told(200, waited._asdict())
+        return answer_json(200, waited._asdict())
 
 
 def serve(api: LabServerApi, port: int) -> ThreadingHTTPServer:
@@ -135,12 +137,12 @@ def serve(api: LabServerApi, port: int) -> ThreadingHTTPServer:
     Raises:
         OSError: the port is taken.
     """
-    return server(api.answer, port)
+    return create_server(api.answer, port)
 
 
-def _method(method: str, path: str) -> Answer:
-    return refusal(404, f"{method} {path}: no such method here")
+def _refuse_method(method: str, path: str) -> Answer:
+    return build_refusal(404, f"{method} {path}: no such method here")
 
 
-def _no_world(trial: str) -> Answer:
-    return refusal(404, f"trial {trial} has no world; a restarted lab server has lost those it had")
+def _refuse_world(trial: str) -> Answer:
+    return build_refusal(404, f"trial {trial} has no world; a restarted lab server has lost those it had")

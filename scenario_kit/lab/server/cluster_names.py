@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from scenario_kit.lab import cluster_dns
 from scenario_kit.lab.server.store import ObjectStore
-from scenario_kit.lab.twin.dns import DOMAIN, attempts
+from scenario_kit.lab.twin.dns import DOMAIN, list_attempts
 from scenario_kit.model.base import Object
 
 _ZONE: Final = ".".join(("", *DOMAIN[1:], ""))
@@ -36,7 +36,7 @@ class ClusterNames:
 
     def resolve(self, host: str, home: str) -> NameLookup:
         """Look a name up from a pod in the namespace ``home``: the domains of its search first, then as it is."""
-        for name in attempts(host, home):
+        for name in list_attempts(host, home):
             outcome, addresses = self._ask(name, 0)
             if addresses:
                 return NameLookup(addresses)
@@ -48,7 +48,7 @@ class ClusterNames:
 
     def _ask(self, name: str, depth: int) -> tuple[str, tuple[str, ...]]:
         """Outcome and addresses for a name with a dot at its end."""
-        server = cluster_dns.found(self._store.view(cluster_dns.NAMESPACE)[0])
+        server = cluster_dns.find_dns(self._store.view(cluster_dns.NAMESPACE)[0])
         outcome, address = server.answer(name) if server is not None else ("", "")
         if outcome or address:
             return outcome, (address,) if address else ()

@@ -17,7 +17,7 @@ from scenario_kit.lab.addresses import LOOPBACK
 from scenario_kit.lab.bootstrap_manifests import CHAOS_NAMESPACE
 from scenario_kit.lab.chaos_daemon import dns_server
 from scenario_kit.lab.chaos_daemon.dns_server import ChaosNameServer
-from scenario_kit.lab.chaos_daemon.endpoints import daemon_endpoints
+from scenario_kit.lab.chaos_daemon.endpoints import build_endpoint_slice
 from scenario_kit.lab.chaos_daemon.ledger import LedgerBook
 from scenario_kit.lab.chaos_daemon.proto import load_messages
 from scenario_kit.lab.chaos_daemon.server import ChaosDaemonServer, ServerTls
@@ -42,7 +42,7 @@ from scenario_kit.lab.server.threads import Threads
 from scenario_kit.lab.server.watched_kinds import CLUSTER, NAMESPACED, PASSED_BY
 from scenario_kit.lab.state import ChaosDaemonState as DaemonState
 from scenario_kit.lab.state import LabState
-from scenario_kit.lab.supervisor import control_plane_pki
+from scenario_kit.lab.supervisor import locate_pki
 from scenario_kit.lab.telemetry import SeriesWriter
 from scenario_kit.lab.twin import Twin
 from scenario_kit.lab.worlds import Past, Surroundings, Worlds, WorldSpec
@@ -82,7 +82,7 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
     stack.callback(looks.close)
     stack.callback(barrier.close)
     containers = RunningContainers(book)
-    kubelet = _kubelet(state, store, worlds, cluster, stack)
+    kubelet = _build_kubelet(state, store, worlds, cluster, stack)
     worlds.attach(
         Surroundings(
             store=store,
@@ -91,7 +91,7 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
             nodes=kubelet,
             effects=book,
             cluster=cluster,
-            twin_of=_twin,
+            twin_of=_build_twin,
             sink_of=partial(SeriesWriter, state.prometheus_url),
             epoch=float(state.epoch),
             past=Past(Path(state.folder) / "worlds.json"),
@@ -117,19 +117,21 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
     barrier.prove()
 
     if state.chaos_daemon is not None:
-        _chaos_daemon(state.chaos_daemon, state, cluster, store, book, containers, kubelet, worlds, stack)
+        _start_chaos_daemon(state.chaos_daemon, state, cluster, store, book, containers, kubelet, worlds, stack)
     threads.spawn("nodes", partial(worlds.run_nodes, threads.stop))
     threads.spawn("hurried", partial(hurried.run, threads.stop))
     threads.spawn("ticks", partial(worlds.tick, threads.stop))
-    _external_targets(state, store, threads, stack)
-    _metrics_api(state, cluster, MetricsApi(worlds, store, looks.pace), threads, stack)
+    _start_external_targets(state, store, threads, stack)
+    _start_metrics_api(state, cluster, MetricsApi(worlds, store, looks.pace), threads, stack)
     server = _listen(state, LabServerApi(worlds, state.server_token, lambda: threads.failure))
     stack.callback(server.server_close)
     stack.callback(server.shutdown)
     threads.spawn("http", partial(server.serve_forever, poll_interval=0.2))
 
 
-def _kubelet(state: LabState, store: ObjectStore, worlds: Worlds, cluster: KubeCluster, stack: ExitStack) -> Kubelet:
+def _build_kubelet(
+    state: LabState, store: ObjectStore, worlds: Worlds, cluster: KubeCluster, stack: ExitStack
+) -> Kubelet:
     writes = KubeCluster(Path(state.kubeconfig), field_manager=_KUBELET)
     stack.callback(writes.close)
 
@@ -180,11 +182,11 @@ class _Lookup:
         return held if held is not None else self._cluster.get(Reference(kind, name, self._namespace))
 
 
-def _twin(spec: WorldSpec) -> Twin:
+def _build_twin(spec: WorldSpec) -> Twin:
     return Twin(spec.app, spec.seed, spec.assumptions)
 
 
-def _chaos_daemon(
+def _start_chaos_daemon(
     where: DaemonState,
     state: LabState,
     cluster: KubeCluster,
@@ -200,14 +202,14 @@ def _chaos_daemon(
         kubelet.container_killed(pod_uid, container_id, worlds.clock_of(namespace))
         store.wake()
 
-    tls = ServerTls(_read(where.server_certificate), _read(where.server_key), _read(where.ca))
+    tls = ServerTls(_read_file(where.server_certificate), _read_file(where.server_key), _read_file(where.ca))
     programs = RunningPrograms(containers, worlds)
     messages = load_messages(Path(where.proto))
     daemon = ChaosDaemonServer(messages, book, tls, pod_of=containers.pod_of, kill=kill, programs=programs)
     daemon.start(where.address, where.port)
     stack.callback(daemon.stop)
     nodes = state.nodes or tuple(store.names("", "Node"))
-    cluster.apply(daemon_endpoints(nodes, where.address, where.port))
+    cluster.apply(build_endpoint_slice(nodes, where.address, where.port))
     if chaos_manager.NAMES in state.ports:
         _name_server(state.ports[chaos_manager.NAMES], cluster, store, book, stack)
 
@@ -222,50 +224,52 @@ def _name_server(port: int, cluster: KubeCluster, store: ObjectStore, book: Ledg
     server = ChaosNameServer(book, uid_of)
     server.start(LOOPBACK, port)
     stack.callback(server.stop)
-    service, pod = dns_server.objects(CHAOS_NAMESPACE)
+    service, pod = dns_server.build_objects(CHAOS_NAMESPACE)
     cluster.apply(service)
     cluster.apply(pod)
     place = Reference("Pod", pod["metadata"]["name"], CHAOS_NAMESPACE)
-    cluster.patch(place, {"status": dns_server.status(LOOPBACK)}, subresource="status")
+    cluster.patch(place, {"status": dns_server.build_status(LOOPBACK)}, subresource="status")
 
 
-def _external_targets(state: LabState, store: ObjectStore, threads: Threads, stack: ExitStack) -> None:
+def _start_external_targets(state: LabState, store: ObjectStore, threads: Threads, stack: ExitStack) -> None:
     """Resolve names for the manager of Chaos Mesh, which asks through the API server."""
     port = state.ports.get(chaos_manager.TARGETS)
     if port is None:
         return
-    pair = chaos_manager.serving(Path(state.folder))
+    pair = chaos_manager.locate_certificate(Path(state.folder))
     targets = external_targets.ExternalTargets(ClusterNames(store))
-    with _claimed(port):
+    with _claim_port(port):
         server = external_targets.serve(targets, port, pair.with_suffix(".crt"), pair.with_suffix(".key"))
     stack.callback(server.server_close)
     stack.callback(server.shutdown)
     threads.spawn("external-targets", partial(server.serve_forever, poll_interval=0.2))
 
 
-def _metrics_api(state: LabState, cluster: KubeCluster, api: MetricsApi, threads: Threads, stack: ExitStack) -> None:
+def _start_metrics_api(
+    state: LabState, cluster: KubeCluster, api: MetricsApi, threads: Threads, stack: ExitStack
+) -> None:
     """Serve the resource metrics API, and tell the API server where it is."""
-    pki, port = control_plane_pki(state), state.ports.get(apiservice.PORT)
+    pki, port = locate_pki(state), state.ports.get(apiservice.PORT)
     if port is None:
         _LOG.warning("this lab is of an older version and has no metrics API; lab down, then lab up, adds it")
         return
-    with _claimed(port):
-        server = serve_metrics(api, port, apiservice.server_context(pki))
+    with _claim_port(port):
+        server = serve_metrics(api, port, apiservice.build_server_context(pki))
     stack.callback(server.server_close)
     stack.callback(server.shutdown)
     threads.spawn("metrics", partial(server.serve_forever, poll_interval=0.2))
-    for obj in apiservice.objects(pki, port):
+    for obj in apiservice.build_objects(pki, port):
         cluster.apply(obj)
 
 
 def _listen(state: LabState, api: LabServerApi) -> ThreadingHTTPServer:
     port = urlsplit(state.server_url).port or 0
-    with _claimed(port):
+    with _claim_port(port):
         return serve(api, port)
 
 
 @contextmanager
-def _claimed(port: int) -> Iterator[None]:
+def _claim_port(port: int) -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -274,7 +278,7 @@ def _claimed(port: int) -> Iterator[None]:
         ) from error
 
 
-def _read(path: str) -> bytes:
+def _read_file(path: str) -> bytes:
     try:
         return Path(path).read_bytes()
     except OSError as error:

@@ -31,7 +31,7 @@ class RunningContainers:
             return
         meta = obj["metadata"]
         uid = meta["uid"]
-        specs = {} if type_ == "DELETED" else _running(obj)
+        specs = {} if type_ == "DELETED" else _list_running(obj)
         running = frozenset(specs)
         with self._lock:
             ended = self._pods.get(uid, frozenset()) - running
@@ -66,7 +66,7 @@ class RunningContainers:
         return found.spec if found else None
 
 
-def _running(pod: Object) -> Mapping[str, Object]:
+def _list_running(pod: Object) -> Mapping[str, Object]:
     """What the spec says of the containers that run, by their id."""
     status, spec = pod.get("status") or {}, pod["spec"]
     entries = [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]

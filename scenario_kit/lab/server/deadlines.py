@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from scenario_kit.lab.server.settled.rollouts import COMPLETE
-from scenario_kit.lab.server.settled.settle_context import condition
+from scenario_kit.lab.server.settled.settle_context import find_condition
 from scenario_kit.model import Object, Reference
 from scenario_kit.ports import Cluster
 
@@ -34,7 +34,7 @@ class ProgressDeadlines:
         for deployment in deployments:
             uid = deployment["metadata"]["uid"]
             alive.add(uid)
-            progressing = condition(deployment, "Progressing")
+            progressing = find_condition(deployment, "Progressing")
             if progressing is None or progressing["status"] != "True" or progressing["reason"] == COMPLETE:
                 self._since.pop(uid, None)
                 continue
@@ -50,7 +50,7 @@ class ProgressDeadlines:
         return found
 
 
-def backdate(cluster: Cluster, deployment: Object) -> None:
+def move_back(cluster: Cluster, deployment: Object) -> None:
     """Let the controller find that the deadline has passed."""
     seconds = deployment["spec"].get("progressDeadlineSeconds", _DEFAULT_SECONDS) + _MARGIN_SECONDS
     earlier = datetime.fromtimestamp(time.time() - seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -18,7 +18,7 @@ import msgspec
 
 from scenario_kit.lab import chaos_webhooks
 from scenario_kit.lab.bootstrap_manifests import CHAOS_NAMESPACE
-from scenario_kit.lab.http_server import Answer, Request, refusal, server, told
+from scenario_kit.lab.http_server import Answer, Request, answer_json, build_refusal, create_server
 from scenario_kit.lab.server.cluster_names import ClusterNames
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos import SCHEDULE, schedule_key
@@ -36,18 +36,18 @@ class ExternalTargets:
     def answer(self, request: Request) -> Answer:
         """Answer one admission review."""
         if request.method != "POST" or request.path != chaos_webhooks.TARGETS_PATH:
-            return refusal(404, "there is nothing here")
+            return build_refusal(404, "there is nothing here")
         try:
             review = msgspec.json.decode(request.body)
             asked = review["request"]
             response = {"uid": asked["uid"], **self._judged(asked["object"])}
         except (msgspec.DecodeError, KeyError, TypeError) as error:
-            return refusal(400, f"this is no admission review: {error!r}")
-        return told(200, {"apiVersion": review["apiVersion"], "kind": "AdmissionReview", "response": response})
+            return build_refusal(400, f"this is no admission review: {error!r}")
+        return answer_json(200, {"apiVersion": review["apiVersion"], "kind": "AdmissionReview", "response": response})
 
     def _judged(self, obj: Object) -> Object:
         patch = []
-        for path, targets in _targets(obj):
+        for path, targets in _list_targets(obj):
             found: list[str] = []
             for i, target in enumerate(targets):
                 resolved = self._resolved(str(target))
@@ -85,7 +85,7 @@ def is_address(host: str) -> bool:
     return False
 
 
-def _targets(obj: Object) -> Iterator[tuple[str, list[Any]]]:
+def _list_targets(obj: Object) -> Iterator[tuple[str, list[Any]]]:
     """Where an object names targets, and which."""
     spec: Mapping[str, Any] = obj.get("spec") or {}
     parts = {"/spec": spec} if obj["kind"] != SCHEDULE else {}
@@ -102,4 +102,4 @@ def serve(targets: ExternalTargets, port: int, certificate: Path, key: Path) -> 
     """
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(certificate, key)
-    return server(targets.answer, port, name="cluster-names", any_host=True, tls=context)
+    return create_server(targets.answer, port, name="cluster-names", any_host=True, tls=context)

@@ -32,7 +32,7 @@ class Hurried:
 
     def heard(self, type_: str, kind: str, obj: Object) -> None:
         """Notes an event that is to go."""
-        if type_ == "PASSED" and kind == "Event" and _of_hurry(obj):
+        if type_ == "PASSED" and kind == "Event" and _is_hpa_conflict(obj):
             meta = obj["metadata"]
             self._found.put(Reference("Event", meta["name"], meta["namespace"]))
 
@@ -49,7 +49,7 @@ class Hurried:
                 _LOG.debug("%s stays: %s", event, error.message)
 
 
-def _of_hurry(event: Object) -> bool:
+def _is_hpa_conflict(event: Object) -> bool:
     """Whether an event tells of a conflict of the autoscalers' controller with itself."""
     about = event.get("involvedObject") or {}
     return about.get("kind") == KIND and event.get("reason") == _REASON and _CONFLICT in (event.get("message") or "")

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from scenario_kit.lab.server.settled import Reason
-from scenario_kit.lab.server.settled.settle_context import condition
+from scenario_kit.lab.server.settled.settle_context import find_condition
 from scenario_kit.lab.server.store import ObjectStore
 from scenario_kit.model import Object
 from scenario_kit.model.label_selector import Requirement, Selector, parse
@@ -64,9 +64,9 @@ class Looks:
             return
         key = (namespace, parse(selector))
         asked = (
-            _questions(hpa)
+            _count_requests(hpa)
             for hpa, workload in self._targets(namespace)
-            if requirements(workload["spec"].get("selector") or {}) == key[1]
+            if parse_requirements(workload["spec"].get("selector") or {}) == key[1]
         )
         questions = max(asked, default=1)
         deadline = time.monotonic() + _LONGEST_SECONDS
@@ -122,9 +122,9 @@ class Looks:
         with self._changed:
             turn = self._turn(namespace)
             for hpa, workload in targets:
-                own = self._keys.get((namespace, requirements(workload["spec"].get("selector") or {})))
+                own = self._keys.get((namespace, parse_requirements(workload["spec"].get("selector") or {})))
                 name, text = hpa["metadata"]["name"], ""
-                if not within(hpa, workload):
+                if not is_within(hpa, workload):
                     text = "its target has not as many replicas as its bounds allow"
                 elif asks(hpa) and (own is None or own.held != turn):
                     text = "its controller has not finished with the latest metrics"
@@ -155,18 +155,18 @@ class Looks:
 
 def asks(hpa: Object) -> bool:
     """Whether the controller asks for resource metrics at all, as far as it says itself."""
-    found = (condition(hpa, kind) for kind in ("AbleToScale", "ScalingActive"))
+    found = (find_condition(hpa, kind) for kind in ("AbleToScale", "ScalingActive"))
     reasons = {each["reason"] for each in found if each is not None and each["status"] != "True"}
-    return "deletionTimestamp" not in hpa["metadata"] and _questions(hpa) > 0 and not reasons & _DOES_NOT_ASK
+    return "deletionTimestamp" not in hpa["metadata"] and _count_requests(hpa) > 0 and not reasons & _DOES_NOT_ASK
 
 
-def within(hpa: Object, workload: Object) -> bool:
+def is_within(hpa: Object, workload: Object) -> bool:
     """Whether the replicas are between the autoscaler's bounds: elsewhere it corrects them without metrics."""
     spec, replicas = hpa["spec"], int(workload["spec"].get("replicas", 1))
     return int(spec.get("minReplicas", 1)) <= replicas <= int(spec["maxReplicas"])
 
 
-def requirements(selector: Object) -> Selector:
+def parse_requirements(selector: Object) -> Selector:
     """A label selector of a workload in the form in which the controller asks by it."""
     found = [Requirement(key, frozenset((value,)), True) for key, value in (selector.get("matchLabels") or {}).items()]
     for each in selector.get("matchExpressions") or ():
@@ -175,6 +175,6 @@ def requirements(selector: Object) -> Selector:
     return frozenset(found)
 
 
-def _questions(hpa: Object) -> int:
+def _count_requests(hpa: Object) -> int:
     """How many requests one look takes: one per metric."""
     return sum(metric["type"] in _RESOURCE_METRICS for metric in hpa["spec"].get("metrics") or ())

@@ -10,14 +10,14 @@ from collections.abc import Callable, Mapping
 from http.server import ThreadingHTTPServer
 from urllib.parse import parse_qs
 
-from scenario_kit.lab.http_server import Answer, Request, server, told
+from scenario_kit.lab.http_server import Answer, Request, answer_json, create_server
 from scenario_kit.lab.server.store import ObjectStore
 from scenario_kit.lab.telemetry.resource_metrics import (
     API_VERSION,
     Measured,
-    listed,
-    node_metrics,
-    pod_metrics,
+    build_list,
+    build_node_metrics,
+    build_pod_metrics,
     sum_by_node,
 )
 from scenario_kit.lab.worlds.registry import Worlds
@@ -69,24 +69,26 @@ class MetricsApi:
     def answer(self, request: Request) -> Answer:
         """Answer one request."""
         try:
-            return told(*self._answer(request))
+            return answer_json(*self._answer(request))
         except Exception as error:  # noqa: BLE001 - the caller is told, and others are answered
             _LOG.exception("%s %s failed", request.method, request.path)
-            return told(*_status(500, "InternalError", f"{type(error).__name__}: {error}"))
+            return answer_json(*_build_status(500, "InternalError", f"{type(error).__name__}: {error}"))
 
     def _answer(self, request: Request) -> _Told:
         if request.path in _FIXED:
             return 200, _FIXED[request.path]
         match = _PATH.fullmatch(request.path)
         if match is None:
-            return _status(404, "NotFound", "the server could not find the requested resource")
+            return _build_status(404, "NotFound", "the server could not find the requested resource")
         query = {key: values[-1] for key, values in parse_qs(request.query).items()}
         if request.method != "GET" or query.get("watch") in ("1", "true"):
-            return _status(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
+            return _build_status(
+                405, "MethodNotAllowed", "the server does not allow this method on the requested resource"
+            )
         try:
             labels, fields = (label_selector.parse(query.get(key, "")) for key in ("labelSelector", "fieldSelector"))
         except ValueError as error:
-            return _status(400, "BadRequest", str(error))
+            return _build_status(400, "BadRequest", str(error))
         plural, namespace, name = match["plural"], match["namespace"] or "", match["name"] or ""
         if plural == "nodes":
             found = self._nodes()
@@ -95,8 +97,8 @@ class MetricsApi:
             found = self._pods(namespace)
         if name:
             chosen = [each for each in found if each["metadata"]["name"] == name]
-            return (200, chosen[0]) if chosen else _missing(plural, namespace, name)
-        return 200, listed(_KINDS[plural], [each for each in found if _chosen(each, labels, fields)])
+            return (200, chosen[0]) if chosen else _report_missing(plural, namespace, name)
+        return 200, build_list(_KINDS[plural], [each for each in found if _is_chosen(each, labels, fields)])
 
     def _pods(self, namespace: str) -> list[Object]:
         found: list[Object] = []
@@ -104,7 +106,7 @@ class MetricsApi:
             measured = world.measured
             for home in world.spec.everywhere if measured else ():
                 if measured and (not namespace or namespace == home):
-                    found += pod_metrics(self._store.names(home, "Pod").values(), measured)
+                    found += build_pod_metrics(self._store.names(home, "Pod").values(), measured)
         return sorted(found, key=lambda each: (each["metadata"]["namespace"], each["metadata"]["name"]))
 
     def _nodes(self) -> list[Object]:
@@ -113,7 +115,7 @@ class MetricsApi:
         pods = [pod for namespace in self._store.namespaces() for pod in self._store.names(namespace, "Pod").values()]
         now = time.time() // TICK_SECONDS * TICK_SECONDS
         nodes = self._store.names("", "Node").values()
-        return node_metrics(nodes, sum_by_node(pods, usage), now, TICK_SECONDS)
+        return build_node_metrics(nodes, sum_by_node(pods, usage), now, TICK_SECONDS)
 
 
 def serve(api: MetricsApi, port: int, tls: ssl.SSLContext) -> ThreadingHTTPServer:
@@ -123,22 +125,22 @@ def serve(api: MetricsApi, port: int, tls: ssl.SSLContext) -> ThreadingHTTPServe
         OSError: the port is taken.
     """
 
-    return server(api.answer, port, name="metrics-server", any_host=True, tls=tls)
+    return create_server(api.answer, port, name="metrics-server", any_host=True, tls=tls)
 
 
-def _chosen(each: Object, labels: label_selector.Selector, fields: label_selector.Selector) -> bool:
+def _is_chosen(each: Object, labels: label_selector.Selector, fields: label_selector.Selector) -> bool:
     meta = each["metadata"]
     named = {f"metadata.{key}": meta[key] for key in ("name", "namespace") if key in meta}
     return label_selector.admits(labels, meta.get("labels") or {}) and label_selector.admits(fields, named)
 
 
-def _missing(plural: str, namespace: str, name: str) -> _Told:
+def _report_missing(plural: str, namespace: str, name: str) -> _Told:
     full = f"{namespace}/{name}" if namespace else name
     details = {"name": full, "group": _GROUP, "kind": plural}
-    return _status(404, "NotFound", f'{plural}.{_GROUP} "{full}" not found', details)
+    return _build_status(404, "NotFound", f'{plural}.{_GROUP} "{full}" not found', details)
 
 
-def _status(code: int, reason: str, message: str, details: Object | None = None) -> _Told:
+def _build_status(code: int, reason: str, message: str, details: Object | None = None) -> _Told:
     document: Object = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
     document |= {"message": message, "reason": reason, "code": code}
     return code, document | ({"details": details} if details else {})

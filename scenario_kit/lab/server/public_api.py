@@ -11,9 +11,9 @@ import re
 from typing import Final
 from urllib.parse import parse_qs
 
-from scenario_kit.lab.http_server import Answer, told
-from scenario_kit.lab.tracing import Asked, lines, refused, reply
-from scenario_kit.lab.tracing.query import Malformed, whole
+from scenario_kit.lab.http_server import Answer, answer_json
+from scenario_kit.lab.tracing import Asked, build_error_reply, reply, serialize_lines
+from scenario_kit.lab.tracing.query import Malformed, parse_whole
 from scenario_kit.lab.worlds.registry import Worlds
 from scenario_kit.lab.worlds.world import LabWorld
 
@@ -24,32 +24,32 @@ _LINES: Final = "application/x-ndjson"
 _SINCE: Final = 300
 
 
-def opened(worlds: Worlds, path: str, query: str) -> Answer | None:
+def answer_public(worlds: Worlds, path: str, query: str) -> Answer | None:
     """The answer to a GET of a path that needs no token; None for other paths."""
     place = _PLACE.fullmatch(path)
     if place is None:
         return None
     world = worlds.at_home(place["namespace"])
     if world is None:
-        return told(*refused(404, f"no world is at home in the namespace {place['namespace']}"))
+        return answer_json(*build_error_reply(404, f"no world is at home in the namespace {place['namespace']}"))
     try:
         if place["api"]:
-            return told(*reply(Asked(world.now, world.traces), place["api"].rstrip("/"), query))
+            return answer_json(*reply(Asked(world.now, world.traces), place["api"].rstrip("/"), query))
         return _export(world, query)
     except Malformed as error:
-        return told(*refused(400, str(error)))
+        return answer_json(*build_error_reply(400, str(error)))
     except Exception as error:  # noqa: BLE001 - the caller is told, and other worlds go on
         _LOG.exception("GET %s failed", path)
-        return told(*refused(500, f"{type(error).__name__}: the lab server's log has more"))
+        return answer_json(*build_error_reply(500, f"{type(error).__name__}: the lab server's log has more"))
 
 
 def _export(world: LabWorld, query: str) -> Answer:
     given = {key: values[0] for key, values in parse_qs(query).items()}
-    since = world.now - whole(given, "since", _SINCE)
+    since = world.now - parse_whole(given, "since", _SINCE)
     service, errors = given.get("service", ""), given.get("errors", "") == "true"
     chosen = (
         trace
         for trace in world.traces(since, world.now)
         if (not errors or trace.errors) and (not service or any(span.service == service for span in trace.spans))
     )
-    return Answer(200, "".join(line + "\n" for line in lines(chosen)).encode(), _LINES)
+    return Answer(200, "".join(line + "\n" for line in serialize_lines(chosen)).encode(), _LINES)

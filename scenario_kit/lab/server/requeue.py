@@ -19,9 +19,9 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from scenario_kit.errors import NotFound
-from scenario_kit.lab.server.settled.settle_context import Reason, claim_names
+from scenario_kit.lab.server.settled.settle_context import Reason, list_claim_names
 from scenario_kit.lab.server.settled.workloads import STALE_REFUSAL
-from scenario_kit.lab.server.store import revision
+from scenario_kit.lab.server.store import read_revision
 from scenario_kit.model import Object, Reference
 from scenario_kit.ports import Cluster
 
@@ -52,11 +52,11 @@ class Nudger:
                 self._refused.pop(obj["metadata"].get("uid", ""), None)
             elif kind == "ResourceQuota":
                 self._hard[_name(obj)] = {} if type_ == "DELETED" else (obj.get("spec") or {}).get("hard") or {}
-            elif type_ == "PASSED" and kind == "Event" and _refuses(obj):
+            elif type_ == "PASSED" and kind == "Event" and _is_refusal(obj):
                 if self._outdated(obj):
                     return
                 uid = (obj.get("involvedObject") or {}).get("uid", "")
-                self._refused[uid] = max(revision(obj), self._refused.get(uid, 0))
+                self._refused[uid] = max(read_revision(obj), self._refused.get(uid, 0))
 
     def _outdated(self, event: Object) -> bool:
         """Whether a quota refused by limits that it no longer has; only counts are compared, they have one spelling."""
@@ -81,7 +81,7 @@ class Nudger:
                 self._touch(Reference(reason.kind, reason.name, namespace, "batch" if reason.kind == "Job" else "apps"))
             elif (reason.code, reason.kind) == ("Due", "Pod"):
                 pod = self._cluster.get(Reference("Pod", reason.name, namespace))
-                for name in claim_names(pod) if pod else ():
+                for name in list_claim_names(pod) if pod else ():
                     self._touch(Reference("PersistentVolumeClaim", name, namespace))
 
     def _touch(self, ref: Reference) -> None:
@@ -96,7 +96,7 @@ class Nudger:
             pass  # it went away, which settles the matter
 
 
-def _refuses(event: Object) -> bool:
+def _is_refusal(event: Object) -> bool:
     """Whether an event says that a pod was refused, or that an experiment has no targets.
 
     The second is how Chaos Mesh words it (controllers/common/records, controllers/utils/recorder).

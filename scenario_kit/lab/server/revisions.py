@@ -83,7 +83,7 @@ class Revisions:
         self._url = f"{etcd_url}/v3/watch"
         self._store = store
         self._stop = stop
-        self._client = loopback.client(timeout=httpx.Timeout(5.0, read=None))
+        self._client = loopback.create_client(timeout=httpx.Timeout(5.0, read=None))
 
     def follow(self, key: str) -> None:
         """Watch one of ``WATCHED`` until ``stop`` is set. A thread's main function."""

@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from scenario_kit.lab.server.barrier import Barrier
 from scenario_kit.lab.server.requeue import AFTER_SECONDS, Nudger
-from scenario_kit.lab.server.settled import Due, Facts, Reason, chaos, pending_scheduling, unsettled
+from scenario_kit.lab.server.settled import Due, Facts, Reason, chaos, list_unsettled, pending_scheduling
 from scenario_kit.lab.server.store import NamespaceVersion, ObjectStore
 from scenario_kit.lab.server.watched_kinds import CLUSTER_REFUSERS
 from scenario_kit.model.base import Object
@@ -71,7 +71,7 @@ class Settler:
             return ()
         while True:
             version = self._store.version(namespace)
-            reasons: Sequence[Reason] = unsettled(self.facts(namespace, overdue))
+            reasons: Sequence[Reason] = list_unsettled(self.facts(namespace, overdue))
             if not reasons:
                 self._barrier.pass_(namespace)
                 if run_nodes() == 0 and self._store.version(namespace) == version:
@@ -111,7 +111,7 @@ class Settler:
         """What is due in a namespace, and has not been for too long."""
         nodes, volumes = self._store.names("", "Node"), self._store.names("", "PersistentVolume")
         cluster = pending_scheduling.ClusterCapacity(nodes, volumes, lambda: self._store.everywhere("Pod"))
-        found = list(pending_scheduling.due(kinds, cluster))
+        found = list(pending_scheduling.list_due(kinds, cluster))
         now = time.monotonic()
         with self._lock:
             before = self._due.get(namespace, {})

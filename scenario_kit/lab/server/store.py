@@ -54,13 +54,17 @@ class ObjectStore:
 
     def put(self, kind: str, obj: Object) -> None:
         """An object is there, or has changed. An older version than the one held is ignored."""
-        obj = _lean(obj)
+        obj = _strip_object(obj)
         meta = obj["metadata"]
         namespace, name = meta.get("namespace", ""), meta["name"]
         with self._changed:
             held = self._namespaces.get(namespace, {}).get(kind, _NONE)
             before = held.get(name)
-            if before is not None and before["metadata"]["uid"] == meta["uid"] and revision(before) >= revision(obj):
+            if (
+                before is not None
+                and before["metadata"]["uid"] == meta["uid"]
+                and read_revision(before) >= read_revision(obj)
+            ):
                 self._saw(obj)
                 return
             self._delivering += 1
@@ -86,7 +90,7 @@ class ObjectStore:
                 return
             self._delivering += 1
             if kind in _REFUSERS:
-                self._removed[namespace] = max(revision(obj), self._removed.get(namespace, 0))
+                self._removed[namespace] = max(read_revision(obj), self._removed.get(namespace, 0))
             self._replace(namespace, kind, name, {n: o for n, o in held.items() if n != name})
         self._tell("DELETED", kind, obj)
         self._delivered(obj)
@@ -122,7 +126,7 @@ class ObjectStore:
         with self._changed:
             scopes = [namespace] if namespace else list(self._namespaces)
             return {
-                (scope, name): revision(obj)
+                (scope, name): read_revision(obj)
                 for scope in scopes
                 for name, obj in self._namespaces.get(scope, {}).get(kind, _NONE).items()
             }
@@ -205,7 +209,7 @@ class ObjectStore:
             self._changed.notify_all()
 
     def _saw(self, obj: Object) -> None:
-        self._seen.add(revision(obj))
+        self._seen.add(read_revision(obj))
         if len(self._seen) > _REVISIONS:
             newest = max(self._seen)
             self._seen = {number for number in self._seen if number > newest - _REVISIONS // 2}
@@ -219,7 +223,7 @@ class ObjectStore:
         self._total += 1
         if kind in EXPERIMENT_KINDS:
             self._chaos += 1
-        if kind in _PLACES or (kind == "Node" and _room(before.get(name)) != _room(names.get(name))):
+        if kind in _PLACES or (kind == "Node" and _extract_room(before.get(name)) != _extract_room(names.get(name))):
             self._places += 1
         for counted in (namespace, name) if kind == "Namespace" else (namespace,):
             self._versions[counted] = self._versions.get(counted, 0) + 1
@@ -231,19 +235,19 @@ class ObjectStore:
             listener(type_, kind, obj)
 
 
-def _room(node: Object | None) -> object:
+def _extract_room(node: Object | None) -> object:
     """What the scheduler looks at: heartbeats are not among it."""
     if node is None:
         return None
     return node.get("spec"), node["metadata"].get("labels"), (node.get("status") or {}).get("allocatable")
 
 
-def revision(obj: Object) -> int:
+def read_revision(obj: Object) -> int:
     """The revision of the cluster's store that wrote this version of an object: one sequence for all kinds."""
     return int(obj["metadata"]["resourceVersion"])
 
 
-def _lean(obj: Object) -> Object:
+def _strip_object(obj: Object) -> Object:
     meta = obj["metadata"]
     if "managedFields" not in meta:
         return obj

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from scenario_kit.lab.telemetry.series import Sample, block, label_set, series_id
+from scenario_kit.lab.telemetry.series import Sample, block, label_set, make_series_id
 from scenario_kit.model import Object
 from scenario_kit.model.process import NetworkUsage, SeriesId, Usage
-from scenario_kit.model.quantity import number
+from scenario_kit.model.quantity import parse_quantity
 
 #: Length of an enforcement period of the CPU quota: the kubelet's default, 100 ms.
 PERIODS_PER_SECOND = 10
@@ -74,49 +74,51 @@ class ContainerMetrics:
         for version in pods:
             uid = version["metadata"]["uid"]
             before = self._pods.get(uid)
-            pod = known[uid] = before if before is not None and before.version is version else _pod(version)
+            pod = known[uid] = before if before is not None and before.version is version else _summarise_pod(version)
             increments: list[Sample] = []
             for container in pod.containers:
                 used = usage.get((uid, container.name))
                 if used is not None:
                     result.update(dict.fromkeys(container.memory, float(used.memory_bytes)))
                     result.update(container.fixed)
-                    increments += _cpu(container, used, dt)
+                    increments += _sample_cpu(container, used, dt)
             moved = (traffic or {}).get(uid)
             if moved is not None:
-                increments += zip(pod.network, _network(moved, dt), strict=False)
+                increments += zip(pod.network, _count_network(moved, dt), strict=False)
             for series, more in increments:
                 counters[series] = self._counters.get(series, 0.0) + more
         self._counters, self._pods = counters, known
         return result | counters
 
 
-def _pod(pod: Object) -> _PodSeries:
-    own = _pod_labels(pod)
+def _summarise_pod(pod: Object) -> _PodSeries:
+    own = _build_pod_labels(pod)
     interface = label_set({**own, "interface": "eth0"})
     # One interface for the pod, as long as it has one of its own.
     names = () if block(pod, "spec").get("hostNetwork") else _NETWORK
     return _PodSeries(
         pod,
-        tuple(_container(pod, container, container_id, own) for container, container_id in _running(pod)),
+        tuple(
+            _summarise_container(pod, container, container_id, own) for container, container_id in _list_running(pod)
+        ),
         tuple((name, interface) for name in names),
     )
 
 
-def _pod_labels(pod: Object) -> dict[str, str]:
+def _build_pod_labels(pod: Object) -> dict[str, str]:
     meta = pod["metadata"]
     node = block(pod, "spec").get("nodeName", "")
     return {"namespace": meta["namespace"], "pod": meta["name"], "node": node, "instance": node}
 
 
-def _running(pod: Object) -> Iterator[tuple[Object, str]]:
+def _list_running(pod: Object) -> Iterator[tuple[Object, str]]:
     specs = {container["name"]: container for container in block(pod, "spec").get("containers") or []}
     for status in block(pod, "status").get("containerStatuses") or []:
         if "running" in (status.get("state") or {}) and status["name"] in specs:
             yield specs[status["name"]], status.get("containerID", "").rpartition("://")[2]
 
 
-def _container(pod: Object, container: Object, container_id: str, own: Mapping[str, str]) -> _Container:
+def _summarise_container(pod: Object, container: Object, container_id: str, own: Mapping[str, str]) -> _Container:
     labels = {
         **own,
         "container": container["name"],
@@ -130,34 +132,34 @@ def _container(pod: Object, container: Object, container_id: str, own: Mapping[s
     return _Container(
         container["name"],
         tuple((name, series) for name in _MEMORY),
-        {(name, series): float(value) for name, value in _fixed(container).items()},
-        series_id("container_cpu_usage_seconds_total", {**labels, "cpu": "total"}),
+        {(name, series): float(value) for name, value in _read_fixed(container).items()},
+        make_series_id("container_cpu_usage_seconds_total", {**labels, "cpu": "total"}),
         tuple((name, series) for name in periods),
     )
 
 
-def _fixed(container: Object) -> dict[str, float]:
+def _read_fixed(container: Object) -> dict[str, float]:
     limits, requests = (block(container, "resources").get(what) or {} for what in ("limits", "requests"))
-    cores = number(limits.get("cpu", 0))
+    cores = parse_quantity(limits.get("cpu", 0))
     values = {
         "container_memory_cache": 0.0,
         "container_memory_swap": 0.0,
-        "container_spec_memory_limit_bytes": number(limits.get("memory", 0)),
+        "container_spec_memory_limit_bytes": parse_quantity(limits.get("memory", 0)),
         "container_spec_cpu_period": _PERIOD_MICROSECONDS,
-        "container_spec_cpu_shares": max(2.0, number(requests.get("cpu", limits.get("cpu", 0))) * 1024),
+        "container_spec_cpu_shares": max(2.0, parse_quantity(requests.get("cpu", limits.get("cpu", 0))) * 1024),
     }
     if cores:
         values["container_spec_cpu_quota"] = cores * _PERIOD_MICROSECONDS
     return values
 
 
-def _cpu(container: _Container, used: Usage, dt: float) -> Iterator[Sample]:
+def _sample_cpu(container: _Container, used: Usage, dt: float) -> Iterator[Sample]:
     yield container.cpu, used.cpu_cores * dt
     periods = dt * PERIODS_PER_SECOND
     yield from zip(container.periods, (periods, periods * used.throttled_ratio), strict=False)
 
 
-def _network(moved: NetworkUsage, dt: float) -> tuple[float, ...]:
+def _count_network(moved: NetworkUsage, dt: float) -> tuple[float, ...]:
     """In the order of ``_NETWORK``; every second packet is acknowledged (RFC 1122)."""
     came, went = moved.received / _SEGMENT_BYTES, moved.sent / _SEGMENT_BYTES
     return moved.received * dt, moved.sent * dt, (came + went / 2) * dt, (went + came / 2) * dt

@@ -15,27 +15,27 @@ _HISTOGRAM_PART = re.compile(r"_(bucket|sum|count)$")
 _GAUGES = ("kube_", "container_", "kafka_", "redis_", "postgresql_", "memcached_", "mongodb_")
 
 
-def exposition(samples: Mapping[SeriesId, float]) -> str:
+def format_exposition(samples: Mapping[SeriesId, float]) -> str:
     """The text of all samples, grouped by metric, in the order of their names; a TYPE line where the type is known."""
     names = {name for name, _ in samples}
     groups: dict[str, list[SeriesId]] = {}
     for series in samples:
-        groups.setdefault(family(series[0], names), []).append(series)
+        groups.setdefault(find_family(series[0], names), []).append(series)
     lines: list[str] = []
     for base in sorted(groups):
-        if kind := metric_type(base, names):
+        if kind := infer_metric_type(base, names):
             lines.append(f"# TYPE {base} {kind}")
-        lines += [f"{_series(id_)} {_value(samples[id_])}" for id_ in sorted(groups[base], key=_order)]
+        lines += [f"{_format_series(id_)} {_format_value(samples[id_])}" for id_ in sorted(groups[base], key=_order)]
     return "\n".join(lines) + "\n" if lines else ""
 
 
-def family(name: str, names: Iterable[str]) -> str:
+def find_family(name: str, names: Iterable[str]) -> str:
     """The metric that a series belongs to: parts of a histogram share the name without their suffix."""
     base = _HISTOGRAM_PART.sub("", name)
     return base if base != name and f"{base}_bucket" in names else name
 
 
-def metric_type(name: str, names: Iterable[str] = ()) -> str | None:
+def infer_metric_type(name: str, names: Iterable[str] = ()) -> str | None:
     """The type of a metric, told from its name; None where the name does not tell."""
     if f"{name}_bucket" in names:
         return "histogram"
@@ -51,13 +51,13 @@ def _order(series: SeriesId) -> tuple[str, tuple[tuple[str, str], ...], float]:
     return name, tuple(pair for pair in labels if pair[0] != "le"), bound
 
 
-def _series(series: SeriesId) -> str:
+def _format_series(series: SeriesId) -> str:
     name, labels = series
     inside = ",".join(f'{key}="{value.translate(_ESCAPES)}"' for key, value in labels)
     return f"{name}{{{inside}}}" if inside else name
 
 
-def _value(value: float) -> str:
+def _format_value(value: float) -> str:
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scenario_kit.lab.telemetry.kube_pods import label_of, unit_of
+from scenario_kit.lab.telemetry.kube_pods import find_unit, label_of
 from scenario_kit.lab.telemetry.series import Family, Sample, block, flag
 from scenario_kit.model import Object
-from scenario_kit.model.quantity import number
+from scenario_kit.model.quantity import parse_quantity
 
 #: What a label of a Node that names its role begins with.
 _ROLE = "node-role.kubernetes.io/"
 
 
-def service(obj: Object) -> Iterator[Sample]:
+def sample_service(obj: Object) -> Iterator[Sample]:
     """All series of one Service."""
     meta, spec = obj["metadata"], block(obj, "spec")
     labels = {"namespace": meta["namespace"], "service": meta["name"], "uid": meta.get("uid", "")}
@@ -29,7 +29,7 @@ def service(obj: Object) -> Iterator[Sample]:
     yield family.sample("spec_type", 1, type=spec.get("type", "ClusterIP"))
 
 
-def endpoint_slice(obj: Object) -> Iterator[Sample]:
+def sample_endpoint_slice(obj: Object) -> Iterator[Sample]:
     """All series of one EndpointSlice."""
     meta = obj["metadata"]
     family = Family("kube_endpointslice", {"namespace": meta["namespace"], "endpointslice": meta["name"]})
@@ -59,16 +59,16 @@ def endpoint_slice(obj: Object) -> Iterator[Sample]:
             )
 
 
-def resource_quota(obj: Object) -> Iterator[Sample]:
+def sample_resource_quota(obj: Object) -> Iterator[Sample]:
     """All series of one ResourceQuota."""
     meta, status = obj["metadata"], block(obj, "status")
     family = Family("kube", {"namespace": meta["namespace"], "resourcequota": meta["name"]})
     for kind in ("hard", "used"):
         for resource, amount in (status.get(kind) or {}).items():
-            yield family.sample("resourcequota", number(amount), resource=resource, type=kind)
+            yield family.sample("resourcequota", parse_quantity(amount), resource=resource, type=kind)
 
 
-def claim(obj: Object) -> Iterator[Sample]:
+def sample_claim(obj: Object) -> Iterator[Sample]:
     """All series of one PersistentVolumeClaim."""
     meta, spec, status = obj["metadata"], block(obj, "spec"), block(obj, "status")
     labels = {"namespace": meta["namespace"], "persistentvolumeclaim": meta["name"]}
@@ -82,13 +82,13 @@ def claim(obj: Object) -> Iterator[Sample]:
     )
     requests = (spec.get("resources") or {}).get("requests") or {}
     if "storage" in requests:
-        yield family.sample("resource_requests_storage_bytes", number(requests["storage"]))
+        yield family.sample("resource_requests_storage_bytes", parse_quantity(requests["storage"]))
     for mode in spec.get("accessModes") or []:
         yield family.sample("access_mode", 1, access_mode=mode)
     yield from family.choice("status_phase", status.get("phase", ""), ("Lost", "Bound", "Pending"), "phase")
 
 
-def namespace(obj: Object) -> Iterator[Sample]:
+def sample_namespace(obj: Object) -> Iterator[Sample]:
     """All series of one Namespace."""
     status = block(obj, "status")
     family = Family("kube_namespace", {"namespace": obj["metadata"]["name"]})
@@ -97,7 +97,7 @@ def namespace(obj: Object) -> Iterator[Sample]:
         yield from family.condition("status_condition", condition["status"], "status", condition=condition["type"])
 
 
-def node(obj: Object) -> Iterator[Sample]:
+def sample_node(obj: Object) -> Iterator[Sample]:
     """All series of one Node; they belong to the cluster and carry no namespace."""
     meta, spec, status = obj["metadata"], block(obj, "spec"), block(obj, "status")
     family, info = Family("kube_node", {"node": meta["name"]}), status.get("nodeInfo") or {}
@@ -126,5 +126,5 @@ def node(obj: Object) -> Iterator[Sample]:
         yield from family.condition("status_condition", condition["status"], "status", condition=condition["type"])
     for what in ("capacity", "allocatable"):
         for resource, amount in (status.get(what) or {}).items():
-            labels = {"resource": label_of(resource), "unit": unit_of(resource)}
-            yield family.sample(f"status_{what}", number(amount), **labels)
+            labels = {"resource": label_of(resource), "unit": find_unit(resource)}
+            yield family.sample(f"status_{what}", parse_quantity(amount), **labels)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scenario_kit.lab.telemetry.series import Family, Sample, block, flag, owners
+from scenario_kit.lab.telemetry.series import Family, Sample, block, flag, list_owners
 from scenario_kit.model import Object
-from scenario_kit.model.quantity import number
+from scenario_kit.model.quantity import parse_quantity
 
 PHASES = ("Pending", "Succeeded", "Failed", "Unknown", "Running")
 
@@ -20,11 +20,11 @@ STATUS_REASONS = (
 UNITS = {"cpu": "core", "memory": "byte", "storage": "byte", "ephemeral-storage": "byte"}
 
 
-def pod(obj: Object) -> Iterator[Sample]:
+def sample_pod(obj: Object) -> Iterator[Sample]:
     """All series of one pod."""
     meta, spec, status = obj["metadata"], block(obj, "spec"), block(obj, "status")
     family = Family("kube_pod", {"namespace": meta["namespace"], "pod": meta["name"], "uid": meta.get("uid", "")})
-    controller = next((o for o in owners(obj) if o.get("owner_is_controller") == "true"), {})
+    controller = next((o for o in list_owners(obj) if o.get("owner_is_controller") == "true"), {})
     yield family.sample(
         "info",
         1,
@@ -36,7 +36,7 @@ def pod(obj: Object) -> Iterator[Sample]:
         priority_class=spec.get("priorityClassName", ""),
         host_network=flag(spec.get("hostNetwork")),
     )
-    for owner in owners(obj):
+    for owner in list_owners(obj):
         yield family.sample("owner", 1, **owner)
     yield from family.choice("status_phase", status.get("phase", ""), PHASES, "phase")
     for condition in status.get("conditions") or []:
@@ -46,13 +46,15 @@ def pod(obj: Object) -> Iterator[Sample]:
             yield from family.condition("status_scheduled", condition["status"], "condition")
             if condition["status"] == "False":
                 yield family.sample("status_unschedulable", 1)
-    for reason in _reasons(status):
+    for reason in _list_reasons(status):
         yield family.sample("status_reason", 1, reason=reason)
-    yield from _containers(family, "container", spec.get("containers"), status.get("containerStatuses"))
-    yield from _containers(family, "init_container", spec.get("initContainers"), status.get("initContainerStatuses"))
+    yield from _sample_containers(family, "container", spec.get("containers"), status.get("containerStatuses"))
+    yield from _sample_containers(
+        family, "init_container", spec.get("initContainers"), status.get("initContainerStatuses")
+    )
     for kind, containers in (("container", spec.get("containers")), ("init_container", spec.get("initContainers"))):
         for container in containers or []:
-            yield from _resources(family, kind, container, spec.get("nodeName", ""))
+            yield from _sample_resources(family, kind, container, spec.get("nodeName", ""))
     for volume in spec.get("volumes") or []:
         if claim := volume.get("persistentVolumeClaim"):
             labels = {"volume": volume["name"], "persistentvolumeclaim": claim["claimName"], "ephemeral": "false"}
@@ -61,7 +63,7 @@ def pod(obj: Object) -> Iterator[Sample]:
             yield family.sample("spec_volumes_persistentvolumeclaims_readonly", read_only, **labels)
 
 
-def _containers(
+def _sample_containers(
     family: Family, kind: str, specs: list[Object] | None, statuses: list[Object] | None
 ) -> Iterator[Sample]:
     known = {container["name"]: container for container in specs or []}
@@ -95,21 +97,21 @@ def _containers(
             yield family.sample(f"{kind}_status_last_terminated_exitcode", last.get("exitCode"), container=name)
 
 
-def _resources(family: Family, kind: str, container: Object, node: str) -> Iterator[Sample]:
+def _sample_resources(family: Family, kind: str, container: Object, node: str) -> Iterator[Sample]:
     resources = container.get("resources") or {}
     for what in ("requests", "limits"):
         for resource, amount in (resources.get(what) or {}).items():
             yield family.sample(
                 f"{kind}_resource_{what}",
-                number(amount),
+                parse_quantity(amount),
                 container=container["name"],
                 node=node,
                 resource=label_of(resource),
-                unit=unit_of(resource),
+                unit=find_unit(resource),
             )
 
 
-def unit_of(resource: str) -> str:
+def find_unit(resource: str) -> str:
     """The unit in which a resource is counted."""
     return "byte" if resource.startswith("hugepages-") else UNITS.get(resource, "integer")
 
@@ -119,7 +121,7 @@ def label_of(resource: str) -> str:
     return "".join(c if c.isalnum() or c == "_" else "_" for c in resource)
 
 
-def _reasons(status: Object) -> Iterator[str]:
+def _list_reasons(status: Object) -> Iterator[str]:
     said = {status.get("reason", "")} - {""}
     said |= {condition.get("reason", "") for condition in status.get("conditions") or []} & set(STATUS_REASONS)
     for container in status.get("containerStatuses") or []:

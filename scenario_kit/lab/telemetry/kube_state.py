@@ -15,19 +15,19 @@ from scenario_kit.model.process import SeriesId
 
 #: Who makes the series of an object, by kind. Objects of other kinds have none.
 PRODUCERS: Mapping[str, Callable[[Object], Iterable[Sample]]] = {
-    "DaemonSet": kube_workloads.daemon_set,
-    "Deployment": kube_workloads.deployment,
-    "EndpointSlice": kube_cluster.endpoint_slice,
-    "HorizontalPodAutoscaler": kube_workloads.autoscaler,
-    "Job": kube_workloads.job,
-    "Namespace": kube_cluster.namespace,
-    "Node": kube_cluster.node,
-    "PersistentVolumeClaim": kube_cluster.claim,
-    "Pod": kube_pods.pod,
-    "ReplicaSet": kube_workloads.replica_set,
-    "ResourceQuota": kube_cluster.resource_quota,
-    "Service": kube_cluster.service,
-    "StatefulSet": kube_workloads.stateful_set,
+    "DaemonSet": kube_workloads.sample_daemon_set,
+    "Deployment": kube_workloads.sample_deployment,
+    "EndpointSlice": kube_cluster.sample_endpoint_slice,
+    "HorizontalPodAutoscaler": kube_workloads.sample_autoscaler,
+    "Job": kube_workloads.sample_job,
+    "Namespace": kube_cluster.sample_namespace,
+    "Node": kube_cluster.sample_node,
+    "PersistentVolumeClaim": kube_cluster.sample_claim,
+    "Pod": kube_pods.sample_pod,
+    "ReplicaSet": kube_workloads.sample_replica_set,
+    "ResourceQuota": kube_cluster.sample_resource_quota,
+    "Service": kube_cluster.sample_service,
+    "StatefulSet": kube_workloads.sample_stateful_set,
 }
 
 #: What identifies one state of one object: UID and resource version.
@@ -60,6 +60,6 @@ class KubeState:
         return result
 
 
-def kube_state(objects: Mapping[str, Mapping[str, Object]]) -> dict[SeriesId, float]:
+def collect_kube_state(objects: Mapping[str, Mapping[str, Object]]) -> dict[SeriesId, float]:
     """The complete set of series of ``objects[kind][name]``."""
     return KubeState().collect(objects)

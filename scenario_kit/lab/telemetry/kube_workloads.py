@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scenario_kit.lab.telemetry.series import Family, Sample, block, owners
+from scenario_kit.lab.telemetry.series import Family, Sample, block, list_owners
 from scenario_kit.model import Object
-from scenario_kit.model.quantity import number
+from scenario_kit.model.quantity import parse_quantity
 
 #: Reasons of a Deployment's conditions that become a label; any other is "unknown".
 DEPLOYMENT_REASONS = frozenset({
@@ -40,10 +40,10 @@ _DAEMON_SET = {
 }  # fmt: skip
 
 
-def deployment(obj: Object) -> Iterator[Sample]:
+def sample_deployment(obj: Object) -> Iterator[Sample]:
     """All series of one Deployment."""
-    family, spec, status = _parts(obj, "deployment")
-    yield from _numbers(family, obj, _DEPLOYMENT)
+    family, spec, status = _split_object(obj, "deployment")
+    yield from _sample_numbers(family, obj, _DEPLOYMENT)
     yield family.sample("spec_replicas", spec.get("replicas", 1))
     yield family.sample("spec_paused", bool(spec.get("paused")))
     for condition in status.get("conditions") or []:
@@ -52,35 +52,35 @@ def deployment(obj: Object) -> Iterator[Sample]:
         yield from family.condition("status_condition", condition["status"], "status", **labels)
 
 
-def replica_set(obj: Object) -> Iterator[Sample]:
+def sample_replica_set(obj: Object) -> Iterator[Sample]:
     """All series of one ReplicaSet."""
-    family, spec, _ = _parts(obj, "replicaset")
-    yield from _numbers(family, obj, _REPLICA_SET)
+    family, spec, _ = _split_object(obj, "replicaset")
+    yield from _sample_numbers(family, obj, _REPLICA_SET)
     yield family.sample("spec_replicas", spec.get("replicas", 1))
-    for owner in owners(obj):
+    for owner in list_owners(obj):
         yield family.sample("owner", 1, **owner)
 
 
-def stateful_set(obj: Object) -> Iterator[Sample]:
+def sample_stateful_set(obj: Object) -> Iterator[Sample]:
     """All series of one StatefulSet."""
-    family, spec, status = _parts(obj, "statefulset")
-    yield from _numbers(family, obj, _STATEFUL_SET)
+    family, spec, status = _split_object(obj, "statefulset")
+    yield from _sample_numbers(family, obj, _STATEFUL_SET)
     yield family.sample("replicas", spec.get("replicas", 1))
     for which in ("current", "update"):
         yield family.sample(f"status_{which}_revision", 1, revision=status.get(f"{which}Revision", ""))
 
 
-def daemon_set(obj: Object) -> Iterator[Sample]:
+def sample_daemon_set(obj: Object) -> Iterator[Sample]:
     """All series of one DaemonSet."""
-    family, _, _ = _parts(obj, "daemonset")
-    yield from _numbers(family, obj, _DAEMON_SET)
+    family, _, _ = _split_object(obj, "daemonset")
+    yield from _sample_numbers(family, obj, _DAEMON_SET)
 
 
-def job(obj: Object) -> Iterator[Sample]:
+def sample_job(obj: Object) -> Iterator[Sample]:
     """All series of one Job."""
-    family, spec, status = _parts(obj, "job", label="job_name")
+    family, spec, status = _split_object(obj, "job", label="job_name")
     yield family.sample("info", 1)
-    for owner in owners(obj):
+    for owner in list_owners(obj):
         yield family.sample("owner", 1, **owner)
     for metric in ("parallelism", "completions"):
         if metric in spec:
@@ -93,12 +93,12 @@ def job(obj: Object) -> Iterator[Sample]:
     for kind, metric in (("Complete", "complete"), ("Failed", "failed")):
         if kind in conditions:
             yield from family.condition(metric, conditions[kind]["status"], "condition")
-    yield from _job_failures(family, status.get("failed") or 0, conditions.get("Failed"))
+    yield from _sample_job_failures(family, status.get("failed") or 0, conditions.get("Failed"))
 
 
-def autoscaler(obj: Object) -> Iterator[Sample]:
+def sample_autoscaler(obj: Object) -> Iterator[Sample]:
     """All series of one HorizontalPodAutoscaler (``autoscaling/v2``)."""
-    family, spec, status = _parts(obj, "horizontalpodautoscaler")
+    family, spec, status = _split_object(obj, "horizontalpodautoscaler")
     target = spec.get("scaleTargetRef") or {}
     labels = {"api_version": target.get("apiVersion"), "kind": target.get("kind"), "name": target.get("name")}
     yield family.sample("info", 1, **{f"scaletargetref_{key}": value or "" for key, value in labels.items()})
@@ -109,11 +109,11 @@ def autoscaler(obj: Object) -> Iterator[Sample]:
     yield family.sample("status_desired_replicas", status.get("desiredReplicas"))
     for condition in status.get("conditions") or []:
         yield from family.condition("status_condition", condition["status"], "status", condition=condition["type"])
-    yield from _targets(family, "spec_target_metric", spec.get("metrics"), "target")
-    yield from _targets(family, "status_target_metric", status.get("currentMetrics"), "current")
+    yield from _sample_targets(family, "spec_target_metric", spec.get("metrics"), "target")
+    yield from _sample_targets(family, "status_target_metric", status.get("currentMetrics"), "current")
 
 
-def _targets(family: Family, name: str, metrics: list[Object] | None, part: str) -> Iterator[Sample]:
+def _sample_targets(family: Family, name: str, metrics: list[Object] | None, part: str) -> Iterator[Sample]:
     for metric in metrics or []:
         kind = metric.get("type", "")
         source = metric.get(kind[:1].lower() + kind[1:]) or {}
@@ -124,10 +124,10 @@ def _targets(family: Family, name: str, metrics: list[Object] | None, part: str)
         value = source.get(part) or {}
         for field, target in (("value", "value"), ("averageValue", "average"), ("averageUtilization", "utilization")):
             if value.get(field) is not None:
-                yield family.sample(name, number(value[field]), metric_target_type=target, **labels)
+                yield family.sample(name, parse_quantity(value[field]), metric_target_type=target, **labels)
 
 
-def _job_failures(family: Family, failed: int, condition: Object | None) -> Iterator[Sample]:
+def _sample_job_failures(family: Family, failed: int, condition: Object | None) -> Iterator[Sample]:
     if not failed:
         yield family.sample("status_failed", 0)
         return
@@ -139,13 +139,13 @@ def _job_failures(family: Family, failed: int, condition: Object | None) -> Iter
         yield family.sample("status_failed", failed)
 
 
-def _parts(obj: Object, kind: str, label: str = "") -> tuple[Family, Object, Object]:
+def _split_object(obj: Object, kind: str, label: str = "") -> tuple[Family, Object, Object]:
     meta = obj["metadata"]
     labels = {"namespace": meta["namespace"], label or kind: meta["name"]}
     return Family(f"kube_{kind}", labels), block(obj, "spec"), block(obj, "status")
 
 
-def _numbers(family: Family, obj: Object, fields: dict[str, str]) -> Iterator[Sample]:
+def _sample_numbers(family: Family, obj: Object, fields: dict[str, str]) -> Iterator[Sample]:
     status = block(obj, "status")
     for metric, field in fields.items():
         yield family.sample(f"status_{metric}", status.get(field))

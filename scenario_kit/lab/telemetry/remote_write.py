@@ -42,7 +42,7 @@ class SeriesWriter:
 
     def __init__(self, prometheus_url: str, *, client: httpx.Client | None = None) -> None:
         self._url = f"{prometheus_url.rstrip('/')}/api/v1/write"
-        self._client = client or loopback.client(timeout=60.0)
+        self._client = client or loopback.create_client(timeout=60.0)
         self._alive: Sequence[SeriesId] = ()
         self._before: dict[float, Sequence[SeriesId]] = {}
         self._last: float | None = None
@@ -87,15 +87,15 @@ class SeriesWriter:
             steps.append((at, keys, samples))
             alive = keys
         pending = dict(markers)
-        runs = [list(run) for _, run in groupby(steps, key=lambda step: (id(step[1]), len(_timestamp(step[0]))))]
+        runs = [list(run) for _, run in groupby(steps, key=lambda step: (id(step[1]), len(_encode_timestamp(step[0]))))]
         if len(runs) == 1 and not any(pending.values()):
-            self._send(zip(self._encoded(alive), _samples(steps), strict=True))
+            self._send(zip(self._encoded(alive), _encode_samples(steps), strict=True))
         else:
             for ticks in runs:
                 for series in pending.get(ticks[0][0], ()):
                     chunks.setdefault(series, []).append(_sample(STALE, ticks[0][0]))
                 if ticks[0][1]:
-                    for series, encoded in zip(ticks[0][1], _samples(ticks), strict=True):
+                    for series, encoded in zip(ticks[0][1], _encode_samples(ticks), strict=True):
                         chunks.setdefault(series, []).append(encoded)
             self._send(zip(self._encoded(list(chunks)), map(b"".join, chunks.values()), strict=True))
         self._alive, self._before, self._last = alive, before, batch[-1][0]
@@ -134,7 +134,7 @@ class SeriesWriter:
         size = 0
         for labels, samples in chunks:
             length = len(labels) + len(samples)
-            parts += (_head(length), labels, samples)
+            parts += (_encode_head(length), labels, samples)
             size += length
             if size >= REQUEST_BYTES:
                 self._post(b"".join(parts))
@@ -163,7 +163,7 @@ def encode_labels(series: SeriesId) -> bytes:
     return b"".join(_label(key, value) for key, value in sorted([("__name__", name), *labels]))
 
 
-def varint(value: int) -> bytes:
+def encode_varint(value: int) -> bytes:
     """A number in protobuf's variable-length encoding."""
     out = bytearray()
     while value > 0x7F:
@@ -174,31 +174,31 @@ def varint(value: int) -> bytes:
 
 
 @lru_cache(maxsize=4096)
-def _head(length: int) -> bytes:
+def _encode_head(length: int) -> bytes:
     """What a ``TimeSeries`` message of that length begins with."""
-    return b"\x0a" + varint(length)
+    return b"\x0a" + encode_varint(length)
 
 
 def _label(key: str, value: str) -> bytes:
-    body = _field(b"\x0a", key.encode()) + _field(b"\x12", value.encode())
-    return _field(b"\x0a", body)
+    body = _encode_field(b"\x0a", key.encode()) + _encode_field(b"\x12", value.encode())
+    return _encode_field(b"\x0a", body)
 
 
-def _field(tag: bytes, body: bytes) -> bytes:
-    return tag + varint(len(body)) + body
+def _encode_field(tag: bytes, body: bytes) -> bytes:
+    return tag + encode_varint(len(body)) + body
 
 
-def _timestamp(at: float) -> bytes:
-    return b"\x10" + varint(round(at * 1000))
+def _encode_timestamp(at: float) -> bytes:
+    return b"\x10" + encode_varint(round(at * 1000))
 
 
 def _sample(value: bytes, at: float) -> bytes:
-    return _field(b"\x12", b"\x09" + value + _timestamp(at))
+    return _encode_field(b"\x12", b"\x09" + value + _encode_timestamp(at))
 
 
-def _samples(ticks: Sequence[tuple[float, Sequence[SeriesId], Mapping[SeriesId, float]]]) -> Iterator[bytes]:
+def _encode_samples(ticks: Sequence[tuple[float, Sequence[SeriesId], Mapping[SeriesId, float]]]) -> Iterator[bytes]:
     """The encoded samples of each series over ticks that have the same series and timestamps of the same length."""
-    tails = [_timestamp(at) for at, _, _ in ticks]
+    tails = [_encode_timestamp(at) for at, _, _ in ticks]
     values = np.array([list(samples.values()) for _, _, samples in ticks], dtype="<f8").T
     width = 11 + len(tails[0])
     rows = np.empty((*values.shape, width), dtype=np.uint8)

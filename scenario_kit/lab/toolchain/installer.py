@@ -11,9 +11,9 @@ from types import FrameType
 
 from scenario_kit.errors import ToolchainError
 from scenario_kit.lab.toolchain import assets, cache, golang
-from scenario_kit.lab.toolchain.components import PARTS, ToolchainComponent, part, supply, versions
+from scenario_kit.lab.toolchain.components import PARTS, ToolchainComponent, explain_supply, format_versions, get_part
 from scenario_kit.lab.toolchain.lookup import look
-from scenario_kit.lab.toolchain.progress import Reporter, on_stderr
+from scenario_kit.lab.toolchain.progress import Reporter, report_on_stderr
 from scenario_kit.lab.toolchain.release import Releases, Unavailable
 
 
@@ -26,12 +26,12 @@ def install(reporter: Reporter | None = None, releases: Releases | None = None) 
     Raises:
         ToolchainError: a part cannot be had; the message names it, the cause and the variable that supplies it.
     """
-    found = _found()
+    found = _find_all()
     if found is not None:
         return found
-    with _terminable(), ExitStack() as stack:
-        reporter = reporter or stack.enter_context(on_stderr())
-        stack.enter_context(cache.exclusive(reporter.say))
+    with _handle_sigterm(), ExitStack() as stack:
+        reporter = reporter or stack.enter_context(report_on_stderr())
+        stack.enter_context(cache.lock_cache(reporter.say))
         installer = _Installer(reporter, releases or Releases())
         paths = installer.get(PARTS)
         installer.get_assets()
@@ -44,17 +44,17 @@ def install_optional(name: str, reporter: Reporter | None = None, releases: Rele
     Raises:
         ToolchainError: as for ``install``.
     """
-    wanted = part(name)
+    wanted = get_part(name)
     status = look(wanted)
     if status.path is not None and not status.problem:
         return status.path
-    with _terminable(), ExitStack() as stack:
-        reporter = reporter or stack.enter_context(on_stderr())
-        stack.enter_context(cache.exclusive(reporter.say))
+    with _handle_sigterm(), ExitStack() as stack:
+        reporter = reporter or stack.enter_context(report_on_stderr())
+        stack.enter_context(cache.lock_cache(reporter.say))
         return _Installer(reporter, releases or Releases()).get([wanted])[name]
 
 
-def _found() -> dict[str, Path] | None:
+def _find_all() -> dict[str, Path] | None:
     """Every part when nothing is missing, else None."""
     paths: dict[str, Path] = {}
     for wanted in PARTS:
@@ -62,7 +62,7 @@ def _found() -> dict[str, Path] | None:
         if status.path is None or status.problem:
             return None
         paths[wanted.name] = status.path
-    return None if assets.problem() else paths
+    return None if assets.find_problem() else paths
 
 
 class _Installer:
@@ -97,7 +97,7 @@ class _Installer:
         reason = self._releases.known_problem(wanted)
         if reason:
             return None, reason
-        with cache.workspace(wanted.name) as work:
+        with cache.open_workspace(wanted.name) as work:
             self._reporter.begin(wanted.name, f"{wanted.version}, official release")
             try:
                 binary = self._releases.fetch(wanted, work, self._advance(wanted.name))
@@ -107,8 +107,8 @@ class _Installer:
             return cache.publish(wanted, binary), ""
 
     def _build(self, module: str, parts: Sequence[ToolchainComponent], reason: str) -> dict[str, Path]:
-        self._reporter.begin(module, f"{versions(parts)}, built from Go modules: {reason}")
-        with cache.workspace(module) as work:
+        self._reporter.begin(module, f"{format_versions(parts)}, built from Go modules: {reason}")
+        with cache.open_workspace(module) as work:
             go = self._golang(parts, reason)
             golang.copy_module(module, work)
             built = golang.build(go, parts, work, self._advance(module))
@@ -117,13 +117,13 @@ class _Installer:
         return paths
 
     def get_assets(self) -> None:
-        reason = assets.problem()
+        reason = assets.find_problem()
         if not reason:
             return
         manager = next(p for p in PARTS if p.name == "chaos-controller-manager")
-        with cache.workspace("chaos-assets") as work:
+        with cache.open_workspace("chaos-assets") as work:
             assets.extract(self._golang([manager], "its source is needed"), work)
-        left = assets.problem()
+        left = assets.find_problem()
         if left:
             raise ToolchainError(f"the files of Chaos Mesh: {left}", fix=f"correct {assets.VARIABLE}")
 
@@ -136,14 +136,14 @@ class _Installer:
                 self._go = golang.ensure(self._reporter.say)
             except ToolchainError as error:
                 raise ToolchainError(
-                    f"{versions(wanted)}: {reason}; and there is no Go to build with: {error.message}",
-                    fix=f"{error.fix}, or {supply(wanted)}",
+                    f"{format_versions(wanted)}: {reason}; and there is no Go to build with: {error.message}",
+                    fix=f"{error.fix}, or {explain_supply(wanted)}",
                 ) from error
         return self._go
 
 
 @contextmanager
-def _terminable() -> Iterator[None]:
+def _handle_sigterm() -> Iterator[None]:
     """Let SIGTERM end the installation the way Ctrl-C does, so that the compiler ends and scratch files go."""
     if threading.current_thread() is not threading.main_thread():
         yield

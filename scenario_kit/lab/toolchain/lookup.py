@@ -12,7 +12,7 @@ from typing import Literal
 
 from scenario_kit.errors import ToolchainError
 from scenario_kit.lab.toolchain import cache
-from scenario_kit.lab.toolchain.components import PARTS, ToolchainComponent, part
+from scenario_kit.lab.toolchain.components import PARTS, ToolchainComponent, get_part
 
 Source = Literal["environment", "PATH", "cache", "missing"]
 
@@ -40,7 +40,7 @@ def resolve(name: str) -> Path:
     Raises:
         ToolchainError: it is not there; the message names the part, the cause and the variable that supplies it.
     """
-    status = look(part(name))
+    status = look(get_part(name))
     if status.path is None or status.problem:
         raise ToolchainError(
             f"{status.name} {status.version}: {status.problem}",
@@ -61,24 +61,24 @@ def look(wanted: ToolchainComponent) -> PartStatus:
         usable = path.is_file() and os.access(path, os.X_OK)
         return status("environment", path, "" if usable else f"{wanted.variable}={explicit} is no executable file")
     on_path = shutil.which(wanted.name)
-    if on_path and (wanted.any_on_path or reports(Path(on_path), wanted.version)):
+    if on_path and (wanted.any_on_path or reports_version(Path(on_path), wanted.version)):
         return status("PATH", Path(on_path))
-    cached = cache.binary(wanted)
+    cached = cache.locate_binary(wanted)
     if cached.is_file():
         return status("cache", cached)
     other = f" ({on_path} is another version)" if on_path else ""
     return status("missing", None, f"it is neither in the cache nor on PATH{other}")
 
 
-def reports(path: Path, version: str) -> bool:
+def reports_version(path: Path, version: str) -> bool:
     """Whether the binary says that it is exactly that version; one that says nothing does not count."""
     try:
         run = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=10, check=False)
     except (OSError, subprocess.SubprocessError):
         return False
-    return says(run.stdout + run.stderr, version)
+    return mentions_version(run.stdout + run.stderr, version)
 
 
-def says(output: str, version: str) -> bool:
+def mentions_version(output: str, version: str) -> bool:
     """Whether a version report names exactly ``version``: 1.34.2 is neither 1.34.20 nor 1.34.2-beta.1."""
     return re.search(rf"(?<![\w.-])v?{re.escape(version)}(?![\w.-])", output) is not None

@@ -105,7 +105,7 @@ class Bars:
 
 
 @contextmanager
-def on_stderr() -> Iterator[Reporter]:
+def report_on_stderr() -> Iterator[Reporter]:
     """Bars where stderr is a terminal, lines elsewhere."""
     console = Console(stderr=True)
     if console.is_terminal and not console.is_dumb_terminal:

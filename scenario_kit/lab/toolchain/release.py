@@ -38,9 +38,9 @@ class Releases:
         problem = self.known_problem(part)
         if release is None or problem:
             raise Unavailable(problem)
-        host = _host(release)
+        host = _find_host(release)
         try:
-            wanted = published_sum(self._text(release.sums), release.url.rsplit("/", 1)[-1])
+            wanted = find_published_sum(self._text(release.sums), release.url.rsplit("/", 1)[-1])
             downloaded = folder / "download"
             observed = self._download(release.url, downloaded, on_progress)
         except httpx.TransportError as error:
@@ -56,7 +56,7 @@ class Releases:
         """Why no release of ``part`` can be had, as far as that is known already; empty: try."""
         if part.release is None:
             return "no official binary with a published checksum"
-        return self._unreachable.get(_host(part.release), "")
+        return self._unreachable.get(_find_host(part.release), "")
 
     def _text(self, url: str) -> str:
         response = self._client.get(url)
@@ -75,7 +75,7 @@ class Releases:
         return digest.hexdigest()
 
 
-def published_sum(text: str, name: str) -> str:
+def find_published_sum(text: str, name: str) -> str:
     """The SHA-256 of the file ``name`` in a sums file: a bare sum, or lines of sum and name.
 
     Raises:
@@ -88,7 +88,7 @@ def published_sum(text: str, name: str) -> str:
     raise Unavailable(f"the published checksums have no entry for {name}")
 
 
-def _host(release: Release) -> str:
+def _find_host(release: Release) -> str:
     return urlsplit(release.url).hostname or ""
 
 

@@ -10,13 +10,13 @@ import yaml
 
 from scenario_kit.lab.toolchain.assets import CRDS
 from scenario_kit.lab.toolchain.components import CHAOS_MESH
-from scenario_kit.schema.chaos import condensed
+from scenario_kit.schema.chaos import condense_definitions
 
 #: Their schemas repeat those of all experiments several times, and nothing is linted by them.
 _REPEATING = ("workflows", "workflownodes")
 
 
-def chaos_schemas(folder: Path) -> str:
+def condense_schemas(folder: Path) -> str:
     """The text of ``chaos_mesh.json``: one line for each kind, so that a new version shows what it changes.
 
     Args:
@@ -25,15 +25,15 @@ def chaos_schemas(folder: Path) -> str:
     files = sorted(p for p in (folder / CRDS).glob("*.yaml") if not p.stem.endswith(_REPEATING))
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     definitions = [yaml.load(path.read_text(encoding="utf-8"), Loader=loader) for path in files]
-    document = condensed(definitions, CHAOS_MESH)
-    lines = [f"{_compact(kind)}: {_compact(spec)}" for kind, spec in sorted(document["experiments"].items())]
+    document = condense_definitions(definitions, CHAOS_MESH)
+    lines = [f"{_condense(kind)}: {_condense(spec)}" for kind, spec in sorted(document["experiments"].items())]
     parts = [
-        f'"version": {_compact(document["version"])}',
+        f'"version": {_condense(document["version"])}',
         '"experiments": {\n' + ",\n".join(lines) + "\n}",
-        f'"schedule": {_compact(document["schedule"])}',
+        f'"schedule": {_condense(document["schedule"])}',
     ]
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
-def _compact(value: Any) -> str:
+def _condense(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)

@@ -20,7 +20,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qs, unquote
 
-from scenario_kit.lab.tracing.query import Malformed, TraceQuery, find, identifier, micros, parse, tags_of, whole
+from scenario_kit.lab.tracing.query import (
+    Malformed,
+    TraceQuery,
+    find,
+    list_tags,
+    normalize_identifier,
+    parse,
+    parse_micros,
+    parse_whole,
+)
 from scenario_kit.model.trace import Scalar, Span, Trace
 
 _OPERATIONS: Final = re.compile(r"services/(?P<service>[^/]+)/operations")
@@ -47,43 +56,43 @@ def reply(asked: Asked, path: str, query: str) -> Replied:
     try:
         return _reply(asked, path, query)
     except Malformed as error:
-        return refused(400, str(error))
+        return build_error_reply(400, str(error))
 
 
 def _reply(asked: Asked, path: str, query: str) -> Replied:
     if path == "services":
-        services = sorted({span.service for span in _spans(asked)})
-        return _found(services, len(services))
+        services = sorted({span.service for span in _list_spans(asked)})
+        return _build_reply(services, len(services))
     if path == "operations":
-        service = _first(query, "service")
+        service = _read_first(query, "service")
         if not service:
             raise Malformed("parameter 'service' is required")
-        kind = _first(query, "spanKind").lower()
-        pairs = {(s.name, s.kind.lower()) for s in _spans(asked) if s.service == service}
+        kind = _read_first(query, "spanKind").lower()
+        pairs = {(s.name, s.kind.lower()) for s in _list_spans(asked) if s.service == service}
         told = [{"name": name, "spanKind": k} for name, k in sorted(pairs) if kind in ("", k)]
-        return _found(told, len(told))
+        return _build_reply(told, len(told))
     if match := _OPERATIONS.fullmatch(path):
         service = unquote(match["service"])
-        names = sorted({s.name for s in _spans(asked) if s.service == service})
-        return _found(names, len(names))
+        names = sorted({s.name for s in _list_spans(asked) if s.service == service})
+        return _build_reply(names, len(names))
     if path == "traces":
         return _search(asked, parse(query, asked.now))
     if match := _TRACE.fullmatch(path):
-        wanted = identifier(match["id"])
+        wanted = normalize_identifier(match["id"])
         found = [t for t in asked.traces(0.0, asked.now) if t.trace_id == wanted]
-        return _found([trace_document(t) for t in found]) if found else refused(404, "trace not found")
+        return _build_reply([trace_document(t) for t in found]) if found else build_error_reply(404, "trace not found")
     if path == "dependencies":
-        return _found(_dependencies(asked, query))
-    return refused(404, f"no such path: api/{path}")
+        return _build_reply(_list_dependencies(asked, query))
+    return build_error_reply(404, f"no such path: api/{path}")
 
 
 def _search(asked: Asked, query: TraceQuery) -> Replied:
     if not query.ids:
-        return _found([trace_document(t) for t in find(asked.traces(query.since, query.until), query)])
+        return _build_reply([trace_document(t) for t in find(asked.traces(query.since, query.until), query)])
     by_id = {trace.trace_id: trace for trace in asked.traces(0.0, asked.now)}
     missing = [{"msg": "trace not found", "traceID": i} for i in query.ids if i not in by_id]
     found = [trace_document(by_id[i]) for i in query.ids if i in by_id]
-    return Replied(200, _envelope(found, 0, missing or None))
+    return Replied(200, _build_envelope(found, 0, missing or None))
 
 
 def trace_document(trace: Trace) -> dict[str, Any]:
@@ -96,12 +105,12 @@ def trace_document(trace: Trace) -> dict[str, Any]:
         if key not in names:
             names[key] = f"p{len(names) + 1}"
             tags = {k: v for k, v in span.resource.items() if k != "service.name"}
-            processes[names[key]] = {"serviceName": span.service, "tags": _pairs(tags)}
-        spans.append(_span_document(span, names[key]))
+            processes[names[key]] = {"serviceName": span.service, "tags": _build_pairs(tags)}
+        spans.append(_build_span(span, names[key]))
     return {"traceID": trace.trace_id, "spans": spans, "processes": processes, "warnings": None}
 
 
-def _span_document(span: Span, process: str) -> dict[str, Any]:
+def _build_span(span: Span, process: str) -> dict[str, Any]:
     references = [{"refType": "CHILD_OF", "traceID": span.trace_id, "spanID": span.parent}] if span.parent else []
     references += [{"refType": "FOLLOWS_FROM", "traceID": r.trace_id, "spanID": r.span_id} for r in span.links]
     return {
@@ -112,9 +121,9 @@ def _span_document(span: Span, process: str) -> dict[str, Any]:
         "references": references,
         "startTime": round(span.start * 1e6),
         "duration": round(span.seconds * 1e6),
-        "tags": _pairs(tags_of(span)),
+        "tags": _build_pairs(list_tags(span)),
         "logs": [
-            {"timestamp": round(event.t * 1e6), "fields": _pairs({"event": event.name, **event.attributes})}
+            {"timestamp": round(event.t * 1e6), "fields": _build_pairs({"event": event.name, **event.attributes})}
             for event in span.events
         ],
         "processID": process,
@@ -122,7 +131,7 @@ def _span_document(span: Span, process: str) -> dict[str, Any]:
     }
 
 
-def _pairs(tags: Mapping[str, Scalar]) -> list[dict[str, Any]]:
+def _build_pairs(tags: Mapping[str, Scalar]) -> list[dict[str, Any]]:
     return [{"key": key, "type": _type(value), "value": value} for key, value in tags.items()]
 
 
@@ -134,10 +143,10 @@ def _type(value: Scalar) -> str:
     return "float64" if isinstance(value, float) else "string"
 
 
-def _dependencies(asked: Asked, query: str) -> list[dict[str, Any]]:
+def _list_dependencies(asked: Asked, query: str) -> list[dict[str, Any]]:
     given = {key: values[0] for key, values in parse_qs(query).items()}
-    end = micros(given, "endTs", asked.now, 1e3)
-    back = whole(given, "lookback", _DAY_MILLIS) / 1e3
+    end = parse_micros(given, "endTs", asked.now, 1e3)
+    back = parse_whole(given, "lookback", _DAY_MILLIS) / 1e3
     service = given.get("service", "")
     calls: Counter[tuple[str, str]] = Counter()
     for trace in asked.traces(end - back, end):
@@ -153,22 +162,22 @@ def _dependencies(asked: Asked, query: str) -> list[dict[str, Any]]:
     ]
 
 
-def _spans(asked: Asked) -> Iterable[Span]:
+def _list_spans(asked: Asked) -> Iterable[Span]:
     return (span for trace in asked.traces(0.0, asked.now) for span in trace.spans)
 
 
-def _first(query: str, name: str) -> str:
+def _read_first(query: str, name: str) -> str:
     return parse_qs(query).get(name, [""])[0]
 
 
-def _found(data: Sequence[Any], total: int = 0) -> Replied:
-    return Replied(200, _envelope(data, total, None))
+def _build_reply(data: Sequence[Any], total: int = 0) -> Replied:
+    return Replied(200, _build_envelope(data, total, None))
 
 
-def refused(status: int, text: str) -> Replied:
+def build_error_reply(status: int, text: str) -> Replied:
     """An error as Jaeger tells it."""
-    return Replied(status, _envelope(None, 0, [{"code": status, "msg": text}]))
+    return Replied(status, _build_envelope(None, 0, [{"code": status, "msg": text}]))
 
 
-def _envelope(data: Sequence[Any] | None, total: int, errors: Sequence[Any] | None) -> dict[str, Any]:
+def _build_envelope(data: Sequence[Any] | None, total: int, errors: Sequence[Any] | None) -> dict[str, Any]:
     return {"data": data, "total": total, "limit": 0, "offset": 0, "errors": errors}

@@ -12,7 +12,7 @@ _KINDS: Final = {"INTERNAL": 1, "SERVER": 2, "CLIENT": 3, "PRODUCER": 4, "CONSUM
 _ERROR: Final = 2
 
 
-def lines(traces: Iterable[Trace]) -> Iterator[str]:
+def serialize_lines(traces: Iterable[Trace]) -> Iterator[str]:
     """One line for each trace, without its end."""
     for trace in traces:
         yield json.dumps(request(trace), separators=(",", ":"), ensure_ascii=False)
@@ -26,43 +26,44 @@ def request(trace: Trace) -> dict[str, Any]:
     return {
         "resourceSpans": [
             {
-                "resource": {"attributes": _attributes(dict(key))},
-                "scopeSpans": [{"scope": {}, "spans": [_span(span) for span in spans]}],
+                "resource": {"attributes": _serialize_attributes(dict(key))},
+                "scopeSpans": [{"scope": {}, "spans": [_serialize_span(span) for span in spans]}],
             }
             for key, spans in groups.items()
         ]
     }
 
 
-def _span(span: Span) -> dict[str, Any]:
+def _serialize_span(span: Span) -> dict[str, Any]:
     return {
         "traceId": span.trace_id,
         "spanId": span.span_id,
         "parentSpanId": span.parent,
         "name": span.name,
         "kind": _KINDS[span.kind],
-        "startTimeUnixNano": _nanos(span.start),
-        "endTimeUnixNano": _nanos(span.end),
-        "attributes": _attributes(span.attributes),
+        "startTimeUnixNano": _format_nanos(span.start),
+        "endTimeUnixNano": _format_nanos(span.end),
+        "attributes": _serialize_attributes(span.attributes),
         "events": [
-            {"timeUnixNano": _nanos(e.t), "name": e.name, "attributes": _attributes(e.attributes)} for e in span.events
+            {"timeUnixNano": _format_nanos(e.t), "name": e.name, "attributes": _serialize_attributes(e.attributes)}
+            for e in span.events
         ],
         "links": [{"traceId": ref.trace_id, "spanId": ref.span_id} for ref in span.links],
-        "status": _status(span),
+        "status": _serialize_status(span),
     }
 
 
-def _status(span: Span) -> dict[str, Any]:
+def _serialize_status(span: Span) -> dict[str, Any]:
     if not span.error:
         return {}
     return {"message": span.message, "code": _ERROR} if span.message else {"code": _ERROR}
 
 
-def _attributes(attributes: Mapping[str, Scalar]) -> list[dict[str, Any]]:
-    return [{"key": key, "value": _value(value)} for key, value in attributes.items()]
+def _serialize_attributes(attributes: Mapping[str, Scalar]) -> list[dict[str, Any]]:
+    return [{"key": key, "value": _serialize_value(value)} for key, value in attributes.items()]
 
 
-def _value(value: Scalar) -> dict[str, Any]:
+def _serialize_value(value: Scalar) -> dict[str, Any]:
     if isinstance(value, bool):
         return {"boolValue": value}
     if isinstance(value, int):
@@ -70,6 +71,6 @@ def _value(value: Scalar) -> dict[str, Any]:
     return {"doubleValue": value} if isinstance(value, float) else {"stringValue": value}
 
 
-def _nanos(seconds: float) -> str:
+def _format_nanos(seconds: float) -> str:
     """Nanoseconds as text; doubles of present times resolve some 240 of them, hence the microseconds."""
     return str(round(seconds * 1e6) * 1000)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 from urllib.parse import parse_qs
 
-from scenario_kit.model.duration import UNITS, seconds
+from scenario_kit.model.duration import UNITS, parse_seconds
 from scenario_kit.model.trace import Scalar, Span, Trace
 
 #: As many as Jaeger answers with where nobody says how many.
@@ -44,7 +44,7 @@ class TraceQuery(NamedTuple):
             return False
         if self.longest and span.seconds > self.longest:
             return False
-        return all(_tagged(span, key, value) for key, value in self.tags)
+        return all(_has_tag(span, key, value) for key, value in self.tags)
 
 
 def parse(text: str, now: float) -> TraceQuery:
@@ -58,18 +58,18 @@ def parse(text: str, now: float) -> TraceQuery:
     """
     given = parse_qs(text)
     first = {key: values[0] for key, values in given.items()}
-    until = micros(first, "end", now)
-    back = duration(first, "lookback") if first.get("lookback", "")[:1].isdigit() else _LOOKBACK_SECONDS
+    until = parse_micros(first, "end", now)
+    back = parse_duration(first, "lookback") if first.get("lookback", "")[:1].isdigit() else _LOOKBACK_SECONDS
     query = TraceQuery(
         service=first.get("service", ""),
         operation=first.get("operation", "").removeprefix("all"),
-        since=micros(first, "start", until - back),
+        since=parse_micros(first, "start", until - back),
         until=until,
-        shortest=duration(first, "minDuration"),
-        longest=duration(first, "maxDuration"),
-        tags=tuple(_tags(given.get("tag", ()), given.get("tags", ()))),
-        limit=whole(first, "limit", LIMIT),
-        ids=tuple(identifier(text) for text in given.get("traceID", ())),
+        shortest=parse_duration(first, "minDuration"),
+        longest=parse_duration(first, "maxDuration"),
+        tags=tuple(_parse_tags(given.get("tag", ()), given.get("tags", ()))),
+        limit=parse_whole(first, "limit", LIMIT),
+        ids=tuple(normalize_identifier(text) for text in given.get("traceID", ())),
     )
     if not query.service and not query.ids:
         raise Malformed("parameter 'service' is required")
@@ -84,21 +84,21 @@ def find(traces: Iterable[Trace], query: TraceQuery) -> list[Trace]:
     return sorted(found, key=lambda trace: -trace.start)[: query.limit]
 
 
-def identifier(text: str) -> str:
+def normalize_identifier(text: str) -> str:
     """A trace's identifier as we write it; Jaeger takes it without its leading zeros, too."""
     if not re.fullmatch(r"[0-9a-fA-F]{1,32}", text):
         raise Malformed(f"'{text}' is no trace ID: up to 32 hexadecimal digits are expected")
     return text.lower().zfill(32)
 
 
-def micros(given: Mapping[str, str], name: str, default: float, units: float = 1e6) -> float:
+def parse_micros(given: Mapping[str, str], name: str, default: float, units: float = 1e6) -> float:
     """A time in so many units per second, in seconds."""
     if not given.get(name):
         return default
-    return whole(given, name, 0) / units
+    return parse_whole(given, name, 0) / units
 
 
-def whole(given: Mapping[str, str], name: str, default: int) -> int:
+def parse_whole(given: Mapping[str, str], name: str, default: int) -> int:
     """A whole number that is not negative."""
     text = given.get(name, "")
     if not text:
@@ -108,15 +108,15 @@ def whole(given: Mapping[str, str], name: str, default: int) -> int:
     return int(text)
 
 
-def duration(given: Mapping[str, str], name: str) -> float:
+def parse_duration(given: Mapping[str, str], name: str) -> float:
     """A duration such as ``1.5s`` or ``2m30s``, in seconds; 0 for none."""
     try:
-        return seconds(given.get(name, ""), _UNITS)
+        return parse_seconds(given.get(name, ""), _UNITS)
     except ValueError as error:
         raise Malformed(f"unable to parse param '{name}': {error}") from error
 
 
-def _tags(pairs: Sequence[str], documents: Sequence[str]) -> Iterable[tuple[str, str]]:
+def _parse_tags(pairs: Sequence[str], documents: Sequence[str]) -> Iterable[tuple[str, str]]:
     for pair in pairs:
         key, colon, value = pair.partition(":")
         if not colon:
@@ -132,7 +132,7 @@ def _tags(pairs: Sequence[str], documents: Sequence[str]) -> Iterable[tuple[str,
         yield from told.items()
 
 
-def tags_of(span: Span) -> dict[str, Scalar]:
+def list_tags(span: Span) -> dict[str, Scalar]:
     """The tags that Jaeger makes of a span's attributes, kind and status."""
     tags = dict(span.attributes) | {"span.kind": span.kind.lower(), "internal.span.format": "otlp"}
     if span.error:
@@ -142,11 +142,11 @@ def tags_of(span: Span) -> dict[str, Scalar]:
     return tags
 
 
-def text_of(value: Scalar) -> str:
+def format_tag(value: Scalar) -> str:
     """A tag's value as a search spells it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _tagged(span: Span, key: str, value: str) -> bool:
-    sets = (tags_of(span), span.resource, *({"event": e.name, **e.attributes} for e in span.events))
-    return any(key in tags and text_of(tags[key]) == value for tags in sets)
+def _has_tag(span: Span, key: str, value: str) -> bool:
+    sets = (list_tags(span), span.resource, *({"event": e.name, **e.attributes} for e in span.events))
+    return any(key in tags and format_tag(tags[key]) == value for tags in sets)

@@ -67,14 +67,14 @@ def parse(text: str, default_port: int = 0) -> Address:
     if text.startswith("dns:") and not text.startswith("dns://"):
         text = text.removeprefix("dns:")
     if "://" in text:
-        return _url(text, default_port)
+        return _parse_url(text, default_port)
     if dsn := _DSN.match(text):
         host, port = _place(dsn["place"], _PORTS["mysql"])
         return Address(host, port, dsn["user"] or "", dsn["password"] or "", dsn["database"])
     if "=" in text:
-        return _pairs(text, default_port)
+        return _parse_pairs(text, default_port)
     if "@" in text:  # a program puts the scheme in front of it
-        return _url(f"any://{text}", default_port)
+        return _parse_url(f"any://{text}", default_port)
     return Address(*_place(text, default_port))
 
 
@@ -88,7 +88,7 @@ def _place(text: str, default_port: int) -> tuple[str, int]:
     return host, int(port) if port.isdecimal() else default_port
 
 
-def _url(text: str, default_port: int) -> Address:
+def _parse_url(text: str, default_port: int) -> Address:
     scheme, _, rest = text.partition("://")
     scheme = scheme.partition("+")[0].lower()
     if scheme in _RESOLVERS:
@@ -112,7 +112,7 @@ def _url(text: str, default_port: int) -> Address:
     return Address(host, port or _PORTS.get(scheme, default_port), user, password, database, tls)
 
 
-def _pairs(text: str, default_port: int) -> Address:
+def _parse_pairs(text: str, default_port: int) -> Address:
     found = {m["key"].strip().lower().replace(" ", ""): m["value"] for m in _PAIR.finditer(text)}
     host = found.get("host") or found.get("server") or found.get("datasource") or found.get("addr") or ""
     host, _, comma = host.removeprefix("tcp:").partition(",")

@@ -111,16 +111,16 @@ class Circumstance(NamedTuple):
         return own.replace("{cause}", self.text) or self.text
 
 
-def message(around: Circumstance) -> str:
+def describe_error(around: Circumstance) -> str:
     """The description of an error status; empty where instrumentation gives none, and for what did not fail."""
     if not around.failed or (around.thrown and isinstance(around.frame.node, OperationNode)):
         return ""  # of an exception the event tells
-    if around.protocol == "http" and _status(around):
+    if around.protocol == "http" and _read_status(around):
         return ""
     return _GRPC_WORDS.sub("", around.words) if around.protocol == "grpc" else around.words
 
 
-def events(around: Circumstance, end: float) -> tuple[SpanEvent, ...]:
+def record_events(around: Circumstance, end: float) -> tuple[SpanEvent, ...]:
     """The exception that the instrumentation recorded, if it does and there was one."""
     protocol = around.protocol if around.name.kind != "INTERNAL" else "http"
     kind = _EXCEPTIONS.get((around.dialect, protocol), "")
@@ -131,13 +131,13 @@ def events(around: Circumstance, end: float) -> tuple[SpanEvent, ...]:
         return ()
     if around.name.kind == "SERVER" and around.dialect in ("node", "dotnet"):
         return ()
-    if around.name.kind == "CLIENT" and protocol == "http" and _status(around):
+    if around.name.kind == "CLIENT" and protocol == "http" and _read_status(around):
         return ()  # an answer is none, whatever its status
     told = {"exception.type": kind, "exception.message": around.words}
     return (SpanEvent(end, "exception", told),)
 
 
-def attributes(around: Circumstance) -> dict[str, Scalar]:
+def build_attributes(around: Circumstance) -> dict[str, Scalar]:
     """The attributes of a span by protocol and kind."""
     if around.name.kind == "INTERNAL":
         return {}
@@ -149,9 +149,9 @@ def attributes(around: Circumstance) -> dict[str, Scalar]:
         if link.ip:
             found["network.peer.address"] = link.ip
     if around.protocol == "grpc":
-        found.update(_grpc(around))
+        found.update(_build_grpc(around))
     elif around.protocol == "http":
-        found.update(_http(around))
+        found.update(_build_http(around))
     elif around.protocol in _STORES:
         found["db.system"] = around.product or _STORES[around.protocol]
         if isinstance(node, CallNode):
@@ -159,11 +159,11 @@ def attributes(around: Circumstance) -> dict[str, Scalar]:
             if table := node.operation.model.table:
                 found["db.sql.table"] = table
     elif around.protocol == "kafka":
-        found.update(_kafka(around))
+        found.update(_build_kafka(around))
     return found
 
 
-def _grpc(around: Circumstance) -> dict[str, Scalar]:
+def _build_grpc(around: Circumstance) -> dict[str, Scalar]:
     found: dict[str, Scalar] = {"rpc.system": "grpc"}
     service, _, method = around.name.span.rpartition(" ")[2].strip("/").rpartition("/")
     if service:
@@ -177,12 +177,12 @@ def _grpc(around: Circumstance) -> dict[str, Scalar]:
     return found
 
 
-def _http(around: Circumstance) -> dict[str, Scalar]:
+def _build_http(around: Circumstance) -> dict[str, Scalar]:
     found: dict[str, Scalar] = {}
-    if asked := route(around.name.span, _told_by(around.frame)):
+    if asked := route(around.name.span, _find_route_text(around.frame)):
         found["http.request.method"] = asked.method
         found["http.route" if around.name.kind == "SERVER" else "url.path"] = asked.path
-    status = _status(around)
+    status = _read_status(around)
     if status:
         found["http.response.status_code"] = status
     if around.failed:
@@ -195,7 +195,7 @@ def _http(around: Circumstance) -> dict[str, Scalar]:
     return found
 
 
-def _told_by(frame: Frame) -> str:
+def _find_route_text(frame: Frame) -> str:
     """What else may name the route: the callee's span, or the line that the program itself logs."""
     node = frame.node
     if isinstance(node, CallNode):
@@ -203,7 +203,7 @@ def _told_by(frame: Frame) -> str:
     return node.log if isinstance(node, OperationNode) else ""
 
 
-def _status(around: Circumstance) -> int:
+def _read_status(around: Circumstance) -> int:
     """The HTTP status; 0 where no answer came."""
     if not around.failed:
         return _SUCCESS
@@ -213,7 +213,7 @@ def _status(around: Circumstance) -> int:
     return _SERVER_ERROR if answered else 0
 
 
-def _kafka(around: Circumstance) -> dict[str, Scalar]:
+def _build_kafka(around: Circumstance) -> dict[str, Scalar]:
     found: dict[str, Scalar] = {"messaging.system": around.product or "kafka"}
     node = around.frame.node
     consumes = around.frame.process.model.consumes if around.frame.process.model else ()
@@ -228,7 +228,7 @@ def _kafka(around: Circumstance) -> dict[str, Scalar]:
     return found
 
 
-def resource(process: Process, service: str, namespace: str) -> dict[str, Scalar]:
+def build_resource(process: Process, service: str, namespace: str) -> dict[str, Scalar]:
     """What SDK and collector say about the process that a span is from."""
     metadata = process.pod["metadata"]
     found: dict[str, Scalar] = {"service.name": service}
@@ -243,7 +243,7 @@ def resource(process: Process, service: str, namespace: str) -> dict[str, Scalar
         found["telemetry.sdk.name"] = "opentelemetry"
         found["telemetry.sdk.language"] = _LANGUAGES.get(dialect, dialect)
     found["k8s.namespace.name"] = str(metadata.get("namespace") or namespace)
-    if workload := _deployment(process):
+    if workload := _find_deployment(process):
         found["k8s.deployment.name"] = workload
     found["k8s.pod.name"] = process.name
     found["k8s.pod.uid"] = str(metadata["uid"])
@@ -255,7 +255,7 @@ def resource(process: Process, service: str, namespace: str) -> dict[str, Scalar
     return found
 
 
-def _deployment(process: Process) -> str:
+def _find_deployment(process: Process) -> str:
     """The Deployment of a pod, by the name of its ReplicaSet and the hash that the pod carries."""
     for owner in process.pod["metadata"].get("ownerReferences") or ():
         if owner.get("kind") == "ReplicaSet":

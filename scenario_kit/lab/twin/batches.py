@@ -61,7 +61,7 @@ class Batch(NamedTuple):
 
     def part(self, who: Ints, salt: int) -> Batch:
         """A copy of some of the requests, in a round of its own."""
-        return Batch(salt, self.at[who], self.took[who], self.failed[who], subset(self.draws, who))
+        return Batch(salt, self.at[who], self.took[who], self.failed[who], select_draws(self.draws, who))
 
 
 def stream(key: int, salt: int) -> int:
@@ -69,12 +69,12 @@ def stream(key: int, salt: int) -> int:
     return mix(key, salt) if salt else key
 
 
-def subset(draws: Draws, who: Ints | slice) -> Draws:
+def select_draws(draws: Draws, who: Ints | slice) -> Draws:
     """The draws of some of the requests."""
     return {name: array[who] for name, array in draws.items()} if draws else draws
 
 
-def together(call: Callable[[Floats, Draws], Result], many: int, at: Floats, draws: Draws) -> Result:
+def call_together(call: Callable[[Floats, Draws], Result], many: int, at: Floats, draws: Draws) -> Result:
     """So many calls of each request at once, as one batch: the slowest counts, and that any failed."""
     if many == 1:
         return call(at, draws)
@@ -86,12 +86,12 @@ def together(call: Callable[[Floats, Draws], Result], many: int, at: Floats, dra
 Run = Callable[[Sequence[Any], Batch], None]
 
 
-def in_turn(run: Run, steps: Sequence[Any], batch: Batch) -> None:
+def run_in_turn(run: Run, steps: Sequence[Any], batch: Batch) -> None:
     """One step after another; one that fails is the last one."""
     run(steps, batch)
 
 
-def forked(run: Run, steps: Sequence[Any], batch: Batch) -> None:
+def run_forked(run: Run, steps: Sequence[Any], batch: Batch) -> None:
     """All steps from now on, whichever of them fail: the slowest counts, and that any failed."""
     ends = [batch._replace(took=batch.took.copy(), failed=batch.failed.copy()) for _ in steps]
     for step, end in zip(steps, ends, strict=True):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from scenario_kit.lab.twin import network_io
-from scenario_kit.lab.twin.arrays import Flags, Floats, in_sequence
+from scenario_kit.lab.twin.arrays import Flags, Floats, compute_sequence
 from scenario_kit.lab.twin.batches import REQUEST
 from scenario_kit.lab.twin.call_tree import CallNode, ConsumerNode
 from scenario_kit.lab.twin.connections import Link, LinkKey
@@ -190,10 +190,10 @@ class Queues:
         again = np.arange(group.position, group.position + at.size) < group.seen
         copy = np.frombuffer(copies[group.position : group.position + at.size], dtype=np.bool_) & ~again
         if node.model.keeps:
-            again = _kept(worker, again, copy)
+            again = _find_refused(worker, again, copy)
         draws = {
             REQUEST: flow.tape.begin(node.operation.key, worker.ordinal, at.size, place, group.position),
-            **{name: kind.astype(np.float64) for name, kind in kinds(again, copy).items()},
+            **{name: kind.astype(np.float64) for name, kind in classify_records(again, copy).items()},
         }
         around, mark = flow.tape.enter(node.loop), flow.tape.enter(node.receive)
         took = flow.serve(worker, node.operation, salt, at, draws).took
@@ -206,7 +206,7 @@ class Queues:
                 self._spans.record(node.receive, at + receive, receive, failed)
         known = np.isfinite(took)
         done = at.size if known.all() else int(np.argmin(known))
-        finish = in_sequence(at[:done], took[:done])
+        finish = compute_sequence(at[:done], took[:done])
         if node.loop is not None and done:
             began = np.concatenate([[min(group.free_at, float(at[0]))], finish[:-1]])
             whole, failed = np.arange(at.size) < done, np.zeros(done, dtype=bool)
@@ -262,27 +262,35 @@ class Queues:
         broker = self._brokers.get(process.key)
         if broker is None:
             return {}
-        result: dict[SeriesId, float] = {_id(namespace, "kafka_brokers"): float(len(census.of(model.component)))}
+        result: dict[SeriesId, float] = {
+            _make_series_id(namespace, "kafka_brokers"): float(len(census.of(model.component)))
+        }
         for topic in model.topics:
             place = {"topic": topic, "partition": "0"}
-            result[_id(namespace, "kafka_topic_partitions", topic=topic)] = 1.0
-            result[_id(namespace, "kafka_partition_current_offset_ratio", **place)] = float(broker.ends.get(topic, 0))
-            result[_id(namespace, "kafka_partition_oldest_offset_ratio", **place)] = 0.0
+            result[_make_series_id(namespace, "kafka_topic_partitions", topic=topic)] = 1.0
+            result[_make_series_id(namespace, "kafka_partition_current_offset_ratio", **place)] = float(
+                broker.ends.get(topic, 0)
+            )
+            result[_make_series_id(namespace, "kafka_partition_oldest_offset_ratio", **place)] = 0.0
             for replicas in ("kafka_partition_replicas", "kafka_partition_replicas_in_sync"):
-                result[_id(namespace, replicas, **place)] = 1.0  # a topic of the app has one replica
+                result[_make_series_id(namespace, replicas, **place)] = 1.0  # a topic of the app has one replica
         for node in self._consumers:
             group = broker.groups.get(node.model.group)
             if node.model.queue != model.component or group is None:
                 continue
             lag = float(broker.ends.get(node.model.topic, 0) - group.committed)
             names = {"group": node.model.group, "topic": node.model.topic}
-            result[_id(namespace, "kafka_consumer_group_members", group=node.model.group)] = self._members(
+            result[_make_series_id(namespace, "kafka_consumer_group_members", group=node.model.group)] = self._members(
                 node, model, group, census, end
             )
-            result[_id(namespace, "kafka_consumer_group_lag_sum_ratio", **names)] = lag
-            result[_id(namespace, "kafka_consumer_group_lag_ratio", **names, partition="0")] = lag
-            result[_id(namespace, "kafka_consumer_group_offset_sum_ratio", **names)] = float(group.committed)
-            result[_id(namespace, "kafka_consumer_group_offset_ratio", **names, partition="0")] = float(group.committed)
+            result[_make_series_id(namespace, "kafka_consumer_group_lag_sum_ratio", **names)] = lag
+            result[_make_series_id(namespace, "kafka_consumer_group_lag_ratio", **names, partition="0")] = lag
+            result[_make_series_id(namespace, "kafka_consumer_group_offset_sum_ratio", **names)] = float(
+                group.committed
+            )
+            result[_make_series_id(namespace, "kafka_consumer_group_offset_ratio", **names, partition="0")] = float(
+                group.committed
+            )
         return result
 
     def client_samples(self, census: Census, namespace: str, end: float) -> dict[SeriesId, float]:
@@ -293,7 +301,7 @@ class Queues:
                 if process.exports and process.ready_at <= end:
                     closing = end - self._closed.get(process.key, -_CLOSE_SECONDS * 2) <= _CLOSE_SECONDS
                     job = f"{namespace}/{node.component}"
-                    result[_id(namespace, "kafka_consumer_connection_close_rate", job=job)] = (
+                    result[_make_series_id(namespace, "kafka_consumer_connection_close_rate", job=job)] = (
                         _CLOSE_RATE if closing else 0.0
                     )
         return result
@@ -326,17 +334,17 @@ def _meet_store(node: ConsumerNode, group: _Group, worker: Process, links: Mappi
             return
 
 
-def _kept(worker: Process, again: Flags, copy: Flags) -> Flags:
+def _find_refused(worker: Process, again: Flags, copy: Flags) -> Flags:
     """Which records are refused by a member that asks once more for all that was refused before."""
     again = np.logical_or.accumulate(again) | worker.keeps
     worker.keeps |= bool(again.any())
     return again & ~copy
 
 
-def kinds(again: Flags, copy: Flags) -> dict[str, Flags]:
+def classify_records(again: Flags, copy: Flags) -> dict[str, Flags]:
     """By the names that steps of consumers know: handed out before, a copy of a record before, or neither."""
     return {"again": again, "copy": copy, "original": ~again & ~copy}
 
 
-def _id(namespace: str, metric: str, **labels: str) -> SeriesId:
+def _make_series_id(namespace: str, metric: str, **labels: str) -> SeriesId:
     return metric, tuple(sorted({**labels, "namespace": namespace}.items()))

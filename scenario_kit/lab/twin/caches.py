@@ -14,7 +14,7 @@ from scenario_kit.model.twin.operation import Step
 _FULL = 1e-3
 
 
-def asked(step: Step, draws: Draws, who: Ints) -> Floats:
+def count_asked(step: Step, draws: Draws, who: Ints) -> Floats:
     """How many keys each of these calls asks for; none where the step is not run."""
     only = step.keys_if or (step.times if isinstance(step.times, str) else "")
     wanted = np.full(who.size, step.keys_per_call)
@@ -49,7 +49,7 @@ def fill(cache: Process, node: CallNode, keys: float, failed: float) -> None:
         cache.spoilt[name] = cache.spoilt.get(name, 0.0) + keys * failed
 
 
-def taste(process: Process, cache: Process, node: CallNode) -> None:
+def update_spoilt_share(process: Process, cache: Process, node: CallNode) -> None:
     """Which share of what a process gets from a cache is spoilt; its own callers may notice."""
     name = node.operation.name
     process.spoilt[f"{node.operation.component}/{name}"] = cache.spoilt.get(name, 0.0) / node.step.keys

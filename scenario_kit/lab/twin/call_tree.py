@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from scenario_kit.lab.twin.random_streams import identity, mix
+from scenario_kit.lab.twin.random_streams import hash_text, mix
 from scenario_kit.lab.twin.spans import SpanName
 from scenario_kit.model.twin.definition import TwinDefinition
 from scenario_kit.model.twin.load import Crowd, Route
@@ -98,8 +98,8 @@ class Planter:
         result = []
         for name, route in load.routes.items():
             step = Step(call=load.entry, span="{route}")
-            call = self._call(step, load.component, name, identity(f"route {name}"), 0)
-            result.append(RouteNode(name, route.per_iteration, _draws(route), call))
+            call = self._call(step, load.component, name, hash_text(f"route {name}"), 0)
+            result.append(RouteNode(name, route.per_iteration, _parse_draws(route), call))
         return tuple(result)
 
     def tasks(self, crowd: Crowd) -> tuple[TaskNode, ...]:
@@ -109,8 +109,8 @@ class Planter:
             TaskNode(
                 name,
                 task.per_iteration,
-                _draws(task),
-                self._operation(component, name, "", identity(f"task {name}"), 0),
+                _parse_draws(task),
+                self._operation(component, name, "", hash_text(f"task {name}"), 0),
             )
             for name, task in crowd.tasks.items()
         )
@@ -120,7 +120,7 @@ class Planter:
         result = []
         for component, model in self._parameters.components.items():
             for consumer in model.consumes:
-                key = identity(f"consume {component} {consumer.topic}")
+                key = hash_text(f"consume {component} {consumer.topic}")
                 operation = self._operation(component, consumer.operation, "", key, 0)
                 name = consumer.receive_span
                 receive = SpanName(component, name, "CONSUMER") if name else None
@@ -138,7 +138,7 @@ class Planter:
         physics = self._parameters.physics
         own = operation.own_ms * physics.latency_scale / 1000.0
         cpu = (model.cpu_ms if operation.cpu_ms is None else operation.cpu_ms) * physics.cpu_scale / 1000.0
-        key = mix(key, identity(f"{component}/{name}"))
+        key = mix(key, hash_text(f"{component}/{name}"))
         traced = model.telemetry is not None
         span = operation.span.replace("{route}", route)
         own_span = SpanName(component, span, operation.kind, model.blind, operation.approved)
@@ -187,9 +187,9 @@ class Planter:
         told = span and model.telemetry is not None
         client = SpanName(service or caller, span, step.kind, step.blind or model.blind) if told else None
         log = step.log.replace("{route}", route)
-        missing = self._steps(step.steps, caller, service, route, mix(key, identity("missing")), depth)
+        missing = self._steps(step.steps, caller, service, route, mix(key, hash_text("missing")), depth)
         return CallNode(step, key, self._edges[caller, component], client, log, operation, missing)
 
 
-def _draws(route: Route) -> dict[str, tuple[tuple[float, ...], tuple[float, ...]]]:
+def _parse_draws(route: Route) -> dict[str, tuple[tuple[float, ...], tuple[float, ...]]]:
     return {key: (tuple(float(v) for v in table), tuple(table.values())) for key, table in route.draws.items()}

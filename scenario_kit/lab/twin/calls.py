@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from scenario_kit.lab.twin.arrays import Floats, Ints
-from scenario_kit.lab.twin.batches import Draws, subset
+from scenario_kit.lab.twin.batches import Draws, select_draws
 from scenario_kit.lab.twin.call_tree import CallNode
 from scenario_kit.lab.twin.connections import Link
 from scenario_kit.lab.twin.process import Process
@@ -26,4 +26,4 @@ class CallBatch(NamedTuple):
 
     def part(self, who: Ints, at: Floats | None = None) -> CallBatch:
         """Some of the calls; ``at`` is when these begin, if not when they did."""
-        return self._replace(at=self.at[who] if at is None else at, draws=subset(self.draws, who))
+        return self._replace(at=self.at[who] if at is None else at, draws=select_draws(self.draws, who))

@@ -14,7 +14,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from scenario_kit.lab.twin.address import Address, parse
-from scenario_kit.lab.twin.client_errors.by_store import complaint, objection
+from scenario_kit.lab.twin.client_errors.by_store import describe_refusal, explain_rejection
 from scenario_kit.lab.twin.cluster_view import View
 from scenario_kit.lab.twin.connections import dial
 from scenario_kit.lab.twin.environment import expand
@@ -24,7 +24,7 @@ from scenario_kit.lab.twin.process_table import Census
 from scenario_kit.model import Client, StoreEffect
 from scenario_kit.model.base import Object
 from scenario_kit.model.client import fill
-from scenario_kit.model.image import normalised
+from scenario_kit.model.image import normalize_image
 from scenario_kit.model.process import Exit, ProcessStart
 from scenario_kit.model.twin.address import AddressSource, Protocol
 from scenario_kit.model.twin.edge import Edge
@@ -66,17 +66,17 @@ class Sessions:
 
     def has_program(self, image: str, program: str) -> bool:
         """Whether an image is that of a client which lists commands of this program."""
-        return any(program in _programs(c) for c in self._of(image))
+        return any(program in _list_programs(c) for c in self._of(image))
 
     def concern(self, spec: Object) -> bool:
         """Whether a container runs a program of a client, and not what its image runs by itself."""
-        words = _words(spec)
+        words = _read_words(spec)
         return bool(words) and self.has_program(spec["image"], words[0])
 
     def start(self, process: Process, network: Network, now: float) -> ProcessStart:
         """How a command goes that is started now. ``process`` becomes one of no component."""
         process.component, process.model, process.listeners = "", None, ()
-        words = _words(process.spec)
+        words = _read_words(process.spec)
         found = next(((c, m) for c in self._of(process.image) if (m := c.matched(words)) is not None), None)
         if found is None:
             listed = "this command is none that the app's definition lists for a simulated store (real-data-plane)"
@@ -97,12 +97,12 @@ class Sessions:
         session = Session(client, process, entry.does.filled(texts), edge, address, now + SECONDS)
         target, outcome, ip = self._reach(session, network, now)
         if target is None:
-            code, text = complaint(scheme, outcome, session.address, ip)
+            code, text = describe_refusal(scheme, outcome, session.address, ip)
             if session.repeats:
                 self._sessions[process.key.pod_uid, process.key.container] = session
                 return ProcessStart(0.0)
             return self._ended(process, code, text)
-        if text := objection(scheme, session.does, target):
+        if text := explain_rejection(scheme, session.does, target):
             return self._ended(process, 1, text)
         session.target = target.key
         self._sessions[process.key.pod_uid, process.key.container] = session
@@ -115,10 +115,10 @@ class Sessions:
         there = {pod["metadata"]["uid"] for pod in view.everywhere("Pod")}
         self._sessions = {key: s for key, s in self._sessions.items() if key[0] in there}
         changed = False
-        for store in _stores(census):
+        for store in _list_stores(census):
             store.holdings.most = store.model.max_connections if store.model else 0
-        before = {p.key: (set(p.holdings.locked), p.holdings.full) for p in _stores(census)}
-        for store in _stores(census):
+        before = {p.key: (set(p.holdings.locked), p.holdings.full) for p in _list_stores(census)}
+        for store in _list_stores(census):
             store.holdings.locked, store.holdings.held = set(), 0.0
         ended: list[Exit] = []
         for key, session in list(self._sessions.items()):
@@ -128,7 +128,7 @@ class Sessions:
                     del self._sessions[key]
             elif any(p.key[:2] == key for p in census.processes.values()):
                 ended += self._last(session, network, census, now, dt)
-        after = {p.key: (set(p.holdings.locked), p.holdings.full) for p in _stores(census)}
+        after = {p.key: (set(p.holdings.locked), p.holdings.full) for p in _list_stores(census)}
         return changed or before != after, ended
 
     def _do(self, session: Session, census: Census) -> bool:
@@ -184,7 +184,7 @@ class Sessions:
         return None, outcome, ip
 
     def _of(self, image: str) -> Iterator[Client]:
-        return (c for c in self._clients if normalised(c.image) == normalised(image))
+        return (c for c in self._clients if normalize_image(c.image) == normalize_image(image))
 
     def _ended(self, process: Process, code: int, text: str) -> ProcessStart:
         process.ready_at = float("inf")
@@ -195,13 +195,13 @@ class Sessions:
         return Exit(process.key.pod_uid, process.key.container, code, "Error", text)
 
 
-def _stores(census: Census) -> Iterator[Process]:
+def _list_stores(census: Census) -> Iterator[Process]:
     return (p for p in census.processes.values() if p.component)
 
 
-def _words(spec: Object) -> list[str]:
+def _read_words(spec: Object) -> list[str]:
     return [str(word) for word in (*(spec.get("command") or ()), *(spec.get("args") or ()))]
 
 
-def _programs(client: Client) -> set[str]:
+def _list_programs(client: Client) -> set[str]:
     return {entry.command[0] for entry in client.commands}

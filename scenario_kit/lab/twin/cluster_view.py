@@ -19,7 +19,7 @@ class ClusterDns(NamedTuple):
 
     def answer(self, name: str) -> tuple[str, str]:
         """What it says to a name with a dot at its end: a failed outcome, an address, or neither: what is true."""
-        return corefile.read(self.corefile).answer(name) if self.runs else ("unanswered", "")
+        return corefile.parse_corefile(self.corefile).answer(name) if self.runs else ("unanswered", "")
 
 
 class View(NamedTuple):

@@ -16,7 +16,7 @@ from scenario_kit.lab.twin.http_chaos import HttpRule
 from scenario_kit.lab.twin.network import NO_ANSWER, Destination, Network, Wire
 from scenario_kit.lab.twin.process import Process, ProcessKey
 from scenario_kit.lab.twin.process_table import Census
-from scenario_kit.lab.twin.random_streams import Streams, identity, mix
+from scenario_kit.lab.twin.random_streams import Streams, hash_text, mix
 from scenario_kit.lab.twin.registry import ServiceRegistries
 from scenario_kit.model.twin.address import AddressSource
 from scenario_kit.model.twin.definition import Physics
@@ -140,7 +140,7 @@ class Connections:
             self._network = network
             self._dialled.clear()
         if (key, redirect) not in self._dialled:
-            address = parse(redirect, edge.address.default_port) if redirect else read(edge.address, caller)
+            address = parse(redirect, edge.address.default_port) if redirect else read_address(edge.address, caller)
             self._dialled[key, redirect] = (address, *self._resolved(key, edge, address, caller, network))
         address, dialled, ip = self._dialled[key, redirect]
         if edge.registry:
@@ -208,7 +208,7 @@ class Connections:
         wire = network.wire(caller, peer.pod, state.port)
         if not wire.cut:
             state.cut_since = None
-            return ConnectionLane(_greeting(edge, peer, state.port, network), peer, wire, 0.0, port=state.port)
+            return ConnectionLane(_greets(edge, peer, state.port, network), peer, wire, 0.0, port=state.port)
         state.cut_since = start if state.cut_since is None else state.cut_since
         if end - state.cut_since <= (edge.silent_seconds or self._physics.connection_death_seconds):
             return ConnectionLane("dropped", peer, wire, port=state.port)
@@ -236,7 +236,7 @@ class Connections:
     def _connect(
         self, state: _State, caller: Process, number: int, good: list[ConnectionLane], start: float, end: float
     ) -> ConnectionLane:
-        base = mix(identity(edge_name(self._edges[number])), state.connects)
+        base = mix(hash_text(name_edge(self._edges[number])), state.connects)
         chosen = good[int(self._streams.anytime(mix(base, 1), caller.ordinal) * len(good))]
         opens = chosen.ready_at
         if state.broken_at is not None and self._edges[number].protocol == "grpc":
@@ -268,7 +268,7 @@ class Connections:
             process = census.get(peer) if place not in now and not met else None
             if process is not None and not process.ended:
                 wire = network.wire(caller, process.pod, port)._replace(rules=())
-                outcome = "dropped" if wire.cut else _greeting(edge, process, port, network)
+                outcome = "dropped" if wire.cut else _greets(edge, process, port, network)
                 left.append(ConnectionLane(outcome, process, wire, process.ready_at, port=port))
         since = start if state.pool_since is None else state.pool_since
         if not left or start - since >= self._physics.http_pool_seconds:
@@ -278,12 +278,12 @@ class Connections:
         return link._replace(old=tuple(left), old_from=since, old_until=since + self._physics.http_pool_seconds)
 
 
-def edge_name(edge: Edge) -> str:
+def name_edge(edge: Edge) -> str:
     """What a random stream calls an edge."""
     return f"{edge.caller}>{edge.callee}/{edge.protocol}"
 
 
-def read(source: AddressSource, process: Process) -> Address:
+def read_address(source: AddressSource, process: Process) -> Address:
     """The address that a process read from its environment, or its configuration file, when it started."""
     if source.host_key and process.config is not None:
         host, port = process.config.get(source.host_key, ""), process.config.get(source.port_key, "")
@@ -292,18 +292,18 @@ def read(source: AddressSource, process: Process) -> Address:
         port = process.env.get(source.port_env, "") if source.port_env else ""
         host = process.env.get(source.host_env, "")
         return parse(f"{host}:{port}" if port else host, source.default_port)
-    text = process.env.get(source.env, "") if source.env else _filled(source.text, process.env)
+    text = process.env.get(source.env, "") if source.env else _fill_text(source.text, process.env)
     if source.key and process.config is not None:
         text = process.config.get(source.key, "")
     return parse(text, source.default_port)
 
 
-def _filled(text: str, env: Mapping[str, str]) -> str:
+def _fill_text(text: str, env: Mapping[str, str]) -> str:
     """The text with variables in the place of their names, as a program puts an address together."""
     return _VARIABLE.sub(lambda name: env.get(name[1], ""), text)
 
 
-def timeout(edge: Edge, caller: Process) -> float:
+def find_timeout(edge: Edge, caller: Process) -> float:
     """Seconds after which a caller gives up; 0 for never."""
     text = caller.env.get(edge.timeout_env) if edge.timeout_env else None
     if text is None:
@@ -313,7 +313,7 @@ def timeout(edge: Edge, caller: Process) -> float:
 
 def dial(edge: Edge, address: Address, caller: Process, network: Network) -> tuple[tuple[ConnectionLane, ...], str]:
     """The ways that a new connection could take now, and the address that the host's name stands for."""
-    found = network.lookup(caller.pod, address.host, address.port, _transport(edge))
+    found = network.lookup(caller.pod, address.host, address.port, _find_transport(edge))
     if found.outcome != "ok":
         return (ConnectionLane(found.outcome, rejected=found.outcome == "refused"),), found.ip
     return tuple(_reach(edge, address, caller, network, place) for place in found.destinations), found.ip
@@ -324,13 +324,13 @@ def _reach(edge: Edge, address: Address, caller: Process, network: Network, plac
     pod = network.pod_at(place.ip)
     if pod is None:
         return ConnectionLane("dropped", port=place.port)
-    wire = network.wire(caller, pod, place.port, _transport(edge))
+    wire = network.wire(caller, pod, place.port, _find_transport(edge))
     target = network.listener(place)
     if wire.cut:
         return ConnectionLane("dropped", None, wire, port=place.port)
     if target is None or target.ended:
         return ConnectionLane("refused")
-    outcome = _greeting(edge, target, place.port, network)
+    outcome = _greets(edge, target, place.port, network)
     if outcome == "ok" and address.tls:
         outcome = "plain"
     if outcome == "ok" and target.logins and (address.user, address.password) not in target.logins:
@@ -342,11 +342,11 @@ def _reach(edge: Edge, address: Address, caller: Process, network: Network, plac
     return ConnectionLane(outcome, target, wire, target.ready_at, port=place.port)
 
 
-def _transport(edge: Edge) -> str:
+def _find_transport(edge: Edge) -> str:
     return "UDP" if edge.protocol == "udp" else "TCP"
 
 
-def _greeting(edge: Edge, target: Process, port: int, network: Network) -> str:
+def _greets(edge: Edge, target: Process, port: int, network: Network) -> str:
     """Whether the callee is who the caller takes it for, or as good.
 
     A registry that is asked for the callee's address is not the callee: to it the caller speaks HTTP.

@@ -14,7 +14,7 @@ from ipaddress import ip_address
 from typing import Final, NamedTuple
 
 from scenario_kit.lab.twin.dns import DOMAIN
-from scenario_kit.model.re2 import Pattern, pattern
+from scenario_kit.model.re2 import Pattern, compile_pattern
 
 _ZONE: Final = ".".join(DOMAIN[1:])
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|`[^`]*`|#[^\n]*|\n|[^\s]+')
@@ -33,7 +33,7 @@ class Template(NamedTuple):
 
     def means(self, name: str) -> bool:
         """Whether a name, with a dot at its end, is answered this way."""
-        return any(_inside(name, zone) for zone in self.zones) and any(p.found_in(name) for p in self.match)
+        return any(_is_inside(name, zone) for zone in self.zones) and any(p.found_in(name) for p in self.match)
 
 
 class CoreDnsConfig(NamedTuple):
@@ -54,12 +54,12 @@ class CoreDnsConfig(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def read(text: str) -> CoreDnsConfig:
+def parse_corefile(text: str) -> CoreDnsConfig:
     """The configuration of that text; the usual one where CoreDNS would refuse to load it."""
     try:
         blocks = _blocks(text)
-        own = [body for head, body in blocks if any(_zone_of(word) in (".", _ZONE) for word in head)]
-        return _server(own[-1]) if own else CoreDnsConfig(serves=False)
+        own = [body for head, body in blocks if any(_parse_zone(word) in (".", _ZONE) for word in head)]
+        return _parse_server(own[-1]) if own else CoreDnsConfig(serves=False)
     except (ValueError, IndexError):
         return CoreDnsConfig()
 
@@ -71,25 +71,25 @@ class _Directive(NamedTuple):
     inside: tuple[tuple[str, ...], ...] = ()
 
 
-def _server(body: list[_Directive]) -> CoreDnsConfig:
-    templates = tuple(_template(d) for d in body if d.words[0] == "template")
+def _parse_server(body: list[_Directive]) -> CoreDnsConfig:
+    templates = tuple(_parse_template(d) for d in body if d.words[0] == "template")
     hosts: dict[str, str] = {}
     for directive in body:
         if directive.words[0] == "hosts":
             for address, *names in (line for line in directive.inside if _is_address(line[0])):
                 hosts.update({name.lower().rstrip("."): address for name in names})
-    zones = [_zone_of(word) for d in body if d.words[0] == "kubernetes" for word in d.words[1:] or (".",)]
+    zones = [_parse_zone(word) for d in body if d.words[0] == "kubernetes" for word in d.words[1:] or (".",)]
     return CoreDnsConfig(templates, hosts, any(zone in (".", _ZONE) for zone in zones))
 
 
-def _template(directive: _Directive) -> Template:
+def _parse_template(directive: _Directive) -> Template:
     _, _, kind, *zones = directive.words
     said = {line[0]: line[1:] for line in directive.inside if line}
-    match = tuple(pattern(text) for text in said.get("match", (".*",)))  # CoreDNS takes RE2 as well
+    match = tuple(compile_pattern(text) for text in said.get("match", (".*",)))  # CoreDNS takes RE2 as well
     code = said.get("rcode", ("NOERROR",))[0].upper()
     found = _ADDRESS.search(" ".join(said.get("answer", ())))
     address = found[1] if found and kind.upper() in ("A", "ANY") and code == "NOERROR" else ""
-    meant = tuple(_zone_of(zone) for zone in zones) or (".",)
+    meant = tuple(_parse_zone(zone) for zone in zones) or (".",)
     # A question of another type than addresses is not what programs ask.
     return Template(meant, match if kind.upper() in ("A", "ANY") else (), _OUTCOMES.get(code, "misanswered"), address)
 
@@ -127,12 +127,12 @@ def _blocks(text: str) -> list[tuple[tuple[str, ...], list[_Directive]]]:
     return found
 
 
-def _zone_of(word: str) -> str:
+def _parse_zone(word: str) -> str:
     """The zone of ``dns://zone:port`` or of a bare name, without the dot at its end; a dot for all names."""
     return word.rpartition("://")[2].rstrip(",").rsplit(":", 1)[0].lower().rstrip(".") or "."
 
 
-def _inside(name: str, zone: str) -> bool:
+def _is_inside(name: str, zone: str) -> bool:
     return zone == "." or name == f"{zone}." or name.endswith(f".{zone}.")
 
 

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from scenario_kit.lab.twin.cluster_view import View
 from scenario_kit.lab.twin.dns import DOMAIN
-from scenario_kit.lab.twin.files import mounted
+from scenario_kit.lab.twin.files import read_mounted
 from scenario_kit.lab.twin.network import NO_ANSWER, Destination, Network
 from scenario_kit.lab.twin.process import Process
 
@@ -49,7 +49,7 @@ class _Viewpoint(NamedTuple):
 def look(view: View, network: Network, process: Process) -> CommandResult | None:
     """What the command of a container prints and how it ends; None where it is none of those that are understood."""
     words = [str(w) for w in (*(process.spec.get("command") or ()), *(process.spec.get("args") or ()))]
-    lines = _lines(words)
+    lines = _split_commands(words)
     if not lines or not all(line and line[0].rpartition("/")[2] in _COMMANDS for line in lines):
         return None
     if all(line[0].rpartition("/")[2] == "sleep" for line in lines):
@@ -62,7 +62,7 @@ def look(view: View, network: Network, process: Process) -> CommandResult | None
     return whole
 
 
-def _lines(words: Sequence[str]) -> list[list[str]]:
+def _split_commands(words: Sequence[str]) -> list[list[str]]:
     if len(words) >= 3 and words[0].rpartition("/")[2] in _SHELLS and words[1] in ("-c", "-ec"):
         text = words[2].replace("&&", ";")
         if any(part in text for part in _TOO_MUCH):
@@ -74,7 +74,7 @@ def _lines(words: Sequence[str]) -> list[list[str]]:
     return [list(words)] if words else []
 
 
-def _plain(words: Sequence[str], valued: str = "") -> list[str]:
+def _drop_options(words: Sequence[str], valued: str = "") -> list[str]:
     """The words that are no options; options of ``valued`` take the next word."""
     found, skip = [], False
     for word in words:
@@ -87,35 +87,37 @@ def _plain(words: Sequence[str], valued: str = "") -> list[str]:
     return found
 
 
-def _full(place: _Viewpoint, host: str) -> str:
+def _qualify_host(place: _Viewpoint, host: str) -> str:
     labels = host.rstrip(".").split(".")
     return ".".join((labels[0], labels[1] if len(labels) > 1 else place.home, *DOMAIN))
 
 
-def _nslookup(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
-    host = next(iter(_plain(words, "tq")), "")
+def _run_nslookup(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
+    host = next(iter(_drop_options(words, "tq")), "")
     head = (f"Server:\t\t{_RESOLVER}", f"Address:\t{_RESOLVER}:53", "")
     found = place.network.lookup(place.process.pod, host, 1)
     if found.outcome in NO_ANSWER:
         return CommandResult((";; connection timed out; no servers could be reached",), 1, _UNANSWERED_SECONDS)
     if not found.resolved:
-        return CommandResult((*head, f"** server can't find {_full(place, host)}: NXDOMAIN"), 1)
+        return CommandResult((*head, f"** server can't find {_qualify_host(place, host)}: NXDOMAIN"), 1)
     addresses = [d.ip for d in found.destinations] if len(found.destinations) > 1 else [found.ip]
-    return CommandResult((*head, *(t for ip in addresses for t in (f"Name:\t{_full(place, host)}", f"Address: {ip}"))))
+    return CommandResult(
+        (*head, *(t for ip in addresses for t in (f"Name:\t{_qualify_host(place, host)}", f"Address: {ip}")))
+    )
 
 
-def _dig(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
-    host = next((w for w in _plain(words) if not w.startswith(("+", "@"))), "")
+def _run_dig(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
+    host = next((w for w in _drop_options(words) if not w.startswith(("+", "@"))), "")
     found = place.network.lookup(place.process.pod, host, 1)
     if found.outcome in NO_ANSWER:
         return CommandResult((";; no servers could be reached",), 9, _UNANSWERED_SECONDS)
     return CommandResult((found.ip,)) if found.resolved else CommandResult((), 0)
 
 
-def _getent(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
+def _run_getent(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
     host = words[-1] if words else ""
     found = place.network.lookup(place.process.pod, host, 1)
-    return CommandResult((f"{found.ip}      {_full(place, host)}",)) if found.resolved else CommandResult((), 2)
+    return CommandResult((f"{found.ip}      {_qualify_host(place, host)}",)) if found.resolved else CommandResult((), 2)
 
 
 class _Dialled(NamedTuple):
@@ -150,8 +152,8 @@ def _reach(place: _Viewpoint, destination: Destination, ip: str, path: str) -> _
     return _Dialled("ok", ip, http, 200 if known else 404)
 
 
-def _target(words: Sequence[str], valued: str) -> tuple[str, int, str]:
-    url = next(iter(_plain(words, valued)), "")
+def _parse_target(words: Sequence[str], valued: str) -> tuple[str, int, str]:
+    url = next(iter(_drop_options(words, valued)), "")
     parts = urlsplit(url if "//" in url else f"http://{url}")
     try:
         port = parts.port or (443 if parts.scheme == "https" else 80)
@@ -160,8 +162,8 @@ def _target(words: Sequence[str], valued: str) -> tuple[str, int, str]:
     return parts.hostname or "", port, parts.path or "/"
 
 
-def _wget(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
-    host, port, path = _target(words, "TOPUt")
+def _run_wget(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
+    host, port, path = _parse_target(words, "TOPUt")
     met = _dial(place, host, port, path)
     opening = f"Connecting to {host}:{port} ({met.ip}:{port})"
     if met.outcome == "ok" and met.http:
@@ -174,11 +176,13 @@ def _wget(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
         "refused": f"wget: can't connect to remote host ({met.ip}): Connection refused",
         "dropped": "wget: download timed out",
     }
-    return CommandResult((said.get(met.outcome, f"wget: bad address '{host}:{port}'"),), 1, _took(met.outcome))
+    return CommandResult(
+        (said.get(met.outcome, f"wget: bad address '{host}:{port}'"),), 1, _measure_duration(met.outcome)
+    )
 
 
-def _curl(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
-    host, port, path = _target(words, "mowXHdAu")
+def _run_curl(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
+    host, port, path = _parse_target(words, "mowXHdAu")
     met = _dial(place, host, port, path)
     told = f"{met.status} {'OK' if met.status == 200 else 'Not Found'}"
     if met.outcome == "ok" and met.http:
@@ -194,21 +198,21 @@ def _curl(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
         "dropped": (28, f"curl: (28) Failed to connect to {host} port {port} after 10001 ms: Timeout was reached"),
     }
     code, text = said.get(met.outcome, (6, f"curl: (6) Could not resolve host: {host}"))
-    return CommandResult((text,), code, _took(met.outcome))
+    return CommandResult((text,), code, _measure_duration(met.outcome))
 
 
-def _nc(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
-    host, port = [*_plain(words, "w"), "", "0"][:2]
+def _run_nc(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
+    host, port = [*_drop_options(words, "w"), "", "0"][:2]
     met = _dial(place, host, int(port) if port.isdigit() else 0)
     if met.outcome == "ok":
         return CommandResult((f"{host} ({met.ip}:{port}) open",))
     why = {"refused": "Connection refused", "dropped": "Connection timed out"}.get(met.outcome)
     text = f"nc: {host} ({met.ip}:{port}): {why}" if why else f"nc: bad address '{host}'"
-    return CommandResult((text,), 1, _took(met.outcome))
+    return CommandResult((text,), 1, _measure_duration(met.outcome))
 
 
-def _ping(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
-    host = next(iter(_plain(words, "cWwi")), "")
+def _run_ping(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
+    host = next(iter(_drop_options(words, "cWwi")), "")
     found = place.network.lookup(place.process.pod, host, 1)
     if not found.resolved:
         return CommandResult((f"ping: bad address '{host}'",), 1)
@@ -222,20 +226,20 @@ def _ping(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
     return CommandResult((opening, answer, "", f"--- {host} ping statistics ---", text))
 
 
-def _cat(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
+def _run_cat(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
     lines: list[str] = []
     code = 0
-    for path in _plain(words):
-        text = _own_files(place).get(path)
+    for path in _drop_options(words):
+        text = _list_own_files(place).get(path)
         if text is None:
-            text = mounted(place.view, place.process.pod, place.process.spec, path)
+            text = read_mounted(place.view, place.process.pod, place.process.spec, path)
         if text is None:
             code, text = 1, f"cat: can't open '{path}': No such file or directory"
         lines += text.splitlines()
     return CommandResult(tuple(lines), code)
 
 
-def _own_files(place: _Viewpoint) -> Mapping[str, str]:
+def _list_own_files(place: _Viewpoint) -> Mapping[str, str]:
     domains = " ".join(".".join(part) for part in ((place.home, *DOMAIN), DOMAIN, DOMAIN[1:]))
     return {
         "/etc/resolv.conf": f"search {domains}\nnameserver {_RESOLVER}\noptions ndots:5",
@@ -245,22 +249,22 @@ def _own_files(place: _Viewpoint) -> Mapping[str, str]:
     }
 
 
-def _env(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
+def _run_env(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
     known = {
         "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
         "HOSTNAME": place.process.name,
         **place.process.env,
         "HOME": "/root",
     }
-    named = _plain(words)
+    named = _drop_options(words)
     if named:
         return CommandResult(tuple(known[n] for n in named if n in known), 0 if all(n in known for n in named) else 1)
     return CommandResult(tuple(f"{name}={value}" for name, value in known.items()))
 
 
-def _ls(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
+def _run_ls(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
     folders = ("bin", "dev", "etc", "home", "lib", "proc", "root", "sys", "tmp", "usr", "var")
-    path = next(iter(_plain(words)), "/").rstrip("/") or "/"
+    path = next(iter(_drop_options(words)), "/").rstrip("/") or "/"
     mounts = [str(m["mountPath"]) for m in place.process.spec.get("volumeMounts") or ()]
     if path == "/":
         return CommandResult(tuple(sorted({*folders, *(m.strip("/").partition("/")[0] for m in mounts)})))
@@ -269,13 +273,13 @@ def _ls(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
     return CommandResult((f"ls: {path}: No such file or directory",), 1)
 
 
-def _ps(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
+def _run_ps(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
     del words
     command = " ".join(map(str, (*(place.process.spec.get("command") or ()), *(place.process.spec.get("args") or ()))))
     return CommandResult(("PID   USER     TIME  COMMAND", f"    1 root      0:00 {command}"))
 
 
-def _sleep(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
+def _run_sleep(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
     del place
     text = words[0].rstrip("s") if words else ""
     return (
@@ -285,13 +289,15 @@ def _sleep(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
     )
 
 
-def _took(outcome: str) -> float:
+def _measure_duration(outcome: str) -> float:
     return _UNANSWERED_SECONDS if outcome in ("dropped", *NO_ANSWER) else 0.1
 
 
 _COMMANDS: Final[Mapping[str, Callable[[_Viewpoint, Sequence[str]], CommandResult]]] = {
-    "nslookup": _nslookup, "dig": _dig, "host": _nslookup, "getent": _getent, "wget": _wget, "curl": _curl,
-    "nc": _nc, "ping": _ping, "cat": _cat, "env": _env, "printenv": _env, "ls": _ls, "ps": _ps, "sleep": _sleep,
+    "nslookup": _run_nslookup, "dig": _run_dig, "host": _run_nslookup, "getent": _run_getent, "wget": _run_wget,
+    "curl": _run_curl,
+    "nc": _run_nc, "ping": _run_ping, "cat": _run_cat, "env": _run_env, "printenv": _run_env, "ls": _run_ls,
+    "ps": _run_ps, "sleep": _run_sleep,
     "echo": lambda _, words: CommandResult((" ".join(words),)),
     "hostname": lambda place, _: CommandResult((place.process.name,)),
     "id": lambda _, __: CommandResult(("uid=0(root) gid=0(root) groups=0(root)",)),

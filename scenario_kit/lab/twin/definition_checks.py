@@ -10,7 +10,7 @@ from scenario_kit.lab.twin.dry_run import misses
 from scenario_kit.lab.twin.engine import Twin
 from scenario_kit.model.app import App
 from scenario_kit.model.base import Object
-from scenario_kit.model.image import like
+from scenario_kit.model.image import matches_image
 from scenario_kit.model.twin.decode import spell
 from scenario_kit.model.twin.definition import Place, TwinDefinition
 from scenario_kit.model.twin.operation import Step
@@ -27,7 +27,7 @@ class DefinitionMistake(NamedTuple):
     place: Place = ()
 
 
-def mistakes(app: App, rendered: tuple[App, Sequence[Object]] | None = None) -> tuple[DefinitionMistake, ...]:
+def find_mistakes(app: App, rendered: tuple[App, Sequence[Object]] | None = None) -> tuple[DefinitionMistake, ...]:
     """What is wrong with the twin of an app; nothing where it can run.
 
     A call of what is not there is told alone. With the app as ``rendered``, and its objects, also what does not come
@@ -40,45 +40,47 @@ def mistakes(app: App, rendered: tuple[App, Sequence[Object]] | None = None) -> 
         Twin(app, 0)
     except ValueError as error:
         said = str(error).removeprefix("twin: ")
-        return (DefinitionMistake(said, _called(parameters, said)),)
+        return (DefinitionMistake(said, _locate_call(parameters, said)),)
     found = (
-        *_unranged(parameters),
-        *_strangers(parameters),
-        *_unqueued(parameters),
-        *_unread(parameters),
-        *_alone(parameters),
-        *_unmatched(parameters, app.images),
-        *_untold(parameters, app),
-        *_unmeasured(parameters, app.entry),
+        *_find_unranged(parameters),
+        *_find_unknown_components(parameters),
+        *_find_unretained_topics(parameters),
+        *_find_unread_numbers(parameters),
+        *_find_lone_parallel_steps(parameters),
+        *_find_unmatched(parameters, app.images),
+        *_find_undefined_edges(parameters, app),
+        *_find_unmeasured_entry(parameters, app.entry),
     )
     if found or rendered is None:
         return found
-    return tuple(_at(miss.place, miss.text) for miss in misses(rendered[0], parameters, rendered[1]))
+    return tuple(_build_mistake(miss.place, miss.text) for miss in misses(rendered[0], parameters, rendered[1]))
 
 
-def _unranged(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
+def _find_unranged(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
     """Find assumptions whose value lies outside of their range, or whose range does not fit where they are used."""
     for name, assumption in parameters.assumptions.items():
         place, low, high = ("assumptions", name), assumption.low, assumption.high
         if not low <= assumption.value <= high:
-            yield _at((*place, "value"), f"{assumption.value:g} is not between `low` {low:g} and `high` {high:g}")
+            yield _build_mistake(
+                (*place, "value"), f"{assumption.value:g} is not between `low` {low:g} and `high` {high:g}"
+            )
             continue
         for end, value in (("low", low), ("high", high)):
             try:
                 parameters.with_assumptions({name: value})
             except ValueError as error:
-                yield _at(
+                yield _build_mistake(
                     (*place, end), f"{value:g} does not fit where the assumption is used: {error}".replace("`$.", "`")
                 )
 
 
-def _called(parameters: TwinDefinition, said: str) -> Place:
+def _locate_call(parameters: TwinDefinition, said: str) -> Place:
     """The call that an error speaks of, by what it quotes: an operation, or a caller and whom it calls."""
     words = _QUOTED.findall(said)
-    for place, operation in _consumed(parameters):
+    for place, operation in _list_consumed(parameters):
         if words and words[0] == operation:
             return (*place, "operation")
-    for place, step in _steps(parameters):
+    for place, step in _list_steps(parameters):
         caller_and_callee = [place[1], step.call.partition("/")[0]]
         if step.call and (step.call == words[0] or caller_and_callee == words[:2]):
             return (*place, "call")
@@ -88,7 +90,7 @@ def _called(parameters: TwinDefinition, said: str) -> Place:
     return ("load", "entry") if words and words[0] in (parameters.load.entry, parameters.load.component) else ()
 
 
-def _strangers(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
+def _find_unknown_components(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
     """Names of components, in the parts that nothing has looked up so far, that the twin does not have."""
     edges = {(edge.caller, edge.callee) for edge in parameters.edges}
     named: list[tuple[Place, str]] = []
@@ -101,97 +103,97 @@ def _strangers(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
         named.append((("collector", "component"), parameters.collector.component))
     for place, name in named:
         if name not in parameters.components:
-            yield _at(place, f"there is no component '{name}'")
+            yield _build_mistake(place, f"there is no component '{name}'")
     for name, model in parameters.components.items():
         for i, port in enumerate(model.ports):
             for path, callees in port.asks.items():
                 for callee in callees:
                     if (name, callee) not in edges:
                         place = ("components", name, "ports", i, "asks", path)
-                        yield _at(place, f"there is no edge from '{name}' to '{callee}'")
+                        yield _build_mistake(place, f"there is no edge from '{name}' to '{callee}'")
         for i, need in enumerate(model.start.needs):
             if (name, need.callee) not in edges:
                 place = ("components", name, "start", "needs", i, "callee")
-                yield _at(place, f"there is no edge from '{name}' to '{need.callee}'")
+                yield _build_mistake(place, f"there is no edge from '{name}' to '{need.callee}'")
 
 
-def _consumed(parameters: TwinDefinition) -> Iterator[tuple[Place, str]]:
+def _list_consumed(parameters: TwinDefinition) -> Iterator[tuple[Place, str]]:
     """What consumers run for a record, spelled as a call, with the place of the consumer."""
     for name, model in parameters.components.items():
         for i, consumer in enumerate(model.consumes):
             yield ("components", name, "consumes", i), f"{name}/{consumer.operation}"
 
 
-def _unqueued(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
+def _find_unretained_topics(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
     """Topics that nobody keeps: what is appended there is lost, and whoever waits there waits for ever."""
     kept = {queue.component: queue.topics for queue in parameters.queues}
     edges = {(edge.caller, edge.callee) for edge in parameters.edges}
     for name, model in parameters.components.items():
         for operation, body in model.operations.items():
             if body.topic and body.topic not in kept.get(name, ()):
-                said = f"no entry of `queues` for '{name}' has a topic '{body.topic}'{_of(kept.get(name))}"
-                yield _at(("components", name, "operations", operation, "topic"), said)
+                said = f"no entry of `queues` for '{name}' has a topic '{body.topic}'{_list_candidates(kept.get(name))}"
+                yield _build_mistake(("components", name, "operations", operation, "topic"), said)
         for i, consumer in enumerate(model.consumes):
             place: Place = ("components", name, "consumes", i)
             if consumer.queue not in kept:
-                yield _at((*place, "queue"), f"`queues` has no '{consumer.queue}'{_of(kept)}")
+                yield _build_mistake((*place, "queue"), f"`queues` has no '{consumer.queue}'{_list_candidates(kept)}")
             elif consumer.topic not in kept[consumer.queue]:
-                topics = _of(kept[consumer.queue])
-                yield _at((*place, "topic"), f"'{consumer.queue}' has no topic '{consumer.topic}'{topics}")
+                topics = _list_candidates(kept[consumer.queue])
+                yield _build_mistake((*place, "topic"), f"'{consumer.queue}' has no topic '{consumer.topic}'{topics}")
             elif (name, consumer.queue) not in edges:
-                yield _at((*place, "queue"), f"there is no edge from '{name}' to '{consumer.queue}'")
+                yield _build_mistake((*place, "queue"), f"there is no edge from '{name}' to '{consumer.queue}'")
 
 
-def _of(known: Iterable[str] | None) -> str:
+def _list_candidates(known: Iterable[str] | None) -> str:
     return f"; there is {', '.join(sorted(known))}" if known else ""
 
 
-def _unread(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
+def _find_unread_numbers(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
     """Numbers that are to be drawn, of a name that no route draws."""
     routes = (*parameters.load.routes.values(), *(t for c in parameters.load.crowds.values() for t in c.tasks.values()))
     drawn = {name for route in routes for name in route.draws}
     if any(model.consumes for model in parameters.components.values()):
         drawn |= RECORDS
-    for place, step in _steps(parameters):
+    for place, step in _list_steps(parameters):
         for field, asked in (("times", step.times), ("keysIf", step.keys_if)):
             if isinstance(asked, str) and asked and asked not in drawn:
                 known = ", ".join(sorted(drawn)) or "none"
-                yield _at((*place, field), f"no route draws '{asked}'; drawn are {known}")
+                yield _build_mistake((*place, field), f"no route draws '{asked}'; drawn are {known}")
 
 
-def _alone(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
+def _find_lone_parallel_steps(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
     """Steps that are said to be made side by side with others, and there are no others."""
-    for place, step in _steps(parameters):
+    for place, step in _list_steps(parameters):
         if step.parallel and step.call and step.times == 1.0:
             other = "calls of different operations begin at the same time as `steps` of one with `fork`"
-            yield _at((*place, "parallel"), f"one call is not made side by side with itself; {other}")
+            yield _build_mistake((*place, "parallel"), f"one call is not made side by side with itself; {other}")
         if step.fork and len(step.steps) < 2:
-            yield _at((*place, "fork"), "it needs at least two `steps` to begin at the same time")
+            yield _build_mistake((*place, "fork"), "it needs at least two `steps` to begin at the same time")
 
 
-def _steps(parameters: TwinDefinition) -> Iterator[tuple[Place, Step]]:
+def _list_steps(parameters: TwinDefinition) -> Iterator[tuple[Place, Step]]:
     """Every step of every operation, with its place."""
     for component, model in parameters.components.items():
         for name, operation in model.operations.items():
-            yield from _below(operation.steps, ("components", component, "operations", name))
+            yield from _list_steps_below(operation.steps, ("components", component, "operations", name))
 
 
-def _below(steps: Iterable[Step], place: Place) -> Iterator[tuple[Place, Step]]:
+def _list_steps_below(steps: Iterable[Step], place: Place) -> Iterator[tuple[Place, Step]]:
     for i, step in enumerate(steps):
         here = (*place, "steps", i)
         yield here, step
-        yield from _below(step.steps, here)
+        yield from _list_steps_below(step.steps, here)
 
 
-def _unmatched(parameters: TwinDefinition, images: Iterable[str]) -> Iterator[DefinitionMistake]:
+def _find_unmatched(parameters: TwinDefinition, images: Iterable[str]) -> Iterator[DefinitionMistake]:
     """Components that no image of the app implements."""
     known = tuple(images)
     for name, model in parameters.components.items():
-        if known and not any(like(image, model.image) for image in known):
-            yield _at(("components", name, "image"), f"'{model.image}' is none of the app's `images`")
+        if known and not any(matches_image(image, model.image) for image in known):
+            yield _build_mistake(("components", name, "image"), f"'{model.image}' is none of the app's `images`")
 
 
-def _untold(parameters: TwinDefinition, app: App) -> Iterator[DefinitionMistake]:
+def _find_undefined_edges(parameters: TwinDefinition, app: App) -> Iterator[DefinitionMistake]:
     """Edges between components of the app that its definition knows nothing of: no fault would be aimed along them."""
     names = {component.name for component in app.components}
     calls = {(call.caller, call.callee) for call in app.calls}
@@ -199,10 +201,12 @@ def _untold(parameters: TwinDefinition, app: App) -> Iterator[DefinitionMistake]
     for i, edge in enumerate(parameters.edges):
         if {edge.caller, edge.callee} <= names and edge.callee != collector and (edge.caller, edge.callee) not in calls:
             call = f"{{caller: {edge.caller}, callee: {edge.callee}}}"
-            yield _at(("edges", i), f"`calls` of app.yaml has no {call}, along which faults, drafts and predictions go")
+            yield _build_mistake(
+                ("edges", i), f"`calls` of app.yaml has no {call}, along which faults, drafts and predictions go"
+            )
 
 
-def _unmeasured(parameters: TwinDefinition, entry: str) -> Iterator[DefinitionMistake]:
+def _find_unmeasured_entry(parameters: TwinDefinition, entry: str) -> Iterator[DefinitionMistake]:
     """An entry whose requests nobody counts: whether an incident is resolved is told by its spans."""
     model = parameters.components.get(entry)
     if model is None:
@@ -215,9 +219,9 @@ def _unmeasured(parameters: TwinDefinition, entry: str) -> Iterator[DefinitionMi
     ):
         if lacking:
             said = f"{what}: the requests of the app's entry are not counted, by which a trial is judged"
-            yield _at(("components", entry), said)
+            yield _build_mistake(("components", entry), said)
             return
 
 
-def _at(place: Place, said: str) -> DefinitionMistake:
+def _build_mistake(place: Place, said: str) -> DefinitionMistake:
     return DefinitionMistake(f"{spell(place)}: {said}", place)

@@ -28,8 +28,8 @@ class WrongAnswers(NamedTuple):
 
     def misleads(self, host: str, namespace: str) -> bool:
         """Whether a program in that namespace that looks up ``host`` gets a wrong answer."""
-        asked = attempts(host, namespace)
-        true = next((name for name in asked if name == full(host, namespace)), asked[-1])
+        asked = list_attempts(host, namespace)
+        true = next((name for name in asked if name == qualify_name(host, namespace)), asked[-1])
         concerned = asked[: asked.index(true) + 1] if self.random else (true,)
         return any(self._means(name) for name in concerned)
 
@@ -40,7 +40,7 @@ class WrongAnswers(NamedTuple):
         )
 
 
-def wrong_answers(effects: Iterable[ContainerEffect]) -> dict[str, WrongAnswers]:
+def collect_wrong_answers(effects: Iterable[ContainerEffect]) -> dict[str, WrongAnswers]:
     """By the pod's UID: pods that were sent to the wrong name server, and for which it has rules.
 
     The file that names the server is one for all containers of a pod; what is written into it ends with the container
@@ -55,14 +55,14 @@ def wrong_answers(effects: Iterable[ContainerEffect]) -> dict[str, WrongAnswers]
     }
 
 
-def full(host: str, namespace: str) -> str:
+def qualify_name(host: str, namespace: str) -> str:
     """The name, with a dot at its end, by which a host of the cluster is known."""
     labels = host.rstrip(".").lower().split(".")
     name, home = labels[0], "".join(labels[1:2]) or namespace
     return ".".join((name, home, *DOMAIN, ""))
 
 
-def attempts(host: str, namespace: str) -> tuple[str, ...]:
+def list_attempts(host: str, namespace: str) -> tuple[str, ...]:
     """The names that are sought one after another, each with a dot at its end."""
     name = host.lower()
     if name.endswith("."):
@@ -71,13 +71,13 @@ def attempts(host: str, namespace: str) -> tuple[str, ...]:
     return (*searched, f"{name}.") if name.count(".") < _DOTS else (f"{name}.", *searched)
 
 
-def alias(pod: Object, host: str) -> str:
+def find_alias(pod: Object, host: str) -> str:
     """The address in the pod's own hosts file for a name as it is spelled; it is read before anybody is asked."""
     name = host.rstrip(".").lower()
     entries = pod["spec"].get("hostAliases") or ()
     return next((str(e["ip"]) for e in entries if name in map(str.lower, e.get("hostnames") or ())), "")
 
 
-def random_address(host: str) -> str:
+def draw_address(host: str) -> str:
     """An address where nobody is, the same one for a name at every time."""
     return ".".join(str(byte % 255) for byte in hashlib.sha256(host.encode()).digest()[:4])

@@ -10,10 +10,10 @@ from typing import Any, Final, NamedTuple
 
 from scenario_kit.lab.twin.address import Address
 from scenario_kit.lab.twin.cluster_view import View
-from scenario_kit.lab.twin.connections import ConnectionLane, dial, read
+from scenario_kit.lab.twin.connections import ConnectionLane, dial, read_address
 from scenario_kit.lab.twin.network import Network
 from scenario_kit.lab.twin.probes import Probes
-from scenario_kit.lab.twin.process import Process, containers
+from scenario_kit.lab.twin.process import Process, list_containers
 from scenario_kit.lab.twin.process_table import Census
 from scenario_kit.lab.twin.random_streams import Streams
 from scenario_kit.model.app import App
@@ -71,7 +71,7 @@ class _DryRun:
             if pod is None or component.name not in self._parameters.components:
                 continue
             if not any(p.component == component.name for p in self._census.processes.values() if p.pod is pod):
-                runs = ", ".join(f"'{c['name']}' of {c['image']}" for c in containers(pod))
+                runs = ", ".join(f"'{c['name']}' of {c['image']}" for c in list_containers(pod))
                 place = ("components", component.name, "image")
                 said = f"no container of {component.workload} is it: there run {runs}"
                 yield Miss(f"{said}; `image`, `commands` and `container` tell which one is", place)
@@ -82,10 +82,10 @@ class _DryRun:
             if edge.callee not in self._parameters.components or not self._census.of(edge.callee):
                 continue  # told otherwise, or not deployed
             for caller in self._census.of(edge.caller)[:1]:
-                address = read(edge.address, self._giver(edge) or caller)
+                address = read_address(edge.address, self._giver(edge) or caller)
                 if not address.host:
                     if not edge.optional and edge.address.of == "":
-                        yield Miss(f"{what} has no address: {_unset(edge, caller)}", place)
+                        yield Miss(f"{what} has no address: {_explain_unset(edge, caller)}", place)
                     continue
                 lanes, _ = dial(edge, address, caller, self._network)
                 bad = next((lane for lane in lanes if lane.outcome != "ok"), None)
@@ -139,7 +139,7 @@ class _DryRun:
         chosen = next((p for p in ports if p["port"] == port), None)
         if chosen is None:
             return f"Service/{name} has " + (", ".join(f"port {p['port']}" for p in ports) or "no port")
-        if not any(_chosen(service, pod) for pod in self._view.everywhere("Pod")):
+        if not any(_is_selected(service, pod) for pod in self._view.everywhere("Pod")):
             return f"Service/{name} selects no pod"
         open_ports = sorted({listener.number for p in self._census.of(callee) for listener in p.listeners})
         there = ", ".join(map(str, open_ports)) or "no port"
@@ -159,12 +159,12 @@ class _DryRun:
         """Probes that a healthy process would not answer: its pod would never be ready, or be started over and over."""
         probes = Probes(self._parameters, self._census, Streams(0))
         for pod in self._view.everywhere("Pod"):
-            for spec in containers(pod):
+            for spec in list_containers(pod):
                 process = self._census.find(pod["metadata"]["uid"], spec["name"])
                 if process is None or process.model is None:
                     continue
                 for kind in _PROBES:
-                    asked = _asked(spec, spec.get(kind) or {})
+                    asked = _read_probe_target(spec, spec.get(kind) or {})
                     if asked and not probes.answers({}, pod, spec["name"], asked[0], asked[1], math.inf):
                         yield self._unanswered(pod, process, kind, *asked)
 
@@ -184,7 +184,7 @@ class _DryRun:
         return Miss(said, ("components", process.component, "ports"))
 
 
-def _unset(edge: Edge, caller: Process) -> str:
+def _explain_unset(edge: Edge, caller: Process) -> str:
     """Why a caller reads no address."""
     source = edge.address
     names = [n for n in (source.env, source.host_env, source.port_env) if n]
@@ -200,7 +200,7 @@ def _unset(edge: Edge, caller: Process) -> str:
     return "`address` names neither a variable nor a key nor a text"
 
 
-def _asked(spec: Object, probe: Object) -> tuple[int, str | None] | None:
+def _read_probe_target(spec: Object, probe: Object) -> tuple[int, str | None] | None:
     """The port and path that a probe asks for; None where it asks no port, as a command does not."""
     for kind in ("httpGet", "tcpSocket", "grpc"):
         if kind in probe:
@@ -224,9 +224,9 @@ def _view(namespace: str, objects: Iterable[Object]) -> View:
     pods: list[Object] = []
     for obj in objects:
         home = obj["metadata"].get("namespace", namespace)
-        put(obj["kind"], home, obj["metadata"]["name"], _stored(obj))
+        put(obj["kind"], home, obj["metadata"]["name"], _copy_stored(obj))
         if obj["kind"] in WORKLOADS:
-            pods.append(_pod(obj, home, len(pods)))
+            pods.append(_build_pod(obj, home, len(pods)))
             put("Pod", home, pods[-1]["metadata"]["name"], pods[-1])
     for number, service in enumerate([o for h in homes.values() for o in h.get("Service", {}).values()]):
         service["spec"].setdefault("clusterIP", f"10.96.{number // 250}.{number % 250 + 1}")
@@ -237,7 +237,7 @@ def _view(namespace: str, objects: Iterable[Object]) -> View:
     return View(namespace, homes[namespace], Ledger(), 0, others)
 
 
-def _stored(obj: Object) -> Object:
+def _copy_stored(obj: Object) -> Object:
     """A copy that may be written to; what a Secret says in plain text is kept as a cluster keeps it."""
     copy: dict[str, Any] = {**obj, "metadata": dict(obj["metadata"])}
     if "spec" in obj:
@@ -248,7 +248,7 @@ def _stored(obj: Object) -> Object:
     return copy
 
 
-def _pod(workload: Object, home: str, number: int) -> Object:
+def _build_pod(workload: Object, home: str, number: int) -> Object:
     template, name = workload["spec"]["template"], f"{workload['metadata']['name']}-0"
     return {
         "kind": "Pod",
@@ -272,14 +272,14 @@ def _pod(workload: Object, home: str, number: int) -> Object:
     }
 
 
-def _chosen(service: Object, pod: Object) -> bool:
+def _is_selected(service: Object, pod: Object) -> bool:
     selector: Mapping[str, Any] = service["spec"].get("selector") or {}
     same = pod["metadata"]["namespace"] == service["metadata"]["namespace"]
     return bool(selector) and same and all(pod["metadata"]["labels"].get(k) == v for k, v in selector.items())
 
 
 def _slice(service: Object, pods: Iterable[Object]) -> Object:
-    there = [pod for pod in pods if _chosen(service, pod)]
+    there = [pod for pod in pods if _is_selected(service, pod)]
     return {
         "kind": "EndpointSlice",
         "metadata": {
@@ -288,7 +288,7 @@ def _slice(service: Object, pods: Iterable[Object]) -> Object:
             "labels": {"kubernetes.io/service-name": service["metadata"]["name"]},
         },
         "ports": [
-            {"name": p.get("name", ""), "port": _target(p, there), "protocol": p.get("protocol", "TCP")}
+            {"name": p.get("name", ""), "port": _find_target_port(p, there), "protocol": p.get("protocol", "TCP")}
             for p in service["spec"].get("ports") or ()
         ],
         "endpoints": [
@@ -298,11 +298,14 @@ def _slice(service: Object, pods: Iterable[Object]) -> Object:
     }
 
 
-def _target(port: Object, pods: Iterable[Object]) -> int | None:
+def _find_target_port(port: Object, pods: Iterable[Object]) -> int | None:
     target = port.get("targetPort", port["port"])
     if isinstance(target, int):
         return target
     named = {
-        p.get("name"): int(p["containerPort"]) for pod in pods for c in containers(pod) for p in c.get("ports") or ()
+        p.get("name"): int(p["containerPort"])
+        for pod in pods
+        for c in list_containers(pod)
+        for p in c.get("ports") or ()
     }
     return named.get(target)

@@ -12,8 +12,7 @@ from scenario_kit.lab.twin.broker import Queues
 from scenario_kit.lab.twin.call_tree import Planter
 from scenario_kit.lab.twin.client_commands import Sessions
 from scenario_kit.lab.twin.cluster_view import Telemetry, View
-from scenario_kit.lab.twin.connections import Connections, Link, LinkKey, dial
-from scenario_kit.lab.twin.connections import read as read_address
+from scenario_kit.lab.twin.connections import Connections, Link, LinkKey, dial, read_address
 from scenario_kit.lab.twin.flags import Active, Flags
 from scenario_kit.lab.twin.hung_calls import HangBook
 from scenario_kit.lab.twin.io_chaos import Disks
@@ -56,7 +55,7 @@ class Twin:
     def __init__(self, app: App, seed: int, assumptions: Mapping[str, float] | None = None) -> None:
         if app.twin is None:
             raise ValueError(f"{app.name} {app.version} has no twin; it runs on real clusters only")
-        self._parameters = _with_telemetry(app.twin.with_assumptions(assumptions) if assumptions else app.twin)
+        self._parameters = _add_telemetry(app.twin.with_assumptions(assumptions) if assumptions else app.twin)
         self._streams = Streams(seed)
         self._census = Census(self._parameters)
         self._registries = ServiceRegistries(self._parameters)
@@ -291,7 +290,7 @@ class Twin:
         for exporter in self._parameters.exporters:
             for process in self._reachable(collector, exporter.component, exporter.port, now):
                 memory = self._resources.memory(process, connected.get(process.key, 0))
-                samples.update(exporters.samples(exporter, process, connected, memory, namespace, now))
+                samples.update(exporters.build_samples(exporter, process, connected, memory, namespace, now))
         for queue in self._parameters.queues:
             for process in self._reachable(collector, queue.component, queue.port, now):
                 samples.update(self._queues.samples(queue, process, self._census, namespace, now))
@@ -316,7 +315,7 @@ class Twin:
         return lines
 
 
-def _with_telemetry(parameters: TwinDefinition) -> TwinDefinition:
+def _add_telemetry(parameters: TwinDefinition) -> TwinDefinition:
     """Sending spans is a call like others: an edge from each component that does to the collector."""
     if parameters.collector is None:
         return parameters

@@ -42,7 +42,7 @@ def decode(secret: Object) -> dict[str, str]:
     return result
 
 
-def environment(view: View, pod: Object, container: Object) -> dict[str, str]:
+def build_environment(view: View, pod: Object, container: Object) -> dict[str, str]:
     """What the container's process would see, were it started now. Later entries win over earlier ones.
 
     References to objects or keys that do not exist give no variable: a real kubelet would not start the container.
@@ -50,11 +50,11 @@ def environment(view: View, pod: Object, container: Object) -> dict[str, str]:
     result: dict[str, str] = {}
     for source in container.get("envFrom") or ():
         prefix = source.get("prefix", "")
-        result.update({prefix + key: value for key, value in _bulk(view, source).items()})
+        result.update({prefix + key: value for key, value in _read_bulk(view, source).items()})
     for entry in container.get("env") or ():
         name = entry["name"]
         if entry.get("valueFrom"):
-            value = _value_from(view, pod, container, entry["valueFrom"])
+            value = _read_value_from(view, pod, container, entry["valueFrom"])
             if value is not None:
                 result[name] = value
         else:
@@ -62,7 +62,7 @@ def environment(view: View, pod: Object, container: Object) -> dict[str, str]:
     return result
 
 
-def _bulk(view: View, source: Object) -> dict[str, str]:
+def _read_bulk(view: View, source: Object) -> dict[str, str]:
     if ref := source.get("configMapRef"):
         return dict((view.kind("ConfigMap").get(ref["name"]) or {}).get("data") or {})
     if ref := source.get("secretRef"):
@@ -70,7 +70,7 @@ def _bulk(view: View, source: Object) -> dict[str, str]:
     return {}
 
 
-def _value_from(view: View, pod: Object, container: Object, source: Object) -> str | None:
+def _read_value_from(view: View, pod: Object, container: Object, source: Object) -> str | None:
     if ref := source.get("configMapKeyRef"):
         data = (view.kind("ConfigMap").get(ref["name"]) or {}).get("data") or {}
         value = data.get(ref["key"])
@@ -78,7 +78,7 @@ def _value_from(view: View, pod: Object, container: Object, source: Object) -> s
     if ref := source.get("secretKeyRef"):
         return decode(view.kind("Secret").get(ref["name"]) or {}).get(ref["key"])
     if ref := source.get("fieldRef"):
-        return _field(pod, ref["fieldPath"])
+        return _read_field(pod, ref["fieldPath"])
     if ref := source.get("resourceFieldRef"):
         kind, _, name = ref["resource"].partition(".")
         value = ((container.get("resources") or {}).get(kind) or {}).get(name)
@@ -86,7 +86,7 @@ def _value_from(view: View, pod: Object, container: Object, source: Object) -> s
     return None
 
 
-def _field(pod: Object, path: str) -> str | None:
+def _read_field(pod: Object, path: str) -> str | None:
     match = re.fullmatch(r"metadata\.(labels|annotations)\['([^']+)'\]", path)
     if match:
         value = ((pod.get("metadata") or {}).get(match[1]) or {}).get(match[2])

@@ -11,7 +11,7 @@ from scenario_kit.model.process import SeriesId
 from scenario_kit.model.twin.telemetry import Exporter, Signal
 
 
-def samples(
+def build_samples(
     exporter: Exporter,
     process: Process,
     connections: Mapping[ProcessKey, int],
@@ -22,7 +22,9 @@ def samples(
     """The series of one process. Counters start at 0 with the process, as they do in the store itself."""
     common = tuple(exporter.labels.items())
     return {
-        _series(spelled, common, namespace): _value(signal, process, connections.get(process.key, 0), memory, now)
+        _parse_series(spelled, common, namespace): _read_value(
+            signal, process, connections.get(process.key, 0), memory, now
+        )
         * signal.times
         + signal.plus
         for spelled, signal in exporter.series.items()
@@ -33,13 +35,13 @@ _LABEL = re.compile(r'(\w+)="([^"]*)"')
 
 
 @lru_cache(maxsize=1024)
-def _series(spelled: str, common: tuple[tuple[str, str], ...], namespace: str) -> SeriesId:
+def _parse_series(spelled: str, common: tuple[tuple[str, str], ...], namespace: str) -> SeriesId:
     """``metric``, or ``metric{label="value"}`` as Prometheus writes it, with the labels that all series share."""
     metric, _, own = spelled.partition("{")
     return metric, tuple(sorted({**dict(common), **dict(_LABEL.findall(own)), "namespace": namespace}.items()))
 
 
-def _value(signal: Signal, process: Process, connections: int, memory: float, now: float) -> float:
+def _read_value(signal: Signal, process: Process, connections: int, memory: float, now: float) -> float:
     if signal.of == "Uptime":
         return max(now - process.ready_at, 0.0)
     if signal.of == "Connections":

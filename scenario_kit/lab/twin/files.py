@@ -10,7 +10,7 @@ from scenario_kit.lab.twin.environment import decode
 from scenario_kit.model.base import Object
 
 
-def mounted(view: View, pod: Object, container: Object, path: str) -> str | None:
+def read_mounted(view: View, pod: Object, container: Object, path: str) -> str | None:
     """The text of a file that comes from a ConfigMap or Secret, as it is now; None where no such file is mounted."""
     mounts = [m for m in container.get("volumeMounts") or () if f"{path}/".startswith(m["mountPath"].rstrip("/") + "/")]
     mount = max(mounts, key=lambda m: len(m["mountPath"]), default=None)
@@ -31,7 +31,7 @@ def mounted(view: View, pod: Object, container: Object, path: str) -> str | None
     return None if value is None else str(value)
 
 
-def configuration(text: str) -> Mapping[str, str]:
+def parse_configuration(text: str) -> Mapping[str, str]:
     """The texts and numbers of a JSON object; what lies inside of objects under its keys, joined by dots.
 
     Whatever is something else is left out, and a document that is no object has none.

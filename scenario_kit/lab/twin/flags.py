@@ -56,7 +56,7 @@ class Active(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def values(document: str) -> Mapping[str, float]:
+def read_values(document: str) -> Mapping[str, float]:
     """The value of each enabled flag of a flagd document; booleans count as 0 and 1, other types are left out.
 
     Conditions of targeting rules are not evaluated: of a flag with a rule the first branch counts, and what share of
@@ -68,13 +68,13 @@ def values(document: str) -> Mapping[str, float]:
         return {}
     result = {}
     for name, flag in flags.items():
-        value: Any = (flag.get("variants") or {}).get(_variant(flag))
+        value: Any = (flag.get("variants") or {}).get(_find_variant(flag))
         if flag.get("state") == "ENABLED" and isinstance(value, bool | int | float):
             result[name] = float(value)
     return result
 
 
-def _variant(flag: Mapping[str, Any]) -> Any:
+def _find_variant(flag: Mapping[str, Any]) -> Any:
     branches: Sequence[Any] = (flag.get("targeting") or {}).get("if") or ()
     return branches[1] if len(branches) > 1 else flag.get("defaultVariant")
 
@@ -102,12 +102,12 @@ class Flags:
             waits = link.hangs and process.component in self._asking
             return (*((Active(delay_seconds=self._model.hang_seconds),) if waits else ()), *self._known(process, {}))
         process.flags_awaited = True
-        return self._known(process, values(target.files.get(self._model.key, "")))
+        return self._known(process, read_values(target.files.get(self._model.key, "")))
 
     def _known(self, process: Process, known: Mapping[str, float]) -> tuple[Active, ...]:
         """The effects in a process of what it knows of the flags."""
         return tuple(
-            _active(effect, known.get(flag, 0.0))
+            _activate(effect, known.get(flag, 0.0))
             for flag, effects in (self._model.effects if self._model else {}).items()
             for effect in effects
             if effect.component == process.component
@@ -115,7 +115,7 @@ class Flags:
         )
 
 
-def _active(effect: FlagEffect, value: float) -> Active:
+def _activate(effect: FlagEffect, value: float) -> Active:
     times = value if effect.times_value else 1.0
     return Active(
         operation=effect.operation,

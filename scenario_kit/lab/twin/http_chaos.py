@@ -18,7 +18,7 @@ from scenario_kit.lab.twin.call_tree import CallNode
 from scenario_kit.lab.twin.routes import HttpRoute, route
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos_effects import ContainerEffect
-from scenario_kit.model.duration import seconds
+from scenario_kit.model.duration import parse_seconds
 
 #: Answers from here on are errors to whoever asked.
 _ERROR: Final = 400
@@ -46,7 +46,7 @@ class HttpRule(NamedTuple):
         return self.method in ("", known.method) and (not self.path or fnmatchcase(known.path, self.path))
 
 
-def rules(pod: Object, effects: Iterable[ContainerEffect], port: int) -> tuple[HttpRule, ...]:
+def list_rules(pod: Object, effects: Iterable[ContainerEffect], port: int) -> tuple[HttpRule, ...]:
     """The rules in force for connections to a port of a pod. The proxy ends with the container that it came with."""
     statuses = (pod.get("status") or {}).get("containerStatuses") or ()
     running = {str(s.get("containerID", "")).rpartition("://")[2] for s in statuses if "running" in s.get("state", {})}
@@ -54,7 +54,7 @@ def rules(pod: Object, effects: Iterable[ContainerEffect], port: int) -> tuple[H
     for effect in effects:
         told = effect.arguments
         if effect.container_id.rpartition("://")[2] in running and port in told["proxyPorts"] and not told["tls"]:
-            found += [rule for one in told["rules"] if (rule := _rule(one, port)) is not None]
+            found += [rule for one in told["rules"] if (rule := _parse_rule(one, port)) is not None]
     return tuple(found)
 
 
@@ -64,17 +64,17 @@ def _route(node: CallNode) -> HttpRoute | None:
     return route(*names, node.operation.log)
 
 
-def broken_off(met: tuple[HttpRule, ...], node: CallNode) -> str:
+def find_abort(met: tuple[HttpRule, ...], node: CallNode) -> str:
     """``aborted`` where requests never reach the callee; else empty."""
     return "aborted" if any(r.abort and not r.answers and r.means(node) for r in met) else ""
 
 
-def held_back(met: tuple[HttpRule, ...], node: CallNode, *, answers: bool) -> float:
+def compute_delay(met: tuple[HttpRule, ...], node: CallNode, *, answers: bool) -> float:
     """Seconds for which requests, or answers, are held back."""
     return sum(r.delay for r in met if r.answers is answers and r.means(node))
 
 
-def answered(
+def replace_answers(
     met: tuple[HttpRule, ...], node: CallNode, took: Floats, failed: Flags, *, unchecked: bool
 ) -> tuple[Floats, Flags, str, Flags | None]:
     """What callers make of the answers, and the outcome of those that were falsified: ``aborted``, or a status.
@@ -99,7 +99,7 @@ def answered(
     return took, failed, outcome, noted if unchecked and noted.any() else None
 
 
-def _rule(told: Mapping[str, Any], port: int) -> HttpRule | None:
+def _parse_rule(told: Mapping[str, Any], port: int) -> HttpRule | None:
     selector, actions = told.get("selector") or {}, told.get("actions") or {}
     if selector.get("port", port) != port or selector.get("request_headers") or selector.get("response_headers"):
         return None
@@ -109,6 +109,6 @@ def _rule(told: Mapping[str, Any], port: int) -> HttpRule | None:
         method=selector.get("method") or "",
         code=int(selector.get("code") or 0),
         abort=bool(actions.get("abort")),
-        delay=seconds(str(actions.get("delay") or "")),
+        delay=parse_seconds(str(actions.get("delay") or "")),
         status=int((actions.get("replace") or {}).get("code") or 0),
     )

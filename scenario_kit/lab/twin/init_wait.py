@@ -6,9 +6,9 @@ import re
 from typing import Final, NamedTuple
 
 from scenario_kit.lab.twin.cluster_view import View
-from scenario_kit.lab.twin.environment import environment, expand
+from scenario_kit.lab.twin.environment import build_environment, expand
 from scenario_kit.lab.twin.network import Network
-from scenario_kit.lab.twin.process_table import seconds
+from scenario_kit.lab.twin.process_table import read_start
 from scenario_kit.model.base import Object
 from scenario_kit.model.process import InitState
 
@@ -78,16 +78,16 @@ class Wait(NamedTuple):
         for status in (pod.get("status") or {}).get("initContainerStatuses") or ():
             running = (status.get("state") or {}).get("running")
             if status["name"] == self.container and running:
-                return seconds(running, now)
+                return read_start(running, now)
         return now
 
     def _lines(self, first: str) -> tuple[str, ...]:
         return (first, self.echo) if self.echo else (first,)
 
 
-def script(view: View, pod: Object, spec: Object) -> Script:
+def read_script(view: View, pod: Object, spec: Object) -> Script:
     """The command of a container as one text."""
-    env = environment(view, pod, spec)
+    env = build_environment(view, pod, spec)
     words = [expand(str(word), env) for word in (*(spec.get("command") or ()), *(spec.get("args") or ()))]
     text = _SHELL.sub(lambda m: env.get(m["braced"] or m["plain"], m[0]), " ".join(words))
     return Script(text, str(spec["name"]))

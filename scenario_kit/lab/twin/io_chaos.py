@@ -16,10 +16,10 @@ from scenario_kit.lab.twin.arrays import Flags, Floats, Ints
 from scenario_kit.lab.twin.batches import Batch
 from scenario_kit.lab.twin.call_tree import OperationNode
 from scenario_kit.lab.twin.logs import LogBook
-from scenario_kit.lab.twin.process import Crash, Process, identify, injected
-from scenario_kit.lab.twin.random_streams import Streams, identity, mix
-from scenario_kit.lab.twin.serial_queue import queued
-from scenario_kit.lab.twin.toda_volume import IoRule, rules
+from scenario_kit.lab.twin.process import Crash, Process, identify, list_injected
+from scenario_kit.lab.twin.random_streams import Streams, hash_text, mix
+from scenario_kit.lab.twin.serial_queue import compute_wait
+from scenario_kit.lab.twin.toda_volume import IoRule, parse_rules
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos_effects import Ledger
 from scenario_kit.model.twin.definition import TwinDefinition
@@ -55,8 +55,8 @@ class Disks:
         for process in processes:
             if process.model is None or (not process.model.disk.directory and not process.volume.rules):
                 continue
-            told = next((effect.arguments for effect in injected(process, ledger, "IO")), _UNTOUCHED)
-            process.volume.meet(told["volume"], rules(told["actions"]))
+            told = next((effect.arguments for effect in list_injected(process, ledger, "IO")), _UNTOUCHED)
+            process.volume.meet(told["volume"], parse_rules(told["actions"]))
             if process.volume.saved_at is None:
                 process.volume.saved_at = max(start, process.ready_at)
 
@@ -65,7 +65,7 @@ class Disks:
         for process in processes:
             volume, model = process.volume, process.model
             for file in {*volume.waits, *volume.demand}:
-                volume.waits[file] = queued(volume.waits.get(file, 0.0), volume.demand.pop(file, 0.0) / dt, dt)
+                volume.waits[file] = compute_wait(volume.waits.get(file, 0.0), volume.demand.pop(file, 0.0) / dt, dt)
             volume.rounds = {file: (now / dt, 0) for file, (_, now) in volume.rounds.items()}
             if model is None or process.ended or process.ready_at > end:
                 continue
@@ -83,7 +83,7 @@ class Disks:
         if not due:
             return
         for place, access in enumerate(upkeep.files if calls > before else ()):
-            key = mix(identity(f"upkeep {process.component}"), number * 64 + place)
+            key = mix(hash_text(f"upkeep {process.component}"), number * 64 + place)
             met = _meet(process, access, key, 1, self._streams)
             if met is not None and met.errors[0]:
                 _end(process, access, int(met.errors[0]), np.array([end]), logs)
@@ -116,11 +116,11 @@ class Disks:
     def _once(self, process: Process, disk: DiskModel, model: Snapshots, number: int) -> str:
         """The words of the error that a snapshot meets; empty where it succeeds."""
         access = Access(file=model.file, methods=model.methods)
-        met = _meet(process, access, mix(identity(f"snapshot {process.component}"), number), 1, self._streams)
-        return _words(disk, int(met.errors[0])) if met is not None and met.errors[0] else ""
+        met = _meet(process, access, mix(hash_text(f"snapshot {process.component}"), number), 1, self._streams)
+        return _describe_errno(disk, int(met.errors[0])) if met is not None and met.errors[0] else ""
 
 
-def disturb(process: Process, node: OperationNode, batch: Batch, streams: Streams, logs: LogBook) -> None:
+def apply_io_chaos(process: Process, node: OperationNode, batch: Batch, streams: Streams, logs: LogBook) -> None:
     """What an operation meets in files."""
     volume, model = process.volume, process.model
     if model is None or not (volume.rules or volume.failing):
@@ -160,7 +160,7 @@ def _fail(
 
 def _end(process: Process, access: Access, error: int, times: Floats, logs: LogBook) -> str:
     """An access failed at these times: what is printed, and the end of a program that cannot bear it; the words."""
-    words = _words(process.model.disk if process.model is not None else DiskModel(), error)
+    words = _describe_errno(process.model.disk if process.model is not None else DiskModel(), error)
     for line in access.log.replace("{error}", words).splitlines():
         logs.error(process, line, times, line)
     ends = float(times[0]) + access.after_seconds
@@ -218,7 +218,7 @@ def _calls(process: Process, operations: Iterable[str]) -> float:
     return sum(process.operations.get(name, [0.0])[0] for name in operations)
 
 
-def _words(disk: DiskModel, number: int) -> str:
+def _describe_errno(disk: DiskModel, number: int) -> str:
     return disk.errors.get(str(number)) or os.strerror(number)
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from scenario_kit.lab.twin.flags import Active
 from scenario_kit.lab.twin.logs import LogBook
-from scenario_kit.lab.twin.process import Process, identify, injected
+from scenario_kit.lab.twin.process import Process, identify, list_injected
 from scenario_kit.model.app import App, Jvm
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos_effects import Ledger
@@ -75,19 +75,19 @@ class Java:
         jvm, model = self._jvms.get(process.component), process.model
         if jvm is None or model is None:
             return ()
-        installed = [(port, rule) for port, rules in _installed(process, ledger) for rule in rules]
+        installed = [(port, rule) for port, rules in _list_installed(process, ledger) for rule in rules]
         if not installed and not process.rules:
             return ()
         before = process.rules
-        process.rules = frozenset(_identity(rule) for _, rule in installed)
+        process.rules = frozenset(_identify(rule) for _, rule in installed)
         found: list[Active] = []
         for port, rule in installed:
-            met = _met(rule, jvm, model.java)
-            fresh = _identity(rule) not in before
+            met = _meet_rule(rule, jvm, model.java)
+            fresh = _identify(rule) not in before
             if fresh:
                 _announce(process, rule, port, met, start, logs)
             if met is not None:
-                found += _acts(met, jvm, model.java, process, start if fresh else None)
+                found += _activate_rule(met, jvm, model.java, process, start if fresh else None)
         process.answer = next((effect.answer for effect in found if effect.answer), "")
         return tuple(found)
 
@@ -114,12 +114,12 @@ class Java:
         return result
 
 
-def _installed(process: Process, ledger: Ledger) -> Iterator[tuple[int, Sequence[Rule]]]:
-    for effect in injected(process, ledger, "JVM"):
+def _list_installed(process: Process, ledger: Ledger) -> Iterator[tuple[int, Sequence[Rule]]]:
+    for effect in list_injected(process, ledger, "JVM"):
         yield effect.arguments["port"], effect.arguments["rules"]
 
 
-def _identity(rule: Rule) -> tuple[str, str, str]:
+def _identify(rule: Rule) -> tuple[str, str, str]:
     return rule["name"], rule["class"], rule["method"]
 
 
@@ -128,7 +128,7 @@ def _is(rule: Rule, class_name: str, method: str) -> bool:
     return rule["method"] == method and rule["class"] in (class_name, class_name.rpartition(".")[2])
 
 
-def _met(rule: Rule, jvm: Jvm, model: JavaModel) -> _JvmImpact | None:
+def _meet_rule(rule: Rule, jvm: Jvm, model: JavaModel) -> _JvmImpact | None:
     if _is(rule, *_TRIGGER):
         return _JvmImpact(rule, 1.0, by_requests=False)
     if _is(rule, jvm.class_name, jvm.method):
@@ -138,7 +138,9 @@ def _met(rule: Rule, jvm: Jvm, model: JavaModel) -> _JvmImpact | None:
     return None
 
 
-def _acts(met: _JvmImpact, jvm: Jvm, model: JavaModel, process: Process, fresh: float | None) -> Iterator[Active]:
+def _activate_rule(
+    met: _JvmImpact, jvm: Jvm, model: JavaModel, process: Process, fresh: float | None
+) -> Iterator[Active]:
     """The effects of one rule; ``fresh`` is when it was met for the first time, if that is now."""
     rule, serves = met.rule, (jvm.class_name, jvm.method)
     for action in rule["actions"]:
@@ -146,23 +148,23 @@ def _acts(met: _JvmImpact, jvm: Jvm, model: JavaModel, process: Process, fresh: 
             yield Active(busy_cores=float(action["threads"]))
         elif "fills" in action:
             # Nothing is left for the requests, and collections that find nothing keep a core busy.
-            yield Active(held_bytes=max(_heap(process, model) - model.held_mib * _MIB, 0.0), busy_cores=1.0)
-            yield _failing(1.0, model, _HEAP, *serves)
+            yield Active(held_bytes=max(_compute_heap(process, model) - model.held_mib * _MIB, 0.0), busy_cores=1.0)
+            yield _build_failure(1.0, model, _HEAP, *serves)
         elif "collects" in action and fresh is not None:
             process.collections += 1
             yield Active(still_until=fresh + model.collection_seconds)
         elif met.by_requests and "sleepSeconds" in action:
             yield Active(share=met.share, delay_seconds=action["sleepSeconds"])
         elif met.by_requests and "throws" in action:
-            yield _failing(met.share, model, action["throws"], rule["class"], rule["method"])
+            yield _build_failure(met.share, model, action["throws"], rule["class"], rule["method"])
         elif met.by_requests and "returns" in action and jvm.returns is not None and model.wrong is not None:
             wrong = model.wrong
             yield Active(share=met.share, delay_seconds=wrong.delay_seconds)
             if wrong.exception:
-                yield _failing(met.share, model, wrong.exception, *serves)
+                yield _build_failure(met.share, model, wrong.exception, *serves)
 
 
-def _heap(process: Process, model: JavaModel) -> float:
+def _compute_heap(process: Process, model: JavaModel) -> float:
     """The bytes that the heap may grow to; 0 where that is up to the node."""
     limit = process.limit("memory")
     if model.heap_mib or limit is None:
@@ -170,7 +172,7 @@ def _heap(process: Process, model: JavaModel) -> float:
     return limit / 2.0 if limit / 2.0 < _SMALL_HEAP else max(limit / 4.0, _SMALL_HEAP)
 
 
-def _failing(share: float, model: JavaModel, exception: str, class_name: str, method: str) -> Active:
+def _build_failure(share: float, model: JavaModel, exception: str, class_name: str, method: str) -> Active:
     """So many requests fail by an exception, ``type: message``, that nothing in the program catches."""
     log = model.thrown
     for place, words in {"{exception}": exception, "{class}": class_name, "{method}": method}.items():

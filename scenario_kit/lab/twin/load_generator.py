@@ -19,7 +19,7 @@ from scenario_kit.lab.twin.batches import REQUEST, Result
 from scenario_kit.lab.twin.call_tree import RouteNode, TaskNode
 from scenario_kit.lab.twin.connections import Link, LinkKey
 from scenario_kit.lab.twin.flags import Active
-from scenario_kit.lab.twin.load_stages import share
+from scenario_kit.lab.twin.load_stages import find_share
 from scenario_kit.lab.twin.process import Process, ProcessKey
 from scenario_kit.lab.twin.random_streams import Streams, mix
 from scenario_kit.lab.twin.request_executor import Flow
@@ -136,7 +136,7 @@ class LoadGenerators:
         process.crowd_bytes += there * crowd.memory_mib * _MIB
         if not there or any(e.paused for e in effects):
             return
-        rate = _closed(users, there, crowd.think_seconds, begin, end)
+        rate = _compute_closed_rate(users, there, crowd.think_seconds, begin, end)
         turn = _Turn(process, users, flow, begin, end, rate, False)
         for task in self._tasks[name]:
             node = task.operation
@@ -165,26 +165,26 @@ class LoadGenerators:
             return 0.0
         total = self._total(process, effects, begin, end)
         if self._model.connections is not None:
-            free = setting(self._model.connections, process) - _blocked(users, begin, end)
+            free = read_setting(self._model.connections, process) - _count_blocked(users, begin, end)
             return min(total, max(free, 0.0) / max(users.waiting, 1e-6))
-        mine = 1.0 - sum(c.share for c in self._model.crowds.values() if _enabled(c, process))
+        mine = 1.0 - sum(c.share for c in self._model.crowds.values() if _is_enabled(c, process))
         active = self._active(process, total, begin, end) * mine
-        return _closed(users, active, self._model.think_seconds, begin, end)
+        return _compute_closed_rate(users, active, self._model.think_seconds, begin, end)
 
     def _total(self, process: Process, effects: Sequence[Active], begin: float, end: float) -> float:
         """How many users there are to be, or iterations per second of an open loop."""
-        total = setting(self._model.users, process)
+        total = read_setting(self._model.users, process)
         if stages := process.env.get(self._model.stages_env, ""):
-            return total * share(stages, (begin + end) / 2.0 - process.ready_at)
+            return total * find_share(stages, (begin + end) / 2.0 - process.ready_at)
         return max((e.users for e in effects if e.users), default=total)
 
     def _active(self, process: Process, total: float, begin: float, end: float) -> float:
-        spawned = setting(self._model.spawn_rate, process) * ((begin + end) / 2.0 - process.ready_at)
+        spawned = read_setting(self._model.spawn_rate, process) * ((begin + end) / 2.0 - process.ready_at)
         return max(0.0, min(total, spawned))
 
     def _there(self, process: Process, crowd: Crowd, effects: Sequence[Active], begin: float, end: float) -> float:
         """How many users of a crowd there are."""
-        if not _enabled(crowd, process):
+        if not _is_enabled(crowd, process):
             return 0.0
         return crowd.users + crowd.share * self._active(process, self._total(process, effects, begin, end), begin, end)
 
@@ -195,23 +195,25 @@ class LoadGenerators:
         return np.asarray(values)[np.minimum(index, len(values) - 1)]
 
 
-def _blocked(users: _Users, begin: float, end: float) -> float:
+def _count_blocked(users: _Users, begin: float, end: float) -> float:
     """How many users are still busy with what they began before."""
     blocked = float(np.clip(users.until - begin, 0.0, end - begin).sum()) / (end - begin)
     return blocked + sum(n for _, n in users.hanging)
 
 
-def _closed(users: _Users, active: float, think_seconds: tuple[float, float], begin: float, end: float) -> float:
+def _compute_closed_rate(
+    users: _Users, active: float, think_seconds: tuple[float, float], begin: float, end: float
+) -> float:
     """Iterations per second of users who think between them."""
-    free = max(active - _blocked(users, begin, end), 0.0)
+    free = max(active - _count_blocked(users, begin, end), 0.0)
     return free / (sum(think_seconds) / 2.0 + users.waiting)
 
 
-def _enabled(crowd: Crowd, process: Process) -> bool:
+def _is_enabled(crowd: Crowd, process: Process) -> bool:
     return process.env.get(crowd.env, "").lower() in ("true", "yes", "on")
 
 
-def setting(source: Setting, process: Process) -> float:
+def read_setting(source: Setting, process: Process) -> float:
     """A number from the process's environment, or its default."""
     text = process.env.get(source.env, "") if source.env else ""
     try:

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 
 @lru_cache(maxsize=32)
-def stages(text: str) -> tuple[tuple[float, float], ...]:
+def parse_stages(text: str) -> tuple[tuple[float, float], ...]:
     """Share of the usual load and seconds of each stage; none where the text is not a list of them."""
     try:
         pairs = [part.split(":") for part in text.split()]
@@ -22,9 +22,9 @@ def stages(text: str) -> tuple[tuple[float, float], ...]:
     return found
 
 
-def share(text: str, seconds: float) -> float:
+def find_share(text: str, seconds: float) -> float:
     """The share of the usual load ``seconds`` after the start; 1 where the text has no stages."""
-    found = stages(text)
+    found = parse_stages(text)
     if not found:
         return 1.0
     left = max(seconds, 0.0) % sum(length for _, length in found)

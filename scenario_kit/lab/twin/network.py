@@ -11,16 +11,16 @@ from ipaddress import ip_address
 from typing import NamedTuple
 
 from scenario_kit.lab.twin.cluster_view import View
-from scenario_kit.lab.twin.dns import DOMAIN, alias, full, random_address, wrong_answers
-from scenario_kit.lab.twin.http_chaos import HttpRule, rules
+from scenario_kit.lab.twin.dns import DOMAIN, collect_wrong_answers, draw_address, find_alias, qualify_name
+from scenario_kit.lab.twin.http_chaos import HttpRule, list_rules
 from scenario_kit.lab.twin.network_policy import (
     DNS_LABELS,
     DNS_NAMESPACE,
     Party,
-    allowed,
-    inside,
+    is_allowed,
+    is_inside,
     leaves,
-    without_zeros,
+    strip_zeros,
 )
 from scenario_kit.lab.twin.process import Process
 from scenario_kit.lab.twin.process_table import Census
@@ -70,7 +70,7 @@ class TrafficShape(NamedTuple):
 class Wire(NamedTuple):
     """The way between two pods. ``cut``: nothing gets through; shapes are None where packets pass untouched.
 
-    ``rules`` are those of a proxy for HTTP at the end of it.
+    ``list_rules`` are those of a proxy for HTTP at the end of it.
     """
 
     cut: bool
@@ -86,7 +86,7 @@ class Network:
         self._view = view
         self._census = census
         self._policies = sorted(view.everywhere("NetworkPolicy"), key=lambda p: str(p["metadata"]["name"]))
-        self._labels = {name: _namespace_labels(view.within(name)) for name in (view.namespace, *view.others)}
+        self._labels = {name: _read_namespace_labels(view.within(name)) for name in (view.namespace, *view.others)}
         self._slices: dict[tuple[str, str], list[Object]] = {}
         for item in view.everywhere("EndpointSlice"):
             if item.get("addressType", "IPv4") != "IPv4":
@@ -100,7 +100,7 @@ class Network:
         for proxy in view.ledger.containers:
             if proxy.kind == "HTTP":
                 self._proxies.setdefault(proxy.pod_uid, []).append(proxy)
-        self._wrong = wrong_answers(view.ledger.containers)
+        self._wrong = collect_wrong_answers(view.ledger.containers)
         self._wires: dict[tuple[str, str, int, str], Wire] = {}
         self._pods = {str((p.get("status") or {}).get("podIP") or ""): p for p in view.everywhere("Pod")}
 
@@ -125,16 +125,16 @@ class Network:
         if _is_ip(host):
             return self._address(pod, host, port, protocol)
         if host == "localhost":
-            return DialLookup("ok", (Destination(_ip(pod), port),), "127.0.0.1")
-        if known := alias(pod, host):
+            return DialLookup("ok", (Destination(_read_ip(pod), port),), "127.0.0.1")
+        if known := find_alias(pod, host):
             return self._address(pod, known, port, protocol)
         if problem := self._no_answer(pod):
             return DialLookup(problem)
         wrong = self._wrong.get(pod["metadata"]["uid"])
         if wrong is not None and wrong.misleads(host, self._home(pod)):
-            return DialLookup("dropped", (), random_address(host)) if wrong.random else DialLookup("misanswered")
+            return DialLookup("dropped", (), draw_address(host)) if wrong.random else DialLookup("misanswered")
         if wrong is None and self._view.dns is not None:  # else another name server is asked
-            outcome, address = self._view.dns.answer(full(host, self._home(pod)))
+            outcome, address = self._view.dns.answer(qualify_name(host, self._home(pod)))
             if outcome or address:
                 return DialLookup(outcome) if outcome else self._address(pod, address, port, protocol)
         return self._name(pod, host, port, protocol, depth=0)
@@ -150,7 +150,7 @@ class Network:
     def from_node(self, pod: Object) -> Wire:
         """What packets between a pod and its node meet: what chaos does to all of the pod's."""
         effects = [e for e in self._effects.get(pod["metadata"]["uid"], ()) if not e.peers]
-        back = _shaped(e for e in effects if e.direction == "OUTPUT")
+        back = _combine_effects(e for e in effects if e.direction == "OUTPUT")
         cut = back is _CUT or any(e.direction == "INPUT" and e.drop for e in effects)
         return Wire(cut, None, None if back is _CUT else back)
 
@@ -171,7 +171,7 @@ class Network:
 
     def _address(self, pod: Object, host: str, port: int, protocol: str) -> DialLookup:
         if host.startswith("127."):
-            return DialLookup("ok", (Destination(_ip(pod), port),), host)
+            return DialLookup("ok", (Destination(_read_ip(pod), port),), host)
         if host in self._pods:
             return DialLookup("ok", (Destination(host, port),), host)
         for service in self._view.everywhere("Service"):
@@ -238,7 +238,7 @@ class Network:
                 ready = (endpoint.get("conditions") or {}).get("ready")
                 if ready is False or (node and endpoint.get("nodeName") != node):
                     continue
-                addresses = map(without_zeros, endpoint.get("addresses") or ())
+                addresses = map(strip_zeros, endpoint.get("addresses") or ())
                 found += [Destination(address, int(number)) for address in addresses]
         return tuple(sorted(found, key=self._rank))
 
@@ -255,20 +255,20 @@ class Network:
             for p in c.get("ports") or ()
             if p.get("name")
         }
-        return Party(pod["metadata"].get("labels") or {}, self._labels.get(self._home(pod), {}), _ip(pod), ports)
+        return Party(pod["metadata"].get("labels") or {}, self._labels.get(self._home(pod), {}), _read_ip(pod), ports)
 
     def _compute(self, source: Object, target: Object, port: int, protocol: str) -> Wire:
         if source["metadata"]["uid"] == target["metadata"]["uid"]:
             return Wire(cut=False)
         here, there = self._party(source), self._party(target)
-        cut = bool(self._policies) and not allowed(self._policies, here, there, port, protocol)
+        cut = bool(self._policies) and not is_allowed(self._policies, here, there, port, protocol)
         # The caller's packets are for the Service until they have left its pod, and so are answers when they come in.
-        callee = (_ip(target), *self._fronts.get(_ip(target), ()))
-        out = self._shape(source, target, callee, (_ip(source),))
-        back = self._shape(target, source, (_ip(source),), callee)
+        callee = (_read_ip(target), *self._fronts.get(_read_ip(target), ()))
+        out = self._shape(source, target, callee, (_read_ip(source),))
+        back = self._shape(target, source, (_read_ip(source),), callee)
         cut = cut or out is _CUT or back is _CUT
         proxies = self._proxies.get(target["metadata"]["uid"], ())
-        met = rules(target, proxies, port) if proxies else ()
+        met = list_rules(target, proxies, port) if proxies else ()
         return Wire(cut, None if out is _CUT else out, None if back is _CUT else back, met)
 
     def _shape(
@@ -279,13 +279,13 @@ class Network:
             if effect.direction == "INPUT" and effect.drop and _concerns(effect, come_from):
                 return _CUT
         sent = self._effects.get(sender["metadata"]["uid"], ())
-        return _shaped(e for e in sent if e.direction == "OUTPUT" and _concerns(e, to))
+        return _combine_effects(e for e in sent if e.direction == "OUTPUT" and _concerns(e, to))
 
 
 _CUT = TrafficShape(loss=1.0)
 
 
-def _shaped(effects: Iterable[NetworkEffect]) -> TrafficShape | None:
+def _combine_effects(effects: Iterable[NetworkEffect]) -> TrafficShape | None:
     """What effects do together to what a pod sends: times add up, chances multiply, the lowest rate holds."""
     delay = jitter = rate = 0.0
     passing = 1.0
@@ -304,10 +304,10 @@ def _shaped(effects: Iterable[NetworkEffect]) -> TrafficShape | None:
 
 
 def _concerns(effect: NetworkEffect, peer: Iterable[str]) -> bool:
-    return not effect.peers or any(inside(address, effect.peers) for address in peer)
+    return not effect.peers or any(is_inside(address, effect.peers) for address in peer)
 
 
-def _ip(pod: Object) -> str:
+def _read_ip(pod: Object) -> str:
     return str((pod.get("status") or {}).get("podIP") or "")
 
 
@@ -319,7 +319,7 @@ def _is_ip(host: str) -> bool:
     return True
 
 
-def _namespace_labels(view: View) -> Mapping[str, str]:
+def _read_namespace_labels(view: View) -> Mapping[str, str]:
     own = view.kind("Namespace").get(view.namespace) or {}
     labels = (own.get("metadata") or {}).get("labels") or {}
     return {"kubernetes.io/metadata.name": view.namespace, **labels}

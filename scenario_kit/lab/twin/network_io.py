@@ -15,7 +15,7 @@ from scenario_kit.lab.twin.process import Process
 from scenario_kit.model.process import NetworkUsage
 
 
-def exchange(caller: Process, callee: Process, wire: Wire | None, took: Floats, size: float) -> None:
+def exchange_messages(caller: Process, callee: Process, wire: Wire | None, took: Floats, size: float) -> None:
     """Requests of ``size`` bytes that took so long, and their answers; a callee that hangs sends none."""
     send(caller, callee, took.size, size, wire.out if wire is not None else None)
     send(callee, caller, int(np.count_nonzero(np.isfinite(took))), size, wire.back if wire is not None else None)

@@ -10,7 +10,7 @@ from scenario_kit.lab.twin.calls import CallBatch
 from scenario_kit.lab.twin.connections import ConnectionLane
 from scenario_kit.lab.twin.network import TrafficShape
 from scenario_kit.lab.twin.random_streams import Streams, mix
-from scenario_kit.lab.twin.traffic_shaping import delays
+from scenario_kit.lab.twin.traffic_shaping import compute_delays
 from scenario_kit.model.twin.definition import Physics
 from scenario_kit.model.twin.edge import Edge
 
@@ -48,4 +48,4 @@ class Crossing:
             return np.zeros(n)
         key = mix(calls.node.key, calls.salt + _SHAPE + 16 * way)
         draws = self._streams.open(key, calls.caller.ordinal).random((2, n))
-        return delays(shape, draws, self._physics)
+        return compute_delays(shape, draws, self._physics)

@@ -13,8 +13,8 @@ from scenario_kit.lab.twin.flags import Active
 from scenario_kit.lab.twin.network import Network
 from scenario_kit.lab.twin.process import Listener, Process, ProcessKey
 from scenario_kit.lab.twin.process_table import Census
-from scenario_kit.lab.twin.random_streams import Streams, identity
-from scenario_kit.lab.twin.traffic_shaping import delays
+from scenario_kit.lab.twin.random_streams import Streams, hash_text
+from scenario_kit.lab.twin.traffic_shaping import compute_delays
 from scenario_kit.model.base import Object
 from scenario_kit.model.process import Lag
 from scenario_kit.model.twin.definition import TwinDefinition
@@ -61,7 +61,7 @@ class Probes:
             ill = any(effect.unhealthy for effect in effects.get(process.key, ()))
             return listener.protocol in ("grpc", "tcp") and not ill
         served = listener.protocol in ("http", "tcp") and any(fnmatchcase(path, each) for each in listener.paths)
-        return served and all(_answered(link, now) for link in self._behind(process, listener, path))
+        return served and all(_is_answered(link, now) for link in self._behind(process, listener, path))
 
     def lag(self, network: Network, pod: Object, container: str, path: str | None) -> Lag:
         """How long a probe waits: for packets, and for its turn on the CPU. The kernel accepts connections by itself.
@@ -82,10 +82,10 @@ class Probes:
         connects = answered = 0.0
         if wire.back is not None:
             name, ordinal = (process.component, process.ordinal) if process is not None else (container, 0)
-            draws = self._streams.open(identity(f"probe {name}"), ordinal).random((2, 2))
+            draws = self._streams.open(hash_text(f"probe {name}"), ordinal).random((2, 2))
             patient = structs.replace(self._physics, retransmit_seconds=_HANDSHAKE_SECONDS)
-            connects = float(delays(wire.back, draws[:, :1], patient)[0])
-            answered = float(delays(wire.back, draws[:, 1:], self._physics)[0])
+            connects = float(compute_delays(wire.back, draws[:, :1], patient)[0])
+            answered = float(compute_delays(wire.back, draws[:, 1:], self._physics)[0])
         return Lag(connects, connects if path is None else connects + answered + queued + asked)
 
     def _behind(self, process: Process, listener: Listener, path: str) -> Iterator[Link | None]:
@@ -101,10 +101,10 @@ class Probes:
         shapes = [shape for shape in (wire.out, wire.back) if shape is not None] if wire is not None else []
         if not shapes:
             return 0.0
-        draws = self._streams.open(identity(f"health {process.component}"), process.ordinal).random((2, len(shapes)))
-        return sum(float(delays(s, draws[:, i : i + 1], self._physics)[0]) for i, s in enumerate(shapes))
+        draws = self._streams.open(hash_text(f"health {process.component}"), process.ordinal).random((2, len(shapes)))
+        return sum(float(compute_delays(s, draws[:, i : i + 1], self._physics)[0]) for i, s in enumerate(shapes))
 
 
-def _answered(link: Link | None, now: float) -> bool:
+def _is_answered(link: Link | None, now: float) -> bool:
     """Whether a callee that is up answers there."""
     return link is not None and any(lane.outcome == "ok" and lane.ready_at <= now for lane in (*link.lanes, *link.old))

@@ -8,14 +8,14 @@ from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
 
 from scenario_kit.lab.twin.arrays import Floats
-from scenario_kit.lab.twin.quantities import number
+from scenario_kit.lab.twin.quantities import parse_quantity
 from scenario_kit.lab.twin.response_mixup import Turns
 from scenario_kit.lab.twin.serial_queue import Gate
 from scenario_kit.lab.twin.store_state import Holdings
 from scenario_kit.lab.twin.toda_volume import Volume
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos_effects import ContainerEffect, Ledger
-from scenario_kit.model.image import like
+from scenario_kit.model.image import matches_image
 from scenario_kit.model.twin.component import ComponentModel, Need, Port
 from scenario_kit.model.twin.definition import TwinDefinition
 
@@ -154,7 +154,7 @@ class Process:
 
     def limit(self, resource: str) -> float | None:
         """The container's limit of cpu (cores) or memory (bytes)."""
-        return number(((self.spec.get("resources") or {}).get("limits") or {}).get(resource))
+        return parse_quantity(((self.spec.get("resources") or {}).get("limits") or {}).get(resource))
 
     @property
     def cores(self) -> float | None:
@@ -185,7 +185,7 @@ class Process:
         entry[1] += errors
 
 
-def injected(process: Process, ledger: Ledger, kind: str) -> list[ContainerEffect]:
+def list_injected(process: Process, ledger: Ledger, kind: str) -> list[ContainerEffect]:
     """The effects of a kind of chaos in the container of a process; none once it has ended."""
     own = process.key.instance.rpartition("://")[2]
     return [
@@ -209,38 +209,40 @@ class Identity(NamedTuple):
 def holds(parameters: TwinDefinition, image: str, program: str) -> bool:
     """Whether an image of several components has one whose program this is: a bare name, or an absolute path."""
     plain = program if "/" not in program else program.rpartition("/")[2] if program.startswith("/") else ""
-    return any(plain in model.commands and like(image, model.image) for model in parameters.components.values())
+    return any(
+        plain in model.commands and matches_image(image, model.image) for model in parameters.components.values()
+    )
 
 
 def identify(parameters: TwinDefinition, spec: Object) -> Identity:
     """Which component a container runs; none for programs that the application's definition does not know."""
     image = str(spec["image"])
     program = str(next(iter(spec.get("command") or spec.get("args") or ()), "")).rpartition("/")[2]
-    if any(like(image, pattern) for pattern in parameters.idle_images):
+    if any(matches_image(image, pattern) for pattern in parameters.idle_images):
         return Identity("", None, idle=True)
     for component, model in parameters.components.items():
-        if not (like(image, model.image) or fnmatchcase(image, model.image)):
+        if not (matches_image(image, model.image) or fnmatchcase(image, model.image)):
             continue
         if (not model.commands or program in model.commands) and fnmatchcase(str(spec["name"]), model.container):
             return Identity(component, model, idle=False)
     return Identity("", None, idle=False)
 
 
-def listeners(
+def list_listeners(
     identity: Identity, spec: Object, env: Mapping[str, str], config: Mapping[str, str] | None = None
 ) -> tuple[Listener, ...]:
     """The ports that a process opens: those of its component, else those that the container declares."""
     if identity.idle:
         return ()
     if identity.model is not None:
-        found = ((port, _number(port, env, config)) for port in identity.model.ports)
+        found = ((port, _read_port_number(port, env, config)) for port in identity.model.ports)
         return tuple(Listener(number, port.protocol, port.paths, port.asks) for port, number in found if number)
     return tuple(
         Listener(int(p["containerPort"]), "tcp") for p in spec.get("ports") or () if p.get("protocol", "TCP") == "TCP"
     )
 
 
-def _number(port: Port, env: Mapping[str, str], config: Mapping[str, str] | None) -> int:
+def _read_port_number(port: Port, env: Mapping[str, str], config: Mapping[str, str] | None) -> int:
     if port.key and config is not None:
         text = config.get(port.key, "")
         return int(text) if text.isdigit() else 0
@@ -248,6 +250,6 @@ def _number(port: Port, env: Mapping[str, str], config: Mapping[str, str] | None
     return int(text) if text.isdigit() else port.number
 
 
-def containers(pod: Object) -> Iterator[Object]:
+def list_containers(pod: Object) -> Iterator[Object]:
     """The containers of a pod's spec, init containers left out."""
     yield from pod["spec"].get("containers") or ()

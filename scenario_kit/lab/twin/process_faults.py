@@ -59,10 +59,10 @@ def impair(
                 tape.note("failure", effect.answer or node.model.failure, (at + took)[hit], effect.thrown)
             for line in effect.log.splitlines() if hit.any() else ():
                 logs.error(process, line, (at + took)[hit], line)
-    io_chaos.disturb(process, node, batch, streams, logs)
+    io_chaos.apply_io_chaos(process, node, batch, streams, logs)
 
 
-def turned(node: OperationNode, effects: Sequence[Active]) -> OperationNode:
+def apply_flags(node: OperationNode, effects: Sequence[Active]) -> OperationNode:
     """What runs in place of an operation while flags are as they are: mostly itself."""
     wanted = [effect.becomes for effect in effects if effect.becomes and effect.operation == node.name]
     return next((other for other in node.others if other.name in wanted), node) if wanted else node
@@ -84,14 +84,14 @@ def miss(process: Process, need: Need, at: Floats, logs: LogBook) -> Result:
     return Result(np.zeros(at.size), np.ones(at.size, dtype=bool))
 
 
-def barred(store: Process, operation: Operation, user: str) -> str:
+def find_refusal(store: Process, operation: Operation, user: str) -> str:
     """Why a statement on a table gets nowhere: ``forbidden`` to this user, or ``locked`` by a session; empty if not."""
     if operation.table and store.holdings.refuses(user, operation.table, operation.privilege):
         return "forbidden"
     return "locked" if store.holdings.locks(operation.table) else ""
 
 
-def absorbed(calls: CallBatch, result: Result, effects: Sequence[Active], streams: Streams) -> Result:
+def absorb_errors(calls: CallBatch, result: Result, effects: Sequence[Active], streams: Streams) -> Result:
     """What the caller's spans show: the errors that it absorbs are in them, and nowhere else."""
     share = sum(effect.error_share for effect in effects if effect.absorbs == calls.node.step.call)
     if not share:
@@ -100,7 +100,7 @@ def absorbed(calls: CallBatch, result: Result, effects: Sequence[Active], stream
     return result._replace(failed=result.failed | (draws < share))
 
 
-def shrug(node: OperationNode, batch: Batch) -> None:
+def wait_in_vain(node: OperationNode, batch: Batch) -> None:
     """Who only looks on waits for what does not come, and goes on as if nothing had been."""
     if node.model.shrug_seconds:
         batch.took[batch.failed] = np.maximum(batch.took[batch.failed], node.model.shrug_seconds)

@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import Final
 
 from scenario_kit.lab.twin.cluster_view import View
-from scenario_kit.lab.twin.environment import environment, expand
-from scenario_kit.lab.twin.files import configuration, mounted
-from scenario_kit.lab.twin.process import Process, ProcessKey, containers, identify, listeners
+from scenario_kit.lab.twin.environment import build_environment, expand
+from scenario_kit.lab.twin.files import parse_configuration, read_mounted
+from scenario_kit.lab.twin.process import Process, ProcessKey, identify, list_containers, list_listeners
 from scenario_kit.model.base import Object
-from scenario_kit.model.re2 import pattern
+from scenario_kit.model.re2 import compile_pattern
 from scenario_kit.model.twin.component import ComponentModel
 from scenario_kit.model.twin.definition import TwinDefinition
 
@@ -58,9 +58,9 @@ class Census:
         """A container's process starts now: it reads its environment, and what it finds in the volumes of its pod."""
         uid = str(pod["metadata"]["uid"])
         view = view.within(pod["metadata"].get("namespace", view.namespace))
-        env = environment(view, pod, spec)
+        env = build_environment(view, pod, spec)
         identity = identify(self._parameters, spec)
-        config = _config(view, identity.model, pod, spec)
+        config = _read_config(view, identity.model, pod, spec)
         process = Process(
             key=ProcessKey(uid, spec["name"], ""),
             pod=pod,
@@ -73,10 +73,10 @@ class Census:
             started_at=now,
             ready_at=now,
             start_cpu=identity.model.start_cpu_seconds * self._parameters.physics.cpu_scale if identity.model else 0.0,
-            logins=_logins(view, identity.model, spec, env),
-            databases=frozenset(_databases(view, identity.model, env)),
+            logins=_read_logins(view, identity.model, spec, env),
+            databases=frozenset(_find_databases(view, identity.model, env)),
             files=self.files(view, pod),
-            listeners=listeners(identity, spec, env, config),
+            listeners=list_listeners(identity, spec, env, config),
             config=config,
         )
         process.ready_at = now + process.start_seconds
@@ -112,7 +112,7 @@ class Census:
         uid = str(pod["metadata"]["uid"])
         statuses = {s["name"]: s for s in (pod.get("status") or {}).get("containerStatuses") or ()}
         result = []
-        for spec in containers(pod):
+        for spec in list_containers(pod):
             status = statuses.get(spec["name"]) or {}
             running = (status.get("state") or {}).get("running")
             if running is None:
@@ -124,7 +124,7 @@ class Census:
                 process = self._born.get((uid, spec["name"]))
                 # A start of another image that nobody asked about leaves the record of an older, failed start behind.
                 if process is None or process.image != spec["image"]:
-                    process = self.born(view, pod, spec, seconds(running, t))
+                    process = self.born(view, pod, spec, read_start(running, t))
                 del self._born[uid, spec["name"]]
                 process.key = key
             process.pod = pod
@@ -143,9 +143,9 @@ class Census:
                 process.ordinal = ordinal
 
 
-def _config(view: View, model: ComponentModel | None, pod: Object, spec: Object) -> Mapping[str, str] | None:
-    text = mounted(view, pod, spec, model.config) if model and model.config else None
-    return None if text is None else configuration(text)
+def _read_config(view: View, model: ComponentModel | None, pod: Object, spec: Object) -> Mapping[str, str] | None:
+    text = read_mounted(view, pod, spec, model.config) if model and model.config else None
+    return None if text is None else parse_configuration(text)
 
 
 def _age(process: Process) -> tuple[str, str, str]:
@@ -153,7 +153,7 @@ def _age(process: Process) -> tuple[str, str, str]:
     return (str(metadata.get("creationTimestamp") or ""), process.name, process.key.container)
 
 
-def _logins(
+def _read_logins(
     view: View, model: ComponentModel | None, spec: Object, env: Mapping[str, str]
 ) -> tuple[tuple[str, str], ...]:
     result: list[tuple[str, str]] = []
@@ -167,12 +167,12 @@ def _logins(
             if user is not None and password is not None:
                 result.append((user, password))
         if login.config_map:
-            text = _text(view, login.config_map, login.key)
-            result += [(m["user"], m["password"]) for m in pattern(login.pattern).groups(text)]
+            text = _read_text(view, login.config_map, login.key)
+            result += [(m["user"], m["password"]) for m in compile_pattern(login.pattern).groups(text)]
     return tuple(result)
 
 
-def seconds(running: Object, now: float) -> float:
+def read_start(running: Object, now: float) -> float:
     """When a running container was started, by its status; never later than ``now``."""
     text = running.get("startedAt")
     if not text:
@@ -180,14 +180,14 @@ def seconds(running: Object, now: float) -> float:
     return min(now, datetime.fromisoformat(str(text).replace("Z", "+00:00")).timestamp())
 
 
-def _databases(view: View, model: ComponentModel | None, env: Mapping[str, str]) -> Iterator[str]:
+def _find_databases(view: View, model: ComponentModel | None, env: Mapping[str, str]) -> Iterator[str]:
     for database in model.databases if model else ():
         yield from filter(None, (database.name, next((env[name] for name in database.env if env.get(name)), "")))
         if database.config_map:
-            text = _text(view, database.config_map, database.key)
-            yield from (m["name"] for m in pattern(database.pattern).groups(text))
+            text = _read_text(view, database.config_map, database.key)
+            yield from (m["name"] for m in compile_pattern(database.pattern).groups(text))
 
 
-def _text(view: View, config_map: str, key: str) -> str:
+def _read_text(view: View, config_map: str, key: str) -> str:
     """One value of a ConfigMap; empty where there is none."""
     return str(((view.kind("ConfigMap").get(config_map) or {}).get("data") or {}).get(key, ""))

@@ -11,14 +11,14 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from scenario_kit.lab.twin.arrays import Flags, Floats, in_sequence
+from scenario_kit.lab.twin.arrays import Flags, Floats, compute_sequence
 from scenario_kit.lab.twin.batches import Draws
 from scenario_kit.lab.twin.call_tree import CallNode
 from scenario_kit.lab.twin.calls import CallBatch
 from scenario_kit.lab.twin.flags import Active
 from scenario_kit.lab.twin.process import Process, ProcessKey, Unsent
 from scenario_kit.lab.twin.span_buffer import Tape
-from scenario_kit.lab.twin.traffic_shaping import resumes
+from scenario_kit.lab.twin.traffic_shaping import find_next_retransmission
 from scenario_kit.model.twin.definition import Physics
 
 #: Seconds for a request from which on it matters that a connection's are handled one after another.
@@ -78,7 +78,7 @@ class Publishing:
         """When the requests are handled that are within this tick; the others wait for the next one."""
         line = self._lines.pop(connection, _Line(np.empty(0), 0.0))
         arrived = np.concatenate([line.arrived, arrived])
-        done = in_sequence(np.maximum(arrived, line.free_at), np.full(arrived.size, each))
+        done = compute_sequence(np.maximum(arrived, line.free_at), np.full(arrived.size, each))
         if line.arrived.size:  # who waited from before is not done before, whatever became of the delay
             done = np.maximum(done, self._start)
         now = int(np.searchsorted(done, self._end, side="right"))
@@ -101,7 +101,7 @@ class Publishing:
             return
         times = np.concatenate([unsent.times for unsent in waiting])
         now = float(calls.at.min())
-        times = np.full(times.size, resumes(float(times.min()), now, self._physics))
+        times = np.full(times.size, find_next_retransmission(float(times.min()), now, self._physics))
         place = (broker.key, calls.node.operation.model.topic)
         self._tape.publish_untold(place, times)
         self.records.setdefault(place, []).append(Published(times))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from scenario_kit.model import quantity as quantities
 
 
-def number(quantity: str | int | float | None) -> float | None:
+def parse_quantity(quantity: str | int | float | None) -> float | None:
     """The value of a quantity such as ``150m``, ``64Mi`` or ``2``; None for no quantity.
 
     Raises:
         ValueError: not a quantity. The API server refuses such objects, so here it is a bug.
     """
-    return None if quantity is None or quantity == "" else quantities.number(quantity)
+    return None if quantity is None or quantity == "" else quantities.parse_quantity(quantity)

@@ -17,7 +17,7 @@ _MASK = (1 << 64) - 1
 
 
 @lru_cache(maxsize=4096)
-def identity(text: str) -> int:
+def hash_text(text: str) -> int:
     """A 64-bit number that stands for a text; the same on every machine."""
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
@@ -35,7 +35,7 @@ class Streams:
     """All random numbers of one world. ``at`` chooses the tick; every draw names itself with a key."""
 
     def __init__(self, seed: int) -> None:
-        self._seed = mix(seed & _MASK, identity("twin"))
+        self._seed = mix(seed & _MASK, hash_text("twin"))
         self._bits = np.random.Philox(key=1)
         self._generator = np.random.Generator(self._bits)
         self._state = self._bits.state

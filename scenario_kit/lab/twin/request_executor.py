@@ -14,10 +14,20 @@ import numpy as np
 
 from scenario_kit.lab.twin import caches, http_chaos, network_io, process_faults
 from scenario_kit.lab.twin.arrays import Flags, Floats, Ints
-from scenario_kit.lab.twin.batches import Batch, Draws, Result, add, forked, in_turn, stream, subset, together
+from scenario_kit.lab.twin.batches import (
+    Batch,
+    Draws,
+    Result,
+    add,
+    call_together,
+    run_forked,
+    run_in_turn,
+    select_draws,
+    stream,
+)
 from scenario_kit.lab.twin.call_tree import CallNode, LoopNode, OperationNode
 from scenario_kit.lab.twin.calls import CallBatch
-from scenario_kit.lab.twin.connections import ConnectionLane, Link, LinkKey, timeout
+from scenario_kit.lab.twin.connections import ConnectionLane, Link, LinkKey, find_timeout
 from scenario_kit.lab.twin.flags import Active
 from scenario_kit.lab.twin.hung_calls import HangBook
 from scenario_kit.lab.twin.logs import LogBook
@@ -101,7 +111,7 @@ class Flow:
         """``process`` runs an operation from ``at`` on; after ``cut`` nobody waits for the answer any more."""
         n, physics = at.size, self._physics
         effects = self.moment.effects.get(process.key, ())
-        node = process_faults.turned(node, effects)
+        node = process_faults.apply_flags(node, effects)
         mark = self.tape.enter(node.server)
         z = self._streams.normal(stream(node.key, salt), 1, n, process.ordinal)[0]
         took: Floats = np.exp(physics.sigma * z) * (node.own_seconds * process.slow) + process.queued
@@ -112,7 +122,7 @@ class Flow:
             self._steps(process, node.steps, batch)
         if node.model.refuses:
             failed[np.isfinite(took)] = True
-        process_faults.shrug(node, batch)
+        process_faults.wait_in_vain(node, batch)
         if process.crash is not None:
             process_faults.cut_short(process, batch)
         errors = int(np.count_nonzero(failed))
@@ -169,7 +179,7 @@ class Flow:
                 break
             call = partial(self.call, process, node, mix(batch.salt, number) if number else batch.salt)
             some = slice(None) if who is None else who
-            result = together(call, many, batch.now[some], subset(batch.draws, some))
+            result = call_together(call, many, batch.now[some], select_draws(batch.draws, some))
             took = batch.took if slowest is None else None
             add(result, who, took, slowest, batch.failed if node.step.on_error != "Ignore" else None)
         if slowest is not None:
@@ -199,7 +209,7 @@ class Flow:
             return
         chance = self._streams.uniform(mix(node.key, batch.salt + _MISS), who.size, process.ordinal)
         held = cache.held.get(node.operation.name, 0.0)
-        wanted = caches.asked(node.step, batch.draws, who)
+        wanted = caches.count_asked(node.step, batch.draws, who)
         missed, full = caches.misses(held, node.step.keys, wanted, batch.now[who], chance)
         who = who[missed]
         if who.size:
@@ -208,7 +218,7 @@ class Flow:
             caches.fill(cache, node, full - held, float(inner.failed.mean()))
             batch.took[who] = inner.took
             batch.failed[who] = inner.failed & (not node.step.spoils)
-        caches.taste(process, cache, node)
+        caches.update_spoilt_share(process, cache, node)
 
     def _reject(self, process: Process, node: CallNode, batch: Batch, chosen: Ints | None) -> None:
         """The caller fails where the answer holds something spoilt."""
@@ -219,7 +229,7 @@ class Flow:
         if share <= 0.0 or not who.size:
             return
         chance = self._streams.uniform(mix(node.key, batch.salt + _REJECT), who.size, process.ordinal)
-        hit = who[chance < 1.0 - (1.0 - min(share, 1.0)) ** caches.asked(node.step, batch.draws, who)]
+        hit = who[chance < 1.0 - (1.0 - min(share, 1.0)) ** caches.count_asked(node.step, batch.draws, who)]
         batch.failed[hit] = True
         self.logs.error(process, node.step.reject_log, batch.now[hit], node.step.reject_log)
 
@@ -233,7 +243,7 @@ class Flow:
             if not who.size:
                 return
             mark, inner = self.tape.enter(node.span), batch.part(who, mix(batch.salt, number + 0x100))
-            (forked if node.step.fork else in_turn)(partial(self._steps, process), node.steps, inner)
+            (run_forked if node.step.fork else run_in_turn)(partial(self._steps, process), node.steps, inner)
             result = Result(inner.took - batch.took[who], inner.failed)
             self._recorder.round(process, node, batch.now[who], result, self.hanging, inner.draws, mark)
             batch.took[who] = inner.took
@@ -249,7 +259,7 @@ class Flow:
         if self._edges[node.edge].shared_answers:
             turns = caller.turns.setdefault(node.edge, Turns())
             result = turns.hand_out(calls.at, result, self.moment.start, self.moment.end)
-        seen = process_faults.absorbed(calls, result, self.moment.effects.get(caller.key, ()), self._streams)
+        seen = process_faults.absorb_errors(calls, result, self.moment.effects.get(caller.key, ()), self._streams)
         self._recorder.called(calls, seen, self.hanging, mark)
         return result
 
@@ -297,19 +307,19 @@ class Flow:
             if gone.any():
                 return self._split(calls, lane, gone)
         met = lane.wire.rules if lane.wire is not None and edge.protocol == "http" else ()
-        barred = process_faults.barred(lane.target, node.operation.model, link.address.user)
-        if outcome := barred or http_chaos.broken_off(met, node):
+        barred = process_faults.find_refusal(lane.target, node.operation.model, link.address.user)
+        if outcome := barred or http_chaos.find_abort(met, node):
             return self._broken(calls, lane._replace(outcome=outcome))
         if caller.unsent:
             self.publishing.release(calls, lane.target)
         took, back = self._crossing.cross(calls, lane, edge)
-        took += http_chaos.held_back(met, node, answers=False)
-        limit = node.step.patience_seconds or timeout(edge, caller)
+        took += http_chaos.compute_delay(met, node, answers=False)
+        limit = node.step.patience_seconds or find_timeout(edge, caller)
         cut = at + limit if limit else None
         answer = self.serve(lane.target, node.operation, salt, at + took, draws, cut)
-        network_io.exchange(caller, lane.target, lane.wire, answer.took, self._physics.message_bytes)
+        network_io.exchange_messages(caller, lane.target, lane.wire, answer.took, self._physics.message_bytes)
         took, failed = took + answer.took + (0.0 if back is None else back), answer.failed
-        took, failed, falsified, noted = http_chaos.answered(met, node, took, failed, unchecked=edge.unchecked)
+        took, failed, falsified, noted = http_chaos.replace_answers(met, node, took, failed, unchecked=edge.unchecked)
         if node.operation.model.topic:
             self.publishing.publish(caller, lane.target, node, (at + took)[~failed], draws, ~failed)
         if not edge.acknowledged:
@@ -365,7 +375,7 @@ class Flow:
     def _rejected(self, calls: CallBatch) -> Result:
         """Calls that each dial a Service without endpoints: the kernel answers few of many (see ``rejections``)."""
         at, edge, caller = calls.at, self._edges[calls.node.edge], calls.caller
-        limit = calls.node.step.patience_seconds or timeout(edge, caller) or np.inf
+        limit = calls.node.step.patience_seconds or find_timeout(edge, caller) or np.inf
         dials = edge.dial_seconds if edge.dial_seconds > 0.0 else LONGEST_SECONDS
         delays = self._rejections.delays(caller.key.pod_uid, at, min(limit, dials))
         answered = np.isfinite(delays)
@@ -377,13 +387,13 @@ class Flow:
 
     def _say_unanswered(self, calls: CallBatch, took: Floats) -> None:
         """What callers say of a connection that did not come about, where they had not given up before."""
-        limit = calls.node.step.patience_seconds or timeout(self._edges[calls.node.edge], calls.caller)
+        limit = calls.node.step.patience_seconds or find_timeout(self._edges[calls.node.edge], calls.caller)
         said = took <= limit if limit else np.isfinite(took)
         self._recorder.complain(calls, "dropped", (calls.at + took)[said])
 
     def _give_up(self, calls: CallBatch, took: Floats, failed: Flags) -> Result:
         """What the caller leaves once its patience or its deadline is over."""
-        limit = calls.node.step.patience_seconds or timeout(self._edges[calls.node.edge], calls.caller)
+        limit = calls.node.step.patience_seconds or find_timeout(self._edges[calls.node.edge], calls.caller)
         if limit:
             late = took > limit
             if late.any():

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from scenario_kit.lab.twin.flags import Active
-from scenario_kit.lab.twin.process import Process, ProcessKey, injected
-from scenario_kit.lab.twin.quantities import number
-from scenario_kit.lab.twin.random_streams import Streams, identity
-from scenario_kit.lab.twin.serial_queue import queued
+from scenario_kit.lab.twin.process import Process, ProcessKey, list_injected
+from scenario_kit.lab.twin.quantities import parse_quantity
+from scenario_kit.lab.twin.random_streams import Streams, hash_text
+from scenario_kit.lab.twin.serial_queue import compute_wait
 from scenario_kit.model.chaos_effects import ContainerEffect, Ledger
 from scenario_kit.model.process import Exit, Usage
 from scenario_kit.model.twin.definition import Physics
@@ -39,10 +39,10 @@ class Stress:
 
 def stress(ledger: Ledger, process: Process) -> Stress:
     """The stressors in the container of a process."""
-    return Stress(injected(process, ledger, "Stress"), process.limit("memory") or 0.0)
+    return Stress(list_injected(process, ledger, "Stress"), process.limit("memory") or 0.0)
 
 
-def factor(load: float) -> float:
+def compute_slowdown(load: float) -> float:
     """How much longer own time takes at a share ``load`` of the CPU: 1/(1-ρ) above ρ = 0.7, at most 50 times."""
     if load <= 0.7:
         return 1.0
@@ -73,7 +73,9 @@ class Resources:
         exits: list[Exit] = []
         for process in processes:
             taken = stress(ledger, process)
-            busy = sum(effect.busy_cores for effect in effects.get(process.key, ())) + _starting(process, now - dt)
+            busy = sum(effect.busy_cores for effect in effects.get(process.key, ())) + _compute_startup_cores(
+                process, now - dt
+            )
             cpu, throttled = self._cpu(process, busy, taken, dt)
             memory = self.memory(process, connections.get(process.key, 0)) + taken.bytes
             memory += sum(effect.held_bytes for effect in effects.get(process.key, ()))
@@ -97,9 +99,9 @@ class Resources:
         # Stressors share the cores: what they leave over, but never less than an equal share per busy thread.
         share = max(ceiling - taken.cores, ceiling / (1.0 + taken.workers))
         load = demand / share
-        process.slow = factor(load)
+        process.slow = compute_slowdown(load)
         # Threads that are busy for ever take their share as stressors do; none of their work is left over.
-        process.queued = queued(process.queued, asked / max(share - busy, share / (1.0 + busy)), dt)
+        process.queued = compute_wait(process.queued, asked / max(share - busy, share / (1.0 + busy)), dt)
         throttled = min(max((demand + taken.cores) / ceiling - 0.6, 0.0) / 0.4, 1.0) if limit is not None else 0.0
         return min(demand + taken.cores, ceiling), throttled
 
@@ -115,10 +117,10 @@ class Resources:
 
     def _noise(self, process: Process, what: str) -> float:
         name = process.component or process.key.container
-        return self._streams.single(identity(f"{what} {name}"), process.ordinal)
+        return self._streams.single(hash_text(f"{what} {name}"), process.ordinal)
 
 
-def _starting(process: Process, start: float) -> float:
+def _compute_startup_cores(process: Process, start: float) -> float:
     """The cores that a process uses to come up, in a tick that begins at ``start``."""
     took = process.start_seconds
     if process.ended or not took or not start < process.ready_at < float("inf"):
@@ -135,4 +137,4 @@ def _size(text: object, limit: float) -> float:
     short = {"k": "Ki", "K": "Ki", "m": "Mi", "M": "Mi", "g": "Gi", "G": "Gi"}
     if word and word[-1] in short:
         word = word[:-1] + short[word[-1]]
-    return number(word) or 0.0
+    return parse_quantity(word) or 0.0

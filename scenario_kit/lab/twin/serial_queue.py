@@ -12,7 +12,7 @@ _SETTLING: Final = 1.0
 _LONGEST: Final = 60.0
 
 
-def queued(waiting: float, load: float, dt: float) -> float:
+def compute_wait(waiting: float, load: float, dt: float) -> float:
     """Seconds for which a request waits for its turn after ``dt`` more seconds at this share of what can be done.
 
     Beyond ρ = 1 work is left over, and who comes next waits for it: a fluid queue, which grows by ρ - 1 a second. It is
@@ -40,5 +40,5 @@ class Gate:
 
     def close(self, dt: float) -> None:
         """The tick is over."""
-        self.wait = queued(self.wait, self.demand / dt, dt)
+        self.wait = compute_wait(self.wait, self.demand / dt, dt)
         self.demand = 0.0

@@ -255,9 +255,9 @@ class Tape:
         base = mix(mix(self._seed, tick or self._tick), mix(root.key, root.ordinal))
         high = mix(base, request - root.first)
         low = mix(high, 0x71)
-        return SpanRef(f"{high:016x}{low:016x}", span_id(low, frame, 0))
+        return SpanRef(f"{high:016x}{low:016x}", make_span_id(low, frame, 0))
 
 
-def span_id(low: int, frame: int, depth: int) -> str:
+def make_span_id(low: int, frame: int, depth: int) -> str:
     """The identifier of the ``depth``-th span in a frame, of a trace with these lower 64 bits."""
     return f"{mix(mix(low, frame + 1), depth + 1) or 1:016x}"

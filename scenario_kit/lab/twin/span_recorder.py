@@ -8,7 +8,12 @@ from scenario_kit.lab.twin.arrays import Flags, Floats
 from scenario_kit.lab.twin.batches import Batch, Draws, Result
 from scenario_kit.lab.twin.call_tree import CallNode, LoopNode, OperationNode
 from scenario_kit.lab.twin.calls import CallBatch
-from scenario_kit.lab.twin.client_errors.by_language import UNCONNECTED, answered, cause, told
+from scenario_kit.lab.twin.client_errors.by_language import (
+    UNCONNECTED,
+    describe_answer,
+    describe_cause,
+    describe_failure,
+)
 from scenario_kit.lab.twin.connections import Link, LinkKey
 from scenario_kit.lab.twin.hung_calls import HangBook
 from scenario_kit.lab.twin.logs import LogBook
@@ -112,7 +117,7 @@ class SpanRecorder:
         if answer := next((x.answer or x.volume.answers.get(node.operation.name, "") for x in there), ""):
             return answer
         said = next((self._said[x.target.key] for x in link.lanes if x.target and x.target.key in self._said), "")
-        return told(node.operation.model.failure, said)
+        return describe_failure(node.operation.model.failure, said)
 
     def complain(self, calls: CallBatch, outcome: str, times: Floats) -> None:
         """The caller prints why calls failed at these times.
@@ -126,7 +131,7 @@ class SpanRecorder:
         address = link.address
         edge, ip, port = self._edges[node.edge], link.ip, address.port
         dialect = caller.model.dialect if caller.model else ""
-        words = answered(dialect, edge.protocol, self._told(node, link)) if outcome == "failure" else ""
+        words = describe_answer(dialect, edge.protocol, self._told(node, link)) if outcome == "failure" else ""
         if edge.registry:  # the address is the registry's, who is called is registered there
             lane = next((lane for lane in link.lanes if lane.target is not None), None)
             ip, port = (lane.target.ip, lane.port) if lane and lane.target else ("", 0)
@@ -135,7 +140,7 @@ class SpanRecorder:
         text = (
             words
             or (edge.unconnected if outcome in UNCONNECTED else "")
-            or cause(
+            or describe_cause(
                 dialect,
                 outcome,
                 edge.product or edge.protocol,

@@ -10,13 +10,13 @@ import msgspec
 from scenario_kit.lab.twin.client_commands import Sessions
 from scenario_kit.lab.twin.cluster_view import View
 from scenario_kit.lab.twin.debug_pods import look
-from scenario_kit.lab.twin.init_wait import script, waits
+from scenario_kit.lab.twin.init_wait import read_script, waits
 from scenario_kit.lab.twin.network import Network
 from scenario_kit.lab.twin.process import Process
 from scenario_kit.lab.twin.process_table import Census
 from scenario_kit.lab.twin.startup_dependencies import Needs
 from scenario_kit.model.base import Object
-from scenario_kit.model.image import is_tool, normalised
+from scenario_kit.model.image import is_tool, normalize_image
 from scenario_kit.model.process import Exit, InitState, LogRecord, ProcessStart
 from scenario_kit.model.twin.definition import TwinDefinition
 from scenario_kit.model.twin.edge import Edge
@@ -29,7 +29,7 @@ class Startup:
 
     def __init__(self, parameters: TwinDefinition, images: Sequence[str], census: Census, sessions: Sessions) -> None:
         self._parameters = parameters
-        self._images = {normalised(image) for image in (*images, *parameters.images)}
+        self._images = {normalize_image(image) for image in (*images, *parameters.images)}
         self._census = census
         self._sessions = sessions
         self._needs = Needs(parameters)
@@ -41,12 +41,12 @@ class Startup:
 
     def image_exists(self, image: str) -> bool:
         """Whether the image is one of the application's, of the platform's, or does nothing (pause images)."""
-        name = normalised(image)
+        name = normalize_image(image)
         return name in self._images or any(fnmatchcase(name, pattern) for pattern in self._parameters.idle_images)
 
     def start(self, view: View, network: Network, pod: Object, container: str, now: float) -> ProcessStart:
         """How a container's process comes up that is started now."""
-        spec = _container(pod, container)
+        spec = _find_container(pod, container)
         process = self._census.born(view, pod, spec, now)
         if self._sessions.concern(spec):
             return self._sessions.start(process, network, now)
@@ -73,10 +73,10 @@ class Startup:
     def init(self, view: View, network: Network, pod: Object, container: str, now: float) -> InitState:
         """The state of an init container: those that wait for a port or a name run until it is there."""
         self._census.files(view, pod)
-        spec = _container(pod, container)
-        if any(fnmatchcase(normalised(spec["image"]), pattern) for pattern in self._parameters.idle_images):
+        spec = _find_container(pod, container)
+        if any(fnmatchcase(normalize_image(spec["image"]), pattern) for pattern in self._parameters.idle_images):
             return InitState("Running")
-        found = script(view, pod, spec)
+        found = read_script(view, pod, spec)
         for wait in waits(found):
             state = wait.state(pod, network, now)
             if state is not None:
@@ -111,7 +111,7 @@ class Startup:
         if limit is not None and model.memory_mib * 2.0**20 > limit:
             return _KILLED_AFTER, Exit(process.key.pod_uid, process.key.container, 137, "OOMKilled")
         for pattern in model.start.env:
-            variable = _missing(process, pattern)
+            variable = _find_missing(process, pattern)
             if variable:
                 text = model.start.env_text.replace("{variable}", variable)
                 return model.start.after_seconds, self._exit(process, model.start.env_code, text)
@@ -128,7 +128,7 @@ class Startup:
         self.lines += [LogRecord(process.name, process.key.container, t, line) for line in text.splitlines()]
 
 
-def _missing(process: Process, pattern: str) -> str:
+def _find_missing(process: Process, pattern: str) -> str:
     """A variable that the pattern demands and that is empty or not there."""
     if "*" not in pattern:
         return "" if process.env.get(pattern) else pattern
@@ -136,7 +136,7 @@ def _missing(process: Process, pattern: str) -> str:
     return next((name for name in defined if not process.env.get(name)), "")
 
 
-def _container(pod: Object, name: str) -> Object:
+def _find_container(pod: Object, name: str) -> Object:
     spec = pod["spec"]
     everything = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
     return msgspec.to_builtins(next(c for c in everything if c["name"] == name))  # type: ignore[no-any-return]

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from scenario_kit.lab.twin.client_errors.by_language import cause
-from scenario_kit.lab.twin.connections import ConnectionLane, dial, read
+from scenario_kit.lab.twin.client_errors.by_language import describe_cause
+from scenario_kit.lab.twin.connections import ConnectionLane, dial, read_address
 from scenario_kit.lab.twin.network import Network
 from scenario_kit.lab.twin.process import Process, ProcessKey
 from scenario_kit.model.twin.component import Need
@@ -83,7 +83,7 @@ class Needs:
             elif need.later and now >= deadline:
                 waiting.process.lacks[need.callee] = need
                 waiting.number, waiting.since, waiting.unmet = waiting.number + 1, deadline, deadline
-            elif need.wait_seconds > 0.0 and not need.later and _turned_away(lanes, now):
+            elif need.wait_seconds > 0.0 and not need.later and _is_login_refused(lanes, now):
                 words = self._put(waiting.process, need, words)
                 return Came(waiting.unmet + start.after_seconds, False, need.code, words)
             elif now >= deadline or met != float("inf"):
@@ -96,29 +96,29 @@ class Needs:
         return Came(waiting.since, True)
 
     def _put(self, process: Process, need: Need, words: str) -> str:
-        address = read(self._edges[process.component, need.callee].address, process)
+        address = read_address(self._edges[process.component, need.callee].address, process)
         text = need.text.replace("{cause}", words)
         return text.replace("{host}", address.host).replace("{port}", str(address.port))
 
     def _lanes(self, process: Process, need: Need, network: Network) -> tuple[tuple[ConnectionLane, ...], str]:
         """The ways to the callee, and the words for a failure."""
         edge = self._edges[process.component, need.callee]
-        address = read(edge.address, process)
+        address = read_address(edge.address, process)
         if need.name_only and network.lookup(process.pod, address.host, address.port).resolved:
             return (ConnectionLane("ok"),), ""
         lanes, ip = dial(edge, address, process, network)
-        return lanes, _words(process, edge, lanes, ip)
+        return lanes, _format_failure(process, edge, lanes, ip)
 
 
-def _turned_away(lanes: tuple[ConnectionLane, ...], now: float) -> bool:
+def _is_login_refused(lanes: tuple[ConnectionLane, ...], now: float) -> bool:
     """Whether whoever answers refuses the login: that is no reason to wait for it to come up."""
     return bool(lanes) and all(lane.outcome in ("denied", "barred") and lane.ready_at <= now for lane in lanes)
 
 
-def _words(process: Process, edge: Edge, lanes: tuple[ConnectionLane, ...], ip: str) -> str:
-    address = read(edge.address, process)
+def _format_failure(process: Process, edge: Edge, lanes: tuple[ConnectionLane, ...], ip: str) -> str:
+    address = read_address(edge.address, process)
     outcome = "refused" if lanes[0].outcome == "ok" else lanes[0].outcome
     dialect = process.model.dialect if process.model else ""
     host, port, user, database = address.host, address.port, address.user, address.wanted
     product = edge.product or edge.protocol
-    return cause(dialect, outcome, product, host=host, port=port, ip=ip, user=user, database=database)
+    return describe_cause(dialect, outcome, product, host=host, port=port, ip=ip, user=user, database=database)

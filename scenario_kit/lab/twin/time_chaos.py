@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from scenario_kit.lab.twin.process import Process, injected
+from scenario_kit.lab.twin.process import Process, list_injected
 from scenario_kit.model.chaos_effects import ContainerEffect, Ledger
 
 #: The number of the clock that tells the time of day (``CLOCK_REALTIME``); others are not told by anybody.
@@ -19,12 +19,12 @@ _REALTIME = 0
 def note(processes: Iterable[Process], ledger: Ledger, start: float) -> None:
     """Take note of how far the clocks of processes are ahead from ``start`` on."""
     for process in processes:
-        ahead = sum(_shift(effect) for effect in injected(process, ledger, "Time"))
-        if ahead != told(process, start):
+        ahead = sum(_shift(effect) for effect in list_injected(process, ledger, "Time"))
+        if ahead != read_shift(process, start):
             process.clock = (*process.clock, (start, ahead))
 
 
-def told(process: Process, t: float) -> float:
+def read_shift(process: Process, t: float) -> float:
     """By how many seconds the clock of a process was ahead at a time; negative where it was behind."""
     return next((ahead for since, ahead in reversed(process.clock) if since <= t), 0.0)
 

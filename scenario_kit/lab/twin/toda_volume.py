@@ -38,7 +38,8 @@ class IoRule(NamedTuple):
 
 @dataclass(slots=True)
 class Volume:
-    """What one process meets in its files, and what it carries on from tick to tick; nothing is met without ``rules``.
+    """What one process meets in its files, and what it carries on from tick to tick; nothing is met without
+    ``parse_rules``.
 
     ``waits`` are the seconds for which the next one waits for a file that one after the other uses, ``demand`` the
     seconds of use that this tick has brought, ``rounds`` how many a second shared rounds in the last tick and how many
@@ -69,26 +70,26 @@ class Volume:
 
     def over(self, path: str, method: str) -> list[IoRule]:
         """The rules that concern a method on the file at this absolute path."""
-        if not self.rules or not within(path, self.path):
+        if not self.rules or not is_within(path, self.path):
             return []
         return [rule for rule in self.rules if rule.meets(path, method)]
 
 
-def within(path: str, directory: str) -> bool:
+def is_within(path: str, directory: str) -> bool:
     """Whether an absolute path is a directory, or below it."""
     return path == directory or path.startswith(directory.rstrip("/") + "/")
 
 
-def rules(actions: Iterable[Mapping[str, Any]]) -> tuple[IoRule, ...]:
+def parse_rules(actions: Iterable[Mapping[str, Any]]) -> tuple[IoRule, ...]:
     """The rules of a list of actions, as the ledger has them."""
-    return tuple(rule for action in actions if (rule := _rule(action)) is not None)
+    return tuple(rule for action in actions if (rule := _parse_rule(action)) is not None)
 
 
-def _rule(action: Mapping[str, Any]) -> IoRule | None:
+def _parse_rule(action: Mapping[str, Any]) -> IoRule | None:
     kind = action["type"]
     methods = frozenset(str(m).lower() for m in action.get("methods") or ())
     share = float(action.get("percent", 100)) / 100.0
-    base = IoRule(_pattern(str(action.get("path") or "")), methods or None, share)
+    base = IoRule(_compile_glob(str(action.get("path") or "")), methods or None, share)
     if kind == "latency":
         return base._replace(delay_seconds=float(action["delaySeconds"]))
     if kind == "fault":
@@ -109,7 +110,7 @@ def _rule(action: Mapping[str, Any]) -> IoRule | None:
 
 
 @lru_cache(maxsize=256)
-def _pattern(glob: str) -> re.Pattern[str] | None:
+def _compile_glob(glob: str) -> re.Pattern[str] | None:
     """A glob as the injector reads it: ``*`` and ``?`` stay within a directory, ``**`` alone in a place may be any
     number of them. None for one that is empty or cannot be read.
     """
@@ -125,14 +126,14 @@ def _pattern(glob: str) -> re.Pattern[str] | None:
             found += ".*" if last else "(?:[^/]+/)*"
             continue
         try:
-            found += _part(part)
+            found += _translate_part(part)
         except ValueError:
             return None
         found += "" if last else "/"
     return re.compile(found, re.DOTALL)
 
 
-def _part(part: str) -> str:
+def _translate_part(part: str) -> str:
     found, at = "", 0
     while at < len(part):
         letter = part[at]

@@ -8,13 +8,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scenario_kit.lab.twin.attributes import Circumstance, attributes, events, message, resource
+from scenario_kit.lab.twin.attributes import (
+    Circumstance,
+    build_attributes,
+    build_resource,
+    describe_error,
+    record_events,
+)
 from scenario_kit.lab.twin.call_tree import CallNode
 from scenario_kit.lab.twin.hung_calls import EndedSpans
 from scenario_kit.lab.twin.process import ProcessKey
-from scenario_kit.lab.twin.span_buffer import Frame, Note, Reel, Tape, span_id
+from scenario_kit.lab.twin.span_buffer import Frame, Note, Reel, Tape, make_span_id
 from scenario_kit.lab.twin.spans import SpanName
-from scenario_kit.lab.twin.time_chaos import told
+from scenario_kit.lab.twin.time_chaos import read_shift
 from scenario_kit.model.trace import Scalar, Span, Trace
 from scenario_kit.model.twin.edge import Edge
 
@@ -77,7 +83,7 @@ def _trace(
     tape: Tape, reel: Reel, request: int, seen: _Seen, edges: tuple[Edge, ...], namespace: str
 ) -> tuple[float, Trace] | None:
     """The trace of a request, with the true time of its earliest span; none while nothing of it was reported."""
-    facts = list(_facts(reel, request))
+    facts = list(_list_facts(reel, request))
     if not facts:
         return None
     trace_id, _ = tape.reference(reel.roots, request, 0, reel.tick)
@@ -88,15 +94,20 @@ def _trace(
     began = float("inf")
     for fact in facts:
         process = fact.frame.process
-        parent = _parent(reel, fact.frame, low)
+        parent = _find_parent(reel, fact.frame, low)
         for depth, name in enumerate(fact.frame.names):
-            own = span_id(low, fact.frame.number, depth)
+            own = make_span_id(low, fact.frame.number, depth)
             known = seen.settled(process.key, name, fact)
             if known is not None and seen.reported(known.at + known.took):
                 known = known._replace(failed=known.failed and not name.blind)
-                began, ahead = min(began, known.at), told(process, known.at)
+                began, ahead = min(began, known.at), read_shift(process, known.at)
                 around = Circumstance(
-                    name, fact.frame, edges, known.failed, depth, *_reason(reel, fact, facts, known.at + known.took)
+                    name,
+                    fact.frame,
+                    edges,
+                    known.failed,
+                    depth,
+                    *_find_reason(reel, fact, facts, known.at + known.took),
                 )
                 spans.append(
                     Span(
@@ -109,13 +120,13 @@ def _trace(
                         start=known.at + ahead,
                         seconds=known.took,
                         error=known.failed,
-                        message=message(around),
-                        attributes=attributes(around),
+                        message=describe_error(around),
+                        attributes=build_attributes(around),
                         resource=resources.setdefault(
-                            (process.key, name.service), resource(process, name.service, namespace)
+                            (process.key, name.service), build_resource(process, name.service, namespace)
                         ),
                         links=(source,) if source is not None and name.kind == "CONSUMER" else (),
-                        events=events(around, known.at + known.took + ahead),
+                        events=record_events(around, known.at + known.took + ahead),
                     )
                 )
             parent = own
@@ -124,30 +135,30 @@ def _trace(
     return began, Trace(trace_id, tuple(sorted(spans, key=lambda span: (span.start, -span.seconds))))
 
 
-def _facts(reel: Reel, request: int) -> Iterator[_Fact]:
+def _list_facts(reel: Reel, request: int) -> Iterator[_Fact]:
     for index in np.flatnonzero(reel.request == request).tolist():
         frame = reel.frames[reel.frame[index]]
         if frame is not None:
             yield _Fact(frame, float(reel.at[index]), float(reel.took[index]), bool(reel.failed[index]))
 
 
-def _parent(reel: Reel, frame: Frame, low: int) -> str:
+def _find_parent(reel: Reel, frame: Frame, low: int) -> str:
     """The innermost span of the frame around; none for a root."""
     around = reel.frames[frame.parent] if frame.parent >= 0 else None
-    return span_id(low, around.number, len(around.names) - 1) if around is not None else ""
+    return make_span_id(low, around.number, len(around.names) - 1) if around is not None else ""
 
 
-def _reason(reel: Reel, fact: _Fact, facts: Sequence[_Fact], end: float) -> tuple[str, str, str]:
+def _find_reason(reel: Reel, fact: _Fact, facts: Sequence[_Fact], end: float) -> tuple[str, str, str]:
     """Why a span failed: the outcome and words of the caller, or else what a failed call inside says; what it threw."""
     if not fact.failed:
         return "", "", ""
     number = fact.frame.number
-    notes = [note for note in reel.notes if note.frame == number and _at(note, end)]
+    notes = [note for note in reel.notes if note.frame == number and _is_at(note, end)]
     inside = [f for f in facts if f.failed and f.frame.parent == number]
     if notes and (isinstance(fact.frame.node, CallNode) or not inside):
         return notes[0].outcome, notes[0].text, notes[0].thrown
-    return _reason(reel, inside[-1], facts, inside[-1].at + inside[-1].took) if inside else ("", "", "")
+    return _find_reason(reel, inside[-1], facts, inside[-1].at + inside[-1].took) if inside else ("", "", "")
 
 
-def _at(note: Note, end: float) -> bool:
+def _is_at(note: Note, end: float) -> bool:
     return bool(note.times.size) and bool(np.abs(note.times - end).min() <= _CLOSE)

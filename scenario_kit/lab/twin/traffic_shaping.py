@@ -9,7 +9,7 @@ from scenario_kit.lab.twin.network import TrafficShape
 from scenario_kit.model.twin.definition import Physics
 
 
-def delays(shape: TrafficShape, draws: Floats, physics: Physics) -> Floats:
+def compute_delays(shape: TrafficShape, draws: Floats, physics: Physics) -> Floats:
     """Seconds added to each message; ``draws`` are two rows of uniform numbers.
 
     Jitter is uniform around the delay. A message that is lost k times comes 0.2·(2^k-1) s later, which happens with
@@ -26,7 +26,7 @@ def delays(shape: TrafficShape, draws: Floats, physics: Physics) -> Floats:
     return result
 
 
-def resumes(since: float, now: float, physics: Physics) -> float:
+def find_next_retransmission(since: float, now: float, physics: Physics) -> float:
     """When Linux next repeats what it has been sending in vain ``since`` then."""
     due = since + _waits(physics)
     return float(due[min(int(np.searchsorted(due, now)), due.size - 1)])

@@ -5,11 +5,13 @@ recommended, to scale down only when nothing more was recommended for five minut
 time and then translated: for one look of the controller, the autoscaler gets the window that reaches back, by the wall
 clock, exactly as far as the real window does in virtual time. So the controller judges its own memory, to a tick.
 
-Afterwards the autoscaler keeps a ``behavior`` that says what holds without one: without it, the controller would go
+Afterwards the autoscaler keeps a ``build_behavior`` that says what holds without one: without it, the controller would
+go
 back up to what it remembers of the last five minutes by the wall clock. It lasts as long as the autoscaler, which is
 the trial's.
 
-Rules of an autoscaler's own ``behavior`` would have to be translated at every look; with one, a world says that it
+Rules of an autoscaler's own ``build_behavior`` would have to be translated at every look; with one, a world says that
+it
 needs the wall clock.
 """
 
@@ -23,7 +25,7 @@ from typing import Final
 from scenario_kit.errors import NotFound
 from scenario_kit.lab.server.hpa_pacing import KIND, Looks
 from scenario_kit.lab.server.settled import Reason
-from scenario_kit.lab.server.settled.settle_context import condition
+from scenario_kit.lab.server.settled.settle_context import find_condition
 from scenario_kit.lab.server.store import ObjectStore
 from scenario_kit.model import Object, Reference
 from scenario_kit.ports import Cluster
@@ -58,7 +60,7 @@ class TickMemory:
         """The autoscalers that have held back for a whole window; call at every tick."""
         found, holding = [], {}
         for hpa in autoscalers:
-            able = condition(hpa, "AbleToScale")
+            able = find_condition(hpa, "AbleToScale")
             if able is not None and able["reason"] == _STABILISED:
                 uid = hpa["metadata"]["uid"]
                 holding[uid] = self._since.get(uid, tick)
@@ -96,7 +98,7 @@ class Autoscalers:
     def finished(self, seconds: float) -> list[Reason]:
         """Wait up to ``seconds`` (wall) for the controller; why it is not to be waited for, or has not finished."""
         deadline = time.monotonic() + seconds
-        reasons = [_needs_wall(hpa) for hpa in self._all() if _foreign(hpa["spec"].get("behavior"))]
+        reasons = [_needs_wall(hpa) for hpa in self._all() if _is_foreign(hpa["spec"].get("behavior"))]
         for namespace in self._namespaces:
             reasons += self._looks.wait(namespace, max(deadline - time.monotonic(), 0.0))
         return reasons
@@ -110,9 +112,11 @@ class Autoscalers:
         deadline = time.monotonic() + seconds
         for hpa in self._memory.overdue(self._all(), tick):
             namespace = hpa["metadata"]["namespace"]
-            window, at = self._memory.window(tick, time.monotonic() + _again_seconds(self._looks, namespace, deadline))
+            window, at = self._memory.window(
+                tick, time.monotonic() + _compute_next_look(self._looks, namespace, deadline)
+            )
             try:
-                if not self._patch(hpa, behavior(window)):
+                if not self._patch(hpa, build_behavior(window)):
                     continue
                 self._look(namespace, deadline)
                 time.sleep(max(at - time.monotonic(), 0.0))
@@ -120,7 +124,7 @@ class Autoscalers:
                 settle()
                 self._look(namespace, deadline)
             finally:
-                self._patch(hpa, behavior(WINDOW))
+                self._patch(hpa, build_behavior(WINDOW))
             self._look(namespace, deadline)
 
     def _look(self, namespace: str, deadline: float) -> None:
@@ -149,18 +153,18 @@ class Autoscalers:
         return [hpa for namespace in self._namespaces for hpa in self._store.names(namespace, KIND).values()]
 
 
-def behavior(window: int) -> Object:
+def build_behavior(window: int) -> Object:
     """What holds without a behavior, but for the window."""
     return {"scaleUp": {"policies": _GROWTH}, "scaleDown": {"stabilizationWindowSeconds": window}}
 
 
-def _foreign(rules: Object | None) -> bool:
+def _is_foreign(rules: Object | None) -> bool:
     """Whether an autoscaler has a behavior that is not of our making."""
     policies = ((rules or {}).get("scaleUp") or {}).get("policies") or ()
     return bool(rules) and [policy["periodSeconds"] for policy in policies] != [_PERIOD_SECONDS] * len(_GROWTH)
 
 
-def _again_seconds(looks: Looks, namespace: str, deadline: float) -> float:
+def _compute_next_look(looks: Looks, namespace: str, deadline: float) -> float:
     """How long it takes the controller to come back after a look."""
     began = time.monotonic()
     looks.release(namespace)

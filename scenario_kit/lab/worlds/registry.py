@@ -13,7 +13,7 @@ from scenario_kit.lab.telemetry import KubeState
 from scenario_kit.lab.worlds.malloc_trim import give_back
 from scenario_kit.lab.worlds.virtual import VirtualWorld
 from scenario_kit.lab.worlds.wall import WallWorld
-from scenario_kit.lab.worlds.world import TICK_SECONDS, LabWorld, Surroundings, WorldSpec, grid_after
+from scenario_kit.lab.worlds.world import TICK_SECONDS, LabWorld, Surroundings, WorldSpec, find_grid_after
 from scenario_kit.model.process import SeriesId
 
 _LOG = logging.getLogger(__name__)
@@ -147,10 +147,10 @@ class Worlds:
 
     def tick(self, stop: threading.Event) -> None:
         """Drive the wall worlds, every tick, until ``stop``. A thread's main function."""
-        t = grid_after(time.time())
+        t = find_grid_after(time.time())
         while not stop.wait(min(max(t - time.time(), 0.0), TICK_SECONDS)):  # a clock that is set back stops nothing
             self.tick_walls(t)
-            t = grid_after(max(t, time.time()))
+            t = find_grid_after(max(t, time.time()))
 
     def tick_walls(self, t: float) -> None:
         """Let the tick that ends at ``t`` pass in the wall worlds. Afterwards nothing here holds on to a world."""

@@ -8,11 +8,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from scenario_kit.lab.server.deadlines import ProgressDeadlines, backdate
+from scenario_kit.lab.server.deadlines import ProgressDeadlines, move_back
 from scenario_kit.lab.server.settled import Reason
 from scenario_kit.lab.twin import Telemetry
 from scenario_kit.lab.worlds.hpa_sync import Autoscalers
-from scenario_kit.lab.worlds.world import TICK_SECONDS, LabWorld, Surroundings, Waited, WorldSpec, grid_from
+from scenario_kit.lab.worlds.world import TICK_SECONDS, LabWorld, Surroundings, Waited, WorldSpec, find_grid_from
 from scenario_kit.model.process import SeriesId
 
 #: Ticks that are written together while a wait goes on.
@@ -74,7 +74,7 @@ class VirtualWorld(LabWorld):
             if self._closed:
                 return Waited(self._now, False, "the world was closed")
             deadline = time.monotonic() + seconds
-            target = grid_from(until if stride is None else min(until, self._now + stride))
+            target = find_grid_from(until if stride is None else min(until, self._now + stride))
             reason = ""
             try:
                 self._settle(deadline, go_on, sure=True)
@@ -146,7 +146,7 @@ class VirtualWorld(LabWorld):
         if not overdue:
             return
         for deployment in overdue:
-            backdate(self._around.cluster, deployment)
+            move_back(self._around.cluster, deployment)
         self._settle(deadline, go_on, overdue=frozenset(d["metadata"]["name"] for d in overdue))
 
     def _settle(

@@ -168,7 +168,7 @@ class LabWorld(ABC):
         if self._view is None or self._view.version != version:
             pods = [pod for each in (objects, *others.values()) for pod in each.get("Pod", {}).values()]
             ledger = self._around.effects.snapshot([pod["metadata"]["uid"] for pod in pods])
-            self._view = View(self.spec.namespace, objects, ledger, version, others, cluster_dns.found(platform))
+            self._view = View(self.spec.namespace, objects, ledger, version, others, cluster_dns.find_dns(platform))
         return self._view
 
     def run_nodes(self) -> int:
@@ -273,11 +273,11 @@ class LabWorld(ABC):
             self._around.settler.forget(namespace)
 
 
-def grid_after(t: float) -> float:
+def find_grid_after(t: float) -> float:
     """The first instant of the grid after ``t``."""
     return (t // TICK_SECONDS + 1) * TICK_SECONDS
 
 
-def grid_from(t: float) -> float:
+def find_grid_from(t: float) -> float:
     """The first instant of the grid that is not before ``t``."""
     return -(-t // TICK_SECONDS) * TICK_SECONDS

@@ -131,10 +131,10 @@ def find_mechanisms(text: str, broken: Broken) -> Iterator[str]:
             for sentence in split_sentences(text):
                 if contains_name(sentence, name):
                     yield from (f"{name} and {term}" for term in find_phrases(sentence, _ALL))
-        yield from _find_actions(text, _head_patterns(name))
+        yield from _find_actions(text, _build_head_patterns(name))
 
 
-def _head_patterns(name: str) -> Iterable[str]:
+def _build_head_patterns(name: str) -> Iterable[str]:
     """The patterns of a name and of its last word, by which people call it: the catalogue, the proxy."""
     words = split_name(name)
     return dict.fromkeys((name_pattern(name), name_pattern(words[-1]))) if words else ()

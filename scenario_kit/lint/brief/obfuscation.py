@@ -71,7 +71,7 @@ def find_disguised(text: str, names: Iterable[str]) -> Iterator[str]:
     A name that also stands there plainly is not disguised by the figures, signs or entities that are beside it.
     """
     turned, unescaped = list(_turn_letters(text)), [t for t in _unescape(text) if t != text]
-    runs, words = [*_join_letters(text), *_initials(text)], " ".join(_WORD.findall(text.lower()))
+    runs, words = [*_join_letters(text), *_take_initials(text)], " ".join(_WORD.findall(text.lower()))
     for name in names:
         letters = "".join(split_name(name)).lower()
         if len(letters) < _LEAST:
@@ -104,7 +104,7 @@ def _join_letters(text: str) -> list[str]:
     return ["".join(_WORD.findall(found.group())).lower() for found in _SPACED.finditer(text)]
 
 
-def _initials(text: str) -> Iterator[str]:
+def _take_initials(text: str) -> Iterator[str]:
     """Yield the initials of sentences and of lines, and the capitals inside of the text."""
     for parts in (split_sentences(text), text.splitlines()):
         yield "".join(word.group()[0] for part in parts if (word := _WORD.search(part))).lower()

@@ -13,8 +13,8 @@ from scenario_kit.lint.brief.obfuscation import find_disguised, find_encoded
 from scenario_kit.lint.brief.statements import find_statements
 from scenario_kit.lint.brief.text import contains_name, contains_word, normalize_text, split_sentences
 from scenario_kit.lint.lint_context import LintContext
-from scenario_kit.lint.ngrams import repeated
-from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.lint.ngrams import find_repeated
+from scenario_kit.lint.rule import Problem, register_rule
 from scenario_kit.model import Reference, Severity
 from scenario_kit.model.scenario import FaultUse
 
@@ -34,7 +34,7 @@ _SHORT_KINDS: Final = {
 }  # fmt: skip
 
 
-@rule(
+@register_rule(
     "SK211",
     why="the brief is the only text a solver gets; a solver that reads the cause there has found nothing",
     bad="brief: The Service product-catalog has a wrong target port.",
@@ -46,7 +46,7 @@ def check_brief(case: LintContext) -> Iterator[Problem]:
     text = normalize_text(case.scenario.spec.brief)
     leaks = list(dict.fromkeys(_find_leaks(case, text)))
     foreign = {sentence: words for sentence in split_sentences(text) if (words := judge_sentence(sentence))}
-    broken = {ref.name for use in case.scenario.spec.faults for ref in _broken_objects(case, use)}
+    broken = {ref.name for use in case.scenario.spec.faults for ref in _list_broken_objects(case, use)}
     named = [name for name in sorted(broken) if any(contains_name(sentence, name) for sentence in foreign)]
     leaks += [f"{name} in a sentence that is not in English" for name in named]
     if leaks:
@@ -67,14 +67,14 @@ def _find_leaks(case: LintContext, text: str) -> Iterator[str]:
     yield from find_statements(text)
     yield from (run for run, _ in find_encoded(text))
     yield from _find_quotations(case, text)
-    yield from (word for word in _WORD.findall(text) if _mixes_alphabets(word))
+    yield from (word for word in _WORD.findall(text) if _has_mixed_alphabets(word))
     spec = case.scenario.spec
     own = (case.scenario.name, *(use.name for use in spec.faults))
     yield from (name for name in own if "-" in name and contains_word(text, name))
     components = {ref.name for ref in case.known}
     secret: set[str] = set()
     for use in spec.faults:
-        objects = _broken_objects(case, use)
+        objects = _list_broken_objects(case, use)
         names = {ref.name for ref in objects}
         secret |= names | {use.type}
         if contains_word(text, use.type.replace("-", " ")):
@@ -86,7 +86,7 @@ def _find_leaks(case: LintContext, text: str) -> Iterator[str]:
     yield from (f"{name} in disguise" for name in find_disguised(text, sorted(secret)))
 
 
-def _broken_objects(case: LintContext, use: FaultUse) -> list[Reference]:
+def _list_broken_objects(case: LintContext, use: FaultUse) -> list[Reference]:
     """The target of a fault and its causes, each once, in a fixed order."""
     texts = dict.fromkeys((use.target, *case.entities(use.name, "Cause")))
     return [Reference.parse(text) for text in texts]
@@ -121,10 +121,10 @@ def _find_quotations(case: LintContext, text: str) -> Iterator[str]:
     sources += [(edge.because, _FEW) for edge in spec.ground_truth.propagation]
     sources += [(solution.description, _FEW) for solution in spec.solutions]
     sources += [(words, _MANY) for known in case.types.values() for words in (known.title, known.description)]
-    yield from dict.fromkeys(words for source, least in sources if (words := repeated(text, source, least)))
+    yield from dict.fromkeys(words for source, least in sources if (words := find_repeated(text, source, least)))
 
 
-def _mixes_alphabets(word: str) -> bool:
+def _has_mixed_alphabets(word: str) -> bool:
     """Tell whether a word is spelled with letters of another alphabet that only look like its own."""
     if word.isascii():
         return False

@@ -4,7 +4,7 @@ A field is needed if something acts on it: an API, a controller, a selector, a p
 free to say anything, and so must not be there.
 """
 
-from scenario_kit.lint.needless.object_checks import Needless, needless
+from scenario_kit.lint.needless.object_checks import Needless, find_needless
 from scenario_kit.lint.needless.surroundings import ObjectSurroundings
 
-__all__ = ["Needless", "ObjectSurroundings", "needless"]
+__all__ = ["Needless", "ObjectSurroundings", "find_needless"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from scenario_kit.lint.needless.marks import marks
+from scenario_kit.lint.needless.marks import find_unused_marks
 from scenario_kit.lint.needless.surroundings import Needless, ObjectSurroundings
 from scenario_kit.lint.simulation import Simulation
 from scenario_kit.model import Change, Object, Reference
@@ -13,7 +13,7 @@ from scenario_kit.model import Change, Object, Reference
 _MARKS: Final = ("labels", "annotations")
 
 
-def abroad(stage: Simulation, world: ObjectSurroundings) -> Iterator[tuple[str, Needless]]:
+def find_foreign_writes(stage: Simulation, world: ObjectSurroundings) -> Iterator[tuple[str, Needless]]:
     """What the changes of a stage say on other objects and nothing reads, with the object's kind and name."""
     known = {(o["kind"], o["metadata"]["name"]) for o in stage.before}
     for change in stage.changes:
@@ -26,11 +26,11 @@ def abroad(stage: Simulation, world: ObjectSurroundings) -> Iterator[tuple[str, 
         elif change.patch is not None:
             ref = Reference.parse(change.patch.target)
             if (ref.kind, ref.name) not in known:
-                obj = {"kind": ref.kind, "metadata": {"name": ref.name, **_metadata(change)}}
-                yield from ((f"{ref.kind}/{ref.name}", found) for found in marks(obj, None, world))
+                obj = {"kind": ref.kind, "metadata": {"name": ref.name, **_extract_metadata(change)}}
+                yield from ((f"{ref.kind}/{ref.name}", found) for found in find_unused_marks(obj, None, world))
 
 
-def _metadata(change: Change) -> Object:
+def _extract_metadata(change: Change) -> Object:
     """The labels and annotations that a patch writes."""
     assert change.patch is not None
     if isinstance(change.patch.patch, Mapping):

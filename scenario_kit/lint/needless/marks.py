@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from scenario_kit.lint.needless.surroundings import METADATA, Needless, ObjectSurroundings
-from scenario_kit.lint.simulation import Keys, part
+from scenario_kit.lint.simulation import Keys, get_part
 from scenario_kit.model import Object
 
 _SWITCH: Final = r"true|false|enabled|disabled|yes|no|on|off"
@@ -53,42 +53,44 @@ _READ: Final = {
 }
 
 
-def marks(obj: Object, was: Object | None, world: ObjectSurroundings) -> Iterator[Needless]:
+def find_unused_marks(obj: Object, was: Object | None, world: ObjectSurroundings) -> Iterator[Needless]:
     """Fresh labels and annotations of an object and of its templates that nothing acts on."""
     for keys in METADATA:
-        now, before = part(obj, keys), part(was, keys) if was else None
+        now, before = get_part(obj, keys), get_part(was, keys) if was else None
         if not isinstance(now, Mapping):
             continue
-        yield from _annotations(now, before, keys, world)
-        yield from _labels(now, before, keys, obj, world)
+        yield from _find_unused_annotations(now, before, keys, world)
+        yield from _find_unused_labels(now, before, keys, obj, world)
 
 
-def _fresh(now: Mapping[str, Any], before: Any, field: str) -> Iterator[tuple[str, Any]]:
+def _list_fresh(now: Mapping[str, Any], before: Any, field: str) -> Iterator[tuple[str, Any]]:
     old = (before.get(field) or {}) if isinstance(before, Mapping) else {}
     new = now.get(field) or {}
     if isinstance(new, Mapping):
         yield from ((key, value) for key, value in new.items() if old.get(key) != value and value is not None)
 
 
-def _annotations(now: Mapping[str, Any], before: Any, keys: Keys, world: ObjectSurroundings) -> Iterator[Needless]:
-    for key, value in _fresh(now, before, "annotations"):
-        if (key, str(value)) not in world.annotations and not _read("annotations", key, str(value)):
+def _find_unused_annotations(
+    now: Mapping[str, Any], before: Any, keys: Keys, world: ObjectSurroundings
+) -> Iterator[Needless]:
+    for key, value in _list_fresh(now, before, "annotations"):
+        if (key, str(value)) not in world.annotations and not _is_read("annotations", key, str(value)):
             yield Needless((*keys, "annotations", key), value, f"annotation '{key}': nothing acts on it")
 
 
-def _labels(
+def _find_unused_labels(
     now: Mapping[str, Any], before: Any, keys: Keys, obj: Object, world: ObjectSurroundings
 ) -> Iterator[Needless]:
     old = (before.get("labels") or {}) if isinstance(before, Mapping) else {}
-    for key, value in _fresh(now, before, "labels"):
+    for key, value in _list_fresh(now, before, "labels"):
         asked = world.selected.get(key, frozenset())
         moved = key in old and world.neutral(str(value))  # off the selector's value: that is what the change is for
         needed = str(value) in asked or "*" in asked or moved or value == obj["metadata"]["name"]
         needed = needed or (key, str(value)) in world.labels
         needed = needed or (_CONVENTION.fullmatch(key) is not None and world.neutral(str(value)))
-        if not needed and not _read("labels", key, str(value)):
+        if not needed and not _is_read("labels", key, str(value)):
             yield Needless((*keys, "labels", key), value, f"label '{key}': no selector asks for it")
 
 
-def _read(field: str, key: str, value: str) -> bool:
+def _is_read(field: str, key: str, value: str) -> bool:
     return any(name.fullmatch(key) and meant.fullmatch(value) for name, meant in _READ[field])

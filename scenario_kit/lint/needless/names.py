@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from scenario_kit.lint.needless.surroundings import Needless, ObjectSurroundings
-from scenario_kit.lint.simulation import Keys, containers, mappings, part, pod_specs
+from scenario_kit.lint.simulation import Keys, get_part, list_containers, list_mappings, list_pod_specs
 from scenario_kit.model import Object
 
 _TEMPLATE: Final = re.compile(r"{[{%]")
@@ -21,39 +21,39 @@ def names(obj: Object, was: Object | None, world: ObjectSurroundings, *, created
     """
     if was is None and not created:
         return
-    for keys, name, what in _chosen(obj, created=created):
+    for keys, name, what in _list_chosen(obj, created=created):
         text = str(name)
-        if (was is not None and part(was, keys) == name) or _TEMPLATE.search(text) or world.neutral(text):
+        if (was is not None and get_part(was, keys) == name) or _TEMPLATE.search(text) or world.neutral(text):
             continue
-        if was is not None and text in _former(was):
+        if was is not None and text in _list_former(was):
             continue
         told = next(iter(world.strange(text)))
         yield Needless(keys, name, f"{what} '{name}': '{told}' is no neutral word")
 
 
-def _chosen(obj: Object, *, created: bool) -> Iterator[tuple[Keys, Any, str]]:
+def _list_chosen(obj: Object, *, created: bool) -> Iterator[tuple[Keys, Any, str]]:
     metadata = obj["metadata"]
     if created:
         yield ("metadata", "name"), metadata["name"], "name"
         if text := metadata.get("generateName"):
             yield ("metadata", "generateName"), text, "name"
-    for keys, container in containers(obj):
+    for keys, container in list_containers(obj):
         yield (*keys, "name"), container.get("name", ""), "container"
-        for i, port in mappings(container.get("ports")):
+        for i, port in list_mappings(container.get("ports")):
             yield (*keys, "ports", i, "name"), port.get("name", ""), "port"
-    for keys, spec in pod_specs(obj):
-        for i, volume in mappings(spec.get("volumes")):
+    for keys, spec in list_pod_specs(obj):
+        for i, volume in list_mappings(spec.get("volumes")):
             yield (*keys, "volumes", i, "name"), volume.get("name", ""), "volume"
-        for i, alias in mappings(spec.get("hostAliases")):
+        for i, alias in list_mappings(spec.get("hostAliases")):
             for j, host in enumerate(alias.get("hostnames") or ()):
                 yield (*keys, "hostAliases", i, "hostnames", j), host, "host name"
         for field in ("hostname", "subdomain"):
             yield (*keys, field), spec.get(field) or "", "host name"
-    for i, port in mappings(part(obj, ("spec", "ports"))):
+    for i, port in list_mappings(get_part(obj, ("spec", "ports"))):
         yield ("spec", "ports", i, "name"), port.get("name", ""), "port"
-    for i, hook in mappings(obj.get("webhooks")):
+    for i, hook in list_mappings(obj.get("webhooks")):
         yield ("webhooks", i, "name"), hook.get("name", ""), "webhook"
-    for i, taint in mappings(part(obj, ("spec", "taints"))):
+    for i, taint in list_mappings(get_part(obj, ("spec", "taints"))):
         yield ("spec", "taints", i, "key"), taint.get("key", ""), "taint"
         yield ("spec", "taints", i, "value"), taint.get("value", ""), "taint"
     if obj["kind"] in _DATA:
@@ -61,8 +61,8 @@ def _chosen(obj: Object, *, created: bool) -> Iterator[tuple[Keys, Any, str]]:
             yield from (((field, key), key, "key") for key in obj.get(field) or ())
 
 
-def _former(was: Object) -> set[str]:
+def _list_former(was: Object) -> set[str]:
     """The names that the object had before, wherever in their lists they stood."""
-    found = {str(name) for _, name, _ in _chosen(was, created=False)}
+    found = {str(name) for _, name, _ in _list_chosen(was, created=False)}
     keys: Mapping[str, Any] = {**(was.get("data") or {}), **(was.get("binaryData") or {})}
     return found | set(keys)

@@ -19,7 +19,7 @@ _NAMED: Final = frozenset(
 _OPEN: Final = ("NodePort", "LoadBalancer")
 
 
-def unused(obj: Object, world: ObjectSurroundings) -> str:
+def explain_unused(obj: Object, world: ObjectSurroundings) -> str:
     """Why nothing uses an object that a fault creates; empty where something does."""
     kind, spec = obj["kind"], obj.get("spec") or {}
     if kind in _SAYING:
@@ -30,11 +30,11 @@ def unused(obj: Object, world: ObjectSurroundings) -> str:
         return ""
     if kind == "PriorityClass" and obj.get("globalDefault"):
         return ""
-    if kind in ("StorageClass", "IngressClass") and _by_mark(obj):
+    if kind in ("StorageClass", "IngressClass") and _is_found_by_mark(obj):
         return ""
     return f"no object names this {kind}"
 
 
-def _by_mark(obj: Object) -> bool:
+def _is_found_by_mark(obj: Object) -> bool:
     marks = obj["metadata"].get("annotations") or {}
     return any(key.endswith("/is-default-class") for key in marks)

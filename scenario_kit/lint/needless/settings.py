@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from scenario_kit.lint.needless.surroundings import Needless, ObjectSurroundings, mentions
-from scenario_kit.lint.simulation import containers, leaves, mappings, pod_specs
+from scenario_kit.lint.simulation import leaves, list_containers, list_mappings, list_pod_specs
 from scenario_kit.model import Object
 
 #: Variables that runtimes and clients of stores read, whatever program they belong to.
@@ -26,34 +26,40 @@ _DATA: Final = ("data", "stringData", "binaryData")
 _HOLDERS: Final = ("ConfigMap", "Secret")
 
 
-def variables(obj: Object, was: Object | None, world: ObjectSurroundings) -> Iterator[Needless]:
+def find_unused_variables(obj: Object, was: Object | None, world: ObjectSurroundings) -> Iterator[Needless]:
     """Fresh variables that neither the app, a runtime nor a command of the same pod reads."""
     before = {
-        str(v.get("name")) for _, c in containers(was or {"kind": "", "spec": {}}) for _, v in mappings(c.get("env"))
+        str(v.get("name"))
+        for _, c in list_containers(was or {"kind": "", "spec": {}})
+        for _, v in list_mappings(c.get("env"))
     }
-    for keys, container in containers(obj):
-        for i, variable in mappings(container.get("env")):
+    for keys, container in list_containers(obj):
+        for i, variable in list_mappings(container.get("env")):
             name = str(variable.get("name", ""))
-            if name in before or _RUNTIME.fullmatch(name) or world.reads(name) or _expanded(obj, name):
+            if name in before or _RUNTIME.fullmatch(name) or world.reads(name) or _is_expanded(obj, name):
                 continue
-            if _of_family(name, world):
+            if _has_known_prefix(name, world):
                 continue
             yield Needless((*keys, "env", i, "name"), name, f"variable '{name}': no program of the app reads it")
 
 
-def _of_family(name: str, world: ObjectSurroundings) -> bool:
+def _has_known_prefix(name: str, world: ObjectSurroundings) -> bool:
     """Whether the app has variables that begin with the same word, and the rest says nothing: ``LOCUST_RUN_TIME``."""
     family = name.partition("_")[0]
     return len(family) > 2 and world.neutral(name) and any(v.startswith(f"{family}_") for v in world.variables)
 
 
-def _expanded(obj: Object, name: str) -> bool:
+def _is_expanded(obj: Object, name: str) -> bool:
     """Whether a command or another variable of the pod takes the value."""
     pattern = re.compile(rf"\$(?:\(|{{)?{re.escape(name)}\b")
-    return any(pattern.search(text) for _, spec in pod_specs(obj) for _, text in leaves(spec) if isinstance(text, str))
+    return any(
+        pattern.search(text) for _, spec in list_pod_specs(obj) for _, text in leaves(spec) if isinstance(text, str)
+    )
 
 
-def documents(obj: Object, was: Object | None, world: ObjectSurroundings, *, created: bool) -> Iterator[Needless]:
+def find_unused_documents(
+    obj: Object, was: Object | None, world: ObjectSurroundings, *, created: bool
+) -> Iterator[Needless]:
     """Fresh keys that no pod asks for, and fresh fields in documents of a known form.
 
     A pod that takes a new object as a whole takes every key of it, as long as keys and values say nothing.
@@ -63,58 +69,58 @@ def documents(obj: Object, was: Object | None, world: ObjectSurroundings, *, cre
     for field in _DATA:
         old = ((was or {}).get(field) or {}) if was is not None else {}
         for key, value in (obj.get(field) or {}).items():
-            if key not in old and not _asked_for(obj, str(key), world):
-                if not (created and _says_nothing(str(key), value, world)):
+            if key not in old and not _is_read(obj, str(key), world):
+                if not (created and _is_meaningless(str(key), value, world)):
                     yield Needless((field, key), value, f"key '{key}': no pod reads it")
             elif key in old and isinstance(value, str) and isinstance(old[key], str) and value != old[key]:
-                yield from _fields(value, old[key], (field, key), world)
+                yield from _find_unused_fields(value, old[key], (field, key), world)
 
 
-def _says_nothing(key: str, value: Any, world: ObjectSurroundings) -> bool:
+def _is_meaningless(key: str, value: Any, world: ObjectSurroundings) -> bool:
     return world.neutral(key) and ("\n" in str(value) or world.neutral(str(value)))
 
 
-def _asked_for(obj: Object, key: str, world: ObjectSurroundings) -> bool:
+def _is_read(obj: Object, key: str, world: ObjectSurroundings) -> bool:
     """Whether a pod reads this key: by its name, or because another text tells of a file or variable so called."""
     name = str(obj["metadata"]["name"])
     own = (obj["kind"], name)
     readers = [o for o in world.now if (o["kind"], o["metadata"]["name"]) != own and _takes(o, name)]
     if any(mentions(text, key) for o in readers for _, text in leaves(o) if isinstance(text, str)):
         return True
-    if any(_as_variables(o, name) for o in readers) and world.reads(key):
+    if any(_is_read_as_variables(o, name) for o in readers) and world.reads(key):
         return True
     siblings = [str(v) for field in _DATA for k, v in (obj.get(field) or {}).items() if k != key]
     return bool(readers) and any(mentions(text, key) for text in siblings)
 
 
 def _takes(obj: Object, name: str) -> bool:
-    return any(text == name for _, spec in pod_specs(obj) for _, text in leaves(spec)) or any(
-        mentions(text, name) for _, c in containers(obj) for _, text in leaves(c) if isinstance(text, str)
+    return any(text == name for _, spec in list_pod_specs(obj) for _, text in leaves(spec)) or any(
+        mentions(text, name) for _, c in list_containers(obj) for _, text in leaves(c) if isinstance(text, str)
     )
 
 
-def _as_variables(obj: Object, name: str) -> bool:
-    sources = (s for _, c in containers(obj) for _, s in mappings(c.get("envFrom")))
+def _is_read_as_variables(obj: Object, name: str) -> bool:
+    sources = (s for _, c in list_containers(obj) for _, s in list_mappings(c.get("envFrom")))
     return any((s.get(ref) or {}).get("name") == name for s in sources for ref in ("configMapRef", "secretRef"))
 
 
-def _fields(text: str, before: str, keys: tuple[str, ...], world: ObjectSurroundings) -> Iterator[Needless]:
+def _find_unused_fields(text: str, before: str, keys: tuple[str, ...], world: ObjectSurroundings) -> Iterator[Needless]:
     """Fresh fields of a JSON document whose names occur nowhere in it before, and that the app does not know."""
     try:
         new, old = json.loads(text), json.loads(before)
     except ValueError:
         return
-    known = set(_keys(old))
-    for name in dict.fromkeys(_keys(new)):
+    known = set(_list_keys(old))
+    for name in dict.fromkeys(_list_keys(new)):
         if name not in known and not name.isdigit() and not world.reads(name) and not world.neutral(name):
             yield Needless(keys, text, f"field '{name}': the document had none of that name")
 
 
-def _keys(value: Any) -> Iterator[str]:
+def _list_keys(value: Any) -> Iterator[str]:
     if isinstance(value, Mapping):
         for key, item in value.items():
             yield str(key)
-            yield from _keys(item)
+            yield from _list_keys(item)
     elif isinstance(value, list):
         for item in value:
-            yield from _keys(item)
+            yield from _list_keys(item)

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from scenario_kit.lint.needless.words import NEUTRAL
-from scenario_kit.lint.simulation import Keys, containers, leaves, mappings, part
+from scenario_kit.lint.simulation import Keys, get_part, leaves, list_containers, list_mappings
 from scenario_kit.model import App, Object
 from scenario_kit.render.template_context import DRAWN
 
@@ -51,16 +51,16 @@ class ObjectSurroundings:
         """Label keys that some selector asks for, with the values; ``*`` stands for any value."""
         found: dict[str, set[str]] = {}
         for obj in (*self.before, *self.now):
-            for key, value in _asked(obj):
+            for key, value in _list_selected(obj):
                 found.setdefault(key, set()).add(value)
         return {key: frozenset(values) for key, values in found.items()}
 
     @cached_property
     def known_words(self) -> frozenset[str]:
         """Words of which the app makes its names, labels, keys and variables."""
-        found = {word for obj in self.before for name in _names(obj) for word in words(name)}
-        found |= {word for c in self.app.components for name in (c.name, c.workload) for word in words(name)}
-        return frozenset(found | set(words(self.app.name)) | set(words(self.app.namespace)))
+        found = {word for obj in self.before for name in _names(obj) for word in split_words(name)}
+        found |= {word for c in self.app.components for name in (c.name, c.workload) for word in split_words(name)}
+        return frozenset(found | set(split_words(self.app.name)) | set(split_words(self.app.namespace)))
 
     @cached_property
     def labels(self) -> frozenset[tuple[str, str]]:
@@ -73,14 +73,17 @@ class ObjectSurroundings:
         return self._marks("annotations")
 
     def _marks(self, field: str) -> frozenset[tuple[str, str]]:
-        found = ((part(obj, keys) or {}).get(field) or {} for obj in self.before for keys in METADATA)
+        found = ((get_part(obj, keys) or {}).get(field) or {} for obj in self.before for keys in METADATA)
         return frozenset((str(key), str(value)) for marks in found for key, value in marks.items())
 
     @cached_property
     def variables(self) -> frozenset[str]:
         """Names of variables that the app sets."""
         found = (
-            v.get("name", "") for obj in self.before for _, c in containers(obj) for _, v in mappings(c.get("env"))
+            v.get("name", "")
+            for obj in self.before
+            for _, c in list_containers(obj)
+            for _, v in list_mappings(c.get("env"))
         )
         return frozenset(map(str, found))
 
@@ -97,7 +100,7 @@ class ObjectSurroundings:
     def strange(self, name: str) -> list[str]:
         """The words of a name that neither the app nor the trade makes names of."""
         plain = _DRAWN.sub("", name)
-        return [w for w in words(plain) if not w.isdigit() and w not in NEUTRAL and w not in self.known_words]
+        return [w for w in split_words(plain) if not w.isdigit() and w not in NEUTRAL and w not in self.known_words]
 
     def neutral(self, name: str) -> bool:
         """Whether a name tells nothing."""
@@ -116,11 +119,11 @@ class ObjectSurroundings:
             for other in self.now
             if (other["kind"], other["metadata"]["name"], other["metadata"].get("namespace")) != own
             for keys, value in leaves(other)
-            if isinstance(value, str) and name in value and not _marked(keys) and keys != ("metadata", "name")
+            if isinstance(value, str) and name in value and not _is_marked(keys) and keys != ("metadata", "name")
         )
 
 
-def words(name: str) -> list[str]:
+def split_words(name: str) -> list[str]:
     """The words of a name in lower case; what is drawn at random has none."""
     return [word.lower() for word in _WORD.findall(name)]
 
@@ -130,7 +133,7 @@ def mentions(text: str, name: str) -> bool:
     return name in text and re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text) is not None
 
 
-def _marked(keys: Keys) -> bool:
+def _is_marked(keys: Keys) -> bool:
     return any(one == "metadata" and other in ("labels", "annotations") for one, other in pairwise(keys))
 
 
@@ -138,16 +141,16 @@ def _names(obj: Object) -> Iterator[str]:
     yield str(obj["metadata"]["name"])
     yield from map(str, obj.get("data") or ())
     for keys in METADATA:
-        for key, value in ((part(obj, keys) or {}).get("labels") or {}).items():
+        for key, value in ((get_part(obj, keys) or {}).get("labels") or {}).items():
             yield from (str(key), str(value))
-    for _, container in containers(obj):
+    for _, container in list_containers(obj):
         yield str(container.get("name", ""))
-        yield from (str(v.get("name", "")) for _, v in mappings(container.get("env")))
-        yield from (str(p.get("name", "")) for _, p in mappings(container.get("ports")))
-        yield from (str(m.get("name", "")) for _, m in mappings(container.get("volumeMounts")))
+        yield from (str(v.get("name", "")) for _, v in list_mappings(container.get("env")))
+        yield from (str(p.get("name", "")) for _, p in list_mappings(container.get("ports")))
+        yield from (str(m.get("name", "")) for _, m in list_mappings(container.get("volumeMounts")))
 
 
-def _asked(value: Any, selecting: bool = False) -> Iterator[tuple[str, str]]:
+def _list_selected(value: Any, selecting: bool = False) -> Iterator[tuple[str, str]]:
     """Every label that a selector somewhere below asks for."""
     if isinstance(value, Mapping):
         if "key" in value and "operator" in value:
@@ -155,11 +158,11 @@ def _asked(value: Any, selecting: bool = False) -> Iterator[tuple[str, str]]:
             yield from ((str(value["key"]), v) for v in values)
         for key, item in value.items():
             if key in _SELECTING:
-                yield from _asked(item, True)
+                yield from _list_selected(item, True)
             elif selecting and isinstance(item, str):
                 yield str(key), item
             else:
-                yield from _asked(item)
+                yield from _list_selected(item)
     elif isinstance(value, list | tuple):
         for item in value:
-            yield from _asked(item)
+            yield from _list_selected(item)

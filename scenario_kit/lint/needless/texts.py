@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from scenario_kit.lint.needless.surroundings import Needless, ObjectSurroundings
 from scenario_kit.lint.needless.words import OUTPUT
-from scenario_kit.lint.simulation import Keys, containers, leaves
+from scenario_kit.lint.simulation import Keys, leaves, list_containers
 from scenario_kit.model import Object
 
 #: Fields that no machine reads.
@@ -28,24 +28,24 @@ _TELLING: Final = 3
 _LETTERS: Final = re.compile(r"[A-Za-z]{3,}")
 
 
-def texts(obj: Object, was: Object | None, world: ObjectSurroundings) -> Iterator[Needless]:
+def find_texts(obj: Object, was: Object | None, world: ObjectSurroundings) -> Iterator[Needless]:
     """Fresh texts for readers only."""
     before = {value for _, value in leaves(was) if isinstance(value, str)} if was is not None else set()
-    commands = {(*keys, field) for keys, _ in containers(obj) for field in ("command", "args")}
+    commands = {(*keys, field) for keys, _ in list_containers(obj) for field in ("command", "args")}
     for keys, value in leaves(obj):
         if not isinstance(value, str) or value in before or value in world.said or keys[:1] == ("metadata",):
             continue
         if any(keys[: len(place)] == place for place in commands):
-            yield from _commands(keys, value, world)
+            yield from _find_printed(keys, value, world)
         elif keys[-1] in _DESCRIPTIONS:
             yield Needless(keys, value, f"{keys[-1]}: only people read it")
         elif keys[0] == "status":
             yield Needless(keys, value, "a status that no controller wrote")
         else:
-            yield from _document(keys, value, _former(was, keys))
+            yield from _document(keys, value, _read_former(was, keys))
 
 
-def _commands(keys: Keys, text: str, world: ObjectSurroundings) -> Iterator[Needless]:
+def _find_printed(keys: Keys, text: str, world: ObjectSurroundings) -> Iterator[Needless]:
     for match in _PRINTED.finditer(text):
         told = match[1].strip("\"' ")
         telling = [word for word in world.strange(told) if len(word) >= _TELLING and word not in OUTPUT]
@@ -69,7 +69,7 @@ def _document(keys: Keys, text: str, before: str) -> Iterator[Needless]:
             yield Needless(keys, text, f"a sentence: '{prose[0][:60]}'")
 
 
-def _former(was: Object | None, keys: Keys) -> str:
+def _read_former(was: Object | None, keys: Keys) -> str:
     value: Any = was
     for key in keys:
         if isinstance(value, dict):

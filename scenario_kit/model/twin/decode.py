@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import structs
 
-from scenario_kit.model.twin.definition import Place, TwinDefinition, TwinDocument, whole
+from scenario_kit.model.twin.definition import Place, TwinDefinition, TwinDocument, normalize_number
 
 #: How a document names an assumption.
 ASSUMED: Final = re.compile(r"\$([A-Za-z]\w*)")
@@ -34,13 +34,13 @@ def decode(document: Mapping[str, Any]) -> TwinDefinition:
     Raises:
         DefinitionError: a value does not fit, or a ``$name`` names no assumption.
     """
-    known = {name: _assumed(name, body) for name, body in _entries(document.get("assumptions"))}
+    known = {name: _choose_assumption(name, body) for name, body in _list_entries(document.get("assumptions"))}
     uses: dict[str, list[Place]] = {}
     resolved = _resolve(dict(document), known, uses, ())
     try:
         found = TwinDocument.from_json(resolved)
     except msgspec.ValidationError as error:
-        raise _misshapen(resolved, str(error)) from error
+        raise _locate_misshapen(resolved, str(error)) from error
     fields = {field.name: getattr(found, field.name) for field in structs.fields(TwinDocument)}
     return TwinDefinition(**fields, uses={name: tuple(places) for name, places in uses.items()})
 
@@ -50,13 +50,13 @@ def spell(place: Place) -> str:
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place).removeprefix(".")
 
 
-def _entries(node: Any) -> Iterable[tuple[str, Any]]:
+def _list_entries(node: Any) -> Iterable[tuple[str, Any]]:
     return node.items() if isinstance(node, dict) else ()
 
 
-def _assumed(name: str, body: Any) -> float:
+def _choose_assumption(name: str, body: Any) -> float:
     try:
-        return whole(float(body["value"]))
+        return normalize_number(float(body["value"]))
     except (TypeError, KeyError, ValueError):
         raise DefinitionError(f"assumptions.{name}: it has no number as its `value`", ("assumptions", name)) from None
 
@@ -75,48 +75,50 @@ def _resolve(node: Any, known: Mapping[str, float], uses: dict[str, list[Place]]
     return node
 
 
-def _misshapen(document: Mapping[str, Any], said: str) -> DefinitionError:
+def _locate_misshapen(document: Mapping[str, Any], said: str) -> DefinitionError:
     """Locate a value of another shape; the key of a mapping, which msgspec leaves open, is one that fails alone."""
-    place = _stopped(said)
+    place = _locate_stop(said)
     while _ANY in place:
         at = place.index(_ANY)
-        entries = _part(document, place[:at])
-        guilty = next((key for key, body in entries.items() if _refused(document, place[:at], key, body) == said), None)
+        entries = _get_part(document, place[:at])
+        guilty = next(
+            (key for key, body in entries.items() if _explain_refusal(document, place[:at], key, body) == said), None
+        )
         if guilty is None:
             place = place[:at]
             break
-        document = _with(document, place[:at], {guilty: entries[guilty]})
+        document = _replace_part(document, place[:at], {guilty: entries[guilty]})
         place = (*place[:at], guilty, *place[at + 1 :])
     text = _AT.sub(lambda _: f"`{spell(place)}`", said)
     unknown = _UNKNOWN.search(said)
     return DefinitionError(text, (*place, unknown[1]) if unknown else place)
 
 
-def _stopped(said: str) -> Place:
+def _locate_stop(said: str) -> Place:
     found = _AT.search(said)
     parts = _PART.finditer(found[1]) if found else ()
     return tuple(int(part[2]) if part[2] else part[1] or part[3] for part in parts)
 
 
-def _refused(document: Mapping[str, Any], place: Place, key: str, body: Any) -> str:
+def _explain_refusal(document: Mapping[str, Any], place: Place, key: str, body: Any) -> str:
     """What msgspec says if a mapping has but this entry; empty if nothing."""
     try:
-        TwinDocument.from_json(_with(document, place, {key: body}))
+        TwinDocument.from_json(_replace_part(document, place, {key: body}))
     except msgspec.ValidationError as error:
         return str(error)
     return ""
 
 
-def _part(document: Any, place: Place) -> Any:
+def _get_part(document: Any, place: Place) -> Any:
     for part in place:
         document = document[part]
     return document
 
 
-def _with(document: Any, place: Place, value: Any) -> Any:
+def _replace_part(document: Any, place: Place, value: Any) -> Any:
     """A copy of the document with another value at a place."""
     if not place:
         return value
     copy: Any = list(document) if isinstance(document, list) else dict(document)
-    copy[place[0]] = _with(copy[place[0]], place[1:], value)
+    copy[place[0]] = _replace_part(copy[place[0]], place[1:], value)
     return copy

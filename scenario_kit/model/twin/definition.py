@@ -135,11 +135,11 @@ class TwinDefinition(TwinDocument, frozen=True, kw_only=True):
                 known = ", ".join(sorted(self.assumptions)) or "none"
                 raise ValueError(f"assumptions: '{name}' is not one of this app's; it has {known}")
             for place in (("assumptions", name, "value"), *self.uses.get(name, ())):
-                _put(document, place, whole(value))
+                _put(document, place, normalize_number(value))
         return TwinDefinition.from_json(document)
 
 
-def whole(value: float) -> float:
+def normalize_number(value: float) -> float:
     """The number as JSON has it: 4.0 is an integer, so that fields that count take it."""
     return int(value) if float(value).is_integer() else value
 

@@ -20,7 +20,7 @@ class Contents:
 
     def __init__(self, objects: Sequence[Object], namespace: str, home: str) -> None:
         self._data = {
-            (obj["kind"], obj["metadata"]["name"]): _data(obj)
+            (obj["kind"], obj["metadata"]["name"]): _read_data(obj)
             for obj in objects
             if obj["kind"] in ("ConfigMap", "Secret") and obj["metadata"].get("namespace", namespace) == home
         }
@@ -46,7 +46,7 @@ class Contents:
                 if value is not None:
                     found[name] = value
             else:
-                found[name] = expanded(str(entry.get("value") or ""), found)
+                found[name] = expand_variables(str(entry.get("value") or ""), found)
         return found
 
     def _from(self, source: Mapping[str, Any], labels: Mapping[str, Any]) -> str | None:
@@ -77,7 +77,7 @@ class Contents:
 
     def file(self, spec: Object, container: Object, path: str) -> str | None:
         """The text of a mounted file; None where none is mounted there: the one in the image, if any, then counts."""
-        mount = mounted(container, path)
+        mount = find_mount(container, path)
         volume = next((v for v in spec.get("volumes") or () if mount and v.get("name") == mount.get("name")), None)
         if mount is None or volume is None:
             return None
@@ -91,13 +91,13 @@ class Contents:
         return None
 
 
-def mounted(container: Object, path: str) -> Mapping[str, Any] | None:
+def find_mount(container: Object, path: str) -> Mapping[str, Any] | None:
     """The innermost mount that a path lies in."""
     mounts = [m for m in container.get("volumeMounts") or () if _holds(str(m.get("mountPath", "")), path)]
     return max(mounts, key=lambda m: len(m["mountPath"]), default=None)
 
 
-def expanded(text: str, known: Mapping[str, str]) -> str:
+def expand_variables(text: str, known: Mapping[str, str]) -> str:
     """A text with ``$(NAME)`` replaced by known values."""
     return _REFERENCE.sub(lambda match: known.get(match[1], match[0]), text)
 
@@ -106,14 +106,14 @@ def _holds(folder: str, path: str) -> bool:
     return bool(folder) and f"{path}/".startswith(folder.rstrip("/") + "/")
 
 
-def _data(obj: Object) -> dict[str, str]:
+def _read_data(obj: Object) -> dict[str, str]:
     found = {str(k): str(v) for k, v in (obj.get("binaryData") or {}).items()}
     for key, value in (obj.get("data") or {}).items():
-        found[str(key)] = _decoded(str(value)) if obj["kind"] == "Secret" else str(value)
+        found[str(key)] = _decode(str(value)) if obj["kind"] == "Secret" else str(value)
     return {**found, **{str(k): str(v) for k, v in (obj.get("stringData") or {}).items()}}
 
 
-def _decoded(text: str) -> str:
+def _decode(text: str) -> str:
     try:
         return base64.b64decode(text, validate=True).decode()
     except (binascii.Error, UnicodeDecodeError):

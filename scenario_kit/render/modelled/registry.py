@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from scenario_kit.model import App, Object
 from scenario_kit.model.reference import WORKLOADS
-from scenario_kit.render.modelled.contents import Contents, expanded, mounted
-from scenario_kit.render.modelled.reads import ProgramReads, documents, flags, reads
+from scenario_kit.render.modelled.contents import Contents, expand_variables, find_mount
+from scenario_kit.render.modelled.reads import ProgramReads, list_documents, list_flags, reads
 
 #: Fields of a pod that the scheduler and the API server act on; both are real.
 CONTROL_PLANE: Final = (
@@ -20,7 +20,7 @@ CONTROL_PLANE: Final = (
 )  # fmt: skip
 #: Fields of a pod that the simulated kubelet or the twin reads.
 POD: Final = ("activeDeadlineSeconds", "dnsPolicy", "hostAliases", "hostNetwork", "readinessGates", "restartPolicy")
-#: Fields of a container that they read as they are; of others see ``_container``.
+#: Fields of a container that they read as they are; of others see ``_project_container``.
 CONTAINER: Final = (
     "image", "imagePullPolicy", "livenessProbe", "name", "ports", "readinessProbe", "resources", "restartPolicy",
     "startupProbe",
@@ -50,7 +50,7 @@ _SELECTORS: Final = ("matchLabels", "selector")
 
 def register(objects: Sequence[Object], app: App, namespace: str) -> dict[tuple[str, str, str], Any]:
     """What the lab acts on, by kind, namespace and name."""
-    keys = frozenset(key for obj in objects for key in _selected(obj))
+    keys = frozenset(key for obj in objects for key in _list_selected(obj))
     accounts = {o["metadata"]["name"] for o in objects if o["kind"] == "ServiceAccount"} | {"default"}
     found: dict[tuple[str, str, str], Any] = {}
     for obj in objects:
@@ -58,43 +58,43 @@ def register(objects: Sequence[Object], app: App, namespace: str) -> dict[tuple[
         contents = Contents(objects, namespace, home)
         place = (obj["kind"], home, obj["metadata"]["name"])
         if obj["kind"] in WORKLOADS:
-            found[place] = _workload(obj, app, contents, keys, accounts)
+            found[place] = _project_workload(obj, app, contents, keys, accounts)
         elif obj["kind"] == "Service":
-            found[place] = _service(obj)
+            found[place] = _project_service(obj)
         elif obj["kind"] not in _UNREAD:
-            found[place] = {k: v for k, v in obj.items() if k != "metadata"} | _labels(obj)
-        elif obj["kind"] == "ConfigMap" and (known := _known(obj, app)):
+            found[place] = {k: v for k, v in obj.items() if k != "metadata"} | _project_labels(obj)
+        elif obj["kind"] == "ConfigMap" and (known := _project_config(obj, app)):
             found[place] = known
     return found
 
 
-def _labels(obj: Object) -> dict[str, Any]:
+def _project_labels(obj: Object) -> dict[str, Any]:
     """Labels of what is selected by them whatever the app's objects say: admission looks at those of a Namespace."""
     return {"labels": obj["metadata"].get("labels")} if obj["kind"] in ("Namespace", "Node") else {}
 
 
-def _service(obj: Object) -> dict[str, Any]:
+def _project_service(obj: Object) -> dict[str, Any]:
     spec = obj.get("spec") or {}
     found = {field: spec[field] for field in SERVICE if field in spec}
     found["ports"] = [{k: port[k] for k in SERVICE_PORT if k in port} for port in spec.get("ports") or ()]
     return {**found, "named": spec.get("type") == "ExternalName"}
 
 
-def _known(obj: Object, app: App) -> dict[str, Any]:
+def _project_config(obj: Object, app: App) -> dict[str, Any]:
     """What the twin reads of a ConfigMap by its name: flags that do something, and what stores are set up with."""
     data = obj.get("data") or {}
     store, name = app.flags, obj["metadata"]["name"]
     found: dict[str, Any] = {}
-    for called, key in documents(app):
+    for called, key in list_documents(app):
         if called != name or (store is not None and (called, key) == (store.config_map, store.key)):
             continue
         found[key] = data.get(key)
     if store is not None and store.config_map == name:
-        found[store.key] = _flags(data.get(store.key), flags(app))
+        found[store.key] = _project_flags(data.get(store.key), list_flags(app))
     return found
 
 
-def _flags(text: Any, known: frozenset[str]) -> Any:
+def _project_flags(text: Any, known: frozenset[str]) -> Any:
     try:
         document = json.loads(text)
         return {name: entry for name, entry in document["flags"].items() if name in known}
@@ -102,7 +102,9 @@ def _flags(text: Any, known: frozenset[str]) -> Any:
         return text
 
 
-def _workload(obj: Object, app: App, contents: Contents, keys: frozenset[str], accounts: set[str]) -> dict[str, Any]:
+def _project_workload(
+    obj: Object, app: App, contents: Contents, keys: frozenset[str], accounts: set[str]
+) -> dict[str, Any]:
     spec = obj["spec"]
     template = spec.get("template") or {}
     labels: Mapping[str, Any] = (template.get("metadata") or {}).get("labels") or {}
@@ -114,13 +116,13 @@ def _workload(obj: Object, app: App, contents: Contents, keys: frozenset[str], a
         "pod": {field: pod[field] for field in (*CONTROL_PLANE, *POD) if field in pod},
         "account": None if account in accounts else account,
         "absent": contents.absent(pod.get("volumes") or ()),
-        "volumes": list(_volumes(pod)),
-        "init": [_container(app, c, pod, contents, labels, init=True) for c in pod.get("initContainers") or ()],
-        "containers": [_container(app, c, pod, contents, labels) for c in pod.get("containers") or ()],
+        "volumes": list(_list_volumes(pod)),
+        "init": [_project_container(app, c, pod, contents, labels, init=True) for c in pod.get("initContainers") or ()],
+        "containers": [_project_container(app, c, pod, contents, labels) for c in pod.get("containers") or ()],
     }
 
 
-def _volumes(pod: Object) -> Iterator[Any]:
+def _list_volumes(pod: Object) -> Iterator[Any]:
     """Volumes that the scheduler or the kubelet may not find, or that have a size."""
     for volume in pod.get("volumes") or ():
         for field in ("persistentVolumeClaim", "ephemeral"):
@@ -132,30 +134,34 @@ def _volumes(pod: Object) -> Iterator[Any]:
             yield volume
 
 
-def _container(
+def _project_container(
     app: App, container: Object, pod: Object, contents: Contents, labels: Mapping[str, Any], *, init: bool = False
 ) -> dict[str, Any]:
     known = reads(app, container)
     env = contents.environment(container, labels)
     found: dict[str, Any] = {field: container[field] for field in CONTAINER if field in container}
-    found["words"] = _words(container, env, known, init=init)
+    found["words"] = _project_command(container, env, known, init=init)
     found["env"] = {name: value for name, value in env.items() if name in known.variables or name.startswith("\0")}
     found["set"] = _set(container, env, known)
     found["refused"] = sorted(name for name, value in env.items() if value.startswith("\0"))
-    found["config"] = _config(contents.file(pod, container, known.config), known) if known.config else None
-    found["mounts"] = [mounted(container, path) for path in sorted({*known.files, _SHARED_MEMORY})]
+    found["config"] = (
+        _project_configuration(contents.file(pod, container, known.config), known) if known.config else None
+    )
+    found["mounts"] = [find_mount(container, path) for path in sorted({*known.files, _SHARED_MEMORY})]
     if init:
         found["files"] = [
             contents.file(pod, container, str(m["mountPath"]) + "/" + key)
             for m in container.get("volumeMounts") or ()
-            for key in _paths_in(found["words"], str(m.get("mountPath", "")))
+            for key in _find_paths(found["words"], str(m.get("mountPath", "")))
         ]
     return found
 
 
-def _words(container: Object, env: Mapping[str, str], known: ProgramReads, *, init: bool) -> Any:
+def _project_command(container: Object, env: Mapping[str, str], known: ProgramReads, *, init: bool) -> Any:
     """What is read of the command line: all of it where a script or an unknown program runs, else what is known."""
-    words = [expanded(str(word), env) for word in (*(container.get("command") or ()), *(container.get("args") or ()))]
+    words = [
+        expand_variables(str(word), env) for word in (*(container.get("command") or ()), *(container.get("args") or ()))
+    ]
     program = words[0].rpartition("/")[2] if words else ""
     if init or not known.component or program in _SHELLS:
         return [_SHELL_VARIABLE.sub(lambda m: env.get(m["braced"] or m["plain"], m[0]), word) for word in words]
@@ -173,7 +179,7 @@ def _fits(name: str, pattern: str) -> bool:
     return re.fullmatch(re.escape(pattern).replace(r"\*", ".*"), name) is not None
 
 
-def _config(text: str | None, known: ProgramReads) -> Any:
+def _project_configuration(text: str | None, known: ProgramReads) -> Any:
     """What is read of the configuration file. What a program does without it, nobody says."""
     if text is None:
         return UNKNOWN
@@ -196,13 +202,13 @@ def _leaves(node: Mapping[str, Any], above: str) -> Iterator[tuple[str, Any]]:
             yield f"{above}{key}", value
 
 
-def _paths_in(words: Any, folder: str) -> list[str]:
+def _find_paths(words: Any, folder: str) -> list[str]:
     """Names of files in a folder that a command line mentions."""
     text = " ".join(str(word) for word in words)
     return re.findall(re.escape(folder.rstrip("/")) + r"/([^\s;|&\]'\"]+)", text) if folder else []
 
 
-def _selected(value: Any) -> Iterator[str]:
+def _list_selected(value: Any) -> Iterator[str]:
     """The keys of labels that some selector asks for."""
     if isinstance(value, Mapping):
         for key, part in value.items():
@@ -210,7 +216,7 @@ def _selected(value: Any) -> Iterator[str]:
                 yield from map(str, part)
             elif key == "matchExpressions" and isinstance(part, list):
                 yield from (str(e.get("key")) for e in part if isinstance(e, Mapping))
-            yield from _selected(part)
+            yield from _list_selected(part)
     elif isinstance(value, list):
         for part in value:
-            yield from _selected(part)
+            yield from _list_selected(part)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.chaos_daemon.byteman import rules
+from scenario_kit.lab.chaos_daemon.byteman import parse_rules
 from scenario_kit.lab.chaos_daemon.network import NotSimulated
 
 # As the manager writes them (controllers/chaosimpl/jvmchaos), for actions with and without a helper.
@@ -16,7 +16,7 @@ _HELPED = (
 
 
 def _one(script: str) -> dict[str, Any]:
-    (rule,) = rules(script)
+    (rule,) = parse_rules(script)
     return rule
 
 
@@ -63,7 +63,7 @@ def test_helpers(helper: str, do: str, action: dict[str, Any]) -> None:
 
 def test_a_script_of_several_rules_with_comments_and_a_condition_that_is_false() -> None:
     never = _SIMPLE.format(do="return 1").replace("IF true", "IF FALSE").replace("test\n", "never\n", 1)
-    found = rules("# what for\n" + _SIMPLE.format(do="delay(1)") + never)
+    found = parse_rules("# what for\n" + _SIMPLE.format(do="delay(1)") + never)
     assert [(rule["name"], len(rule["actions"])) for rule in found] == [("test", 1), ("never", 0)]
 
 
@@ -88,13 +88,13 @@ def test_what_is_not_understood_is_refused(old: str, new: str, told: str) -> Non
     script = _SIMPLE.format(do="delay(1)")
     assert old in script
     with pytest.raises(NotSimulated, match="not simulated") as refused:
-        rules(script.replace(old, new))
+        parse_rules(script.replace(old, new))
     assert told in str(refused.value)
 
 
 def test_stacks_are_refused() -> None:
     with pytest.raises(NotSimulated, match="threads"):
-        rules(_HELPED.format(helper="StressHelper", do='injectMemStress("test", "stack")'))
+        parse_rules(_HELPED.format(helper="StressHelper", do='injectMemStress("test", "stack")'))
 
 
 @pytest.mark.parametrize(
@@ -113,5 +113,5 @@ def test_stacks_are_refused() -> None:
 )
 def test_what_is_no_script_of_rules(script: str) -> None:
     with pytest.raises(ValueError, match=r"rule|RULE") as refused:
-        rules(script)
+        parse_rules(script)
     assert not isinstance(refused.value, NotSimulated)

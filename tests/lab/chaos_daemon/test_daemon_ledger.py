@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from scenario_kit.lab.chaos_daemon.endpoints import daemon_endpoints
+from scenario_kit.lab.chaos_daemon.endpoints import build_endpoint_slice
 from scenario_kit.lab.chaos_daemon.ledger import EffectKey, LedgerBook
-from scenario_kit.lab.chaos_daemon.network import AddressSet, NetworkRule, members
-from scenario_kit.lab.chaos_daemon.units import bytes_per_second
+from scenario_kit.lab.chaos_daemon.network import AddressSet, NetworkRule, list_members
+from scenario_kit.lab.chaos_daemon.units import parse_rate
 from scenario_kit.model import ContainerEffect, NetworkEffect
 
 
@@ -93,7 +93,7 @@ def test_sets_stay_while_rules_name_them() -> None:
 
 def test_sets_of_sets_that_hold_each_other() -> None:
     sets = {"a": AddressSet(("10.0.0.2/32",), ("b",)), "b": AddressSet(("10.0.0.1/32",), ("a", "missing"))}
-    assert members(("a",), sets) == ("10.0.0.1/32", "10.0.0.2/32")
+    assert list_members(("a",), sets) == ("10.0.0.1/32", "10.0.0.2/32")
 
 
 @pytest.mark.parametrize(
@@ -111,17 +111,17 @@ def test_sets_of_sets_that_hold_each_other() -> None:
     ],
 )
 def test_rates(text: str, value: float) -> None:
-    assert bytes_per_second(text) == value
+    assert parse_rate(text) == value
 
 
 @pytest.mark.parametrize("text", ["fast", "1mb", "1k", "-1mbit", "mbit", "1ibit x"])
 def test_no_rates(text: str) -> None:
     with pytest.raises(ValueError, match="is no rate"):
-        bytes_per_second(text)
+        parse_rate(text)
 
 
 def test_one_endpoint_for_every_node_but_those_left_out() -> None:
-    slice_ = daemon_endpoints(["n2", "n1", "n3"], "192.0.2.7", 31767, without=["n3"])
+    slice_ = build_endpoint_slice(["n2", "n1", "n3"], "192.0.2.7", 31767, without=["n3"])
     assert slice_["metadata"]["name"].startswith("chaos-daemon-")
     assert slice_["metadata"]["namespace"] == "chaos-mesh"
     assert [(e["nodeName"], e["addresses"]) for e in slice_["endpoints"]] == [

@@ -32,7 +32,7 @@ def test_nothing_else_can(volume: str, answer: str) -> None:
     ("latency", "seconds"), [("1s", 1.0), ("250ms", 0.25), ("1m30s", 90.0), ("1m 30s", 90.0), ("10us", 1e-5)]
 )
 def test_delays_in_seconds(latency: str, seconds: float) -> None:
-    (action,) = io_chaos.actions([{"type": "latency", "latency": latency, "path": "", "source": "kit/x"}])
+    (action,) = io_chaos.parse_actions([{"type": "latency", "latency": latency, "path": "", "source": "kit/x"}])
     assert action == {"type": "latency", "path": "", "delaySeconds": pytest.approx(seconds)}
 
 
@@ -47,4 +47,4 @@ def test_delays_in_seconds(latency: str, seconds: float) -> None:
 )
 def test_what_it_cannot_read(action: dict[str, Any], error: str) -> None:
     with pytest.raises((ValueError, NotSimulated), match=error):
-        io_chaos.actions([action])
+        io_chaos.parse_actions([action])

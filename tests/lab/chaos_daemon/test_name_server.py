@@ -6,7 +6,7 @@ from typing import Any
 import grpc
 import pytest
 
-from scenario_kit.lab.chaos_daemon.dns_server import _PROTOCOL, ChaosNameServer, objects, status
+from scenario_kit.lab.chaos_daemon.dns_server import _PROTOCOL, ChaosNameServer, build_objects, build_status
 from scenario_kit.lab.chaos_daemon.ledger import LedgerBook
 from scenario_kit.lab.chaos_daemon.proto import parse_messages
 
@@ -88,6 +88,6 @@ def test_the_rules_outlive_a_container_and_end_with_the_pod(manager: Manager, bo
 
 
 def test_the_manager_finds_it_by_a_service_and_its_pod() -> None:
-    service, pod = objects("chaos-mesh")
+    service, pod = build_objects("chaos-mesh")
     assert service["spec"]["selector"].items() <= pod["metadata"]["labels"].items()
-    assert status("127.0.0.1")["podIP"] == "127.0.0.1"
+    assert build_status("127.0.0.1")["podIP"] == "127.0.0.1"

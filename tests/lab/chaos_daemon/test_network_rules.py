@@ -11,11 +11,11 @@ from scenario_kit.lab.chaos_daemon.network import (
     AddressSet,
     NetworkRule,
     NotSimulated,
-    address_set,
     filter_rule,
-    members,
-    resolved,
-    traffic_rule,
+    list_members,
+    parse_address_set,
+    parse_traffic_rule,
+    resolve_peers,
 )
 from scenario_kit.lab.chaos_daemon.proto import load_messages
 from scenario_kit.model import NetworkEffect
@@ -64,7 +64,7 @@ def message(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 def test_newer_messages_have_no_ports(tmp_path: Path) -> None:
     newer = MESSAGES.replace("string source_port = 6;", "").replace("string egress_port = 7;", "reserved 6, 7;")
-    rule = traffic_rule("pod-1", written(tmp_path, newer)("tc", netem={"time": "1s"}))
+    rule = parse_traffic_rule("pod-1", written(tmp_path, newer)("tc", netem={"time": "1s"}))
     assert rule.effect.delay == 1.0
 
 
@@ -89,18 +89,18 @@ def test_newer_messages_have_no_ports(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_netem_shapes_what_a_pod_sends(message: Any, netem: Any, expected: Any) -> None:
     effect = NetworkEffect(pod_uid="pod-1", direction="OUTPUT", device="eth0", **expected)
-    assert traffic_rule("pod-1", message("tc", type="NETEM", netem=netem)) == NetworkRule(effect, ())
+    assert parse_traffic_rule("pod-1", message("tc", type="NETEM", netem=netem)) == NetworkRule(effect, ())
 
 
 @pytest.mark.parametrize(("rate", "expected"), [("1mbps", 1e6), ("1mbit", 125_000.0), ("100", 12.5), ("", 0.0)])
 def test_a_bucket_limits_the_rate(message: Any, rate: str, expected: float) -> None:
     tc = message("tc", type="BANDWIDTH", tbf={"rate": rate, "limit": 100, "buffer": 100}, netem={"time": "1s"})
     effect = NetworkEffect(pod_uid="pod-1", device="eth0", rate=expected)
-    assert traffic_rule("pod-1", tc) == NetworkRule(effect, ())
+    assert parse_traffic_rule("pod-1", tc) == NetworkRule(effect, ())
 
 
 def test_traffic_control_names_its_device_and_whom_it_is_for(message: Any) -> None:
-    rule = traffic_rule("pod-1", message("tc", netem={"time": "1s"}, device="eth1", ipset="targets"))
+    rule = parse_traffic_rule("pod-1", message("tc", netem={"time": "1s"}, device="eth1", ipset="targets"))
     assert rule == NetworkRule(NetworkEffect(pod_uid="pod-1", device="eth1", delay=1.0), ("targets",))
 
 
@@ -121,7 +121,7 @@ def test_traffic_control_names_its_device_and_whom_it_is_for(message: Any) -> No
 )
 def test_traffic_control_that_cannot_be(message: Any, fields: Any, error: type[ValueError], words: str) -> None:
     with pytest.raises(error, match=words) as caught:
-        traffic_rule("pod-1", message("tc", **fields))
+        parse_traffic_rule("pod-1", message("tc", **fields))
     assert type(caught.value) is error or error is ValueError
 
 
@@ -170,7 +170,7 @@ def test_a_chain_that_cannot_be(message: Any, fields: Any, error: type[ValueErro
     ],
 )  # fmt: skip
 def test_address_sets(message: Any, fields: Any, expected: AddressSet) -> None:
-    assert address_set(message("ipset", name="x", **fields)) == expected
+    assert parse_address_set(message("ipset", name="x", **fields)) == expected
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_address_sets(message: Any, fields: Any, expected: AddressSet) -> None:
 )  # fmt: skip
 def test_address_sets_that_cannot_be(message: Any, fields: Any, error: type[ValueError], words: str) -> None:
     with pytest.raises(error, match=words):
-        address_set(message("ipset", name="x", **fields))
+        parse_address_set(message("ipset", name="x", **fields))
 
 
 EFFECT = NetworkEffect(pod_uid="pod-1", delay=1.0)
@@ -215,9 +215,9 @@ SETS = {
 )
 def test_a_rule_touches_the_members_of_its_sets(names: tuple[str, ...], expected: Any) -> None:
     """Every peer where it names no set, and nobody where those that it names are empty."""
-    found = resolved(NetworkRule(EFFECT, names), SETS)
+    found = resolve_peers(NetworkRule(EFFECT, names), SETS)
     if expected == "nobody":
         assert found is None
     else:
         assert found == NetworkEffect(pod_uid="pod-1", delay=1.0, peers=expected or ())
-        assert members(names, SETS) == (expected or ())
+        assert list_members(names, SETS) == (expected or ())

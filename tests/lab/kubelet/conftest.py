@@ -9,7 +9,7 @@ import pytest
 from scenario_kit.lab.kubelet.context import PodEvent
 from scenario_kit.lab.kubelet.images import ImageCache
 from scenario_kit.lab.kubelet.pod_state import PodMemory
-from scenario_kit.lab.kubelet.status import PodTransition, pod_status
+from scenario_kit.lab.kubelet.status import PodTransition, compute_pod_status
 from scenario_kit.model.base import Object
 from scenario_kit.model.process import InitState, Lag, ProcessStart
 
@@ -72,7 +72,7 @@ class Bench:
 
     def to(self, seconds: float) -> Object:
         """Decide at T0 + seconds and make the result the pod's status."""
-        self.last = pod_status(
+        self.last = compute_pod_status(
             self.pod,
             self.node,
             self.objects,

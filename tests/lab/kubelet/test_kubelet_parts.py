@@ -10,10 +10,10 @@ import pytest
 from scenario_kit.errors import LabError
 from scenario_kit.lab.kubelet import images, qos, times
 from scenario_kit.lab.kubelet.addresses import Addresses
-from scenario_kit.lab.kubelet.backoff import BackOff, after_attempt, waits_until
+from scenario_kit.lab.kubelet.backoff import BackOff, record_attempt, waits_until
 from scenario_kit.lab.kubelet.context import PodEvent
 from scenario_kit.lab.kubelet.events import EventRecorder
-from scenario_kit.lab.kubelet.logs import LogFolder, object_name
+from scenario_kit.lab.kubelet.logs import LogFolder, make_object_name
 
 T0 = 1_767_225_600.0
 POD = {
@@ -31,9 +31,9 @@ def test_go_durations(seconds: float, text: str) -> None:
 
 
 def test_times_round_trip_at_second_precision() -> None:
-    assert times.rfc3339(T0 + 0.9) == "2026-01-01T00:00:00Z"
+    assert times.format_rfc3339(T0 + 0.9) == "2026-01-01T00:00:00Z"
     assert times.parse("2026-01-01T00:00:00Z") == T0
-    assert times.rfc3339_nano(T0 + 0.25) == "2026-01-01T00:00:00.250000000Z"
+    assert times.format_rfc3339_nano(T0 + 0.25) == "2026-01-01T00:00:00.250000000Z"
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_back_off_is_bounded() -> None:
     entry: BackOff | None = None
     seconds = []
     for at in range(8):
-        entry = after_attempt(entry, at, at)
+        entry = record_attempt(entry, at, at)
         seconds.append(entry.seconds)
     assert seconds == [10, 20, 40, 80, 160, 300, 300, 300]
 
@@ -69,14 +69,14 @@ def test_back_off_is_bounded() -> None:
     ],
 )
 def test_image_names(image: str, full: str) -> None:
-    assert images.normalised(image) == full
-    assert images.valid(image)
-    assert images.image_id(image).startswith(full.split("@")[0].rsplit(":", 1)[0] if "@" not in full else full)
+    assert images.normalize_image(image) == full
+    assert images.is_valid(image)
+    assert images.make_image_id(image).startswith(full.split("@")[0].rsplit(":", 1)[0] if "@" not in full else full)
 
 
 @pytest.mark.parametrize("image", ["", "UPPER", "a b", "a:", "-x"])
 def test_invalid_image_names(image: str) -> None:
-    assert not images.valid(image)
+    assert not images.is_valid(image)
 
 
 def test_images_of_one_world_are_not_those_of_another() -> None:
@@ -127,7 +127,7 @@ class TestAddresses:
     ],
 )
 def test_quality_of_service(resources: Any, expected: str) -> None:
-    assert qos.qos_class({"spec": {"containers": [{"name": "main", "resources": resources}]}}) == expected
+    assert qos.determine_qos_class({"spec": {"containers": [{"name": "main", "resources": resources}]}}) == expected
 
 
 class TestRecorder:
@@ -189,7 +189,7 @@ class TestLogFolder:
     def test_files_of_gone_pods_are_removed(self, tmp_path: Path) -> None:
         logs = LogFolder(tmp_path)
         logs.add(POD)
-        assert logs.remove(POD) == object_name("u")
+        assert logs.remove(POD) == make_object_name("u")
         assert list(tmp_path.iterdir()) == []
         assert not logs.append("app", "p", "main", [(T0, "late")])
 

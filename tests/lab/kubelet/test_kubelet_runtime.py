@@ -28,7 +28,7 @@ AMD = {"status": {"nodeInfo": {"architecture": "amd64"}}}
     ],
 )
 def test_images_for_one_cpu(image: str, node: Any, foreign: bool) -> None:
-    assert images.foreign(image, node) is foreign
+    assert images.is_foreign(image, node) is foreign
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_images_for_one_cpu(image: str, node: Any, foreign: bool) -> None:
     [("arm64v8/postgres:17.6", "docker.io/library/postgres:17.6"), ("demo/cart:1", "demo/cart:1")],
 )
 def test_the_image_for_every_cpu(image: str, whole: str) -> None:
-    assert images.for_every_cpu(image) == whole
+    assert images.find_multi_arch_image(image) == whole
 
 
 def test_programs_are_learned_from_what_ran() -> None:
@@ -67,7 +67,7 @@ def test_programs_are_learned_from_what_ran() -> None:
     ],
 )
 def test_checks_of_files(command: str, content: str | None, state: InitState | None) -> None:
-    assert shell_idioms.outcome(["sh", "-c", command], lambda _path: content) == state
+    assert shell_idioms.evaluate_script(["sh", "-c", command], lambda _path: content) == state
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_checks_of_files(command: str, content: str | None, state: InitState | N
     ],
 )
 def test_shared_memory(command: str, capacity: float, full: bool) -> None:
-    said = shell_idioms.overflow(["sh", "-c", command], lambda _path: capacity)
+    said = shell_idioms.format_overflow(["sh", "-c", command], lambda _path: capacity)
     assert said == ("dd: error writing '/dev/shm/a': No space left on device" if full else "")
 
 
@@ -121,7 +121,7 @@ def test_mounted_files(path: str, text: str | None) -> None:
         {"name": "scratch", "mountPath": "/etc/scratch"},
     ]
     objects[("ConfigMap", "settings")]["data"].pop("key") if path == "/etc/a/key" else None
-    assert files.read({"spec": {"volumes": volumes}}, {"volumeMounts": mounts}, path, objects) == text
+    assert files.read_file({"spec": {"volumes": volumes}}, {"volumeMounts": mounts}, path, objects) == text
 
 
 class TestContainers:

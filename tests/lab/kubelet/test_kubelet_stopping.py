@@ -92,7 +92,7 @@ def test_a_probe_kills_what_does_not_listen_when_its_grace_is_over(bench: Any, m
     ],
 )
 def test_paths_of_the_node(source: Object, expected: str) -> None:
-    assert host_paths.problem(source) == expected
+    assert host_paths.find_problem(source) == expected
 
 
 @pytest.mark.parametrize(
@@ -109,8 +109,8 @@ def test_paths_of_the_node(source: Object, expected: str) -> None:
     ],
 )
 def test_names_of_images_that_are_none(image: str, expected: str) -> None:
-    assert not images.valid(image)
-    assert images.invalid(image) == expected
+    assert not images.is_valid(image)
+    assert images.explain_invalid(image) == expected
 
 
 @pytest.mark.parametrize(("stop", "ends", "code"), [(Stop(), 8, 143), (DEAF, 14, 137)])

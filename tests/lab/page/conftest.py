@@ -8,7 +8,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.errors import NotFound
 from scenario_kit.lab.page import document, health
 from scenario_kit.lab.page.document import WorldSummary, WorldTrial
-from scenario_kit.lab.page.graph import drawing
+from scenario_kit.lab.page.graph import draw_graph
 from scenario_kit.lab.page.health import Pods, ServedTraffic
 from scenario_kit.model import AlertHistory, AlertTimeline, App, Interval, StepStatus
 from scenario_kit.ports import LogLine
@@ -49,12 +49,12 @@ def a_world(app: App, *, spoilers: bool = True) -> dict[str, Any]:
         StepStatus(index=3, step="expectAlerts", outcome="Running", started_at=NOW - 465),
     )
     events = [an_event(n, f"Back-off restarting failed container {HOSTILE}") for n in range(12)]
-    components = health.components(app, pods, traffic, timelines)
+    components = health.assess_components(app, pods, traffic, timelines)
     run = WorldTrial(started_at=NOW - 1200, steps=steps if spoilers else ())
     shown = WorldSummary(namespace="otel-demo", mode="Virtual", now=NOW, trial="payment-fails-g1",
     scenario="payment-fails",
                   app="otel-demo 2.2.0")  # fmt: skip
-    return document.document(shown, run, drawing(app), components, history, events)
+    return document.document(shown, run, draw_graph(app), components, history, events)
 
 
 def an_event(number: int, message: str = "told") -> dict[str, Any]:
@@ -89,7 +89,7 @@ class Lab:
         self.world(namespace)
         texts = [f"{component} cannot reach the card service", HOSTILE, "x" * 300]
         pod = f"{component}-7d9c8b6f5-x2x4z"
-        return document.lines(LogLine(pod, component, NOW - 60 + n, text) for n, text in enumerate(texts))
+        return document.merge_lines(LogLine(pod, component, NOW - 60 + n, text) for n, text in enumerate(texts))
 
 
 @pytest.fixture

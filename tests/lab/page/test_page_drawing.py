@@ -27,7 +27,7 @@ def an_app(calls: str, **roles: str) -> App:
 
 def columns(app: App) -> list[str]:
     found: dict[float, list[str]] = {}
-    for place in graph.drawing(app).places:
+    for place in graph.draw_graph(app).places:
         found.setdefault(place.x, []).append(place.name)
     return ["".join(sorted(found[x])) for x in sorted(found)]
 
@@ -54,7 +54,7 @@ def test_no_two_boxes_of_an_app_touch_and_all_are_on_the_page(name: str) -> None
     catalog = Catalog()
     for version in catalog.versions(name):
         app = catalog.app(name, version)
-        drawn = graph.drawing(app)
+        drawn = graph.draw_graph(app)
         assert {p.name for p in drawn.places} == {c.name for c in app.components}
         for one, other in itertools.combinations(drawn.places, 2):
             assert abs(one.x - other.x) >= graph.BOX_WIDTH or abs(one.y - other.y) >= graph.BOX_HEIGHT
@@ -63,12 +63,12 @@ def test_no_two_boxes_of_an_app_touch_and_all_are_on_the_page(name: str) -> None
             assert 0 <= place.y <= drawn.height - graph.BOX_HEIGHT
         pairs = {(a.caller, a.callee) for a in drawn.arrows}
         assert pairs == {(e.caller, e.callee) for e in app.calls if e.caller != e.callee}
-        assert graph.drawing(app) == drawn
+        assert graph.draw_graph(app) == drawn
 
 
 def test_an_app_without_components_is_an_empty_drawing() -> None:
     empty = App(name="x", version="1", namespace="x", entry="a", components=())
-    assert graph.drawing(empty).places == ()
+    assert graph.draw_graph(empty).places == ()
 
 
 def test_the_document_counts_and_names_what_is_wrong(shop: App) -> None:
@@ -96,17 +96,17 @@ def test_before_the_injection_time_counts_from_the_beginning() -> None:
     )
     pending = AlertTimeline(name="A", pending=(Interval(start=1060.0),))
     over = AlertTimeline(name="B", pending=(Interval(start=1000.0, end=1060.0),))
-    found = document.chart(run, AlertHistory(start=1000.0, end=1120.0, timelines=(pending, over)))
+    found = document.build_chart(run, AlertHistory(start=1000.0, end=1120.0, timelines=(pending, over)))
     assert found is not None
     assert found["ticks"][0]["text"] == "+0:00"
     assert [row["name"] for row in found["rows"]] == ["A"]
 
 
 def test_events_come_in_the_order_in_which_they_were_written() -> None:
-    found = document.tail([an_event(n) for n in (3, 200, 7)])
+    found = document.select_latest([an_event(n) for n in (3, 200, 7)])
     assert [e["count"] for e in found] == [201, 8, 4]
     assert found[0]["on"] == "Pod/payment-7d9c8b6f5-x2x4z"
-    assert len(document.tail(an_event(n) for n in range(300))) == document.EVENTS
+    assert len(document.select_latest(an_event(n) for n in range(300))) == document.EVENTS
 
 
 @pytest.mark.parametrize(
@@ -118,13 +118,13 @@ def test_events_come_in_the_order_in_which_they_were_written() -> None:
     ],
 )
 def test_an_event_may_lack_almost_everything(event: dict, at: str) -> None:
-    found = document.tail([{"metadata": {}, **event}])[0]
+    found = document.select_latest([{"metadata": {}, **event}])[0]
     assert found["at"] == at
     assert found["count"] == (event.get("series") or {}).get("count", 1)
 
 
 def test_lines_are_the_last_ones_and_not_endless() -> None:
-    found = document.lines(LogLine("p", "c", float(-n), HOSTILE + "x" * 9000) for n in range(500))
+    found = document.merge_lines(LogLine("p", "c", float(-n), HOSTILE + "x" * 9000) for n in range(500))
     assert len(found) == document.LINES
     assert found[-1]["at"] == 0.0
     assert {len(line["text"]) for line in found} == {2000}

@@ -44,7 +44,7 @@ def test_what_stops_a_component_comes_before_what_slows_it(pods, served, expecte
     ],
 )
 def test_traffic_in_a_few_characters(served, expected) -> None:
-    assert health.told(served) == expected
+    assert health.format_traffic(served) == expected
 
 
 def one(value: float, **labels: str) -> Series:
@@ -58,7 +58,7 @@ def test_spans_add_up_by_component() -> None:
         one(0.0, service_name="ad", status_code="STATUS_CODE_UNSET"),
     ]
     latency = [one(12.0, service_name="cart"), one(float("nan"), service_name="ad")]
-    assert health.served(calls, latency) == {
+    assert health.summarise_served(calls, latency) == {
         "cart": ServedTraffic(4.0, 0.25, 12.0),
         "ad": ServedTraffic(0.0, 0.0, None),
     }
@@ -106,7 +106,7 @@ def waiting(reason: str, restarts: int = 0) -> dict:
     ],
 )
 def test_why_a_pod_is_not_ready(pod, expected) -> None:
-    assert health.reason(pod) == expected
+    assert health.find_reason(pod) == expected
 
 
 def test_pods_are_counted_for_the_workload_after_which_they_are_named(shop) -> None:
@@ -119,7 +119,7 @@ def test_pods_are_counted_for_the_workload_after_which_they_are_named(shop) -> N
         a_pod("cart-6d5f7c9b4d-c2c4z", going=True),
         a_pod("payment-7d9c8b6f5-x2x4z"),
     ]
-    found = health.pods_by_workload([workload("cart", 2), workload("ad", 0)], pods, shop)
+    found = health.group_pods([workload("cart", 2), workload("ad", 0)], pods, shop)
     assert found == {"Deployment/cart": Pods(2, 1, 4, "CrashLoopBackOff"), "Deployment/ad": Pods(0, 0, 0, "")}
 
 
@@ -131,7 +131,7 @@ def test_a_component_with_a_firing_alert_is_not_well(shop) -> None:
         AlertTimeline(name="C", entity="Deployment/ad", pending=(Interval(start=1.0),)),
         AlertTimeline(name="D", firing=(Interval(start=1.0),)),
     ]
-    found = {c.name: c for c in health.components(shop, pods, {}, timelines)}
+    found = {c.name: c for c in health.assess_components(shop, pods, {}, timelines)}
     assert [c.name for c in found.values()] == [c.name for c in shop.components]
     assert (found["cart"].tone, found["cart"].firing) == ("open", ("A",))
     assert (found["ad"].tone, found["ad"].firing) == ("good", ())

@@ -9,7 +9,7 @@ import pytest
 
 from scenario_kit.errors import LabError
 from scenario_kit.lab.http_server import Request
-from scenario_kit.lab.page.server import PageSite, page, serve
+from scenario_kit.lab.page.server import PageSite, render_page, serve
 
 from .conftest import HOSTILE, Lab
 
@@ -107,7 +107,7 @@ def test_what_is_broken_below_is_told_and_not_what_is_wrong_with_us(little: Lab)
 
 
 def test_the_page_is_one_document_that_loads_nothing_and_runs_only_its_own_script() -> None:
-    html, policy = page('x"><script>alert(1)</script>')
+    html, policy = render_page('x"><script>alert(1)</script>')
     text = html.decode()
     assert "<script>alert(1)" not in text
     assert text.count("<script>") == 1

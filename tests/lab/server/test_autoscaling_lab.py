@@ -22,7 +22,7 @@ import yaml
 from scenario_kit.clients import KubeCluster
 from scenario_kit.lab import apiservice, cluster
 from scenario_kit.lab.addresses import free_ports
-from scenario_kit.lab.certificates import cluster_keys
+from scenario_kit.lab.certificates import write_cluster_keys
 from scenario_kit.lab.server.barrier import Barrier
 from scenario_kit.lab.server.hpa_pacing import Looks
 from scenario_kit.lab.server.informers import Informers
@@ -134,10 +134,10 @@ def control_plane(
     folder = tmp_path_factory.mktemp("autoscaling")
     name, kubeconfig = f"scale-{os.getpid()}", folder / "kubeconfig"
     pki = folder / "kwok" / "clusters" / name / "pki"
-    cluster_keys(pki)
-    apiservice.keys(pki)
+    write_cluster_keys(pki)
+    apiservice.write_keys(pki)
     ports = free_ports(len(_PARTS) + 1, set())
-    settings = cluster.configuration(ports[-1], {"kube-apiserver": apiservice.flags(pki)})
+    settings = cluster.build_configuration(ports[-1], {"kube-apiserver": apiservice.build_flags(pki)})
     (folder / "kwokctl.yaml").write_text(yaml.safe_dump(settings))
     arguments = ["--runtime", "binary", "--kubeconfig", str(kubeconfig), "--disable-qps-limits", "--wait", "120s"]
     arguments += ["--components", ",".join(_PARTS)]
@@ -191,11 +191,11 @@ class Scene:
                 past=Past(),
             )
         )
-        server = serve(MetricsApi(worlds, self.store, self.looks.pace), 0, apiservice.server_context(pki))
+        server = serve(MetricsApi(worlds, self.store, self.looks.pace), 0, apiservice.build_server_context(pki))
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
         stack.callback(server.server_close)
         stack.callback(server.shutdown)
-        for obj in apiservice.objects(pki, int(server.server_address[1])):
+        for obj in apiservice.build_objects(pki, int(server.server_address[1])):
             kube.apply(obj)
         self._kube = kube
         self.world: LabWorld = worlds.open(spec())

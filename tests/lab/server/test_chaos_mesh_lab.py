@@ -28,9 +28,9 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabState]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SCENARIO_KIT_HOME", str(tmp_path_factory.mktemp("labs")))
         try:
-            yield lifecycle.up("chaos-test")
+            yield lifecycle.bring_up("chaos-test")
         finally:
-            lifecycle.down("chaos-test")
+            lifecycle.take_down("chaos-test")
 
 
 @pytest.fixture(scope="module")

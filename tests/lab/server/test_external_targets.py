@@ -105,7 +105,7 @@ def test_the_configuration_of_the_name_server_counts(store: ObjectStore) -> None
     corefile = (
         ".:53 {\n  template ANY A shop.svc.cluster.local {\n    rcode SERVFAIL\n  }\n  kubernetes cluster.local\n}\n"
     )
-    for obj in cluster_dns.objects():
+    for obj in cluster_dns.build_objects():
         meta = {**obj["metadata"], "uid": f"dns-{obj['kind']}", "resourceVersion": "1"}
         data = {"data": {cluster_dns.KEY: corefile}} if obj["kind"] == "ConfigMap" else {}
         store.put(obj["kind"], {**obj, **data, "metadata": meta})

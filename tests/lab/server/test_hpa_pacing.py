@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.server.hpa_pacing import Looks, asks, requirements, within
+from scenario_kit.lab.server.hpa_pacing import Looks, asks, is_within, parse_requirements
 from scenario_kit.lab.server.store import ObjectStore
 from scenario_kit.model.label_selector import parse
 
@@ -156,11 +156,11 @@ def test_a_selector_is_the_one_in_the_request() -> None:
             {"key": "f", "operator": "NotIn", "values": ["z"]},
         ],
     }
-    assert requirements(selector) == parse("a=b,c in (x,y),!d,e,f notin (z)")
+    assert parse_requirements(selector) == parse("a=b,c in (x,y),!d,e,f notin (z)")
 
 
 def test_bounds_and_deletion() -> None:
     hpa: Any = {"metadata": {}, "spec": {"maxReplicas": 3, "metrics": [CPU]}}
-    assert [within(hpa, {"spec": {"replicas": n}}) for n in (0, 1, 3, 4)] == [False, True, True, False]
+    assert [is_within(hpa, {"spec": {"replicas": n}}) for n in (0, 1, 3, 4)] == [False, True, True, False]
     assert asks(hpa)
     assert not asks({**hpa, "metadata": {"deletionTimestamp": "now"}})

@@ -10,7 +10,7 @@ import pytest
 
 from scenario_kit.clients import KubeCluster
 from scenario_kit.clients.kubernetes_client import Official
-from scenario_kit.lab.interactive import objects
+from scenario_kit.lab.interactive import build_objects
 from scenario_kit.model import Reference
 
 pytestmark = pytest.mark.lab
@@ -36,10 +36,10 @@ def namespace(kube: KubeCluster) -> Iterator[str]:
     kube.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
     kube.create({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default", "namespace": name}})
     kube.create({**POD, "metadata": {"name": "web", "namespace": name}})
-    for obj in objects():
+    for obj in build_objects():
         kube.apply(obj)
     yield name
-    for obj in objects():
+    for obj in build_objects():
         kube.delete(Reference(obj["kind"], obj["metadata"]["name"], "", "admissionregistration.k8s.io"))
 
 

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from scenario_kit.lab import apiservice
-from scenario_kit.lab.certificates import Authority, cluster_keys, issue
+from scenario_kit.lab.certificates import Authority, issue, write_cluster_keys
 from scenario_kit.lab.http_server import Request
 from scenario_kit.lab.server.metrics_api import MetricsApi, serve
 from scenario_kit.lab.telemetry import Measured
@@ -111,14 +111,14 @@ def test_discovery_tells_both_kinds(api: MetricsApi) -> None:
 
 @pytest.fixture
 def pki(tmp_path: Path) -> Path:
-    cluster_keys(tmp_path / "pki")
-    apiservice.keys(tmp_path / "pki")
+    write_cluster_keys(tmp_path / "pki")
+    apiservice.write_keys(tmp_path / "pki")
     return tmp_path / "pki"
 
 
 @pytest.fixture
 def port(api: MetricsApi, pki: Path) -> Iterator[int]:
-    server = serve(api, 0, apiservice.server_context(pki))
+    server = serve(api, 0, apiservice.build_server_context(pki))
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     yield int(server.server_address[1])
@@ -151,8 +151,8 @@ def test_nobody_else_is(port: int, pki: Path, certificate: str) -> None:
 
 
 def test_objects_verify_the_server(pki: Path) -> None:
-    service, registration = apiservice.objects(pki, 4443)
+    service, registration = apiservice.build_objects(pki, 4443)
     assert service["spec"] == {"type": "ExternalName", "externalName": "localhost"}
     assert registration["spec"]["caBundle"]
     assert "insecureSkipTLSVerify" not in registration["spec"]
-    assert apiservice.flags(pki)["proxy-client-cert-file"].endswith("front-proxy-client.crt")
+    assert apiservice.build_flags(pki)["proxy-client-cert-file"].endswith("front-proxy-client.crt")

@@ -15,7 +15,7 @@ from scenario_kit.clients import KubeCluster, PrometheusMetrics
 from scenario_kit.lab import lifecycle
 from scenario_kit.lab.clock import close_world, open_world
 from scenario_kit.lab.server.revisions import WATCHED, Revisions
-from scenario_kit.lab.server.store import ObjectStore, revision
+from scenario_kit.lab.server.store import ObjectStore, read_revision
 from scenario_kit.lab.state import LabState
 from scenario_kit.model import App, Object, Reference
 from scenario_kit.ports import Clock
@@ -30,9 +30,9 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabState]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SCENARIO_KIT_HOME", str(tmp_path_factory.mktemp("labs")))
         try:
-            yield lifecycle.up("server-test")
+            yield lifecycle.bring_up("server-test")
         finally:
-            lifecycle.down("server-test")
+            lifecycle.take_down("server-test")
 
 
 @pytest.fixture(scope="module")
@@ -164,7 +164,7 @@ def test_revisions_that_concern_nobody_are_heard_of(lab: LabState, kube: KubeClu
                 """A write may come before its watch: the next one does not."""
                 labels = {"metadata": {"labels": {"at": f"t{time.monotonic_ns()}"}}}
                 group = obj["apiVersion"].rpartition("/")[0]
-                written = revision(kube.patch(Reference(obj["kind"], "idle", namespace, group), labels))
+                written = read_revision(kube.patch(Reference(obj["kind"], "idle", namespace, group), labels))
                 return store.wait(lambda: store.saw_all(written - 1, written), 1)
 
             kube.create(obj)
@@ -232,13 +232,13 @@ def test_a_lifted_quota_is_noticed_without_a_back_off(opened: Open, kube: KubeCl
 
 
 def test_equal_seeds_are_equal_and_queryable_at_once(opened: Open, kube: KubeCluster, lab: LabState, app: App) -> None:
-    from scenario_kit.render import app_objects
+    from scenario_kit.render import render_app
 
     metrics = PrometheusMetrics(lab.prometheus_url)
     seen: list[list[Any]] = []
     for namespace in ("settle-f", "settle-g"):
         clock = opened(namespace, seed=7)
-        for obj in app_objects(app, {}, 50, namespace):
+        for obj in render_app(app, {}, 50, namespace):
             kube.create(obj)
         end = clock.wait(clock.now() + 300)
         kept = "service_name, span_name, span_kind, status_code, le"

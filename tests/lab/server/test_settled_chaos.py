@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.server.settled import unsettled
+from scenario_kit.lab.server.settled import list_unsettled
 from scenario_kit.lab.server.settled.chaos import selects
 from tests.lab.server.cluster_objects import facts, meta, world
 
@@ -43,7 +43,7 @@ DELETED = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
     ],
 )
 def test_records(experiment: dict[str, Any], quiet: float, settled: bool) -> None:
-    reasons = unsettled(facts(world(), experiments=[experiment], quiet=lambda _: quiet))
+    reasons = list_unsettled(facts(world(), experiments=[experiment], quiet=lambda _: quiet))
     assert [r.code for r in reasons] == ([] if settled else ["Chaos"])
 
 
@@ -63,7 +63,7 @@ UNSELECTED = chaos(conditions={"Selected": False})
 )
 def test_without_records(experiment: dict[str, Any], quiet: float, answered: bool, settled: bool) -> None:
     refused = {experiment["metadata"]["uid"]: 1} if answered else {}
-    reasons = unsettled(facts(world(), experiments=[experiment], quiet=lambda _: quiet, refused=refused))
+    reasons = list_unsettled(facts(world(), experiments=[experiment], quiet=lambda _: quiet, refused=refused))
     assert [r.code for r in reasons] == ([] if settled else ["Chaos"])
 
 
@@ -80,7 +80,7 @@ def test_children(status: dict[str, Any], quiet: float, settled: bool) -> None:
     kinds = world()
     child = {"kind": "PodNetworkChaos", "metadata": meta("cart-1"), "status": status}
     kinds["PodNetworkChaos"] = {"cart-1": child}
-    assert (unsettled(facts(kinds, quiet=lambda _: quiet)) == []) is settled
+    assert (list_unsettled(facts(kinds, quiet=lambda _: quiet)) == []) is settled
 
 
 def test_a_record_that_waits_for_a_failed_child_waits_for_ever() -> None:
@@ -89,7 +89,7 @@ def test_a_record_that_waits_for_a_failed_child_waits_for_ever() -> None:
     kinds["PodNetworkChaos"] = {"p0": {"kind": "PodNetworkChaos", "metadata": meta("p0"), "status": status}}
     waiting = chaos("Not Injected/Wait", conditions=RECOVERED)
     for quiet, expected in ((0.0, ["Chaos"]), (2.0, [])):
-        reasons = unsettled(facts(kinds, experiments=[waiting], quiet=lambda _, q=quiet: q))  # type: ignore[misc]
+        reasons = list_unsettled(facts(kinds, experiments=[waiting], quiet=lambda _, q=quiet: q))  # type: ignore[misc]
         assert [r.code for r in reasons] == expected
 
 

@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from scenario_kit.lab.server.settled import pending_scheduling, unsettled
+from scenario_kit.lab.server.settled import list_unsettled, pending_scheduling
 from tests.lab.server.cluster_objects import by_kind, facts, meta, namespace, pod, world
 
 REFUSED = {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]}
@@ -51,7 +51,7 @@ def due(*objects, nodes=(), volumes=(), pods=()):
     cluster = pending_scheduling.ClusterCapacity(
         {n["metadata"]["name"]: n for n in nodes}, {v["metadata"]["name"]: v for v in volumes}, lambda: pods
     )
-    return [f"{d.kind}/{d.name}: {d.text}" for d in pending_scheduling.due(by_kind(*objects), cluster)]
+    return [f"{d.kind}/{d.name}: {d.text}" for d in pending_scheduling.list_due(by_kind(*objects), cluster)]
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_what_is_due_is_not_settled():
     kinds = world()
     kinds["Pod"]["new"] = waiting()
     cluster = pending_scheduling.ClusterCapacity({"n1": node()}, {}, lambda: copy.deepcopy(list(kinds["Pod"].values())))
-    reasons = unsettled(facts(kinds, due=list(pending_scheduling.due(kinds, cluster))))
+    reasons = list_unsettled(facts(kinds, due=list(pending_scheduling.list_due(kinds, cluster))))
     assert [str(r) for r in reasons] == ["Pod/new: there is room on node n1"]
-    assert unsettled(facts(kinds)) == []
+    assert list_unsettled(facts(kinds)) == []
     assert namespace()["kind"] == "Namespace"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenario_kit.lab.server.settled.rollouts import deployments, fenceposts, scaling_due
+from scenario_kit.lab.server.settled.rollouts import check_deployments, compute_fenceposts, find_due_scaling
 from tests.lab.server.cluster_objects import deployment, facts, replica_set, world
 
 
@@ -17,7 +17,7 @@ from tests.lab.server.cluster_objects import deployment, facts, replica_set, wor
     ],
 )
 def test_fenceposts(rolling: dict[str, int | str], replicas: int, expected: tuple[int, int]) -> None:
-    assert fenceposts(rolling, replicas) == expected
+    assert compute_fenceposts(rolling, replicas) == expected
 
 
 # wanted, (spec, available) of the new and of the old ReplicaSet, strategy, whether something is due
@@ -50,20 +50,20 @@ def test_scaling(
         rs = replica_set(owner, revision, spec)
         rs["status"]["availableReplicas"] = available
         sets.append(rs)
-    assert bool(scaling_due(owner, sets[1], [sets[0]])) is due
+    assert bool(find_due_scaling(owner, sets[1], [sets[0]])) is due
 
 
 def test_a_paused_rollout_waits_for_nobody() -> None:
     owner = deployment()
     owner["spec"]["paused"] = True
-    assert scaling_due(owner, replica_set(owner, 2, 0), [replica_set(owner, 1, 1)]) == ""
+    assert find_due_scaling(owner, replica_set(owner, 2, 0), [replica_set(owner, 1, 1)]) == ""
 
 
 def test_scaling_of_all_sets_comes_first() -> None:
     owner = deployment(replicas=3)
     new = replica_set(owner, 2, 1)
     new["metadata"]["annotations"]["deployment.kubernetes.io/desired-replicas"] = "1"
-    assert "another number of replicas than 3" in scaling_due(owner, new, [])
+    assert "another number of replicas than 3" in find_due_scaling(owner, new, [])
 
 
 @pytest.mark.parametrize(("paused", "changed", "updated"), [(True, True, 0), (True, False, 1), (False, True, 1)])
@@ -75,6 +75,8 @@ def test_a_paused_deployment_counts_no_pod_of_its_new_template(paused: bool, cha
     owner["status"]["updatedReplicas"] = updated
     kinds["Deployment"]["cart"] = owner
     kinds["ReplicaSet"]["cart-r1"]["spec"]["template"] = known
-    assert list(deployments(facts(kinds))) == []
+    assert list(check_deployments(facts(kinds))) == []
     owner["status"]["updatedReplicas"] = 1 - updated
-    assert [r.text for r in deployments(facts(kinds))] == [f"updatedReplicas is {1 - updated}, expected {updated}"]
+    assert [r.text for r in check_deployments(facts(kinds))] == [
+        f"updatedReplicas is {1 - updated}, expected {updated}"
+    ]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.server.settled import Facts, unsettled
+from scenario_kit.lab.server.settled import Facts, list_unsettled
 from scenario_kit.model import Object
 from tests.lab.server.cluster_objects import NAMESPACE, meta, namespace, world
 
@@ -14,7 +14,7 @@ DELETED = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
 
 
 def codes(kinds: dict[str, dict[str, Object]], quiet: float = 5.0, **more: Any) -> list[str]:
-    return [r.code for r in unsettled(Facts(namespace=namespace(), kinds=kinds, quiet=lambda _: quiet, **more))]
+    return [r.code for r in list_unsettled(Facts(namespace=namespace(), kinds=kinds, quiet=lambda _: quiet, **more))]
 
 
 def without_label(label: str, value: str | None) -> dict[str, dict[str, Object]]:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.server.settled import unsettled
+from scenario_kit.lab.server.settled import list_unsettled
 from tests.lab.server.cluster_objects import (
     by_kind,
     deployment,
@@ -22,11 +22,11 @@ NOW = "2026-01-01T00:00:00Z"
 
 
 def codes(kinds: dict[str, dict[str, Any]], **more: Any) -> set[str]:
-    return {reason.code for reason in unsettled(facts(kinds, **more))}
+    return {reason.code for reason in list_unsettled(facts(kinds, **more))}
 
 
 def test_a_finished_world_is_settled() -> None:
-    assert unsettled(facts(world())) == []
+    assert list_unsettled(facts(world())) == []
 
 
 @pytest.mark.parametrize(
@@ -245,4 +245,4 @@ def test_jobs_run_what_they_want(status: Any, expected: set[str]) -> None:
 def test_reasons_name_the_object() -> None:
     kinds = world()
     kinds["Deployment"]["cart"] = deployment() | {"status": {}}
-    assert str(unsettled(facts(kinds))[0]) == "Deployment/cart: generation 1 is not observed, but 0"
+    assert str(list_unsettled(facts(kinds))[0]) == "Deployment/cart: generation 1 is not observed, but 0"

@@ -11,13 +11,13 @@ import yaml
 
 from scenario_kit.clients import KubeCluster
 from scenario_kit.lab.kubelet.images import ImageCache
-from scenario_kit.lab.kubelet.status import pod_status
+from scenario_kit.lab.kubelet.status import compute_pod_status
 from scenario_kit.lab.server.hpa_pacing import Looks
-from scenario_kit.lab.server.settled import Facts, pending_scheduling, unsettled
+from scenario_kit.lab.server.settled import Facts, list_unsettled, pending_scheduling
 from scenario_kit.lab.server.store import ObjectStore
 from scenario_kit.lab.telemetry.kube_state import KubeState
 from scenario_kit.lab.twin.network import Network
-from scenario_kit.lab.twin.network_policy import inside
+from scenario_kit.lab.twin.network_policy import is_inside
 from scenario_kit.lab.twin.process_table import Census
 from scenario_kit.model import Object, Reference
 from tests.lab.kubelet.conftest import NODE, T0, Objects, Scripted
@@ -48,7 +48,7 @@ def run(one: Object) -> Object:
     """What the kubelet makes of a pod within half an hour."""
     memory, processes, images = None, Scripted(), ImageCache()
     for seconds in (0.0, 1.0, 30.0, 300.0, 1800.0):
-        made = pod_status(
+        made = compute_pod_status(
             one, NODE, Objects(), processes, T0 + seconds, images=images.of("app"), ip="10.244.0.7", memory=memory
         )
         one, memory = {**one, "status": made.status}, made.memory
@@ -64,12 +64,12 @@ def judge(*objects: Object) -> list[Any]:
     looks = Looks(store, lambda _: 0.0)
     looks.unfinished(NAMESPACE)
     list(
-        pending_scheduling.due(
+        pending_scheduling.list_due(
             kinds, pending_scheduling.ClusterCapacity({"node-0": NODE}, {}, lambda: kinds.get("Pod", {}).values())
         )
     )
     home = {"kind": "Namespace", "metadata": {"name": NAMESPACE, "resourceVersion": "1"}}
-    return unsettled(Facts(namespace=home, kinds=kinds))
+    return list_unsettled(Facts(namespace=home, kinds=kinds))
 
 
 @pytest.fixture(scope="module")
@@ -167,4 +167,4 @@ def test_the_api_server_accepts_such_a_status(kube: KubeCluster, account: str, w
     ],
 )
 def test_addresses_in_an_old_spelling(ip: str, block: str, expected: bool) -> None:
-    assert inside(ip, (block,)) is expected
+    assert is_inside(ip, (block,)) is expected

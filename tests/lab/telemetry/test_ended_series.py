@@ -9,7 +9,7 @@ import pytest
 
 from scenario_kit.clients.prometheus import PrometheusMetrics
 from scenario_kit.lab.telemetry.remote_write import SeriesWriter, Tick
-from scenario_kit.lab.telemetry.series import series_id
+from scenario_kit.lab.telemetry.series import make_series_id
 
 EPOCH = (time.time() - 3 * 86400) // 86400 * 86400
 TICKS, SERIES = 40, 300
@@ -17,7 +17,7 @@ TICKS, SERIES = 40, 300
 
 def ticks(world: str, first: int, last: int, name: str = "ended_total") -> list[Tick]:
     """Ticks of counters that grow by 1, 2, 3 … a tick."""
-    series = [series_id(name, {"namespace": world, "pod": f"p{i}"}) for i in range(SERIES)]
+    series = [make_series_id(name, {"namespace": world, "pod": f"p{i}"}) for i in range(SERIES)]
     return [(EPOCH + 15 * t, {each: float(t * (i + 1)) for i, each in enumerate(series)}) for t in range(first, last)]
 
 

@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from scenario_kit.lab.telemetry import exposition
-from scenario_kit.lab.telemetry.series import series_id
+from scenario_kit.lab.telemetry import format_exposition
+from scenario_kit.lab.telemetry.series import make_series_id
 
 SAMPLES = {
-    series_id("kube_pod_info", {"namespace": "n", "pod": 'a"b\\c\nd'}): 1,
-    series_id("calls_total", {"namespace": "n"}): 12,
-    series_id("d_bucket", {"le": "+Inf", "s": "x"}): 3.0,
-    series_id("d_bucket", {"le": "10", "s": "x"}): 2.0,
-    series_id("d_bucket", {"le": "5", "s": "x"}): 1.0,
-    series_id("d_sum", {"s": "x"}): 20.5,
-    series_id("d_count", {"s": "x"}): 3.0,
-    series_id("queue_count", {}): math.inf,
-    series_id("other", {"x": ""}): math.nan,
+    make_series_id("kube_pod_info", {"namespace": "n", "pod": 'a"b\\c\nd'}): 1,
+    make_series_id("calls_total", {"namespace": "n"}): 12,
+    make_series_id("d_bucket", {"le": "+Inf", "s": "x"}): 3.0,
+    make_series_id("d_bucket", {"le": "10", "s": "x"}): 2.0,
+    make_series_id("d_bucket", {"le": "5", "s": "x"}): 1.0,
+    make_series_id("d_sum", {"s": "x"}): 20.5,
+    make_series_id("d_count", {"s": "x"}): 3.0,
+    make_series_id("queue_count", {}): math.inf,
+    make_series_id("other", {"x": ""}): math.nan,
 }
 TEXT = """\
 # TYPE calls_total counter
@@ -38,9 +38,9 @@ queue_count +Inf
 
 
 def test_the_text() -> None:
-    assert exposition(SAMPLES) == TEXT
-    assert exposition({}) == ""
-    assert exposition({series_id("x", {}): -math.inf}) == "x -Inf\n"
+    assert format_exposition(SAMPLES) == TEXT
+    assert format_exposition({}) == ""
+    assert format_exposition({make_series_id("x", {}): -math.inf}) == "x -Inf\n"
 
 
 @pytest.mark.lab

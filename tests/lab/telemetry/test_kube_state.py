@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.telemetry import KubeState, kube_state
-from scenario_kit.lab.telemetry.exposition import exposition
+from scenario_kit.lab.telemetry import KubeState, collect_kube_state
+from scenario_kit.lab.telemetry.exposition import format_exposition
 
 META = {"name": "x", "namespace": "n", "uid": "u", "generation": 4}
 OWNED = [{"kind": "ReplicaSet", "name": "x-1", "controller": True}]
@@ -14,7 +14,7 @@ OWNED = [{"kind": "ReplicaSet", "name": "x-1", "controller": True}]
 
 def text(kind: str, **parts: Any) -> set[str]:
     meta = {**META, **parts.pop("metadata", {})}
-    lines = exposition(kube_state({kind: {"x": {"metadata": meta, **parts}}})).splitlines()
+    lines = format_exposition(collect_kube_state({kind: {"x": {"metadata": meta, **parts}}})).splitlines()
     return {line for line in lines if not line.startswith("#")}
 
 
@@ -234,7 +234,7 @@ def test_an_object_is_read_again_when_its_version_changed() -> None:
     first = state.collect(namespaces("Active", "1"))
     assert list(state.collect(namespaces("Active", "1"))) == list(first)
     changed = state.collect(namespaces("Terminating", "2"))
-    assert changed == kube_state(namespaces("Terminating", "2"))
+    assert changed == collect_kube_state(namespaces("Terminating", "2"))
     assert changed != first
     assert state.collect({}) == {}
     assert state.collect(namespaces("Active", "")) != state.collect(namespaces("Terminating", ""))
@@ -242,7 +242,9 @@ def test_an_object_is_read_again_when_its_version_changed() -> None:
 
 def test_the_order_of_objects_does_not_matter() -> None:
     one, two = ({"metadata": {"name": name, "namespace": "n"}, "status": {"phase": "Running"}} for name in "ab")
-    assert list(kube_state({"Pod": {"a": one, "b": two}})) == list(kube_state({"Pod": {"b": two, "a": one}}))
+    assert list(collect_kube_state({"Pod": {"a": one, "b": two}})) == list(
+        collect_kube_state({"Pod": {"b": two, "a": one}})
+    )
 
 
 def test_series_are_the_same_objects_from_tick_to_tick() -> None:

@@ -14,12 +14,12 @@ import pytest
 import yaml
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.lab.telemetry import ContainerMetrics, kube_state
-from scenario_kit.lab.telemetry.exposition import family, metric_type
+from scenario_kit.lab.telemetry import ContainerMetrics, collect_kube_state
+from scenario_kit.lab.telemetry.exposition import find_family, infer_metric_type
 from scenario_kit.lab.twin.spans import BOUNDS
 from scenario_kit.model.process import NetworkUsage, SeriesId, Usage
 from scenario_kit.model.series import LABELS, VALUES
-from scenario_kit.render import app_objects
+from scenario_kit.render import render_app
 from tests.lab.telemetry.rich_objects import RICH
 from tests.lab.twin.little import Little
 
@@ -80,8 +80,8 @@ def families(series: Iterable[SeriesId]) -> Families:
     names = {name for name, _ in known}
     found: Families = {}
     for name, labels in known:
-        base = family(name, names)
-        seen = found.setdefault(base, (metric_type(base, names), set()))[1]
+        base = find_family(name, names)
+        seen = found.setdefault(base, (infer_metric_type(base, names), set()))[1]
         seen |= {label for label, _ in labels} - ({"le"} if base != name else set())
     return found
 
@@ -131,7 +131,7 @@ def unexplained(ours: Families, published: Families, reasons: dict[str, str]) ->
 
 def test_objects() -> None:
     published = {name: (m["type"], set(m["labels"])) for name, m in read("kube-state-metrics")["metrics"].items()}
-    ours = families(kube_state(RICH))
+    ours = families(collect_kube_state(RICH))
     assert differences(ours, published, set(), set()) == []
     assert unexplained(ours, published, LEFT_OUT) == []
 
@@ -162,7 +162,7 @@ def served() -> Families:
     for name in catalog.apps():
         for version in catalog.versions(name):
             app = catalog.app(name, version)
-            little = Little(app, app_objects(app, {}, 50, "shop", templates=catalog.templates(name)))
+            little = Little(app, render_app(app, {}, 50, "shop", templates=catalog.templates(name)))
             little.run(60.0)
             series += little.samples
     return families(series)
@@ -219,7 +219,7 @@ def test_lint_knows_every_series(served: Families) -> None:
         "status": {"containerStatuses": [{"name": "c", "state": {"running": {}}, "containerID": "containerd://1"}]},
     }
     containers = ContainerMetrics().advance([pod], {("u", "c"): Usage(1, 1)}, 15, {"u": NetworkUsage(1, 1)})
-    exported = {**families(kube_state(RICH)), **families(containers), **served}
+    exported = {**families(collect_kube_state(RICH)), **families(containers), **served}
     for name, (_, labels) in exported.items():
         parts = [name] if name in LABELS else [f"{name}_{part}" for part in ("bucket", "count", "sum")]
         for each in parts:
@@ -229,6 +229,6 @@ def test_lint_knows_every_series(served: Families) -> None:
 
 
 def test_closed_values_hold_what_is_exported() -> None:
-    for name, labels in kube_state(RICH):
+    for name, labels in collect_kube_state(RICH):
         for label, values in VALUES.get(name, {}).items():
             assert dict(labels).get(label, "") in {*values, "unknown", "W"}, (name, label)

@@ -15,11 +15,11 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 from scenario_kit.errors import KitError, MetricsError
 from scenario_kit.lab.telemetry import remote_write
-from scenario_kit.lab.telemetry.remote_write import SeriesWriter, varint
-from scenario_kit.lab.telemetry.series import series_id
+from scenario_kit.lab.telemetry.remote_write import SeriesWriter, encode_varint
+from scenario_kit.lab.telemetry.series import make_series_id
 
-A = series_id("a_total", {"namespace": "shop", "pod": "x"})
-B = series_id("b", {"namespace": "shop", "Upper": "u"})
+A = make_series_id("a_total", {"namespace": "shop", "pod": "x"})
+B = make_series_id("b", {"namespace": "shop", "Upper": "u"})
 STALE_BITS = 0x7FF0000000000002
 
 
@@ -130,7 +130,7 @@ def test_not_a_number_is_not_a_marker(writer: SeriesWriter, sink: Sink) -> None:
 
 def test_a_replay_has_the_same_bytes(writer: SeriesWriter, sink: Sink) -> None:
     batch = [(15.0, {A: 1.0, B: 2.0}), (30.0, {A: 3.0})]
-    writer.write([(0.0, {A: 0.0, B: 0.0, series_id("c", {}): 0.0})])
+    writer.write([(0.0, {A: 0.0, B: 0.0, make_series_id("c", {}): 0.0})])
     writer.write(batch)
     writer.write(batch)
     assert sink.bodies[1] == sink.bodies[2]
@@ -176,7 +176,7 @@ def test_large_batches_are_cut_between_series(
     writer: SeriesWriter, sink: Sink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(remote_write, "REQUEST_BYTES", 200)
-    many = {series_id(f"m{i}", {"namespace": "shop"}): float(i) for i in range(20)}
+    many = {make_series_id(f"m{i}", {"namespace": "shop"}): float(i) for i in range(20)}
     writer.write([(15, many), (30, many)])
     assert len(sink.bodies) > 3
     assert sink.received() == {name: [(15000, v), (30000, v)] for (name, _), v in many.items()}
@@ -184,13 +184,13 @@ def test_large_batches_are_cut_between_series(
 
 def test_labels_of_series_that_ended_are_forgotten(writer: SeriesWriter) -> None:
     for tick in range(5):
-        writer.write([(15.0 * tick, {series_id(f"m{tick}_{i}", {}): 1.0 for i in range(900)})])
+        writer.write([(15.0 * tick, {make_series_id(f"m{tick}_{i}", {}): 1.0 for i in range(900)})])
     assert len(writer._labels) < 3000
 
 
 @pytest.mark.parametrize(("value", "encoded"), [(0, b"\x00"), (127, b"\x7f"), (128, b"\x80\x01"), (300, b"\xac\x02")])
 def test_varint(value: int, encoded: bytes) -> None:
-    assert varint(value) == encoded
+    assert encode_varint(value) == encoded
 
 
 @pytest.fixture
@@ -209,7 +209,7 @@ EPOCH = (time.time() - 5 * 86400) // 15 * 15
 @pytest.mark.lab
 class TestPrometheus:
     def test_a_marker_ends_the_series_at_its_tick(self, prometheus: str, query: Any) -> None:
-        one, two = (series_id("stale_test", {"namespace": "n", "pod": pod}) for pod in ("one", "two"))
+        one, two = (make_series_id("stale_test", {"namespace": "n", "pod": pod}) for pod in ("one", "two"))
         writer = SeriesWriter(prometheus)
         writer.write([(EPOCH + 15 * i, {one: 1.0, two: 2.0} if i < 4 else {one: 1.0}) for i in range(8)])
         assert query("stale_test", EPOCH + 45) == {"one": 1.0, "two": 2.0}
@@ -226,13 +226,13 @@ class TestPrometheus:
         }
         for step in range(0, 40, 10):
             for name, (writer, start) in worlds.items():
-                series = series_id("ooo_total", {"namespace": name, "pod": name})
+                series = make_series_id("ooo_total", {"namespace": name, "pod": name})
                 writer.write([(start + 15 * i, {series: 30.0 * i}) for i in range(step, step + 10)])
         for name, (_, start) in worlds.items():
             assert query(f'rate(ooo_total{{namespace="{name}"}}[2m])', start + 39 * 15) == pytest.approx({name: 2.0})
 
     def test_a_replay_is_harmless(self, prometheus: str, query: Any) -> None:
-        series = series_id("replay_total", {"namespace": "n", "pod": "p"})
+        series = make_series_id("replay_total", {"namespace": "n", "pod": "p"})
         batch = [(EPOCH + 15 * i, {series: float(i)}) for i in range(20)]
         writer = SeriesWriter(prometheus)
         writer.write(batch)
@@ -242,6 +242,6 @@ class TestPrometheus:
     def test_too_old_is_an_error_in_prometheus_own_words(self, prometheus: str) -> None:
         writer = SeriesWriter(prometheus)
         # The window counts from the newest sample of the database, so there has to be one.
-        writer.write([(EPOCH, {series_id("young", {"namespace": "n"}): 1.0})])
+        writer.write([(EPOCH, {make_series_id("young", {"namespace": "n"}): 1.0})])
         with pytest.raises(MetricsError, match=r"refused the samples \(400\): .*(too old|out of bounds)"):
-            SeriesWriter(prometheus).write([(EPOCH - 40 * 86400, {series_id("old", {"namespace": "n"}): 1.0})])
+            SeriesWriter(prometheus).write([(EPOCH - 40 * 86400, {make_series_id("old", {"namespace": "n"}): 1.0})])

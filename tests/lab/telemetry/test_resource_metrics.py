@@ -9,12 +9,12 @@ import pytest
 from scenario_kit.lab.telemetry.resource_metrics import (
     NODE_ITSELF,
     Measured,
-    container_usage,
-    listed,
-    node_metrics,
-    pod_metrics,
+    build_list,
+    build_node_metrics,
+    build_pod_metrics,
+    format_usage,
+    measure_container_usage,
     sum_by_node,
-    usage_of,
 )
 from scenario_kit.model.process import Usage
 
@@ -51,11 +51,11 @@ def measured(*keys: tuple[str, str]) -> Measured:
     ],
 )
 def test_quantities_are_canonical(used: Usage, cpu: str, memory: str) -> None:
-    assert usage_of(used) == {"cpu": cpu, "memory": memory}
+    assert format_usage(used) == {"cpu": cpu, "memory": memory}
 
 
 def test_a_pod_is_written_as_metrics_server_writes_it() -> None:
-    assert pod_metrics([pod()], measured()) == [
+    assert build_pod_metrics([pod()], measured()) == [
         {
             "kind": "PodMetrics",
             "apiVersion": "metrics.k8s.io/v1beta1",
@@ -87,8 +87,8 @@ def test_a_pod_is_written_as_metrics_server_writes_it() -> None:
     ],
 )
 def test_only_whole_windows_count(subject: dict[str, Any], containers: list[str]) -> None:
-    assert list(container_usage(subject, measured())) == containers
-    assert len(pod_metrics([subject], measured())) == bool(containers)
+    assert list(measure_container_usage(subject, measured())) == containers
+    assert len(build_pod_metrics([subject], measured())) == bool(containers)
 
 
 def test_nodes_are_the_sum_of_their_pods_and_their_own() -> None:
@@ -99,14 +99,14 @@ def test_nodes_are_the_sum_of_their_pods_and_their_own() -> None:
         {"metadata": {"name": n}, "status": {"conditions": [{"type": "Ready", "status": s}]}}
         for n, s in (("worker-1", "True"), ("worker-2", "Unknown"))
     )
-    (found,) = node_metrics([ready, broken, {"metadata": {"name": "new"}}], by_node, NOW, 15)
+    (found,) = build_node_metrics([ready, broken, {"metadata": {"name": "new"}}], by_node, NOW, 15)
     assert found["kind"] == "NodeMetrics"
     assert found["metadata"] == {"name": "worker-1", "creationTimestamp": "2026-11-18T00:01:00Z"}
-    assert found["usage"] == usage_of(Usage(0.75 + NODE_ITSELF.cpu_cores, 192 * 2.0**20 + NODE_ITSELF.memory_bytes))
+    assert found["usage"] == format_usage(Usage(0.75 + NODE_ITSELF.cpu_cores, 192 * 2.0**20 + NODE_ITSELF.memory_bytes))
 
 
 def test_a_list_has_no_version() -> None:
-    assert listed("PodMetrics", []) == {
+    assert build_list("PodMetrics", []) == {
         "kind": "PodMetricsList",
         "apiVersion": "metrics.k8s.io/v1beta1",
         "metadata": {},

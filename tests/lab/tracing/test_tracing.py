@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.cli.traces import chosen, rows
+from scenario_kit.cli.traces import choose_namespace, parse_rows
 from scenario_kit.errors import UsageError
-from scenario_kit.lab.tracing import Asked, lines, reply
-from scenario_kit.lab.tracing.query import Malformed, duration, parse
+from scenario_kit.lab.tracing import Asked, reply, serialize_lines
+from scenario_kit.lab.tracing.query import Malformed, parse, parse_duration
 from scenario_kit.model.trace import Span, SpanEvent, SpanRef, Trace
 
 NOW = 1_790_000_100.0
@@ -211,7 +211,7 @@ def test_dependencies() -> None:
     ("text", "seconds"), [("", 0.0), ("100ms", 0.1), ("1.5s", 1.5), ("2m3s", 123.0), ("7us", 7e-6)]
 )
 def test_durations(text: str, seconds: float) -> None:
-    assert duration({"d": text}, "d") == pytest.approx(seconds)
+    assert parse_duration({"d": text}, "d") == pytest.approx(seconds)
 
 
 def test_without_times_two_days_are_searched() -> None:
@@ -221,7 +221,7 @@ def test_without_times_two_days_are_searched() -> None:
 
 
 def test_otlp_is_one_request_a_line() -> None:
-    first = json.loads(next(iter(lines([BAD]))))
+    first = json.loads(next(iter(serialize_lines([BAD]))))
     front, cart = first["resourceSpans"]
     assert cart["resource"] == {
         "attributes": [
@@ -257,22 +257,26 @@ def test_otlp_is_one_request_a_line() -> None:
         {"key": "ratio", "value": {"doubleValue": 0.5}},
         {"key": "tls", "value": {"boolValue": False}},
     ]
-    assert json.loads(list(lines(ALL))[1])["resourceSpans"][0]["scopeSpans"][0]["spans"][0]["links"] == [
+    assert json.loads(list(serialize_lines(ALL))[1])["resourceSpans"][0]["scopeSpans"][0]["spans"][0]["links"] == [
         {"traceId": f"{1:032x}", "spanId": f"{2:016x}"}
     ]
 
 
 def test_the_table_reads_what_is_exported() -> None:
-    newest, *_, oldest = rows(lines(ALL))
+    newest, *_, oldest = parse_rows(serialize_lines(ALL))
     assert (newest.trace_id, newest.root, newest.spans, newest.errors) == (f"{2:032x}", "front GET /", 1, 0)
-    bad = next(row for row in rows(lines(ALL)) if row.errors)
+    bad = next(row for row in parse_rows(serialize_lines(ALL)) if row.errors)
     assert (bad.spans, bad.errors, round(bad.seconds, 6)) == (2, 2, 0.25)
     assert oldest.start == NOW - 10.0
 
 
 def test_which_world() -> None:
     worlds = [{"trial": "t1", "namespace": "shop"}, {"trial": "t2", "namespace": "hotel"}]
-    assert [chosen(worlds, "t2"), chosen(worlds, "shop"), chosen(worlds[:1], "")] == ["hotel", "shop", "shop"]
+    assert [choose_namespace(worlds, "t2"), choose_namespace(worlds, "shop"), choose_namespace(worlds[:1], "")] == [
+        "hotel",
+        "shop",
+        "shop",
+    ]
     for some, wanted in ((worlds, ""), (worlds, "x"), ([], "")):
         with pytest.raises(UsageError):
-            chosen(some, wanted)
+            choose_namespace(some, wanted)

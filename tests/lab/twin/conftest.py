@@ -7,7 +7,7 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.model import App
-from scenario_kit.render import app_objects, options_of
+from scenario_kit.render import render_app, resolve_options
 from tests.lab.twin.little import Little
 from tests.lab.twin.shop import started
 
@@ -19,7 +19,7 @@ def shop() -> App:
 
 @pytest.fixture(scope="session")
 def shop_objects(shop: App) -> list[dict[str, Any]]:
-    return list(app_objects(shop, options_of(shop, {}), 50, "shop"))
+    return list(render_app(shop, resolve_options(shop, {}), 50, "shop"))
 
 
 @pytest.fixture

@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.lab.telemetry import ContainerMetrics, KubeState, exposition
+from scenario_kit.lab.telemetry import ContainerMetrics, KubeState, format_exposition
 from scenario_kit.lab.twin import View
 from scenario_kit.model.process import SeriesId
-from scenario_kit.render import app_objects
+from scenario_kit.render import render_app
 from tests.lab.twin.little import TICK, Little
 
 #: A workload in the middle of each app, to which things happen.
@@ -43,7 +43,7 @@ class Backwards(Little):
 def digests(name: str, version: str, seed: int, *, backwards: bool = False) -> Iterator[str]:
     """What all exporters say at each tick: the twin, of objects and of containers, while this and that happens."""
     app = Catalog().app(name, version)
-    cluster = (Backwards if backwards else Little)(app, app_objects(app, {}, 50, "shop"), seed=seed)
+    cluster = (Backwards if backwards else Little)(app, render_app(app, {}, 50, "shop"), seed=seed)
     state, containers = KubeState(), ContainerMetrics()
     workload = VICTIMS[name]
     for change in (
@@ -55,7 +55,7 @@ def digests(name: str, version: str, seed: int, *, backwards: bool = False) -> I
         change()
         for _ in range(2):
             cluster.run(TICK)
-            yield hashlib.sha256(exposition(exported(cluster, state, containers)).encode()).hexdigest()
+            yield hashlib.sha256(format_exposition(exported(cluster, state, containers)).encode()).hexdigest()
 
 
 def exported(cluster: Little, state: KubeState, containers: ContainerMetrics) -> dict[SeriesId, float]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.model import App
-from scenario_kit.render import app_objects, options_of
+from scenario_kit.render import render_app, resolve_options
 from tests.lab.twin.little import Little
 
 
@@ -23,7 +23,7 @@ def started(app: App, objects: Iterable[dict[str, Any]], warm: float, **options:
 def rendered(version: str, users: int, options: Mapping[str, Any], profile: str, warm: float) -> Little:
     """The shop with these options and this load profile."""
     app = Catalog().app("otel-demo", version)
-    return started(app, list(app_objects(app, options_of(app, dict(options), profile), users, "shop")), warm)
+    return started(app, list(render_app(app, resolve_options(app, dict(options), profile), users, "shop")), warm)
 
 
 def flag(shop: Little, name: str, variant: str) -> None:

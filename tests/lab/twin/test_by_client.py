@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from scenario_kit.lab.twin.client_errors.by_client import SPOKEN
-from scenario_kit.lab.twin.client_errors.by_language import DIALECTS, cause
+from scenario_kit.lab.twin.client_errors.by_language import DIALECTS, describe_cause
 from scenario_kit.model.twin.address import Protocol
 
 NAMES = {"host": "orders-db", "port": 4711, "ip": "10.96.0.7", "user": "shop", "database": "shop"}
@@ -53,14 +53,14 @@ OUTCOMES = (
     ],
 )
 def test_a_library_has_words_of_its_own(dialect: str, outcome: str, protocol: str, expected: str) -> None:
-    assert expected in cause(dialect, outcome, protocol, **NAMES)
+    assert expected in describe_cause(dialect, outcome, protocol, **NAMES)
 
 
 @pytest.mark.parametrize("outcome", OUTCOMES)
 @pytest.mark.parametrize("protocol", [*get_args(Protocol), "mysql", "rabbitmq"])
 def test_no_words_are_left_unfilled(protocol: str, outcome: str) -> None:
     for dialect in DIALECTS:
-        words = cause(dialect, outcome, protocol, **NAMES)
+        words = describe_cause(dialect, outcome, protocol, **NAMES)
         assert words
         assert not {"{host}", "{port}", "{ip}", "{user}", "{words}", "%s"} & set(words.split())
         assert "{{" not in words or dialect == "envoy"
@@ -75,4 +75,7 @@ def test_only_kafka_has_brokers_and_only_postgresql_an_sql_error() -> None:
 
 
 def test_a_store_that_refuses_names_what_it_was_asked() -> None:
-    assert cause("go", "denied", "mongodb", command="find") == "(Unauthorized) command find requires authentication"
+    assert (
+        describe_cause("go", "denied", "mongodb", command="find")
+        == "(Unauthorized) command find requires authentication"
+    )

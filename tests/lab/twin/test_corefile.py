@@ -4,11 +4,11 @@ import pytest
 
 from scenario_kit.lab import cluster_dns
 from scenario_kit.lab.twin.cluster_view import ClusterDns
-from scenario_kit.lab.twin.corefile import CoreDnsConfig, read
+from scenario_kit.lab.twin.corefile import CoreDnsConfig, parse_corefile
 from tests.lab.twin import tiny
 
 CART = "cart.shop.svc.cluster.local."
-USUAL = cluster_dns.objects()[0]["data"][cluster_dns.KEY]
+USUAL = cluster_dns.build_objects()[0]["data"][cluster_dns.KEY]
 
 
 def edited(lines: str) -> str:
@@ -48,15 +48,15 @@ def denied(match: str, rcode: str = "NXDOMAIN", zone: str = "cluster.local", kin
     ],
 )  # fmt: skip
 def test_answers(text: str, answer: tuple[str, str]) -> None:
-    assert read(text).answer(CART) == answer
+    assert parse_corefile(text).answer(CART) == answer
 
 
 def test_an_empty_configuration_serves_nobody() -> None:
-    assert read("") == CoreDnsConfig(serves=False)
+    assert parse_corefile("") == CoreDnsConfig(serves=False)
 
 
 def _objects(**changes):
-    config, service, workload = cluster_dns.objects()
+    config, service, workload = cluster_dns.build_objects()
     workload["spec"].update(changes.get("spec", {}))
     service["spec"].update(changes.get("service", {}))
     return {o["kind"]: {o["metadata"]["name"]: o} for o in (config, service, workload)}
@@ -76,7 +76,7 @@ def _objects(**changes):
     ids=["as installed", "scaled", "a Service that leads nowhere", "no Service", "no workload", "no file", "nothing"],
 )  # fmt: skip
 def test_whether_it_runs_is_what_its_objects_want(objects, expected) -> None:
-    assert cluster_dns.found(objects) == expected
+    assert cluster_dns.find_dns(objects) == expected
 
 
 def test_only_new_connections_need_the_name_server() -> None:

@@ -10,12 +10,12 @@ import pytest
 import yaml
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.catalog.twin_reference import twin_page
+from scenario_kit.catalog.twin_reference import render_twin_page
 from scenario_kit.cli import run
-from scenario_kit.cli.twin_findings import of_app, of_files
-from scenario_kit.lab.twin.definition_checks import DefinitionMistake, mistakes
+from scenario_kit.cli.twin_findings import check_app, check_files
+from scenario_kit.lab.twin.definition_checks import DefinitionMistake, find_mistakes
 from scenario_kit.load.document import parse
-from scenario_kit.load.twin import position_of
+from scenario_kit.load.twin import locate_field
 from scenario_kit.model.twin import DefinitionError, decode
 from tests.lab.twin import tiny
 from tests.lab.twin.tiny import TWIN
@@ -27,7 +27,7 @@ HOTEL = CATALOG.app("hotel-reservation", "6ecb097")
 @pytest.mark.parametrize("name", CATALOG.apps())
 def test_the_twins_of_the_catalogue_fit(name: str) -> None:
     for version in CATALOG.versions(name):
-        assert mistakes(CATALOG.app(name, version)) == ()
+        assert find_mistakes(CATALOG.app(name, version)) == ()
 
 
 def wrong(change: Callable[[dict[str, Any]], object]) -> list[DefinitionMistake]:
@@ -37,7 +37,7 @@ def wrong(change: Callable[[dict[str, Any]], object]) -> list[DefinitionMistake]
         definition = decode(twin)
     except DefinitionError as error:
         return [DefinitionMistake(str(error), error.place)]
-    return list(mistakes(msgspec.structs.replace(HOTEL, twin=definition, images=())))
+    return list(find_mistakes(msgspec.structs.replace(HOTEL, twin=definition, images=())))
 
 
 READ = ("components", "gate", "operations", "read")
@@ -148,7 +148,7 @@ def test_what_fits_is_left_alone() -> None:
 
 
 def test_an_image_that_the_app_does_not_have_is_told() -> None:
-    found = mistakes(
+    found = find_mistakes(
         msgspec.structs.replace(HOTEL, twin=tiny.DEFINITION, images=("example.org/users:1", "example.org/api:1"))
     )
     assert found == tuple(
@@ -161,7 +161,7 @@ def test_an_image_that_the_app_does_not_have_is_told() -> None:
 
 
 def test_a_call_that_the_definition_does_not_have_is_told() -> None:
-    (found,) = mistakes(msgspec.structs.replace(tiny.app(), calls=tiny.app().calls[:2]))
+    (found,) = find_mistakes(msgspec.structs.replace(tiny.app(), calls=tiny.app().calls[:2]))
     said = "`calls` of app.yaml has no {caller: api, callee: box}, along which faults, drafts and predictions go"
     assert found == DefinitionMistake(f"edges[2]: {said}", ("edges", 2))
 
@@ -180,13 +180,13 @@ def test_a_call_that_the_definition_does_not_have_is_told() -> None:
 def test_an_entry_that_reports_no_requests_is_told(change: Callable[[dict[str, Any]], object], said: str) -> None:
     twin = copy.deepcopy(TWIN)
     change(twin)
-    (found,) = mistakes(msgspec.structs.replace(tiny.app(), twin=decode(twin)))
+    (found,) = find_mistakes(msgspec.structs.replace(tiny.app(), twin=decode(twin)))
     told = f"components.gate: {said}: the requests of the app's entry are not counted, by which a trial is judged"
     assert found == DefinitionMistake(told, ("components", "gate"))
 
 
 def test_an_app_without_a_twin_has_no_mistakes_in_it() -> None:
-    assert mistakes(msgspec.structs.replace(HOTEL, twin=None)) == ()
+    assert find_mistakes(msgspec.structs.replace(HOTEL, twin=None)) == ()
 
 
 @pytest.fixture
@@ -210,14 +210,14 @@ def collection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_lint_and_try_find_it_before_anything_starts(collection: Path, tmp_path: Path) -> None:
     file = collection / "catalog" / "apps" / HOTEL.name / "app.yaml"
-    (found,) = of_files([file], Catalog())
+    (found,) = check_files([file], Catalog())
     assert found.code == "SK138"
     assert "hotel-reservation 6ecb097: Invalid enum value 'grpcs' - at `edges[0].protocol`" in found.message
     twin = file.with_name("twin.yaml")
     line = next(i for i, text in enumerate(twin.read_text().splitlines(), 1) if "protocol: grpcs" in text)
     assert str(found.position) == f"{twin}:{line}:3"
     assert run(["lint", str(file.parent)]) == 1
-    assert of_app(HOTEL.name, HOTEL.version, Catalog()) == [found]
+    assert check_app(HOTEL.name, HOTEL.version, Catalog()) == [found]
     scenario = CATALOG.roots[-1] / "catalog" / "scenarios" / "hotel-pages-late" / "scenario.yaml"
     assert run(["try", str(scenario), "--runs", str(tmp_path / "runs"), "--name", "never-started"]) == 1
 
@@ -243,11 +243,11 @@ versions:
 def test_a_field_stands_in_the_part_of_its_version_if_it_is_there(
     version: str, place: tuple[str | int, ...], position: str
 ) -> None:
-    assert str(position_of(parse(SHARED, "twin.yaml"), version, place)) == position
+    assert str(locate_field(parse(SHARED, "twin.yaml"), version, place)) == position
 
 
 def test_the_page_has_every_field() -> None:
-    page = twin_page()
+    page = render_twin_page()
     for field in ("perIteration", "thinkSeconds", "readySeconds", "spoils", "retransmitSeconds", "resolveSeconds"):
         assert f"`{field}`" in page
     assert "``" not in page

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from scenario_kit.lab.twin.address import Address
-from scenario_kit.lab.twin.connections import ConnectionLane, Link, LinkKey, dial, read
+from scenario_kit.lab.twin.connections import ConnectionLane, Link, LinkKey, dial, read_address
 from scenario_kit.lab.twin.network import Wire
 from scenario_kit.lab.twin.process import Process, ProcessKey
 from scenario_kit.lab.twin.store_state import Holdings
@@ -181,7 +181,7 @@ def test_datagrams_are_for_the_port_of_their_protocol() -> None:
 )
 def test_where_a_program_reads_an_address(source: Any, env: Any, config: Any, expected: Address) -> None:
     reader = process("reader", IP, env=env, config=config)
-    assert read(AddressSource(**source), reader) == expected
+    assert read_address(AddressSource(**source), reader) == expected
 
 
 LOCKED = process("locked", IP, holdings=Holdings(locked={"orders"}))

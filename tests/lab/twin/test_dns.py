@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.twin.dns import WrongAnswers, attempts, wrong_answers
+from scenario_kit.lab.twin.dns import WrongAnswers, collect_wrong_answers, list_attempts
 from scenario_kit.model import ContainerEffect
 from tests.lab.twin import tiny
 from tests.lab.twin.little import Little
@@ -37,15 +37,15 @@ def test_which_names_are_meant(host: str, patterns: list[str], error: bool, rand
 
 
 def test_a_name_with_few_dots_is_sought_in_the_domains_of_the_namespace_first() -> None:
-    assert attempts("cart", "shop") == (f"{FULL}.", "cart.svc.cluster.local.", "cart.cluster.local.", "cart.")
-    assert attempts("a.b.c.d.e.f", "shop")[0] == "a.b.c.d.e.f."
-    assert attempts("cart.", "shop") == ("cart.",)
+    assert list_attempts("cart", "shop") == (f"{FULL}.", "cart.svc.cluster.local.", "cart.cluster.local.", "cart.")
+    assert list_attempts("a.b.c.d.e.f", "shop")[0] == "a.b.c.d.e.f."
+    assert list_attempts("cart.", "shop") == ("cart.",)
 
 
 def test_rules_matter_once_the_pod_asks_the_server_that_has_them() -> None:
     told = _told("u", "error")
-    assert wrong_answers(told) == {"u": WrongAnswers(False, ())}
-    assert wrong_answers(told[:1]) == wrong_answers(told[1:]) == {}
+    assert collect_wrong_answers(told) == {"u": WrongAnswers(False, ())}
+    assert collect_wrong_answers(told[:1]) == collect_wrong_answers(told[1:]) == {}
 
 
 def _told(uid: str, action: str, *patterns: str) -> tuple[ContainerEffect, ...]:

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.cli.twin_findings import of_files
-from scenario_kit.lab.twin.definition_checks import mistakes
+from scenario_kit.cli.twin_findings import check_files
+from scenario_kit.lab.twin.definition_checks import find_mistakes
 from scenario_kit.lab.twin.dry_run import Miss, misses
-from scenario_kit.render import app_objects, options_of
-from scenario_kit.render.namespaces import located
+from scenario_kit.render import render_app, resolve_options
+from scenario_kit.render.namespaces import locate_components
 from tests.lab.twin import tiny
 
 CATALOG = Catalog()
@@ -60,9 +60,9 @@ def edge(number: int, **fields: Any) -> Callable[[Document], object]:
 )
 def test_the_apps_of_the_catalogue_come_together(name: str, version: str, options: Document) -> None:
     app = CATALOG.app(name, version)
-    objects = app_objects(app, options_of(app, options), 50, app.namespace, templates=CATALOG.templates(name))
+    objects = render_app(app, resolve_options(app, options), 50, app.namespace, templates=CATALOG.templates(name))
     assert app.twin is not None
-    assert misses(located(app, objects, app.namespace), app.twin, objects) == ()
+    assert misses(locate_components(app, objects, app.namespace), app.twin, objects) == ()
 
 
 def test_what_comes_together_is_left_alone() -> None:
@@ -205,7 +205,7 @@ def test_topics_are_kept_by_the_queues_that_are_there(topic: str, consumer: Docu
     twin["components"]["api"]["operations"]["Job"] = {"ownMs": 1}
     known = {"queue": "box", "topic": "jobs", "group": "api", "operation": "Job"}
     twin["components"]["api"]["consumes"] = [{**known, **consumer}]
-    told = mistakes(tiny.app(**twin))
+    told = find_mistakes(tiny.app(**twin))
     assert [m.text for m in told] == ([said] if said else [])
     assert all(m.place[:4] == ("components", "api", "consumes", 0) for m in told if consumer)
 
@@ -230,7 +230,7 @@ def test_a_twin_that_cannot_be_read_is_not_passed_over(
     (folder / "app.yaml").write_text(f"{head}versions: {{'1.0': {{components: [{component}]}}}}\n")
     (folder / "twin.yaml").write_text(text)
     monkeypatch.setenv("SCENARIO_KIT_CATALOG", str(tmp_path))
-    first = of_files([folder / "app.yaml"], Catalog())[0]
+    first = check_files([folder / "app.yaml"], Catalog())[0]
     assert first.code == code
     assert said in first.message
     assert first.position is not None

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.render import app_objects, options_of
+from scenario_kit.render import render_app, resolve_options
 from tests.lab.twin.little import Little, Span
 from tests.lab.twin.shop import flag
 
@@ -120,7 +120,7 @@ EFFECTS: Mapping[str, tuple[str, Check]] = {
 
 def document(version: str) -> dict[str, Any]:
     app = Catalog().app("otel-demo", version)
-    objects = app_objects(app, options_of(app, {}), 50, "shop")
+    objects = render_app(app, resolve_options(app, {}), 50, "shop")
     found = next(o for o in objects if o["kind"] == "ConfigMap" and o["metadata"]["name"] == "flagd-config")
     flags: dict[str, Any] = json.loads(found["data"]["demo.flagd.json"])["flags"]
     return flags

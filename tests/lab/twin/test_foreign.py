@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from scenario_kit.lab.twin.address import Address
-from scenario_kit.lab.twin.client_errors.by_language import cause
-from scenario_kit.lab.twin.connections import read
+from scenario_kit.lab.twin.client_errors.by_language import describe_cause
+from scenario_kit.lab.twin.connections import read_address
 from scenario_kit.model.twin.address import AddressSource
 from tests.lab.twin import tiny
 from tests.lab.twin.little import Little
@@ -37,7 +37,7 @@ class Reader:
     ],
 )
 def test_where_an_address_stands(source: Any, env: Any, config: Any, expected: Address) -> None:
-    assert read(AddressSource(**source), Reader(env, config)) == expected  # type: ignore[arg-type]
+    assert read_address(AddressSource(**source), Reader(env, config)) == expected  # type: ignore[arg-type]
 
 
 def twin(**api: Any) -> dict[str, Any]:
@@ -124,5 +124,5 @@ def test_a_program_may_wait_for_ever_for_what_it_needs() -> None:
 
 
 def test_programs_in_cpp_have_words_of_their_own() -> None:
-    assert cause("cpp", "noname", "tcp", host="api", port=9) == "Could not resolve host for client socket."
-    assert cause("cpp", "refused", "tcp") != cause("go", "refused", "tcp")
+    assert describe_cause("cpp", "noname", "tcp", host="api", port=9) == "Could not resolve host for client socket."
+    assert describe_cause("cpp", "refused", "tcp") != describe_cause("go", "refused", "tcp")

@@ -25,8 +25,8 @@ def test_a_command_is_read_soon(command: str) -> None:
     before = time.process_time()
 
     waits(Script(command, "wait"))
-    shell_idioms.outcome(["sh", "-c", command], lambda _path: "a" * 5_000 + "!")
-    shell_idioms.overflow(["sh", "-c", command], lambda _path: 1.0)
+    shell_idioms.evaluate_script(["sh", "-c", command], lambda _path: "a" * 5_000 + "!")
+    shell_idioms.format_overflow(["sh", "-c", command], lambda _path: 1.0)
 
     assert time.process_time() - before < 2
 

@@ -8,7 +8,7 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.model import App, ContainerEffect
-from scenario_kit.render import app_objects, options_of
+from scenario_kit.render import render_app, resolve_options
 from tests.lab.twin.little import TICK, Little, Span
 
 SERVICES = ("frontend", "search", "geo", "rate", "profile", "recommendation", "user", "reservation")
@@ -21,7 +21,7 @@ def hotel() -> App:
 
 @pytest.fixture(scope="module")
 def hotel_objects(hotel: App) -> list[dict[str, Any]]:
-    return list(app_objects(hotel, options_of(hotel, {}), 50, "shop"))
+    return list(render_app(hotel, resolve_options(hotel, {}), 50, "shop"))
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def test_healthy_is_quiet_and_has_the_rates_of_the_benchmark(cluster: Callable[.
     ],
 )
 def test_options_are_quiet(hotel: App, options: dict[str, Any]) -> None:
-    little = Little(hotel, list(app_objects(hotel, options_of(hotel, options), 50, "shop")), seed=3)
+    little = Little(hotel, list(render_app(hotel, resolve_options(hotel, options), 50, "shop")), seed=3)
     little.run(TICK)
     little.revive()
     little.run(60.0)

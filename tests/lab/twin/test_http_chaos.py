@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.twin.http_chaos import HttpRule, rules
+from scenario_kit.lab.twin.http_chaos import HttpRule, list_rules
 from scenario_kit.model import ContainerEffect
 from tests.lab.twin import tiny
 from tests.lab.twin.little import Little
@@ -122,6 +122,6 @@ def test_rules_are_those_of_the_port_and_the_running_container() -> None:
     pod = {"status": {"containerStatuses": [{"containerID": "containerd://a", "state": {"running": {}}}]}}
     told = {"rules": [_rule(delay="1m1.5s", abort=False)], "proxyPorts": [80], "tls": False}
     effect = ContainerEffect(kind="HTTP", pod_uid="u", container_id="containerd://a", arguments=told)
-    assert rules(pod, [effect], 80) == (HttpRule(answers=False, path="*", delay=61.5),)
-    assert rules(pod, [effect], 81) == ()
-    assert rules({"status": {}}, [effect], 80) == ()
+    assert list_rules(pod, [effect], 80) == (HttpRule(answers=False, path="*", delay=61.5),)
+    assert list_rules(pod, [effect], 81) == ()
+    assert list_rules({"status": {}}, [effect], 80) == ()

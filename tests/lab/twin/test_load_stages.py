@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenario_kit.lab.twin.load_stages import share
+from scenario_kit.lab.twin.load_stages import find_share
 
 SURGE = "100:600 160:0 160:180 100:0 100:420"
 RAMP = "60:0 140:900 60:900"
@@ -33,4 +33,4 @@ RAMP = "60:0 140:900 60:900"
     ],
 )
 def test_share_of_the_usual_load(text: str, seconds: float, expected: float) -> None:
-    assert share(text, seconds) == pytest.approx(expected, abs=0.002)
+    assert find_share(text, seconds) == pytest.approx(expected, abs=0.002)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from scenario_kit.lab.twin import ClusterDns
-from scenario_kit.lab.twin.dns import random_address
+from scenario_kit.lab.twin.dns import draw_address
 from scenario_kit.lab.twin.network import Destination, DialLookup, Network
 from scenario_kit.model import ContainerEffect
 from tests.lab.twin.net import endpoint, endpoints, network, pod, policy, service
@@ -289,7 +289,7 @@ def misled(uid: str, action: str, *patterns: str) -> tuple[ContainerEffect, ...]
         ("error", [], "client", "web", DialLookup("misanswered")),
         ("error", ["web.*"], "client", "web", DialLookup("misanswered")),
         ("error", ["web.shop.svc.cluster.local"], "client", "web", DialLookup("misanswered")),
-        ("random", [], "client", "web", DialLookup("dropped", (), random_address("web"))),
+        ("random", [], "client", "web", DialLookup("dropped", (), draw_address("web"))),
         ("error", ["other.*"], "client", "web", DialLookup("ok", BOTH, "10.96.0.1")),
         ("error", [], "another", "web", DialLookup("ok", BOTH, "10.96.0.1")),
         ("error", [], "client", "10.96.0.1", DialLookup("ok", BOTH, "10.96.0.1")),

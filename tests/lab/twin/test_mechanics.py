@@ -11,9 +11,9 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.lab.twin import View, process_faults
 from scenario_kit.lab.twin.batches import Batch
 from scenario_kit.lab.twin.caches import misses
-from scenario_kit.lab.twin.client_errors.by_language import cause
-from scenario_kit.lab.twin.connections import timeout
-from scenario_kit.lab.twin.files import configuration, mounted
+from scenario_kit.lab.twin.client_errors.by_language import describe_cause
+from scenario_kit.lab.twin.connections import find_timeout
+from scenario_kit.lab.twin.files import parse_configuration, read_mounted
 from scenario_kit.lab.twin.network import Destination
 from scenario_kit.lab.twin.process import Crash, ProcessKey, holds, identify
 from scenario_kit.lab.twin.registry import ServiceRegistries
@@ -62,7 +62,7 @@ def test_a_cache_fills_as_it_is_asked(held: float, asked: float, least: int, mos
     ],
 )
 def test_configuration(text: str, expected: dict[str, str]) -> None:
-    assert configuration(text) == expected
+    assert parse_configuration(text) == expected
 
 
 def _pod(volume: dict[str, Any], **mount: Any) -> tuple[View, dict[str, Any], dict[str, Any]]:
@@ -90,7 +90,7 @@ def _pod(volume: dict[str, Any], **mount: Any) -> tuple[View, dict[str, Any], di
     ],
 )
 def test_mounted_files(volume: dict[str, Any], mount: dict[str, Any], expected: str | None) -> None:
-    assert mounted(*_pod(volume, **mount), "/etc/x.json") == expected
+    assert read_mounted(*_pod(volume, **mount), "/etc/x.json") == expected
 
 
 _GO = "deathstarbench/hotel-reservation:latest"
@@ -159,7 +159,7 @@ def test_timeouts_from_the_environment(env: dict[str, str], expected: float) -> 
         "edges": [edge | {"timeoutSeconds": 2, "timeoutEnv": "T", "timeoutElse": 0.5}],
     }
     found = decode(document).edges[0]
-    assert timeout(found, SimpleNamespace(env=env)) == expected  # type: ignore[arg-type]
+    assert find_timeout(found, SimpleNamespace(env=env)) == expected  # type: ignore[arg-type]
 
 
 def test_the_end_of_a_process_cuts_short_what_is_under_way() -> None:
@@ -172,8 +172,8 @@ def test_the_end_of_a_process_cuts_short_what_is_under_way() -> None:
 
 
 def test_words_of_the_driver_of_mongodb_and_of_empty_registries() -> None:
-    words = cause("go", "refused", "mongodb", host="mongodb-geo", port=27017, ip="10.96.0.7")
+    words = describe_cause("go", "refused", "mongodb", host="mongodb-geo", port=27017, ip="10.96.0.7")
     assert words.startswith("server selection error: server selection timeout")
     assert "Addr: mongodb-geo:27017" in words
     assert "dial tcp 10.96.0.7:27017: connect: connection refused" in words
-    assert "zero addresses" in cause("go", "unlisted", "grpc", host="consul", port=8500)
+    assert "zero addresses" in describe_cause("go", "unlisted", "grpc", host="consul", port=8500)

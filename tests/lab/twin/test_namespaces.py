@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.lab.twin.network_policy import Party, allowed
-from scenario_kit.render import app_objects, options_of
+from scenario_kit.lab.twin.network_policy import Party, is_allowed
+from scenario_kit.render import render_app, resolve_options
 from tests.lab.twin.little import TICK, Little
 
 STORES = "shop-stores"
@@ -16,7 +16,7 @@ STORES = "shop-stores"
 
 def apart(name: str, version: str) -> Little:
     app = Catalog().app(name, version)
-    little = Little(app, app_objects(app, options_of(app, {"separateStores": True}), 50, "shop"))
+    little = Little(app, render_app(app, resolve_options(app, {"separateStores": True}), 50, "shop"))
     for _ in range(4):
         little.run(TICK)
         little.revive()
@@ -86,8 +86,8 @@ def test_a_peer_without_a_namespace_selector_is_of_the_policys_namespace() -> No
     db, web = Party({"app": "db"}, here), Party({"app": "web"}, {"kubernetes.io/metadata.name": "shop"})
     rule = policy("a", STORES, policyTypes=["Ingress"], ingress=[{"from": [{"podSelector": {}}]}])
 
-    assert not allowed([rule], web, db, 5432)
-    assert allowed([rule], Party({"app": "web"}, here), db, 5432)
+    assert not is_allowed([rule], web, db, 5432)
+    assert is_allowed([rule], Party({"app": "web"}, here), db, 5432)
 
 
 def test_a_store_reads_what_it_needs_in_its_namespace() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.twin.load_stages import share
+from scenario_kit.lab.twin.load_stages import find_share
 from tests.lab.twin.little import TICK, Little
 from tests.lab.twin.shop import rendered
 
@@ -41,7 +41,7 @@ def test_a_ramp_rises_and_falls(cluster: Callable[..., Little]) -> None:
     for _ in range(14):
         begin = shop.now - started
         found = shop.run(120.0).rate("frontend-proxy", kind="SERVER")
-        assert found == pytest.approx(10.5 * share("60:0 140:900 60:900", begin + 60.0), rel=0.13), begin
+        assert found == pytest.approx(10.5 * find_share("60:0 140:900 60:900", begin + 60.0), rel=0.13), begin
 
 
 def test_tight_resources_bear_the_usual_load_and_not_much_more(cluster: Callable[..., Little]) -> None:

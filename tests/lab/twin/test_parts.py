@@ -11,18 +11,18 @@ from hypothesis import strategies as st
 from scenario_kit.lab.twin import View
 from scenario_kit.lab.twin.address import Address, parse
 from scenario_kit.lab.twin.engine import Twin
-from scenario_kit.lab.twin.environment import environment
-from scenario_kit.lab.twin.flags import values
+from scenario_kit.lab.twin.environment import build_environment
+from scenario_kit.lab.twin.flags import read_values
 from scenario_kit.lab.twin.init_wait import Script, waits
 from scenario_kit.lab.twin.network import TrafficShape
-from scenario_kit.lab.twin.network_policy import Party, allowed, matches
-from scenario_kit.lab.twin.quantities import number
+from scenario_kit.lab.twin.network_policy import Party, is_allowed, matches
+from scenario_kit.lab.twin.quantities import parse_quantity
 from scenario_kit.lab.twin.random_streams import Streams
-from scenario_kit.lab.twin.resources import Stress, factor
+from scenario_kit.lab.twin.resources import Stress, compute_slowdown
 from scenario_kit.lab.twin.spans import SpanBook, SpanName
-from scenario_kit.lab.twin.traffic_shaping import delays
+from scenario_kit.lab.twin.traffic_shaping import compute_delays
 from scenario_kit.model import ContainerEffect, Ledger
-from scenario_kit.model.image import normalised
+from scenario_kit.model.image import normalize_image
 from scenario_kit.model.twin import decode
 from scenario_kit.model.twin.definition import Physics
 from tests.lab.twin import tiny
@@ -91,7 +91,7 @@ def test_no_value_of_a_variable_is_too_odd(text: str) -> None:
     ],
 )
 def test_quantities(quantity: Any, expected: float | None) -> None:
-    assert number(quantity) == expected
+    assert parse_quantity(quantity) == expected
 
 
 def _view(**kinds: Any) -> View:
@@ -129,7 +129,7 @@ def test_environment_of_a_container() -> None:
             {"name": "LIMIT", "valueFrom": {"resourceFieldRef": {"resource": "limits.memory"}}},
         ],
     }
-    assert environment(view, pod, container) == {
+    assert build_environment(view, pod, container) == {
         "MAP_KEY": "from-map", "MAP_OTHER": "other", "PASSWORD": "hush", "HOST": "db",
         "URL": "http://db:$(NOT_YET)/$(HOST)", "NOT_YET": "1", "TWICE": "second", "FROM_MAP": "from-map",
         "FROM_SECRET": "hush",
@@ -188,7 +188,7 @@ A, B = {"matchLabels": {"app": "a"}}, {"matchLabels": {"app": "b"}}
     ],
 )  # fmt: skip
 def test_network_policies(spec: Any, expected: bool) -> None:
-    assert allowed([{"spec": spec}], SOURCE, TARGET, 80) is expected
+    assert is_allowed([{"spec": spec}], SOURCE, TARGET, 80) is expected
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ def test_init_containers_that_never_end_or_fail() -> None:
 def test_lossy_law() -> None:
     """Of many messages at 20 % loss the share p^k·(1-p) is 0.2·(2^k-1) s late (behaviour.md §1.2)."""
     draws = np.random.default_rng(1).random((2, 200_000))
-    late = delays(TrafficShape(loss=0.2), draws, Physics())
+    late = compute_delays(TrafficShape(loss=0.2), draws, Physics())
     for k in range(4):
         share = float(np.mean(np.isclose(late, 0.2 * (2**k - 1))))
         assert share == pytest.approx(0.2**k * 0.8, abs=0.004)
@@ -225,23 +225,23 @@ def test_lossy_law() -> None:
 def test_no_message_is_later_than_linux_tries() -> None:
     """Waits double up to 120 s (TCP_RTO_MAX), and after 15 (tcp_retries2) the connection is given up."""
     draws = np.array([[0.5, 0.5], [1.0 - 0.9**10.5, 1.0 - 1e-16]])
-    late = delays(TrafficShape(loss=0.9), draws, Physics())
+    late = compute_delays(TrafficShape(loss=0.9), draws, Physics())
     assert late == pytest.approx([0.2 * (2**10 - 1), 0.2 * (2**10 - 1) + 5 * 120.0])
 
 
 def test_delay_with_jitter_stays_in_its_band() -> None:
     draws = np.random.default_rng(1).random((2, 1000))
-    late = delays(TrafficShape(delay=0.1, jitter=0.02), draws, Physics())
+    late = compute_delays(TrafficShape(delay=0.1, jitter=0.02), draws, Physics())
     assert late.min() >= 0.08
     assert late.max() <= 0.12
-    assert delays(TrafficShape(rate=1024.0), draws, Physics())[0] == pytest.approx(2.0)
+    assert compute_delays(TrafficShape(rate=1024.0), draws, Physics())[0] == pytest.approx(2.0)
 
 
 @pytest.mark.parametrize(
     ("load", "expected"), [(0.0, 1.0), (0.7, 1.0), (0.8, 5.0), (0.9, 10.0), (1.0, 50.0), (7.0, 50.0)]
 )
 def test_queueing(load: float, expected: float) -> None:
-    assert factor(load) == pytest.approx(expected)
+    assert compute_slowdown(load) == pytest.approx(expected)
 
 
 def test_stressors_as_the_daemon_decodes_them() -> None:
@@ -307,7 +307,7 @@ def test_spans_are_counted_when_they_end_and_in_their_buckets() -> None:
     ],
 )
 def test_image_names(image: str, expected: str) -> None:
-    assert normalised(image) == expected
+    assert normalize_image(image) == expected
 
 
 def test_flag_documents() -> None:
@@ -316,8 +316,8 @@ def test_flag_documents() -> None:
         "b": {"state": "ENABLED", "variants": {"half": 0.5}, "defaultVariant": "half"},
         "c": {"state": "DISABLED", "variants": {"on": true}, "defaultVariant": "on"},
         "d": {"state": "ENABLED", "variants": {"on": "text"}, "defaultVariant": "on"}}}"""
-    assert values(document) == {"a": 1.0, "b": 0.5}
-    assert values("{") == values("[]") == values("") == {}
+    assert read_values(document) == {"a": 1.0, "b": 0.5}
+    assert read_values("{") == read_values("[]") == read_values("") == {}
 
 
 def test_assumptions_are_replaced_by_name() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenario_kit.lab.twin.definition_checks import mistakes
+from scenario_kit.lab.twin.definition_checks import find_mistakes
 from scenario_kit.model import ContainerEffect
 from scenario_kit.model.process import Lag
 from tests.lab.twin import tiny
@@ -126,6 +126,6 @@ def test_a_health_page_asks_whom_its_program_calls() -> None:
         **tiny.TWIN["components"]["gate"],
         "ports": [{"number": 80, "protocol": "http", "asks": {"/ready": ["box"]}}],
     }
-    (found,) = mistakes(tiny.app(components={**tiny.TWIN["components"], "gate": gate}))
+    (found,) = find_mistakes(tiny.app(components={**tiny.TWIN["components"], "gate": gate}))
     assert found.text == "components.gate.ports[0].asks./ready: there is no edge from 'gate' to 'box'"
     assert found.place == ("components", "gate", "ports", 0, "asks", "/ready")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.twin.resources import queued
+from scenario_kit.lab.twin.resources import compute_wait
 from scenario_kit.model import ContainerEffect
 from tests.lab.twin import tiny
 from tests.lab.twin.little import TICK, Little
@@ -90,15 +90,15 @@ def test_users_bring_no_more_than_the_cpu_can_serve_and_queue_for_it() -> None:
 def test_a_queue_for_the_cpu_grows_with_what_is_left_over_and_drains(dt: float) -> None:
     waiting, grown = 0.0, []
     for _ in range(40):
-        waiting = queued(waiting, 1.5, dt)
+        waiting = compute_wait(waiting, 1.5, dt)
         grown.append(waiting)
     assert grown == sorted(grown)
     assert grown[0] <= 0.5 * dt
-    assert queued(59.0, 30.0, dt) == 60.0, "whoever would wait longer has gone"
+    assert compute_wait(59.0, 30.0, dt) == 60.0, "whoever would wait longer has gone"
     for _ in range(200):
-        waiting = queued(waiting, 0.5, dt)
+        waiting = compute_wait(waiting, 0.5, dt)
     assert waiting == 0.0
-    assert queued(0.0, 0.99, dt) == 0.0
+    assert compute_wait(0.0, 0.99, dt) == 0.0
 
 
 def test_stress_takes_cpu_from_the_process() -> None:

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.twin.toda_volume import IoRule, Volume, rules, within
+from scenario_kit.lab.twin.toda_volume import IoRule, Volume, is_within, parse_rules
 
 _ERROR = {"type": "fault", "faults": [{"errno": 5, "weight": 1}]}
 
 
 def _rule(**fields: Any) -> IoRule:
-    (rule,) = rules([{**_ERROR, **fields}])
+    (rule,) = parse_rules([{**_ERROR, **fields}])
     return rule
 
 
@@ -65,7 +65,7 @@ def test_methods(methods: list[str] | None, method: str, meets: bool) -> None:
     ],
 )  # fmt: skip
 def test_actions(action: dict[str, Any], expected: dict[str, Any]) -> None:
-    (rule,) = rules([action])
+    (rule,) = parse_rules([action])
     assert {name: getattr(rule, name) for name in expected} == expected
 
 
@@ -80,7 +80,7 @@ def test_actions(action: dict[str, Any], expected: dict[str, Any]) -> None:
     ],
 )
 def test_actions_of_which_nothing_follows(action: dict[str, Any]) -> None:
-    assert rules([action]) == ()
+    assert parse_rules([action]) == ()
 
 
 def test_only_what_is_on_the_volume() -> None:
@@ -88,7 +88,7 @@ def test_only_what_is_on_the_volume() -> None:
     assert volume.over("/d/a", "read") == []
     volume.meet("/d", [_rule()])
     assert [len(volume.over(path, "read")) for path in ("/d/a", "/d", "/da", "/e/a")] == [1, 1, 0, 0]
-    assert within("/a", "/")
+    assert is_within("/a", "/")
 
 
 def test_other_rules_let_go_of_those_who_wait() -> None:

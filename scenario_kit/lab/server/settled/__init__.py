@@ -15,33 +15,33 @@ from scenario_kit.lab.server.settled import chaos, endpoints, pending_scheduling
 from scenario_kit.lab.server.settled.settle_context import Due, Facts, Reason
 
 _PARTS: tuple[Callable[[Facts], Iterator[Reason]], ...] = (
-    workloads.observed,
-    pods.deleting,
-    pods.orphaned,
-    pods.unplaced,
-    pods.due,
-    workloads.replica_sets,
-    workloads.stateful_sets,
-    workloads.daemon_sets,
-    workloads.jobs,
-    workloads.quotas,
-    rollouts.deployments,
-    endpoints.endpoint_slices,
-    chaos.experiments,
-    chaos.children,
+    workloads.check_observed,
+    pods.check_deleting,
+    pods.check_orphaned,
+    pods.check_unplaced,
+    pods.check_due,
+    workloads.check_replica_sets,
+    workloads.check_stateful_sets,
+    workloads.check_daemon_sets,
+    workloads.check_jobs,
+    workloads.check_quotas,
+    rollouts.check_deployments,
+    endpoints.check_endpoint_slices,
+    chaos.check_experiments,
+    chaos.check_children,
 )
 
 
-def unsettled(facts: Facts) -> list[Reason]:
+def list_unsettled(facts: Facts) -> list[Reason]:
     """Why the namespace is not settled; empty when it is."""
     ending = facts.namespace is None or "deletionTimestamp" in facts.namespace["metadata"]
-    reasons = list(pods.namespace(facts))
+    reasons = list(pods.check_namespace(facts))
     if not ending:
         for part in _PARTS:
             reasons += part(facts)
     else:
-        reasons += chaos.experiments(facts)
+        reasons += chaos.check_experiments(facts)
     return reasons
 
 
-__all__ = ["Due", "Facts", "Reason", "pending_scheduling", "unsettled"]
+__all__ = ["Due", "Facts", "Reason", "pending_scheduling", "list_unsettled"]

@@ -12,7 +12,7 @@ from scenario_kit.lab.server.settled.settle_context import Facts, Reason, holds
 from scenario_kit.lab.server.watched_kinds import CHILD_KINDS
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos import ONE_SHOT, PAUSE
-from scenario_kit.model.chaos_reach import namespaces
+from scenario_kit.model.chaos_reach import list_namespaces
 
 #: A failure counts as lasting once nothing has changed for this long (wall clock): the manager retries from 5 ms on,
 #: doubling, so by then it has tried some eight times. The same goes for what it does not revisit (nothing selected).
@@ -22,31 +22,31 @@ _FINAL_SECONDS = 1.0
 _SILENT_SECONDS = 10.0
 
 
-def experiments(facts: Facts) -> Iterator[Reason]:
+def check_experiments(facts: Facts) -> Iterator[Reason]:
     """Experiments that the manager is still working on."""
     for obj in facts.experiments:
-        problem = _experiment(obj, facts)
+        problem = _check_experiment(obj, facts)
         if problem:
             yield Reason("Chaos", obj["kind"], obj["metadata"]["name"], problem)
 
 
-def children(facts: Facts) -> Iterator[Reason]:
+def check_children(facts: Facts) -> Iterator[Reason]:
     """Per-pod children that are not programmed yet."""
     for kind in sorted(CHILD_KINDS):
         for name, child in facts.of(kind).items():
             status = child.get("status") or {}
             if int(status.get("observedGeneration", 0)) >= int(child["metadata"].get("generation", 0)):
                 continue
-            if not _failed(child, facts):
+            if not _has_failed(child, facts):
                 yield Reason("Chaos", kind, name, "its generation is not observed by the manager yet")
 
 
 def selects(obj: Object, namespace: str) -> bool:
     """Whether an experiment concerns a namespace: it lives there, or selects pods there."""
-    return obj["metadata"].get("namespace") == namespace or namespace in namespaces(obj)
+    return obj["metadata"].get("namespace") == namespace or namespace in list_namespaces(obj)
 
 
-def _experiment(obj: Object, facts: Facts) -> str:
+def _check_experiment(obj: Object, facts: Facts) -> str:
     status = obj.get("status") or {}
     records = (status.get("experiment") or {}).get("containerRecords") or []
     deleted = "deletionTimestamp" in obj["metadata"]
@@ -60,7 +60,7 @@ def _experiment(obj: Object, facts: Facts) -> str:
         enough = facts.quiet(obj) >= (_FINAL_SECONDS if answered else _SILENT_SECONDS)
         return "" if enough else "has not selected any target yet"
     wanted = "Not Injected" if stop else "Injected"
-    failing = [r for r in records if r.get("phase") != wanted and _failing(obj, r, facts)]
+    failing = [r for r in records if r.get("phase") != wanted and _is_failing(obj, r, facts)]
     moving = [r for r in records if r.get("phase") != wanted and r not in failing]
     if moving:
         return f"record {moving[0].get('id')} is {moving[0].get('phase')!r}, expected {wanted!r}"
@@ -73,16 +73,16 @@ def _experiment(obj: Object, facts: Facts) -> str:
     return f"condition {late[0]} does not say yet what the records say" if late else ""
 
 
-def _failing(obj: Object, record: Object, facts: Facts) -> bool:
+def _is_failing(obj: Object, record: Object, facts: Facts) -> bool:
     """Whether a record will not get where it should: its last attempt failed for good, or that of its pod's child."""
     events = record.get("events") or ()
     if events and events[-1].get("type") == "Failed" and facts.quiet(obj) >= _FINAL_SECONDS:
         return True
     pod = str(record.get("id", "")).partition("/")[2]
     children_of_pod = (facts.of(kind).get(pod) for kind in CHILD_KINDS)
-    return any(child is not None and _failed(child, facts) for child in children_of_pod)
+    return any(child is not None and _has_failed(child, facts) for child in children_of_pod)
 
 
-def _failed(child: Object, facts: Facts) -> bool:
+def _has_failed(child: Object, facts: Facts) -> bool:
     message = (child.get("status") or {}).get("failedMessage")
     return bool(message) and facts.quiet(child) >= _FINAL_SECONDS

@@ -21,7 +21,7 @@ class _Endpoint(NamedTuple):
     ports: frozenset[tuple[str, int, str]]
 
 
-def endpoint_slices(facts: Facts) -> Iterator[Reason]:
+def check_endpoint_slices(facts: Facts) -> Iterator[Reason]:
     """Services whose slices are behind."""
     slices: dict[str, list[Object]] = {}
     for obj in facts.of("EndpointSlice").values():
@@ -33,11 +33,11 @@ def endpoint_slices(facts: Facts) -> Iterator[Reason]:
         families = service["spec"].get("ipFamilies") or ["IPv4"]
         if not selector or service["spec"].get("type") == "ExternalName" or "IPv4" not in families:
             continue
-        expected = Counter(_expected(service, facts.of("Pod").values(), selector))
-        served = Counter(_served(slices.get(name, ())))
+        expected = Counter(_list_expected(service, facts.of("Pod").values(), selector))
+        served = Counter(_list_served(slices.get(name, ())))
         if served == expected or _is_given_up(facts, service):
             continue
-        yield Reason("Endpoints", "Service", name, _difference(served, expected))
+        yield Reason("Endpoints", "Service", name, _describe_difference(served, expected))
 
 
 def _is_given_up(facts: Facts, service: Object) -> bool:
@@ -56,7 +56,7 @@ def _is_given_up(facts: Facts, service: Object) -> bool:
     return False
 
 
-def _expected(service: Object, pods: object, selector: dict[str, str]) -> Iterator[_Endpoint]:
+def _list_expected(service: Object, pods: object, selector: dict[str, str]) -> Iterator[_Endpoint]:
     publish = bool(service["spec"].get("publishNotReadyAddresses"))
     for pod in pods:  # type: ignore[attr-defined]
         labels = pod["metadata"].get("labels") or {}
@@ -67,19 +67,19 @@ def _expected(service: Object, pods: object, selector: dict[str, str]) -> Iterat
             continue
         serving = holds(pod, "Ready")
         ready = publish or (serving and "deletionTimestamp" not in pod["metadata"])
-        yield _Endpoint(status["podIP"], ready, frozenset(_ports(service, pod)))
+        yield _Endpoint(status["podIP"], ready, frozenset(_list_ports(service, pod)))
 
 
-def _ports(service: Object, pod: Object) -> Iterator[tuple[str, int, str]]:
+def _list_ports(service: Object, pod: Object) -> Iterator[tuple[str, int, str]]:
     for port in service["spec"].get("ports") or ():
         protocol = port.get("protocol", "TCP")
         target = port.get("targetPort") or port["port"]
-        number = target if isinstance(target, int) else _named(pod, target, protocol)
+        number = target if isinstance(target, int) else _resolve_port_name(pod, target, protocol)
         if number:
             yield str(port.get("name", "")), number, protocol
 
 
-def _named(pod: Object, name: str, protocol: str) -> int:
+def _resolve_port_name(pod: Object, name: str, protocol: str) -> int:
     sidecars = [c for c in pod["spec"].get("initContainers") or () if c.get("restartPolicy") == "Always"]
     for container in (*pod["spec"]["containers"], *sidecars):
         for port in container.get("ports") or ():
@@ -88,7 +88,7 @@ def _named(pod: Object, name: str, protocol: str) -> int:
     return 0
 
 
-def _served(slices: object) -> Iterator[_Endpoint]:
+def _list_served(slices: object) -> Iterator[_Endpoint]:
     for obj in slices:  # type: ignore[attr-defined]
         ports = frozenset(
             (str(p.get("name") or ""), int(p.get("port") or 0), str(p.get("protocol", "TCP")))
@@ -99,7 +99,7 @@ def _served(slices: object) -> Iterator[_Endpoint]:
                 yield _Endpoint(address, bool((endpoint.get("conditions") or {}).get("ready")), ports)
 
 
-def _difference(served: Counter[_Endpoint], expected: Counter[_Endpoint]) -> str:
+def _describe_difference(served: Counter[_Endpoint], expected: Counter[_Endpoint]) -> str:
     def show(endpoints: Counter[_Endpoint]) -> str:
         words = sorted(f"{e.address} {_WORDS[e.ready]} {sorted(p[1] for p in e.ports)}" for e in endpoints)
         return "; ".join(words) or "none"

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
-from scenario_kit.lab.server.settled.settle_context import SCHEDULER, Due, claim_names, condition
+from scenario_kit.lab.server.settled.settle_context import SCHEDULER, Due, find_condition, list_claim_names
 from scenario_kit.model.base import Object
-from scenario_kit.model.pod_resources import pod_takes
-from scenario_kit.model.quantity import number
+from scenario_kit.model.pod_resources import sum_pod_needs
+from scenario_kit.model.quantity import parse_quantity
 
 Names = Mapping[str, Object]
 _HARD: Final = ("NoSchedule", "NoExecute")
@@ -30,25 +30,25 @@ class ClusterCapacity(NamedTuple):
     pods: Callable[[], Iterable[Object]]
 
 
-def due(kinds: Mapping[str, Names], cluster: ClusterCapacity) -> Iterator[Due]:
+def list_due(kinds: Mapping[str, Names], cluster: ClusterCapacity) -> Iterator[Due]:
     """The pods and claims of a namespace with whom something is about to happen."""
     claims = kinds.get("PersistentVolumeClaim") or {}
     for name, claim in claims.items():
         if volume := _offer(claim, cluster.volumes):
             yield Due("PersistentVolumeClaim", name, claim["metadata"]["uid"], f"will be bound to volume {volume}")
-    waiting = [(n, p) for n, p in (kinds.get("Pod") or {}).items() if _refused(p)]
+    waiting = [(n, p) for n, p in (kinds.get("Pod") or {}).items() if _is_refused(p)]
     if not waiting:
         return
-    used = _used(cluster.pods())
+    used = _sum_used(cluster.pods())
     for name, pod in waiting:
         for node in cluster.nodes.values():
-            if _judged(pod, claims, cluster.volumes) and _fits(pod, node, used.get(node["metadata"]["name"], {})):
+            if _is_judged(pod, claims, cluster.volumes) and _fits(pod, node, used.get(node["metadata"]["name"], {})):
                 yield Due("Pod", name, pod["metadata"]["uid"], f"there is room on node {node['metadata']['name']}")
                 break
 
 
-def _refused(pod: Object) -> bool:
-    verdict = condition(pod, "PodScheduled")
+def _is_refused(pod: Object) -> bool:
+    verdict = find_condition(pod, "PodScheduled")
     placed = pod["spec"].get("nodeName") or "deletionTimestamp" in pod["metadata"]
     return not placed and verdict is not None and verdict.get("reason") == "Unschedulable"
 
@@ -58,7 +58,7 @@ def _offer(claim: Object, volumes: Names) -> str:
     spec, meta = claim["spec"], claim["metadata"]
     if "deletionTimestamp" in meta or (claim.get("status") or {}).get("phase") == "Bound":
         return ""
-    wanted = number(((spec.get("resources") or {}).get("requests") or {}).get("storage", "0"))
+    wanted = parse_quantity(((spec.get("resources") or {}).get("requests") or {}).get("storage", "0"))
     for name, volume in volumes.items():
         has = volume["spec"]
         owner = has.get("claimRef") or {}
@@ -72,13 +72,13 @@ def _offer(claim: Object, volumes: Names) -> str:
             and has.get("storageClassName", "") == spec.get("storageClassName", "")
             and has.get("volumeMode", "Filesystem") == spec.get("volumeMode", "Filesystem")
             and set(spec.get("accessModes") or ()) <= set(has.get("accessModes") or ())
-            and number((has.get("capacity") or {}).get("storage", "0")) >= wanted
+            and parse_quantity((has.get("capacity") or {}).get("storage", "0")) >= wanted
         ):
             return name
     return ""
 
 
-def _judged(pod: Object, claims: Names, volumes: Names) -> bool:
+def _is_judged(pod: Object, claims: Names, volumes: Names) -> bool:
     """Whether everything that the pod demands is judged here, and met as far as it does not depend on the node."""
     spec = pod["spec"]
     affinity = spec.get("affinity") or {}
@@ -87,7 +87,7 @@ def _judged(pod: Object, claims: Names, volumes: Names) -> bool:
         return False
     if spec.get("schedulerName", SCHEDULER) != SCHEDULER:
         return False
-    return all(_bound(claims.get(name), volumes) for name in claim_names(pod))
+    return all(_bound(claims.get(name), volumes) for name in list_claim_names(pod))
 
 
 def _bound(claim: Object | None, volumes: Names) -> bool:
@@ -104,18 +104,18 @@ def _fits(pod: Object, node: Object, used: Mapping[str, float]) -> bool:
     taints = [t for t in place.get("taints") or () if t.get("effect") in _HARD]
     if "deletionTimestamp" in node["metadata"] or place.get("unschedulable"):
         return False
-    if any(not _tolerated(t, spec.get("tolerations") or ()) for t in taints):
+    if any(not _is_tolerated(t, spec.get("tolerations") or ()) for t in taints):
         return False
     if any(labels.get(key) != value for key, value in (spec.get("nodeSelector") or {}).items()):
         return False
     if any(port.get("hostPort") for c in spec.get("containers") or () for port in c.get("ports") or ()):
         return False
     room = (node.get("status") or {}).get("allocatable") or {}
-    asked = pod_takes(spec)
-    return all(used.get(name, 0.0) + asked[name] <= number(room.get(name, "0")) for name in asked)
+    asked = sum_pod_needs(spec)
+    return all(used.get(name, 0.0) + asked[name] <= parse_quantity(room.get(name, "0")) for name in asked)
 
 
-def _tolerated(taint: Object, tolerations: Iterable[Object]) -> bool:
+def _is_tolerated(taint: Object, tolerations: Iterable[Object]) -> bool:
     for one in tolerations:
         if one.get("effect") not in (None, "", taint.get("effect")):
             continue
@@ -126,13 +126,13 @@ def _tolerated(taint: Object, tolerations: Iterable[Object]) -> bool:
     return False
 
 
-def _used(pods: Iterable[Object]) -> dict[str, dict[str, float]]:
+def _sum_used(pods: Iterable[Object]) -> dict[str, dict[str, float]]:
     """What is taken of each node, by resource."""
     result: dict[str, dict[str, float]] = {}
     for pod in pods:
         node = pod["spec"].get("nodeName") or (pod.get("status") or {}).get("nominatedNodeName")
-        if node and (pod.get("status") or {}).get("phase") not in _ENDED and not _refused(pod):
+        if node and (pod.get("status") or {}).get("phase") not in _ENDED and not _is_refused(pod):
             taken = result.setdefault(node, {})
-            for name, amount in pod_takes(pod["spec"]).items():
+            for name, amount in sum_pod_needs(pod["spec"]).items():
                 taken[name] = taken.get(name, 0.0) + amount
     return result

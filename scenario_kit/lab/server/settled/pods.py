@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scenario_kit.lab.server.settled.settle_context import LEFT_ALONE_SECONDS, SCHEDULER, Facts, Reason, condition
+from scenario_kit.lab.server.settled.settle_context import LEFT_ALONE_SECONDS, SCHEDULER, Facts, Reason, find_condition
 from scenario_kit.model.base import Object
 
 #: Kinds whose deletion somebody has to finish, and that may own others.
@@ -18,25 +18,25 @@ _COLLECTED = ("foregroundDeletion", "orphan", "batch.kubernetes.io/job-tracking"
 _EVERYWHERE = (("ServiceAccount", "default"), ("ConfigMap", "kube-root-ca.crt"))
 
 
-def unplaced(facts: Facts) -> Iterator[Reason]:
+def check_unplaced(facts: Facts) -> Iterator[Reason]:
     """Pods that the scheduler has not judged yet; those that name another one are judged by nobody."""
     for name, pod in facts.of("Pod").items():
         if pod["spec"].get("nodeName") or "deletionTimestamp" in pod["metadata"]:
             continue
         if pod["spec"].get("schedulerName", SCHEDULER) != SCHEDULER:
             continue
-        verdict = condition(pod, "PodScheduled")
+        verdict = find_condition(pod, "PodScheduled")
         if verdict is None or verdict.get("status") != "False":
             yield Reason("Unscheduled", "Pod", name, "waits for the scheduler")
 
 
-def due(facts: Facts) -> Iterator[Reason]:
+def check_due(facts: Facts) -> Iterator[Reason]:
     """Pods and claims that the scheduler or the volume binder will serve."""
     for each in facts.due:
         yield Reason("Due", each.kind, each.name, each.text)
 
 
-def deleting(facts: Facts) -> Iterator[Reason]:
+def check_deleting(facts: Facts) -> Iterator[Reason]:
     """Deletions under way, except pods whose grace period runs on the trial's clock."""
     for kind in sorted(_OWNERS):
         for name, obj in facts.of(kind).items():
@@ -47,7 +47,7 @@ def deleting(facts: Facts) -> Iterator[Reason]:
                 yield Reason("Deleting", kind, name, text)
 
 
-def orphaned(facts: Facts) -> Iterator[Reason]:
+def check_orphaned(facts: Facts) -> Iterator[Reason]:
     """Objects whose every owner is gone: the garbage collector has not come by yet."""
     alive = {obj["metadata"]["uid"] for kind in _OWNERS for obj in facts.of(kind).values()}
     for kind in sorted(facts.kinds):
@@ -73,7 +73,7 @@ def _is_held(facts: Facts, obj: Object) -> bool:
     return "deletionTimestamp" in obj["metadata"] and bool(held) and facts.quiet(obj) >= LEFT_ALONE_SECONDS
 
 
-def namespace(facts: Facts) -> Iterator[Reason]:
+def check_namespace(facts: Facts) -> Iterator[Reason]:
     """A namespace has what every namespace gets; one that ends has nothing else.
 
     The namespace controller takes its time, five seconds at least, to remove even that.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from scenario_kit.lab.server.settled.settle_context import Facts, Reason, condition
+from scenario_kit.lab.server.settled.settle_context import Facts, Reason, find_condition
 from scenario_kit.model.base import Object
 
 #: The reason of ``Progressing`` once a rollout is through; from then on no deadline counts.
@@ -19,68 +19,72 @@ _HASH = "pod-template-hash"
 _DESIRED = "deployment.kubernetes.io/desired-replicas"
 
 
-def deployments(facts: Facts) -> Iterator[Reason]:
+def check_deployments(facts: Facts) -> Iterator[Reason]:
     """Counts agree with the ReplicaSets, and no scaling is due."""
     for name, deployment in facts.of("Deployment").items():
         sets = facts.owned("ReplicaSet", deployment)
-        current = newest(deployment, sets)
+        current = find_newest(deployment, sets)
         if current is None:
             if not deployment["spec"].get("paused"):
                 yield Reason("Rollout", "Deployment", name, "its ReplicaSet does not exist yet")
             continue
         yield from _counts(name, deployment, sets, current)
-        if name in facts.overdue and _still_hopeful(deployment):
+        if name in facts.overdue and _can_progress(deployment):
             yield Reason(
                 "Deadline", "Deployment", name, "its progress deadline has passed, the controller has yet to say so"
             )
-        due = scaling_due(deployment, current, [rs for rs in sets if rs is not current])
+        due = find_due_scaling(deployment, current, [rs for rs in sets if rs is not current])
         if due:
             yield Reason("Rollout", "Deployment", name, due)
 
 
-def newest(deployment: Object, sets: list[Object]) -> Object | None:
+def find_newest(deployment: Object, sets: list[Object]) -> Object | None:
     """The ReplicaSet of the current template: the one with the Deployment's own revision."""
-    revision = _annotation(deployment, _REVISION)
-    return next((rs for rs in sets if revision and _annotation(rs, _REVISION) == revision), None)
+    revision = _read_annotation(deployment, _REVISION)
+    return next((rs for rs in sets if revision and _read_annotation(rs, _REVISION) == revision), None)
 
 
-def scaling_due(deployment: Object, new: Object, old: list[Object]) -> str:
+def find_due_scaling(deployment: Object, new: Object, old: list[Object]) -> str:
     """What the controller would scale next; empty when nothing."""
     wanted = int(deployment["spec"].get("replicas", 1))
     for rs in (new, *old):
-        if _spec(rs) > 0 and _annotation(rs, _DESIRED) not in ("", str(wanted)):
+        if _read_desired(rs) > 0 and _read_annotation(rs, _DESIRED) not in ("", str(wanted)):
             return f"ReplicaSet {rs['metadata']['name']} is scaled for another number of replicas than {wanted}"
     if deployment["spec"].get("paused"):
         return ""
     strategy = deployment["spec"].get("strategy") or {}
-    old_total = sum(map(_spec, old))
+    old_total = sum(map(_read_desired, old))
     if strategy.get("type") == "Recreate":
         if old_total:
             return f"{old_total} old replicas are to go"
-        return "" if _spec(new) == wanted else f"the new ReplicaSet wants {_spec(new)} replicas, expected {wanted}"
-    surge, unavailable = fenceposts(strategy.get("rollingUpdate") or {}, wanted)
-    total = _spec(new) + old_total
-    if _spec(new) > wanted or (_spec(new) < wanted and total < wanted + surge):
-        return f"the new ReplicaSet wants {_spec(new)} replicas, expected {wanted}"
+        return (
+            ""
+            if _read_desired(new) == wanted
+            else f"the new ReplicaSet wants {_read_desired(new)} replicas, expected {wanted}"
+        )
+    surge, unavailable = compute_fenceposts(strategy.get("rollingUpdate") or {}, wanted)
+    total = _read_desired(new) + old_total
+    if _read_desired(new) > wanted or (_read_desired(new) < wanted and total < wanted + surge):
+        return f"the new ReplicaSet wants {_read_desired(new)} replicas, expected {wanted}"
     if not old_total:
         return ""
     minimum = wanted - min(unavailable, wanted)
-    if total - minimum - (_spec(new) - _available(new)) <= 0:
+    if total - minimum - (_read_desired(new) - _read_available(new)) <= 0:
         return ""
-    unhealthy = sum(max(_spec(rs) - _available(rs), 0) for rs in old)
-    spare = _available(new) + sum(map(_available, old)) - minimum
+    unhealthy = sum(max(_read_desired(rs) - _read_available(rs), 0) for rs in old)
+    spare = _read_available(new) + sum(map(_read_available, old)) - minimum
     return f"{old_total} old replicas are to go" if unhealthy or spare > 0 else ""
 
 
-def fenceposts(rolling: Object, wanted: int) -> tuple[int, int]:
+def compute_fenceposts(rolling: Object, wanted: int) -> tuple[int, int]:
     """maxSurge (rounded up) and maxUnavailable (rounded down); never both zero."""
     surge = _resolve(rolling.get("maxSurge", "25%"), wanted, up=True)
     unavailable = _resolve(rolling.get("maxUnavailable", "25%"), wanted, up=False)
     return (surge, unavailable) if surge or unavailable else (0, 1)
 
 
-def _still_hopeful(deployment: Object) -> bool:
-    progressing = condition(deployment, "Progressing")
+def _can_progress(deployment: Object) -> bool:
+    progressing = find_condition(deployment, "Progressing")
     return progressing is not None and progressing["status"] == "True" and progressing["reason"] != COMPLETE
 
 
@@ -94,9 +98,9 @@ def _resolve(value: int | str, wanted: int, *, up: bool) -> int:
 def _counts(name: str, deployment: Object, sets: list[Object], new: Object) -> Iterator[Reason]:
     status = deployment.get("status") or {}
     summed = ("replicas", "readyReplicas", "availableReplicas")
-    expected = {field: sum(_status(rs, field) for rs in sets) for field in summed}
+    expected = {field: sum(_read_status(rs, field) for rs in sets) for field in summed}
     # A paused Deployment gets no ReplicaSet for its new template: none of its pods is of that one.
-    expected["updatedReplicas"] = _status(new, "replicas") if _is_of(new, deployment) else 0
+    expected["updatedReplicas"] = _read_status(new, "replicas") if _is_of(new, deployment) else 0
     for field, number in expected.items():
         if int(status.get(field, 0)) != number:
             yield Reason("Counts", "Deployment", name, f"{field} is {status.get(field, 0)}, expected {number}")
@@ -115,17 +119,17 @@ def _is_of(rs: Object, deployment: Object) -> bool:
     return {**template, "metadata": {**metadata, "labels": labels}} == wanted
 
 
-def _spec(rs: Object) -> int:
+def _read_desired(rs: Object) -> int:
     return int(rs["spec"].get("replicas", 1))
 
 
-def _available(rs: Object) -> int:
-    return _status(rs, "availableReplicas")
+def _read_available(rs: Object) -> int:
+    return _read_status(rs, "availableReplicas")
 
 
-def _status(rs: Object, field: str) -> int:
+def _read_status(rs: Object, field: str) -> int:
     return int((rs.get("status") or {}).get(field, 0))
 
 
-def _annotation(obj: Object, name: str) -> str:
+def _read_annotation(obj: Object, name: str) -> str:
     return str((obj["metadata"].get("annotations") or {}).get(name, ""))

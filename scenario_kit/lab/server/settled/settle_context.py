@@ -25,7 +25,7 @@ class Reason(NamedTuple):
         return f"{self.kind}/{self.name}: {self.text}"
 
 
-def _just_changed(_: Object) -> float:
+def _assume_just_changed(_: Object) -> float:
     return 0.0
 
 
@@ -55,7 +55,7 @@ class Facts(NamedTuple):
     namespace: Object | None = None
     kinds: Mapping[str, Mapping[str, Object]] = {}
     experiments: Sequence[Object] = ()
-    quiet: Callable[[Object], float] = _just_changed
+    quiet: Callable[[Object], float] = _assume_just_changed
     stopping: Collection[str] = frozenset()
     refused: Mapping[str, int] = {}
     overdue: Collection[str] = frozenset()
@@ -70,10 +70,10 @@ class Facts(NamedTuple):
     def owned(self, kind: str, owner: Object) -> list[Object]:
         """The objects of a kind whose controller is ``owner``."""
         uid = owner["metadata"]["uid"]
-        return [obj for obj in self.of(kind).values() if controller_uid(obj) == uid]
+        return [obj for obj in self.of(kind).values() if read_controller_uid(obj) == uid]
 
 
-def controller_uid(obj: Object) -> str:
+def read_controller_uid(obj: Object) -> str:
     """The UID of the object's controller; empty when it has none."""
     for reference in obj["metadata"].get("ownerReferences") or ():
         if reference.get("controller"):
@@ -81,7 +81,7 @@ def controller_uid(obj: Object) -> str:
     return ""
 
 
-def condition(obj: Object, type_: str) -> Object | None:
+def find_condition(obj: Object, type_: str) -> Object | None:
     """The status condition of a type, or None."""
     for found in (obj.get("status") or {}).get("conditions") or ():
         if found["type"] == type_:
@@ -92,7 +92,7 @@ def condition(obj: Object, type_: str) -> Object | None:
 
 def holds(obj: Object, type_: str) -> bool:
     """Whether a status condition is True."""
-    found = condition(obj, type_)
+    found = find_condition(obj, type_)
     return found is not None and found.get("status") == "True"
 
 
@@ -106,19 +106,19 @@ def is_active(pod: Object) -> bool:
 LEFT_ALONE_SECONDS: Final = 1.0
 
 
-def last_change_of_refusers(facts: Facts) -> int:
+def find_last_refuser_change(facts: Facts) -> int:
     """The revision at which something that may refuse pods last changed or went."""
     refusers = [o for kind in REFUSERS for o in facts.of(kind).values()] + list(facts.refusers)
     refusers += [facts.namespace] if facts.namespace else []
-    return max(facts.lifted, max(map(revision_of, refusers), default=0))
+    return max(facts.lifted, max(map(read_revision, refusers), default=0))
 
 
-def revision_of(obj: Object) -> int:
+def read_revision(obj: Object) -> int:
     """The revision of an object; 0 where it has none."""
     return int(obj["metadata"].get("resourceVersion") or 0)
 
 
-def claim_names(pod: Object) -> list[str]:
+def list_claim_names(pod: Object) -> list[str]:
     """The claims whose volumes a pod mounts."""
     volumes = pod["spec"].get("volumes") or ()
     return [v["persistentVolumeClaim"]["claimName"] for v in volumes if "persistentVolumeClaim" in v]

@@ -9,10 +9,10 @@ from scenario_kit.lab.server.settled.settle_context import (
     LEFT_ALONE_SECONDS,
     Facts,
     Reason,
+    find_last_refuser_change,
     holds,
     is_active,
-    last_change_of_refusers,
-    revision_of,
+    read_revision,
 )
 from scenario_kit.model.base import Object
 
@@ -22,7 +22,7 @@ _STALE: Final = "was refused pods before the last change of something that may h
 _JOB_CONTROLLER: Final = "kubernetes.io/job-controller"
 
 
-def observed(facts: Facts) -> Iterator[Reason]:
+def check_observed(facts: Facts) -> Iterator[Reason]:
     """Every controller has seen the latest spec."""
     for kind in ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"):
         for name, obj in facts.of(kind).items():
@@ -32,9 +32,9 @@ def observed(facts: Facts) -> Iterator[Reason]:
                 yield Reason("Generation", kind, name, f"generation {generation} is not observed, but {seen}")
 
 
-def replica_sets(facts: Facts) -> Iterator[Reason]:
+def check_replica_sets(facts: Facts) -> Iterator[Reason]:
     """Counts agree with the pods; missing pods are refused, by a refusal newer than what could lift it."""
-    lifted = last_change_of_refusers(facts)
+    lifted = find_last_refuser_change(facts)
     for name, rs in facts.of("ReplicaSet").items():
         pods = [p for p in facts.owned("Pod", rs) if is_active(p)]
         yield from _counts("ReplicaSet", name, rs, pods)
@@ -43,11 +43,11 @@ def replica_sets(facts: Facts) -> Iterator[Reason]:
             yield Reason("Surplus", "ReplicaSet", name, f"has {len(pods)} pods, expected {wanted}")
         elif len(pods) < wanted and not holds(rs, "ReplicaFailure"):
             yield Reason("Missing", "ReplicaSet", name, f"has {len(pods)} pods, expected {wanted}")
-        elif len(pods) < wanted and facts.refused.get(rs["metadata"]["uid"], revision_of(rs)) < lifted:
+        elif len(pods) < wanted and facts.refused.get(rs["metadata"]["uid"], read_revision(rs)) < lifted:
             yield Reason(STALE_REFUSAL, "ReplicaSet", name, _STALE)
 
 
-def stateful_sets(facts: Facts) -> Iterator[Reason]:
+def check_stateful_sets(facts: Facts) -> Iterator[Reason]:
     """Pods exist in order as far as their predecessors allow, in the wanted revision."""
     for name, owner in facts.of("StatefulSet").items():
         own = facts.owned("Pod", owner)
@@ -57,29 +57,29 @@ def stateful_sets(facts: Facts) -> Iterator[Reason]:
         blocked = len(own) > len(pods) or any(not holds(p, "Ready") for p in pods)
         parallel = owner["spec"].get("podManagementPolicy") == "Parallel"
         if len(pods) != wanted and (parallel or not blocked):
-            yield from _missing(facts, "StatefulSet", owner, f"has {len(pods)} pods, expected {wanted}")
+            yield from _check_missing(facts, "StatefulSet", owner, f"has {len(pods)} pods, expected {wanted}")
         strategy = owner["spec"].get("updateStrategy") or {}
         revision = (owner.get("status") or {}).get("updateRevision")
         partition = int((strategy.get("rollingUpdate") or {}).get("partition", 0))
-        old = [p for p in pods if _label(p, "controller-revision-hash") != revision and _ordinal(p) >= partition]
+        old = [p for p in pods if _label(p, "controller-revision-hash") != revision and _parse_ordinal(p) >= partition]
         if old and strategy.get("type", "RollingUpdate") == "RollingUpdate" and not blocked:
             yield Reason("Rollout", "StatefulSet", name, f"{len(old)} pods are of an old revision")
 
 
-def daemon_sets(facts: Facts) -> Iterator[Reason]:
+def check_daemon_sets(facts: Facts) -> Iterator[Reason]:
     """As many pods as nodes that want one, and the status says what the pods say."""
     for name, owner in facts.of("DaemonSet").items():
         status = owner.get("status") or {}
         pods = [p for p in facts.owned("Pod", owner) if is_active(p)]
         wanted, ready = int(status.get("desiredNumberScheduled", 0)), sum(holds(p, "Ready") for p in pods)
         if len(pods) != wanted:
-            yield from _missing(facts, "DaemonSet", owner, f"has {len(pods)} pods, expected {wanted}")
+            yield from _check_missing(facts, "DaemonSet", owner, f"has {len(pods)} pods, expected {wanted}")
         if int(status.get("numberReady", 0)) != ready:
             text = f"numberReady is {status.get('numberReady', 0)}, expected {ready}"
             yield Reason("Counts", "DaemonSet", name, text)
 
 
-def jobs(facts: Facts) -> Iterator[Reason]:
+def check_jobs(facts: Facts) -> Iterator[Reason]:
     """Unfinished jobs run as many pods as they want; those with nothing left to run say how they ended."""
     for name, job in facts.of("Job").items():
         spec, status = job["spec"], job.get("status") or {}
@@ -93,28 +93,28 @@ def jobs(facts: Facts) -> Iterator[Reason]:
             yield Reason("Counts", "Job", name, f"active is {status.get('active', 0)}, expected {active}")
         left = int(spec.get("completions") or spec.get("parallelism", 1)) - int(status.get("succeeded", 0))
         wanted = min(int(spec.get("parallelism", 1)), left)
-        if active < wanted and not _backs_off(facts, job):
-            yield from _missing(facts, "Job", job, f"has {active} running pods, expected {wanted}")
+        if active < wanted and not _is_backing_off(facts, job):
+            yield from _check_missing(facts, "Job", job, f"has {active} running pods, expected {wanted}")
         elif left <= 0 and not active:
             yield Reason("Counts", "Job", name, "all of its pods succeeded, but it is not Complete yet")
 
 
-def _missing(facts: Facts, kind: str, owner: Object, text: str) -> Iterator[Reason]:
+def _check_missing(facts: Facts, kind: str, owner: Object, text: str) -> Iterator[Reason]:
     """Pods are missing, unless they were refused after everything that may have refused them last changed."""
     name, refused = owner["metadata"]["name"], facts.refused.get(owner["metadata"]["uid"])
     if refused is None:
         yield Reason("Missing", kind, name, text)
-    elif refused < last_change_of_refusers(facts):
+    elif refused < find_last_refuser_change(facts):
         yield Reason(STALE_REFUSAL, kind, name, _STALE)
 
 
-def _backs_off(facts: Facts, job: Object) -> bool:
+def _is_backing_off(facts: Facts, job: Object) -> bool:
     """Whether a Job waits before it replaces a pod that failed: ten seconds and more, by the wall clock."""
     failed = int((job.get("status") or {}).get("failed") or 0)
     return failed > 0 and facts.quiet(job) >= LEFT_ALONE_SECONDS
 
 
-def quotas(facts: Facts) -> Iterator[Reason]:
+def check_quotas(facts: Facts) -> Iterator[Reason]:
     """The status repeats the limits, and counts the pods that exist."""
     pods = sum((p.get("status") or {}).get("phase") not in ("Succeeded", "Failed") for p in facts.of("Pod").values())
     for name, quota in facts.of("ResourceQuota").items():
@@ -142,6 +142,6 @@ def _label(obj: Object, name: str) -> str:
     return str((obj["metadata"].get("labels") or {}).get(name, ""))
 
 
-def _ordinal(pod: Object) -> int:
+def _parse_ordinal(pod: Object) -> int:
     tail = pod["metadata"]["name"].rpartition("-")[2]
     return int(tail) if tail.isdecimal() else 0

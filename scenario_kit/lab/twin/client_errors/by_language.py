@@ -144,17 +144,17 @@ _WRAPPED: Mapping[str, str] = {
 }
 
 
-def told(failure: str, reason: str) -> str:
+def describe_failure(failure: str, reason: str) -> str:
     """What callers read of an operation that failed: its own words around the reason, or one with a code of its own."""
     return reason if _CODED.match(reason) else failure.replace("{cause}", reason)
 
 
-def answered(dialect: str, protocol: str, words: str) -> str:
+def describe_answer(dialect: str, protocol: str, words: str) -> str:
     """What a client makes of the words of a callee that answered with an error."""
     return _ANSWERED.get((dialect, protocol), "{words}").replace("{words}", words) if words else words
 
 
-def cause(dialect: str, outcome: str, protocol: str, **known: object) -> str:
+def describe_cause(dialect: str, outcome: str, protocol: str, **known: object) -> str:
     """The cause of a failed call in the words of a language and protocol, or product such as ``mysql``."""
     spoken = {**DIALECTS.get(dialect, _GO), **SPOKEN.get((dialect, protocol), {})}
     if outcome == "misanswered" and outcome not in spoken:

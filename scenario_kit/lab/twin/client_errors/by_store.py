@@ -82,7 +82,7 @@ STORES: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
 }
 
 
-def complaint(scheme: str, outcome: str, address: Address, ip: str) -> tuple[int, str]:
+def describe_refusal(scheme: str, outcome: str, address: Address, ip: str) -> tuple[int, str]:
     """The exit code and the last words of a client that gets no connection, or no login."""
     outcome = "unanswered" if outcome == "misanswered" else outcome
     names = {"host": address.host, "port": address.port, "user": address.user, "ip": ip, "database": address.wanted}
@@ -94,7 +94,7 @@ def complaint(scheme: str, outcome: str, address: Address, ip: str) -> tuple[int
     return 1, f"connection to {address.host}:{address.port} failed"
 
 
-def objection(scheme: str, does: StoreEffect, target: Process) -> str:
+def explain_rejection(scheme: str, does: StoreEffect, target: Process) -> str:
     """Why the store does not do what it is asked; empty where it does."""
     if scheme not in ("postgres", "postgresql"):
         return ""

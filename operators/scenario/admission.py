@@ -94,5 +94,5 @@ def build_live_spec(environment: Environment, scenario: Object, runbook: Runbook
         clock=clock,
         namespace=runbook.namespace,
         steps=steps,
-        resolved=runbook.packed(),
+        resolved=runbook.pack(),
     )

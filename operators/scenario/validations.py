@@ -122,7 +122,7 @@ class Validations:
         parallel = limit_concurrency(case.sample, case.spec.parallel)
         action, move = decide(
             case.plan, case.planned, seen,
-            parallel=parallel, problems=self._problems(), spent=self._spent(before, case),
+            parallel=parallel, problems=self._problems(), spent=self._find_spent_budget(before, case),
         )  # fmt: skip
         if isinstance(action, Conclude):
             results = [_build_result(campaign, p, trials.get(p.purpose), action.because) for p in action.trials]
@@ -198,7 +198,7 @@ class Validations:
     def _problems(self) -> str:
         return "; ".join(self._environment.grounds.health())
 
-    def _spent(self, before: dict[str, Any], case: ValidationInput) -> str:
+    def _find_spent_budget(self, before: dict[str, Any], case: ValidationInput) -> str:
         began = datetime.fromisoformat(before["startedAt"]).timestamp()
         minutes = case.spec.max_minutes
         return f"the budget of {minutes} min was spent" if self._now() - began > 60 * minutes else ""

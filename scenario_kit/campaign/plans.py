@@ -369,7 +369,7 @@ def build_trial_spec(
         seed=planned.seed,
         namespace=runbook.namespace,
         steps=planned.steps,
-        resolved=runbook.packed(),
+        resolved=runbook.pack(),
     )
 
 

@@ -92,7 +92,7 @@ class Catalog:
         Raises:
             AuthoringError: a line of the app's matrix is no record.
         """
-        return self._keep(("matrix", app.name, app.version, fault), lambda: self._tried(app, fault))
+        return self._keep(("matrix", app.name, app.version, fault), lambda: self._list_tried(app, fault))
 
     def faults(self) -> tuple[str, ...]:
         """Names of the fault types."""
@@ -210,7 +210,7 @@ class Catalog:
             document["twin"] = load_twin(twin, self._document(twin), name, version)
         return convert_value({**document, "version": version}, App, path, name)
 
-    def _tried(self, app: App, fault: str) -> tuple[MatrixRow, ...]:
+    def _list_tried(self, app: App, fault: str) -> tuple[MatrixRow, ...]:
         found = read_rows(self.app_path(app.name).with_name(MATRIX))
         known = ({fault} if fault else {row.fault for row in found}) & set(self.faults())
         return select_current(found, app.version, {name: self.fault(name).version for name in known})

@@ -54,7 +54,7 @@ class Engine:
             AuthoringError: the target does not exist, the operation does not apply to it, or a command failed.
             InfrastructureError: the API server refused or did not answer, or a Job came to no end.
         """
-        known = self._recorded(ordinal)
+        known = self._find_recorded(ordinal)
         receipt = self._taken_up(known) if known else self._record(change, ordinal, group, causal, tuple(undo))
         if receipt.failure and receipt.state != "Ran":
             raise _build_failure(receipt)
@@ -64,11 +64,11 @@ class Engine:
             return self._run(receipt)
         if change.restart and change.restart.drop_old:
             return through_zero.restart(self._scene.cluster, self._clock, self._store, receipt)
-        if not self._arrived(receipt):
+        if not self._has_arrived(receipt):
             operations.send(self._scene, receipt.change)
         if receipt.change.drain:
             receipt = msgspec.structs.replace(receipt, blocked=nodes.evict(self._scene, receipt.change))
-        return self._store.save(self._done(receipt))
+        return self._store.save(self._mark_done(receipt))
 
     def undo(self, receipts: Iterable[Receipt]) -> list[Blocked]:
         """Undo in reverse order; what cannot be undone now comes back as blocked, and may be tried again."""
@@ -76,7 +76,7 @@ class Engine:
         for receipt in sorted(receipts, key=lambda r: (r.at, r.ordinal), reverse=True):
             if receipt.state == "Undone":
                 continue
-            receipt = self._recorded(receipt.ordinal) or receipt  # an earlier undo may have said more about it
+            receipt = self._find_recorded(receipt.ordinal) or receipt  # an earlier undo may have said more about it
             problem = undo(self._scene, receipt, self._clock)
             if problem is None and receipt.inverse:
                 receipt, problem = compensation.make(self._scene, self._clock, self._store, receipt)
@@ -170,15 +170,15 @@ class Engine:
         A chaos object that somebody else removed stays removed: that is how an operator fixes it. Evictions that were
         refused are asked for again, whatever group they belong to.
         """
-        for receipt in self._blocked():
+        for receipt in self._list_blocked():
             self._evict_again(receipt)
-        return sum(self._rebind(receipt) for receipt in self._bound(persistent))
+        return sum(self._rebind(receipt) for receipt in self._list_bound(persistent))
 
     def binds(self, persistent: Iterable[str]) -> bool:
         """Whether ``maintain`` must look again: chaos of these groups is bound to pods, or a drain is blocked."""
-        return bool(self._bound(persistent)) or bool(self._blocked())
+        return bool(self._list_bound(persistent)) or bool(self._list_blocked())
 
-    def _blocked(self) -> list[Receipt]:
+    def _list_blocked(self) -> list[Receipt]:
         return [r for r in self.done() if r.blocked]
 
     def _evict_again(self, receipt: Receipt) -> None:
@@ -187,7 +187,7 @@ class Engine:
         if blocked != receipt.blocked:
             self._store.save(msgspec.structs.replace(receipt, blocked=blocked))
 
-    def _bound(self, persistent: Iterable[str]) -> list[Receipt]:
+    def _list_bound(self, persistent: Iterable[str]) -> list[Receipt]:
         groups = set(persistent)
         found = self.done() if groups else []
         return [
@@ -216,7 +216,7 @@ class Engine:
                 self._store.save(msgspec.structs.replace(receipt, note=_EXPIRED))
         return min(ahead, default=None)
 
-    def expired(self, group: str) -> bool:
+    def has_expired(self, group: str) -> bool:
         """Whether an experiment of that group ended by its own duration."""
         return any(r.group == group and r.note == _EXPIRED for r in self._store.all())
 
@@ -240,13 +240,13 @@ class Engine:
         if chaos.choose_pods(self._scene.cluster, template, self._scene.namespace).nobody:
             return 0  # they have gone meanwhile; it is bound to those that come
         operations.send(self._scene, receipt.change)
-        self._store.save(msgspec.structs.replace(self._done(receipt), note=""))
+        self._store.save(msgspec.structs.replace(self._mark_done(receipt), note=""))
         return 1
 
     def _places(self) -> dict[str, str]:
         return {name: place for r in reversed(self._store.all()) for name, place in r.places.items()}
 
-    def _recorded(self, ordinal: int) -> Receipt | None:
+    def _find_recorded(self, ordinal: int) -> Receipt | None:
         return next((r for r in self._store.all() if r.ordinal == ordinal), None)
 
     def _record(self, change: Change, ordinal: int, group: str, causal: bool, undo: tuple[Change, ...]) -> Receipt:
@@ -301,7 +301,7 @@ class Engine:
     def _taken_up(self, receipt: Receipt) -> Receipt:
         """A change that was announced and never made is made now: what it brings about is due from now on."""
         now = self._clock.now()
-        if receipt.state != "Recorded" or receipt.change.run or receipt.at == now or self._arrived(receipt):
+        if receipt.state != "Recorded" or receipt.change.run or receipt.at == now or self._has_arrived(receipt):
             return receipt
         return self._store.save(msgspec.structs.replace(receipt, at=now))
 
@@ -326,7 +326,7 @@ class Engine:
             raise _build_failure(receipt)
         return receipt
 
-    def _arrived(self, receipt: Receipt) -> bool:
+    def _has_arrived(self, receipt: Receipt) -> bool:
         """Whether an earlier attempt of this write reached the API server."""
         if receipt.change.operation in nodes.OPERATIONS:
             return False  # of several nodes some may be written; writing one again is nothing
@@ -338,7 +338,7 @@ class Engine:
                 return True
         return False
 
-    def _done(self, receipt: Receipt) -> Receipt:
+    def _mark_done(self, receipt: Receipt) -> Receipt:
         entries, covered, moved = [], receipt.covered, False
         for entry in receipt.entries:
             live = self._scene.cluster.get(Reference.parse(entry.ref))

@@ -57,7 +57,7 @@ def register(app: typer.Typer) -> None:
         checkout = Repository(repository)
         start, root = checkout.base(base), checkout.root()
         changes = checkout.changes(start)
-        if checkout.uncommitted():
+        if checkout.has_uncommitted():
             typer.echo("note: uncommitted changes are not judged", err=True)
         found = shape(changes)
         _empty(out)

@@ -76,11 +76,11 @@ class Repository:
         blob = listed.decode(errors="replace").split("\t")[0].split(" ")[2]
         return self._git("cat-file", "blob", blob).decode(errors="replace")
 
-    def uncommitted(self) -> bool:
+    def has_uncommitted(self) -> bool:
         """Whether files that Git knows differ from the last commit."""
-        return bool(self._git(*self._unfiltered(), "status", "--porcelain", "-z", "--untracked-files=no"))
+        return bool(self._git(*self._list_filter_options(), "status", "--porcelain", "-z", "--untracked-files=no"))
 
-    def _unfiltered(self) -> list[str]:
+    def _list_filter_options(self) -> list[str]:
         """Options without the programs that this machine knows as filters: attributes of the branch could call them."""
         listed = self._git(
             "config", "--null", "--name-only", "--get-regexp", r"^filter\..*\.(clean|smudge|process)$", ok=(1,)

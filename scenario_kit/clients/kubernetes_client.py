@@ -66,7 +66,7 @@ class Official:
                 headers[setting["key"]] = setting["value"]
         return headers
 
-    def forwarded(self, pod: Reference, port: int) -> Any:
+    def forward_port(self, pod: Reference, port: int) -> Any:
         """A port of a pod, forwarded; the caller closes it.
 
         Raises:

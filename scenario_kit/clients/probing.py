@@ -21,7 +21,7 @@ def probe_http(transport: Transport, pod_path: str, port: int, path: str) -> Pro
     Raises:
         ClusterError: the API server does not answer, or refuses to proxy; ``NotFound`` where the pod does not exist.
     """
-    status, refusal, message = transport.proxied(f"{pod_path}:{port}/proxy{path}")
+    status, refusal, message = transport.get_proxied(f"{pod_path}:{port}/proxy{path}")
     if refusal is None:
         return Probed(True, status)
     if status in _PROXY:
@@ -35,7 +35,7 @@ def probe_tcp(transport: Transport, pod: Reference, port: int) -> Probed:
     Raises:
         ClusterError: no port can be forwarded; ``NotFound`` where the pod does not exist.
     """
-    forward = transport.official.forwarded(pod, port)
+    forward = transport.official.forward_port(pod, port)
     try:
         return read_forward(forward, port)
     finally:

@@ -59,7 +59,7 @@ class Transport:
 
         return Official(*self._named)
 
-    def proxied(self, path: str) -> tuple[int, ClusterError | None, str]:
+    def get_proxied(self, path: str) -> tuple[int, ClusterError | None, str]:
         """A GET that the API server passes on: status, then (where the answer is the API server's own) its meaning.
 
         Raises:

@@ -79,12 +79,12 @@ class BootstrapClient:
     def wait_served(self, group_version: str, kinds: int, seconds: float = 30.0) -> None:
         """Wait until discovery offers that many kinds of a group; raises ``LabError`` when it does not."""
         deadline = time.monotonic() + seconds
-        while (found := self._served(group_version)) < kinds:
+        while (found := self._count_served(group_version)) < kinds:
             if time.monotonic() > deadline:
                 raise LabError(f"{group_version}: the API server offers {found} of {kinds} kinds after {seconds:.0f} s")
             time.sleep(_POLL_SECONDS)
 
-    def _served(self, group_version: str) -> int:
+    def _count_served(self, group_version: str) -> int:
         response = self._client.get(f"/apis/{group_version}")
         if response.status_code != 200:
             return 0

@@ -55,7 +55,7 @@ class FaultCase:
     @cached_property
     def stages(self) -> tuple[Simulation, ...]:
         """What the changes of each rendering do, and then each fix, solution and decoy."""
-        found: list[Simulation] = list(self._unrendered())
+        found: list[Simulation] = list(self._stage_unrendered())
         for rendering in self.renderings:
             if (fault := rendering.fault) is None:
                 continue
@@ -76,7 +76,7 @@ class FaultCase:
         """Every object that a stage creates or changes."""
         return tuple(one for stage in self.stages for one in list_written(stage))
 
-    def _unrendered(self) -> Iterator[Simulation]:
+    def _stage_unrendered(self) -> Iterator[Simulation]:
         """For a fault that fits nowhere in the catalogue's apps: what it creates, as it is written."""
         if any(rendering.fault for rendering in self.renderings) or not self.catalog.apps():
             return

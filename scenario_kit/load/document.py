@@ -208,10 +208,10 @@ class _NodeReader:
     def convert(self, node: yaml.Node, place: Path_, key: yaml.Node | None = None) -> Any:
         self.positions.note(place, _mark(node), _mark(key) if key else None)
         if isinstance(node, yaml.MappingNode):
-            self._tagged(node, "map")
+            self._refuse_tag(node, "map")
             return self._mapping(node, place)
         if isinstance(node, yaml.SequenceNode):
-            self._tagged(node, "seq")
+            self._refuse_tag(node, "seq")
             return [self.convert(part, (*place, i)) for i, part in enumerate(node.value)]
         assert isinstance(node, yaml.ScalarNode)  # the only other kind of node
         if node.tag not in _PLAIN_TAGS:
@@ -248,7 +248,7 @@ class _NodeReader:
             result[name] = self.convert(value, (*place, name), key)
         return result
 
-    def _tagged(self, node: yaml.Node, kind: str) -> None:
+    def _refuse_tag(self, node: yaml.Node, kind: str) -> None:
         if node.tag != _TAG + kind:
             self._mistake(node, f"the tag '{shorten_text(node.tag)}' is not allowed", "remove the tag")
 

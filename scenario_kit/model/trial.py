@@ -99,7 +99,7 @@ class Runbook(Value, frozen=True, kw_only=True):
     noise: tuple[NoiseSource, ...] = ()
     usual: dict[str, str] = {}
 
-    def packed(self) -> str:
+    def pack(self) -> str:
         """This runbook as a Trial carries it; the same runbook gives the same text."""
         return base64.b64encode(gzip.compress(msgspec.json.encode(self), 6, mtime=0)).decode()
 

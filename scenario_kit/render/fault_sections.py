@@ -32,7 +32,7 @@ class Parts:
 
     def changes(self, documents: Sequence[Any], place: str) -> tuple[Change, ...]:
         """Changes whose manifests, where they have some, are objects."""
-        made = tuple(self._value(document, Change, at) for at, document in self._kept(documents, place))
+        made = tuple(self._value(document, Change, at) for at, document in self._select_parts(documents, place))
         for i, change in enumerate(made):
             if manifest := change.create or change.apply or change.chaos:
                 check_sound(manifest)
@@ -43,7 +43,7 @@ class Parts:
     def checks(self, documents: Sequence[Any], place: str) -> tuple[Check, ...]:
         """Checks that name objects by references."""
         made = []
-        for at, document in self._kept(documents, place):
+        for at, document in self._select_parts(documents, place):
             check = self._value(document, Check, at)
             if (text := read_subject(check)) and not text.startswith("Node/"):
                 self._reference(text, at)
@@ -53,7 +53,7 @@ class Parts:
     def entities(self, documents: Sequence[Any], place: str) -> tuple[Entity, ...]:
         """Entities with their fixes."""
         made = []
-        for at, document in self._kept(documents, place):
+        for at, document in self._select_parts(documents, place):
             fix = document.pop("fix", ())
             entity = self._value(document, Entity, at)
             self._reference(entity.ref, f"{at}.ref")
@@ -65,13 +65,13 @@ class Parts:
     ) -> tuple[_Procedure, ...]:
         """Solutions or decoys; ``defaults`` are fields that they need not state."""
         made = []
-        for at, document in self._kept(documents, place):
+        for at, document in self._select_parts(documents, place):
             changes = document.pop("changes", ())
             procedure = self._value({**defaults, **document}, to, at)
             made.append(msgspec.structs.replace(procedure, changes=self.changes(changes, f"{at}.changes")))
         return tuple(made)
 
-    def _kept(self, documents: Sequence[Any], place: str) -> list[tuple[str, Any]]:
+    def _select_parts(self, documents: Sequence[Any], place: str) -> list[tuple[str, Any]]:
         """Copies of those that these parameters do not leave out, each with its place."""
         kept: list[tuple[str, Any]] = []
         for i, document in enumerate(documents):

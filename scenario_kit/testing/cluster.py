@@ -103,7 +103,7 @@ class FakeCluster:
         fresh["metadata"]["uid"] = self._uid()
         if served.kind in WITH_STATUS:
             fresh.pop("status", None)
-        return copy.deepcopy(self._store(key, self._managed(self._born(served, fresh), "Update")))
+        return copy.deepcopy(self._store(key, self._set_managed_fields(self._born(served, fresh), "Update")))
 
     def apply(self, obj: Object) -> Object:
         """Server-side apply, forced: fields that an earlier apply set and this one leaves out are removed."""
@@ -114,10 +114,10 @@ class FakeCluster:
             fresh["metadata"]["uid"] = self._uid()
             if served.kind in WITH_STATUS:
                 fresh.pop("status", None)
-            return copy.deepcopy(self._store(key, self._managed(self._born(served, fresh), "Apply")))
+            return copy.deepcopy(self._store(key, self._set_managed_fields(self._born(served, fresh), "Apply")))
         combine = merging.merge if served.group in self._custom else merging.apply_fields
         wanted = combine(merging.forget(current, before, fresh), fresh)
-        return self._replace(served, key, self._managed(wanted, "Apply"))
+        return self._replace(served, key, self._set_managed_fields(wanted, "Apply"))
 
     def patch(self, ref: Reference, patch: Any, type: PatchType = "Merge", *, subresource: str = "") -> Object:
         """Patch an object or one of its subresources; raises ``NotFound``."""
@@ -132,7 +132,9 @@ class FakeCluster:
             return self._scale(served, key, patch, type)
         if subresource not in ("", "status") or (subresource and served.kind not in WITH_STATUS):
             raise NotFound(f"{served.plural} have no subresource {subresource}", status=404)
-        return self._replace(served, key, self._managed(patch_document(current, patch, type), "Update"), subresource)
+        return self._replace(
+            served, key, self._set_managed_fields(patch_document(current, patch, type), "Update"), subresource
+        )
 
     def delete(self, ref: Reference, *, uid: str = "", grace_seconds: int | None = None) -> None:
         """Delete in the background; missing is fine. With ``uid`` only that very object (else ``Conflict``)."""
@@ -289,7 +291,7 @@ class FakeCluster:
         self._uids += 1
         return f"00000000-0000-4000-8000-{self._uids:012d}"
 
-    def _managed(self, obj: Object, operation: str) -> Object:
+    def _set_managed_fields(self, obj: Object, operation: str) -> Object:
         entry = {"manager": self._manager, "operation": operation, "apiVersion": obj.get("apiVersion", "v1")}
         fields = [e for e in obj["metadata"].get("managedFields", ()) if e["operation"] != operation]
         obj["metadata"]["managedFields"] = [*fields, {**entry, "fieldsType": "FieldsV1", "fieldsV1": {}}]

@@ -88,7 +88,7 @@ class _InjectStep:
                 if findings := self._fault(fault):
                     return findings
             if self._progress == before:
-                return self._missed()
+                return self._report_missed()
 
     def _fault(self, fault: Fault) -> list[Finding]:
         progress = self._of(fault)
@@ -191,7 +191,7 @@ class _InjectStep:
                 looks.append(self._start + (int(now - self._start) // spacing + 1) * spacing)
         return min(looks, default=now + TICK)
 
-    def _missed(self) -> list[Finding]:
+    def _report_missed(self) -> list[Finding]:
         """An alert that a fault waits for, and that did not come before its deadline."""
         context = self._context
         base = max(context.last_injected_at() or self._start, self._start)

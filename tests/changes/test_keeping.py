@@ -243,15 +243,15 @@ def test_experiments_end_in_the_time_of_the_trial_each_at_its_own():
     made = experiment("w", duration="600s").chaos
     lab.engine.do(Change(create=made), ordinal=5, group="Fault/w")
     assert lab.engine.expire(1059.0) == 1060.0
-    assert not any(lab.engine.expired(f"Fault/{n}") for n in "axyzw")
+    assert not any(lab.engine.has_expired(f"Fault/{n}") for n in "axyzw")
     assert lab.engine.expire(1060.0) == 1130.0
-    assert [n for n in "axyzw" if lab.engine.expired(f"Fault/{n}")] == ["x"]
+    assert [n for n in "axyzw" if lab.engine.has_expired(f"Fault/{n}")] == ["x"]
     assert live(lab)["metadata"]["annotations"] == {"experiment.chaos-mesh.org/pause": "true"}
     assert "annotations" not in live(lab, "y")["metadata"]
     assert lab.engine.expire(1060.0) == 1130.0
     assert lab.engine.expire(1200.0) == 1610.0
     assert lab.engine.expire(5000.0) is None
-    assert [n for n in "axyzw" if lab.engine.expired(f"Fault/{n}")] == ["x", "y", "w"]
+    assert [n for n in "axyzw" if lab.engine.has_expired(f"Fault/{n}")] == ["x", "y", "w"]
 
 
 def test_one_that_somebody_removed_did_not_end_by_itself():
@@ -259,7 +259,7 @@ def test_one_that_somebody_removed_did_not_end_by_itself():
     lab.engine.do(experiment(duration="60s"), ordinal=1, group="Fault/x")
     lab.cluster.delete(Reference("PodChaos", "x", NS, "chaos-mesh.org"))
     assert lab.engine.expire(2000.0) is None
-    assert not lab.engine.expired("Fault/x")
+    assert not lab.engine.has_expired("Fault/x")
 
 
 @pytest.mark.parametrize(

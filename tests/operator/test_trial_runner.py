@@ -32,7 +32,7 @@ def spec(twin):
         windows=Windows(quiet=60, hold=60, still_firing=60, clear=60, resolve=600),
         expect=Expect(), ground_truth=GroundTruth(),
     )  # fmt: skip
-    return TrialSpec(scenario="s", digest="d", namespace="shop", steps=STEPS, resolved=runbook.packed())
+    return TrialSpec(scenario="s", digest="d", namespace="shop", steps=STEPS, resolved=runbook.pack())
 
 
 class NoWorlds:

@@ -163,10 +163,10 @@ def test_an_experiment_ends_in_the_time_of_the_trial(virtual):
     trial.context.spec = msgspec.structs.replace(trial.context.spec, clock="Virtual" if virtual else "Wall")
     trial.context.engine.do(Change(chaos=experiment), ordinal=1, group="Fault/f")
     trial.context.wait(INJECTED + 89)
-    assert not trial.context.engine.expired("Fault/f")
+    assert not trial.context.engine.has_expired("Fault/f")
     trial.context.wait(INJECTED + 105)
     trial.context.wait(INJECTED + 106)
-    assert trial.context.engine.expired("Fault/f") is virtual
+    assert trial.context.engine.has_expired("Fault/f") is virtual
     live = trial.cluster.get(Reference("PodChaos", "x", "shop", "chaos-mesh.org"))
     assert bool(live["metadata"].get("annotations")) is virtual
 

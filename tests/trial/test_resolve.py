@@ -204,5 +204,5 @@ def test_what_ended_by_itself_was_repaired_by_nobody(monkeypatch, kind, use, fou
     given = [Finding(code=code, severity=Severity.ERROR, message="x") for code in found]
     step = TrialStep(kind=kind, use=use, name="a")
     assert [f.code for f in explain_expiry(trial.context, step, given)] == found
-    monkeypatch.setattr(type(trial.context.engine), "expired", lambda *_: True)
+    monkeypatch.setattr(type(trial.context.engine), "has_expired", lambda *_: True)
     assert [f.code for f in explain_expiry(trial.context, step, given)] == expected

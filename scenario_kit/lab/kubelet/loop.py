@@ -124,7 +124,7 @@ class Kubelet:
             return self._later.flush(None, seconds)
         return self._later.flush(namespace, seconds) and self._later.flush(_make_logs_key(namespace), seconds)
 
-    def exited(self, exits: Iterable[Exit], now: float) -> None:
+    def handle_exits(self, exits: Iterable[Exit], now: float) -> None:
         """Processes ended at ``now``, as the twin reports them; unknown pods are gone already."""
         with self._lock:
             for exit in exits:
@@ -139,7 +139,7 @@ class Kubelet:
             status = (record.current().get("status") or {}) if record else {}
             for entry in status.get("containerStatuses") or ():
                 if entry.get("containerID") == container_id and "running" in entry["state"]:
-                    self.exited([Exit(pod_uid, entry["name"], _KILLED, "Error")], now)
+                    self.handle_exits([Exit(pod_uid, entry["name"], _KILLED, "Error")], now)
                     return True
         return False
 

@@ -53,9 +53,9 @@ class WithRuntime:
             return _build_ended(failed, 0.0, 255, f"exec {program or '/entrypoint'}: exec format error")
         if self._images.lacks(spec["image"], program) and not self._others.has_program(spec["image"], program):
             return ProcessStart(0.0, failed(128, START_ERROR))
-        if port := self._taken(pod, spec):
+        if port := self._find_taken_port(pod, spec):
             return _build_ended(failed, _BIND_SECONDS, 1, f"listen tcp :{port}: bind: address already in use")
-        if text := shell_idioms.format_overflow(_read_words(spec), partial(self._shared, pod, spec)):
+        if text := shell_idioms.format_overflow(_read_words(spec), partial(self._measure_shared, pod, spec)):
             return _build_ended(failed, _BIND_SECONDS, 1, text)
         return self._others.start(pod, container, now)
 
@@ -80,7 +80,7 @@ class WithRuntime:
         return self._others.lag(pod, container, path, now) if isinstance(self._others, Lagging) else Lag()
 
     @staticmethod
-    def _taken(pod: Object, spec: Object) -> int:
+    def _find_taken_port(pod: Object, spec: Object) -> int:
         """A port that another running container of the pod declares as well; 0 where there is none."""
         running = {
             s["name"] for s in (pod.get("status") or {}).get("containerStatuses") or () if "running" in s["state"]
@@ -90,7 +90,7 @@ class WithRuntime:
         return next((port for port in _read_ports(spec) if port in taken), 0)
 
     @staticmethod
-    def _shared(pod: Object, spec: Object, path: str) -> float:
+    def _measure_shared(pod: Object, spec: Object, path: str) -> float:
         mount = files.find_mount(spec, path)
         volume = next((v for v in pod["spec"].get("volumes") or () if mount and v["name"] == mount["name"]), None)
         if volume is None:

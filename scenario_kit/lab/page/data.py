@@ -90,14 +90,14 @@ class PageSource:
 
     def worlds(self) -> list[Object]:
         """All worlds, by namespace."""
-        return [self._shown(world, self._runbook(world)).to_json() for world in self._open()]
+        return [self._summarise_world(world, self._runbook(world)).to_json() for world in self._open()]
 
     def world(self, namespace: str) -> Object:
         """Everything of one world; ``NotFound`` when it is not there."""
         found = self._find(namespace)
         trial = self._trial(found["trial"])
         with self._lock:
-            known = self._kept(found["trial"], trial)
+            known = self._get_world(found["trial"], trial)
             if known.answer is None or time.monotonic() - known.told > _FRESH:
                 known.answer = self._look(found, trial, known)
                 known.told = time.monotonic()
@@ -112,11 +112,11 @@ class PageSource:
             except LabError:
                 continue  # it is just ending
             with self._lock:
-                known = self._kept(world["trial"], trial)
+                known = self._get_world(world["trial"], trial)
                 run, history = self._history(world, trial, known)
             found.append(
                 {
-                    **self._shown(world, known.runbook).to_json(),
+                    **self._summarise_world(world, known.runbook).to_json(),
                     "namespaces": list(known.runbook.everywhere),
                     "startedAt": run.started_at,
                     "injectedAt": run.injected_at,
@@ -146,13 +146,13 @@ class PageSource:
     def _look(self, found: Object, trial: Object, known: _World) -> Object:
         runbook = known.runbook
         run, history = self._history(found, trial, known)
-        objects = {k: self._listed(k, runbook) for k in (*WORKLOADS, "Pod", "Event")}
+        objects = {k: self._list_objects(k, runbook) for k in (*WORKLOADS, "Pod", "Event")}
         pods = health.group_pods([w for k in WORKLOADS for w in objects[k]], objects["Pod"], runbook.app)
         served = health.summarise_served(
-            *(self._metrics.instant(self._scoped(e, runbook), found["stored"]) for e in _QUERIES)
+            *(self._metrics.instant(self._scope(e, runbook), found["stored"]) for e in _QUERIES)
         )
         components = health.assess_components(runbook.app, pods, served, history.timelines)
-        shown = self._shown(found, runbook)
+        shown = self._summarise_world(found, runbook)
         return document.document(shown, run, known.drawing, components, history, objects["Event"])
 
     def _history(self, found: Object, trial: Object, known: _World) -> tuple[WorldTrial, AlertHistory]:
@@ -178,11 +178,11 @@ class PageSource:
             )
         return known.evaluator
 
-    def _listed(self, kind: str, runbook: Runbook) -> list[Object]:
+    def _list_objects(self, kind: str, runbook: Runbook) -> list[Object]:
         return [obj for place in runbook.everywhere for obj in self._eyes.list(kind, place)]
 
     @staticmethod
-    def _scoped(expr: str, runbook: Runbook) -> str:
+    def _scope(expr: str, runbook: Runbook) -> str:
         return scope(expr, runbook.namespace, *runbook.namespaces.values())
 
     def _open(self) -> list[Object]:
@@ -211,17 +211,17 @@ class PageSource:
         if known is None:
             trial = self._trial(world["trial"])
             with self._lock:
-                known = self._kept(world["trial"], trial)
+                known = self._get_world(world["trial"], trial)
         return known.runbook
 
-    def _kept(self, name: str, trial: Object) -> _World:
+    def _get_world(self, name: str, trial: Object) -> _World:
         known = self._known.get(name)
         if known is None or known.uid != trial["metadata"]["uid"]:
             runbook = TrialSpec.from_json(trial["spec"]).runbook()
             known = self._known[name] = _World(trial["metadata"]["uid"], runbook, draw_graph(runbook.app))
         return known
 
-    def _shown(self, world: Object, runbook: Runbook) -> WorldSummary:
+    def _summarise_world(self, world: Object, runbook: Runbook) -> WorldSummary:
         return WorldSummary(
             namespace=world["namespace"],
             mode=world["mode"],

@@ -40,17 +40,17 @@ class ExternalTargets:
         try:
             review = msgspec.json.decode(request.body)
             asked = review["request"]
-            response = {"uid": asked["uid"], **self._judged(asked["object"])}
+            response = {"uid": asked["uid"], **self._judge_object(asked["object"])}
         except (msgspec.DecodeError, KeyError, TypeError) as error:
             return build_refusal(400, f"this is no admission review: {error!r}")
         return answer_json(200, {"apiVersion": review["apiVersion"], "kind": "AdmissionReview", "response": response})
 
-    def _judged(self, obj: Object) -> Object:
+    def _judge_object(self, obj: Object) -> Object:
         patch = []
         for path, targets in _list_targets(obj):
             found: list[str] = []
             for i, target in enumerate(targets):
-                resolved = self._resolved(str(target))
+                resolved = self._resolve_target(str(target))
                 if isinstance(resolved, str):
                     message = f"{path.strip('/').replace('/', '.')}[{i}]: {resolved}"
                     return {"allowed": False, "status": {"code": 422, "reason": "Invalid", "message": message}}
@@ -65,7 +65,7 @@ class ExternalTargets:
             "patch": base64.b64encode(msgspec.json.encode(patch)).decode(),
         }
 
-    def _resolved(self, target: str) -> list[str] | str:
+    def _resolve_target(self, target: str) -> list[str] | str:
         """A target with addresses in place of a name, or why its name has none."""
         host, colon, port = target.rpartition(":") if target.count(":") == 1 else (target, "", "")
         if is_address(host):

@@ -115,7 +115,7 @@ class Looks:
         if type_ == "DELETED" or (before is not None and before != obj["spec"]):
             self.release(meta["namespace"])
 
-    def unfinished(self, namespace: str) -> list[Reason]:
+    def list_unfinished(self, namespace: str) -> list[Reason]:
         """The autoscalers whose controller has yet to look at the latest metrics, or to act on them."""
         reasons = []
         targets = list(self._targets(namespace))
@@ -135,7 +135,7 @@ class Looks:
     def wait(self, namespace: str, seconds: float) -> list[Reason]:
         """Wait up to ``seconds`` (wall) until nothing is unfinished; what still is."""
         deadline = time.monotonic() + seconds
-        while (reasons := self.unfinished(namespace)) and (left := deadline - time.monotonic()) > 0:
+        while (reasons := self.list_unfinished(namespace)) and (left := deadline - time.monotonic()) > 0:
             with self._changed:
                 self._changed.wait(min(left, 0.1))  # objects change without telling
         return reasons

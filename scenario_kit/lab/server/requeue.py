@@ -53,12 +53,12 @@ class Nudger:
             elif kind == "ResourceQuota":
                 self._hard[_name(obj)] = {} if type_ == "DELETED" else (obj.get("spec") or {}).get("hard") or {}
             elif type_ == "PASSED" and kind == "Event" and _is_refusal(obj):
-                if self._outdated(obj):
+                if self._is_outdated(obj):
                     return
                 uid = (obj.get("involvedObject") or {}).get("uid", "")
                 self._refused[uid] = max(read_revision(obj), self._refused.get(uid, 0))
 
-    def _outdated(self, event: Object) -> bool:
+    def _is_outdated(self, event: Object) -> bool:
         """Whether a quota refused by limits that it no longer has; only counts are compared, they have one spelling."""
         said = _EXCEEDED.search(event.get("message") or "")
         hard = self._hard.get((event["metadata"].get("namespace", ""), said["quota"])) if said else None

@@ -102,12 +102,12 @@ class Settler:
             },
             refused=self._nudger.refused(),
             overdue=overdue,
-            due=self._awaited(namespace, kinds),
+            due=self._list_overdue(namespace, kinds),
             refusers=[o for kind in CLUSTER_REFUSERS for o in self._store.names("", kind).values()],
             lifted=max(self._store.removed(namespace), self._store.removed("")),
         )
 
-    def _awaited(self, namespace: str, kinds: Mapping[str, Mapping[str, Object]]) -> list[Due]:
+    def _list_overdue(self, namespace: str, kinds: Mapping[str, Mapping[str, Object]]) -> list[Due]:
         """What is due in a namespace, and has not been for too long."""
         nodes, volumes = self._store.names("", "Node"), self._store.names("", "PersistentVolume")
         cluster = pending_scheduling.ClusterCapacity(nodes, volumes, lambda: self._store.everywhere("Pod"))

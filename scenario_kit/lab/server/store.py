@@ -75,7 +75,7 @@ class ObjectStore:
         if replaced and before is not None:
             self._tell("DELETED", kind, before)
         self._tell("ADDED" if before is None or replaced else "MODIFIED", kind, obj)
-        self._delivered(obj)
+        self._mark_delivered(obj)
 
     def drop(self, kind: str, obj: Object) -> None:
         """An object is gone; one of the same name that is not the same object stays."""
@@ -93,14 +93,14 @@ class ObjectStore:
                 self._removed[namespace] = max(read_revision(obj), self._removed.get(namespace, 0))
             self._replace(namespace, kind, name, {n: o for n, o in held.items() if n != name})
         self._tell("DELETED", kind, obj)
-        self._delivered(obj)
+        self._mark_delivered(obj)
 
     def pass_by(self, kind: str, obj: Object) -> None:
         """An object was written that is not kept; listeners hear of it as PASSED."""
         with self._changed:
             self._delivering += 1
         self._tell("PASSED", kind, obj)
-        self._delivered(obj)
+        self._mark_delivered(obj)
 
     def pass_revision(self, number: int) -> None:
         """A revision was written that concerns nothing in here."""
@@ -202,7 +202,7 @@ class ObjectStore:
         with self._changed:
             return all(number in self._seen for number in range(after + 1, upto + 1))
 
-    def _delivered(self, obj: Object) -> None:
+    def _mark_delivered(self, obj: Object) -> None:
         with self._changed:
             self._delivering -= 1
             self._saw(obj)

@@ -89,7 +89,7 @@ class SeriesWriter:
         pending = dict(markers)
         runs = [list(run) for _, run in groupby(steps, key=lambda step: (id(step[1]), len(_encode_timestamp(step[0]))))]
         if len(runs) == 1 and not any(pending.values()):
-            self._send(zip(self._encoded(alive), _encode_samples(steps), strict=True))
+            self._send(zip(self._encode_labels(alive), _encode_samples(steps), strict=True))
         else:
             for ticks in runs:
                 for series in pending.get(ticks[0][0], ()):
@@ -97,7 +97,7 @@ class SeriesWriter:
                 if ticks[0][1]:
                     for series, encoded in zip(ticks[0][1], _encode_samples(ticks), strict=True):
                         chunks.setdefault(series, []).append(encoded)
-            self._send(zip(self._encoded(list(chunks)), map(b"".join, chunks.values()), strict=True))
+            self._send(zip(self._encode_labels(list(chunks)), map(b"".join, chunks.values()), strict=True))
         self._alive, self._before, self._last = alive, before, batch[-1][0]
         if len(self._labels) > 2 * len(self._alive) + 1000:
             self._labels = {series: self._labels[series] for series in self._alive}
@@ -116,7 +116,7 @@ class SeriesWriter:
             return self._before[times[0]]
         raise KitError(f"remote write: tick {times[0]} comes after {self._last} and is not one of the last batch")
 
-    def _encoded(self, keys: Collection[SeriesId]) -> Sequence[bytes]:
+    def _encode_labels(self, keys: Collection[SeriesId]) -> Sequence[bytes]:
         """The labels of each series, encoded. Most often the series are those of the last batch."""
         if keys is not self._prepared[0]:
             self._prepared = (keys, [self._label(series) for series in keys])

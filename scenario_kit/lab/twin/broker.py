@@ -84,7 +84,7 @@ class Queues:
         self._brokers = {
             p.key: self._brokers.get(p.key) or _Broker() for m in self._models for p in census.of(m.component)
         }
-        arrivals = self._arrived(flow.publishing.records, end)
+        arrivals = self._take_arrivals(flow.publishing.records, end)
         for model in self._models:
             for process in census.of(model.component):
                 broker = self._brokers[process.key]
@@ -99,7 +99,7 @@ class Queues:
                         new = np.array([record.time for record in come])
                         self._consume(node, model, process, broker, before, new, census, links, flow, start, end)
 
-    def _arrived(self, published: Mapping[Place, list[Published]], end: float) -> dict[Place, list[Sent[bool]]]:
+    def _take_arrivals(self, published: Mapping[Place, list[Published]], end: float) -> dict[Place, list[Sent[bool]]]:
         """The records that reach a broker by the end of the tick; whether each is a copy of one before."""
         sent = {
             place: [Sent(t, number > 0) for times, many in batches for t in times.tolist() for number in range(many)]

@@ -80,7 +80,7 @@ class Sessions:
         found = next(((c, m) for c in self._of(process.image) if (m := c.matched(words)) is not None), None)
         if found is None:
             listed = "this command is none that the app's definition lists for a simulated store (real-data-plane)"
-            return self._ended(process, UNKNOWN, f"{words[0]}: {listed}")
+            return self._end_session(process, UNKNOWN, f"{words[0]}: {listed}")
         client, (entry, texts) = found
         url = _HOLE.sub("", fill(expand(client.address, dict(process.env)), texts))
         scheme = urlsplit(url).scheme
@@ -101,9 +101,9 @@ class Sessions:
             if session.repeats:
                 self._sessions[process.key.pod_uid, process.key.container] = session
                 return ProcessStart(0.0)
-            return self._ended(process, code, text)
+            return self._end_session(process, code, text)
         if text := explain_rejection(scheme, session.does, target):
-            return self._ended(process, 1, text)
+            return self._end_session(process, 1, text)
         session.target = target.key
         self._sessions[process.key.pod_uid, process.key.container] = session
         if session.does.lasts:
@@ -186,7 +186,7 @@ class Sessions:
     def _of(self, image: str) -> Iterator[Client]:
         return (c for c in self._clients if normalize_image(c.image) == normalize_image(image))
 
-    def _ended(self, process: Process, code: int, text: str) -> ProcessStart:
+    def _end_session(self, process: Process, code: int, text: str) -> ProcessStart:
         process.ready_at = float("inf")
         return ProcessStart(SECONDS, self._exit(process, code, text), tuple(text.splitlines()))
 

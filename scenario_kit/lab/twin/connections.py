@@ -141,10 +141,10 @@ class Connections:
             self._dialled.clear()
         if (key, redirect) not in self._dialled:
             address = parse(redirect, edge.address.default_port) if redirect else read_address(edge.address, caller)
-            self._dialled[key, redirect] = (address, *self._resolved(key, edge, address, caller, network))
+            self._dialled[key, redirect] = (address, *self._resolve_dial(key, edge, address, caller, network))
         address, dialled, ip = self._dialled[key, redirect]
         if edge.registry:
-            return Link(key, address, ip, self._registered(key, caller, dialled, network, census, start, end))
+            return Link(key, address, ip, self._dial_registered(key, caller, dialled, network, census, start, end))
         if redirect or not edge.shared or edge.protocol == "udp":
             return Link(key, address, ip, dialled)
         state = self._states.setdefault((key, None), _State())
@@ -153,7 +153,7 @@ class Connections:
         lane = self._live(state, caller, edge, network, census, start, end)
         return Link(key, address, ip, (lane or self._dial(state, caller, number, dialled, start, end),))
 
-    def _resolved(
+    def _resolve_dial(
         self, key: LinkKey, edge: Edge, address: Address, caller: Process, network: Network
     ) -> tuple[tuple[ConnectionLane, ...], str]:
         """What dialling leads to. Who sends datagrams has resolved once; some callers go on with what they knew."""
@@ -167,7 +167,7 @@ class Connections:
             self._resolves[key] = ip
         return lanes, ip
 
-    def _registered(
+    def _dial_registered(
         self,
         key: LinkKey,
         caller: Process,

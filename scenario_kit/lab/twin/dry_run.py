@@ -53,7 +53,7 @@ def misses(app: App, parameters: TwinDefinition, objects: Sequence[Object]) -> t
     census.observe(view, 0.0)
     network = Network(view, census)
     stage = _DryRun(app, parameters, view, census, network)
-    return (*stage.unclaimed(), *stage.unmet(), *stage.unready(), *stage.unused())
+    return (*stage.find_unclaimed(), *stage.unmet(), *stage.unready(), *stage.unused())
 
 
 class _DryRun:
@@ -61,7 +61,7 @@ class _DryRun:
         self._app, self._parameters = app, parameters
         self._view, self._census, self._network = view, census, network
 
-    def unclaimed(self) -> Iterator[Miss]:
+    def find_unclaimed(self) -> Iterator[Miss]:
         """Workloads of which no container is the component that they are said to be."""
         pods = {(p["metadata"]["namespace"], *p["metadata"]["workload"]): p for p in self._view.everywhere("Pod")}
         for component in self._app.components:
@@ -166,10 +166,10 @@ class _DryRun:
                 for kind in _PROBES:
                     asked = _read_probe_target(spec, spec.get(kind) or {})
                     if asked and not probes.answers({}, pod, spec["name"], asked[0], asked[1], math.inf):
-                        yield self._unanswered(pod, process, kind, *asked)
+                        yield self._report_unanswered(pod, process, kind, *asked)
 
     @staticmethod
-    def _unanswered(pod: Object, process: Process, kind: str, port: int, path: str | None) -> Miss:
+    def _report_unanswered(pod: Object, process: Process, kind: str, port: int, path: str | None) -> Miss:
         workload = "/".join(pod["metadata"]["workload"])
         listener = process.listener(port)
         if listener is None:

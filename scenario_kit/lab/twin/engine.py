@@ -118,19 +118,19 @@ class Twin:
         self._load.run(self._census.of(self._parameters.load.component), self._flow, links, self._effects, start, t)
         self._queues.run(self._census, links, self._flow, start, t)
         processes = [p for group in self._census.by_component.values() for p in group]
-        connected = self._connected(links)
+        connected = self._count_connections(links)
         self._disks.end(processes, t, dt, self._logs)
         for process in processes:
             for gate in process.gates.values():
                 gate.close(dt)
             process.holdings.connected = connected.get(process.key, 0)
         usage, exits = self._resources.account(processes, self._effects, connected, view.ledger, t, dt)
-        exits = [*failed, *ended, *exits, *self._crashed(processes, t)]
+        exits = [*failed, *ended, *exits, *self._list_crashed(processes, t)]
         if exits:
             self._connections.redial()
         samples = self._collect(view, connected, t)
         self._tape.close(t, bool(self._collectors), self._hangs.ended)
-        lines = sorted([*self._logs.take(), *self._started(t)], key=lambda line: line.t)
+        lines = sorted([*self._logs.take(), *self._log_starts(t)], key=lambda line: line.t)
         return Telemetry(samples, lines, usage, exits, network_io.drain(processes, dt))
 
     def traces(self, since: float, until: float) -> list[Trace]:
@@ -240,7 +240,7 @@ class Twin:
                     process.crash = None
 
     @staticmethod
-    def _crashed(processes: Sequence[Process], t: float) -> list[Exit]:
+    def _list_crashed(processes: Sequence[Process], t: float) -> list[Exit]:
         """Processes that ended by themselves."""
         result = []
         for process in processes:
@@ -252,7 +252,7 @@ class Twin:
     def _is_collector(self, component: str) -> bool:
         return self._parameters.collector is not None and component == self._parameters.collector.component
 
-    def _connected(self, links: Mapping[LinkKey, Link]) -> dict[ProcessKey, int]:
+    def _count_connections(self, links: Mapping[LinkKey, Link]) -> dict[ProcessKey, int]:
         """How many lasting connections each process has accepted."""
         result: dict[ProcessKey, int] = {}
         for key, link in links.items():
@@ -306,7 +306,7 @@ class Twin:
             and not self._network.wire(collector, process.pod, port).cut
         ]
 
-    def _started(self, t: float) -> list[LogRecord]:
+    def _log_starts(self, t: float) -> list[LogRecord]:
         lines: list[LogRecord] = []
         later: list[LogRecord] = []
         for line in self._startup.lines:

@@ -47,7 +47,7 @@ class Active(NamedTuple):
     thrown: str = ""
     answer: str = ""
 
-    def leaked(self, before: float, calls: int) -> float:
+    def compute_leak(self, before: float, calls: int) -> float:
         """Bytes that are leaked after so many more calls: each adds its own, and a share of what is there already."""
         if not self.leak_growth:
             return before + self.leak_bytes * calls
@@ -100,11 +100,14 @@ class Flags:
         target = next((lane.target for lane in link.lanes if lane.outcome == "ok"), None)
         if target is None:
             waits = link.hangs and process.component in self._asking
-            return (*((Active(delay_seconds=self._model.hang_seconds),) if waits else ()), *self._known(process, {}))
+            return (
+                *((Active(delay_seconds=self._model.hang_seconds),) if waits else ()),
+                *self._list_known(process, {}),
+            )
         process.flags_awaited = True
-        return self._known(process, read_values(target.files.get(self._model.key, "")))
+        return self._list_known(process, read_values(target.files.get(self._model.key, "")))
 
-    def _known(self, process: Process, known: Mapping[str, float]) -> tuple[Active, ...]:
+    def _list_known(self, process: Process, known: Mapping[str, float]) -> tuple[Active, ...]:
         """The effects in a process of what it knows of the flags."""
         return tuple(
             _activate(effect, known.get(flag, 0.0))

@@ -60,12 +60,12 @@ class Wait(NamedTuple):
                 0,
                 self._lines(f"nc: bad address '{self.host}'" if self.port else f"can't resolve '{self.host}'"),
             )
-        if not self.port or self._answered(pod, network, now):
+        if not self.port or self._is_answered(pod, network, now):
             return None
         why = "Connection timed out" if found.outcome == "dropped" else "Connection refused"
         return InitState("Running", 0, self._lines(f"nc: {self.host} ({found.ip}:{self.port}): {why}"))
 
-    def _answered(self, pod: Object, network: Network, now: float) -> bool:
+    def _is_answered(self, pod: Object, network: Network, now: float) -> bool:
         for destination in network.lookup(pod, self.host, self.port).destinations:
             target, listener = network.pod_at(destination.ip), network.listener(destination)
             if target is None or listener is None or listener.ended or listener.ready_at > now:

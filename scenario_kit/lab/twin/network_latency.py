@@ -29,11 +29,11 @@ class Crossing:
         took: Floats = self.noise(calls) * (self._physics.hop_ms / 1000.0 * self._physics.latency_scale)
         if lane.wire is None or (lane.wire.out is None and lane.wire.back is None):
             return took, None
-        took += self._shaped(lane.wire.out, calls, 0)
-        back = self._shaped(lane.wire.back, calls, 1)
+        took += self._shape_delays(lane.wire.out, calls, 0)
+        back = self._shape_delays(lane.wire.back, calls, 1)
         if not edge.shared:  # a handshake of its own: one more message each way
-            took += self._shaped(lane.wire.out, calls, 2)
-            took += self._shaped(lane.wire.back, calls, 3)
+            took += self._shape_delays(lane.wire.out, calls, 2)
+            took += self._shape_delays(lane.wire.back, calls, 3)
         return took, back
 
     def noise(self, calls: CallBatch) -> Floats:
@@ -42,7 +42,7 @@ class Crossing:
         z: Floats = self._streams.normal(key, 1, calls.at.size, calls.caller.ordinal)[0]
         return np.asarray(np.exp(self._physics.sigma * z))
 
-    def _shaped(self, shape: TrafficShape | None, calls: CallBatch, way: int) -> Floats:
+    def _shape_delays(self, shape: TrafficShape | None, calls: CallBatch, way: int) -> Floats:
         n = calls.at.size
         if shape is None:
             return np.zeros(n)

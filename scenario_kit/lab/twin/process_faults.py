@@ -50,7 +50,7 @@ def impair(
         took[part] += effect.delay_seconds
         if effect.still_until:
             took[part] += np.maximum(effect.still_until - at[part], 0.0)
-        process.leak = effect.leaked(process.leak, int(np.count_nonzero(part)))
+        process.leak = effect.compute_leak(process.leak, int(np.count_nonzero(part)))
         if effect.error_share:
             draws = streams.uniform(mix(node.key, salt + _FLAG + number + 1), at.size, process.ordinal)
             hit = part & (draws < effect.error_share)

@@ -251,7 +251,7 @@ class Flow:
 
     def _attempt(self, calls: CallBatch) -> Result:
         """Each call once, and what the caller's spans say of it."""
-        calls = self._traced(calls)
+        calls = self._trace_calls(calls)
         caller, node, link = calls.caller, calls.node, calls.link
         mark = self.tape.enter(node.client)
         one = len(link.lanes) == 1 and not link.old
@@ -263,7 +263,7 @@ class Flow:
         self._recorder.called(calls, seen, self.hanging, mark)
         return result
 
-    def _traced(self, calls: CallBatch) -> CallBatch:
+    def _trace_calls(self, calls: CallBatch) -> CallBatch:
         """The calls, without spans where the caller's instrumentation watches an earlier connection only."""
         number, lane = calls.node.edge, calls.link.lanes[0]
         if not self._edges[number].first_only:
@@ -297,7 +297,7 @@ class Flow:
         caller, node, link, salt, at, draws = calls
         edge = self._edges[node.edge]
         if lane.outcome != "ok" or lane.target is None:
-            return self._broken(calls, lane)
+            return self._fail_dial(calls, lane)
         if lane.ready_at > self.moment.start:
             early = at < lane.ready_at
             if early.any():
@@ -309,7 +309,7 @@ class Flow:
         met = lane.wire.rules if lane.wire is not None and edge.protocol == "http" else ()
         barred = process_faults.find_refusal(lane.target, node.operation.model, link.address.user)
         if outcome := barred or http_chaos.find_abort(met, node):
-            return self._broken(calls, lane._replace(outcome=outcome))
+            return self._fail_dial(calls, lane._replace(outcome=outcome))
         if caller.unsent:
             self.publishing.release(calls, lane.target)
         took, back = self._crossing.cross(calls, lane, edge)
@@ -323,7 +323,7 @@ class Flow:
         if node.operation.model.topic:
             self.publishing.publish(caller, lane.target, node, (at + took)[~failed], draws, ~failed)
         if not edge.acknowledged:
-            return self._written(at)
+            return self._complete_writes(at)
         if (node.log or node.step.words or falsified) and failed.any():
             self._recorder.complain(calls, falsified or "failure", (at + took)[failed])
         return self._give_up(calls, took, failed)._replace(noted=noted)
@@ -342,13 +342,13 @@ class Flow:
                 whole = whole.with_part(who, result._replace(took=result.took + wait[who]))
         return whole
 
-    def _broken(self, calls: CallBatch, lane: ConnectionLane) -> Result:
+    def _fail_dial(self, calls: CallBatch, lane: ConnectionLane) -> Result:
         """The callee is not there, not who it should be, or packets vanish."""
         at, edge = calls.at, self._edges[calls.node.edge]
         failed: Flags = np.ones(at.size, dtype=bool)
         if lane.outcome == "dropped" and lane.target is not None and not edge.acknowledged:
             self.publishing.hold(calls, lane.target)
-            return self._written(at)
+            return self._complete_writes(at)
         if lane.outcome == "locked" or (
             lane.outcome == "dropped" and (edge.dial_seconds or not edge.unreachable_seconds)
         ):
@@ -365,14 +365,14 @@ class Flow:
                 self._say_unanswered(calls, took)
             return self._give_up(calls, took, failed)
         if lane.rejected and (edge.protocol in _DIALLED_EACH or not edge.shared):
-            return self._rejected(calls)
+            return self._reject_dials(calls)
         took = self._crossing.noise(calls) * (edge.refused_ms / 1000.0) + edge.unreachable_seconds
         if edge.one_by_one:
             took = calls.caller.gates.setdefault(calls.node.edge, Gate()).enter(took)
         self._recorder.complain(calls, lane.outcome, at + took)
         return Result(took, failed)
 
-    def _rejected(self, calls: CallBatch) -> Result:
+    def _reject_dials(self, calls: CallBatch) -> Result:
         """Calls that each dial a Service without endpoints: the kernel answers few of many (see ``rejections``)."""
         at, edge, caller = calls.at, self._edges[calls.node.edge], calls.caller
         limit = calls.node.step.patience_seconds or find_timeout(edge, caller) or np.inf
@@ -402,6 +402,6 @@ class Flow:
                 self._recorder.complain(calls, "late", (calls.at + took)[late])
         return Result(took, failed)
 
-    def _written(self, at: Floats) -> Result:
+    def _complete_writes(self, at: Floats) -> Result:
         """Calls that are over once the system has taken them."""
         return Result(np.full(at.size, self._physics.hop_ms / 1000.0), np.zeros(at.size, dtype=bool))

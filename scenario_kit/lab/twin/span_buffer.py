@@ -197,7 +197,7 @@ class Tape:
         else:
             choose(chosen, [(root.first, root.size) for root in self._roots], frame, request, took, failed)
         records = self._records(chosen, t)
-        sources = self._consumed(chosen, records)
+        sources = self._choose_consumed(chosen, records)
         kept = np.flatnonzero(chosen[request])
         at = np.concatenate(starts)
         reel = Reel(
@@ -220,7 +220,7 @@ class Tape:
 
     def _records(self, chosen: Flags, t: float) -> dict[Place, dict[int, SpanRef]]:
         """Remember the spans that published what arrived by ``t``, by offset; none of requests that are dropped."""
-        sent = {place: self._sent(place, chosen) for place in self._published}
+        sent = {place: self._list_sent(place, chosen) for place in self._published}
         for place, come in self._transit.arrived(sent, t).items():
             first = self._ends.get(place, 0)
             self._ends[place] = first + len(come)
@@ -230,14 +230,14 @@ class Tape:
                 del known[next(iter(known))]
         return self._sources
 
-    def _sent(self, place: Place, chosen: Flags) -> Iterator[Sent[SpanRef | None]]:
+    def _list_sent(self, place: Place, chosen: Flags) -> Iterator[Sent[SpanRef | None]]:
         for batch in self._published.get(place, ()):
             for time, request in zip(batch.times.tolist(), batch.requests.astype(np.int64).tolist(), strict=True):
                 traced = batch.frame >= 0 and chosen[request]
                 source = self.reference(self._roots, request, batch.frame) if traced else None
                 yield from repeat(Sent(time, source), batch.copies)
 
-    def _consumed(self, chosen: Flags, records: dict[Place, dict[int, SpanRef]]) -> dict[int, SpanRef]:
+    def _choose_consumed(self, chosen: Flags, records: dict[Place, dict[int, SpanRef]]) -> dict[int, SpanRef]:
         """Choose what consumers did with known records."""
         sources: dict[int, SpanRef] = {}
         for root in self._roots:

@@ -111,7 +111,7 @@ class SpanRecorder:
             self.span(process, name, at, took, failed, hanging)
         self._tape.leave(mark, process, names, node, None, draws, at, took, failed, done)
 
-    def _told(self, node: CallNode, link: Link) -> str:
+    def _describe_failure(self, node: CallNode, link: Link) -> str:
         """What a callee answers that failed, with the words that it found last for the reason."""
         there = [lane.target for lane in link.lanes if lane.target is not None]
         if answer := next((x.answer or x.volume.answers.get(node.operation.name, "") for x in there), ""):
@@ -131,7 +131,9 @@ class SpanRecorder:
         address = link.address
         edge, ip, port = self._edges[node.edge], link.ip, address.port
         dialect = caller.model.dialect if caller.model else ""
-        words = describe_answer(dialect, edge.protocol, self._told(node, link)) if outcome == "failure" else ""
+        words = (
+            describe_answer(dialect, edge.protocol, self._describe_failure(node, link)) if outcome == "failure" else ""
+        )
         if edge.registry:  # the address is the registry's, who is called is registered there
             lane = next((lane for lane in link.lanes if lane.target is not None), None)
             ip, port = (lane.target.ip, lane.port) if lane and lane.target else ("", 0)

@@ -80,7 +80,7 @@ class Nodes(Protocol):
     def next_wakeup(self, namespace: str) -> float | None:
         """When something is due next."""
 
-    def exited(self, exits: Iterable[Exit], now: float) -> None:
+    def handle_exits(self, exits: Iterable[Exit], now: float) -> None:
         """Processes ended."""
 
     def append(self, namespace: str, records: Iterable[LogRecord]) -> None:
@@ -215,7 +215,7 @@ class LabWorld(ABC):
         """Let one tick pass that ends at ``t``: requests flow, processes print and end."""
         with self._twin_turn:
             telemetry = self.twin.step(self.view(), t, TICK_SECONDS)
-        self._around.nodes.exited(telemetry.exits, t)
+        self._around.nodes.handle_exits(telemetry.exits, t)
         self._print(telemetry.logs)
         return telemetry
 

@@ -24,7 +24,7 @@ def explain_unused(obj: Object, world: ObjectSurroundings) -> str:
     kind, spec = obj["kind"], obj.get("spec") or {}
     if kind in _SAYING:
         return f"a {kind} only says something"
-    if kind not in _NAMED or world.mentioned(obj):
+    if kind not in _NAMED or world.is_mentioned(obj):
         return ""
     if kind == "Service" and spec.get("type") in _OPEN:
         return ""

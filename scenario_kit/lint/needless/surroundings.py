@@ -110,7 +110,7 @@ class ObjectSurroundings:
         """Whether the app knows a variable or a key by this name: it sets it, or its definition does."""
         return name in self.variables or mentions(self.definition, name)
 
-    def mentioned(self, obj: Object) -> bool:
+    def is_mentioned(self, obj: Object) -> bool:
         """Whether another object names this one, otherwise than in its labels and annotations."""
         name = str(obj["metadata"]["name"])
         own = (obj["kind"], name, obj["metadata"].get("namespace"))

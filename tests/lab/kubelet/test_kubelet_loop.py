@@ -247,7 +247,7 @@ def test_a_killed_container_restarts(lab: Lab, started: Callable[..., str]) -> N
 
 def test_an_exit_that_the_twin_reports(lab: Lab, started: Callable[..., str]) -> None:
     uid = started()
-    lab.kubelet.exited([Exit(uid, "main", 137, "OOMKilled"), Exit("gone", "main", 1, "Error")], lab.now["app"])
+    lab.kubelet.handle_exits([Exit(uid, "main", 137, "OOMKilled"), Exit("gone", "main", 1, "Error")], lab.now["app"])
     lab.sync()
     ended = lab.api.pods[uid]["status"]["containerStatuses"][0]["lastState"]["terminated"]
     assert (ended["exitCode"], ended["reason"]) == (137, "OOMKilled")

@@ -29,7 +29,7 @@ RUNBOOK = Runbook(
 
 
 def a_trial(name: str = "t1") -> dict[str, Any]:
-    spec = TrialSpec(scenario="db-gone", digest="d", namespace="shop-x1y2", steps=(), resolved=RUNBOOK.packed())
+    spec = TrialSpec(scenario="db-gone", digest="d", namespace="shop-x1y2", steps=(), resolved=RUNBOOK.pack())
     steps = [
         {"index": 0, "step": "deploy", "outcome": "Held", "startedAt": START, "finishedAt": START + 15},
         {"index": 1, "step": "inject", "outcome": "Running", "startedAt": START + 60},

@@ -65,14 +65,14 @@ def scene() -> Iterator[Scene]:
 
 
 def test_the_first_look_is_answered_and_the_second_waits_for_new_metrics(scene: Scene) -> None:
-    assert scene.looks.unfinished("shop")
+    assert scene.looks.list_unfinished("shop")
     scene.ask().result(5)
     again = scene.ask()
     assert scene.held()
     assert not again.done()
     scene.publish()
     again.result(5)
-    assert scene.looks.unfinished("shop")  # it was answered; what it makes of that is not known yet
+    assert scene.looks.list_unfinished("shop")  # it was answered; what it makes of that is not known yet
 
 
 def test_a_world_that_has_moved_on_waits_again(scene: Scene) -> None:
@@ -80,7 +80,7 @@ def test_a_world_that_has_moved_on_waits_again(scene: Scene) -> None:
     scene.ask()
     assert scene.held()
     scene.tick += 15  # nobody was told yet: being held at an old tick is no answer to the new one
-    assert scene.looks.unfinished("shop")
+    assert scene.looks.list_unfinished("shop")
 
 
 def test_others_are_never_held(scene: Scene) -> None:
@@ -135,7 +135,7 @@ CASES: dict[str, tuple[Callable[[Scene], None], bool]] = {
 def test_what_is_waited_for(scene: Scene, name: str) -> None:
     change, waited_for = CASES[name]
     change(scene)
-    assert bool(scene.looks.unfinished("shop")) is waited_for
+    assert bool(scene.looks.list_unfinished("shop")) is waited_for
 
 
 def test_nobody_is_held_where_the_clock_goes_on(scene: Scene) -> None:

@@ -62,7 +62,7 @@ def judge(*objects: Object) -> list[Any]:
         kinds.setdefault(obj["kind"], {})[obj["metadata"]["name"]] = obj
         store.put(obj["kind"], obj)
     looks = Looks(store, lambda _: 0.0)
-    looks.unfinished(NAMESPACE)
+    looks.list_unfinished(NAMESPACE)
     list(
         pending_scheduling.list_due(
             kinds, pending_scheduling.ClusterCapacity({"node-0": NODE}, {}, lambda: kinds.get("Pod", {}).values())

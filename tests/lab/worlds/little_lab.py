@@ -61,7 +61,7 @@ class LittleNodes:
     def next_wakeup(self, namespace: str) -> float | None:
         return min(self.due, default=None)
 
-    def exited(self, exits: Iterable[Exit], now: float) -> None:
+    def handle_exits(self, exits: Iterable[Exit], now: float) -> None:
         self.ended += [(e, now) for e in exits]
 
     def append(self, namespace: str, records: Iterable[LogRecord]) -> None:

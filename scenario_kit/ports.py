@@ -34,7 +34,7 @@ class Probed(NamedTuple):
 
     connected: bool | None
     status: int | None = None
-    told: str = ""
+    reported: str = ""
 
 
 class Cluster(Protocol):

@@ -51,8 +51,8 @@ def accept(environment: Environment, obj: Object) -> tuple[Refusal | None, Desir
         demand_wall_clock(runbook.faults, clock)
     except AuthoringError as problem:
         return _build_refusal(problem.findings) if problem.findings else Refusal("Invalid", problem.message), None, None
-    wanted = DesiredTrial(digest=runbook.digest, suspended=found.scenario.spec.suspend, outcome=runbook.outcome)
-    return None, wanted, runbook
+    desired = DesiredTrial(digest=runbook.digest, suspended=found.scenario.spec.suspend, outcome=runbook.outcome)
+    return None, desired, runbook
 
 
 def find_missing_capabilities(environment: Environment, runbook: Runbook, clock: Clock) -> list[Finding]:

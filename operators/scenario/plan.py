@@ -64,13 +64,13 @@ class ShowTrial:
 Action = Create | Remove | ShowTrial
 
 
-def plan(name: str, generation: int, wanted: DesiredTrial | None, trials: Sequence[Object]) -> Action:
+def plan(name: str, generation: int, desired: DesiredTrial | None, trials: Sequence[Object]) -> Action:
     """One trial per relevant generation: an edit to app, faults or load replaces it, an edit to text does not."""
-    current = [t for t in trials if wanted and not wanted.suspended and t["spec"]["digest"] == wanted.digest]
+    current = [t for t in trials if desired and not desired.suspended and t["spec"]["digest"] == desired.digest]
     stale = [t for t in trials if t not in current or t["metadata"].get("deletionTimestamp")]
     if stale:
         return Remove(stale[0]["metadata"]["name"])
-    if wanted is None or wanted.suspended or current:
+    if desired is None or desired.suspended or current:
         return ShowTrial()
     return Create(f"{name}-g{generation}")
 
@@ -79,23 +79,23 @@ def build_conditions(
     before: Sequence[Condition],
     generation: int,
     refusal: Refusal | None,
-    wanted: DesiredTrial | None,
+    desired: DesiredTrial | None,
     trial: TrialStatus | None,
 ) -> tuple[Condition, ...]:
     """The conditions of a Scenario, from what is known of its trial."""
-    return set_conditions(before, _build_rows(refusal, wanted, trial), generation, CONDITIONS)
+    return set_conditions(before, _build_rows(refusal, desired, trial), generation, CONDITIONS)
 
 
 def _build_rows(
-    refusal: Refusal | None, wanted: DesiredTrial | None, trial: TrialStatus | None
+    refusal: Refusal | None, desired: DesiredTrial | None, trial: TrialStatus | None
 ) -> Iterator[ConditionRow]:
     if refusal is not None:
         yield "Accepted", "False", refusal.reason, refusal.message
     else:
         yield "Accepted", "True", "Valid", ""
     mirrored = {c.type: c for c in trial.conditions} if trial else {}
-    waiting = "NotAccepted" if refusal else "Suspended" if wanted and wanted.suspended else "Pending"
-    nothing = wanted is not None and wanted.outcome == "NoIncident"
+    waiting = "NotAccepted" if refusal else "Suspended" if desired and desired.suspended else "Pending"
+    nothing = desired is not None and desired.outcome == "NoIncident"
     for type in MIRRORED:
         found = mirrored.get(type)
         if found is not None:
@@ -104,20 +104,20 @@ def _build_rows(
             yield type, "False", *_NOTHING[type]
         else:
             yield type, "Unknown", waiting, ""
-    yield "Ready", *_judge_readiness(refusal, wanted, trial, mirrored)
+    yield "Ready", *_judge_readiness(refusal, desired, trial, mirrored)
 
 
 def _judge_readiness(
-    refusal: Refusal | None, wanted: DesiredTrial | None, trial: TrialStatus | None, mirrored: dict[str, Condition]
+    refusal: Refusal | None, desired: DesiredTrial | None, trial: TrialStatus | None, mirrored: dict[str, Condition]
 ) -> tuple[Truth, str, str]:
     """The summary: True while the incident is there to be investigated, and once it is resolved."""
     if refusal is not None:
         return "False", refusal.reason, refusal.message
-    if wanted and wanted.suspended:
+    if desired and desired.suspended:
         return "False", "Suspended", "stored only, because spec.suspend is true"
     if trial is None:
         return "Unknown", "Pending", "waiting for the trial"
-    outcome = wanted.outcome if wanted else "Incident"
+    outcome = desired.outcome if desired else "Incident"
     for type in MIRRORED[:-1]:
         found = mirrored.get(type)
         if found is None and outcome == "NoIncident" and type in _NOTHING:

@@ -31,19 +31,24 @@ def reconcile(environment: Environment, name: str, namespace: str) -> None:
     obj = environment.cluster.get(ref)
     if obj is None or obj["metadata"].get("deletionTimestamp"):
         return
-    refusal, wanted, runbook = accept(environment, obj)
+    refusal, desired, runbook = accept(environment, obj)
     generation = obj["metadata"]["generation"]
     trials = _list_trials(environment, name) if namespace == environment.settings.management_namespace else []
-    action = plan(name, generation, wanted, trials)
+    action = plan(name, generation, desired, trials)
     if isinstance(action, Remove):
         environment.cluster.delete(make_trial_reference(action.trial, namespace))
     elif isinstance(action, Create) and runbook is not None:
         _create(environment, obj, action.trial, runbook)
     # Deleted trials are shown as they are: the conditions of the old incident no longer hold.
-    shown = [t for t in trials if wanted and t["spec"]["digest"] == wanted.digest]
+    shown = [t for t in trials if desired and t["spec"]["digest"] == desired.digest]
     trial = read(shown[0])[1] if shown else None
     _show(
-        environment, ref, obj, build_conditions(_read_conditions(obj), generation, refusal, wanted, trial), shown, trial
+        environment,
+        ref,
+        obj,
+        build_conditions(_read_conditions(obj), generation, refusal, desired, trial),
+        shown,
+        trial,
     )
 
 

@@ -51,7 +51,7 @@ class TrialRun:
         self._stopping = stopping
         self._ref = make_trial_reference(name, environment.settings.management_namespace)
         self._status = TrialStatus()
-        self._told = 0.0
+        self._reported = 0.0
         self._alerts: tuple[AlertNow, ...] = ()
 
     def execute(self) -> None:
@@ -201,8 +201,8 @@ class TrialRun:
 
     def _tell(self, now: float, history: AlertHistory) -> None:
         self._alerts = list_alerts_now(history)
-        if time.monotonic() - self._told > _TELL_SECONDS:
-            self._told = time.monotonic()
+        if time.monotonic() - self._reported > _TELL_SECONDS:
+            self._reported = time.monotonic()
             self._save(msgspec.structs.replace(self._status, now=now))
 
     def _pause(self, seconds: float) -> None:

@@ -47,11 +47,11 @@ class Aim(NamedTuple):
 def find_breaches(obj: Object, was: Object | None, bounds: AdmissionBounds) -> Iterator[Breach]:
     """What an object has that is not admitted; what it had before counts for nothing."""
     had = set() if was is None else {_identify(breach) for breach in judge_object(was, bounds)}
-    told: set[tuple[object, ...]] = set()
+    reported: set[tuple[object, ...]] = set()
     for breach in judge_object(obj, bounds):
         identity = _identify(breach)
-        if identity not in had and identity not in told and breach.declared not in (bounds.declared - {""}):
-            told.add(identity)
+        if identity not in had and identity not in reported and breach.declared not in (bounds.declared - {""}):
+            reported.add(identity)
             yield breach
 
 
@@ -168,11 +168,11 @@ def judge_change(change: Change, bounds: AdmissionBounds) -> Breach | None:
     if aim is None or change.create or change.apply or change.chaos:
         return None
     keys: Keys = (change.operation, "target")
-    told = str(Reference(aim.kind, aim.name, aim.namespace, aim.group))
+    reported = str(Reference(aim.kind, aim.name, aim.namespace, aim.group))
     breach = _check_aim(change, aim, bounds)
     if breach is None or breach.declared in (bounds.declared - {""}):
         return None
-    return breach._replace(keys=keys, value=told)
+    return breach._replace(keys=keys, value=reported)
 
 
 def _check_aim(change: Change, aim: Aim, bounds: AdmissionBounds) -> Breach | None:

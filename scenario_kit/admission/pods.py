@@ -99,8 +99,8 @@ def _check_pod(spec: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
             if source not in _VOLUMES and body is not None:
                 path = body.get("path") if source == "hostPath" and isinstance(body, Mapping) else None
                 place = (*keys, "volumes", i, source, *(("path",) if path else ()))
-                told = f"hostPath.path: {path}" if path else f"volumes.{source}: {_shorten(body)}"
-                yield Breach("SK202", place, path or source, f"has `{told}`", NODE, "a pod without it")
+                reported = f"hostPath.path: {path}" if path else f"volumes.{source}: {_shorten(body)}"
+                yield Breach("SK202", place, path or source, f"has `{reported}`", NODE, "a pod without it")
     yield from _check_security_context(spec.get("securityContext"), (*keys, "securityContext"))
     for kind in _LISTS:
         for i, container in _iterate_mappings(spec.get(kind)):

@@ -72,14 +72,14 @@ def find_decisive_assumptions(repeats: Iterable[Ran], app: App) -> list[Finding]
     blamed = [name for name in read_ranges(app) if _explains(name, broken, [r for r in ran if r.outcome == "Held"])]
     if not blamed:
         return []
-    told = [_describe_assumption(name, read_ranges(app)[name], broken[0].assumed[name]) for name in blamed[:_NAMED]]
+    reported = [_describe_assumption(name, read_ranges(app)[name], broken[0].assumed[name]) for name in blamed[:_NAMED]]
     more = f"; or on {len(blamed) - _NAMED} more that went with them" if len(blamed) > _NAMED else ""
     return [
         Finding(
             code="SK512",
             severity=Severity.WARNING,
             message=f"the scenario rests on an assumption of the simulated app: {join_names(blamed[:_NAMED], 'or')}",
-            observed=f"every repeat that broke, and no other, had {' or '.join(told)}{more}",
+            observed=f"every repeat that broke, and no other, had {' or '.join(reported)}{more}",
             expected="repeats that hold wherever in its range an assumption lies",
             why="nobody knows which value the real app has, so the scenario may not reproduce there",
             fix="make the fault stronger, or expect only what holds over the whole range",

@@ -67,8 +67,10 @@ def _count_requested_pods(change: Change) -> int:
 def _count_replicas(document: Any) -> int:
     """How many pods an object, or a merge patch of one, asks for at most; 0 where it says nothing of that."""
     spec = document.get("spec") if isinstance(document, Mapping) else None
-    told = [spec.get(name) for name in ("replicas", "maxReplicas", "parallelism")] if isinstance(spec, Mapping) else ()
-    return max((n for n in told if isinstance(n, int)), default=0)
+    reported = (
+        [spec.get(name) for name in ("replicas", "maxReplicas", "parallelism")] if isinstance(spec, Mapping) else ()
+    )
+    return max((n for n in reported if isinstance(n, int)), default=0)
 
 
 def _count_cores(obj: Object) -> float:

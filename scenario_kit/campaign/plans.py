@@ -84,7 +84,7 @@ PLANS: Final = {p.name: p for p in (TRY, QUICK, STANDARD, THOROUGH)}
 #: Loads of successive repeats: a pass should not rest on one number of users (design §8: ± 20 %).
 LOADS: Final = (100, 80, 120, 90, 110)
 
-_TOLD: Final = {
+_REPORTED: Final = {
     "Incident": "quiet → broken → held → decoys → solved → clean",
     "Benign": "quiet → something happens → it passes by itself → clean",
     "NoIncident": "quiet → nothing is broken, nothing fires → clean",
@@ -117,7 +117,7 @@ def plan_trials(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
     repair = repairs[0] if repairs else ()
     apart = _find_independent_decoys(runbook, repair)
     steps = _repeat(runbook, apart, repair)
-    first = PlannedTrial(purpose="repeat-1", describe=_TOLD[outcome], steps=steps, seed=seed)
+    first = PlannedTrial(purpose="repeat-1", describe=_REPORTED[outcome], steps=steps, seed=seed)
     planned = [repeat(first, number, plan.loads) for number in range(1, plan.looks[0].n + 1)]
     if plan.solutions and outcome == "Incident" and apart:
         describe = f"{join_names([d.name for d in apart])} resolves nothing, and nothing is rolled back later"

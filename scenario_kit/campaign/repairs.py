@@ -23,13 +23,13 @@ def build_solutions(runbook: Runbook) -> list[tuple[TrialStep, ...]]:
     the end. Of faults that join conjunctively, repairing any is enough.
     """
     documented = [p for p in runbook.procedures if p.use == "Solution"]
-    wanted = frozenset(list_faults_to_repair(runbook))
-    taken = [f for f in runbook.faults if f.name in wanted and f.mitigation == "None"]
+    desired = frozenset(list_faults_to_repair(runbook))
+    taken = [f for f in runbook.faults if f.name in desired and f.mitigation == "None"]
     if not documented:
         removed = tuple(_remove(f.name) for f in taken)
         return (
             [(*removed, _build_cleared_step([f.name for f in taken], "RemoveFault"))]
-            if len(taken) == len(wanted) > 0
+            if len(taken) == len(desired) > 0
             else []
         )
     programs: list[tuple[TrialStep, ...]] = []
@@ -37,9 +37,9 @@ def build_solutions(runbook: Runbook) -> list[tuple[TrialStep, ...]]:
     for solution in documented:
         if solution.name in tried:
             continue
-        together = _combine_procedures(solution, documented, wanted, runbook.ground_truth.causes_join == "Conjunctive")
+        together = _combine_procedures(solution, documented, desired, runbook.ground_truth.causes_join == "Conjunctive")
         tried |= {p.name for p in together}
-        programs.append(_build_program(runbook, together, wanted))
+        programs.append(_build_program(runbook, together, desired))
     return programs
 
 
@@ -55,12 +55,12 @@ def build_single_solution(runbook: Runbook, claim: LeftOut) -> tuple[TrialStep, 
     return (TrialStep(kind="change", use="Solution", name=own[0].name), _build_cleared_step([own[0].name], "Solution"))
 
 
-def _build_program(runbook: Runbook, together: Sequence[Procedure], wanted: frozenset[str]) -> tuple[TrialStep, ...]:
-    repaired = frozenset[str]().union(*(_find_repaired(p, wanted) for p in together))
+def _build_program(runbook: Runbook, together: Sequence[Procedure], desired: frozenset[str]) -> tuple[TrialStep, ...]:
+    repaired = frozenset[str]().union(*(_find_repaired(p, desired) for p in together))
     steps = [TrialStep(kind="change", use="Solution", name=p.name) for p in together]
     if runbook.ground_truth.causes_join != "Conjunctive":
         for fault in runbook.faults:
-            if fault.name not in wanted - repaired:
+            if fault.name not in desired - repaired:
                 continue
             fixes = [p for p in runbook.procedures if p.use == "Fix" and fault.name in p.solution.fixes]
             if fault.mitigation == "None" or not fixes:
@@ -72,24 +72,24 @@ def _build_program(runbook: Runbook, together: Sequence[Procedure], wanted: froz
 
 
 def _combine_procedures(
-    first: Procedure, documented: Sequence[Procedure], wanted: frozenset[str], any_is_enough: bool
+    first: Procedure, documented: Sequence[Procedure], desired: frozenset[str], any_is_enough: bool
 ) -> tuple[Procedure, ...]:
     """``first`` with the fewest others that repair exactly the rest; alone where no others do."""
-    rest = wanted - _find_repaired(first, wanted)
+    rest = desired - _find_repaired(first, desired)
     if not rest or any_is_enough:
         return (first,)
-    useful = [p for p in documented if _find_repaired(p, wanted) and _find_repaired(p, wanted) <= rest]
+    useful = [p for p in documented if _find_repaired(p, desired) and _find_repaired(p, desired) <= rest]
     for number in range(1, len(rest) + 1):
         for others in combinations(useful, number):
-            parts = [_find_repaired(p, wanted) for p in others]
+            parts = [_find_repaired(p, desired) for p in others]
             if sum(map(len, parts)) == len(rest) and frozenset().union(*parts) == rest:
                 return (first, *others)
     return (first,)
 
 
-def _find_repaired(solution: Procedure, wanted: frozenset[str]) -> frozenset[str]:
+def _find_repaired(solution: Procedure, desired: frozenset[str]) -> frozenset[str]:
     """A solution that does not say what it fixes is meant to fix everything."""
-    return wanted & set(solution.solution.fixes) if solution.solution.fixes else wanted
+    return desired & set(solution.solution.fixes) if solution.solution.fixes else desired
 
 
 def _remove(fault: str) -> TrialStep:

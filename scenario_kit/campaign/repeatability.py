@@ -34,8 +34,8 @@ def propose_budget(times: Sequence[float]) -> float:
     Twice the 95th percentile, or a minute more than it if that is longer; infinite if the alert once did not come.
     """
     p95 = find_quantile(times, 0.95)
-    wanted = max(2 * p95, p95 + 60)
-    return wanted if not isfinite(wanted) else float(_ROUNDED_TO * ceil(wanted / _ROUNDED_TO))
+    desired = max(2 * p95, p95 + 60)
+    return desired if not isfinite(desired) else float(_ROUNDED_TO * ceil(desired / _ROUNDED_TO))
 
 
 class Onsets(NamedTuple):

@@ -49,7 +49,7 @@ def find_resemblance(
                     target=row.target,
                     margin=round(margin, 3),
                     same_place=any(is_same_thing(runbook.app, row.target, cause) for cause in causes),
-                    there=tuple(told for told in row.proven if told not in here),
+                    there=tuple(reported for reported in row.proven if reported not in here),
                 )
             )
     nearest = sorted(found, key=lambda each: (each.margin, each.same_place, each.fault, each.target))

@@ -226,8 +226,8 @@ def _summarise_passages(repeats: Sequence[TrialResult]) -> list[PassageSummary]:
         its = [p for r in repeats for p in r.passages if p.entity == entity]
         if len(its) == len(repeats):
             whole = pool_passages(its)
-            told = Counter(s for r in repeats for s in set(r.signs) if is_about(s, entity))
-            signs = sorted(s for s, times in told.items() if 2 * times > len(repeats))
+            reported = Counter(s for r in repeats for s in set(r.signs) if is_about(s, entity))
+            signs = sorted(s for s, times in reported.items() if 2 * times > len(repeats))
             rows.append(
                 PassageSummary(
                     entity=entity,

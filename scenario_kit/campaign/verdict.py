@@ -121,10 +121,10 @@ def _collect_findings(results: Sequence[TrialResult], answer: Verdict) -> list[F
         for finding in result.findings:
             if is_repeat(result.purpose) and len(repeats) > 1:
                 same = sum(any(_is_same(f, finding) for f in r.findings) for r in repeats)
-                told = f"{finding.observed}; in {same} of {len(repeats)} repeats".removeprefix("; ")
+                reported = f"{finding.observed}; in {same} of {len(repeats)} repeats".removeprefix("; ")
                 tolerated = answer == Verdict.PASS and finding.severity == Severity.ERROR
                 severity = Severity.WARNING if tolerated else finding.severity
-                found.append(msgspec.structs.replace(finding, observed=told, severity=severity))
+                found.append(msgspec.structs.replace(finding, observed=reported, severity=severity))
             else:
                 found.append(finding)
     return found

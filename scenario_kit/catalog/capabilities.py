@@ -71,8 +71,8 @@ def _describe_canary(canary: Canary) -> str:
     if found := canary.find:
         count = "that many objects" if "{" in found.at_least else "an object"
         named = " or ".join(f"`{n}`" for n in found.names).replace("{argument}", "<name>")
-        told = "".join(f", `{c.path}` {_describe_condition(c)}" for c in found.where)
-        return f"{count} of kind {found.kind}{', named ' + named if named else ''}{told}".replace("|", "\\|")
+        reported = "".join(f", `{c.path}` {_describe_condition(c)}" for c in found.where)
+        return f"{count} of kind {found.kind}{', named ' + named if named else ''}{reported}".replace("|", "\\|")
     if canary.served:
         return f"{', '.join(canary.served.kinds)} of {canary.served.group} are served"
     if canary.clock:

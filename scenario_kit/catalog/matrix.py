@@ -35,8 +35,8 @@ def read_rows(path: Path) -> list[MatrixRow]:
         try:
             row = decoder.decode(line)
         except msgspec.ValidationError as problem:
-            told = f"{path}:{number}: no record of a trial: {problem}"
-            raise AuthoringError(told, fix="take the line out; ci/matrix tries the pair again") from problem
+            reported = f"{path}:{number}: no record of a trial: {problem}"
+            raise AuthoringError(reported, fix="take the line out; ci/matrix tries the pair again") from problem
         found[row.app, row.version, row.fault, row.change, row.target] = row
     return list(found.values())
 

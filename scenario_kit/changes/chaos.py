@@ -71,7 +71,7 @@ class Chosen(NamedTuple):
     peers: list[Object] | None = None
 
     @property
-    def nobody(self) -> bool:
+    def empty(self) -> bool:
         """Whether one of the sides has no pod: Chaos Mesh then records neither."""
         return not self.targets or self.peers == []
 

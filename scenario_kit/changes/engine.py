@@ -229,7 +229,7 @@ class Engine:
             return 0
         now = chaos.choose_pods(self._scene.cluster, template, self._scene.namespace)
         there = chaos.identify_pods(now.everyone)
-        if live is not None and (now.nobody or not chaos.has_uncovered_pods(live, receipt.covered, there)):
+        if live is not None and (now.empty or not chaos.has_uncovered_pods(live, receipt.covered, there)):
             return 0
         receipt = self._store.save(msgspec.structs.replace(receipt, note="Replacing"))
         if live is not None:
@@ -237,7 +237,7 @@ class Engine:
             self._clock.wait(self._clock.now())
         if self._scene.cluster.get(ref) is not None:
             raise LabError(f"{ref} is not released by Chaos Mesh, so it cannot be bound to the new pods")
-        if chaos.choose_pods(self._scene.cluster, template, self._scene.namespace).nobody:
+        if chaos.choose_pods(self._scene.cluster, template, self._scene.namespace).empty:
             return 0  # they have gone meanwhile; it is bound to those that come
         operations.send(self._scene, receipt.change)
         self._store.save(msgspec.structs.replace(self._mark_done(receipt), note=""))

@@ -102,12 +102,12 @@ def _write_taint(cluster: Cluster, ref: Reference, taint: Taint | None, *, prese
         if node is None:
             return
         kept = [t for t in _read_taints(node) if (t.get("key"), t.get("effect")) != (taint.key, taint.effect)]
-        wanted = [*kept, _serialize_taint(taint)] if present else kept
-        if wanted == _read_taints(node):
+        desired = [*kept, _serialize_taint(taint)] if present else kept
+        if desired == _read_taints(node):
             return
         version = {"resourceVersion": node["metadata"]["resourceVersion"]}
         try:
-            cluster.patch(ref, {"metadata": version, "spec": {"taints": wanted or None}})
+            cluster.patch(ref, {"metadata": version, "spec": {"taints": desired or None}})
             return
         except Conflict:
             if attempt == _ATTEMPTS - 1:

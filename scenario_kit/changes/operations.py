@@ -183,7 +183,7 @@ def _apply_chaos(scene: Scene, change: Change) -> None:
     assert change.chaos is not None
     template = _place_manifest(change.chaos, scene.namespace)
     pods = chaos.choose_pods(scene.cluster, template, scene.namespace)
-    if pods.nobody:
+    if pods.empty:
         name = f"{template['kind']}/{template['metadata']['name']}"
         raise AuthoringError(*chaos.explain_empty_selection(name), fix="aim the fault at a workload that has pods")
     scene.cluster.create(chaos.bind(template, pods))

@@ -30,12 +30,12 @@ def is_settled(obj: Object) -> bool:
     status, spec = obj.get("status") or {}, obj.get("spec") or {}
     if status.get("observedGeneration", 0) < (obj.get("metadata") or {}).get("generation", 0):
         return False
-    wanted = spec.get("replicas", 1)
+    desired = spec.get("replicas", 1)
     if obj.get("kind") == "DaemonSet":
-        wanted = status.get("desiredNumberScheduled", 0)
-        return bool(status.get("updatedNumberScheduled", 0) >= wanted and status.get("numberAvailable", 0) >= wanted)
+        desired = status.get("desiredNumberScheduled", 0)
+        return bool(status.get("updatedNumberScheduled", 0) >= desired and status.get("numberAvailable", 0) >= desired)
     return bool(
-        status.get("updatedReplicas", 0) >= wanted
+        status.get("updatedReplicas", 0) >= desired
         and status.get("replicas", 0) == status.get("updatedReplicas", 0)
-        and status.get("availableReplicas", 0) >= wanted
+        and status.get("availableReplicas", 0) >= desired
     )

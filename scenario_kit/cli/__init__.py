@@ -73,8 +73,8 @@ def build(arguments: Sequence[str] = ()) -> typer.Typer:
     return app
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
+def _show_version(desired: bool) -> None:
+    if desired:
         typer.echo(f"scenario-kit {__version__}")
         raise typer.Exit
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from scenario_kit.model import Finding
 
 #: Steps after which somebody acts: what fires when they end is what the fault alone does.
-_BEFORE_ANYBODY_ACTS = ("hold", "expectAlerts")
+_BEFORE_REPAIR = ("hold", "expectAlerts")
 
 
 def accept(file: Path, validation: Validation, catalog: Catalog) -> None:
@@ -93,7 +93,7 @@ def _has_held(trial: TrialResult) -> bool:
 
 
 def _find_judged_at(trial: TrialResult) -> float | None:
-    for name in _BEFORE_ANYBODY_ACTS:
+    for name in _BEFORE_REPAIR:
         for step in trial.steps:
             if step.step == name and step.finished_at is not None:
                 return step.finished_at

@@ -206,8 +206,8 @@ def _build_table(look: _Look) -> RenderableType:
         table.add_row(
             *(Text(cell, style=_STYLE.get(row.state, "") if i == 2 else "") for i, cell in enumerate(row.cells()))
         )
-    told = [Text(format_heading(world), style="dim", no_wrap=True, overflow="ellipsis") for world in worlds]
-    return Group(clock, *told, table if found else Text("no alert is pending or firing", style="green"))
+    reported = [Text(format_heading(world), style="dim", no_wrap=True, overflow="ellipsis") for world in worlds]
+    return Group(clock, *reported, table if found else Text("no alert is pending or firing", style="green"))
 
 
 def _document(row: AlertLine) -> dict[str, Any]:

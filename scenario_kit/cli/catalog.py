@@ -35,9 +35,9 @@ def register(app: typer.Typer) -> None:
         if family and family not in FAMILIES:
             raise UsageError(f"there is no '{family}' in the catalogue", fix=f"one of: {', '.join(FAMILIES)}")
         if action and (action != "show" or not name):
-            wanted = "NAME" if action == "show" else action
+            desired = "NAME" if action == "show" else action
             raise UsageError(
-                "to see one entry, say `show` and its name", fix=f"scenario-kit catalog {family} show {wanted}"
+                "to see one entry, say `show` and its name", fix=f"scenario-kit catalog {family} show {desired}"
             )
         known = Catalog()
         if action:
@@ -135,6 +135,6 @@ def _read_tried(catalog: Catalog, fault: str) -> dict[str, dict[str, Any]]:
         for row in catalog.matrix(app, fault):
             if row.outcome in ("Ran", "NoEffect"):
                 fired = {str(alert): int(alert.seconds) for alert in row.alerts}
-                told = "no effect" if row.outcome == "NoEffect" else fired or "no alert"
-                found.setdefault(f"{app.name} {app.version}", {})[row.target] = told
+                reported = "no effect" if row.outcome == "NoEffect" else fired or "no alert"
+                found.setdefault(f"{app.name} {app.version}", {})[row.target] = reported
     return found

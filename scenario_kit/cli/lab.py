@@ -214,14 +214,14 @@ def open_(
     serve_page(name, port, spoilers=as_ == "admin", browser=browser)
 
 
-def choose_world(worlds: list[dict[str, Any]], wanted: str) -> str:
+def choose_world(worlds: list[dict[str, Any]], desired: str) -> str:
     """The trial whose virtual clock is to move; raises ``UsageError`` when that is not clear."""
     virtual = sorted(str(w["trial"]) for w in worlds if w["mode"] == "Virtual")
-    if wanted:
-        if wanted in virtual:
-            return wanted
-        kind = "runs by the wall clock" if wanted in {w["trial"] for w in worlds} else "does not exist"
-        raise UsageError(f"the world {wanted!r} {kind}", fix=f"one of: {', '.join(virtual) or '(there is none)'}")
+    if desired:
+        if desired in virtual:
+            return desired
+        kind = "runs by the wall clock" if desired in {w["trial"] for w in worlds} else "does not exist"
+        raise UsageError(f"the world {desired!r} {kind}", fix=f"one of: {', '.join(virtual) or '(there is none)'}")
     if len(virtual) != 1:
         raise UsageError(
             f"{len(virtual)} trials run in virtual time" if virtual else "no trial runs in virtual time now",

@@ -121,8 +121,8 @@ def _format_alerts(alerts: Sequence[AlertNow]) -> Text:
     if alerts:  # the number comes first: what does not fit is cut
         text.append(f"{len(alerts)}: ", style="dim")
     for (name, state), times in Counter((_name_alert(alert), alert.state) for alert in alerts).items():
-        told = f"{name}×{times}" if times > 1 else name
-        text.append(f"{told} ", style="bold red" if state == "Firing" else "yellow")
+        reported = f"{name}×{times}" if times > 1 else name
+        text.append(f"{reported} ", style="bold red" if state == "Firing" else "yellow")
     return text
 
 

@@ -51,8 +51,8 @@ def show_error(error: ScenarioKitError) -> None:
     findings = _select_findings(error)
     if findings:
         show_findings(findings, err=True)
-        told = tuple(f.message for f in findings)
-        if all(line.endswith(told) for line in error.message.splitlines()):
+        reported = tuple(f.message for f in findings)
+        if all(line.endswith(reported) for line in error.message.splitlines()):
             return  # all of it has been said, with its place
     typer.echo(style_text("error: ", fg=typer.colors.RED, bold=True) + error.message, err=True)
     if error.fix:
@@ -80,8 +80,8 @@ def show_findings(findings: Iterable[Finding], *, err: bool = False) -> None:
         for line in format_excerpt(finding):
             typer.echo(make_printable(line), err=err)
         if finding.observed and finding.expected and finding.observed not in finding.message:
-            told = make_printable(f"observed: {finding.observed}; expected: {finding.expected}")
-            typer.echo(fold_text(told, "  ", err=err), err=err)
+            reported = make_printable(f"observed: {finding.observed}; expected: {finding.expected}")
+            typer.echo(fold_text(reported, "  ", err=err), err=err)
         for name in ("why", "fix"):
             if text := getattr(finding, name):
                 typer.echo(fold_text(f"{name}: {make_printable(text)}", "  ", err=err), err=err)

@@ -208,12 +208,12 @@ def _offer_at(entity: str, fault: str, values: Mapping[str, Any], app: App, cata
     offers = found.offers or (aim_fault(fault, entity, app, catalog).offers if values else ())
     if offers:
         return offers[0]
-    told = found.why
-    if not told.startswith(fault):
-        told = f"{fault} does not fit {entity}" + (f": {told}" if told else "")
+    reported = found.why
+    if not reported.startswith(fault):
+        reported = f"{fault} does not fit {entity}" + (f": {reported}" if reported else "")
     fix = f"{found.fix or 'choose another target'} ({fault} fits {_list_fitting(fault, app, catalog)})"
     others = f"scenario-kit new --app {app.name} --target {entity}"
-    raise UsageError(told, fix=f"{fix}, or break {entity} in another way: `{others}` lists them")
+    raise UsageError(reported, fix=f"{fix}, or break {entity} in another way: `{others}` lists them")
 
 
 def _list_fitting(fault: str, app: App, catalog: Catalog) -> str:

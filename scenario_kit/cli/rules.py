@@ -57,20 +57,20 @@ def register(app: typer.Typer) -> None:
         from scenario_kit.cli.output import fold_text
         from scenario_kit.lint import RULES, render_rule_page
 
-        wanted = f"SK{what}" if what.isdecimal() else what.upper()
-        if wanted in RULES:
-            typer.echo("\n".join(fold_text(line) for line in render_rule_page(RULES[wanted]).split("\n")))
+        desired = f"SK{what}" if what.isdecimal() else what.upper()
+        if desired in RULES:
+            typer.echo("\n".join(fold_text(line) for line in render_rule_page(RULES[desired]).split("\n")))
         elif _CODE.match(what):
-            _refuse_code(what, wanted)
+            _refuse_code(what, desired)
         else:
             _explain_field(what)
 
 
-def _refuse_code(code: str, wanted: str) -> NoReturn:
+def _refuse_code(code: str, desired: str) -> NoReturn:
     from scenario_kit.lint import RULES
     from scenario_kit.load import did_you_mean, suggest
 
-    fix = did_you_mean(wanted, RULES) if suggest(wanted, RULES) else "scenario-kit rules lists all codes"
+    fix = did_you_mean(desired, RULES) if suggest(desired, RULES) else "scenario-kit rules lists all codes"
     raise UsageError(f"there is no rule '{code}'", fix=fix)
 
 

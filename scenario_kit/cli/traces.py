@@ -93,16 +93,16 @@ def traces(
     typer.echo(f"Jaeger's API at {build_jaeger_url(state, namespace)}")
 
 
-def choose_namespace(worlds: Sequence[Mapping[str, Any]], wanted: str) -> str:
+def choose_namespace(worlds: Sequence[Mapping[str, Any]], desired: str) -> str:
     """The namespace of the world that a trial's or namespace's name means; raises ``UsageError`` if that is unclear."""
-    fitting = [w for w in worlds if wanted in ("", w["trial"], w["namespace"])]
+    fitting = [w for w in worlds if desired in ("", w["trial"], w["namespace"])]
     if len(fitting) == 1:
         return str(fitting[0]["namespace"])
     if not worlds:
         raise UsageError("no world is open, so nobody sends requests", fix="apply a scenario, or run try or verify")
     names = ", ".join(sorted(str(w["namespace"]) for w in worlds))
     if not fitting:
-        raise UsageError(f"no world is called {wanted!r}", fix=f"one of: {names}")
+        raise UsageError(f"no world is called {desired!r}", fix=f"one of: {names}")
     raise UsageError(f"there are {len(fitting)} worlds", fix=f"name one of: {names}")
 
 

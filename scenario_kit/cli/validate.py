@@ -109,13 +109,13 @@ def validate(
     from scenario_kit.load import find_scenario_files
     from scenario_kit.report import prepare_folder
 
-    wanted = choose_plan(plan)
+    desired = choose_plan(plan)
     files = find_scenario_files(paths)
     catalog = Catalog(find_collections(files))
     results = []
     prepare_folder(runs)
     for file in files:  # each is concluded at once: what is known stays known, whatever becomes of the rest
-        results.append(_validate_one(file, wanted, seed, name, parallel or wanted.parallel or 2, catalog, keep=keep))
+        results.append(_validate_one(file, desired, seed, name, parallel or desired.parallel or 2, catalog, keep=keep))
         _conclude(results[-1], runs, as_json=as_json)
         if accepting:
             accept(file, results[-1], catalog)
@@ -279,8 +279,8 @@ def _tell(validation: Validation, folder: Path | None, *, as_json: bool) -> None
     show_findings(validation.findings)
     colour = {0: typer.colors.GREEN, 1: typer.colors.RED}.get(validation.verdict.exit_code, typer.colors.YELLOW)
     word = {0: "PASS", 1: "FAIL", 2: "NOT EVALUATED", 4: "INCONCLUSIVE"}.get(validation.verdict.exit_code, "KIT ERROR")
-    told = fold_text(f"{word} {validation.scenario}: {validation.headline}")
-    typer.echo(style_text(word, fg=colour, bold=True) + told.removeprefix(word))
+    reported = fold_text(f"{word} {validation.scenario}: {validation.headline}")
+    typer.echo(style_text(word, fg=colour, bold=True) + reported.removeprefix(word))
     repeats = f"{validation.n} repeat" + ("s" if validation.n != 1 else "")
     kept = f"report: {folder}/report.html" if folder else "no report"
     typer.echo(fold_text(f"{repeats}, {validation.failures} broken; {validation.wall_seconds:.0f} s; {kept}", "  "))

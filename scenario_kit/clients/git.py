@@ -53,8 +53,8 @@ class Repository:
         out = self._git("diff", "--raw", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", base, "HEAD")
         parts = out.decode(errors="surrogateescape").split("\0")
         found = []
-        for told, path in zip(parts[0::2], parts[1::2], strict=False):
-            _, mode, _, _, status = told.split(" ")
+        for reported, path in zip(parts[0::2], parts[1::2], strict=False):
+            _, mode, _, _, status = reported.split(" ")
             found.append(
                 FileChange(
                     path=path.encode(errors="surrogateescape").decode(errors="replace"), status=status[0], mode=mode
@@ -65,8 +65,8 @@ class Repository:
     def commits(self, base: str) -> list[Commit]:
         """The commits since ``base``, newest first, without merges."""
         out = self._git("log", "--no-merges", "-z", "--format=%h%x01%B", f"{base}..HEAD")
-        told = [part.partition("\x01") for part in out.decode(errors="replace").split("\0") if part]
-        return [Commit(hash=short, message=message) for short, _, message in told]
+        reported = [part.partition("\x01") for part in out.decode(errors="replace").split("\0") if part]
+        return [Commit(hash=short, message=message) for short, _, message in reported]
 
     def text(self, commit: str, path: str) -> str | None:
         """A file as it is in a commit; None where it has none of that name."""
@@ -104,6 +104,6 @@ class Repository:
                 f"git {arguments[0]} took more than {_SECONDS} s", fix="look at the repository"
             ) from problem
         if done.returncode and done.returncode not in ok:
-            told = done.stderr.decode(errors="replace").strip().splitlines()
-            raise UsageError(f"{because}: {told[-1] if told else arguments[0]}", fix=fix)
+            reported = done.stderr.decode(errors="replace").strip().splitlines()
+            raise UsageError(f"{because}: {reported[-1] if reported else arguments[0]}", fix=fix)
         return done.stdout

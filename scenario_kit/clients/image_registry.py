@@ -103,10 +103,10 @@ class ImageRegistries:
         realm = asked.pop("realm", "")
         if not realm.startswith("https://"):
             raise InfrastructureError(f"{self._host(where)} sends for a token to '{realm}', which is not https")
-        wanted = {"scope": f"repository:{where.repository}:pull"} | {
+        desired = {"scope": f"repository:{where.repository}:pull"} | {
             k: v for k, v in asked.items() if k in ("service", "scope")
         }
-        response = self._send("GET", realm, where, params=wanted)
+        response = self._send("GET", realm, where, params=desired)
         try:
             document = response.json()
             return str(document.get("token") or document["access_token"])

@@ -54,17 +54,22 @@ def shape(changes: Sequence[FileChange], *, scenarios: str = SCENARIOS) -> PullR
     if not names:
         return PullRequestScope(findings=tuple(_check_links(c for c in changes if c.path.startswith(scenarios))))
     if len(names) > 1:
-        told = f"this pull request changes {len(names)} scenarios: {_join_names(names)}"
-        return PullRequestScope(findings=(_build_finding("SK001", told, "one", "open one pull request per scenario"),))
+        reported = f"this pull request changes {len(names)} scenarios: {_join_names(names)}"
+        return PullRequestScope(
+            findings=(_build_finding("SK001", reported, "one", "open one pull request per scenario"),)
+        )
     folder = f"{scenarios}{names[0]}/"
     others = [c.path for c in changes if not c.path.startswith(folder)]
     if others:
-        told = f"this pull request touches more than {folder}: {_join_names(others)}"
+        reported = f"this pull request touches more than {folder}: {_join_names(others)}"
         return PullRequestScope(
             scenario=names[0],
             findings=(
                 _build_finding(
-                    "SK002", told, f"changes in {folder} only", ("move everything else to a pull request of its own")
+                    "SK002",
+                    reported,
+                    f"changes in {folder} only",
+                    ("move everything else to a pull request of its own"),
                 ),
             ),
         )
@@ -72,8 +77,10 @@ def shape(changes: Sequence[FileChange], *, scenarios: str = SCENARIOS) -> PullR
     removed = gone and all(c.status == "D" for c in changes)
     findings = [*_check_links(changes), *_check_evidence(changes, folder, removed=removed)]
     if not _NAME.fullmatch(names[0]):
-        told = f"'{_make_printable(names[0])}' is not a name for a scenario"
-        findings.append(_build_finding("SK106", told, "lower-case letters, digits and hyphens", "rename the folder"))
+        reported = f"'{_make_printable(names[0])}' is not a name for a scenario"
+        findings.append(
+            _build_finding("SK106", reported, "lower-case letters, digits and hyphens", "rename the folder")
+        )
     return PullRequestScope(scenario=names[0], removed=removed, findings=tuple(findings))
 
 
@@ -113,8 +120,8 @@ def _check_links(changes: Iterable[FileChange]) -> list[Finding]:
     for change in changes:
         if change.is_link:
             what = "a symbolic link" if change.mode == _SYMLINK else "a submodule"
-            told = f"{_make_printable(change.path)} is {what}"
-            found.append(_build_finding("SK002", told, "ordinary files", "replace it with the file itself"))
+            reported = f"{_make_printable(change.path)} is {what}"
+            found.append(_build_finding("SK002", reported, "ordinary files", "replace it with the file itself"))
     return found
 
 

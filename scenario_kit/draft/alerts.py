@@ -53,24 +53,24 @@ def predict_propagation(
     fault: Fault, app: App, component: Component | None, alerts: Iterable[AlertExpectation]
 ) -> tuple[PropagationEdge, ...]:
     """Edges from the causes to the alerting objects: first to the component that is hit, then from callee to caller."""
-    wanted = list(dict.fromkeys(a.on for a in alerts if a.alert_class != "MustNotFire" and a.on))
+    desired = list(dict.fromkeys(a.on for a in alerts if a.alert_class != "MustNotFire" and a.on))
     reasons = _list_reasons(fault)
     starts = list(reasons)
     hit = _find_hit(fault, component)
     edges: list[PropagationEdge] = []
-    if hit and wanted:
+    if hit and desired:
         edges += [PropagationEdge(from_=s, to=hit, because=because) for s, because in reasons.items() if s != hit]
     if component is not None and hit:
-        edges += _find_paths(component, app, set(wanted) - {hit})
+        edges += _find_paths(component, app, set(desired) - {hit})
     ends = dict.fromkeys([*starts, hit, *(e.to for e in edges)])
-    edges += _find_edges_behind(app, wanted, ends)
+    edges += _find_edges_behind(app, desired, ends)
     ends |= dict.fromkeys(e.to for e in edges)
     edges += [
         PropagationEdge(from_=starts[0], to=a, because=f"{Reference.parse(a).name} needs what breaks")
-        for a in wanted
+        for a in desired
         if a not in ends and starts
     ]
-    if wanted and hit not in wanted and not any(e.from_ == hit for e in edges):
+    if desired and hit not in desired and not any(e.from_ == hit for e in edges):
         edges = [e for e in edges if e.to != hit]
     if hit in starts:  # the chain leads away from a cause, never back to it
         edges = lead_away([e for e in edges if e.to != hit], hit, {s: b for s, b in reasons.items() if s != hit})
@@ -101,7 +101,7 @@ def _list_reasons(fault: Fault) -> dict[str, str]:
     return {s: f"{field} of {s} {role}" if field else f"{s} {role}" for s, field in fields.items()}
 
 
-def _find_edges_behind(app: App, wanted: Iterable[str], ends: Iterable[str]) -> list[PropagationEdge]:
+def _find_edges_behind(app: App, desired: Iterable[str], ends: Iterable[str]) -> list[PropagationEdge]:
     """Edges along the work to wanted workloads that hang on others in trouble, the nearest first: caller → callee.
 
     Between the two there may be others, which show nothing themselves. ``ends`` are those in trouble, the first ones
@@ -109,7 +109,7 @@ def _find_edges_behind(app: App, wanted: Iterable[str], ends: Iterable[str]) -> 
     """
     edges: list[PropagationEdge] = []
     places, reached = {c.name: c.workload for c in app.components}, dict.fromkeys(ends)
-    waiting = [c for c in app.components if c.workload in wanted and c.workload not in reached]
+    waiting = [c for c in app.components if c.workload in desired and c.workload not in reached]
     while waiting:
         ways = [way for c in waiting if (way := _find_way_up(app, c.name, reached, places))]
         if not ways:
@@ -241,7 +241,7 @@ def _find_hit(fault: Fault, component: Component | None) -> str:
     return victims[0] if victims else ""
 
 
-def _find_paths(start: Component, app: App, wanted: set[str]) -> list[PropagationEdge]:
+def _find_paths(start: Component, app: App, desired: set[str]) -> list[PropagationEdge]:
     """Edges callee → caller along the shortest ways from ``start`` to the wanted workloads."""
     before = {start.name: ""}
     _spread(app, before, [start.name])
@@ -252,7 +252,7 @@ def _find_paths(start: Component, app: App, wanted: set[str]) -> list[Propagatio
             _spread(app, before, fresh)
     edges: dict[tuple[str, str], PropagationEdge] = {}
     for target in app.components:
-        if target.workload not in wanted or target.name not in before:
+        if target.workload not in desired or target.name not in before:
             continue
         way = [target.name]
         while before[way[0]]:

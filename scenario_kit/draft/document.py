@@ -324,10 +324,10 @@ def _build_truth(
 
 
 def _serialize_alert(expected: AlertExpectation) -> Object:
-    told: Object = {"name": expected.name}
+    reported: Object = {"name": expected.name}
     if expected.on:
-        told["on"] = expected.on
-    return {**told, "class": expected.alert_class}
+        reported["on"] = expected.on
+    return {**reported, "class": expected.alert_class}
 
 
 def _build_cause(fault: Fault, ref: str, generated: bool) -> Object:

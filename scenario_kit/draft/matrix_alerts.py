@@ -34,7 +34,7 @@ def list_warnings(row: MatrixRow) -> tuple[str, ...]:
     """What an author should know before a trial tells."""
     when = f"when {row.fault} was tried on {row.target} with its defaults ({row.date}),"
     if row.outcome == "NoEffect":
-        return (f"{when} it had no effect: {row.told}",)
+        return (f"{when} it had no effect: {row.reported}",)
     if not row.alerts:
         minutes = row.observed_seconds // 60
         return (

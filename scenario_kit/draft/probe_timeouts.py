@@ -43,7 +43,9 @@ def list_cautions(fault: Fault, objects: Sequence[Object]) -> tuple[str, ...]:
     manifests = (change.chaos for change in fault.changes if change.chaos is not None)
     delays = [delay for manifest in manifests for delay in _find_delays(manifest)]
     workloads = [o for o in objects if o["kind"] in WORKLOADS]
-    return tuple(told for delay in delays for workload in workloads if (told := _format_caution(delay, workload)))
+    return tuple(
+        reported for delay in delays for workload in workloads if (reported := _format_caution(delay, workload))
+    )
 
 
 def is_outlived(fault_type: FaultType, fault: Fault, objects: Sequence[Object]) -> bool:

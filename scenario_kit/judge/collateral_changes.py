@@ -92,8 +92,8 @@ def _find_differences(app: App, before: Object, now: Object, spared: Iterable[Pa
             continue
         if around and kind in WORKLOADS and path[:1] == ("spec",) and not any(p in path for p in _PROBES):
             continue
-        told = "" if kind == "Secret" else f" is {_shorten(is_)}, its baseline is {_shorten(was)}"
-        yield f"{kind}/{name}: {'.'.join(path)}{told or ' is not what it was'}"
+        reported = "" if kind == "Secret" else f" is {_shorten(is_)}, its baseline is {_shorten(was)}"
+        yield f"{kind}/{name}: {'.'.join(path)}{reported or ' is not what it was'}"
 
 
 def _strip_to_spec(obj: Object) -> Object:

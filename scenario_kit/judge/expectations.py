@@ -11,13 +11,13 @@ from scenario_kit.model.reference import strip_reference
 from scenario_kit.model.scenario import BackgroundAlert, Expect, PropagationEdge
 
 
-def is_same_entity(wanted: str, observed: str) -> bool:
+def is_same_entity(desired: str, observed: str) -> bool:
     """Whether two references name the same object; namespaces are left out, a trial has one app."""
-    if not wanted:
+    if not desired:
         return True
     if not observed:
         return False
-    return strip_reference(wanted) == strip_reference(observed)
+    return strip_reference(desired) == strip_reference(observed)
 
 
 def matches(expectation: AlertExpectation | BackgroundAlert, timeline: AlertTimeline) -> bool:

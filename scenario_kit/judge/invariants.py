@@ -160,17 +160,17 @@ def _load_problems(where: str, guard: Guarded, now: Mapping[str, str], under: st
     ]
 
 
-def _check_replicas(guard: Guarded, obj: Object, wanted: int) -> list[str]:
+def _check_replicas(guard: Guarded, obj: Object, desired: int) -> list[str]:
     name = f"{guard.kind}/{guard.name}"
     status = obj.get("status") or {}
     if guard.kind == "DaemonSet":
         missing = status.get("desiredNumberScheduled", 0) - status.get("numberReady", 0)
-        return [f"{name} lacks {missing} ready pods"] if wanted and missing > 0 else []
+        return [f"{name} lacks {missing} ready pods"] if desired and missing > 0 else []
     replicas = (obj.get("spec") or {}).get("replicas", 1)
-    if replicas < wanted:
-        return [f"{name} is scaled to {replicas}, its baseline is {wanted}"]
+    if replicas < desired:
+        return [f"{name} is scaled to {replicas}, its baseline is {desired}"]
     ready = status.get("readyReplicas", 0)
-    return [f"{name} has {ready} ready of {wanted} pods"] if ready < wanted else []
+    return [f"{name} has {ready} ready of {desired} pods"] if ready < desired else []
 
 
 def _check_containers(guard: Guarded, obj: Object) -> list[str]:

@@ -151,15 +151,15 @@ def _walk(value: Any, path: str, found: dict[str, str]) -> None:
 
 def find_leaks(read: Iterable[Readable], sought: Iterable[Token]) -> list[Finding]:
     """One finding for each token that a solver can read, with the first places where it stands."""
-    wanted = list(sought)
-    if not wanted:
+    desired = list(sought)
+    if not desired:
         return []
-    pattern = re.compile("|".join(f"({t.pattern})" for t in wanted), re.IGNORECASE)
+    pattern = re.compile("|".join(f"({t.pattern})" for t in desired), re.IGNORECASE)
     places: dict[int, list[Readable]] = {}
     for each in read:
         for number in {m.lastindex - 1 for m in pattern.finditer(each.text) if m.lastindex}:
             places.setdefault(number, []).append(each)
-    return [_build_finding(wanted[number], found) for number, found in sorted(places.items())]
+    return [_build_finding(desired[number], found) for number, found in sorted(places.items())]
 
 
 def _build_finding(token: Token, places: list[Readable]) -> Finding:

@@ -17,11 +17,11 @@ IGNORED_KINDS: Final = frozenset(
 _DEFAULTS: Final = frozenset({("ConfigMap", "kube-root-ca.crt"), ("ServiceAccount", "default")})
 
 
-def digest(wanted: Object) -> str:
+def digest(desired: Object) -> str:
     """A short fingerprint of the part of an object that somebody asked for."""
-    if wanted.get("kind") == "Node":
-        wanted = _strip_node(wanted)
-    return hashlib.sha256(json.dumps(wanted, sort_keys=True, default=str).encode()).hexdigest()[:16]
+    if desired.get("kind") == "Node":
+        desired = _strip_node(desired)
+    return hashlib.sha256(json.dumps(desired, sort_keys=True, default=str).encode()).hexdigest()[:16]
 
 
 def _strip_node(node: Object) -> Object:

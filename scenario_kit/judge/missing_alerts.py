@@ -27,15 +27,15 @@ def explain_silence(finding: Finding, beside: Mapping[str, UnusedRules], injecte
         beside: by pack, what the scenario does not use.
         injected_at: alerts that fired by then already are not the incident's.
     """
-    told, packs = [], []
+    reported, packs = [], []
     for pack, (history, choice) in sorted(beside.items()):
         new = [t for t in history.timelines if t.onset(injected_at) is not None and not t.firing_at(injected_at)]
         if new:
             packs.append(", ".join(choice))
-            told.append(f"{', '.join(sorted({label(t) for t in new}))} (pack '{pack}')")
-    if not told:
+            reported.append(f"{', '.join(sorted({label(t) for t in new}))} (pack '{pack}')")
+    if not reported:
         return finding
-    observed = f"{finding.observed}; rules that the scenario does not use would have fired: {'; '.join(told)}"
+    observed = f"{finding.observed}; rules that the scenario does not use would have fired: {'; '.join(reported)}"
     fix = f"write `alertPacks: [{packs[0]}]` and expect its alert, or aim the fault at another target"
     return msgspec.structs.replace(finding, observed=observed, fix=fix)
 

@@ -23,16 +23,18 @@ _SETTLING: Final = 2.0
 Place = Callable[[Object], float | None]
 
 
-def check_order(objects: Sequence[Object], wanted: Mapping[str, Collection[Reference]]) -> list[Finding]:
+def check_order(objects: Sequence[Object], desired: Mapping[str, Collection[Reference]]) -> list[Finding]:
     """A finding for each kind and order that finds some of the wanted objects alone; ``wanted`` is by what they are."""
     found = []
     for kind in sorted({o["kind"] for o in objects}):
         alike = [o for o in objects if o["kind"] == kind]
         for order, (place, unit) in _ORDERS.items():
-            for what, refs in wanted.items():
+            for what, refs in desired.items():
                 own = [o for o in alike if _make_reference(o) in refs]
-                if told := _describe_outliers(own, [o for o in alike if _make_reference(o) not in refs], place, unit):
-                    found.append(_build_finding(what, kind, own, order, told))
+                if reported := _describe_outliers(
+                    own, [o for o in alike if _make_reference(o) not in refs], place, unit
+                ):
+                    found.append(_build_finding(what, kind, own, order, reported))
                     break
     return found
 
@@ -61,8 +63,8 @@ def _find_write_time(obj: Object) -> float | None:
 
 def _read_version(obj: Object) -> float | None:
     """The version, unless a controller goes on to write the status, which anybody sees in the status itself."""
-    asked, told = _find_write_time(obj), max(_find_times(obj, status=True), default=None)
-    if asked is not None and told is not None and told - asked > _SETTLING:
+    asked, reported = _find_write_time(obj), max(_find_times(obj, status=True), default=None)
+    if asked is not None and reported is not None and reported - asked > _SETTLING:
         return None
     version = str(obj["metadata"].get("resourceVersion", ""))
     return float(version) if version.isdigit() else None
@@ -97,13 +99,13 @@ _ORDERS: Final[dict[str, tuple[Place, float]]] = {
 }
 
 
-def _build_finding(what: str, kind: str, own: Sequence[Object], order: str, told: str) -> Finding:
+def _build_finding(what: str, kind: str, own: Sequence[Object], order: str, reported: str) -> Finding:
     names = ", ".join(sorted(f"{kind}/{o['metadata']['name']}" for o in own))
     return Finding(
         code="SK444",
         severity=Severity.ERROR,
         message=f"sorting every {kind} by {order} finds {what}: {names}",
-        observed=told,
+        observed=reported,
         expected="an order in which they stand among the others",
         why="a solver that only sorts has investigated nothing",
         fix="change objects in place and once, so that the resync after the fault can cover it; do not recreate them",

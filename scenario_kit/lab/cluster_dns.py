@@ -105,6 +105,6 @@ def find_dns(objects: Mapping[str, Mapping[str, Object]]) -> ClusterDns | None:
     runs = False
     if service is not None and workload is not None:
         labels = workload["spec"]["template"]["metadata"].get("labels") or {}
-        wanted = (service["spec"].get("selector") or {}).items()
-        runs = bool(workload["spec"].get("replicas", 1)) and bool(wanted) and wanted <= labels.items()
+        desired = (service["spec"].get("selector") or {}).items()
+        runs = bool(workload["spec"].get("replicas", 1)) and bool(desired) and desired <= labels.items()
     return ClusterDns(str((config.get("data") or {}).get(KEY, "")), runs)

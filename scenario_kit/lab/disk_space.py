@@ -25,7 +25,7 @@ _SPENT: Final = (errno.ENOSPC, errno.EDQUOT)
 FIX: Final = "free space there, or set SCENARIO_KIT_HOME to a folder on another disk"
 
 
-def find_problem(folder: Path, wanted: int = TO_GO_ON) -> str:
+def find_problem(folder: Path, desired: int = TO_GO_ON) -> str:
     """What is wrong with the place of a folder, in one sentence; empty where nothing is."""
     place = next(each for each in (folder, *folder.parents) if each.exists())
     try:
@@ -33,10 +33,10 @@ def find_problem(folder: Path, wanted: int = TO_GO_ON) -> str:
     except OSError as error:
         return f"{place} cannot be looked at: {error.strerror}"
     free = found.f_bavail * found.f_frsize
-    if free < wanted:
-        needed = "a lab needs" if wanted == TO_START else "a running lab needs"
-        return f"the disk of {place} is full: {free // _MEBIBYTE} MiB free, {needed} {wanted // _MEBIBYTE} MiB"
-    inodes = _INODES_TO_START if wanted == TO_START else _INODES_TO_GO_ON
+    if free < desired:
+        needed = "a lab needs" if desired == TO_START else "a running lab needs"
+        return f"the disk of {place} is full: {free // _MEBIBYTE} MiB free, {needed} {desired // _MEBIBYTE} MiB"
+    inodes = _INODES_TO_START if desired == TO_START else _INODES_TO_GO_ON
     if found.f_files and found.f_favail < inodes:
         return f"the disk of {place} has no room for more files: {found.f_favail} inodes free, needed {inodes}"
     return _find_refusal(place)

@@ -26,4 +26,4 @@ class LabCluster(KubeCluster):
         """
         document = {"namespace": pod.namespace, "pod": pod.name, "port": port, "path": path}
         answer = ask(self._lab.server_url, self._lab.server_token, "POST", "/probe", document)
-        return Probed(answer["connected"], answer.get("status"), answer.get("told", ""))
+        return Probed(answer["connected"], answer.get("status"), answer.get("reported", ""))

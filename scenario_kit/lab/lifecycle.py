@@ -87,8 +87,8 @@ def bring_up(
     try:
         return _bring_up(name, packs, node_count, reporter, say)
     except (LabError, OSError) as error:
-        if told := disk_space.explain_error(error, find_lab_folder(name)):
-            raise told from error
+        if reported := disk_space.explain_error(error, find_lab_folder(name)):
+            raise reported from error
         raise
 
 
@@ -250,19 +250,19 @@ def _await_control_plane(state: LabState, binaries: Mapping[str, Path]) -> LabSt
     A controller-manager gives up when the API server is not healthy within ten seconds: no other work is done before
     that, and on a machine that is too busy even so it is started again.
     """
-    wanted = ["kube-apiserver", "kube-controller-manager"]
+    desired = ["kube-apiserver", "kube-controller-manager"]
     for _ in range(_REPAIRS):
         try:
-            supervisor.HealthProbe(state).wait(wanted, _START_SECONDS)
+            supervisor.HealthProbe(state).wait(desired, _START_SECONDS)
         except LabError:
             if {part.name for part in state.dead_parts()} != {"kube-controller-manager"}:
                 raise
-            supervisor.HealthProbe(state).wait(wanted[:1], _START_SECONDS)
+            supervisor.HealthProbe(state).wait(desired[:1], _START_SECONDS)
             state = cluster.restart(state, binaries)
             state.save()
         else:
             return state
-    supervisor.HealthProbe(state).wait(wanted, _START_SECONDS)
+    supervisor.HealthProbe(state).wait(desired, _START_SECONDS)
     return state
 
 

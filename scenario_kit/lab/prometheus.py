@@ -61,14 +61,14 @@ def build_configuration(state: LabState) -> Object:
     }
 
 
-def check(wanted: Sequence[str]) -> None:
+def check(desired: Sequence[str]) -> None:
     """Whether there are such alert packs.
 
     Raises:
         UsageError: there is no such pack.
     """
     known = list_packs()
-    for pack in wanted:
+    for pack in desired:
         if pack not in known:
             raise UsageError(f"there is no alert pack '{pack}'", fix=did_you_mean(pack, known))
 

@@ -99,10 +99,10 @@ def sweep(etcd: Etcd, before: baseline.StoreBaseline, *, thorough: bool = False)
     """Delete what is too much and put back what is missing, or (``thorough``) differs; how much was deleted."""
     found = etcd.revisions()
     newer = [key for key, revision in found.items() if revision > before.revision and key in before.values]
-    wanted = baseline.plan_restoration(before.values, found, etcd.values(newer) if thorough else {})
-    if wanted:
-        etcd.write(wanted.delete, {key: before.values[key] for key in wanted.restore})
-    return wanted.extra
+    desired = baseline.plan_restoration(before.values, found, etcd.values(newer) if thorough else {})
+    if desired:
+        etcd.write(desired.delete, {key: before.values[key] for key in desired.restore})
+    return desired.extra
 
 
 def list_busy(objects: Mapping[bytes, bytes]) -> list[str]:

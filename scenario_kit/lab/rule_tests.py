@@ -76,6 +76,8 @@ def _read_objection(folder: str, *arguments: str) -> str:
         raise InfrastructureError(f"promtool has not ended after {_SECONDS} s", fix="give it fewer cases") from error
     if done.returncode == 0:
         return ""
-    told = (done.stdout + done.stderr).replace(f"{folder}/", "")
-    lines = [line.strip() for line in told.splitlines() if line.strip()]
-    return "\n".join(line for line in lines if not line.startswith(("Unit Testing:", "Checking", "FAILED:"))) or told
+    reported = (done.stdout + done.stderr).replace(f"{folder}/", "")
+    lines = [line.strip() for line in reported.splitlines() if line.strip()]
+    return (
+        "\n".join(line for line in lines if not line.startswith(("Unit Testing:", "Checking", "FAILED:"))) or reported
+    )

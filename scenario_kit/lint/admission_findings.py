@@ -41,13 +41,13 @@ class Bounded(NamedTuple):
 @lru_cache(maxsize=4)  # several rules ask about one file after the other
 def list_refused(case: Judged) -> tuple[Refused, ...]:
     """Everything in a file that is not admitted, each once."""
-    told: set[tuple[object, ...]] = set()
+    reported: set[tuple[object, ...]] = set()
     found: list[Refused] = []
     for bounded in _bound_changes(case):
         for each in (*_check_changes(case, bounded), *_check_objects(case, bounded)):
             key = (each.breach.code, each.site, each.subject, each.breach.note)
-            if key not in told:
-                told.add(key)
+            if key not in reported:
+                reported.add(key)
                 found.append(each)
     return tuple(found)
 

@@ -55,8 +55,8 @@ def check_untested(case: PackCase) -> Iterator[Problem]:
         return  # SK317
     for place, name in alerts:
         if name not in list_firing(document):
-            wanted = "a test with `exp_alerts`" if is_promtool(document) else "a case with `fires`"
-            yield Problem((*place, "alert"), f"no case of {shown} shows '{name}' firing", expected=wanted)
+            desired = "a test with `exp_alerts`" if is_promtool(document) else "a case with `fires`"
+            yield Problem((*place, "alert"), f"no case of {shown} shows '{name}' firing", expected=desired)
     names_ = {name for _, name in alerts}
     for name in sorted(list_named(document) - names_) if case.rules else ():
         yield Problem((), f"{shown} tests '{name}', which the pack does not have", name, fix=did_you_mean(name, names_))
@@ -88,8 +88,8 @@ def check_test_files(case: PackCase) -> Iterator[Problem]:
         for i, file in enumerate(document.data.get("rule_files") or ()):
             if Path(str(file)).name != case.path.name:
                 message = f"`rule_files` names {file}: the tests of a pack are about its own rules"
-                at, wanted = document.positions.value("rule_files", i), f"../{case.path.name}"
-                yield Problem((), message, str(file), wanted, f"write `rule_files: [{wanted}]`", position=at)
+                at, desired = document.positions.value("rule_files", i), f"../{case.path.name}"
+                yield Problem((), message, str(file), desired, f"write `rule_files: [{desired}]`", position=at)
 
 
 @register_rule(

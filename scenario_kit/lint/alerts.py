@@ -200,9 +200,9 @@ def _check_deadlines_twice(alerts: Sequence[AlertExpectation]) -> Iterator[Probl
             continue
         other = seen.setdefault((alert.name, strip_group(alert.on) if alert.on else ""), alert)
         if (alert.within_seconds, alert.after) != (other.within_seconds, other.after):
-            told = f"'{alert.name}'{f' on {alert.on}' if alert.on else ''} must fire by two different deadlines"
+            reported = f"'{alert.name}'{f' on {alert.on}' if alert.on else ''} must fire by two different deadlines"
             yield Problem(
-                ("spec", "expect", "alerts", i), told, _format_due(alert), _format_due(other), "keep one of them"
+                ("spec", "expect", "alerts", i), reported, _format_due(alert), _format_due(other), "keep one of them"
             )
 
 
@@ -238,7 +238,9 @@ def _check_distractors(case: LintContext, roles: Mapping[str, str]) -> Iterator[
         if fault is None or roles.get(alert.after) != "Distractor" or alert.alert_class != "MayFire":
             continue
         if not alert.on or not touches(fault, case.objects, case.app, alert.on):
-            told = f"on '{alert.on}'" if alert.on else "without `on`"
-            message = f"'{alert.name}' {told} counts after '{alert.after}', a Distractor, which changes no such object"
+            reported = f"on '{alert.on}'" if alert.on else "without `on`"
+            message = (
+                f"'{alert.name}' {reported} counts after '{alert.after}', a Distractor, which changes no such object"
+            )
             fix = f"write `on: {strip_group(fault.target)}`, or leave `after` out"
             yield Problem(("spec", "expect", "alerts", i), message, alert.on, strip_group(fault.target), fix)

@@ -60,11 +60,11 @@ def _list_parts(at: Place, body: Object, objects: Sequence[Object]) -> Iterator[
                 (*at, "calls", i, "env", n), name, f"variable in {home} that is called", _list_variables(home, objects)
             )
     loads = [c["name"] for c in body["components"] if c.get("role") == "Load"]
-    for knob, told in body.get("load", {}).items():
+    for knob, reported in body.get("load", {}).items():
         home = homes[loads[0]] if loads else ""
         yield _NamedReference(
             (*at, "load", knob, "env"),
-            told["env"],
+            reported["env"],
             f"variable in {home} that is called",
             _list_variables(home, objects),
         )

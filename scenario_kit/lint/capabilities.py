@@ -49,12 +49,12 @@ _NETEM: Final = frozenset({"delay", "loss", "duplicate", "corrupt", "reorder", "
 )
 def check_undeclared(case: FaultCase) -> Iterator[Problem]:
     """A capability that the cluster must have is not declared."""
-    told: set[str] = set()
+    reported: set[str] = set()
     for one in case.written:
         if one.stage.place == ("changes",):
             for need in needs_of_object(one.object, one.was):
-                if need not in case.fault.requires and need not in told:
-                    told.add(need)
+                if need not in case.fault.requires and need not in reported:
+                    reported.add(need)
                     fields = _find_unmodelled(one.object, one.was) if need == _REAL else []
                     what = (
                         f"{' and '.join(fields)} of {format_reference(one.object)}"

@@ -121,8 +121,8 @@ def _check_experiment(
             continue  # another rule says so
         pods = list(_list_future_pods(objects, app))
         if query.names:
-            wanted = [f"{ns}/{name}" for ns, names in query.names.items() for name in names]
-            lost = [each for each in wanted if not any(_can_be(each, pod) for pod in pods)]
+            desired = [f"{ns}/{name}" for ns, names in query.names.items() for name in names]
+            lost = [each for each in desired if not any(_can_be(each, pod) for pod in pods)]
             if lost and "{{" not in lost[0]:
                 yield f"{of}{kind} names a pod that the app does not have", lost[0], "a pod of the app"
             continue
@@ -222,10 +222,10 @@ def _find_template(obj: Object, app: App) -> tuple[Reference, Mapping[str, Any] 
 def _find_selected(objects: Sequence[Object], selector: Mapping[str, Any], app: App) -> set[Reference]:
     """What makes pods that a label selector of Kubernetes matches; all of them where it cannot be read."""
     try:
-        wanted = parse_object(selector)
+        desired = parse_object(selector)
     except ValueError:
-        wanted = frozenset()
-    return {ref for ref, labels in _list_pods(objects, app) if admits(wanted, labels)}
+        desired = frozenset()
+    return {ref for ref, labels in _list_pods(objects, app) if admits(desired, labels)}
 
 
 def _format_requirements(selector: Mapping[str, Any]) -> str:

@@ -60,20 +60,24 @@ def check_constant(case: LintContext) -> Iterator[Problem]:
         place: Place = ("spec", "expect", "checks", i)
         if message := explain_constant(check):
             yield Problem(place, message, _format_question(check), "a check that may fail")
-        elif spec.ground_truth.outcome != "NoIncident" and not check.stays and (told := _explain_healthy(case, check)):
+        elif (
+            spec.ground_truth.outcome != "NoIncident"
+            and not check.stays
+            and (reported := _explain_healthy(case, check))
+        ):
             fix = "ask for what the fault changes, or write `stays: true` where it is to go on holding"
-            yield Problem(place, told, "true before the fault", "false before the fault", fix)
+            yield Problem(place, reported, "true before the fault", "false before the fault", fix)
 
 
 @register_check("SK141", "Fault")
 def check_constant_of_type(case: FaultCase) -> Iterator[Problem]:
     """A check holds whatever happens."""
-    told: set[Place] = set()
+    reported: set[Place] = set()
     for rendering in case.renderings:
         for place, check in rendering.checks():
             message = "`stays` is for the checks that a scenario expects" if check.stays else explain_constant(check)
-            if message and place not in told:
-                told.add(place)
+            if message and place not in reported:
+                reported.add(place)
                 yield Problem(place, message, _format_question(check), "a check that may fail")
 
 
@@ -94,10 +98,10 @@ def _query(query: QueryCheck) -> str:
     except ValueError:
         return ""  # SK117
     operator, threshold = _OPERATORS[query.is_], query.value / query.scale
-    wanted = _Bounds(threshold, threshold)
-    if holds_always(bounds, operator, wanted) and (bounds.sure or query.empty == "True" or not bounds.counts):
+    desired = _Bounds(threshold, threshold)
+    if holds_always(bounds, operator, desired) and (bounds.sure or query.empty == "True" or not bounds.counts):
         return f"every value of the query is {operator} {threshold:g}"
-    if holds_never(bounds, operator, wanted) and query.empty != "True":
+    if holds_never(bounds, operator, desired) and query.empty != "True":
         return f"no value of the query is {operator} {threshold:g}"
     return f"`{vacuous[0]}` is the same for every value" if vacuous else ""
 

@@ -69,14 +69,14 @@ def _find_same(
     done = list_writes(rendered, objects, app)
     if not done:
         return None
-    wanted = _Writes(done)
+    desired = _Writes(done)
     texts = tuple(dict.fromkeys([*_find_texts(done), *_find_texts(use.parameters)]))
     kind = Reference.parse(use.target).kind
     for name in catalog.faults():
         known = _load(catalog, name)
         if known is None or kind not in known.targets or _ends(known) != _ends(rendered):
             continue
-        given = _reproduce(_Aim(known, use, app, objects), wanted, texts)
+        given = _reproduce(_Aim(known, use, app, objects), desired, texts)
         if given is not None:
             return name, given
     return None
@@ -120,27 +120,27 @@ class _Aim(NamedTuple):
         return _Writes(list_writes(made, self.objects, self.app))
 
 
-def _reproduce(aim: _Aim, wanted: _Writes, texts: Sequence[str]) -> dict[str, Any] | None:
+def _reproduce(aim: _Aim, desired: _Writes, texts: Sequence[str]) -> dict[str, Any] | None:
     """Return parameters with which the type writes exactly that; None where no text that is tried makes it do so."""
     plain = aim.render({})
-    if plain is not None and plain.kinds != wanted.kinds:
+    if plain is not None and plain.kinds != desired.kinds:
         return None
-    given, best = dict[str, Any](), _count_apart(plain, wanted)
+    given, best = dict[str, Any](), _count_apart(plain, desired)
     for name, schema in aim.known.parameters.get("properties", {}).items():
         if best == 0:
             break
         for value in [text for text in texts if schema.get("type") == "string" and not find_violations(text, schema)]:
-            apart = _count_apart(aim.render({**given, name: value}), wanted)
+            apart = _count_apart(aim.render({**given, name: value}), desired)
             if apart < best:
                 best, given = apart, {**given, name: value}
     return given if best == 0 else None
 
 
-def _count_apart(found: _Writes | None, wanted: _Writes) -> float:
+def _count_apart(found: _Writes | None, desired: _Writes) -> float:
     """Return how much differs; a field that is not written at all weighs more than its value."""
     if found is None:
         return inf
-    return len(found.entries ^ wanted.entries) + _FIELD * len(found.places ^ wanted.places)
+    return len(found.entries ^ desired.entries) + _FIELD * len(found.places ^ desired.places)
 
 
 def _strip(one: Sequence[Any]) -> list[Any]:

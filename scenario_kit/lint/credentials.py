@@ -51,8 +51,8 @@ def check_secrets(case: LintContext | FaultCase | AppCase | PackCase) -> Iterato
             for match in _FORM.finditer(text):
                 line = text.count("\n", 0, match.start()) + 1
                 at = Position(path=str(path), line=line, column=match.start() - text.rfind("\n", 0, match.start()))
-                told = f"{match[0].strip()[:6]}…"
-                yield Problem(("name",), f"this looks like {_name_match(match)}", told, "no secret", position=at)
+                reported = f"{match[0].strip()[:6]}…"
+                yield Problem(("name",), f"this looks like {_name_match(match)}", reported, "no secret", position=at)
 
 
 def _classify_secret(place: Place, text: str) -> str:

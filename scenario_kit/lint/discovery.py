@@ -72,13 +72,13 @@ def list_with_faults(path: Path) -> list[Path]:
 
 
 def _list_below(folder: Path) -> list[Path]:
-    def wanted(parent: str, name: str) -> bool:
+    def desired(parent: str, name: str) -> bool:
         if name in _NAMED or not name.endswith(".yaml"):
             return name in _NAMED
         *_, above, own = ("", "", *Path(parent).parts)
         return own == "alerts" and (above == "catalog" or Path(parent) == folder)
 
-    return list_below(folder, wanted, "scenario.yaml")
+    return list_below(folder, desired, "scenario.yaml")
 
 
 def add_own_root(path: Path, catalog: Catalog) -> Catalog:

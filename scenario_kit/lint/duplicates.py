@@ -52,8 +52,8 @@ def check_near_duplicates(case: LintContext) -> Iterator[Problem]:
         )
         fix = f"use '{same[0].name}', or break something else; another value of a field is no other incident"
         severity = Severity.ERROR if case.merged else Severity.WARNING
-        wanted = "another field, object, fault or promised alert"
-        yield Problem(("spec", "title"), message, "only values and texts differ", wanted, fix, severity=severity)
+        desired = "another field, object, fault or promised alert"
+        yield Problem(("spec", "title"), message, "only values and texts differ", desired, fix, severity=severity)
         return
     near = shelf.near(entry)
     if not near:
@@ -62,18 +62,18 @@ def check_near_duplicates(case: LintContext) -> Iterator[Problem]:
         (cosine, first), named = near[0], _join_names([other for _, other in near])
         fix = f"say what '{first.name}' does not have, or make it another incident"
         if entry.shape and entry.shape == first.shape:
-            message, seen, wanted = f"only numbers differ from {named}", "the same but for numbers", "another fault"
+            message, seen, desired = f"only numbers differ from {named}", "the same but for numbers", "another fault"
         elif (entry.core and entry.core == first.core) or (entry.alike and entry.alike == first.alike):
             message = f"its root causes are those of {named}, whatever else happens"
-            seen, wanted, fix = (
+            seen, desired, fix = (
                 "the same root causes",
                 "another root cause",
                 f"break something else than '{first.name}'",
             )
         else:
             message = f"texts and structure are almost those of {named}: cosine {cosine:.2f}"
-            seen, wanted = f"{cosine:.2f}", "below 0.80"
-        yield Problem(("spec", "title"), message, seen, wanted, fix)
+            seen, desired = f"{cosine:.2f}", "below 0.80"
+        yield Problem(("spec", "title"), message, seen, desired, fix)
 
 
 def _find_copies(catalog: Catalog, shelf: Shelf, entry: IndexEntry) -> list[IndexEntry]:

@@ -31,11 +31,11 @@ def check_proof(case: FaultCase) -> Iterator[Problem]:
         yield Problem(
             ("changes", ran[0]), message, expected="changes in `undo`", fix="add the inverse command to `undo`"
         )
-    told = set()
+    reported = set()
     for rendering in case.renderings:
         for part, message in _find_unproven(rendering.fault) if rendering.fault else ():
-            if message not in told and (part != "undone" or case.fault.undone):
-                told.add(message)
+            if message not in reported and (part != "undone" or case.fault.undone):
+                reported.add(message)
                 yield Problem((part,), message)
 
 
@@ -50,8 +50,8 @@ def check_proof_of_use(case: LintContext) -> Iterator[Problem]:
 
 def _find_unproven(fault: Fault) -> Iterator[tuple[str, str]]:
     """Which part of a rendered fault proves nothing, and why; without any effect it would not be rendered."""
-    if told := _find_repeated(fault):
-        yield "effect", f"`effect` only repeats what was written: {told}"
+    if reported := _find_repeated(fault):
+        yield "effect", f"`effect` only repeats what was written: {reported}"
     if not fault.undone:
         yield "undone", f"nothing proves that it is gone from {fault.target}: `undone` is empty there"
 

@@ -18,7 +18,7 @@ from scenario_kit.render import simulate_change
 #: Marks how the change reaches processes that run already.
 REACH: Final = "reach"
 #: Fields of which the value is the mechanism.
-_TOLD: Final = frozenset({"data", "stringData", "binaryData", "command", "args"})
+_REPORTED: Final = frozenset({"data", "stringData", "binaryData", "command", "args"})
 #: Operations that leave a trace in no rendered object.
 _ACTS: Final = ("cordon", "uncordon", "drain", "taint", "untaint", "setFlag", "run")
 
@@ -54,7 +54,9 @@ def strip_values(done: Sequence[Sequence[Any]]) -> list[Any]:
 
     That is what files and commands hold, what a created object is, and what leaves no trace in an object.
     """
-    return [list(one[:3]) if one[0] == "field" and not _TOLD.intersection(map(str, one[2])) else one for one in done]
+    return [
+        list(one[:3]) if one[0] == "field" and not _REPORTED.intersection(map(str, one[2])) else one for one in done
+    ]
 
 
 def _compute_effect(fault: Fault, objects: Sequence[Object], app: App) -> tuple[list[Any], Sequence[Object]]:

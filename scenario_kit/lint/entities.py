@@ -23,17 +23,17 @@ from scenario_kit.model.reference import strip_reference
 )
 def check_unwritten_of_type(case: FaultCase) -> Iterator[Problem]:
     """An entity names a field that the fault does not write."""
-    told: set[int] = set()
+    reported: set[int] = set()
     for rendering in case.renderings:
         if rendering.fault is None:
             continue
         for i, entity in enumerate(rendering.fault.entities):
-            if i not in told and (
+            if i not in reported and (
                 fields := _list_other_fields(rendering.fault, entity, rendering.objects, rendering.app)
             ):
-                told.add(i)
-                message, seen, wanted = _describe_unwritten(entity, fields)
-                yield Problem(("entities",), message, seen, wanted)
+                reported.add(i)
+                message, seen, desired = _describe_unwritten(entity, fields)
+                yield Problem(("entities",), message, seen, desired)
 
 
 @register_check("SK453", "Scenario")
@@ -45,9 +45,9 @@ def check_unwritten(case: LintContext) -> Iterator[Problem]:
         fault = case.faults.get(use.name)
         for entity in fault.entities if fault else ():
             if fault and (fields := _list_other_fields(fault, entity, case.objects, case.app)):
-                message, seen, wanted = _describe_unwritten(entity, fields)
+                message, seen, desired = _describe_unwritten(entity, fields)
                 place = ("spec", "faults", i, "type")
-                yield Problem(place, f"fault type '{fault.type}': {message}", seen, wanted)
+                yield Problem(place, f"fault type '{fault.type}': {message}", seen, desired)
 
 
 def _describe_unwritten(entity: Entity, fields: Sequence[str]) -> tuple[str, str, str]:
@@ -103,14 +103,14 @@ def names(field: str, path: tuple[str, ...]) -> bool:
     written_at = ".".join(path)
     if written_at == field or written_at.startswith(f"{field}.") or field.startswith(f"{written_at}."):
         return True
-    wanted, before = [part.partition("[")[0] for part in field.split(".")], ""
+    desired, before = [part.partition("[")[0] for part in field.split(".")], ""
     for part in path:
-        if wanted and part == wanted[0]:
-            wanted, before = wanted[1:], part
+        if desired and part == desired[0]:
+            desired, before = desired[1:], part
         elif part.isdigit() or before.endswith("s") or before == "env":
             before = ""  # which entry of a list
         else:
             return False
-        if not wanted:
+        if not desired:
             return True
     return True

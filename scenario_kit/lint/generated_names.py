@@ -31,7 +31,7 @@ def find_outdated(case: LintContext, place: Place, change: Change) -> Outdated:
             for _, text in _list_texts(each):
                 for prefix, tail in _DRAWN.findall(text):
                     there.setdefault(prefix, set()).add(tail)
-    told: dict[str, str] = {}
+    reported: dict[str, str] = {}
     edits = []
     for path, text in _list_texts(change):
         new = text
@@ -39,12 +39,12 @@ def find_outdated(case: LintContext, place: Place, change: Change) -> Outdated:
             known = there.get(prefix, set())
             if len(known) == 1 and tail not in known:
                 old, now = f"{prefix}-{tail}", f"{prefix}-{next(iter(known))}"
-                told[old], new = now, new.replace(old, now)
+                reported[old], new = now, new.replace(old, now)
         if new != text:
             edits.append(Put((*place, *path), new))
-    if not told:
+    if not reported:
         return Outdated()
-    names = ", ".join(f"`{now}` for `{old}`" for old, now in told.items())
+    names = ", ".join(f"`{now}` for `{old}`" for old, now in reported.items())
     return Outdated(f"write {names}: drawn names depend on those of the scenario and the fault", tuple(edits))
 
 

@@ -34,14 +34,14 @@ _TELLING = 4
 )
 def check_hints(case: LintContext | FaultCase) -> Iterator[Problem]:
     """A fault writes what no symptom needs."""
-    told: set[tuple[object, ...]] = set()
+    reported: set[tuple[object, ...]] = set()
     for stage, subject, found in _find_needless(case):
         if _is_judged_elsewhere(case, found):
             continue
         site = find_site(case, stage, found.keys, found.value) or _locate_parameter(case, stage, found)
         key = (site, found.reason)
-        if site is not None and key not in told:
-            told.add(key)
+        if site is not None and key not in reported:
+            reported.add(key)
             message = f"{subject} has what no symptom needs: {found.reason}"
             edits = _build_drop_edit(site.place, found)
             yield Problem(site.place, message, str(found.value)[:200], "nothing", position=site.position, edits=edits)

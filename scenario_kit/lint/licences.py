@@ -17,7 +17,7 @@ from scenario_kit.model.scenario import LABELLED, FaultUse
 from scenario_kit.schema.writable import CLUSTER
 
 #: Capabilities that are told from the objects that the changes write.
-_TOLD: Final = frozenset(
+_REPORTED: Final = frozenset(
     {"node-access", "kernel", "cni-network-policy", "ingress-controller", "calico", "jvm", "dns-chaos-server"}
 )
 
@@ -46,7 +46,7 @@ def check_unneeded(case: FaultCase) -> Iterator[Problem]:
         message = "the scope is Cluster, and every change is of an object of the app"
         yield Problem(("scope",), message, "Cluster", "Namespace", edits=(Put(("scope",), "Namespace"),))
     for i, capability in enumerate(case.fault.requires):
-        if capability in _TOLD and capability not in asked:
+        if capability in _REPORTED and capability not in asked:
             message = f"it requires '{capability}', and no change needs that"
             edits = (Drop(("requires", i)),)
             yield Problem(("requires", i), message, capability, "what the changes need", edits=edits)

@@ -34,11 +34,11 @@ def check_limits(case: LintContext | FaultCase) -> Iterator[Problem]:
         if place[-1:] and place[-1] in _FIELDS and raw.isdigit() and int(raw) > CAP:
             message = f"`{place[-1]}: {raw}` is longer than {CAP // 60} minutes"
             yield Problem(place, message, f"{raw} s", f"at most {CAP} s", edits=(Put(place, CAP),))
-    told = set()
+    reported = set()
     for place, expr in _list_queries(case):
         asked = _measure_range(expr)
-        if asked > POINTS and place not in told:
-            told.add(place)
+        if asked > POINTS and place not in reported:
+            reported.add(place)
             message = f"the query asks of {asked} points of time"
             fix = "look back less far, or with larger steps"
             yield Problem(place, message, expr[:120], f"at most {POINTS}", fix)

@@ -152,9 +152,9 @@ def check_insuppressible(case: LintContext) -> Iterator[Problem]:
     """A suppression of a finding that no scenario may silence."""
     for i, entry in enumerate(case.scenario.spec.suppress):
         if entry.code in RULES and entry.code not in SUPPRESSIBLE:
-            message, wanted = f"{entry.code} cannot be suppressed", f"one of {', '.join(SUPPRESSIBLE)}"
+            message, desired = f"{entry.code} cannot be suppressed", f"one of {', '.join(SUPPRESSIBLE)}"
             place = ("spec", "suppress", i, "code")
-            yield Problem(place, message, entry.code, wanted, edits=build_drop_edit(case, i))
+            yield Problem(place, message, entry.code, desired, edits=build_drop_edit(case, i))
 
 
 @register_rule(

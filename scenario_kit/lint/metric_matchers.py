@@ -245,10 +245,10 @@ def _check_too_wide(place: Place, expr: str, known: _Known) -> Iterator[Problem]
             others = sorted({name for name in hit if own and name != own.name and name not in parts})
             if own is None or own.name not in hit or not others:
                 continue
-            wanted = "|".join([*parts[:i], own.pattern, *parts[i + 1 :]])
+            desired = "|".join([*parts[:i], own.pattern, *parts[i + 1 :]])
             message = f'`{matcher.label}{matcher.operator}"{part}"` is also true of {", ".join(others[:3])}'
-            fix = f'write `{matcher.label}{matcher.operator}"{wanted}"`'
-            yield Problem(place, message, part, own.pattern, fix, edits=_suggest_value(place, expr, matcher, wanted))
+            fix = f'write `{matcher.label}{matcher.operator}"{desired}"`'
+            yield Problem(place, message, part, own.pattern, fix, edits=_suggest_value(place, expr, matcher, desired))
 
 
 def _check_too_narrow(place: Place, expr: str, known: _Known) -> Iterator[Problem]:

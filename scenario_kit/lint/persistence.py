@@ -30,8 +30,8 @@ _PASSING = ("restart", "run", "drain", "cordon", "uncordon", "removeFault")
 def check_persistence(case: FaultCase) -> Iterator[Problem]:
     """A fault does not end in the way that its persistence says."""
     for rendering in case.renderings:
-        if rendering.fault is not None and (told := _find_contradiction(rendering.fault)):
-            yield Problem(("persistence",), told, case.fault.persistence)
+        if rendering.fault is not None and (reported := _find_contradiction(rendering.fault)):
+            yield Problem(("persistence",), reported, case.fault.persistence)
             return
 
 
@@ -40,8 +40,8 @@ def check_persistence_in_scenario(case: LintContext) -> Iterator[Problem]:
     """A fault does not end in the way that its persistence says."""
     for i, use in enumerate(case.scenario.spec.faults):
         fault = case.faults.get(use.name)
-        if fault is not None and (told := _find_contradiction(fault)):
-            yield Problem(("spec", "faults", i, "type"), f"fault type '{fault.type}': {told}", fault.persistence)
+        if fault is not None and (reported := _find_contradiction(fault)):
+            yield Problem(("spec", "faults", i, "type"), f"fault type '{fault.type}': {reported}", fault.persistence)
 
 
 def _find_contradiction(fault: Fault) -> str:

@@ -35,7 +35,7 @@ _SOLVER: Final = ("oncall", "system:authenticated", "system:unauthenticated", "s
 )
 def check_privileges(case: Judged) -> Iterator[Problem]:
     """A privilege is not declared."""
-    told: set[str] = set()
+    reported: set[str] = set()
     for each, problem in zip(
         [r for r in list_refused(case) if r.breach.code == "SK202"], report_problems(case, "SK202"), strict=True
     ):
@@ -51,7 +51,7 @@ def check_privileges(case: Judged) -> Iterator[Problem]:
         else:
             yield problem
     if isinstance(case, FaultCase) and case.fault.scope != CLUSTER:
-        yield from _check_beyond(case, told)
+        yield from _check_beyond(case, reported)
 
 
 def build_declaration_edit(case: FaultCase, need: str) -> tuple[Edit, ...]:
@@ -62,14 +62,14 @@ def build_declaration_edit(case: FaultCase, need: str) -> tuple[Edit, ...]:
     return (Put(("requires", len(known)) if known else ("requires",), need if known else [need]),)
 
 
-def _check_beyond(case: FaultCase, told: set[str]) -> Iterator[Problem]:
+def _check_beyond(case: FaultCase, reported: set[str]) -> Iterator[Problem]:
     """Changes of what does not belong to the namespace of one trial."""
     for stage in case.stages:
         for change in stage.changes if stage.place == ("changes",) else ():
             target, where = find_outside(change, stage.app)
             kind = Reference.parse(target).kind if target else ""
-            if where and kind not in told:
-                told.add(kind)
+            if where and kind not in reported:
+                reported.add(kind)
                 message = f"the fault writes {target}, which {where}, but its scope is Namespace"
                 fix = "write `scope: Cluster`, or change an object of the app"
                 yield Problem(

@@ -61,7 +61,7 @@ def _check_expr(place: Place, expr: str) -> Iterator[Problem]:
             continue
         meant = _GLOB.sub(r"\1.*", _BLANKS.sub(lambda found: "|" if "|" in found[0] else "", matcher.value))
         if meant != matcher.value:
-            written, wanted = (f'{matcher.label}{matcher.operator}"{v}"' for v in (matcher.value, meant))
+            written, desired = (f'{matcher.label}{matcher.operator}"{v}"' for v in (matcher.value, meant))
             message = f"`{written}` is written as a glob, but is a regular expression for the whole value"
             edits = (Put(place, expr[: matcher.start] + meant + expr[matcher.end :]),)
-            yield Problem(place, message, written, wanted, f"write `{wanted}`", edits=edits)
+            yield Problem(place, message, written, desired, f"write `{desired}`", edits=edits)

@@ -35,8 +35,8 @@ def check_pattern(place: Place, text: str) -> Iterator[Problem]:
     try:
         compile_pattern(text)
     except ValueError as error:
-        told = f"'{text}' is not a regular expression that can be used: {error}"
-        yield Problem(place, told, text, "the syntax of RE2: no lookaheads, no backreferences")
+        reported = f"'{text}' is not a regular expression that can be used: {error}"
+        yield Problem(place, reported, text, "the syntax of RE2: no lookaheads, no backreferences")
 
 
 def check_expression(place: Place, expr: str) -> Iterator[Problem]:

@@ -69,8 +69,8 @@ def _explain_unusable(place: Place, name: str, find: Callable[[], object]) -> Pr
         find()
     except AuthoringError as error:
         first = error.findings[0] if error.findings else None
-        told = f"{first.position}: {first.message}" if first and first.position else error.message
-        message = f"the definition of '{name}' cannot be used: {told}"
+        reported = f"{first.position}: {first.message}" if first and first.position else error.message
+        message = f"the definition of '{name}' cannot be used: {reported}"
         return Problem(place, message, fix=error.fix or "correct the definition; `scenario-kit lint FILE` tells more")
     return None
 
@@ -137,8 +137,8 @@ def _check_values(
 ) -> Iterator[Problem]:
     if not values and not schema.get("required"):
         return
-    if told := explain_too_much(values, schema):
-        yield Problem(place, f"{told} ({owner})", fix="give it fewer values")
+    if reported := explain_too_much(values, schema):
+        yield Problem(place, f"{reported} ({owner})", fix="give it fewer values")
         return
     closed = {"type": "object", "additionalProperties": False, **schema}
     for finding, edits, follows in find_mistakes(values, closed, case.positions, place):

@@ -15,7 +15,7 @@ from scenario_kit.model.involved import list_involved
 from scenario_kit.model.reference import strip_reference
 
 #: So many differences are told one by one.
-_TOLD = 3
+_REPORTED = 3
 
 
 @register_rule(
@@ -34,16 +34,16 @@ def check_collateral(case: LintContext) -> Iterator[Problem]:
     broken = build_stage((), case.app, case.objects, changes).after
     parts = list_involved(case.faults.values(), spec.expect, spec.ground_truth.propagation)
     for i, solution in enumerate(spec.solutions):
-        told = _find_altered(case.app, case.objects, broken, solution.changes, parts)
-        if told and not _leaves_unselected(case.app, case.objects, broken, solution.changes):
-            message = f"solution '{solution.name}' also changes {'; '.join(told[:_TOLD])}"
+        reported = _find_altered(case.app, case.objects, broken, solution.changes, parts)
+        if reported and not _leaves_unselected(case.app, case.objects, broken, solution.changes):
+            message = f"solution '{solution.name}' also changes {'; '.join(reported[:_REPORTED])}"
             yield Problem(("spec", "solutions", i, "changes"), message, expected="the healthy app, but for the faults")
 
 
 @register_check("SK434", "Fault")
 def check_collateral_of_type(case: FaultCase) -> Iterator[Problem]:
     """A solution changes what no fault touched."""
-    told: dict[int, str] = {}
+    reported: dict[int, str] = {}
     for rendering in case.renderings:
         fault = rendering.fault
         if fault is None:
@@ -54,8 +54,8 @@ def check_collateral_of_type(case: FaultCase) -> Iterator[Problem]:
         }
         for i, solution in enumerate(fault.solutions):
             for says in _find_altered(rendering.app, rendering.objects, broken, solution.changes, parts):
-                told.setdefault(i, f"solution '{solution.name}' also changes {says}")
-    for i, message in told.items():
+                reported.setdefault(i, f"solution '{solution.name}' also changes {says}")
+    for i, message in reported.items():
         yield Problem(("solutions", i), message)
 
 
@@ -94,12 +94,12 @@ def _writes(before: Iterable[Object], broken: Iterable[Object]) -> Iterator[Writ
 )
 def check_unrepaired(case: FaultCase) -> Iterator[Problem]:
     """The fix of a cause leaves in place what the fault changed there."""
-    told: dict[int, Problem] = {}
+    reported: dict[int, Problem] = {}
     for rendering in case.renderings:
         if rendering.fault is not None:
             for i, problem in _find_unrepaired(rendering.app, rendering.objects, rendering.fault, ("entities",)):
-                told.setdefault(i, problem)
-    yield from told.values()
+                reported.setdefault(i, problem)
+    yield from reported.values()
 
 
 @register_check("SK428", "Scenario")

@@ -26,8 +26,8 @@ def check_unreadable(case: PackCase) -> Iterator[Problem]:
     """The expression of a rule is not PromQL."""
     for written, _ in case.read:
         expr = written.rule.get("expr")
-        if isinstance(expr, str) and (told := _explain_unreadable(expr)):
-            message = f"the expression of '{_name(written.rule)}' is not PromQL: {told}"
+        if isinstance(expr, str) and (reported := _explain_unreadable(expr)):
+            message = f"the expression of '{_name(written.rule)}' is not PromQL: {reported}"
             fix = "correct the expression"
             yield Problem((*written.place, "expr"), message, expr[:120], "an expression that Prometheus can read", fix)
 

@@ -360,8 +360,8 @@ def _extract_features(scenario: Scenario, catalog: Catalog) -> Iterator[str]:
     spec = scenario.spec
     given = {word for use in spec.faults for word in _list_catalogue_words(use.type, catalog)}
     because = [edge.because for edge in spec.ground_truth.propagation]
-    told = [*(s.description for s in spec.solutions), *(d.description for d in spec.decoys)]
-    for text in (spec.title, spec.description, spec.brief, *because, *told):
+    reported = [*(s.description for s in spec.solutions), *(d.description for d in spec.decoys)]
+    for text in (spec.title, spec.description, spec.brief, *because, *reported):
         yield from (word for word in _split_words(text) if word not in given)
     yield f"app={spec.app.name}"
     for use in spec.faults:
@@ -390,8 +390,8 @@ def _list_catalogue_words(fault_type: str, catalog: Catalog) -> Iterator[str]:
         known = catalog.fault(fault_type)
     except AuthoringError:
         return
-    told = [str(each.get("description", "")) for each in (*known.solutions, *known.decoys)]
-    for text in (known.title, known.description, *told):
+    reported = [str(each.get("description", "")) for each in (*known.solutions, *known.decoys)]
+    for text in (known.title, known.description, *reported):
         yield from _split_words(text)
 
 

@@ -64,10 +64,10 @@ def list_elsewhere(change: Change, objects: tuple[Object, ...]) -> Iterator[Obje
     ref = Reference.parse(change.patch.target)
     if any((o["kind"], o["metadata"]["name"]) == (ref.kind, ref.name) for o in objects):
         return
-    told = dict(change.patch.patch)
-    metadata = dict(told.pop("metadata", None) or {}) | {"name": ref.name}
+    reported = dict(change.patch.patch)
+    metadata = dict(reported.pop("metadata", None) or {}) | {"name": ref.name}
     metadata |= {} if ref.namespace == APP_NAMESPACE else {"namespace": ref.namespace}
-    yield {**told, "apiVersion": "v1", "kind": ref.kind, "metadata": metadata}
+    yield {**reported, "apiVersion": "v1", "kind": ref.kind, "metadata": metadata}
 
 
 def list_written(stage: Simulation) -> Iterator[WrittenObject]:

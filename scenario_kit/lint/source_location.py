@@ -55,7 +55,7 @@ Finder = Callable[[Object], Iterable[Spot]]
 
 def find_fresh(case: Judged, finder: Finder) -> Iterator[LocatedSpot]:
     """The spots that the file brings about, each once: what an object had before its change counts for nothing."""
-    told: set[tuple[object, ...]] = set()
+    reported: set[tuple[object, ...]] = set()
     for one in case.written:
         before: set[tuple[Keys, str]] | None = None
         for spot in finder(one.object):
@@ -65,8 +65,8 @@ def find_fresh(case: Judged, finder: Finder) -> Iterator[LocatedSpot]:
                 continue
             site = find_site(case, one.stage, spot.keys, spot.value)
             key = (site, _strip_indices(spot.keys), str(spot.value)) if site else None
-            if site and key and key not in told:
-                told.add(key)
+            if site and key and key not in reported:
+                reported.add(key)
                 yield LocatedSpot(one, spot, site)
 
 

@@ -83,7 +83,7 @@ def check_repeated(case: LintContext) -> Iterator[Problem]:
 def check_unexplained(case: LintContext) -> Iterator[Problem]:
     """The reason of an edge says nothing, or is the same everywhere."""
     edges = case.scenario.spec.ground_truth.propagation
-    told: dict[str, list[int]] = defaultdict(list)
+    reported: dict[str, list[int]] = defaultdict(list)
     for i, edge in enumerate(edges):
         place: Place = (*_PLACE, i, "because")
         words = _WORD.findall(edge.because.casefold())
@@ -93,8 +93,8 @@ def check_unexplained(case: LintContext) -> Iterator[Problem]:
             message = f"the edge from {edge.from_} to {edge.to} has no reason"
             yield Problem(place, message, edge.because or "nothing", "what the one does to the other")
         else:
-            told[" ".join(words)].append(i)
-    for numbers in told.values():
+            reported[" ".join(words)].append(i)
+    for numbers in reported.values():
         starts = {strip_group(edges[i].from_) for i in numbers}
         if len(numbers) > _SHARED or (len(numbers) > 1 and len(starts) > 1):
             message = f"{len(numbers)} edges have the same reason: '{edges[numbers[0]].because}'"

@@ -53,11 +53,11 @@ def check_expressions(case: FaultCase) -> Iterator[Problem]:
         yield Problem(
             place, f"the template cannot be read: {said}", text, "a Jinja2 expression", "correct the expression"
         )
-    told: set[str] = set()
+    reported: set[str] = set()
     for rendering in () if wrong else case.renderings:
         for finding in rendering.error.findings if rendering.error else ():
-            if finding.code not in _REFUSALS and finding.message not in told:
-                told.add(finding.message)
+            if finding.code not in _REFUSALS and finding.message not in reported:
+                reported.add(finding.message)
                 aimed = f" (aimed at {rendering.use.target} of {rendering.app.name})"
                 fix = finding.fix or "correct the template"
                 yield Problem(_place(finding.message), finding.message + aimed, finding.observed, finding.expected, fix)
@@ -74,10 +74,10 @@ def _place(message: str) -> Place:
 @register_check("SK123", "App")
 def check_manifests(case: AppCase) -> Iterator[Problem]:
     """Templates that yield no objects."""
-    told: set[str] = set()
+    reported: set[str] = set()
     for version in case.versions:
-        if version.error and version.error.message not in told:
-            told.add(version.error.message)
+        if version.error and version.error.message not in reported:
+            reported.add(version.error.message)
             chosen = f" with {version.chosen}" if version.chosen else ""
             fix = version.error.fix or "correct the template"
             yield Problem(("name",), f"{version.error.message} ({version.app.version}{chosen})", fix=fix)

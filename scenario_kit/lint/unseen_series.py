@@ -123,16 +123,16 @@ def _examine_selector(node: Any, recorded: set[str], components: frozenset[str])
         return
     values = {**VALUES.get(name, {}), **({_COMPONENT: components} if components else {})}
     for matcher in node.matchers.matchers:
-        label, wanted = str(matcher.name), str(matcher.value)
+        label, desired = str(matcher.name), str(matcher.value)
         if label in ("__name__", _SCOPED):
             continue
         if label not in LABELS[name]:
             if not _matches(matcher, ""):
                 message = f"a label that {name} does not have: {label}"
-                yield _SeriesProblem(message, f'{label}="{wanted}"', label, LABELS[name])
+                yield _SeriesProblem(message, f'{label}="{desired}"', label, LABELS[name])
         elif label in values and not any(_matches(matcher, value) for value in values[label]):
-            message = f'a value that {label} of {name} never has: "{wanted}"'
-            yield _SeriesProblem(message, f'{label}="{wanted}"', wanted, values[label])
+            message = f'a value that {label} of {name} never has: "{desired}"'
+            yield _SeriesProblem(message, f'{label}="{desired}"', desired, values[label])
 
 
 def _examine_grouping(node: Any, recorded: set[str]) -> Iterator[_SeriesProblem]:
@@ -163,10 +163,10 @@ def _read_name(node: Any) -> str:
 
 def _matches(matcher: Any, value: str) -> bool:
     """Whether a matcher lets a value of its label through; a label that is missing has an empty one."""
-    operator, wanted = str(matcher.op).removeprefix("MatchOp."), str(matcher.value)
+    operator, desired = str(matcher.op).removeprefix("MatchOp."), str(matcher.value)
     if operator in ("Equal", "NotEqual"):
-        return (value == wanted) == (operator == "Equal")
+        return (value == desired) == (operator == "Equal")
     try:
-        return compile_pattern(wanted).matches(value) == (operator == "Re")
+        return compile_pattern(desired).matches(value) == (operator == "Re")
     except ValueError:
         return True  # SK117

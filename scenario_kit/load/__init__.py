@@ -178,9 +178,9 @@ def pack_in(document: Document) -> Object:
     """The alert pack in a document: a rule file, or a PrometheusRule object; raises as ``load_pack``."""
     data = document.data if isinstance(document.data, dict) else {}
     if "tests" in data and "groups" not in data:
-        told = "the file holds tests of rules, and no rules"
+        reported = "the file holds tests of rules, and no rules"
         fix = f"put it in tests/<pack>.yaml, not in {Path(document.positions.path).name}"
-        _raise(document, [LocatedFinding(_build_error("SK104", told, document.positions.key("tests"), fix))])
+        _raise(document, [LocatedFinding(_build_error("SK104", reported, document.positions.key("tests"), fix))])
     wrapped = "kind" in data
     return _check_document("PrometheusRule" if wrapped else "Pack", document)
 
@@ -201,8 +201,8 @@ def _is_a(kind: str, document: Document) -> None:
     data = document.data
     if isinstance(data, dict) and "kind" in data and data["kind"] != kind:
         message = f"the file holds a '{data['kind']}', not a '{kind}'"
-        told = _build_error("SK104", message, document.positions.value("kind"), f"write `kind: {kind}`")
-        _raise(document, [LocatedFinding(told, (Put(("kind",), kind),))])
+        reported = _build_error("SK104", message, document.positions.value("kind"), f"write `kind: {kind}`")
+        _raise(document, [LocatedFinding(reported, (Put(("kind",), kind),))])
 
 
 def _check_document(kind: str, document: Document) -> Object:

@@ -37,38 +37,38 @@ def fix_missing(place: Path_, name: str, schema: Mapping[str, Any]) -> tuple[Edi
     return (Put((*place, name), values[0]),) if len(values) == 1 else ()
 
 
-def fix_value(place: Path_, rule: str, wanted: Any, got: Any, raw: str | None) -> tuple[Edit, ...]:
+def fix_value(place: Path_, rule: str, desired: Any, got: Any, raw: str | None) -> tuple[Edit, ...]:
     """Another value for one of a wrong type or spelling. ``raw`` is how the file spells a number or a boolean."""
     value: Any = None
     if rule == "type":
-        value = _convert_type(place, str(wanted), got, raw)
+        value = _convert_type(place, str(desired), got, raw)
     elif rule == "enum":
-        choices = [choice for choice in wanted if choice not in ("", None)]
+        choices = [choice for choice in desired if choice not in ("", None)]
         value = choices[0] if len(choices) == 1 else find_only(str(got), [str(choice) for choice in choices])
     elif rule == "pattern" and isinstance(got, str):
         value = (
             normalize_reference(got)
-            if "[A-Z]" in wanted
+            if "[A-Z]" in desired
             else convert_to_kebab(got)
-            if wanted.startswith("^[a-z0-9]([-a-z0-9]*")
+            if desired.startswith("^[a-z0-9]([-a-z0-9]*")
             else None
         )
     return (Put(place, value),) if value is not None and value != got else ()
 
 
-def _convert_type(place: Path_, wanted: str, got: Any, raw: str | None) -> Any:
-    if wanted == "integer" and isinstance(got, str):
+def _convert_type(place: Path_, desired: str, got: Any, raw: str | None) -> Any:
+    if desired == "integer" and isinstance(got, str):
         if re.fullmatch(r"[-+]?[0-9]{1,18}", got.strip()):
             return int(got)
         if (match := _DURATION.match(got)) and str(place[-1]).endswith("Seconds"):
             return int(match[1]) * _SECONDS[match[2][0]]
-    if wanted == "integer" and isinstance(got, float) and got.is_integer():
+    if desired == "integer" and isinstance(got, float) and got.is_integer():
         return int(got)
-    if wanted == "string" and raw:
+    if desired == "string" and raw:
         return raw
-    if wanted == "boolean" and isinstance(got, str):
+    if desired == "boolean" and isinstance(got, str):
         return {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}.get(got.lower())
-    return [got] if wanted == "array" and isinstance(got, str | dict) else None
+    return [got] if desired == "array" and isinstance(got, str | dict) else None
 
 
 def convert_to_kebab(text: str) -> str | None:

@@ -111,8 +111,8 @@ def read_text(path: Path, most: int = MAX_BYTES) -> str:
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start)
         column = len(raw[raw.rfind(b"\n", 0, error.start) + 1 : error.start].decode("utf-8"))
-        told = f"the file is not UTF-8 text: byte 0x{raw[error.start]:02x}"
-        _refuse(str(path), (line, column), told, "save it as UTF-8")
+        reported = f"the file is not UTF-8 text: byte 0x{raw[error.start]:02x}"
+        _refuse(str(path), (line, column), reported, "save it as UTF-8")
 
 
 def read_bytes(path: Path, most: int = MAX_BYTES) -> bytes:
@@ -292,5 +292,5 @@ def build_syntax_error(path: str, mark: tuple[int, int], message: str, fix: str)
 
 
 def _refuse(path: str, mark: tuple[int, int], message: str, fix: str) -> NoReturn:
-    told = build_syntax_error(path, mark, message, fix)
-    raise AuthoringError(f"{told.position}: {message}", (told,), fix=fix)
+    reported = build_syntax_error(path, mark, message, fix)
+    raise AuthoringError(f"{reported.position}: {message}", (reported,), fix=fix)

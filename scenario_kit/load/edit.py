@@ -63,9 +63,9 @@ def apply_edits(text: str, edits: Sequence[Edit]) -> str:
         Unfit: one of them cannot be made on this text without touching something else.
     """
     for edit in edits:
-        wanted = _apply_to_values(_load_values(text), edit)
+        desired = _apply_to_values(_load_values(text), edit)
         text = _apply_edit(text, edit)
-        if _load_values(text) != wanted:
+        if _load_values(text) != desired:
             raise Unfit(f"the file would not say what was meant by {edit}")
     return text
 

@@ -30,8 +30,8 @@ _LIMITS: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "maxLength": lambda v, limit: not isinstance(v, str) or len(v) <= limit,
     "minItems": lambda v, limit: not isinstance(v, list) or len(v) >= limit,
     "maxItems": lambda v, limit: not isinstance(v, list) or len(v) <= limit,
-    "pattern": lambda v, wanted: not isinstance(v, str) or compile_pattern(wanted).found_in(v),
-    "enum": lambda v, wanted: any(v == w and isinstance(v, bool) == isinstance(w, bool) for w in wanted),
+    "pattern": lambda v, desired: not isinstance(v, str) or compile_pattern(desired).found_in(v),
+    "enum": lambda v, desired: any(v == w and isinstance(v, bool) == isinstance(w, bool) for w in desired),
 }
 #: Keywords that say nothing about validity.
 _SILENT: Final = frozenset({"description", "title", "default", "examples", "format", "fieldPath", "nullable"})
@@ -41,36 +41,36 @@ def fits(value: Any, schema: Any) -> bool:
     """True only if the value surely fits; False where it does not, or where a keyword is not known here."""
     if not isinstance(schema, dict):
         return bool(schema is True)
-    for keyword, wanted in schema.items():
+    for keyword, desired in schema.items():
         if keyword in _SILENT or keyword.startswith("x-"):
             continue
         if keyword in _LIMITS:
-            if not _LIMITS[keyword](value, wanted):
+            if not _LIMITS[keyword](value, desired):
                 return False
-        elif not _fits(value, schema, keyword, wanted):
+        elif not _fits(value, schema, keyword, desired):
             return False
     return True
 
 
-def _fits(value: Any, schema: dict[str, Any], keyword: str, wanted: Any) -> bool:
+def _fits(value: Any, schema: dict[str, Any], keyword: str, desired: Any) -> bool:
     match keyword:
         case "type":
-            return isinstance(wanted, str) and wanted in _TYPES and _TYPES[wanted](value)
+            return isinstance(desired, str) and desired in _TYPES and _TYPES[desired](value)
         case "required":
-            return not isinstance(value, dict) or all(name in value for name in wanted)
+            return not isinstance(value, dict) or all(name in value for name in desired)
         case "properties":
-            return not isinstance(value, dict) or all(fits(value[n], part) for n, part in wanted.items() if n in value)
+            return not isinstance(value, dict) or all(fits(value[n], part) for n, part in desired.items() if n in value)
         case "additionalProperties":
-            if not isinstance(value, dict) or wanted is True:
+            if not isinstance(value, dict) or desired is True:
                 return True
             more = value.keys() - schema.get("properties", {}).keys()
-            return not more if wanted is False else all(fits(value[name], wanted) for name in more)
+            return not more if desired is False else all(fits(value[name], desired) for name in more)
         case "items":
-            return not isinstance(value, list) or all(fits(item, wanted) for item in value)
+            return not isinstance(value, list) or all(fits(item, desired) for item in value)
         case "oneOf":
-            return sum(fits(value, part) for part in wanted) == 1 and _has_known_keywords(wanted)
+            return sum(fits(value, part) for part in desired) == 1 and _has_known_keywords(desired)
         case "anyOf":
-            return any(fits(value, part) for part in wanted)
+            return any(fits(value, part) for part in desired)
         case _:
             return False
 

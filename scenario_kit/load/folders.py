@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 #: Decides by the path of a folder and the name of an entry in it.
-Wanted = Callable[[str, str], bool]
+Desired = Callable[[str, str], bool]
 
 
-def list_below(folder: Path, wanted: Wanted, closed: str) -> list[Path]:
+def list_below(folder: Path, desired: Desired, closed: str) -> list[Path]:
     """Everything below a folder that is wanted by its name, sorted; whether it is a file is for the reader to see.
 
     Links to folders are not followed, so loops of them have no effect. For a folder that cannot be opened stands the
@@ -22,7 +22,7 @@ def list_below(folder: Path, wanted: Wanted, closed: str) -> list[Path]:
         try:
             with os.scandir(current) as entries:
                 for entry in entries:
-                    if wanted(current, entry.name):
+                    if desired(current, entry.name):
                         found.append(entry.path)
                     if entry.is_dir(follow_symlinks=False):
                         left.append(entry.path)

@@ -25,7 +25,7 @@ MOST_PAIRS: Final = 200_000
 #: Mistakes that are told of one schema, or of one value.
 MOST: Final = 20
 #: Characters of the library's message that are told: it repeats the value.
-_TOLD: Final = 200
+_REPORTED: Final = 200
 #: Keywords that reach other schemas, name another dialect, or judge the same value again and again.
 _REFUSED: Final = frozenset({"patternProperties", "unevaluatedProperties", "unevaluatedItems", "dependentSchemas"})
 _HARMLESS: Final = frozenset({"$comment"})
@@ -41,12 +41,12 @@ class Violation(NamedTuple):
 
 def find_violations(value: Any, schema: dict[str, Any]) -> list[Violation]:
     """Why a value does not fit a schema that has no mistakes: at most ``MOST`` reasons; none where it fits."""
-    if told := explain_too_much(value, schema):
-        return [Violation((), told, None)]
+    if reported := explain_too_much(value, schema):
+        return [Violation((), reported, None)]
     if fits(value, schema):
         return []
     return [
-        Violation(tuple(e.absolute_path), e.message[:_TOLD], e.instance)
+        Violation(tuple(e.absolute_path), e.message[:_REPORTED], e.instance)
         for e in islice(build_validator()(schema).iter_errors(value), MOST)
     ]
 
@@ -65,9 +65,9 @@ def build_validator() -> Any:
     from jsonschema.exceptions import ValidationError
     from jsonschema.validators import extend
 
-    def matched(_: Any, wanted: str, instance: Any, __: Any) -> Iterator[ValidationError]:
-        if isinstance(instance, str) and not compile_pattern(wanted).found_in(instance):
-            yield ValidationError(f"{instance[:_TOLD]!r} does not match {wanted!r}")
+    def matched(_: Any, desired: str, instance: Any, __: Any) -> Iterator[ValidationError]:
+        if isinstance(instance, str) and not compile_pattern(desired).found_in(instance):
+            yield ValidationError(f"{instance[:_REPORTED]!r} does not match {desired!r}")
 
     return extend(Draft202012Validator, {"pattern": matched})
 
@@ -78,12 +78,12 @@ def check_schema(schema: Any, positions: Positions, place: Path_) -> list[Findin
         return []
     size = _count_parts(schema)
     if size > MOST_PARTS:
-        told = f"`{place[-1]}` has {size} values; a schema may have {MOST_PARTS}"
-        return [_build_error(positions, place, told, "describe fewer, or more simply")]
+        reported = f"`{place[-1]}` has {size} values; a schema may have {MOST_PARTS}"
+        return [_build_error(positions, place, reported, "describe fewer, or more simply")]
     judge = build_validator()
     broken = [
         _build_error(
-            positions, (*place, *e.absolute_path), f"`{place[-1]}` is not a JSON Schema: {e.message[:_TOLD]}",
+            positions, (*place, *e.absolute_path), f"`{place[-1]}` is not a JSON Schema: {e.message[:_REPORTED]}",
             "see json-schema.org, draft 2020-12",
         )
         for e in islice(judge(judge.META_SCHEMA).iter_errors(schema), MOST)
@@ -118,8 +118,8 @@ def _check_keywords(schema: Any, positions: Positions, place: Path_, names: bool
                     positions, at, f"the pattern cannot be used: {error}", "write it in the syntax of RE2"
                 )
         elif name in _REFUSED or (name.startswith("$") and name not in _HARMLESS):
-            told = f"`{name}` is not available in parameters and options"
-            yield _build_error(positions, at, told, "write the schema out, with other keywords")
+            reported = f"`{name}` is not available in parameters and options"
+            yield _build_error(positions, at, reported, "write the schema out, with other keywords")
         else:
             yield from _check_keywords(part, positions, at, names=name in ("properties", "$defs"))
 

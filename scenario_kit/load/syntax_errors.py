@@ -135,12 +135,12 @@ def _explain_alias(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     if "undefined alias" not in trouble.problem and "alias" not in trouble.context and "anchor" not in trouble.context:
         return None
     rest = line[trouble.at[1] :].rstrip()
-    told = f"{trouble.problem}: `*` refers to an anchor `&…`, and there is none of that name"
+    reported = f"{trouble.problem}: `*` refers to an anchor `&…`, and there is none of that name"
     if "undefined alias" not in trouble.problem:
-        told = "a text cannot begin with `*` or `&` unless it is in quotes"
+        reported = "a text cannot begin with `*` or `&` unless it is in quotes"
         start = trouble.since or trouble.at
-        return SyntaxCause(start, told, f"write {_quote_text(_get_line(lines, start[0])[start[1] :].rstrip())}")
-    return SyntaxCause(trouble.at, told, f"write {_quote_text(rest)} if it is a text; else name the anchor")
+        return SyntaxCause(start, reported, f"write {_quote_text(_get_line(lines, start[0])[start[1] :].rstrip())}")
+    return SyntaxCause(trouble.at, reported, f"write {_quote_text(rest)} if it is a text; else name the anchor")
 
 
 def _explain_escape(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
@@ -161,8 +161,8 @@ def _explain_colon(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     found = _FIELD.match(line)
     if found and found["value"] and found.end("key") < column:
         key, value = found["key"], found["value"].rstrip()
-        told = f"the text of `{key}` holds a colon and a space, which begin another field"
-        return SyntaxCause(trouble.at, told, f"put it in quotes: {key}: {_quote_text(value)}")
+        reported = f"the text of `{key}` holds a colon and a space, which begin another field"
+        return SyntaxCause(trouble.at, reported, f"put it in quotes: {key}: {_quote_text(value)}")
     above = next(
         (i for i in range(number - 1, -1, -1) if lines[i].strip() and not lines[i].lstrip().startswith("#")), -1
     )
@@ -171,8 +171,8 @@ def _explain_colon(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     unspaced = _UNSPACED.match(lines[above])
     if unspaced:
         at = (above, unspaced.end("key"))
-        told = f"`{unspaced['key']}:` is no field without a space behind its colon"
-        return SyntaxCause(at, told, f"write `{unspaced['key']}: {unspaced['value'].rstrip()}`")
+        reported = f"`{unspaced['key']}:` is no field without a space behind its colon"
+        return SyntaxCause(at, reported, f"write `{unspaced['key']}: {unspaced['value'].rstrip()}`")
     start = len(line) - len(line.lstrip())
     key = line.strip().split(":")[0]
     field = _FIELD.match(lines[above])
@@ -189,8 +189,8 @@ def _explain_after_quote(lines: list[str], trouble: Trouble) -> SyntaxCause | No
         opened = _find_odd_quote(lines, trouble.at[0], sign)
         if opened is None:
             return None
-        told = f"the quote {sign} that opens in {_format_place(opened)} is closed only in line {trouble.at[0] + 1}"
-        return SyntaxCause(trouble.at, told, f"close it with {sign} where the text ends")
+        reported = f"the quote {sign} that opens in {_format_place(opened)} is closed only in line {trouble.at[0] + 1}"
+        return SyntaxCause(trouble.at, reported, f"close it with {sign} where the text ends")
     rest = _get_line(lines, trouble.at[0])[start:].rstrip()
     meant = rest[1:-1] if sign == "'" and rest.endswith(sign) else rest
     other = '"' if sign == "'" else "'"
@@ -220,8 +220,8 @@ def _explain_entry(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
             "indent it below the field whose list it belongs to",
         )
     if trouble.problem.endswith("'-' indicator") and not listed and trouble.since is not None:
-        told = f"a field stands where an entry of the list that begins in line {trouble.since[0] + 1} is expected"
-        return SyntaxCause(trouble.at, told, "begin it with `- `, or indent it like what is around the list")
+        reported = f"a field stands where an entry of the list that begins in line {trouble.since[0] + 1} is expected"
+        return SyntaxCause(trouble.at, reported, "begin it with `- `, or indent it like what is around the list")
     return None
 
 
@@ -229,9 +229,9 @@ def _explain_word(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     if "expected ':'" not in trouble.problem or trouble.since is None:
         return None
     written = _get_line(lines, trouble.since[0])[trouble.since[1] :].rstrip()
-    told = f"`{written[:40]}` is neither a field nor part of the text above: it has no `: `"
+    reported = f"`{written[:40]}` is neither a field nor part of the text above: it has no `: `"
     return SyntaxCause(
-        trouble.since, told, "write `name: value`, or put a text of several lines in quotes or below `|`"
+        trouble.since, reported, "write `name: value`, or put a text of several lines in quotes or below `|`"
     )
 
 
@@ -243,9 +243,9 @@ def _explain_indentation(lines: list[str], trouble: Trouble) -> SyntaxCause | No
     levels = sorted({len(each) - len(each.lstrip(" ")) for each in lines[: trouble.at[0]] if each.strip()})
     if own in levels:
         return None
-    told = f"this line is indented by {own}, and no line above it is ({', '.join(map(str, levels))})"
+    reported = f"this line is indented by {own}, and no line above it is ({', '.join(map(str, levels))})"
     near = min(levels, key=lambda level: abs(level - own)) if levels else 0
-    return SyntaxCause(trouble.at, told, f"indent it by {near}, or by more than what it belongs to")
+    return SyntaxCause(trouble.at, reported, f"indent it by {near}, or by more than what it belongs to")
 
 
 def _is_inside_quotes(before: str) -> bool:

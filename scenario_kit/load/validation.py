@@ -64,8 +64,8 @@ def find_mistakes(data: Any, schema: dict[str, Any], positions: Positions, withi
     for mistake in islice(found, MOST):  # what an alias repeats stands at one place, and is told once
         finding = mistake.finding
         unique.setdefault((finding.code, _PLACE.sub("", finding.message), str(finding.position)), mistake)
-    told = sorted(unique.values(), key=_rank)
-    return told if next(found, None) is None else [*told, _report_more(told[-1].finding.position)]
+    reported = sorted(unique.values(), key=_rank)
+    return reported if next(found, None) is None else [*reported, _report_more(reported[-1].finding.position)]
 
 
 def _report_more(position: Position | None) -> LocatedFinding:
@@ -90,7 +90,7 @@ def _leaves(errors: Iterable[ValidationError]) -> Iterator[ValidationError]:
 
 def _translate_error(error: ValidationError, positions: Positions, within: Path_) -> Iterator[LocatedFinding]:
     place: Path_ = (*within, *error.absolute_path)
-    rule, wanted, got = str(error.validator), error.validator_value, error.instance
+    rule, desired, got = str(error.validator), error.validator_value, error.instance
     here = format_place(place)
     at = positions.value(*place)
     if rule == "additionalProperties":
@@ -102,16 +102,16 @@ def _translate_error(error: ValidationError, positions: Positions, within: Path_
                     fix = "write `on`: programs that read YAML 1.1 take it for true, and write that"
                 elif got[name] is None and " " in str(name):
                     fix = "put the text in front of it in quotes: in braces, a comma ends a text without them"
-                told = _build_finding("SK102", f"`{shorten_text(name)}` is not a field of {here}", key, fix=fix)
-                yield LocatedFinding(told, fix_field_name(place, name, known, got))
+                reported = _build_finding("SK102", f"`{shorten_text(name)}` is not a field of {here}", key, fix=fix)
+                yield LocatedFinding(reported, fix_field_name(place, name, known, got))
     elif rule == "required":
         unknown = [key for key in got if key not in error.schema.get("properties", {})]
-        for name in wanted:
+        for name in desired:
             if name not in got:
                 fix = f"add `{name}`: {_describe_field(error.schema, name)}"
-                told = _build_finding("SK103", f"{here} lacks the required field `{name}`", at, fix=fix)
+                reported = _build_finding("SK103", f"{here} lacks the required field `{name}`", at, fix=fix)
                 yield LocatedFinding(
-                    told, fix_missing(place, name, error.schema), _is_misspelling(name, unknown, error.schema)
+                    reported, fix_missing(place, name, error.schema), _is_misspelling(name, unknown, error.schema)
                 )
     elif rule == "oneOf":
         known = error.schema.get("properties", {})
@@ -121,8 +121,8 @@ def _translate_error(error: ValidationError, positions: Positions, within: Path_
         code, expected, fix = _describe_expected(error, place)
         must = f"must {expected}" if rule not in ("type", "enum", "pattern") else f"must be {expected}"
         observed = _format_value(got)
-        told = _build_finding(code, f"{here} {must}, but is {observed}", at, observed, expected, fix)
-        yield LocatedFinding(told, fix_value(place, rule, wanted, got, positions.raw.get(place)))
+        reported = _build_finding(code, f"{here} {must}, but is {observed}", at, observed, expected, fix)
+        yield LocatedFinding(reported, fix_value(place, rule, desired, got, positions.raw.get(place)))
 
 
 def _is_misspelling(name: str, unknown: Iterable[str], schema: dict[str, Any]) -> bool:
@@ -133,22 +133,22 @@ def _is_misspelling(name: str, unknown: Iterable[str], schema: dict[str, Any]) -
 
 def _describe_expected(error: ValidationError, place: Path_) -> tuple[str, str, str]:
     """Code, what is expected, and the fix, for a value that does not fit."""
-    rule, wanted, got = str(error.validator), error.validator_value, error.instance
+    rule, desired, got = str(error.validator), error.validator_value, error.instance
     if rule == "type":
-        expected = _WORDS.get(str(wanted), str(wanted))
+        expected = _WORDS.get(str(desired), str(desired))
         return "SK104", expected, f"write {expected}"
     if rule == "enum":
-        expected = " or ".join(f"'{value}'" for value in wanted)
-        fix = did_you_mean(str(got), [str(value) for value in wanted if value != ""])
+        expected = " or ".join(f"'{value}'" for value in desired)
+        fix = did_you_mean(str(got), [str(value) for value in desired if value != ""])
         return "SK105" if place == ("apiVersion",) else "SK104", expected, fix
     if rule == "pattern":
-        reference = "a reference such as 'Deployment/cart'" if "[A-Z]" in wanted else f"text that matches {wanted}"
-        expected = _PATTERNS.get(wanted, reference)
+        reference = "a reference such as 'Deployment/cart'" if "[A-Z]" in desired else f"text that matches {desired}"
+        expected = _PATTERNS.get(desired, reference)
         return "SK106" if place[-1:] == ("name",) else "SK104", expected, f"write {expected}"
-    if rule == "not" and "pattern" in wanted:
-        expected = f"not match {wanted['pattern']}"
+    if rule == "not" and "pattern" in desired:
+        expected = f"not match {desired['pattern']}"
         return "SK104", expected, f"it must {expected}"
-    expected = _limit(rule, wanted)
+    expected = _limit(rule, desired)
     return "SK104", expected, f"it must {expected}"
 
 
@@ -206,13 +206,13 @@ def _format_value(value: Any) -> str:
     return f"{value}"
 
 
-def _limit(rule: str, wanted: Any) -> str:
+def _limit(rule: str, desired: Any) -> str:
     texts = {
         "minimum": "be at least {}", "maximum": "be at most {}",
         "minLength": "have at least {} characters", "maxLength": "have at most {} characters",
         "minItems": "have at least {} entries", "maxItems": "have at most {} entries",
     }  # fmt: skip
-    return texts.get(rule, rule + " {}").format(wanted)
+    return texts.get(rule, rule + " {}").format(desired)
 
 
 def _build_finding(

@@ -17,12 +17,12 @@ class Requirement(NamedTuple):
 
     key: str
     values: frozenset[str] | None
-    wanted: bool
+    desired: bool
 
     def admits(self, fields: Mapping[str, str]) -> bool:
         """Whether the fields meet it. What lacks the key is not excluded by a value."""
         found = self.key in fields and (self.values is None or fields[self.key] in self.values)
-        return found == self.wanted
+        return found == self.desired
 
 
 Selector = frozenset[Requirement]
@@ -69,8 +69,8 @@ def parse_object(selector: Mapping[str, Any]) -> Selector:
             raise ValueError(f'"{operator}" is not a valid label selector operator')
         listed = operator in ("In", "NotIn")
         if listed != bool(values):
-            wanted = "for 'in', 'notin' operators, values set can't be empty"
-            raise ValueError(wanted if listed else "values set must be empty for exists and does not exist")
+            desired = "for 'in', 'notin' operators, values set can't be empty"
+            raise ValueError(desired if listed else "values set must be empty for exists and does not exist")
         chosen = frozenset(check_value(value) for value in values) if listed else None
         found.append(Requirement(key, chosen, operator in ("In", "Exists")))
     return frozenset(found)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+import msgspec
+
 from scenario_kit.model.base import Value
 
 #: *Ran*: injected, proven, observed, removed. *NoEffect*: an effect check failed, or the cluster refused the change.
@@ -45,5 +47,5 @@ class MatrixRow(Value, frozen=True, kw_only=True, omit_defaults=True):
     recovered: bool | None = None
     clean: bool | None = None
     observed_seconds: int = 0
-    told: str = ""
+    reported: str = msgspec.field(default="", name="told")
     wall_seconds: float = 0.0

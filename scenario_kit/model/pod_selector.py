@@ -62,9 +62,9 @@ class PodQuery(NamedTuple):
         return () if self.names else tuple(name for name in self.nodes if name not in there)
 
     def _places(self, nodes: Iterable[Object]) -> set[str]:
-        wanted = self.node_labels.items()
+        desired = self.node_labels.items()
         labelled = {
-            n["metadata"]["name"] for n in nodes if wanted and wanted <= (n["metadata"].get("labels") or {}).items()
+            n["metadata"]["name"] for n in nodes if desired and desired <= (n["metadata"].get("labels") or {}).items()
         }
         return labelled | set(self.nodes)
 
@@ -120,39 +120,39 @@ def count(mode: str, value: str, there: int) -> int:
 
 
 def _match_labels(selector: Mapping[str, Any]) -> Callable[[Object], bool]:
-    wanted: Selector = _read_field(
+    desired: Selector = _read_field(
         "labelSelectors", lambda: parse_object({"matchLabels": selector.get("labelSelectors")})
     )
-    told = {"matchExpressions": selector.get("expressionSelectors")}
-    tested: Selector = _read_field("expressionSelectors", lambda: parse_object(told))
-    return lambda pod: admits(wanted | tested, pod["metadata"].get("labels") or {})
+    reported = {"matchExpressions": selector.get("expressionSelectors")}
+    tested: Selector = _read_field("expressionSelectors", lambda: parse_object(reported))
+    return lambda pod: admits(desired | tested, pod["metadata"].get("labels") or {})
 
 
 def _match_annotations(selector: Mapping[str, Any]) -> Callable[[Object], bool]:
-    told = selector.get("annotationSelectors") or {}
+    reported = selector.get("annotationSelectors") or {}
 
     def as_labels() -> Selector:
         # The manager writes them as the text of a label selector and reads that.
-        found = parse(",".join(f"{key}={value}" for key, value in told.items() if key))
+        found = parse(",".join(f"{key}={value}" for key, value in reported.items() if key))
         for each in found:
             for value in each.values or ():
                 check_value(value)
         return found
 
-    wanted: Selector = _read_field("annotationSelectors", as_labels)
-    return lambda pod: admits(wanted, pod["metadata"].get("annotations") or {})
+    desired: Selector = _read_field("annotationSelectors", as_labels)
+    return lambda pod: admits(desired, pod["metadata"].get("annotations") or {})
 
 
 def _match_phases(selector: Mapping[str, Any]) -> Callable[[Object], bool]:
     asked: Selector = _read_field("podPhaseSelectors", lambda: parse(",".join(selector.get("podPhaseSelectors") or ())))
     if any(each.values is not None for each in asked):
         raise ValueError("podPhaseSelectors: unsupported operator, expected phases such as `Running` or `!Pending`")
-    wanted = {each.key for each in asked if each.wanted}
-    barred = {each.key for each in asked if not each.wanted}
+    desired = {each.key for each in asked if each.desired}
+    barred = {each.key for each in asked if not each.desired}
 
     def holds(pod: Object) -> bool:
         phase = _FIELDS["status.phase"](pod)
-        return phase not in barred and (not wanted or phase in wanted)
+        return phase not in barred and (not desired or phase in desired)
 
     return holds
 

@@ -49,8 +49,8 @@ def compile_pattern(text: str) -> Pattern:
     try:
         compiled = re2.compile(_encode(text), options)
     except re2.error as error:
-        told = error.args[0] if error.args else ""
-        said = told.decode("utf-8", "replace") if isinstance(told, bytes) else str(told)
+        reported = error.args[0] if error.args else ""
+        said = reported.decode("utf-8", "replace") if isinstance(reported, bytes) else str(reported)
         raise ValueError(f"RE2 cannot read it ({said[:100]})") from error
     steps = compiled.programsize
     if steps > MOST_STEPS:

@@ -26,19 +26,19 @@ def has_capability(canary: Canary, argument: str, cluster: Cluster) -> bool:
     return canary.find is not None and _finds(canary.find, argument, cluster)
 
 
-def _finds(wanted: Find, argument: str, cluster: Cluster) -> bool:
+def _finds(desired: Find, argument: str, cluster: Cluster) -> bool:
     try:
-        objects = cluster.list(wanted.kind, wanted.namespace, group=wanted.group)
+        objects = cluster.list(desired.kind, desired.namespace, group=desired.group)
     except NotFound:
         return False  # the kind is not served
-    names = [n.replace(_ARGUMENT, argument) for n in wanted.names]
+    names = [n.replace(_ARGUMENT, argument) for n in desired.names]
     there = [
         o
         for o in objects
         if (not names or any(fnmatchcase(o["metadata"]["name"], n) for n in names))
-        and all(_holds(c, o) for c in wanted.where)
+        and all(_holds(c, o) for c in desired.where)
     ]
-    return len(there) >= int(wanted.at_least.replace(_ARGUMENT, argument))
+    return len(there) >= int(desired.at_least.replace(_ARGUMENT, argument))
 
 
 def _holds(condition: FieldCondition, obj: Object) -> bool:

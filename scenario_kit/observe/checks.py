@@ -164,7 +164,7 @@ def _concerns(involved: dict[str, str], ref: Reference, pods: set[str]) -> bool:
 
 
 def _evaluate_log(check: LogCheck, cluster: Cluster, names: _Names, since: float) -> _Outcome:
-    wanted_line = compile_pattern(check.pattern)
+    desired_line = compile_pattern(check.pattern)
     lines = 0
     for pod in list_owned_pods(cluster, names.reference(check.on)):
         try:
@@ -173,7 +173,7 @@ def _evaluate_log(check: LogCheck, cluster: Cluster, names: _Names, since: float
             continue  # replaced between listing and reading; its successor is or will be in the list
         lines += len(found)
         for line in found:
-            if wanted_line.found_in(line.text):
+            if desired_line.found_in(line.text):
                 return "True", line.text[:300], f"a line matching '{check.pattern}'"
     return "False", f"none of {lines} lines", f"a line matching '{check.pattern}'"
 

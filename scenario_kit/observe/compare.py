@@ -42,8 +42,8 @@ def describe_expectation(check: ObjectCheck) -> str:
         ("does not contain", check.not_contains),
         ("is at least", check.at_least), ("is at most", check.at_most), ("matches", check.matches),
     ]  # fmt: skip
-    wanted = [f"{words} {bound!r}" for words, bound in bounds if bound is not None]
-    return f"{where} {' and '.join(wanted) or 'exists'}"
+    desired = [f"{words} {bound!r}" for words, bound in bounds if bound is not None]
+    return f"{where} {' and '.join(desired) or 'exists'}"
 
 
 def _build_comparison(check: ObjectCheck) -> Callable[[Any], bool]:
@@ -61,23 +61,25 @@ def _build_comparison(check: ObjectCheck) -> Callable[[Any], bool]:
     return holds
 
 
-def _is_same(value: Any, wanted: Any) -> bool:
+def _is_same(value: Any, desired: Any) -> bool:
     """Equal, and of one type. Quantities are what they amount to, as the API server spells them in its own way."""
-    return type(value) is type(wanted) and quantity.is_same_quantity(value, wanted)
+    return type(value) is type(desired) and quantity.is_same_quantity(value, desired)
 
 
-def _contains(value: Any, wanted: Any) -> bool:
+def _contains(value: Any, desired: Any) -> bool:
     if isinstance(value, str):
-        return str(wanted) in value
-    if isinstance(value, dict) and isinstance(wanted, dict):
-        return all(k in value and _contains_or_same(value[k], w) for k, w in wanted.items())
+        return str(desired) in value
+    if isinstance(value, dict) and isinstance(desired, dict):
+        return all(k in value and _contains_or_same(value[k], w) for k, w in desired.items())
     if isinstance(value, dict):
-        return wanted in value
-    return isinstance(value, list) and any(_contains_or_same(v, wanted) for v in value)
+        return desired in value
+    return isinstance(value, list) and any(_contains_or_same(v, desired) for v in value)
 
 
-def _contains_or_same(value: Any, wanted: Any) -> bool:
-    return _contains(value, wanted) if isinstance(value, dict) and isinstance(wanted, dict) else _is_same(value, wanted)
+def _contains_or_same(value: Any, desired: Any) -> bool:
+    return (
+        _contains(value, desired) if isinstance(value, dict) and isinstance(desired, dict) else _is_same(value, desired)
+    )
 
 
 def _parse_number(value: Any) -> float:

@@ -64,16 +64,16 @@ def _parse_step(parts: dict[str, str | None]) -> _Step:
 
 
 def _filter(field: str, equal: bool, literal: str) -> _Step:
-    wanted: Any = literal[1:-1] if literal[0] in "\"'" else _LITERALS.get(literal)
-    if wanted is None:
-        wanted = int(literal)
+    desired: Any = literal[1:-1] if literal[0] in "\"'" else _LITERALS.get(literal)
+    if desired is None:
+        desired = int(literal)
 
     def chosen(value: Any) -> list[Any]:
         items = value if isinstance(value, list) else []
         return [item for item in items if matches(find(item, field)) is equal]
 
     def matches(found: list[Any]) -> bool:
-        return len(found) == 1 and quantity.is_same_quantity(found[0], wanted)
+        return len(found) == 1 and quantity.is_same_quantity(found[0], desired)
 
     return chosen
 

@@ -53,7 +53,8 @@ def _describe_probed(probed: Probed) -> str:
     if probed.status is not None:
         return f"answers {probed.status}"
     return (
-        probed.told or {True: "accepts connections", False: "does not answer", None: "is not known"}[probed.connected]
+        probed.reported
+        or {True: "accepts connections", False: "does not answer", None: "is not known"}[probed.connected]
     )
 
 

@@ -60,10 +60,10 @@ def _list_matchers(node: Any) -> list[tuple[str, str, str]]:
 
 def _verify(expr: str, scoped: str, before: list[Any], namespace: str, operator: Any) -> None:
     """The parser's view of the rewritten text: the same selectors, each with the matcher and nothing else."""
-    wanted = []
+    desired = []
     for node in before:
         extra = [("namespace", str(operator), namespace)] if _has_namespace(node) else []
-        wanted.append((node.name, sorted([*_list_matchers(node), *extra])))
+        desired.append((node.name, sorted([*_list_matchers(node), *extra])))
     got = [(node.name, _list_matchers(node)) for node in find_vector_selectors(scoped)]
-    if got != wanted:
+    if got != desired:
         raise KitError(f"scoping {expr} to {namespace} gave {scoped}, which selects something else")

@@ -72,8 +72,8 @@ def explain_hindered(pods: Iterable[Object], app: App, workload: str) -> list[st
         waits = [c for c in conditions if c.get("type") == "PodScheduled" and c.get("status") == "False"]
         for container in [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]:
             waits.append((container.get("state") or {}).get("waiting") or {})
-        told = ((wait.get("reason", ""), wait.get("message", "")) for wait in waits)
-        found |= {f"{reason}: {message}" if message else reason for reason, message in told if reason not in _USUAL}
+        reported = ((wait.get("reason", ""), wait.get("message", "")) for wait in waits)
+        found |= {f"{reason}: {message}" if message else reason for reason, message in reported if reason not in _USUAL}
     return sorted(found)
 
 

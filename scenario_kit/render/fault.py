@@ -241,9 +241,9 @@ def _spell_namespaces(value: Any, namespaces: Mapping[str, str]) -> Any:
 
 
 def _select_causal(fault_type: FaultType, use: FaultUse, parameters: Mapping[str, Any]) -> Object:
-    told = ("title", "description", "references", "symptoms", "exceptions")
+    reported = ("title", "description", "references", "symptoms", "exceptions")
     return {
-        "type": {k: v for k, v in fault_type.to_json().items() if k not in told},
+        "type": {k: v for k, v in fault_type.to_json().items() if k not in reported},
         "use": {**use.to_json(), "parameters": parameters},
     }
 

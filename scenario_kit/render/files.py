@@ -27,8 +27,8 @@ def describe_files(app: App, component: str, workload: Object, container: Object
     mounts = [str(m["mountPath"]) for m in own]
     if app.twin is None:
         free = [str(m["mountPath"]) for m in own if m["name"] not in fixed and not m.get("readOnly")]
-        told = dict.fromkeys(("slow", "fails", "reads", "opens", "used"), True)
-        return {"mounts": mounts, "mount": free[0] if free else "", **told}
+        reported = dict.fromkeys(("slow", "fails", "reads", "opens", "used"), True)
+        return {"mounts": mounts, "mount": free[0] if free else "", **reported}
     model = app.twin.components.get(component)
     if model is not None and not matches_image(str(container.get("image")), model.image):
         model = None

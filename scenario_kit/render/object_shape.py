@@ -61,11 +61,11 @@ def find_misshapen(obj: Mapping[str, Any]) -> str:
 
 
 def _find_wrong(value: Any, bone: Any, place: str) -> Iterator[str]:
-    wanted: Any = bone if isinstance(bone, type) else type(bone)
+    desired: Any = bone if isinstance(bone, type) else type(bone)
     if value is None:
         return
-    if not isinstance(value, wanted):
-        yield f"{place} must be {_NAMES[wanted]}"
+    if not isinstance(value, desired):
+        yield f"{place} must be {_NAMES[desired]}"
     elif isinstance(bone, dict):
         for key, part in bone.items():
             if key in value:

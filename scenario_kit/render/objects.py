@@ -19,10 +19,10 @@ def format_reference(obj: Object, namespace: str = "") -> str:
 
 def find_position(objects: Sequence[Object], ref: Reference, namespace: str) -> int | None:
     """The index of the object that a reference names; a group is compared only where the reference has one."""
-    wanted = (None, resolve_namespace(namespace, ref.namespace), ref.namespace)
+    desired = (None, resolve_namespace(namespace, ref.namespace), ref.namespace)
     for index, obj in enumerate(objects):
         metadata = obj["metadata"]
-        if (obj["kind"], metadata["name"]) != (ref.kind, ref.name) or metadata.get("namespace") not in wanted:
+        if (obj["kind"], metadata["name"]) != (ref.kind, ref.name) or metadata.get("namespace") not in desired:
             continue
         if not ref.group or obj["apiVersion"].rpartition("/")[0] == ref.group:
             return index

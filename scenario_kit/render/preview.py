@@ -65,8 +65,8 @@ def _build_timeline(runbook: Runbook) -> tuple[PreviewStage, ...]:
     planned: list[tuple[str, int, str]] = [("quiet", windows.quiet, "nothing fires")]
     for fault in runbook.faults:
         role = "" if fault.role == "Cause" else f" ({fault.role})"
-        told = f"{fault.type} on {fault.target}{role}{_describe_gate(fault)}"
-        planned.append((f"inject {fault.name}", fault.start.after_seconds or 0, told))
+        reported = f"{fault.type} on {fault.target}{role}{_describe_gate(fault)}"
+        planned.append((f"inject {fault.name}", fault.start.after_seconds or 0, reported))
     must = [a for a in runbook.expect.alerts if a.alert_class == "MustFire"]
     if runbook.outcome != "NoIncident":
         planned.append(

@@ -45,8 +45,8 @@ def _explain_restart(solution: Solution, lasting: Sequence[tuple[Component, str]
     if changes == solution.changes:
         return solution
     reasons = "; ".join(dict.fromkeys(because for _, because in lasting))
-    told = f"{solution.description}; then restart who does not recover by itself: {reasons}"
-    return msgspec.structs.replace(solution, changes=changes, description=told)
+    reported = f"{solution.description}; then restart who does not recover by itself: {reasons}"
+    return msgspec.structs.replace(solution, changes=changes, description=reported)
 
 
 def _add_restarts(changes: Sequence[Change], lasting: Sequence[Component]) -> tuple[Change, ...]:

@@ -27,7 +27,7 @@ _P = TypeVar("_P", Solution, Decoy)
 #: How propagation and root causes refer to an entity whose name is generated.
 _BY_FAULT: Final = "Fault/"
 #: Parts of a scenario that tell about the incident but do not shape it.
-_TOLD: Final = ("title", "description", "brief", "authors", "license", "tags", "references", "suspend", "suppress")
+_REPORTED: Final = ("title", "description", "brief", "authors", "license", "tags", "references", "suspend", "suppress")
 #: Parts of an app's definition that act through its objects or its repairs alone, and what only the twin reads.
 _RENDERED: Final = ("title", "twin", "options", "loads", "images", "locks", "namespaces", "aftermath")
 
@@ -288,4 +288,4 @@ def digest_app(app: App, objects: Sequence[Object]) -> str:
 
 def select_causal(spec: ScenarioSpec) -> Object:
     """The parts of a scenario that shape the incident or its judgement."""
-    return {k: v for k, v in spec.to_json().items() if k not in _TOLD}
+    return {k: v for k, v in spec.to_json().items() if k not in _REPORTED}

@@ -169,16 +169,16 @@ class Scope:
 
     def component_of(self, ref: object) -> str:
         """The name of the component that a workload or a Service belongs to."""
-        wanted = self._reference(ref)
+        desired = self._reference(ref)
         for component in self.app.components:
             workload = Reference.parse(component.workload)
-            if (workload.kind, workload.name) == (wanted.kind, wanted.name):
+            if (workload.kind, workload.name) == (desired.kind, desired.name):
                 return component.name
-            if wanted.kind == "Service" and component.service == wanted.name:
+            if desired.kind == "Service" and component.service == desired.name:
                 return component.name
         raise build_error(
             "SK120",
-            f"fault '{self.fault}': '{wanted}' belongs to no component of {self.app.name}",
+            f"fault '{self.fault}': '{desired}' belongs to no component of {self.app.name}",
             expected="the workload or Service of a component",
         )
 

@@ -24,16 +24,16 @@ def build_evidence(report: Report, digest: str, key: VersionKey) -> Evidence:
     validation = report.validation
     again = f"scenario-kit verify {validation.path or 'PATH'} --plan standard"
     if validation.verdict != Verdict.PASS:
-        told = f"the run of {validation.scenario} ended with {validation.verdict}; only a pass is evidence"
-        raise UsageError(told, fix="look at its findings: scenario-kit report RUN")
+        reported = f"the run of {validation.scenario} ended with {validation.verdict}; only a pass is evidence"
+        raise UsageError(reported, fix="look at its findings: scenario-kit report RUN")
     if validation.plan not in PLANS or validation.statistics is None:
-        told = f"the plan '{validation.plan}' shows too little to be recorded"
-        raise UsageError(told, fix=again)
+        reported = f"the plan '{validation.plan}' shows too little to be recorded"
+        raise UsageError(reported, fix=again)
     if validation.digest != digest:
-        told = (
+        reported = (
             f"the run is of {validation.scenario} with the digest {validation.digest[:12]}, which is now {digest[:12]}"
         )
-        raise UsageError(told, fix=again)
+        raise UsageError(reported, fix=again)
     numbers = validation.statistics
     return Evidence(
         scenario=validation.scenario,

@@ -20,7 +20,7 @@ class Box(NamedTuple):
     name: str
     short: str
     cause: bool
-    told: str
+    reported: str
 
 
 class EdgeArrow(NamedTuple):

@@ -29,7 +29,7 @@ class Bar(NamedTuple):
     y: float
     width: float
     state: str
-    told: str
+    reported: str
 
 
 class TimelineRow(NamedTuple):
@@ -163,8 +163,8 @@ def _shows(trial: TrialResult, alert: AlertExpectation) -> bool:
 def _build_missing_bar(trial: TrialResult, alert: AlertExpectation, y: float, x: _Across, end: float) -> Bar:
     """The time in which a promised alert should have begun, from injection to its deadline."""
     last = min(float(alert.within_seconds or end), end)
-    told = f"{trial.purpose}: {alert.name} promised until {_format_minutes(last)}, never fired"
-    return Bar(x(0.0), y, round(max(x(last) - x(0.0), 1.5), 1), "missing", told)
+    reported = f"{trial.purpose}: {alert.name} promised until {_format_minutes(last)}, never fired"
+    return Bar(x(0.0), y, round(max(x(last) - x(0.0), 1.5), 1), "missing", reported)
 
 
 def _is_worth_showing(trial: TrialResult, timeline: AlertTimeline) -> bool:
@@ -180,8 +180,8 @@ def _build_bars(trial: TrialResult, timeline: AlertTimeline, y: float, x: _Acros
             first = _shift_to_zero(trial, interval.start)
             last = end if interval.end is None else _shift_to_zero(trial, interval.end)
             until = "the end" if interval.end is None else _format_minutes(last)
-            told = f"{trial.purpose}: {label(timeline)} {state} from {_format_minutes(first)} to {until}"
-            yield Bar(x(first), y, round(max(x(last) - x(first), 1.5), 1), state, told)
+            reported = f"{trial.purpose}: {label(timeline)} {state} from {_format_minutes(first)} to {until}"
+            yield Bar(x(first), y, round(max(x(last) - x(first), 1.5), 1), state, reported)
 
 
 def classify_alert(expect: Expect, timeline: AlertTimeline) -> str:

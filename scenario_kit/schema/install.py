@@ -123,9 +123,9 @@ def build_event_exclusion() -> list[dict[str, Any]]:
     """
     kinds = ", ".join(f"'{kind}'" for kind in _PER_POD)
     events = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE", "UPDATE"], "resources": ["events"]}
-    told = "object.involvedObject"
+    reported = "object.involvedObject"
     validation = {
-        "expression": f"!has({told}.kind) || !({told}.kind in [{kinds}])",
+        "expression": f"!has({reported}.kind) || !({reported}.kind in [{kinds}])",
         "message": "events of this kind are not kept",
     }
     return policies.bound(_EVENT_FILTER, [events], [validation])

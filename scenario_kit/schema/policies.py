@@ -112,8 +112,8 @@ def build_bounds(namespace: str, account: str) -> list[dict[str, Any]]:
         if each.namespaced:
             groups.setdefault(each.group, []).append(each.resource)
     rules = [_build_rule(group, resources, _WRITES) for group, resources in groups.items()]
-    told = "the operator writes only in namespaces that it made itself"
-    found = _build_policy("places", namespace, account, rules, _build_home_test(namespace), told)
+    reported = "the operator writes only in namespaces that it made itself"
+    found = _build_policy("places", namespace, account, rules, _build_home_test(namespace), reported)
     for bound in _list_bounds(namespace, account):
         rule = _build_rule(bound.group, bound.resources, bound.operations)
         found += _build_policy(bound.name, namespace, account, [rule], bound.expression, bound.message)

@@ -86,13 +86,13 @@ class FakeCluster:
         """All objects of a kind, in one namespace or (empty) in all."""
         served = self._find(kind, group)
         self._say("list", f"{namespace}/{kind}" if namespace else kind)
-        wanted = (labels or {}).items()
+        desired = (labels or {}).items()
         return [
             copy.deepcopy(obj)
             for key, obj in sorted(self._objects.items())
             if key[:2] == (served.group, served.kind)
             and (not namespace or not served.namespaced or key[2] == namespace)
-            and wanted <= (obj["metadata"].get("labels") or {}).items()
+            and desired <= (obj["metadata"].get("labels") or {}).items()
         ]
 
     def create(self, obj: Object) -> Object:
@@ -116,8 +116,8 @@ class FakeCluster:
                 fresh.pop("status", None)
             return copy.deepcopy(self._store(key, self._set_managed_fields(self._born(served, fresh), "Apply")))
         combine = merging.merge if served.group in self._custom else merging.apply_fields
-        wanted = combine(merging.forget(current, before, fresh), fresh)
-        return self._replace(served, key, self._set_managed_fields(wanted, "Apply"))
+        desired = combine(merging.forget(current, before, fresh), fresh)
+        return self._replace(served, key, self._set_managed_fields(desired, "Apply"))
 
     def patch(self, ref: Reference, patch: Any, type: PatchType = "Merge", *, subresource: str = "") -> Object:
         """Patch an object or one of its subresources; raises ``NotFound``."""
@@ -238,9 +238,9 @@ class FakeCluster:
             )
         return fresh
 
-    def _replace(self, served: Kind, key: _Key, wanted: Object, subresource: str = "") -> Object:
+    def _replace(self, served: Kind, key: _Key, desired: Object, subresource: str = "") -> Object:
         """Store what a write asks for, less what it may not change; nothing happens if nothing differs."""
-        stored = revise_object(served, self._objects[key], wanted, subresource)
+        stored = revise_object(served, self._objects[key], desired, subresource)
         if stored is None:
             return copy.deepcopy(self._objects[key])
         self._store(key, stored)
@@ -254,11 +254,11 @@ class FakeCluster:
         metadata = {k: current["metadata"][k] for k in ("name", "namespace", "uid", "resourceVersion")}
         scale = {"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": metadata}
         scale["spec"] = {"replicas": current["spec"].get("replicas", 1)}
-        wanted = patch_document(scale, patch, type_)
-        spec = {**current["spec"], "replicas": wanted["spec"]["replicas"]}
+        desired = patch_document(scale, patch, type_)
+        spec = {**current["spec"], "replicas": desired["spec"]["replicas"]}
         stored = self._replace(served, key, copy.deepcopy({**current, "spec": spec}))
         metadata["resourceVersion"] = stored["metadata"]["resourceVersion"]
-        return {**wanted, "metadata": metadata}
+        return {**desired, "metadata": metadata}
 
     def _settle(self, key: _Key) -> None:
         """Remove an object that is to be deleted once no finalizer holds it, and what it alone owned."""

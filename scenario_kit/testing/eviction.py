@@ -53,8 +53,8 @@ def _selects(budget: Object, pod: Object) -> bool:
     labels = pod["metadata"].get("labels") or {}
     if selector is None:
         return False
-    wanted = selector.get("matchLabels") or {}
-    return wanted.items() <= labels.items() and all(_meets(e, labels) for e in selector.get("matchExpressions") or ())
+    required = selector.get("matchLabels") or {}
+    return required.items() <= labels.items() and all(_meets(e, labels) for e in selector.get("matchExpressions") or ())
 
 
 def _meets(expression: Object, labels: Mapping[str, str]) -> bool:

@@ -37,33 +37,33 @@ def patch_document(document: Object, patch: Any, type_: PatchType) -> Object:
     return combined
 
 
-def revise_object(served: Kind, current: Object, wanted: Object, subresource: str = "") -> Object | None:
+def revise_object(served: Kind, current: Object, desired: Object, subresource: str = "") -> Object | None:
     """The object to store, or None where nothing changes.
 
     Raises:
         Conflict: ``wanted`` was made from another version.
         Rejected: it changes what cannot change.
     """
-    before, after = current["metadata"], wanted.setdefault("metadata", {})
+    before, after = current["metadata"], desired.setdefault("metadata", {})
     if after.get("resourceVersion") != before["resourceVersion"]:
         raise Conflict(f'{served.plural} "{before["name"]}": the object has been modified', status=409)
     for field in _IMMUTABLE:
         if after.get(field) != before.get(field):
             raise Rejected(f"metadata.{field}: field is immutable", status=422)
     if subresource == "status":
-        wanted = {**copy.deepcopy(current), "status": wanted.get("status", {})}
+        desired = {**copy.deepcopy(current), "status": desired.get("status", {})}
     elif served.kind in WITH_STATUS:
         status = {"status": current["status"]} if "status" in current else {}
-        wanted = {**{k: v for k, v in wanted.items() if k != "status"}, **status}
-    if served.group == "apps" and wanted["spec"].get("selector") != current["spec"].get("selector"):
+        desired = {**{k: v for k, v in desired.items() if k != "status"}, **status}
+    if served.group == "apps" and desired["spec"].get("selector") != current["spec"].get("selector"):
         raise Rejected("spec.selector: field is immutable", status=422)
     owned = {k: before[k] for k in _SERVER_OWNED if k in before}
-    wanted["metadata"] = {**{k: v for k, v in wanted["metadata"].items() if k not in _SERVER_OWNED}, **owned}
-    if _select_content(wanted) == _select_content(current):
+    desired["metadata"] = {**{k: v for k, v in desired["metadata"].items() if k not in _SERVER_OWNED}, **owned}
+    if _select_content(desired) == _select_content(current):
         return None
-    if _select_spec(wanted) != _select_spec(current) and "generation" in wanted["metadata"]:
-        wanted["metadata"]["generation"] += 1
-    return wanted
+    if _select_spec(desired) != _select_spec(current) and "generation" in desired["metadata"]:
+        desired["metadata"]["generation"] += 1
+    return desired
 
 
 def _normalize_patch(document: Object, operation: Object) -> Object:

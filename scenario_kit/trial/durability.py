@@ -29,7 +29,7 @@ _ROLLOUT: Final = 600
 #: Seconds for which it has to stay: a program that ends while it starts has done so by then.
 _STAYS: Final = 120
 #: So many workloads that do not start again are told one by one.
-_TOLD: Final = 3
+_REPORTED: Final = 3
 #: What decides about pods that do not name it: where such a thing was touched, every workload has to start again.
 _GOVERNING: Final = frozenset({
     "Namespace", "Node", "ResourceQuota", "LimitRange", "ServiceAccount",
@@ -146,13 +146,13 @@ def _check_restart(context: TrialContext, step: TrialStep, index: int) -> list[F
     if not left:
         await_stretch(context, context.clock.now(), _STAYS)
         left = rollouts.list_rolling(context, restarted)
-    told = [(format_reference(o, context.namespace), _explain_rollout(o)) for o in left]
-    if len(told) <= _TOLD:
-        return [_report_unstartable(step, target, why) for target, why in told]
-    some = "; ".join(f"{target}: {why}" for target, why in told[:_TOLD])
-    names = ", ".join(target for target, _ in told[_TOLD:])
+    reported = [(format_reference(o, context.namespace), _explain_rollout(o)) for o in left]
+    if len(reported) <= _REPORTED:
+        return [_report_unstartable(step, target, why) for target, why in reported]
+    some = "; ".join(f"{target}: {why}" for target, why in reported[:_REPORTED])
+    names = ", ".join(target for target, _ in reported[_REPORTED:])
     return [
-        _report_unstartable(step, f"{len(told)} of {len(restarted)} workloads", f"{some}; and so on: {names}", "do")
+        _report_unstartable(step, f"{len(reported)} of {len(restarted)} workloads", f"{some}; and so on: {names}", "do")
     ]
 
 
@@ -187,8 +187,8 @@ def _explain_rollout(workload: Object) -> str:
     if workload["spec"].get("paused"):
         return "it is paused"
     conditions = (workload.get("status") or {}).get("conditions") or ()
-    told = [c.get("message", "") for c in conditions if (c["type"], c["status"]) in _TROUBLE]
-    return told[0] if told else f"its pods do not come up, or do not stay, within {_ROLLOUT} s"
+    reported = [c.get("message", "") for c in conditions if (c["type"], c["status"]) in _TROUBLE]
+    return reported[0] if reported else f"its pods do not come up, or do not stay, within {_ROLLOUT} s"
 
 
 def _report_unstartable(step: TrialStep, target: str, why: str, does: str = "does") -> Finding:

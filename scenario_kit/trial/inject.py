@@ -126,7 +126,7 @@ class _InjectStep:
         asked = [
             (check, answer_check(context, check, now)) for check in context.engine.placed(context.runbook.expect.checks)
         ]
-        return [told for check, result in asked if (told := _report_premature(check, result)) is not None]
+        return [reported for check, result in asked if (reported := _report_premature(check, result)) is not None]
 
     def _prove(self, fault: Fault, progress: FaultProgress) -> list[Finding]:
         context, now = self._context, self._context.clock.now()
@@ -202,8 +202,8 @@ class _InjectStep:
                 continue
             within = compute_alert_deadline(context.runbook.rules, alert.name, alert.within_seconds)
             if context.clock.now() >= base + within:
-                wanted = f"{alert.name} on {alert.on}" if alert.on else alert.name
-                findings.append(_report_never_started(fault, wanted, within, self._alerts()))
+                desired = f"{alert.name} on {alert.on}" if alert.on else alert.name
+                findings.append(_report_never_started(fault, desired, within, self._alerts()))
         return findings
 
     def _of(self, fault: Fault) -> FaultProgress | None:
@@ -338,14 +338,14 @@ def _report_refused(fault: Fault, refusal: Rejected) -> Finding:
     )
 
 
-def _report_never_started(fault: Fault, wanted: str, within: float, history: AlertHistory) -> Finding:
+def _report_never_started(fault: Fault, desired: str, within: float, history: AlertHistory) -> Finding:
     firing = sorted({f"{t.name} on {t.entity}" for t in history.timelines if t.firing_at(history.end)})
     return Finding(
         code="SK331",
         severity=Severity.ERROR,
-        message=f"fault '{fault.name}' never started: {wanted}, for which it waits, did not fire",
+        message=f"fault '{fault.name}' never started: {desired}, for which it waits, did not fire",
         observed=f"firing after {within:.0f} s: {', '.join(firing) or 'nothing'}",
-        expected=f"{wanted} within {within:.0f} s of the injection before it",
+        expected=f"{desired} within {within:.0f} s of the injection before it",
         why="a scenario whose second half never happens is a different scenario",
         fix="wait for an alert that an earlier fault raises, or raise start.onAlert.withinSeconds",
     )

@@ -108,15 +108,15 @@ def _judge_completeness(context: TrialContext) -> Resolution:
     guarded = {(g.kind, g.name) for g in _read_baseline(context).guards}
     spared = {e.ref: e.after for r in _list_spared(context) for e in r.entries}
     owed = [o for o in context.runbook.objects if (o["kind"], o["metadata"]["name"]) not in guarded]
-    wanted = {make_object_reference(o, context.namespace): o for o in owed if o["kind"] not in _ENDING}
+    desired = {make_object_reference(o, context.namespace): o for o in owed if o["kind"] not in _ENDING}
     # By kind: an app has many more objects than kinds of them.
     there = {
         (kind, namespace, obj["metadata"]["name"]): obj
-        for kind, group, namespace in sorted({(r.kind, r.group, r.namespace) for r in wanted})
+        for kind, group, namespace in sorted({(r.kind, r.group, r.namespace) for r in desired})
         for obj in context.cluster.list(kind, namespace, group=group)
     }
     problems = []
-    for ref, obj in wanted.items():
+    for ref, obj in desired.items():
         now = there.get((ref.kind, ref.namespace, ref.name))
         left = spared.get(str(ref), obj)  # what nobody has to bring back is not owed
         if now is None:

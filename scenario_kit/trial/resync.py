@@ -49,12 +49,12 @@ def resync(context: TrialContext) -> None:
         ClusterError: the API server does not answer; called again, it goes on.
     """
     progress = context.progress()
-    wanted = 1 + progress.proofs
-    if progress.resyncs >= wanted:
+    desired = 1 + progress.proofs
+    if progress.resyncs >= desired:
         return
     own = {make_object_reference(o, context.namespace).groupless for o in context.runbook.objects}
     live = [o for o in _list_live(context) if make_object_reference(o, context.namespace).groupless in own]
-    order = shuffle_references([make_object_reference(o, context.namespace) for o in live], context.spec.seed, wanted)
+    order = shuffle_references([make_object_reference(o, context.namespace) for o in live], context.spec.seed, desired)
     workloads = {b.ref: b for b in plan_bumps([o for o in live if o["kind"] in WORKLOADS], context.namespace)}
 
     def one(ref: Reference) -> None:
@@ -69,7 +69,7 @@ def resync(context: TrialContext) -> None:
     with ThreadPoolExecutor(_PARALLEL) as pool:
         list(pool.map(one, order))
     context.settle()
-    context.save_progress(msgspec.structs.replace(progress, resyncs=wanted))
+    context.save_progress(msgspec.structs.replace(progress, resyncs=desired))
 
 
 def _list_live(context: TrialContext) -> Iterable[Object]:

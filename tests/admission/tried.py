@@ -47,15 +47,15 @@ def judged(catalog: Catalog | None = None) -> Iterator[Tried]:
 def by_lint(document: Object, catalog: Catalog) -> str:
     """What lint says is not admitted."""
     mistakes = lint_text(yaml.safe_dump(document), Path("/nowhere/attempt/scenario.yaml"), catalog)
-    return _told(mistake.finding for mistake in mistakes)
+    return _reported(mistake.finding for mistake in mistakes)
 
 
 def by_operator(document: Object, catalog: Catalog) -> str:
     """What the operator says is not admitted."""
-    return _told(resolve_scenario(catalog, document).errors)
+    return _reported(resolve_scenario(catalog, document).errors)
 
 
-def _told(findings: Iterable[Finding]) -> str:
+def _reported(findings: Iterable[Finding]) -> str:
     return "; ".join(sorted(f"{f.code}: {f.message}" for f in findings if f.code in ADMISSION))
 
 

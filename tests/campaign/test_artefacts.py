@@ -47,8 +47,8 @@ def test_each_object_without_a_label_is_put_back_alone(fault, runbook_of, change
 def test_causes_of_other_faults_are_repaired_before_and_their_alerts_are_not_asked_about(fault, runbook_of):
     runbook = runbook_of(made(fault("a"), LABELLED, OTHER), fault("b"))
     steps = next(t.steps for t in plan_trials(QUICK, runbook, 1) if t.purpose == "label-artefact-1")
-    told = [(s.kind, s.use, s.name, s.faults) for s in steps if s.use]
-    assert told == [
+    reported = [(s.kind, s.use, s.name, s.faults) for s in steps if s.use]
+    assert reported == [
         ("change", "Fix", "b:0", ()),
         ("change", "Undo", "Service/real", ("a",)),
         ("expectStillFiring", "Undo", "Service/real", ("a",)),

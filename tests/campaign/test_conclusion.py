@@ -209,8 +209,8 @@ def test_what_a_campaign_adds_up_to(outcomes, verdict, codes, promised):
     assert (validation.n, validation.failures) == (len(outcomes), outcomes.count("B"))
     assert type(validation).from_json(validation.to_json()) == validation
     if outcomes.count("B") and len(outcomes) > 3:
-        told = next(f for f in validation.findings if f.code == "SK322" and "did not" in f.message)
-        assert told.observed == f"nothing; in {outcomes.count('B')} of {len(outcomes)} repeats"
+        reported = next(f for f in validation.findings if f.code == "SK322" and "did not" in f.message)
+        assert reported.observed == f"nothing; in {outcomes.count('B')} of {len(outcomes)} repeats"
 
 
 @pytest.fixture

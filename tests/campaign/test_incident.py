@@ -37,9 +37,9 @@ def test_an_incident_is_described_with_its_answer():
     assert incident.causes == ("Service/product-catalog",)
     assert incident.solutions
     assert incident.decoys
-    told = {p.name: p.solution.description for p in RUNBOOK.procedures if p.use in ("Solution", "Decoy")}
-    assert {p.name: p.description for p in (*incident.solutions, *incident.decoys)} == told
-    assert any(told.values())
+    reported = {p.name: p.solution.description for p in RUNBOOK.procedures if p.use in ("Solution", "Decoy")}
+    assert {p.name: p.description for p in (*incident.solutions, *incident.decoys)} == reported
+    assert any(reported.values())
     assert {a.name for a in incident.alerts} == {"HighRequestErrorRate"}
 
 

@@ -175,27 +175,27 @@ def test_a_remark_says_the_numbers():
 
 
 @pytest.mark.parametrize(
-    ("n", "similar", "told"), [(3, 0.79, True), (3, 0.8, False), (2, 0.1, False), (3, None, False)]
+    ("n", "similar", "reported"), [(3, 0.79, True), (3, 0.8, False), (2, 0.1, False), (3, None, False)]
 )
-def test_repeats_agree_on_their_alerts(n, similar, told):
-    assert brief(Statistics(n=n, broken=0, similarity=similar)) == ([("SK509", Severity.WARNING)] if told else [])
+def test_repeats_agree_on_their_alerts(n, similar, reported):
+    assert brief(Statistics(n=n, broken=0, similarity=similar)) == ([("SK509", Severity.WARNING)] if reported else [])
 
 
-@pytest.mark.parametrize(("n", "share", "told"), [(3, 0.79, True), (3, 0.8, False), (2, 0.1, False)])
-def test_repeats_agree_on_the_order(n, share, told):
+@pytest.mark.parametrize(("n", "share", "reported"), [(3, 0.79, True), (3, 0.8, False), (2, 0.1, False)])
+def test_repeats_agree_on_the_order(n, share, reported):
     order = (OrderSummary(from_="Deployment/a", to="Deployment/b", share=share),)
     found = make_remarks(Statistics(n=n, broken=0, order=order))
-    assert [(f.code, f.severity) for f in found] == ([("SK407", Severity.WARNING)] if told else [])
+    assert [(f.code, f.severity) for f in found] == ([("SK407", Severity.WARNING)] if reported else [])
     assert all(f.message.startswith("Deployment/b alerts before Deployment/a") for f in found)
 
 
 @pytest.mark.parametrize(
-    ("requests", "traces", "signs", "told"),
+    ("requests", "traces", "signs", "reported"),
     [(100, (), (), True), (0, (), (), False), (100, ("errors",), (), False), (100, (), ("event x",), False)],
 )
-def test_a_passage_without_a_trace(requests, traces, signs, told):
+def test_a_passage_without_a_trace(requests, traces, signs, reported):
     passage = PassageSummary(entity="Deployment/a", n=3, requests=requests, traces=traces, signs=signs)
-    assert brief(Statistics(n=3, broken=0, passages=(passage,))) == ([("SK415", Severity.WARNING)] if told else [])
+    assert brief(Statistics(n=3, broken=0, passages=(passage,))) == ([("SK415", Severity.WARNING)] if reported else [])
 
 
 def test_the_end_of_a_hold():
@@ -271,9 +271,9 @@ def test_neighbours_come_by_distance_and_name():
     ],
 )
 def test_incidents_that_cannot_be_told_apart(near, found):
-    told = judge_neighbours([Neighbour(scenario="other", margin=0.125, **near)])
-    assert [(f.code, f.severity) for f in told] == ([found] if found else [])
-    assert all("'other'" in f.message and "0.12" in f.observed for f in told)
+    reported = judge_neighbours([Neighbour(scenario="other", margin=0.125, **near)])
+    assert [(f.code, f.severity) for f in reported] == ([found] if found else [])
+    assert all("'other'" in f.message and "0.12" in f.observed for f in reported)
 
 
 def ran(outcome, **assumed):

@@ -76,9 +76,9 @@ class Ended:
 def test_every_mistake_is_refused_at_its_place(plan_of, text, place, said):
     with pytest.raises(UsageError) as refused:
         plan_of(text)
-    told = f"{refused.value.message} {refused.value.fix}"
-    assert f"plan.yaml{place}" in told
-    assert said in told
+    reported = f"{refused.value.message} {refused.value.fix}"
+    assert f"plan.yaml{place}" in reported
+    assert said in reported
 
 
 def test_a_file_that_is_not_there_and_a_name_that_is_none():

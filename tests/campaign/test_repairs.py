@@ -5,7 +5,7 @@ import pytest
 from scenario_kit.campaign.repairs import build_solutions
 
 
-def told(runbook):
+def reported(runbook):
     return [[f"{s.use} {s.name}" for s in program if s.kind == "change"] for program in build_solutions(runbook)]
 
 
@@ -24,7 +24,7 @@ def told(runbook):
 )
 def test_every_solution_is_tried_with_what_completes_it(fault, runbook_of, documented, expected):
     runbook = runbook_of(fault("a"), fault("b"), solutions=documented)
-    assert told(runbook) == [[n if " " in n else f"Solution {n}" for n in names] for names in expected]
+    assert reported(runbook) == [[n if " " in n else f"Solution {n}" for n in names] for names in expected]
 
 
 def test_all_are_asked_about_at_the_end(fault, runbook_of):
@@ -34,22 +34,22 @@ def test_all_are_asked_about_at_the_end(fault, runbook_of):
 
 def test_triggers_and_distractors_need_no_solution(fault, runbook_of):
     runbook = runbook_of(fault("a"), fault("t", role="Trigger"), fault("d", role="Distractor"), solutions={"s": "a"})
-    assert told(runbook) == [["Solution s"]]
+    assert reported(runbook) == [["Solution s"]]
 
 
 def test_of_conjunctive_faults_one_is_enough(fault, runbook_of):
     runbook = runbook_of(fault("a"), fault("b"), join="Conjunctive", solutions={"one": "a", "other": "b"})
-    assert told(runbook) == [["Solution one"], ["Solution other"]]
+    assert reported(runbook) == [["Solution one"], ["Solution other"]]
 
 
 def test_what_nobody_can_repair_is_removed(fault, runbook_of):
     hopeless = fault("storm", mitigation="None")
-    assert told(runbook_of(hopeless)) == [["RemoveFault storm"]]
-    assert told(runbook_of(hopeless, fault("a"), solutions={"s": "a"})) == [["Solution s", "RemoveFault storm"]]
+    assert reported(runbook_of(hopeless)) == [["RemoveFault storm"]]
+    assert reported(runbook_of(hopeless, fault("a"), solutions={"s": "a"})) == [["Solution s", "RemoveFault storm"]]
 
 
 def test_many_solutions_are_put_together_at_once(fault, runbook_of):
     faults = [fault(f"f{i}") for i in range(8)]
     documented = {f"s{i}": [f"f{i % 8}"] for i in range(16)}
-    programs = told(runbook_of(*faults, solutions=documented))
+    programs = reported(runbook_of(*faults, solutions=documented))
     assert [len(p) for p in programs] == [8, 8, 8, 8, 8, 8, 8, 8, 8]

@@ -20,7 +20,7 @@ def sets(*texts):
 
 
 @pytest.mark.parametrize(
-    ("times", "middle", "p95", "wanted"),
+    ("times", "middle", "p95", "desired"),
     [
         ((94, 101, 118), 101, 118, 240),
         ((62, 64, 70, 71, 95), 70, 95, 210),
@@ -28,9 +28,9 @@ def sets(*texts):
         ((10, inf), 10, inf, inf),
     ],
 )
-def test_onsets(times, middle, p95, wanted):
+def test_onsets(times, middle, p95, desired):
     seen = summarise_onsets(times)
-    assert (seen.median, seen.p95, seen.budget) == (middle, p95, wanted)
+    assert (seen.median, seen.p95, seen.budget) == (middle, p95, desired)
     assert (seen.fired, seen.n) == (sum(t != inf for t in times), len(times))
 
 

@@ -271,11 +271,11 @@ def test_a_trial_that_does_not_move_is_infrastructure(cluster):
 
 
 def test_whoever_watches_is_told_about_every_change_of_a_trial(cluster):
-    told = []
+    reported = []
     run(
         PLANNED, runbook, cluster, plan=QUICK, app="shop", scenario="s", digest="d", parallel=2, health=list,
-        progress=lambda planned, name, status: told.append((planned.purpose, name, status.outcome)),
+        progress=lambda planned, name, status: reported.append((planned.purpose, name, status.outcome)),
         pause=Operator(cluster),
     )  # fmt: skip
-    assert [(purpose, outcome) for purpose, _, outcome in told] == [("repeat-1", "Held"), ("control", "Held")]
-    assert [name.startswith(f"s-{purpose}-") for purpose, name, _ in told] == [True, True]
+    assert [(purpose, outcome) for purpose, _, outcome in reported] == [("repeat-1", "Held"), ("control", "Held")]
+    assert [name.startswith(f"s-{purpose}-") for purpose, name, _ in reported] == [True, True]

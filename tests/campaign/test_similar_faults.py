@@ -105,15 +105,15 @@ def test_nothing_is_compared_without_an_incident(runbook):
 def test_many_are_summed_up(runbook):
     tried = [row(ERRORS, target=f"Deployment/d{n:02}") for n in range(11)]
     tried += [row(ERRORS, target="Deployment/d00", fault=f"f{n}") for n in range(5)]
-    told = describe_resembling(find_resemblance(runbook, [repeat(ERRORS)], tried))
-    assert told[1] == ("Deployment/d00", "f0 (no Service), f1 (no Service), f2 (no Service), and 3 more")
-    assert told[-1] == ("3 more objects", "3 faults; report.json has them all")
-    assert len(told) == 10
+    reported = describe_resembling(find_resemblance(runbook, [repeat(ERRORS)], tried))
+    assert reported[1] == ("Deployment/d00", "f0 (no Service), f1 (no Service), f2 (no Service), and 3 more")
+    assert reported[-1] == ("3 more objects", "3 faults; report.json has them all")
+    assert len(reported) == 10
 
 
 def test_nobody_else_is_said_as_well(runbook):
-    told = describe_resembling(find_resemblance(runbook, [repeat(ERRORS)], [row(SILENCE)]))
-    assert told == [("Same alerts", "none of the 1 faults that raised any")]
+    reported = describe_resembling(find_resemblance(runbook, [repeat(ERRORS)], [row(SILENCE)]))
+    assert reported == [("Same alerts", "none of the 1 faults that raised any")]
     assert describe_resembling(Resemblance(compared=1409)) == [
         ("Same alerts", "none of the 1,409 faults that raised any")
     ]

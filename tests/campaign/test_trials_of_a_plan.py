@@ -105,10 +105,10 @@ def test_an_incident_with_two_causes_a_trigger_and_a_distractor(fault, runbook_o
         ),
         "solution-2": (1302, [*BROKEN, "change Solution again", "expectCleared Solution again", *END]),
     }  # fmt: skip
-    told = {t.purpose: t.describe for t in plan_trials(QUICK, runbook, 1)}
-    assert told["distractors"] == "with x alone nothing fires"
-    assert told["leave-out-2"] == "with ConfigMap/b left, its alerts keep firing"
-    assert told["solution-2"] == "solution 'again' resolves it"
+    reported = {t.purpose: t.describe for t in plan_trials(QUICK, runbook, 1)}
+    assert reported["distractors"] == "with x alone nothing fires"
+    assert reported["leave-out-2"] == "with ConfigMap/b left, its alerts keep firing"
+    assert reported["solution-2"] == "solution 'again' resolves it"
 
 
 def test_what_passes_by_itself(fault, runbook_of):
@@ -176,10 +176,10 @@ def test_users_of_a_load():
     assert [count_users(scenario, percent) for percent in (100, 80, 120, 1)] == [33, 26, 40, 1]
 
 
-@pytest.mark.parametrize(("names", "told"), [("a", "a"), ("ab", "a and b"), ("abc", "a, b and c")])
-def test_names_in_a_sentence(names, told):
-    assert join_names(list(names)) == told
-    assert join_names(list(names), "or") == told.replace(" and ", " or ")
+@pytest.mark.parametrize(("names", "reported"), [("a", "a"), ("ab", "a and b"), ("abc", "a, b and c")])
+def test_names_in_a_sentence(names, reported):
+    assert join_names(list(names)) == reported
+    assert join_names(list(names), "or") == reported.replace(" and ", " or ")
 
 
 def a_procedure(name, use="Fix"):
@@ -279,22 +279,22 @@ def test_a_rollout_is_a_procedure_of_the_trial_that_makes_it(fault, runbook_of):
 
 
 def test_what_labels_and_artefacts_are_told_as(fault, runbook_of):
-    def told(*faults, **more):
+    def reported(*faults, **more):
         return {t.purpose: (t.describe, t.seed) for t in plan_trials(QUICK, runbook_of(*faults, **more), 0)}
 
-    assert told(fault("a"))["label"] == ("repairing only what is labelled resolves it", 200)
-    assert told(fault("a"))["control"][0] == "without the fault nothing fires"
-    either = told(fault("a", causes=2, join="Conjunctive"))
+    assert reported(fault("a"))["label"] == ("repairing only what is labelled resolves it", 200)
+    assert reported(fault("a"))["control"][0] == "without the fault nothing fires"
+    either = reported(fault("a", causes=2, join="Conjunctive"))
     assert either["label-1"] == ("repairing ConfigMap/a-0 alone resolves it", 200)
     assert either["label-2"] == ("repairing ConfigMap/a-1 alone resolves it", 201)
-    ending = told(msgspec.structs.replace(fault("a"), persistence="Expires"))
+    ending = reported(msgspec.structs.replace(fault("a"), persistence="Expires"))
     assert ending["ending-1"] == ("'a' ends by itself, as its persistence Expires says", 291)
-    pod = told(msgspec.structs.replace(fault("a"), persistence="Pod"))
+    pod = reported(msgspec.structs.replace(fault("a"), persistence="Pod"))
     assert pod["ending-1"] == ("'a' ends once every workload is restarted, as its persistence Pod says", 291)
     wrote = msgspec.structs.replace(
         fault("a"), changes=(Change.from_json(PATCH), Change.from_json({"delete": {"target": "Secret/x"}}))
     )
-    assert told(wrote)["label-artefact-1"] == ("undoing only what 'a' did to Secret/x resolves nothing", 221)
+    assert reported(wrote)["label-artefact-1"] == ("undoing only what 'a' did to Secret/x resolves nothing", 221)
 
 
 def test_only_the_first_label_is_searched_before(fault, runbook_of):

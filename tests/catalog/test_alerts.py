@@ -36,8 +36,8 @@ def test_packs_that_share_an_alert_replace_each_other(tmp_path):
 @pytest.mark.parametrize("pack", PACKS)
 def test_rules_fire_when_they_should_and_only_then(catalog: Catalog, promtool, pack):
     cases = yaml.safe_load((find_data_root() / "catalog" / "alerts" / "tests" / f"{pack}.yaml").read_text())
-    for wanted in (True, False):
-        assert {c["alert"] for c in cases if ("fires" in c) is wanted} == {r.name for r in catalog.alert_pack(pack)}
+    for desired in (True, False):
+        assert {c["alert"] for c in cases if ("fires" in c) is desired} == {r.name for r in catalog.alert_pack(pack)}
     assert run(["alerts", "test", pack]) == 0
 
 
@@ -54,14 +54,14 @@ def test_the_packs_of_the_page_on_packs(promtool, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "reported"),
     [
         (("fires: cart", "fires: checkout"), "failed CartFails: 10 % of the requests fail"),
         (("minute: 3\n", "minute: 6\n"), "failed CartFails: not before `for` has passed"),
         (("  minute: 6\n", ""), "lacks the required field `minute`"),
     ],
 )
-def test_a_case_that_does_not_hold_is_told(promtool, tmp_path, capsys, change, told):
+def test_a_case_that_does_not_hold_is_told(promtool, tmp_path, capsys, change, reported):
     rules, cases, *_ = blocks((ROOT / "docs" / "add-an-alert-pack.md").read_text(), "yaml")
     folder = tmp_path / "catalog" / "alerts"
     (folder / "tests").mkdir(parents=True)
@@ -69,7 +69,7 @@ def test_a_case_that_does_not_hold_is_told(promtool, tmp_path, capsys, change, t
     (folder / "page.yaml").write_text(rules)
     (folder / "tests" / "page.yaml").write_text(cases.replace(*change))
     assert run(["alerts", "test", str(folder)]) == 1
-    assert told in capsys.readouterr().out
+    assert reported in capsys.readouterr().out
 
 
 def test_without_promtool_it_says_what_to_do(tmp_path, monkeypatch, capsys):
@@ -94,12 +94,12 @@ def test_default_rules_name_their_entity(catalog: Catalog):
 
 
 def test_default_has_the_promised_rules(catalog: Catalog):
-    wanted = {
+    desired = {
         "HighRequestErrorRate": 180, "HighRequestLatency": 180, "NoRequestsReceived": 300, "KubePodNotReady": 300,
         "KubePodCrashLooping": 300, "KubeContainerWaiting": 300, "FailedPodsDetected": 120,
         "KubeDeploymentRolloutStuck": 300, "KubeHpaMaxedOut": 300,
     }  # fmt: skip
-    assert {r.name: r.for_seconds for r in catalog.alert_pack("default")} == wanted
+    assert {r.name: r.for_seconds for r in catalog.alert_pack("default")} == desired
 
 
 def test_rule_file_holds_nothing_that_prometheus_does_not_know(catalog: Catalog):

@@ -84,10 +84,10 @@ def test_workload_is_as_the_chart_renders_it(chart, version, name):
         assert container.get("resources", {}).get("limits", {}).get("memory") == expected["memory"]
         for field in ("command", "args"):
             assert field not in expected or container.get(field) == expected[field]
-        wanted = dict(expected["env"])
+        desired = dict(expected["env"])
         if level := expected.get("criticality"):
-            wanted["OTEL_RESOURCE_ATTRIBUTES"] = f"service.version={version},service.criticality={level}"
-        check_env(container, wanted, shared=name not in PLATFORM)
+            desired["OTEL_RESOURCE_ATTRIBUTES"] = f"service.version={version},service.criticality={level}"
+        check_env(container, desired, shared=name not in PLATFORM)
 
 
 def check_env(container, expected, shared):
@@ -95,11 +95,11 @@ def check_env(container, expected, shared):
     assert len(names) == len(set(names))
     assert names == [*(SHARED if shared else []), *expected]
     for entry in container.get("env", []):
-        wanted = expected.get(entry["name"])
-        if wanted == "<fieldRef>":
+        desired = expected.get(entry["name"])
+        if desired == "<fieldRef>":
             assert entry["valueFrom"]
-        elif wanted and not wanted.startswith("<"):
-            assert entry["value"] == wanted
+        elif desired and not desired.startswith("<"):
+            assert entry["value"] == desired
 
 
 @pytest.mark.parametrize(("version", "name"), [(v, n) for v, n in PARTS if FACTS[v][n]["service"]])
@@ -203,9 +203,9 @@ def test_a_shape_is_mounted_where_the_load_generator_looks_for_it(app, version, 
     spec = by_kind(objects, "Deployment")["load-generator"]["spec"]["template"]["spec"]
     assert spec["volumes"] == [{"name": "load", "configMap": {"name": "load-generator"}}]
     assert spec["containers"][0]["volumeMounts"] == [{"name": "load", "mountPath": "/load"}]
-    told = {**variables(objects), "command": " ".join(spec["containers"][0].get("command", []))}
-    assert f"/load/{file}" in told["LOCUST_LOCUSTFILE" if version == "2.2.0" else "command"]
-    assert parse_stages(told["LOAD_STAGES"])
+    reported = {**variables(objects), "command": " ".join(spec["containers"][0].get("command", []))}
+    assert f"/load/{file}" in reported["LOCUST_LOCUSTFILE" if version == "2.2.0" else "command"]
+    assert parse_stages(reported["LOAD_STAGES"])
 
 
 @pytest.mark.parametrize("shape", ["Surge", "Ramp"])

@@ -37,8 +37,8 @@ class Healthy(NamedTuple):
 
     @property
     def title(self) -> str:
-        told = "-".join(f"{k}={v}" for k, v in self.options.items())
-        return f"{self.app}-{self.version}-{self.profile}-{self.users}" + (f"-{told}" if told else "")
+        reported = "-".join(f"{k}={v}" for k, v in self.options.items())
+        return f"{self.app}-{self.version}-{self.profile}-{self.users}" + (f"-{reported}" if reported else "")
 
 
 def healthy() -> Iterator[Healthy]:

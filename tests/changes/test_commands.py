@@ -223,9 +223,9 @@ def test_it_is_looked_at_every_fifteen_seconds_up_to_the_deadline(after, deadlin
 )  # fmt: skip
 def test_what_it_waits_for_is_told(status, said):
     world = World(job(), pod(status))
-    with pytest.raises(InfrastructureError) as told:
+    with pytest.raises(InfrastructureError) as reported:
         jobs.await_end(world.scene, world.clock, JOB, "u", 1000.0)
-    assert told.value.message.endswith(f"180 s: {said}")
+    assert reported.value.message.endswith(f"180 s: {said}")
 
 
 @pytest.mark.parametrize(
@@ -275,10 +275,10 @@ def test_it_is_gone_when_its_pod_is(objects, at, uid, left, seconds):
 )
 def test_what_does_not_go_within_a_minute_is_named(objects, what):
     world = World(*objects)
-    with pytest.raises(TimeoutError) as told:
+    with pytest.raises(TimeoutError) as reported:
         jobs.remove(world.scene, world.clock, JOB)
-    assert "is still there 60 s after its deletion" in str(told.value)
-    assert what.rpartition("/")[2] in str(told.value)
+    assert "is still there 60 s after its deletion" in str(reported.value)
+    assert what.rpartition("/")[2] in str(reported.value)
     assert world.clock.now() == 1060.0
 
 

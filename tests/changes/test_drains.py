@@ -116,10 +116,10 @@ def test_taints_are_written_to_the_version_that_was_read(others, refused):
     where.cluster.patch = interfering
     try:
         nodes.send(where, change("taint", **taint()))
-        told = False
+        reported = False
     except Conflict:
-        told = True
-    assert told is refused
+        reported = True
+    assert reported is refused
     keys = [t["key"] for t in where.cluster.get(N1)["spec"]["taints"]]
     assert keys == [f"other-{n}" for n in reversed(range(others))] + ([] if refused else ["k"])
 
@@ -175,8 +175,8 @@ def test_every_pod_is_asked_and_the_refusals_are_told():
             raise EvictionRefused(f"a budget holds {ref.name}", status=429)
 
     where.cluster.evict = evict
-    told = nodes.evict(where, change("drain"))
-    assert told == "Pod/i: a budget holds i; Pod/e: a budget holds e"
+    reported = nodes.evict(where, change("drain"))
+    assert reported == "Pod/i: a budget holds i; Pod/e: a budget holds e"
     assert asked == [Reference("Pod", n, "shop") for n in "ail"] + [Reference("Pod", "e", "shop-s")]
     where.cluster.evict = lambda ref: None
     assert nodes.evict(where, change("drain")) == ""

@@ -73,7 +73,7 @@ def test_when_an_experiment_is_over_by_itself(obj, after):
 
 
 @pytest.mark.parametrize(
-    ("pods", "nobody", "everyone"),
+    ("pods", "empty", "everyone"),
     [
         (Chosen([]), True, []),
         (Chosen(["a"]), False, ["a"]),
@@ -82,8 +82,8 @@ def test_when_an_experiment_is_over_by_itself(obj, after):
         (Chosen(["a"], ["b"]), False, ["a", "b"]),
     ],
 )
-def test_both_sides_need_pods(pods, nobody, everyone):
-    assert pods.nobody is nobody
+def test_both_sides_need_pods(pods, empty, everyone):
+    assert pods.empty is empty
     assert pods.everyone == everyone
 
 

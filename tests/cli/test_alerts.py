@@ -18,7 +18,7 @@ def a_world(**changed):
     }  # fmt: skip
 
 
-def told(namespace="default", state="firing"):
+def reported(namespace="default", state="firing"):
     labels = {"alertname": "KubeNodeNotReady", "node": "worker-1", "severity": "critical"}
     labels |= {"namespace": namespace} if namespace else {}
     return {"labels": labels, "state": state, "activeAt": "2001-09-09T01:46:40.123Z"}
@@ -28,7 +28,9 @@ NOW = 1_000_000_060.0
 
 
 def test_a_trial_speaks_by_its_own_clock_and_the_rest_by_the_wall():
-    found = alerts.build_rows([a_world()], [told(""), told("shop-x1y2"), told("shop-x1y2-stores", "pending")], NOW)
+    found = alerts.build_rows(
+        [a_world()], [reported(""), reported("shop-x1y2"), reported("shop-x1y2-stores", "pending")], NOW
+    )
     assert [row.cells() for row in found] == [
         ("", "KubeNodeNotReady", "Firing", "node=worker-1", "1:00", "01:46:40", "wall"),
         ("shop-x1y2", "HighRequestErrorRate", "Firing", "Deployment/web", "0:45", "13:55:55 (+4:15)", "virtual"),

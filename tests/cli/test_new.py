@@ -266,11 +266,11 @@ def test_other_faults_are_looked_through_only_to_list_them_and_once(parameters, 
 )
 def test_what_the_lab_cannot_judge_is_said_when_it_is_written(folder, capsys, fault, needs):
     assert run(["new", "x", "--app", "otel-demo", "--target", "cart", "--fault", fault, "--author", "Ada"]) == 0
-    told = capsys.readouterr()
+    reported = capsys.readouterr()
     for need in needs:
-        assert f"it needs {need}, which the lab does not have" in told.err
-    assert ("beware" in told.err) == bool(needs)
-    assert ("then scenario-kit try x" in told.out) != bool(needs)
+        assert f"it needs {need}, which the lab does not have" in reported.err
+    assert ("beware" in reported.err) == bool(needs)
+    assert ("then scenario-kit try x" in reported.out) != bool(needs)
 
 
 def test_the_list_keeps_apart_what_the_lab_cannot_judge(folder, capsys):
@@ -284,9 +284,9 @@ def test_the_list_keeps_apart_what_the_lab_cannot_judge(folder, capsys):
 
 def test_what_cannot_be_judged_is_said_of_a_file_that_is_only_printed(folder, capsys):
     assert run(["new", "--app", "otel-demo", "--target", "cart", "--fault", "clock-skew", "--dry-run"]) == 0
-    told = capsys.readouterr()
-    assert "beware" not in told.out
-    assert "it needs real-data-plane" in told.err
+    reported = capsys.readouterr()
+    assert "beware" not in reported.out
+    assert "it needs real-data-plane" in reported.err
 
 
 def test_a_fault_that_changes_nothing_there_says_what_helps(folder, capsys, monkeypatch):

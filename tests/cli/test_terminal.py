@@ -107,7 +107,7 @@ def test_completion(words: str, offered: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("what", "code", "told"),
+    ("what", "code", "reported"),
     [
         ("spec.expect.alerts", 0, "withinSeconds"),
         ("spec.expect.alerts[0].class", 0, "one of: MustFire, MayFire, MustNotFire"),
@@ -120,7 +120,7 @@ def test_completion(words: str, offered: str) -> None:
         ("nonsense", 3, "name a field such as spec.expect.alerts"),
     ],
 )
-def test_a_field_is_explained(what: str, code: int, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_field_is_explained(what: str, code: int, reported: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["explain", what]) == code
     captured = capsys.readouterr()
-    assert told in captured.out + captured.err
+    assert reported in captured.out + captured.err

@@ -43,7 +43,7 @@ def test_a_wait_is_short_and_never_negative(machine):
 
 
 @pytest.mark.parametrize(
-    ("wall_by", "steady_by", "told"),
+    ("wall_by", "steady_by", "reported"),
     [
         (3600.0, 0.0, r"jumped by \+3600 s"),
         (-3600.0, 0.0, r"jumped by -3600 s"),
@@ -53,11 +53,11 @@ def test_a_wait_is_short_and_never_negative(machine):
     ],
     ids=["set forward, or asleep", "set back", "stopped", "a busy machine", "a correction"],
 )
-def test_what_happens_during_a_wait(machine, wall_by, steady_by, told):
+def test_what_happens_during_a_wait(machine, wall_by, steady_by, reported):
     wall = clock.WallClock()
     machine.meanwhile = (wall_by, steady_by)
-    if told:
-        with pytest.raises(InfrastructureError, match=told):
+    if reported:
+        with pytest.raises(InfrastructureError, match=reported):
             wall.wait(wall.now() + 5)
     else:
         wall.wait(wall.now() + 5)

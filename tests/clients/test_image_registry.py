@@ -174,9 +174,9 @@ def test_nothing_is_written_unless_everything_was_found(command: Any, root: Path
     before = files(root)
     assert command.main([], root, registries(handler)) == 2
     assert files(root) == before
-    told = capsys.readouterr().err
-    assert "docker.io cannot be reached" in told
-    assert "--host docker.io=HOST" in told
+    reported = capsys.readouterr().err
+    assert "docker.io cannot be reached" in reported
+    assert "--host docker.io=HOST" in reported
 
 
 def test_a_tag_that_moved_is_told(command: Any, root: Path) -> None:

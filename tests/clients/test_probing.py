@@ -46,7 +46,7 @@ def test_a_refused_connection_is_told_by_the_proxy(kubeconfig_for: KubeconfigFor
     script = scripted((503, status(503, message, "ServiceUnavailable")))
     answer = probing.probe_http(Transport(kubeconfig_for(script.url)), PATH, 8080, "/")
     assert (answer.connected, answer.status) == (False, None)
-    assert "connection refused" in answer.told
+    assert "connection refused" in answer.reported
 
 
 @pytest.mark.parametrize(

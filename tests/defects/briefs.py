@@ -44,18 +44,18 @@ def brief_names_the_object(subject: Subject) -> Iterator[Defect]:
 def brief_names_the_object_in_other_letters(subject: Subject) -> Iterator[Defect]:
     """The brief names the broken object with a character in it that has no width."""
     fault = needs(subject.spec.faults, "nothing is broken")[0]
-    told = "\u200b".join(bare(fault.target))
-    yield _brief(subject, f"{subject.spec.brief} Please look at {told} first.")
+    reported = "\u200b".join(bare(fault.target))
+    yield _brief(subject, f"{subject.spec.brief} Please look at {reported} first.")
 
 
 @kind("SK211")
 def brief_names_the_object_in_letters_of_another_alphabet(subject: Subject) -> Iterator[Defect]:
     """The brief names the broken object with a Cyrillic letter that looks like a Latin one."""
     fault = needs(subject.spec.faults, "nothing is broken")[0]
-    told = bare(fault.target).partition("/")[2]
-    needs([letter for letter in told if letter in "aeo"], "no letter of its name has such a likeness")
-    told = told.translate({ord("a"): "\u0430", ord("e"): "\u0435", ord("o"): "\u043e"})
-    yield _brief(subject, f"{subject.spec.brief} Please look at {told} first.")
+    reported = bare(fault.target).partition("/")[2]
+    needs([letter for letter in reported if letter in "aeo"], "no letter of its name has such a likeness")
+    reported = reported.translate({ord("a"): "\u0430", ord("e"): "\u0435", ord("o"): "\u043e"})
+    yield _brief(subject, f"{subject.spec.brief} Please look at {reported} first.")
 
 
 @kind("SK211")
@@ -75,8 +75,8 @@ def brief_quotes_the_description(subject: Subject) -> Iterator[Defect]:
 @kind("SK211")
 def brief_quotes_the_solution(subject: Subject) -> Iterator[Defect]:
     """The brief contains the description of the solution."""
-    told = next((s.description for s in subject.spec.solutions if len(s.description.split()) > 3), "")
-    yield _brief(subject, f"{subject.spec.brief} {needs(told, 'no solution is described')}!")
+    reported = next((s.description for s in subject.spec.solutions if len(s.description.split()) > 3), "")
+    yield _brief(subject, f"{subject.spec.brief} {needs(reported, 'no solution is described')}!")
 
 
 @kind("SK211")
@@ -157,9 +157,9 @@ def brief_names_the_object_in_entities(subject: Subject) -> Iterator[Defect]:
 def brief_names_the_object_in_figures(subject: Subject) -> Iterator[Defect]:
     """The brief names the broken object with figures for the letters that they look like."""
     name = _target(subject)
-    told = name.translate(str.maketrans("aeo", "430"))
-    needs(len(name) >= 4 and told != name, "no letter of its name looks like a figure")
-    yield _saying(subject, f"See {told}.")
+    reported = name.translate(str.maketrans("aeo", "430"))
+    needs(len(name) >= 4 and reported != name, "no letter of its name looks like a figure")
+    yield _saying(subject, f"See {reported}.")
 
 
 @kind("SK211")

@@ -66,17 +66,17 @@ def _changed(subject: Subject, edit: Callable[[Document], Any]) -> tuple[Documen
 def chaos_of_strangers(subject: Subject) -> Iterator[Defect]:
     """An experiment reaches pods that are not the app's."""
     one_sided = _kind(subject) != "NetworkChaos"
-    for told, edit in _WAYS_OUT.items():
+    for reported, edit in _WAYS_OUT.items():
         if not (one_sided and edit is _beyond):
-            yield Defect(told, *_changed(subject, edit))
+            yield Defect(reported, *_changed(subject, edit))
 
 
 @kind("SK111")
 def chaos_that_selects_nobody(subject: Subject) -> Iterator[Defect]:
     """A selector of an experiment has one more condition, which no pod fulfils."""
     _kind(subject)
-    for told, more in _NOBODY.items():
-        yield Defect(told, *_changed(subject, lambda spec, more=more: spec["selector"].update(more)))  # type: ignore[misc]
+    for reported, more in _NOBODY.items():
+        yield Defect(reported, *_changed(subject, lambda spec, more=more: spec["selector"].update(more)))  # type: ignore[misc]
 
 
 @kind("SK911")

@@ -44,9 +44,9 @@ def mechanism_of_the_catalogue_under_another_name(subject: Subject) -> Iterator[
     yield _retold(f"{subject.original['spec']['faults'][0]['type']} is called otherwise", document, files)
 
 
-def _retold(told: str, document: Document, files: Mapping[str, Document] | None = None) -> Defect:
+def _retold(reported: str, document: Document, files: Mapping[str, Document] | None = None) -> Defect:
     """The same scenario under another name, with texts of its own."""
     document["metadata"]["name"] = name = f"{document['metadata']['name'][:40]}-again"
     spec = document["spec"]
     spec["title"], spec["description"] = "A quiet Tuesday", "Somebody tidied up before the weekend."
-    return Defect(told, document, files or {}, folder=name)
+    return Defect(reported, document, files or {}, folder=name)

@@ -13,12 +13,12 @@ from tests.defects.subject import Document, Subject
 from tests.defects.tried_labels import inherited, one_cause
 
 
-def _also(subject: Subject, change: dict[str, Any], told: str) -> Defect:
+def _also(subject: Subject, change: dict[str, Any], reported: str) -> Defect:
     document, spec = subject.copy()
     one_cause(subject)
     inherited(subject, spec)
     spec["solutions"][0]["changes"].append(change)
-    return Defect(f"the solution also {told}", document)
+    return Defect(f"the solution also {reported}", document)
 
 
 def _patch(target: str, patch: Document, type_: str = "Merge") -> dict[str, Any]:

@@ -79,12 +79,12 @@ def template_text(subject: Subject) -> Iterator[Defect]:
     yield Defect("a template in the brief", document)
 
 
-def _created(subject: Subject, told: str, body: Document) -> Defect:
+def _created(subject: Subject, reported: str, body: Document) -> Defect:
     document, spec = subject.copy()
     needs(subject.incident, "there is no incident")
     decoy = {"name": "one-more-pod", "description": "Somebody tries it", "changes": [{"create": body}]}
     spec["decoys"] = [*spec.get("decoys", []), decoy]
-    return Defect(told, document)
+    return Defect(reported, document)
 
 
 def _pod(image: str = "", command: list[str] | None = None, **context: Any) -> Document:

@@ -22,9 +22,9 @@ def _workload(subject: Subject) -> str:
     return str(needs(found, "no workload belongs to it"))
 
 
-def _with(subject: Subject, change: Document, told: str) -> Defect:
+def _with(subject: Subject, change: Document, reported: str) -> Defect:
     document, files = with_own(subject, lambda fault: fault["changes"].append(change))
-    return Defect(told, document, files)
+    return Defect(reported, document, files)
 
 
 def _merged(target: str, patch: Document) -> Document:
@@ -98,5 +98,5 @@ def hint_in_a_name(subject: Subject) -> Iterator[Defect]:
 @kind("SK221")
 def hint_in_a_log(subject: Subject) -> Iterator[Defect]:
     """The fault starts a container that prints what is broken."""
-    told = f"echo whoever reads this should repair {_target(subject)}; sleep 60"
-    yield _with(subject, _job("{{ neutral('batch') }}", "main", "sh", "-c", told), "a log line")
+    reported = f"echo whoever reads this should repair {_target(subject)}; sleep 60"
+    yield _with(subject, _job("{{ neutral('batch') }}", "main", "sh", "-c", reported), "a log line")

@@ -27,7 +27,7 @@ class Defect:
     ``files`` lie beside the scenario, by path; ``folder`` is another folder than that of its name.
     """
 
-    told: str
+    reported: str
     document: Document | str
     files: Mapping[str, Document] = field(default_factory=dict)
     folder: str = ""

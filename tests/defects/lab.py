@@ -48,12 +48,12 @@ class Bench:
         static = lint_files(paths, self._catalog)
         refused = sorted({f.code for f in _counting(static, frozenset())})
         if refused and not kind.codes & {f.code for f in static}:  # whoever lies would correct that first
-            told = f"lint refuses it for another reason: {', '.join(refused)}"
+            reported = f"lint refuses it for another reason: {', '.join(refused)}"
             return Caught(
                 kind=kind.name,
                 scenario=subject.name,
                 answer="NotApplied",
-                told=told,
+                reported=reported,
                 digest=digest(defect),
                 date=_today(),
             )
@@ -63,7 +63,7 @@ class Bench:
         result: Answer = answer(kind, codes) if codes or ended else "Infra"
         says = next((f.message for f in found if f.code in kind.codes), found[0].message if found else "")
         return Caught(
-            kind=kind.name, scenario=subject.name, answer=result, codes=codes, by=by, told=defect.told,
+            kind=kind.name, scenario=subject.name, answer=result, codes=codes, by=by, reported=defect.reported,
             seconds=round(time.monotonic() - started, 1), digest=digest(defect), says=says, date=_today(),
             beside=() if result == "Right" else
             tuple(f"{f.code} {f.message}: {f.observed}"[:300] for f in found),

@@ -29,7 +29,7 @@ class Caught(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     answer: Answer
     codes: tuple[str, ...] = ()
     by: str = ""
-    told: str = ""
+    reported: str = ""
     seconds: float = 0.0
     digest: str = ""
     #: The day on which it was tried in a lab, such as ``2026-11-25``.

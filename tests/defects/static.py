@@ -38,7 +38,7 @@ def judge(kind: Kind, subject: Subject, root: Path, catalog: Catalog) -> list[Ca
     try:
         defects = kind.of(subject)
     except DoesNotApply as reason:
-        return [Caught(kind=kind.name, scenario=subject.name, answer="NotApplied", told=str(reason))]
+        return [Caught(kind=kind.name, scenario=subject.name, answer="NotApplied", reported=str(reason))]
     caught = []
     for number, defect in enumerate(defects):
         found = lint(defect, subject, root / subject.name / f"{kind.name}-{number}", catalog)
@@ -47,7 +47,7 @@ def judge(kind: Kind, subject: Subject, root: Path, catalog: Catalog) -> list[Ca
         caught.append(
             Caught(
                 kind=kind.name, scenario=subject.name, answer=answer(kind, codes), codes=codes,
-                by="lint" if codes else "", told=defect.told, digest=digest(defect), says=says,
+                by="lint" if codes else "", reported=defect.reported, digest=digest(defect), says=says,
             )
         )  # fmt: skip
     return caught

@@ -107,10 +107,10 @@ class Subject:
 
     def bystanders(self, *kinds: str) -> list[str]:
         """Objects of a kind, or workloads, of components that have nothing to do with the incident."""
-        wanted = kinds or WORKLOADS
+        desired = kinds or WORKLOADS
         known = [bare(c.workload) for c in self.components() if c.role in ("App", "Store", "Queue")]
         names = [*known, *(self._twin(name) for name in known)]
-        return [n for n in names if n in self.objects and n.split("/")[0] in wanted and n not in self.concerned]
+        return [n for n in names if n in self.objects and n.split("/")[0] in desired and n not in self.concerned]
 
     def calls(self, caller: str, callee: str) -> bool:
         """Whether one workload calls another."""

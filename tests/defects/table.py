@@ -58,7 +58,7 @@ def table(records: Sequence[Caught], kinds: Sequence[Kind]) -> str:
 def remarks(records: Iterable[Caught]) -> list[str]:
     """A line for each copy that was not caught with a right code, and for each false alarm."""
     return [
-        f"{r.answer if r.kind != UNTOUCHED else 'FALSE ALARM'}: {r.kind} on {r.scenario} ({r.told}): "
+        f"{r.answer if r.kind != UNTOUCHED else 'FALSE ALARM'}: {r.kind} on {r.scenario} ({r.reported}): "
         f"{', '.join(r.codes) or 'nothing'} {r.says}".rstrip()
         for r in records
         if r.answer in ("Other", "Infra") or (r.answer == "Missed" and r.kind != UNTOUCHED)

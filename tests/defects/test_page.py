@@ -31,7 +31,7 @@ def test_each_table_stands_between_its_marks_and_the_rest_stays(tmp_path: Path) 
         Caught(kind="typo", scenario="s", answer="Right", codes=("SK1",)),
         Caught(kind=UNTOUCHED, scenario="s", answer="Missed"),
     ]
-    tried = [Caught(kind="lie", scenario="s", answer="Missed", told="a lie", seconds=90.0)]
+    tried = [Caught(kind="lie", scenario="s", answer="Missed", reported="a lie", seconds=90.0)]
     write(path, linted, tried, [STATIC, TRIED])
     write(path, linted, tried, [STATIC, TRIED], copies=7)
     text = path.read_text()

@@ -58,8 +58,8 @@ def duplicate_with_a_fault_of_its_own(subject: Subject) -> Iterator[Defect]:
     """A copy under another name and title, whose fault type is a copy under another name as well."""
     needs(subject.spec.faults, "nothing is broken")
     needs(all(fault.visibility != "Hidden" for fault in subject.spec.faults), "a fault of its own cannot be hidden")
-    told = {"title": "Something new", "description": "Something that nobody broke before."}
-    document, files = with_own(subject, lambda fault: fault.update(told))
+    reported = {"title": "Something new", "description": "Something that nobody broke before."}
+    document, files = with_own(subject, lambda fault: fault.update(reported))
     document["metadata"]["name"] = "another-incident"
     document["spec"]["title"], document["spec"]["description"] = "Another incident", "Something else that happened."
     yield Defect("name, title, description and fault type are new", document, files, folder="another-incident")

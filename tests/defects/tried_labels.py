@@ -254,11 +254,11 @@ def _victim(subject: Subject) -> str:
     return str(needs(victims, "only objects that the fault touches alert")[0])
 
 
-def _beside(subject: Subject, told: str, edit: Callable[[Document], Any]) -> Defect:
+def _beside(subject: Subject, reported: str, edit: Callable[[Document], Any]) -> Defect:
     """Something harmless that the fault changes as well is blamed; ``edit`` goes on with the fault."""
     one_cause(subject)
     other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
-    defect = _blamed(subject, other, f"an annotation of {other} is the cause, {told}", touched=True)
+    defect = _blamed(subject, other, f"an annotation of {other} is the cause, {reported}", touched=True)
     for fault in defect.files.values():
         edit(fault)
     return defect
@@ -284,11 +284,11 @@ def _alternative(subject: Subject, *, labelled: bool) -> Defect:
     inherited(subject, document["spec"])
     if labelled:
         document["spec"]["groundTruth"]["rootCauses"].append({"fault": name, "entity": other})
-    told = "labelled and repaired with the cause" if labelled else "no label, repaired alone"
-    return Defect(f"an annotation of {other} joins conjunctively with the cause: {told}", document, files)
+    reported = "labelled and repaired with the cause" if labelled else "no label, repaired alone"
+    return Defect(f"an annotation of {other} joins conjunctively with the cause: {reported}", document, files)
 
 
-def _blamed(subject: Subject, other: str, told: str, *, touched: bool = False) -> Defect:
+def _blamed(subject: Subject, other: str, reported: str, *, touched: bool = False) -> Defect:
     def blame(fault: Document) -> None:
         entities = [{**e, "role": "Artefact"} for e in fault["entities"] if e["ref"] != other]
         for entity in entities:
@@ -305,7 +305,7 @@ def _blamed(subject: Subject, other: str, told: str, *, touched: bool = False) -
     inherited(subject, spec)
     spec["groundTruth"]["rootCauses"] = [{"fault": spec["faults"][0]["name"], "entity": other}]
     rerooted(subject, spec, other)
-    return Defect(told, document, files)
+    return Defect(reported, document, files)
 
 
 def inherited(subject: Subject, spec: Document) -> None:

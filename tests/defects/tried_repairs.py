@@ -11,13 +11,13 @@ from tests.defects.subject import Document, Subject
 from tests.defects.tried_labels import inherited, one_cause
 
 
-def _solved_by(subject: Subject, changes: list[Any], told: str) -> Defect:
+def _solved_by(subject: Subject, changes: list[Any], reported: str) -> Defect:
     """The scenario with these changes as its only solution."""
     document, spec = subject.copy()
     fault = one_cause(subject)
     spec["solutions"] = [{"name": "repair", "fixes": [fault], "description": "Said to repair it", "changes": changes}]
     spec["decoys"] = [d for d in spec.get("decoys", []) if d["changes"] != changes][:0]
-    return Defect(told, document)
+    return Defect(reported, document)
 
 
 @kind("SK411", stage="Trial", first=("repeat",))

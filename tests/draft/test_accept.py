@@ -66,10 +66,10 @@ def test_what_was_foretold_stays_as_it_was_written():
         expect("HighRequestErrorRate", "Deployment/checkout"),
     ]
     text = write_accepted(TEXT, SPEC, seen, ())
-    told = alerts(text)
-    assert told[:2] == [("HighRequestErrorRate", f"Deployment/{n}", "MustFire") for n in ("shipping", "checkout")]
+    reported = alerts(text)
+    assert reported[:2] == [("HighRequestErrorRate", f"Deployment/{n}", "MustFire") for n in ("shipping", "checkout")]
     assert document(text)["spec"]["expect"]["alerts"][0]["withinSeconds"] == "480"
-    assert ("KubePodNotReady", None, "MustNotFire") in told
+    assert ("KubePodNotReady", None, "MustNotFire") in reported
     assert text.startswith(TEXT[: TEXT.index("  expect:")])
 
 
@@ -113,8 +113,8 @@ def test_a_class_that_was_too_bold_is_lowered():
     ids=["nothing else lasts", "it does not last either", "something else lasts"],
 )
 def test_what_only_may_fire_is_promised_where_nothing_else_would_be(seen, frontend):
-    told = alerts(write_accepted(TEXT, SPEC, seen, ()))
-    assert ("HighRequestErrorRate", "Deployment/frontend", frontend) in told
+    reported = alerts(write_accepted(TEXT, SPEC, seen, ()))
+    assert ("HighRequestErrorRate", "Deployment/frontend", frontend) in reported
 
 
 def test_where_only_the_cause_alerts_no_edge_is_left_that_leads_nowhere():
@@ -131,8 +131,8 @@ def test_where_only_the_cause_alerts_no_edge_is_left_that_leads_nowhere():
 @pytest.mark.parametrize(("held", "promised"), [(True, "MustFire"), (False, "MayFire")])
 def test_what_held_stays_promised_though_a_decoy_interrupted_it(held, promised):
     seen = [expect("HighRequestErrorRate", "Deployment/shipping", "MayFire")]
-    told = alerts(write_accepted(TEXT, SPEC, seen, (), held=held))
-    assert ("HighRequestErrorRate", "Deployment/shipping", promised) in told
+    reported = alerts(write_accepted(TEXT, SPEC, seen, (), held=held))
+    assert ("HighRequestErrorRate", "Deployment/shipping", promised) in reported
 
 
 def seen_after(seconds, on="Deployment/shipping", alert_class="MustFire"):
@@ -142,13 +142,13 @@ def seen_after(seconds, on="Deployment/shipping", alert_class="MustFire"):
 @pytest.mark.parametrize(("onset", "within"), [(100, "480"), (480, "480"), (600, "1200")])
 def test_a_deadline_that_was_too_short_gets_the_time_that_the_finding_asks_for(onset, within):
     text = write_accepted(TEXT, SPEC, [seen_after(onset)], ())
-    told = {a["on"]: a.get("withinSeconds") for a in document(text)["spec"]["expect"]["alerts"] if "on" in a}
-    assert told["Deployment/shipping"] == within
+    reported = {a["on"]: a.get("withinSeconds") for a in document(text)["spec"]["expect"]["alerts"] if "on" in a}
+    assert reported["Deployment/shipping"] == within
 
 
 def test_what_may_fire_stays_though_it_did_not():
-    told = alerts(write_accepted(TEXT, SPEC, [seen_after(100)], ()))
-    assert ("HighRequestErrorRate", "Deployment/frontend", "MayFire") in told
+    reported = alerts(write_accepted(TEXT, SPEC, [seen_after(100)], ()))
+    assert ("HighRequestErrorRate", "Deployment/frontend", "MayFire") in reported
 
 
 def test_a_lowered_class_keeps_what_its_author_wrote_beside_it():

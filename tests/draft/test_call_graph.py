@@ -42,8 +42,8 @@ def alerts(app, fault, target, component):
 
 
 def test_behind_a_caller_without_telemetry_its_callers_show_it(quiet):
-    (told,) = {c.query.expr for c in aimed(quiet).effect if c.query}
-    assert "valkey-cart|cart|frontend|checkout" in told
+    (reported,) = {c.query.expr for c in aimed(quiet).effect if c.query}
+    assert "valkey-cart|cart|frontend|checkout" in reported
     (direct,) = {c.query.expr for c in aimed(SHOP).effect if c.query}
     assert "valkey-cart|cart|" not in direct
 
@@ -63,8 +63,8 @@ def numb():
 
 
 def test_errors_behind_a_caller_that_shows_none_are_seen_at_its_callers(numb):
-    told = [c.query.expr for c in aimed(numb, "deployment-scaled-to-zero").effect if c.query]
-    assert any("cart|frontend|checkout" in expr for expr in told)
+    reported = [c.query.expr for c in aimed(numb, "deployment-scaled-to-zero").effect if c.query]
+    assert any("cart|frontend|checkout" in expr for expr in reported)
     found = alerts(numb, "deployment-scaled-to-zero", "Deployment/valkey-cart", "valkey-cart")
     assert [a.on for a in found if a.name == "HighRequestErrorRate"] == ["Deployment/frontend", "Deployment/checkout"]
     late = alerts(numb, "network-delay", "Deployment/valkey-cart", "valkey-cart")

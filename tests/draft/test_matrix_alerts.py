@@ -9,11 +9,11 @@ from scenario_kit.model.matrix import Fired, MatrixRow
 from scenario_kit.model.scenario import AlertExpectation
 
 
-def row(*alerts, outcome="Ran", told=""):
+def row(*alerts, outcome="Ran", reported=""):
     fired = tuple(Fired(name=name, on=on, seconds=seconds) for name, on, seconds in alerts)
     return MatrixRow(
         app="otel-demo", version="2.2.0", fault="cpu-stress", change=1, family="Chaos", target="Deployment/ad",
-        outcome=outcome, date="2026-11-24", alerts=fired, observed_seconds=1230, told=told,
+        outcome=outcome, date="2026-11-24", alerts=fired, observed_seconds=1230, reported=reported,
     )  # fmt: skip
 
 
@@ -55,7 +55,7 @@ def test_only_what_was_judged_counts():
 def test_silence_and_no_effect_are_told():
     (silent,) = list_warnings(row())
     assert "no alert of the default pack fired within 20 min" in silent
-    (idle,) = list_warnings(row(outcome="NoEffect", told="nothing is slower"))
+    (idle,) = list_warnings(row(outcome="NoEffect", reported="nothing is slower"))
     assert idle.endswith("it had no effect: nothing is slower")
     assert list_warnings(row((*SLOW, 195.0))) == ()
 

@@ -57,8 +57,8 @@ def http(delay: str = "3s", **spec: Any) -> Fault:
     ],
 )  # fmt: skip
 def test_a_delay_that_probes_do_not_wait_for_is_told(made: Fault, probes: dict[str, Any], said: str) -> None:
-    (told,) = list_cautions(made, [workload(**probes)])
-    assert said in told
+    (reported,) = list_cautions(made, [workload(**probes)])
+    assert said in reported
 
 
 @pytest.mark.parametrize(

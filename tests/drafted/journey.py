@@ -108,13 +108,13 @@ def read(path: Path) -> list[Journey]:
     return records.read(path, Journey, lambda journey: (journey.pair.key, journey.answers))
 
 
-def left(wanted: Iterable[Draft], known: Iterable[Journey], *, again: bool = False) -> list[Draft]:
+def left(desired: Iterable[Draft], known: Iterable[Journey], *, again: bool = False) -> list[Draft]:
     """The drafts without a judged record; with ``again`` also those that were stopped."""
     done = {(j.pair.key, j.answers) for j in known if j.judged and not (again and j.stopped)}
-    return [(pair, answers) for pair, answers in wanted if (pair.key, answers) not in done]
+    return [(pair, answers) for pair, answers in desired if (pair.key, answers) not in done]
 
 
-def told(draft: Draft) -> str:
+def reported(draft: Draft) -> str:
     """A draft in a line."""
     pair, answers = draft
     return f"{pair}, {', '.join(answers)}" if answers else str(pair)
@@ -122,7 +122,7 @@ def told(draft: Draft) -> str:
 
 def summary(journeys: Sequence[Journey]) -> str:
     """One line for each that was stopped, and the numbers."""
-    lines = [f"{j.stopped} ended with {j.code}: {told(j.draft)}" for j in journeys if j.stopped]
+    lines = [f"{j.stopped} ended with {j.code}: {reported(j.draft)}" for j in journeys if j.stopped]
     arrived = [j for j in journeys if not j.stopped]
     corrected = sum(j.corrected for j in arrived)
     lines.append(f"{len(arrived)} of {len(journeys)} proven, {corrected} of them after a correction")

@@ -37,7 +37,7 @@ def test_three_interruptions_and_then_the_verdict(lab, tmp_path):
     command = [
         sys.executable, "-m", "scenario_kit.cli", "verify", str(SCENARIO), "--plan", str(plan), "--name", lab.name
     ]  # fmt: skip
-    known, told = {}, []
+    known, reported = {}, []
     for how in HOW:
         process = subprocess.Popen(
             command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
@@ -49,7 +49,7 @@ def test_three_interruptions_and_then_the_verdict(lab, tmp_path):
         known |= trials(lab) if not known else {}
         process.send_signal(how)
         out, _ = process.communicate(timeout=60)
-        told.append(f"{how.name}: exit {process.returncode}, {len(trials(lab))} trials")
+        reported.append(f"{how.name}: exit {process.returncode}, {len(trials(lab))} trials")
         if process.returncode == 0:
             break  # it was quicker than we are
         assert process.returncode in (130, -how), out
@@ -57,7 +57,7 @@ def test_three_interruptions_and_then_the_verdict(lab, tmp_path):
             assert "to continue: give the same command again" in out
         assert {n: uid for n, uid in trials(lab).items() if n in known} == known, "what began goes on"
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
-    print(f"seed {seed};", "; ".join(told))
+    print(f"seed {seed};", "; ".join(reported))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "PASS" in done.stdout
     deadline = time.monotonic() + 90

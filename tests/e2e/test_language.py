@@ -43,7 +43,7 @@ def test_a_component_that_works_as_before_passes_no_trouble_on(lab, kit):
     """Lists of products are as before, so who only asks for lists does not explain why pages fail."""
     done = kit("try", str(FIXTURES / "bystander"), "--name", lab.name, "--format", "json")
     assert done.code == 0, done.out
-    told = [f for f in done.document["findings"] if f["code"] == "SK415"]
-    assert [f["message"].split()[0] for f in told] == ["Deployment/recommendation"]
+    reported = [f for f in done.document["findings"] if f["code"] == "SK415"]
+    assert [f["message"].split()[0] for f in reported] == ["Deployment/recommendation"]
     (passage,) = done.document["statistics"]["passages"]
     assert passage["requests"] >= 100

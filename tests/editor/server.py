@@ -50,12 +50,12 @@ class Server:
         """Opens a file, which need not exist, and answers what the server finds wrong with it."""
         document = {"uri": path.as_uri(), "languageId": "yaml", "version": 1, "text": text}
         self.tell("textDocument/didOpen", {"textDocument": document})
-        told = self._wait(
+        reported = self._wait(
             lambda answer: (
                 answer.get("method") == "textDocument/publishDiagnostics" and answer["params"]["uri"] == path.as_uri()
             )
         )
-        found: list[dict[str, Any]] = told["params"]["diagnostics"]
+        found: list[dict[str, Any]] = reported["params"]["diagnostics"]
         return found
 
     def completions(self, path: Path, line: int, column: int) -> dict[str, str]:
@@ -79,13 +79,13 @@ class Server:
         """Sends a notification."""
         self._send({"method": method, "params": parameters})
 
-    def _wait(self, wanted: Any) -> dict[str, Any]:
+    def _wait(self, desired: Any) -> dict[str, Any]:
         while True:
             try:
                 answer = self._answers.get(timeout=PATIENCE)
             except queue.Empty:
                 raise AssertionError("the language server does not answer") from None
-            if wanted(answer):
+            if desired(answer):
                 return answer
             if "id" in answer and "method" in answer:  # the server asks us
                 asked = answer["params"].get("items", []) if answer["method"] == "workspace/configuration" else None

@@ -195,8 +195,8 @@ def test_changes_queries_and_fixes_fit_the_app(objects, name, target, parameters
     broken = made(objects, result.changes)
     for ref, path, value in values:
         if value is not None:
-            wanted = _filled(value, result)
-            assert find(at(broken, ref), path) == [wanted]
+            desired = _filled(value, result)
+            assert find(at(broken, ref), path) == [desired]
     for check in (*result.effect, *result.undone):
         if check.query:
             scoped = scope(check.query.expr, NAMESPACE)

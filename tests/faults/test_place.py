@@ -219,8 +219,8 @@ def test_every_reader_but_one_starts_again():
 def test_what_cannot_bite_is_refused(name, use, parameters, part):
     with pytest.raises(AuthoringError) as caught:
         rendered(name, *use, **parameters)
-    told = caught.value.message + "".join(f.message for f in caught.value.findings)
-    assert part in told
+    reported = caught.value.message + "".join(f.message for f in caught.value.findings)
+    assert part in reported
 
 
 @pytest.mark.parametrize(

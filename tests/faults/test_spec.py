@@ -236,6 +236,6 @@ def test_the_probe_that_is_there_breaks_nothing(catalog, worlds, name, parameter
 def test_objects_have_names_that_tell_nothing(catalog, worlds, name):
     target, parameters, world = next((t, p, w) for n, w, t, p in RENDERED if n == name)
     app, objects = worlds[world]
-    told = json.dumps([c.to_json() for c in aimed(catalog, name, app, objects, target, parameters).changes]).lower()
+    reported = json.dumps([c.to_json() for c in aimed(catalog, name, app, objects, target, parameters).changes]).lower()
     for word in ("chaos", "fault", "inject", "noisy", "break", "broken", "conflict", "wrong", "exhaust"):
-        assert not re.search(rf"\b{word}", told)
+        assert not re.search(rf"\b{word}", reported)

@@ -56,7 +56,7 @@ def beside(*timelines):
 
 
 @pytest.mark.parametrize(
-    ("beside", "told"),
+    ("beside", "reported"),
     [
         ({}, ""),
         ({"lags": beside(alert("Lag", "Deployment/kafka", (100.0, None)))}, ""),
@@ -71,12 +71,12 @@ def beside(*timelines):
     ],
     ids=["no other pack", "chronic", "two packs"],
 )
-def test_what_rules_of_other_packs_say_of_a_silent_alert(beside, told):
+def test_what_rules_of_other_packs_say_of_a_silent_alert(beside, reported):
     (silent,) = alerts.check_fired(history(), Expect(alerts=(ERRORS,)), 1000.0, {ERRORS: 480})
     found = missing_alerts.explain_silence(silent, beside, 1000.0)
-    assert told in found.observed
-    assert (found == silent) != bool(told)
-    assert ("write `alertPacks: [default, lags]`" in found.fix) == bool(told)
+    assert reported in found.observed
+    assert (found == silent) != bool(reported)
+    assert ("write `alertPacks: [default, lags]`" in found.fix) == bool(reported)
 
 
 def test_quiet_tells_a_promised_alert_from_a_chronic_one_and_knows_the_background():

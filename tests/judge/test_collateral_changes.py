@@ -98,10 +98,10 @@ FINE = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "name", "edit", "told"), BROKEN)
-def test_what_no_fault_changed_is_as_it_was(kind, name, edit, told):
+@pytest.mark.parametrize(("kind", "name", "edit", "reported"), BROKEN)
+def test_what_no_fault_changed_is_as_it_was(kind, name, edit, reported):
     problems = find_alterations(APP, BEFORE, now(kind, name, edit), [], {"Deployment/web"})
-    assert any(told in problem for problem in problems), problems
+    assert any(reported in problem for problem in problems), problems
 
 
 @pytest.mark.parametrize(("kind", "name", "edit"), FINE)
@@ -109,8 +109,8 @@ def test_what_may_differ(kind, name, edit):
     assert find_alterations(APP, BEFORE, now(kind, name, edit), [], {"Deployment/web"}) == []
 
 
-@pytest.mark.parametrize(("kind", "name", "edit", "told"), BROKEN)
-def test_what_a_fault_changed_may_be_anything(kind, name, edit, told):
+@pytest.mark.parametrize(("kind", "name", "edit", "reported"), BROKEN)
+def test_what_a_fault_changed_may_be_anything(kind, name, edit, reported):
     objects = now(kind, name, edit)
     write = next(Write(b, n) for b, n in zip(BEFORE, objects, strict=True) if b != n)
     assert find_alterations(APP, BEFORE, objects, [write], {"Deployment/web"}) == []
@@ -128,12 +128,12 @@ def edited(kind, name, edit, **more):
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "reported"),
     [("x" * 60, "x" * 60), ("x" * 61, "x" * 60 + "…"), (None, "gone")],
 )
-def test_a_difference_says_what_is_and_what_was(value, told):
+def test_a_difference_says_what_is_and_what_was(value, reported):
     found = edited("ConfigMap", "files", lambda o: o["data"].update(a=value))
-    assert found == [f"ConfigMap/files: data.a is {told}, its baseline is 1"]
+    assert found == [f"ConfigMap/files: data.a is {reported}, its baseline is 1"]
 
 
 def test_what_a_secret_holds_is_not_told():
@@ -156,10 +156,10 @@ def test_parts_that_say_nothing_of_what_an_object_does(part):
     assert find_alterations(APP, [was], [is_], []) == []
 
 
-@pytest.mark.parametrize(("kind", "told"), [("ServiceAccount", 0), ("Other", 1)])
-def test_tokens_of_an_account_are_made_by_a_controller(kind, told):
+@pytest.mark.parametrize(("kind", "reported"), [("ServiceAccount", 0), ("Other", 1)])
+def test_tokens_of_an_account_are_made_by_a_controller(kind, reported):
     was, is_ = of(kind, "x", secrets=[{"name": "a"}]), of(kind, "x", secrets=[{"name": "b"}])
-    assert bool(find_alterations(APP, [was], [is_], [])) == bool(told)
+    assert bool(find_alterations(APP, [was], [is_], [])) == bool(reported)
 
 
 def test_whoever_has_a_part_in_the_incident_may_run_otherwise_and_not_without_probes():

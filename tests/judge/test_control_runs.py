@@ -115,8 +115,8 @@ def test_only_what_the_healthy_app_raises_and_nobody_promised_may_become_backgro
 def test_what_a_distractor_is_declared_to_raise_may_fire_on_its_object(entity, found):
     own = AlertExpectation(name="Errors", on="Deployment/web", alert_class="MayFire", after="calm")
     seen = history(alert("Errors", entity, (150.0, None)))
-    told = control_runs.check_control(seen, Expect(alerts=(own,)), 100.0, 400.0, harmless=["calm"], own=[own])
-    assert [f.code for f in told] == found
+    reported = control_runs.check_control(seen, Expect(alerts=(own,)), 100.0, 400.0, harmless=["calm"], own=[own])
+    assert [f.code for f in reported] == found
 
 
 def test_what_is_said_to_be_on_and_is_not_is_a_warning():

@@ -15,7 +15,7 @@ def alert(name="Errors", on=WEB, *firing):
 
 
 @pytest.mark.parametrize(
-    ("wanted", "observed", "same"),
+    ("desired", "observed", "same"),
     [
         ("", "", True),
         ("", WEB, True),
@@ -26,9 +26,9 @@ def alert(name="Errors", on=WEB, *firing):
         (WEB, "Deployment/ad", False),
     ],
 )
-def test_an_entity_that_is_named_has_to_be_the_one_of_the_alert(wanted, observed, same):
-    assert expectations.is_same_entity(wanted, observed) is same
-    wish = AlertExpectation(name="Errors", on=wanted)
+def test_an_entity_that_is_named_has_to_be_the_one_of_the_alert(desired, observed, same):
+    assert expectations.is_same_entity(desired, observed) is same
+    wish = AlertExpectation(name="Errors", on=desired)
     assert expectations.matches(wish, alert(on=observed)) is same
     assert (
         expectations.select_timelines(wish, [alert(on=observed), alert("Other", observed)])
@@ -147,7 +147,7 @@ def test_how_alerts_are_called():
 
 
 @pytest.mark.parametrize(
-    ("firing", "told"),
+    ("firing", "reported"),
     [
         ([(1200.0, None)], "from +300 s"),
         ([(500.0, None)], "from +100 s"),
@@ -155,8 +155,8 @@ def test_how_alerts_are_called():
         ([], "from +100 s"),
     ],
 )
-def test_since_when_an_alert_fires(firing, told):
-    assert expectations.describe_since(alert("Errors", WEB, *firing), 1000.0, 900.0) == told
+def test_since_when_an_alert_fires(firing, reported):
+    assert expectations.describe_since(alert("Errors", WEB, *firing), 1000.0, 900.0) == reported
 
 
 def test_what_fires_between_two_instants():

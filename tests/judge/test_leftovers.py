@@ -45,13 +45,13 @@ def test_a_node_is_as_before_when_it_takes_the_same_pods(spec, same):
 
 
 def test_residue_is_an_error_that_names_twelve_differences_and_counts_the_rest():
-    def told(number):
+    def reported(number):
         (found,) = leftovers.compare({}, {f"A/{i:02}": "1" for i in range(number)}, [])
         assert (found.code, found.severity) == ("SK306", Severity.ERROR)
         return found.observed
 
-    assert told(12) == "; ".join(f"new: A/{i:02}" for i in range(12))
-    assert told(14) == told(12) + "; and 2 more"
+    assert reported(12) == "; ".join(f"new: A/{i:02}" for i in range(12))
+    assert reported(14) == reported(12) + "; and 2 more"
 
 
 def test_what_is_left_in_the_namespace():

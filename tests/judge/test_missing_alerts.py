@@ -49,7 +49,7 @@ def test_rules_of_other_packs_are_named_with_how_to_choose_them():
 
 
 @pytest.mark.parametrize(
-    ("firing", "told"),
+    ("firing", "reported"),
     [
         ([(1100.0, None)], True),
         ([(500.0, 600.0), (1100.0, 1200.0)], True),
@@ -59,6 +59,6 @@ def test_rules_of_other_packs_are_named_with_how_to_choose_them():
         ([], False),
     ],
 )
-def test_only_what_began_with_the_incident_would_have_told_of_it(firing, told):
+def test_only_what_began_with_the_incident_would_have_told_of_it(firing, reported):
     found = explain_silence(MISSING, {"p": UnusedRules(history(A=firing), ("p",))}, 1000.0)
-    assert (found != MISSING) is told
+    assert (found != MISSING) is reported

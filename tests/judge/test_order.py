@@ -78,7 +78,7 @@ def test_a_status_that_is_written_again_and_again_is_a_symptom() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rest", "mine", "told"),
+    ("rest", "mine", "reported"),
     [
         ((10, 20, 30), 61, "61, all others at most 30"),
         ((10, 20, 30), 60, None),
@@ -91,11 +91,11 @@ def test_a_status_that_is_written_again_and_again_is_a_symptom() -> None:
         ((10, 20), 90, None),
     ],
 )
-def test_how_far_away_stands_alone(rest: tuple[int, ...], mine: int, told: str | None) -> None:
+def test_how_far_away_stands_alone(rest: tuple[int, ...], mine: int, reported: str | None) -> None:
     objects = [service(f"s{i}", version=version) for i, version in enumerate(rest)]
     found = check_order([*objects, service("cart", version=mine)], {"what is broken": {MINE}})
 
-    assert [f.observed for f in found] == ([told] if told else [])
+    assert [f.observed for f in found] == ([reported] if reported else [])
     assert [f.severity for f in found] == [Severity.ERROR] * len(found)
 
 

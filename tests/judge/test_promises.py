@@ -139,11 +139,11 @@ def test_an_alert_that_is_missing_is_told_with_what_came_instead(others, code, o
 )
 def test_alerts_that_nobody_declared_and_those_that_are_ruled_out(expect, closed, found):
     seen = history(alert("Errors", "Deployment/web", (1200.0, 1300.0)))
-    told = alerts.check_forbidden(seen, expect, 1000.0, 2000.0, closed=closed)
-    assert [(f.code, f.severity) for f in told] == ([found] if found else [])
+    reported = alerts.check_forbidden(seen, expect, 1000.0, 2000.0, closed=closed)
+    assert [(f.code, f.severity) for f in reported] == ([found] if found else [])
     if found:
-        assert told[0].observed == "firing from +200 s after injection"
-        assert "Errors on Deployment/web" in told[0].message
+        assert reported[0].observed == "firing from +200 s after injection"
+        assert "Errors on Deployment/web" in reported[0].message
 
 
 def test_what_fires_outside_of_the_window_is_not_told():

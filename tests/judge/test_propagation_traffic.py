@@ -18,7 +18,7 @@ def passage(during, before=None):
 
 
 @pytest.mark.parametrize(
-    ("during", "told"),
+    ("during", "reported"),
     [
         (work(), []),
         (work(requests=6000.0, seconds=600.0), []),
@@ -33,8 +33,8 @@ def passage(during, before=None):
     ],
     ids=["same", "longer", "failing", "hardly", "slow", "hardly slow", "less", "hardly less", "silent", "both"],
 )
-def test_what_changed(during, told):
-    assert [str(trace) for trace in find_traces(passage(during))] == told
+def test_what_changed(during, reported):
+    assert [str(trace) for trace in find_traces(passage(during))] == reported
 
 
 def test_errors_that_were_there_before_are_no_trace():
@@ -124,10 +124,10 @@ def test_repeats_are_added_up_bound_by_bound():
 
 
 @pytest.mark.parametrize(
-    ("shares", "told"),
+    ("shares", "reported"),
     [((0.5, 0.9, 1.0), "half in 10 ms"), ((0.49, 0.5, 1.0), "half in 100 ms"), ((0.1, 0.2, 0.5), "half in 1 s")],
 )
-def test_the_middle_is_the_first_bound_with_half_of_the_requests(shares, told):
+def test_the_middle_is_the_first_bound_with_half_of_the_requests(shares, reported):
     other = (1.0, 1.0, 1.0) if shares[0] < 0.5 else (0.0, 0.0, 1.0)
     (found,) = find_traces(passage(work(within=shares), work(within=other)))
-    assert found.during == told
+    assert found.during == reported

@@ -23,7 +23,7 @@ def disk(monkeypatch: pytest.MonkeyPatch, free: int = 1 << 40, inodes: int = 1_0
 
 
 @pytest.mark.parametrize(
-    ("given", "wanted", "said"),
+    ("given", "desired", "said"),
     [
         ({}, disk_space.TO_START, ""),
         ({"free": 100 * MIB}, disk_space.TO_START, "is full: 100 MiB free, a lab needs 512 MiB"),
@@ -35,10 +35,10 @@ def disk(monkeypatch: pytest.MonkeyPatch, free: int = 1 << 40, inodes: int = 1_0
     ],
 )
 def test_what_a_disk_lacks(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, given: dict[str, int], wanted: int, said: str
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, given: dict[str, int], desired: int, said: str
 ) -> None:
     disk(monkeypatch, **given)
-    found = disk_space.find_problem(tmp_path / "not" / "there" / "yet", wanted)
+    found = disk_space.find_problem(tmp_path / "not" / "there" / "yet", desired)
     assert (said in found) if said else found == ""
     assert "\n" not in found
 
@@ -67,9 +67,9 @@ def test_an_error_of_others_is_told_as_what_it_is(monkeypatch: pytest.MonkeyPatc
     assert spent is not None
     assert spent.message == "the disk of /data/lab.json is full"
     disk(monkeypatch, free=0)
-    told = disk_space.explain_error(other, tmp_path)
-    assert told is not None
-    assert "is full: 0 MiB free" in told.message
+    reported = disk_space.explain_error(other, tmp_path)
+    assert reported is not None
+    assert "is full: 0 MiB free" in reported.message
 
 
 def test_a_part_that_ended_on_a_full_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -217,7 +217,7 @@ WORLDS = [{"trial": "a", "mode": "Virtual"}, {"trial": "b", "mode": "Wall"}]
 
 
 @pytest.mark.parametrize(
-    ("worlds", "wanted", "expected"),
+    ("worlds", "desired", "expected"),
     [
         (WORLDS, "", "a"),
         (WORLDS, "a", "a"),
@@ -227,12 +227,12 @@ WORLDS = [{"trial": "a", "mode": "Virtual"}, {"trial": "b", "mode": "Wall"}]
         ([*WORLDS, {"trial": "d", "mode": "Virtual"}], "", "2 trials run in virtual time"),
     ],
 )
-def test_which_world_advances(worlds: list, wanted: str, expected: str) -> None:
+def test_which_world_advances(worlds: list, desired: str, expected: str) -> None:
     if len(expected) == 1:
-        assert choose_world(worlds, wanted) == expected
+        assert choose_world(worlds, desired) == expected
         return
     with pytest.raises(UsageError, match=expected):
-        choose_world(worlds, wanted)
+        choose_world(worlds, desired)
 
 
 def test_a_state_survives_its_json() -> None:

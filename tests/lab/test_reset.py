@@ -41,9 +41,9 @@ def one(key: bytes) -> Range:
     ],
 )  # fmt: skip
 def test_what_is_deleted_and_what_is_put_back(before, found, changed, expected) -> None:
-    wanted = baseline.plan_restoration(before, found, changed)
-    assert wanted == expected
-    assert bool(wanted) is bool(expected.delete or expected.restore)
+    desired = baseline.plan_restoration(before, found, changed)
+    assert desired == expected
+    assert bool(desired) is bool(expected.delete or expected.restore)
 
 
 def test_a_baseline_holds_no_heartbeats_and_no_events() -> None:

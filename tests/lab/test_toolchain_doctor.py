@@ -69,8 +69,8 @@ def test_an_interpreter_that_is_not_tested_is_told(
 
 
 def test_a_dependency_that_is_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    wanted = ["rich>=13.7", "no-such-thing<2,>=1", "pytest>=8; extra == 'dev'"]
-    monkeypatch.setattr(doctor.importlib.metadata, "requires", lambda name: wanted)
+    desired = ["rich>=13.7", "no-such-thing<2,>=1", "pytest>=8; extra == 'dev'"]
+    monkeypatch.setattr(doctor.importlib.metadata, "requires", lambda name: desired)
     check = doctor._check_python()
     assert check.observed.endswith("lacks no-such-thing<2,>=1")
     assert check.fix.endswith("-m pip install 'no-such-thing<2,>=1'")

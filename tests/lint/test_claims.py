@@ -79,18 +79,20 @@ def sustaining(*more: str) -> Callable[[Spec], Any]:
     ],
 )
 def test_what_a_scenario_claims(change: Callable[[Spec], Any], code: str, words: list[str], tmp_path: Path) -> None:
-    told = said(scenario(change, tmp_path), code)
-    assert len(told) == len(words), told
-    assert all(word in message for word, message in zip(words, told, strict=True))
+    reported = said(scenario(change, tmp_path), code)
+    assert len(reported) == len(words), reported
+    assert all(word in message for word, message in zip(words, reported, strict=True))
 
 
-@pytest.mark.parametrize(("target", "told"), [("Deployment/cart", 1), ("Deployment/ad", 0)])
-def test_a_distractor_at_the_labelled_object_makes_the_label_a_guess(target: str, told: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("target", "reported"), [("Deployment/cart", 1), ("Deployment/ad", 0)])
+def test_a_distractor_at_the_labelled_object_makes_the_label_a_guess(
+    target: str, reported: int, tmp_path: Path
+) -> None:
     def change(spec: Spec) -> None:
         second_fault(spec)
         distractor(spec, target)
 
-    assert len(said(scenario(change, tmp_path), "SK124")) == told
+    assert len(said(scenario(change, tmp_path), "SK124")) == reported
 
 
 def patching(**more: Any) -> dict[str, Any]:
@@ -125,15 +127,15 @@ def test_what_a_fault_type_says_of_its_end(fault: dict[str, Any], words: list[st
         if fault["persistence"] == "Object" or "field" in fault["entities"][0]:
             spec["groundTruth"]["rootCauses"][0]["entity"] = "Deployment/cart"
 
-    told = said(scenario(label, tmp_path, fault), "SK414")
-    assert len(told) == len(words), told
-    assert all(word in message for word, message in zip(words, told, strict=True))
+    reported = said(scenario(label, tmp_path, fault), "SK414")
+    assert len(reported) == len(words), reported
+    assert all(word in message for word, message in zip(words, reported, strict=True))
 
 
-@pytest.mark.parametrize(("name", "told"), [("own", 0), ("pod-failure", 1)])
-def test_a_fault_type_beside_a_scenario_has_a_name_of_its_own(name: str, told: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "reported"), [("own", 0), ("pod-failure", 1)])
+def test_a_fault_type_beside_a_scenario_has_a_name_of_its_own(name: str, reported: int, tmp_path: Path) -> None:
     path = scenario(lambda spec: None, tmp_path, {**own_fault(), "name": name})
-    assert len(said(path, "SK108")) == told
+    assert len(said(path, "SK108")) == reported
 
 
 def two_causes(also: str) -> dict[str, Any]:
@@ -146,7 +148,7 @@ def two_causes(also: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("labels", "told"),
+    ("labels", "reported"),
     [
         (["Deployment/cart"], 1),
         (["Deployment/ad"], 1),
@@ -154,12 +156,12 @@ def two_causes(also: str) -> dict[str, Any]:
         (["Deployment/payment"], 0),  # SK405
     ],
 )
-def test_every_cause_of_a_fault_is_labelled(labels: list[str], told: int, tmp_path: Path) -> None:
+def test_every_cause_of_a_fault_is_labelled(labels: list[str], reported: int, tmp_path: Path) -> None:
     def label(spec: Spec) -> None:
         spec["groundTruth"]["rootCauses"] = [{"fault": "catalog-port", "entity": name} for name in labels]
 
     path = scenario(label, tmp_path, two_causes("Deployment/ad"))
-    assert len(said(path, "SK404")) == told
+    assert len(said(path, "SK404")) == reported
 
 
 def test_a_missing_solution_is_described_by_what_its_fault_does(tmp_path):
@@ -167,11 +169,11 @@ def test_a_missing_solution_is_described_by_what_its_fault_does(tmp_path):
         spec["faults"].append({"name": "cap", "type": "resource-quota-exceeded", "target": "Deployment/quote"})
         spec["groundTruth"]["rootCauses"].append({"fault": "cap"})
 
-    (told,) = [f.fix for f in found(scenario(quota, tmp_path)) if f.code == "SK416"]
-    assert told.startswith(
+    (reported,) = [f.fix for f in found(scenario(quota, tmp_path)) if f.code == "SK416"]
+    assert reported.startswith(
         "add a solution with `fixes: [cap]`; the fault's own is 'remove-quota' (delete ResourceQuota/"
     )
-    assert told.endswith(", restart Deployment/quote)")
+    assert reported.endswith(", restart Deployment/quote)")
 
 
 def test_edges_between_root_causes_are_told_once_and_cycles_of_others_to_be_cut(tmp_path):
@@ -180,8 +182,8 @@ def test_edges_between_root_causes_are_told_once_and_cycles_of_others_to_be_cut(
         one, other = (f"Fault/{use['name']}" for use in spec["faults"])
         spec["groundTruth"]["propagation"] += [{"from": one, "to": other}, {"from": other, "to": one}]
 
-    told = [f.fix for f in found(scenario(both_ways, tmp_path)) if f.code == "SK116"]
-    assert told == ["drop the edge: both are root causes"] * 2
+    reported = [f.fix for f in found(scenario(both_ways, tmp_path)) if f.code == "SK116"]
+    assert reported == ["drop the edge: both are root causes"] * 2
 
 
 def test_a_victim_that_is_a_root_cause_as_well_takes_no_edges(tmp_path):
@@ -192,8 +194,10 @@ def test_a_victim_that_is_a_root_cause_as_well_takes_no_edges(tmp_path):
             {"from": "Deployment/currency", "to": "Deployment/cart"},
         ]
 
-    told = [f.fix for f in found(scenario(meet, tmp_path)) if f.code == "SK116" and "leads to the root" in f.message]
-    assert told == [
+    reported = [
+        f.fix for f in found(scenario(meet, tmp_path)) if f.code == "SK116" and "leads to the root" in f.message
+    ]
+    assert reported == [
         "drop the edge: fault 'cart-down' is a root cause, whatever else it suffers from",
         "turn the edge round",
     ]
@@ -204,5 +208,5 @@ def test_a_cycle_is_to_be_cut(tmp_path):
         edges = [("frontend", "recommendation"), ("recommendation", "frontend")]
         spec["groundTruth"]["propagation"] += [{"from": f"Deployment/{a}", "to": f"Deployment/{b}"} for a, b in edges]
 
-    told = [f.fix for f in found(scenario(back, tmp_path)) if f.code == "SK116" and "cycle" in f.message]
-    assert "drop this edge, or another one of the cycle" in told
+    reported = [f.fix for f in found(scenario(back, tmp_path)) if f.code == "SK116" and "cycle" in f.message]
+    assert "drop this edge, or another one of the cycle" in reported

@@ -44,7 +44,7 @@ def test_the_bounds_of_an_expression(expr: str, low: float, high: float, sure: b
 
 
 @pytest.mark.parametrize(
-    ("expr", "told"),
+    ("expr", "reported"),
     [
         ("sum(rate(x[1m])) > bool -1", 1),
         ("rate(x[1m]) >= 0", 1),
@@ -57,8 +57,8 @@ def test_the_bounds_of_an_expression(expr: str, low: float, high: float, sure: b
         ("(sum(rate(x[1m])) or vector(0)) > 0", 0),
     ],
 )
-def test_a_comparison_that_has_one_answer(expr: str, told: int) -> None:
-    assert len(find_constant_comparisons(expr)) == told
+def test_a_comparison_that_has_one_answer(expr: str, reported: int) -> None:
+    assert len(find_constant_comparisons(expr)) == reported
 
 
 def query(expr: str, how: str = "AtLeast", value: int = 1, **more: Any) -> Spec:
@@ -78,7 +78,7 @@ PORT = "spec.ports[0].targetPort"
 
 
 @pytest.mark.parametrize(
-    ("check", "told"),
+    ("check", "reported"),
     [
         pytest.param(query(f"{CALLS} > bool -1"), 1, id="more than less than nothing"),
         pytest.param(query(CALLS, "GreaterThan", -1), 1, id="a rate above -1"),
@@ -105,9 +105,9 @@ PORT = "spec.ports[0].targetPort"
         pytest.param(query(CALLS, "GreaterThan", 5), 0, id="a rate"),
     ],
 )
-def test_an_expected_check_whose_answer_is_known(check: Spec, told: int, tmp_path: Path) -> None:
+def test_an_expected_check_whose_answer_is_known(check: Spec, reported: int, tmp_path: Path) -> None:
     path = scenario(lambda spec: spec["expect"].update(checks=[check]), tmp_path)
-    assert len(said(path, "SK141")) == told
+    assert len(said(path, "SK141")) == reported
 
 
 def test_where_nothing_happens_a_check_may_hold_all_along(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def loaded(path: Path) -> Scenario:
     return load_scenario(path).scenario
 
 
-def told(found: list[Finding]) -> list[tuple[str, str]]:
+def reported(found: list[Finding]) -> list[tuple[str, str]]:
     return [(finding.code, str(finding.severity)) for finding in found]
 
 
@@ -46,7 +46,7 @@ def test_the_same_incident_under_another_name_is_a_duplicate_and_nothing_else(tm
 
     found = lint_file(path, CATALOG)
 
-    assert told(found) == [("SK216", "Error")]
+    assert reported(found) == [("SK216", "Error")]
     assert f"'{SHIPPED}'" in found[0].message
     assert found[0].fix == f"extend '{SHIPPED}', or break something else"
 
@@ -71,14 +71,14 @@ def test_a_copy_of_a_fault_type_under_another_name_makes_no_other_incident(tmp_p
     )
     own_type(path, "door-moved", title="A door has moved", description="The way in is elsewhere.", references=[])
 
-    assert ("SK216", "Error") in told(lint_file(path, CATALOG))
+    assert ("SK216", "Error") in reported(lint_file(path, CATALOG))
 
 
 def test_a_fault_type_that_does_something_else_makes_another_incident(tmp_path: Path) -> None:
     path = put(renamed("door-moved"), tmp_path, "shop-pages-broken")
     own_type(path, "door-moved", rollout={"reconnect": "None"})
 
-    assert "SK216" not in {code for code, _ in told(lint_file(path, CATALOG))}
+    assert "SK216" not in {code for code, _ in reported(lint_file(path, CATALOG))}
 
 
 def test_the_same_fault_type_of_their_own_makes_two_scenarios_the_same(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_the_same_cause_in_other_surroundings_is_near(more: dict[str, Any], tmp_
     path = put(base(), tmp_path, "shop", title="Shop", description="Pages.", brief="Nothing works.", **more)
 
     found = [f for f in lint_file(path, CATALOG) if f.code in ("SK216", "SK217")]
-    assert told(found) == [("SK217", "Warning")]
+    assert reported(found) == [("SK217", "Warning")]
     assert found[0].message.startswith(f"its root causes are those of '{SHIPPED}'")
     assert "cosine" not in found[0].message, "the texts have nothing in common"
 
@@ -162,7 +162,7 @@ def test_the_texts_of_another_scenario_with_one_number_changed_are_near_and_noth
 
     found = lint_file(path, CATALOG)
 
-    assert told(found) == [("SK217", "Error")]
+    assert reported(found) == [("SK217", "Error")]
     assert f"'{SHIPPED}'" in found[0].message
     assert found[0].observed == "only values and texts differ"
 
@@ -179,7 +179,7 @@ def test_a_draft_that_copies_is_warned(tmp_path: Path) -> None:
     path = tmp_path / "draft.yaml"
     path.write_text(yaml.safe_dump(document, sort_keys=False))
 
-    assert told(lint_file(path, Catalog())) == [("SK216", "Warning")]
+    assert reported(lint_file(path, Catalog())) == [("SK216", "Warning")]
 
 
 def test_files_that_are_given_are_compared_with_each_other(tmp_path: Path) -> None:

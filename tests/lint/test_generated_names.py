@@ -33,9 +33,9 @@ def study(text: str, folder: str = "later") -> list[LocatedFinding]:
 )
 def test_a_drawn_name_of_another_scenario_is_told_and_corrected(fault, target, code, prefix):
     text = renamed(fault, target)
-    told = study(text)
-    assert {mistake.finding.code for mistake in told} == {code}
-    assert all(f"write `{prefix}-" in mistake.finding.fix for mistake in told)
+    reported = study(text)
+    assert {mistake.finding.code for mistake in reported} == {code}
+    assert all(f"write `{prefix}-" in mistake.finding.fix for mistake in reported)
     result = fix_text(text, study)
     assert {finding.code for finding in result.corrected} == {code}
     assert result.left == ()
@@ -46,6 +46,6 @@ def test_what_is_no_drawn_name_is_left_to_the_author():
     text = draft(Answers("otel-demo", "2.2.0", "Deployment/email", "init-container-hang", name="former"), CATALOG).text
     old = next(line for line in text.splitlines() if "$patch" in line)
     wrong = text.replace(old, old.replace(old.split("name: ")[1].split(",")[0], "setup"))
-    (told,) = study(wrong, "former")
-    assert told.finding.fix == "drop the change, or change what the fault changed"
+    (reported,) = study(wrong, "former")
+    assert reported.finding.fix == "drop the change, or change what the fault changed"
     assert fix_text(wrong, lambda text: study(text, "former")).corrected == ()

@@ -36,7 +36,7 @@ def with_cause(when: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("fault", "told"),
+    ("fault", "reported"),
     [
         pytest.param(patching(), 0, id="nothing is declared"),
         pytest.param(patching(scope="Cluster"), 1, id="a scope"),
@@ -51,10 +51,10 @@ def with_cause(when: str) -> dict[str, Any]:
         pytest.param(with_cause("{{ '' }}"), 1, id="a second cause that never is"),
     ],
 )
-def test_a_licence_is_needed(fault: dict[str, Any], told: int, tmp_path: Path) -> None:
+def test_a_licence_is_needed(fault: dict[str, Any], reported: int, tmp_path: Path) -> None:
     path = scenario(lambda spec: None, tmp_path, fault)
     found = lint_file(path.parent / "faults" / "own" / "fault.yaml", CATALOG)
-    assert len([f for f in found if f.code == "SK225"]) == told, [f.message for f in found]
+    assert len([f for f in found if f.code == "SK225"]) == reported, [f.message for f in found]
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_causes_that_are_said_to_join_are_left_to_the_author(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("fault", "told"),
+    ("fault", "reported"),
     [
         pytest.param(patching(), [], id="nothing is declared"),
         pytest.param(patching(scope="Cluster"), ["own"], id="a scope"),
@@ -82,9 +82,9 @@ def test_causes_that_are_said_to_join_are_left_to_the_author(tmp_path: Path) -> 
     ],
 )
 def test_a_needless_scope_is_told_where_the_fault_is_used_too(
-    fault: dict[str, Any], told: list[str], tmp_path: Path
+    fault: dict[str, Any], reported: list[str], tmp_path: Path
 ) -> None:
     path = scenario(lambda spec: None, tmp_path, fault)
     found = [f for f in lint_file(path, CATALOG) if f.code == "SK225"]
-    assert [f.message.split("'")[1] for f in found] == told
+    assert [f.message.split("'")[1] for f in found] == reported
     assert all(f.position is not None and f.position.line > 1 for f in found)

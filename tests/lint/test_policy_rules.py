@@ -296,8 +296,8 @@ def test_what_only_a_real_container_acts_on_is_declared(pod: dict[str, object], 
     patch = {"target": "{{ target }}", "type": "Strategic", "patch": {"spec": {"template": {"spec": pod}}}}
     found = [m.finding for m in study_fault(apply_edits(good, [Put(("changes", 1), {"patch": patch})]))]
 
-    told = [f.message for f in found if f.code == "SK209"]
-    assert [field in message and "'real-data-plane'" in message for message in told] == ([True] if field else [])
+    reported = [f.message for f in found if f.code == "SK209"]
+    assert [field in message and "'real-data-plane'" in message for message in reported] == ([True] if field else [])
 
 
 def test_a_secret_cannot_be_suppressed(tmp_path: Path) -> None:

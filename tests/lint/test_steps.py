@@ -31,7 +31,7 @@ def twice(spec: Spec) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "code", "told"),
+    ("change", "code", "reported"),
     [
         pytest.param(twice, "SK455", 1, id="an edge twice"),
         pytest.param(edge("Deployment/frontend", "Deployment/frontend"), "SK455", 1, id="an edge to itself"),
@@ -46,19 +46,19 @@ def twice(spec: Spec) -> None:
         pytest.param(edge("Deployment/frontend", "StorageClass/fast"), "SK454", 1, id="another object of the cluster"),
     ],
 )
-def test_what_a_step_says(change: Callable[[Spec], Any], code: str, told: int, tmp_path: Path) -> None:
-    assert len(said(scenario(change, tmp_path), code)) == told
+def test_what_a_step_says(change: Callable[[Spec], Any], code: str, reported: int, tmp_path: Path) -> None:
+    assert len(said(scenario(change, tmp_path), code)) == reported
 
 
 @pytest.mark.parametrize(
-    ("end", "alert", "told"),
+    ("end", "alert", "reported"),
     [
         ("Service/ad", {"name": "HighRequestErrorRate"}, 1),
         ("Deployment/ad", {"name": "HighRequestErrorRate"}, 0),
         ("Deployment/ad", {"name": "HighRequestErrorRate", "on": "Deployment/frontend"}, 1),
     ],
 )
-def test_a_chain_ends_where_an_alert_can_show(end: str, alert: Spec, told: int, tmp_path: Path) -> None:
+def test_a_chain_ends_where_an_alert_can_show(end: str, alert: Spec, reported: int, tmp_path: Path) -> None:
     def lead(spec: Spec) -> None:
         spec["groundTruth"]["propagation"].append(
             {"from": "Deployment/frontend", "to": end, "because": "it is what they ask for next"}
@@ -66,7 +66,7 @@ def test_a_chain_ends_where_an_alert_can_show(end: str, alert: Spec, told: int, 
         kept = [a for a in spec["expect"]["alerts"] if a.get("on")]
         spec["expect"]["alerts"] = [*kept, {**alert, "class": "MayFire"}]
 
-    assert len([m for m in said(scenario(lead, tmp_path), "SK116") if "the chain ends" in m]) == told
+    assert len([m for m in said(scenario(lead, tmp_path), "SK116") if "the chain ends" in m]) == reported
 
 
 @pytest.mark.parametrize(
@@ -94,11 +94,13 @@ def test_whether_a_field_is_the_one_that_is_written(field: str, path: tuple[str,
     assert names(field, path) == found
 
 
-@pytest.mark.parametrize(("field", "told"), [("spec.replicas", 0), ("spec", 0), ("spec.template.spec.containers", 1)])
-def test_an_entity_names_what_its_fault_writes(field: str, told: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("field", "reported"), [("spec.replicas", 0), ("spec", 0), ("spec.template.spec.containers", 1)]
+)
+def test_an_entity_names_what_its_fault_writes(field: str, reported: int, tmp_path: Path) -> None:
     def label(spec: Spec) -> None:
         spec["groundTruth"]["rootCauses"][0]["entity"] = "Deployment/cart"
 
     fault = patching()
     fault["entities"][0]["field"] = field
-    assert len(said(scenario(label, tmp_path, fault), "SK453")) == told
+    assert len(said(scenario(label, tmp_path, fault), "SK453")) == reported

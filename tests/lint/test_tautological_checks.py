@@ -87,7 +87,7 @@ READY = {"endpoints": {"service": "Service/cart", "atMost": 0}}
 
 
 @pytest.mark.parametrize(
-    ("effect", "told"),
+    ("effect", "reported"),
     [
         ([query('kube_deployment_metadata_generation{deployment="cart"}')], 1),
         ([query('kube_deployment_spec_replicas{deployment="cart"} == bool 0')], 1),
@@ -97,9 +97,9 @@ READY = {"endpoints": {"service": "Service/cart", "atMost": 0}}
         ([query('kube_deployment_status_replicas{deployment="cart"} == bool 0')], 0),
     ],
 )
-def test_an_effect_that_reads_its_own_write_back(effect: list[object], told: int, tmp_path: Path) -> None:
+def test_an_effect_that_reads_its_own_write_back(effect: list[object], reported: int, tmp_path: Path) -> None:
     def label(spec: dict[str, object]) -> None:
         spec["groundTruth"]["rootCauses"][0]["entity"] = "Deployment/cart"  # type: ignore[index]
 
     path = scenario(label, tmp_path, patching(effect=effect, undone=[READY]))
-    assert len([m for m in said(path, "SK129") if "only repeats" in m]) == told
+    assert len([m for m in said(path, "SK129") if "only repeats" in m]) == reported

@@ -97,8 +97,8 @@ def test_an_edge_that_follows_no_call(change: Callable[[Spec], Any], said: str, 
 
 @pytest.mark.parametrize(("end", "expected"), [("Deployment/quote", []), ("Deployment/kafka", ["SK125"])])
 def test_who_reports_to_the_collector_falls_silent_with_it(end: str, expected: list[str], tmp_path: Path) -> None:
-    told = found(scenario(edge("Deployment/otel-collector", end, name="KubePodCrashLooping"), tmp_path))
-    assert [f.code for f in told if "otel-collector" in f.message and f.code == "SK125"] == expected
+    reported = found(scenario(edge("Deployment/otel-collector", end, name="KubePodCrashLooping"), tmp_path))
+    assert [f.code for f in reported if "otel-collector" in f.message and f.code == "SK125"] == expected
 
 
 @pytest.mark.parametrize(
@@ -115,8 +115,8 @@ def test_an_object_that_nobody_writes_passes_nothing_on(middle: str, expected: l
         edges = spec["groundTruth"]["propagation"]
         edges[:1] = [{"from": edges[0]["from"], "to": middle}, {"from": middle, "to": edges[0]["to"]}]
 
-    told = [f for f in found(scenario(through, tmp_path)) if f.code == "SK125" and "no fault writes" in f.message]
-    assert [f.code for f in told] == expected
+    reported = [f for f in found(scenario(through, tmp_path)) if f.code == "SK125" and "no fault writes" in f.message]
+    assert [f.code for f in reported] == expected
 
 
 @pytest.mark.parametrize(
@@ -157,9 +157,9 @@ def test_trouble_crosses_a_broker_both_ways(edges: list[tuple[str, str]], tmp_pa
     ],
 )
 def test_a_route_over_a_broker_is_offered(start: str, end: str, steps: str, tmp_path: Path) -> None:
-    told = found(scenario(edge(f"Deployment/{start}", f"Deployment/{end}", name="KubePodCrashLooping"), tmp_path))
+    reported = found(scenario(edge(f"Deployment/{start}", f"Deployment/{end}", name="KubePodCrashLooping"), tmp_path))
 
-    assert [f.fix for f in told if f.code == "SK125"] == [f"write an edge for each step: {steps}"]
+    assert [f.fix for f in reported if f.code == "SK125"] == [f"write an edge for each step: {steps}"]
 
 
 @pytest.mark.parametrize(("alert", "expected"), [("NoRequestsReceived", []), ("KubePodCrashLooping", ["SK125"])])
@@ -232,10 +232,10 @@ def test_a_fault_that_selects_other_pods_than_its_target(selector: Object, said:
 
 def test_the_other_end_of_a_partition_may_be_anything_but_nothing(tmp_path: Path) -> None:
     spec = {"kind": "NetworkChaos", "action": "partition", "direction": "both"}
-    ad, nobody = ({"mode": "all", "selector": {"labelSelectors": {"opentelemetry.io/name": n}}} for n in ("ad", "no"))
+    ad, empty = ({"mode": "all", "selector": {"labelSelectors": {"opentelemetry.io/name": n}}} for n in ("ad", "no"))
 
     assert codes(scenario(lambda s: None, tmp_path / "one", own_fault(**spec, target=ad))) == []
-    assert codes(scenario(lambda s: None, tmp_path / "two", own_fault(**spec, target=nobody))) == ["SK111"]
+    assert codes(scenario(lambda s: None, tmp_path / "two", own_fault(**spec, target=empty))) == ["SK111"]
 
 
 def test_what_a_selector_of_other_namespaces_selects_is_not_asked(tmp_path: Path) -> None:

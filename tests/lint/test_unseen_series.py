@@ -19,7 +19,7 @@ CALLS = "traces_span_metrics_calls_total"
 NAME, LABEL, VALUE = "a series that nothing exports", "a label that", "a value that"
 
 
-def told(path: Path) -> list[str]:
+def reported(path: Path) -> list[str]:
     return [f.message.removeprefix("'CartFails' asks for ") for f in lint_file(path, CATALOG) if f.code == "SK315"]
 
 
@@ -49,7 +49,7 @@ def told(path: Path) -> list[str]:
     ],
 )  # fmt: skip
 def test_what_cannot_exist(expr: str, messages: list[str], tmp_path: Path) -> None:
-    assert told(pack([own_pack(expr=expr)], tmp_path)) == messages
+    assert reported(pack([own_pack(expr=expr)], tmp_path)) == messages
 
 
 def write(folder: Path, document: dict[str, Any]) -> Path:
@@ -65,7 +65,7 @@ RECORDED = {"record": "sli:errors:ratio", "expr": f"sum(rate({CALLS}[5m]))"}
 @pytest.mark.parametrize(("recorded", "count"), [("sli:errors:ratio", 0), ("sli:errors:ration", 1)])
 def test_what_the_pack_records_exists(recorded: str, count: int, tmp_path: Path) -> None:
     rules = [RECORDED, own_pack(expr=f"{recorded} > 5")]
-    assert len(told(write(tmp_path, {"groups": [{"name": "own", "rules": rules}]}))) == count
+    assert len(reported(write(tmp_path, {"groups": [{"name": "own", "rules": rules}]}))) == count
 
 
 def test_a_recording_rule_is_judged_too_and_so_is_an_object_of_the_operator(tmp_path: Path) -> None:

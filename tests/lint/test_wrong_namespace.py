@@ -56,7 +56,7 @@ def test_an_object_of_the_app_is_not_looked_for_elsewhere(
 
 
 @pytest.mark.parametrize(
-    ("brief", "told"),
+    ("brief", "reported"),
     [
         ("Product pages fail because a Service points at a closed port.", "a service points at a closed port"),
         ("Please point the Service at the container's port again!", "point the service at the container's port again"),
@@ -69,11 +69,11 @@ def test_an_object_of_the_app_is_not_looked_for_elsewhere(
         ("The pods are well, say our dashboards.", ""),
     ],
 )
-def test_a_brief_does_not_quote_what_tells_the_answer(brief: str, told: str, tmp_path: Path) -> None:
+def test_a_brief_does_not_quote_what_tells_the_answer(brief: str, reported: str, tmp_path: Path) -> None:
     document = base()
     document["spec"]["brief"] = brief
     messages = [f.message for f in lint(document, tmp_path) if f.code == "SK211"]
-    assert [told in message for message in messages] == ([True] if told else [])
+    assert [reported in message for message in messages] == ([True] if reported else [])
 
 
 def test_a_hyphen_in_a_name_is_part_of_it(tmp_path: Path) -> None:

@@ -8,16 +8,16 @@ from scenario_kit.load.promql import MOST_LEVELS, MOST_TOKENS, parse_expression,
 
 
 @pytest.mark.parametrize(
-    ("expr", "told"),
+    ("expr", "reported"),
     [
         ("sum(up", "unclosed"), ("", "no expression"), ("(" * 200 + "up" + ")" * 200, f"deeper than {MOST_LEVELS}"),
         ("-" * 300 + "up", f"deeper than {MOST_LEVELS}"), ("up" + " - up" * 200, f"deeper than {MOST_LEVELS}"),
         ("up" + " or up" * 20_000, f"may have {MOST_TOKENS}"), ("abs(" * 20_000 + "up" + ")" * 20_000, "may have"),
     ],
 )  # fmt: skip
-def test_refused(expr: str, told: str) -> None:
+def test_refused(expr: str, reported: str) -> None:
     for _ in range(2):  # the second time, from what is kept
-        with pytest.raises(ValueError, match=told):
+        with pytest.raises(ValueError, match=reported):
             parse_expression(expr)
 
 

@@ -181,11 +181,11 @@ def test_a_path_that_does_not_exist_is_told_what_is_near(tmp_path: Path, monkeyp
     (tmp_path / "catalog" / "scenarios" / "cart-scaled-to-zero").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
 
-    told = {
+    reported = {
         path: suggest_path(Path(path)) for path in ("catalog/scenario", "cart-scale-to-zero", "zzz", "no/such/folder")
     }
 
-    assert told == {
+    assert reported == {
         "catalog/scenario": "did you mean `catalog/scenarios`?",
         "cart-scale-to-zero": "did you mean `catalog/scenarios/cart-scaled-to-zero`?",
         "zzz": "",

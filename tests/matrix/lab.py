@@ -59,7 +59,7 @@ class Bench:
         except LabError:
             raise
         except InfrastructureError as error:
-            return row(pair, "Infra", told=f"{type(error).__name__}: {error}"[:600])
+            return row(pair, "Infra", reported=f"{type(error).__name__}: {error}"[:600])
 
     def _attempt(self, pair: Pair, alone: bool) -> MatrixRow | None:
         started = time.monotonic()
@@ -69,7 +69,7 @@ class Bench:
             sample.faults, sample.app, list_capabilities(self._catalog), offers_capability, sample.requires
         )
         if lacks:
-            return row(pair, "Lacking", told="; ".join(sorted({f"{x.need}: {x.because}" for x in lacks})))
+            return row(pair, "Lacking", reported="; ".join(sorted({f"{x.need}: {x.because}" for x in lacks})))
         if not alone and limit_concurrency(sample, 2) == 1:
             return None
         planned = PlannedTrial(
@@ -123,12 +123,12 @@ def judged(pair: Pair, result: TrialResult) -> MatrixRow:
     injection, hold, cleared = (by_kind.get(kind) for kind in ("inject", "hold", "expectCleared"))
     if result.outcome == "Infra" or injection is None or result.history is None or result.injected_at is None:
         if injection is not None and injection.outcome == "Broken":  # refused before anything was made
-            return row(pair, "NoEffect", told=_said(result), clean=_held(by_kind.get("expectClean")))
-        return row(pair, "Infra", told=result.message or _said(result) or "the trial left no evidence")
+            return row(pair, "NoEffect", reported=_said(result), clean=_held(by_kind.get("expectClean")))
+        return row(pair, "Infra", reported=result.message or _said(result) or "the trial left no evidence")
     proven = tuple(c.describe for c in injection.checks if c.answer == "True")
     facts: dict[str, Any] = {"proven": proven, "clean": _held(by_kind.get("expectClean"))}
     if hold is None or hold.outcome == "Skipped" or injection.outcome != "Held":
-        return row(pair, "NoEffect", told=_said(result), **facts)
+        return row(pair, "NoEffect", reported=_said(result), **facts)
     injected = result.injected_at
     until = hold.finished_at or result.history.end
     # A fault that something else undoes, or that shows nothing, is as well an answer as one that rages.
@@ -141,7 +141,7 @@ def judged(pair: Pair, result: TrialResult) -> MatrixRow:
         effective_seconds=None if injection.finished_at is None else injection.finished_at - injected,
         recovered=bool(_held(cleared)) and not lasting and undone,
         observed_seconds=round(until - injected),
-        told="; ".join(filter(None, [_said(result), f"still firing: {', '.join(lasting)}" if lasting else ""])),
+        reported="; ".join(filter(None, [_said(result), f"still firing: {', '.join(lasting)}" if lasting else ""])),
         **facts,
     )
 
@@ -158,8 +158,8 @@ def _held(step: Any) -> bool | None:
 def _said(result: TrialResult) -> str:
     """What is wrong. That alerts fire which nobody declared is no wonder, as nothing is declared."""
     wrong = [f for f in result.findings if f.severity == Severity.ERROR]
-    told = [f"{f.message}: {f.observed}" if f.observed else f.message for f in wrong]
-    return "; ".join(dict.fromkeys(told))[:600]
+    reported = [f"{f.message}: {f.observed}" if f.observed else f.message for f in wrong]
+    return "; ".join(dict.fromkeys(reported))[:600]
 
 
 def _silent(planned: PlannedTrial, name: str, status: TrialStatus) -> None:

@@ -66,8 +66,8 @@ def page(
     for title, found, reason in (
         ("Where nothing fires, and why", silent, why),
         ("What outlasts its fault, and why", lasting, outlasts),
-        ("Without effect", [row for row in judged if row.outcome == "NoEffect"], lambda row: row.told),
-        ("What a lab has not", [row for row in judged if row.outcome == "Lacking"], lambda row: row.told),
+        ("Without effect", [row for row in judged if row.outcome == "NoEffect"], lambda row: row.reported),
+        ("What a lab has not", [row for row in judged if row.outcome == "Lacking"], lambda row: row.reported),
     ):
         parts.append(_grouped(title, [row for row in found if reason(row)], reason))
     if untried:
@@ -154,7 +154,7 @@ def _open(
         ("Left something behind", [row for row in ran if not row.clean]),
     ):
         if found:
-            lines += [f"{title}:", "", *(f"* {name(row)}{_told(row.told)}" for row in found), ""]
+            lines += [f"{title}:", "", *(f"* {name(row)}{_reported(row.reported)}" for row in found), ""]
     return "\n".join(lines) or "Every row that is silent or did not recover has its reason below.\n"
 
 
@@ -228,5 +228,5 @@ def _cells(*cells: str) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
 
-def _told(words: str) -> str:
+def _reported(words: str) -> str:
     return f": {' '.join(words.split())}" if words else ""

@@ -56,12 +56,12 @@ def pairs(catalog: Catalog, apps: Sequence[str] = (), faults: Sequence[str] = ()
 def aimless(catalog: Catalog, known: Iterable[Pair]) -> dict[str, str]:
     """Fault types without any pair, and why: nothing of the kind is in an app."""
     aimed = {pair.fault for pair in known}
-    told = {}
+    reported = {}
     for name in (fault for fault in catalog.faults() if fault not in aimed):
         fault_type = catalog.fault(name)
         needs = f"; needs {', '.join(fault_type.requires)}" if fault_type.requires else ""
-        told[name] = f"no {' or '.join(fault_type.targets)} in any app{needs}"
-    return told
+        reported[name] = f"no {' or '.join(fault_type.targets)} in any app{needs}"
+    return reported
 
 
 def bites(catalog: Catalog, pair: Pair) -> bool:
@@ -76,15 +76,15 @@ def bites(catalog: Catalog, pair: Pair) -> bool:
 
 def objects_for(catalog: Catalog, app: App, fault: str) -> tuple[Object, ...]:
     """The app's objects, with the options that the fault type wants."""
-    wanted = select_options(app, catalog.fault(fault))
-    return _objects(catalog, app.name, app.version, json.dumps(wanted, sort_keys=True))
+    desired = select_options(app, catalog.fault(fault))
+    return _objects(catalog, app.name, app.version, json.dumps(desired, sort_keys=True))
 
 
 @functools.lru_cache
-def _objects(catalog: Catalog, name: str, version: str, wanted: str) -> tuple[Object, ...]:
+def _objects(catalog: Catalog, name: str, version: str, desired: str) -> tuple[Object, ...]:
     """Most types of fault want the same; rendering is what takes the time when all pairs are looked at."""
     app = catalog.app(name, version)
-    options = resolve_options(app, json.loads(wanted))
+    options = resolve_options(app, json.loads(desired))
     return tuple(render_app(app, options, 50, app.namespace, templates=catalog.templates(name)))
 
 

@@ -44,11 +44,11 @@ def written() -> list[Written]:
 def why(row: MatrixRow, catalog: Catalog, known: Sequence[Written]) -> str:
     """Why a row has no alert; empty where it has some, or where nobody knows."""
     if row.outcome == "Lacking":
-        return f"not tried: {row.told}"
+        return f"not tried: {row.reported}"
     if row.outcome == "NoEffect":
-        return f"no effect: {row.told}"
+        return f"no effect: {row.reported}"
     if row.outcome == "Infra":
-        return f"not judged: {row.told}"
+        return f"not judged: {row.reported}"
     if row.alerts:
         return ""
     found = next((r.because for r in known if r.of == "Silence" and r.holds(row)), "")
@@ -91,6 +91,6 @@ def from_catalog(fault_type: FaultType, app: App, hit: Component | None) -> str:
 def _hit(row: MatrixRow, catalog: Catalog) -> Component | None:
     app = catalog.app(row.app, row.version)
     objects = objects_for(catalog, app, row.fault)
-    wanted = Reference.parse(row.target)
-    found = next((o for o in objects if (o["kind"], o["metadata"]["name"]) == (wanted.kind, wanted.name)), None)
+    desired = Reference.parse(row.target)
+    found = next((o for o in objects if (o["kind"], o["metadata"]["name"]) == (desired.kind, desired.name)), None)
     return None if found is None else find_component(app, objects, found)

@@ -104,11 +104,11 @@ def result(outcome: str = "Held", broken: str = "", *, history: AlertHistory | N
             )
         )  # fmt: skip
         failed |= kind == broken
-    told = (Finding(code="SK2", severity=Severity.WARNING, message="nobody declared it"),)
-    told += (Finding(code="SK1", severity=Severity.ERROR, message="it broke", observed="so"),) if broken else ()
+    reported = (Finding(code="SK2", severity=Severity.WARNING, message="nobody declared it"),)
+    reported += (Finding(code="SK1", severity=Severity.ERROR, message="it broke", observed="so"),) if broken else ()
     return TrialResult(
         name="t", purpose="matrix", describe="", seed=1, outcome=outcome, steps=tuple(statuses), history=history,
-        injected_at=None if history is None else 1000, findings=told, message="down" if outcome == "Infra" else "",
+        injected_at=None if history is None else 1000, findings=reported, message="down" if outcome == "Infra" else "",
     )  # fmt: skip
 
 
@@ -116,13 +116,13 @@ def test_a_pair_that_ran() -> None:
     quiet = AlertHistory(start=0, end=3000, timelines=(timeline("Late", "Deployment/b", (1400, 2500)),))
     row = judged(PAIR, result(history=quiet))
     assert (row.outcome, row.recovered, row.clean, row.proven) == ("Ran", True, True, ("proof",))
-    assert (row.effective_seconds, row.observed_seconds, row.told) == (30, 1200, "")
+    assert (row.effective_seconds, row.observed_seconds, row.reported) == (30, 1200, "")
     assert row.alerts == (Fired(name="Late", on="Deployment/b", seconds=400),)
     assert (record.pair_of(row), row.fault, row.date[:2]) == (PAIR, PAIR.fault, "20")
 
 
 @pytest.mark.parametrize(
-    ("tried", "outcome", "recovered", "clean", "told"),
+    ("tried", "outcome", "recovered", "clean", "reported"),
     [
         (result(), "Ran", False, True, "still firing: Early on Deployment/a"),
         (result("Broken", "expectCleared"), "Ran", False, True, "it broke: so; still firing: Early on Deployment/a"),
@@ -133,9 +133,11 @@ def test_a_pair_that_ran() -> None:
         (result(history=None), "Infra", None, None, "the trial left no evidence"),
     ],
 )
-def test_other_ends(tried: TrialResult, outcome: str, recovered: bool | None, clean: bool | None, told: str) -> None:
+def test_other_ends(
+    tried: TrialResult, outcome: str, recovered: bool | None, clean: bool | None, reported: str
+) -> None:
     row = judged(PAIR, tried)
-    assert (row.outcome, row.recovered, row.clean, row.told) == (outcome, recovered, clean, told)
+    assert (row.outcome, row.recovered, row.clean, row.reported) == (outcome, recovered, clean, reported)
 
 
 def test_what_was_left_behind_is_told() -> None:
@@ -147,7 +149,7 @@ def test_records_survive(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     assert read_rows(path) == []
     other = PAIR._replace(target="Service/ad")
-    record.append(path, row(PAIR, "Infra", told="no lab"))
+    record.append(path, row(PAIR, "Infra", reported="no lab"))
     record.append(path, row(other, "Ran"))
     assert record.left([PAIR, other], read_rows(path)) == [PAIR]
     record.append(path, row(PAIR, "Ran", recovered=True))
@@ -181,8 +183,8 @@ def test_reasons(catalog: Catalog) -> None:
     some = [Written("service-*", "it heals", target="Service/c*"), Written("*", "never reached")]
     assert reasons.why(loud, catalog, some) == ""
     assert reasons.why(row(PAIR, "Ran"), catalog, some) == "it heals"
-    assert reasons.why(row(PAIR, "Lacking", told="x"), catalog, some) == "not tried: x"
-    assert reasons.why(row(PAIR, "NoEffect", told="x"), catalog, some) == "no effect: x"
+    assert reasons.why(row(PAIR, "Lacking", reported="x"), catalog, some) == "not tried: x"
+    assert reasons.why(row(PAIR, "NoEffect", reported="x"), catalog, some) == "no effect: x"
 
 
 def test_reasons_of_what_outlasts_its_fault(catalog: Catalog) -> None:
@@ -205,10 +207,10 @@ def test_the_pages() -> None:
     alerts = tuple(Fired(name=f"A{n}", on="Deployment/x" if n else "", seconds=60.0 + n) for n in range(6))
     rows = [
         row(PAIR, "Ran", alerts=alerts, recovered=True, clean=True),
-        row(PAIR._replace(target="Service/ad"), "Ran", recovered=False, clean=True, told="still firing"),
+        row(PAIR._replace(target="Service/ad"), "Ran", recovered=False, clean=True, reported="still firing"),
         row(PAIR._replace(target="Service/currency"), "Ran", alerts=alerts[2:3], recovered=False, clean=True),
-        row(PAIR._replace(target="Service/quote"), "Lacking", told="real-data-plane: no disks"),
-        row(PAIR._replace(target="Service/email"), "Infra", told="down"),
+        row(PAIR._replace(target="Service/quote"), "Lacking", reported="real-data-plane: no disks"),
+        row(PAIR._replace(target="Service/email"), "Infra", reported="down"),
     ]
 
     def why(some: MatrixRow) -> str:
@@ -242,6 +244,6 @@ def test_the_pages() -> None:
 
 
 def test_a_page_without_questions_says_so() -> None:
-    told = page.page([row(PAIR, "Ran", recovered=True, clean=True)], 1, 1, {}, lambda _: "it passes by itself")
-    assert "Every row that is silent or did not recover has its reason below." in told
-    assert "## Where nothing fires, and why\n\n* it passes by itself:\n" in told
+    reported = page.page([row(PAIR, "Ran", recovered=True, clean=True)], 1, 1, {}, lambda _: "it passes by itself")
+    assert "Every row that is silent or did not recover has its reason below." in reported
+    assert "## Where nothing fires, and why\n\n* it passes by itself:\n" in reported

@@ -29,7 +29,7 @@ def test_named_groups() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("(", "missing )"), ("[", "missing ]"), ("*", "no argument"), ("a{2,1}", "repetition"),
         ("(?=a)", "invalid perl operator"), (r"(a)\1", "invalid escape sequence"), ("(?<!a)b", "invalid"),
@@ -37,11 +37,11 @@ def test_named_groups() -> None:
         ("((a{100}){100}){100}", "repetition"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_used(text: str, told: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_used(text: str, reported: str, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ValueError, match=r"steps|RE2") as caught:
         compile_pattern(text)
 
-    assert told in str(caught.value)
+    assert reported in str(caught.value)
     assert capfd.readouterr().err == "", "the library says nothing by itself"
 
 

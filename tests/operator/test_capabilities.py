@@ -50,9 +50,9 @@ def environment(*objects: Object) -> Environment:
 
 
 def test_a_missing_capability_is_the_reason() -> None:
-    refusal, wanted, _ = accept(environment(), scenario())
+    refusal, desired, _ = accept(environment(), scenario())
 
-    assert wanted is None
+    assert desired is None
     assert refusal is not None
     assert refusal.reason == "CapabilityMissing"
     assert "needs chaos-mesh, which the cluster does not have" in refusal.message
@@ -60,10 +60,10 @@ def test_a_missing_capability_is_the_reason() -> None:
 
 
 def test_where_everything_is_there_it_is_accepted() -> None:
-    refusal, wanted, runbook = accept(environment(MANAGER), scenario())
+    refusal, desired, runbook = accept(environment(MANAGER), scenario())
 
     assert refusal is None
-    assert wanted is not None
+    assert desired is not None
     assert runbook is not None
 
 

@@ -15,7 +15,7 @@ WANTED = DesiredTrial(digest="d1", suspended=False)
 
 
 @pytest.mark.parametrize(
-    ("wanted", "trials", "action"),
+    ("desired", "trials", "action"),
     [
         (WANTED, [], Create("s-g3")),
         (WANTED, [trial("s-g1", "d1")], ShowTrial()),
@@ -39,8 +39,8 @@ WANTED = DesiredTrial(digest="d1", suspended=False)
         "refused",
     ],
 )
-def test_plan(wanted, trials, action):
-    assert plan("s", 3, wanted, trials) == action
+def test_plan(desired, trials, action):
+    assert plan("s", 3, desired, trials) == action
 
 
 def of(result, type):
@@ -98,8 +98,8 @@ BROKEN = ("AppReady", "BaselineQuiet", "FaultsInjected", "SymptomsPresent")
     ],
 )
 def test_the_summary_tells_the_outcome(outcome, reached, reason, symptoms, resolved):
-    wanted = DesiredTrial(digest="d1", suspended=False, outcome=outcome)
-    result = build_conditions((), 1, None, wanted, held(*reached))
+    desired = DesiredTrial(digest="d1", suspended=False, outcome=outcome)
+    result = build_conditions((), 1, None, desired, held(*reached))
     assert of(result, "Ready").reason == reason
     assert of(result, "Ready").status == ("Unknown" if reason == "Injecting" else "True")
     assert (of(result, "SymptomsPresent").status, of(result, "Resolved").status) == (symptoms, resolved)

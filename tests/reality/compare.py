@@ -144,14 +144,14 @@ def _container(name: str, real: Recording, simulated: Recording) -> Iterable[tup
 def _events(real: Sequence[Event], simulated: Sequence[Event], seconds: float) -> Iterable[tuple[str, str, str]]:
     counted = [{(e.type, e.reason, e.where, e.message): e for e in events} for events in (real, simulated)]
     for key in sorted({*counted[0], *counted[1]}):
-        told = [side.get(key) for side in counted]
-        present = [e for e in told if e is not None]
+        reported = [side.get(key) for side in counted]
+        present = [e for e in reported if e is not None]
         if len(present) == 2:
             a, b = (e.count for e in present)
             if abs(a - b) > COUNT_SLACK + COUNT_SHARE * max(a, b):
                 yield f"count of event {key[1]}", f"{a} × {key[3]}", f"{b} × {key[3]}"
         elif not agree(present[0].first, seconds):
-            texts = [f"{e.type}: {e.message}" if e else "" for e in told]
+            texts = [f"{e.type}: {e.message}" if e else "" for e in reported]
             yield f"event {key[1]}", texts[0], texts[1]
 
 

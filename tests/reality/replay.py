@@ -62,8 +62,8 @@ def replay(case: Case, pod: Object) -> Recording:
         )
         status, memory = done.status, done.memory
         views.append(view({**now, "status": status}, at))
-        for told in done.events:
-            obj = recorder.record(now, told)
+        for reported in done.events:
+            obj = recorder.record(now, reported)
             if obj is not None:
                 events[obj["metadata"]["name"]] = obj
         gone = at if done.gone else None

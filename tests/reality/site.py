@@ -85,12 +85,12 @@ class Site:
         with self._lock:
             seen, gone = list(self._views.get(uid, ())), self._gone.get(uid)
         events = [e for e in self._user.list("Event", namespace) if e["involvedObject"].get("uid") == uid]
-        told = [event(e, began) for e in events if (e.get("source") or {}).get("component") == "kubelet"]
+        reported = [event(e, began) for e in events if (e.get("source") or {}).get("component") == "kubelet"]
         recording = Recording(
             case=case.name,
             seconds=case.seconds,
             views=without_repeats([view(obj, at - began) for at, obj in seen if at >= began or not case.begins]),
-            events=tuple(sorted(told, key=lambda e: (e.first, e.reason, e.message))),
+            events=tuple(sorted(reported, key=lambda e: (e.first, e.reason, e.message))),
             gone=None if gone is None else round(gone - began, 1),
         )
         self._user.delete(ref, grace_seconds=0 if namespace == SIMULATED_SPACE else 1)

@@ -83,11 +83,11 @@ def test_differences(a: Recording, b: Recording, expected: list[str]) -> None:
 
 
 def test_counts_of_events_have_a_band() -> None:
-    def told(count: int) -> Recording:
+    def reported(count: int) -> Recording:
         return recording(at(0), events=(Event.from_json({**PULLED.to_json(), "count": count}),))
 
-    assert aspects(told(10), told(13)) == []
-    assert aspects(told(10), told(20)) == ["count of event Pulled"]
+    assert aspects(reported(10), reported(13)) == []
+    assert aspects(reported(10), reported(20)) == ["count of event Pulled"]
 
 
 @pytest.mark.parametrize(

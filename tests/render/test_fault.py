@@ -74,9 +74,11 @@ def test_the_digest_follows_what_is_caused(rendered):
 
 def test_text_does_not_change_the_digest(app, objects, port_fault):
     use = FaultUse(name="a", type="port-moved", target="Service/cart")
-    told = msgspec.structs.replace(port_fault, title="Another title", description="x")
+    reported = msgspec.structs.replace(port_fault, title="Another title", description="x")
     raised = msgspec.structs.replace(port_fault, version=4)
-    one, two, three = (render_fault(t, use, app, objects, NAMESPACE, "s", load={}) for t in (port_fault, told, raised))
+    one, two, three = (
+        render_fault(t, use, app, objects, NAMESPACE, "s", load={}) for t in (port_fault, reported, raised)
+    )
     assert one.digest == two.digest != three.digest
 
 
@@ -99,8 +101,8 @@ def test_mistakes_are_findings(rendered, use, codes, part):
         rendered(**use)
     assert [f.code for f in caught.value.findings] == codes
     assert "catalog-port" in caught.value.message or part in caught.value.message
-    told = caught.value.message + "".join(f.fix for f in caught.value.findings)
-    assert part in told
+    reported = caught.value.message + "".join(f.fix for f in caught.value.findings)
+    assert part in reported
 
 
 @pytest.mark.parametrize(

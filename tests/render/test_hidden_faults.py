@@ -26,8 +26,8 @@ def rendered(
 ) -> Fault:
     options = resolve_options(APP, {}, "steady")
     objects = render_app(APP, options, 50, namespace, templates=CATALOG.templates(APP.name))
-    wanted = FaultUse(name="slow", type=type, target=target, visibility=visibility, **use)
-    return render_fault(CATALOG.fault(type), wanted, APP, objects, namespace, "s")
+    desired = FaultUse(name="slow", type=type, target=target, visibility=visibility, **use)
+    return render_fault(CATALOG.fault(type), desired, APP, objects, namespace, "s")
 
 
 def test_the_object_lies_in_the_management_namespace_and_selects_the_app() -> None:

@@ -45,18 +45,18 @@ def done(fault: Fault, app: App) -> tuple[list[list[dict]], list[dict], str]:
 
 
 def test_a_repair_restarts_who_does_not_recover(shop: App) -> None:
-    fixes, solution, told = done(broken(KAFKA, (BACK,)), shop)
+    fixes, solution, reported = done(broken(KAFKA, (BACK,)), shop)
     assert fixes == [[BACK, RESTART]]
     assert solution == [BACK, RESTART]
-    assert told.startswith("Bring it back; then restart who does not recover by itself: two readers in checkout")
+    assert reported.startswith("Bring it back; then restart who does not recover by itself: two readers in checkout")
 
 
 def test_whoever_is_restarted_anyway_is_not_restarted_twice(shop: App) -> None:
     again = {"restart": {"target": "Deployment.apps/checkout"}}
-    fixes, solution, told = done(broken(KAFKA, (BACK, again)), shop)
+    fixes, solution, reported = done(broken(KAFKA, (BACK, again)), shop)
     assert fixes == [[BACK, again]]
     assert solution == [BACK, again]
-    assert told == "Bring it back"
+    assert reported == "Bring it back"
 
 
 def test_a_fault_without_a_fix_is_taken_back_first(shop: App) -> None:
@@ -80,6 +80,6 @@ def test_an_app_may_name_several_for_several_reasons(shop: App) -> None:
         Aftermath(after="cart", restart=("ad",), because="b"),
     )
     app = msgspec.structs.replace(shop, aftermath=more)
-    fixes, _, told = done(broken(CART, (BACK,)), app)
+    fixes, _, reported = done(broken(CART, (BACK,)), app)
     assert [c["restart"]["target"] for c in fixes[0][1:]] == [f"Deployment/{n}" for n in ("frontend", "checkout", "ad")]
-    assert told.endswith("by itself: a; b")
+    assert reported.endswith("by itself: a; b")

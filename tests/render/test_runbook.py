@@ -179,8 +179,8 @@ def test_mistakes_that_hinder_rendering(runbook, changes, codes, part):
     with pytest.raises(AuthoringError) as caught:
         runbook(**changes)
     assert [f.code for f in caught.value.findings] == codes
-    told = caught.value.message + caught.value.fix + "".join(f.fix for f in caught.value.findings)
-    assert part in told
+    reported = caught.value.message + caught.value.fix + "".join(f.fix for f in caught.value.findings)
+    assert part in reported
 
 
 def use(name, after=None, **start):

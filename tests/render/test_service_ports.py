@@ -44,5 +44,5 @@ def test_settings_in_a_config_map_count() -> None:
 def test_the_shipped_apps_are_called_where_programs_listen(app: str, version: str, service: str, port: int) -> None:
     found = Catalog().app(app, version)
     objects = render_app(found, {}, 5, app)
-    wanted = next(o for o in objects if o["kind"] == "Service" and o["metadata"]["name"] == service)
-    assert find_called_port(objects, wanted) == port
+    desired = next(o for o in objects if o["kind"] == "Service" and o["metadata"]["name"] == service)
+    assert find_called_port(objects, desired) == port

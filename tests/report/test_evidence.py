@@ -66,7 +66,7 @@ def test_a_pass_becomes_evidence_that_fits_the_published_schema(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("changes", "digest", "told"),
+    ("changes", "digest", "reported"),
     [
         ({"verdict": Verdict.FAIL}, "d1", "only a pass"),
         ({"verdict": Verdict.INCONCLUSIVE}, "d1", "only a pass"),
@@ -75,8 +75,8 @@ def test_a_pass_becomes_evidence_that_fits_the_published_schema(tmp_path):
         ({}, "d2", "is now d2"),
     ],
 )
-def test_nothing_else_does(changes, digest, told):
-    with pytest.raises(UsageError, match=told) as error:
+def test_nothing_else_does(changes, digest, reported):
+    with pytest.raises(UsageError, match=reported) as error:
         build_evidence(report(**changes), digest, KEY)
     assert error.value.fix
 

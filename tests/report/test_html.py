@@ -135,7 +135,7 @@ def test_repeats_are_aligned_at_injection():
     assert len({b.x for b in firing}) == 1
     assert firing[1].y - firing[0].y == timeline.LANE
     assert chart.injected < firing[0].x < chart.removed
-    assert "repeat-1: Errors on Deployment/web firing from +1:00 to +6:40" in {b.told for b in firing}
+    assert "repeat-1: Errors on Deployment/web firing from +1:00 to +6:40" in {b.reported for b in firing}
 
 
 def test_what_must_fire_comes_first_and_what_was_only_starting_is_left_out():
@@ -180,7 +180,7 @@ def test_a_promised_alert_that_never_came_is_drawn_until_its_deadline():
     chart = timeline.build_chart([trial], msgspec.structs.replace(EXPECT, alerts=(*EXPECT.alerts, silent)))
     row = next(r for r in chart.rows if r.name == "Silent")
     (bar,) = row.bars
-    assert (bar.state, bar.x, bar.told) == (
+    assert (bar.state, bar.x, bar.reported) == (
         "missing",
         chart.injected,
         "repeat-1: Silent promised until +5:00, never fired",

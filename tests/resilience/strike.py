@@ -83,10 +83,10 @@ def strike(lab: str, cell: Cell, seed: int, catalog: Catalog) -> Outcome:
     verdict = conclude(scenario.name, str(file), sample.digest, _PLAN, found, [], took, promised=sample)
     heal(lab)
     codes = sorted({f.code for f in verdict.findings if f.severity == Severity.ERROR})
-    told = problems[0].args[0] if problems else found[0].message if found else "no end"
+    reported = problems[0].args[0] if problems else found[0].message if found else "no end"
     return Outcome(
         cell=cell, struck=struck, verdict=str(verdict.verdict), outcome=found[0].outcome if found else "",
-        codes=tuple(codes), message=str(told)[:300], seconds=round(took, 1), left=tuple(clear(lab)),
+        codes=tuple(codes), message=str(reported)[:300], seconds=round(took, 1), left=tuple(clear(lab)),
     )  # fmt: skip
 
 

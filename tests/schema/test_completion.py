@@ -52,7 +52,7 @@ def test_names_are_offered() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "reported"),
     [
         (lambda s: s["faults"][0].update(parameters={"latencyMilliseconds": 0}), "less than the minimum"),
         (lambda s: s["faults"][0].update(parameters={"latency": 5}), "'latency' was unexpected"),
@@ -61,6 +61,6 @@ def test_names_are_offered() -> None:
         (lambda s: s["expect"]["alerts"][0].update(name="AnAlertOfMyOwn"), ""),
     ],
 )
-def test_parameters_are_judged_and_what_is_ones_own_stays_valid(change: Any, told: str) -> None:
+def test_parameters_are_judged_and_what_is_ones_own_stays_valid(change: Any, reported: str) -> None:
     found = errors(change)
-    assert (told in " ".join(found)) if told else found == []
+    assert (reported in " ".join(found)) if reported else found == []

@@ -70,14 +70,14 @@ class Ending(Evaluator):
     """As an evaluator: what fires now has no end yet."""
 
     def advance(self, now):
-        told = super().advance(now)
+        reported = super().advance(now)
         timelines = tuple(
             msgspec.structs.replace(
                 t, firing=tuple(i if (i.end or now) < now else Interval(start=i.start) for i in t.firing)
             )
-            for t in told.timelines
+            for t in reported.timelines
         )
-        return msgspec.structs.replace(told, timelines=timelines)
+        return msgspec.structs.replace(reported, timelines=timelines)
 
 
 class Trial:
@@ -169,17 +169,17 @@ def test_an_app_without_faults_is_held_like_one_without_an_incident():
     assert "there is no incident" in findings[0].message
 
 
-@pytest.mark.parametrize(("wanted", "expected"), [("bad", []), ("worse", ["SK328"])])
-def test_expected_checks_are_answered_while_the_fault_is_in_force(wanted, expected):
-    check = {"object": {"ref": "ConfigMap/a", "path": "data.k", "equals": wanted}, "withinSeconds": 60}
+@pytest.mark.parametrize(("desired", "expected"), [("bad", []), ("worse", ["SK328"])])
+def test_expected_checks_are_answered_while_the_fault_is_in_force(desired, expected):
+    check = {"object": {"ref": "ConfigMap/a", "path": "data.k", "equals": desired}, "withinSeconds": 60}
     trial = Trial(fault("a"), firing=ALWAYS, alerts=(ERRORS,), checks=[check])
     findings, answers = hold(trial.context, TrialStep(kind="hold"), INJECTED)
     assert codes(findings) == expected
-    assert [a.answer for a in answers] == ["True" if wanted == "bad" else "False"]
+    assert [a.answer for a in answers] == ["True" if desired == "bad" else "False"]
 
 
-def undone(wanted, **more):
-    check = Check.from_json({"object": {"ref": "ConfigMap/a", "path": "data.k", "equals": wanted}})
+def undone(desired, **more):
+    check = Check.from_json({"object": {"ref": "ConfigMap/a", "path": "data.k", "equals": desired}})
     return msgspec.structs.replace(fault("a"), undone=(check,), **more)
 
 
@@ -375,7 +375,7 @@ def no_answer():
 
 
 @pytest.mark.parametrize(
-    ("firing", "beside", "told"),
+    ("firing", "beside", "reported"),
     [
         ({}, lambda: lag((1100.0, None)), "Lag on Deployment/kafka (pack 'lags')"),
         ({}, no_answer, "no alert fired at all"),
@@ -383,11 +383,11 @@ def no_answer():
     ],
     ids=["silence", "what cannot be asked", "something else fired"],
 )
-def test_among_silence_the_rules_of_other_packs_are_asked(firing, beside, told):
+def test_among_silence_the_rules_of_other_packs_are_asked(firing, beside, reported):
     trial = Trial(fault("a"), firing=firing, alerts=[ERRORS])
     trial.context.beside = beside
     found = expect_alerts(trial.context, INJECTED)[0]
-    assert (found.code, found.observed.endswith(told)) == ("SK322", True), found.observed
+    assert (found.code, found.observed.endswith(reported)) == ("SK322", True), found.observed
 
 
 REPAIRED = 1400.0

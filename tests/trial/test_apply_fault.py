@@ -189,7 +189,7 @@ def test_an_answer_is_of_the_app_of_the_trial():
 
 @pytest.mark.parametrize(("turns", "codes", "end"), [(1060, [], 1060.0), (1061, ["SK304"], 1060.0), (1016, [], 1030.0)])
 def test_an_effect_has_so_long_to_show(turns, codes, end):
-    stage = Stage(fault("a", wanted="worse"))
+    stage = Stage(fault("a", desired="worse"))
     turning(stage, turns, "worse")
     findings, checks = stage.run()
     assert [f.code for f in findings] == codes
@@ -255,7 +255,7 @@ def test_without_an_effect_the_injector_has_to_be_well_before_the_author_is_blam
 
 
 def test_a_fault_without_chaos_is_the_authors_whatever_else_is_not_well():
-    stage = Stage(fault("a", wanted="worse"))
+    stage = Stage(fault("a", desired="worse"))
     context = stage.context()
     context.health = lambda: [] if stage.clock.now() < 1060 else ["the chaos daemon died"]
     findings, _ = inject(context, TrialStep(kind="inject"), 0, 1000.0)
@@ -278,7 +278,7 @@ def test_chaos_mesh_has_two_minutes_to_claim_an_injection(claims, raised, end):
 
 
 def test_pods_of_the_target_that_wait_are_told():
-    broken = msgspec.structs.replace(fault("a", wanted="worse"), target="Deployment/web")
+    broken = msgspec.structs.replace(fault("a", desired="worse"), target="Deployment/web")
     stage = Stage(broken)
     stage.runbook = msgspec.structs.replace(
         stage.runbook,

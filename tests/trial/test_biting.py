@@ -30,7 +30,7 @@ def biting(join="Independent", injected=True, holds=(True,), **fields):
 
 
 @pytest.mark.parametrize(
-    ("case", "told"),
+    ("case", "reported"),
     [
         ({}, True),
         ({"holds": (True, True)}, True),
@@ -46,10 +46,10 @@ def biting(join="Independent", injected=True, holds=(True,), **fields):
     ],
     ids=str,
 )
-def test_a_cause_of_which_everything_holds_as_before_is_not_repaired(case, told):
+def test_a_cause_of_which_everything_holds_as_before_is_not_repaired(case, reported):
     found = biting(**case)
-    assert [(f.code, f.severity) for f in found] == ([("SK412", Severity.ERROR)] if told else [])
-    if told:
+    assert [(f.code, f.severity) for f in found] == ([("SK412", Severity.ERROR)] if reported else [])
+    if reported:
         assert found[0].message == "solution 's' leaves fault 'a' (key-wrong) in effect"
 
 
@@ -66,8 +66,8 @@ def test_a_cause_of_which_everything_holds_as_before_is_not_repaired(case, told)
     ],
 )
 def test_what_a_workload_says_of_a_rollout_that_does_not_get_through(spec, conditions, why):
-    told = [{"type": t, "status": s, "message": m} for t, s, m in conditions or ()]
-    workload = {"spec": spec} | ({} if conditions is None else {"status": {"conditions": told}})
+    reported = [{"type": t, "status": s, "message": m} for t, s, m in conditions or ()]
+    workload = {"spec": spec} | ({} if conditions is None else {"status": {"conditions": reported}})
     assert durability._explain_rollout(workload) == why
 
 

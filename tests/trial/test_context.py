@@ -118,10 +118,10 @@ def test_what_is_written_down_is_read_by_the_next_process_and_labelled():
 
 
 def test_whoever_watches_is_told_the_history_and_the_time():
-    trial, told = Trial(), []
-    trial.context.tell = lambda now, history: told.append((now, history))
+    trial, reported = Trial(), []
+    trial.context.tell = lambda now, history: reported.append((now, history))
     history = trial.context.history()
-    assert told == [(INJECTED, history)]
+    assert reported == [(INJECTED, history)]
     assert history.end == INJECTED
 
 
@@ -265,10 +265,10 @@ def test_a_blocked_undo_is_tried_for_five_minutes(clears, virtual, raised, end):
 
 
 def test_what_authors_are_told_is_the_problem_itself():
-    told = procedures._report_impossible(
+    reported = procedures._report_impossible(
         TrialStep(kind="change", use="Fix", name="p"), AuthoringError("no such", fix="do this")
     )
-    assert (told.observed, told.fix) == ("no such", "do this")
+    assert (reported.observed, reported.fix) == ("no such", "do this")
     assert procedures._report_impossible(TrialStep(kind="change", use="Fix", name="p"), AuthoringError("x")).fix
 
 
@@ -333,21 +333,24 @@ def passing_trial(firing=ALWAYS, faults=None, **rates):
     return trial.context
 
 
-def told(found):
+def reported(found):
     return [(p.entity, p.before.requests, p.before.seconds, p.during.requests, p.during.seconds) for p in found]
 
 
 def test_what_went_through_silent_components_before_and_after():
     context = passing_trial(x=(2.0, 1.0), y=(3.0, 3.0), web=(1.0, 1.0), aside=(1.0, 1.0))
     found = measure_passages(context, INJECTED + 600)
-    assert told(found) == [("Deployment/x", 600.0, 300.0, 600.0, 600.0), ("Deployment/y", 900.0, 300.0, 1800.0, 600.0)]
+    assert reported(found) == [
+        ("Deployment/x", 600.0, 300.0, 600.0, 600.0),
+        ("Deployment/y", 900.0, 300.0, 1800.0, 600.0),
+    ]
     assert isinstance(found[0], Passage)
 
 
 def test_a_component_that_fell_silent_did_nothing_and_one_that_was_is_not_compared():
     context = passing_trial(x=(2.0, None), y=(None, 3.0))
     found = measure_passages(context, INJECTED + 600)
-    assert told(found) == [("Deployment/x", 600.0, 300.0, 0.0, 600.0)]
+    assert reported(found) == [("Deployment/x", 600.0, 300.0, 0.0, 600.0)]
     assert found[0].during == Work(seconds=600.0, requests=0.0)
 
 

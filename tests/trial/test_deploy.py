@@ -297,13 +297,13 @@ def test_what_is_left_in_a_namespace_of_the_app_is_told():
     assert [("left" in f.message + f.observed) for f in expect_clean(app.context)] == [True]
 
 
-@pytest.mark.parametrize(("visibility", "told"), [("Hidden", True), ("Visible", False)])
-def test_a_hidden_experiment_that_is_left_is_told(visibility, told):
+@pytest.mark.parametrize(("visibility", "reported"), [("Hidden", True), ("Visible", False)])
+def test_a_hidden_experiment_that_is_left_is_told(visibility, reported):
     app = deployed(config("c"), faults=(visible(visibility),))
     tear_down(app.context)
     spec = {"selector": {"namespaces": ["shop"]}}
     app.cluster.put(thing("PodChaos", "left", "kit", "chaos-mesh.org/v1alpha1", spec=spec))
-    assert bool(expect_clean(app.context)) is told
+    assert bool(expect_clean(app.context)) is reported
 
 
 @pytest.mark.parametrize(
@@ -326,18 +326,20 @@ def test_a_blocked_undo_is_tried_again_until_the_deadline(monkeypatch, blocked_u
     assert app.clock.now() == at
 
 
-def undone(wanted):
-    check = Check.from_json({"object": {"ref": "ConfigMap/a", "path": "data.k", "equals": wanted}, "withinSeconds": 30})
+def undone(desired):
+    check = Check.from_json(
+        {"object": {"ref": "ConfigMap/a", "path": "data.k", "equals": desired}, "withinSeconds": 30}
+    )
     return Fault(name="a", type="t", version=1, target="ConfigMap/a", effect=(), entities=(Entity(ref="ConfigMap/a"),),
                  changes=fault("a").changes, undone=(check,))  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("wanted", "injected", "codes"),
+    ("desired", "injected", "codes"),
     [("good", True, []), ("bad", True, ["SK306"]), ("bad", False, [])],
 )
-def test_that_a_fault_is_gone_is_proven_before_the_app_goes(wanted, injected, codes):
-    app = deployed(config("a"), faults=(undone(wanted),))
+def test_that_a_fault_is_gone_is_proven_before_the_app_goes(desired, injected, codes):
+    app = deployed(config("a"), faults=(undone(desired),))
     if injected:
         app.context.engine.do(fault("a").changes[0], ordinal=1, group="Fault/a")
     found = tear_down(app.context)

@@ -124,7 +124,7 @@ def test_everybody_starts_again_where_pods_were_governed_that_do_not_name_it():
 
 
 def test_many_that_do_not_start_again_are_told_in_one_sentence(monkeypatch):
-    monkeypatch.setattr(durability, "_TOLD", 2)
+    monkeypatch.setattr(durability, "_REPORTED", 2)
     found, _ = solved(quota("budget"))
     assert [f.message for f in found] == ["after solution 's', 3 of 3 workloads do not start again"]
     assert "Deployment/ad: exceeded quota: budget; Deployment/cart: " in found[0].observed

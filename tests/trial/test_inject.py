@@ -42,7 +42,7 @@ def config(name):
 AT_ONCE, NOTHING = FaultStart(), Expect()
 
 
-def fault(name, start=AT_ONCE, wanted="bad"):
+def fault(name, start=AT_ONCE, desired="bad"):
     ref = f"ConfigMap/{name}"
     return Fault(
         name=name,
@@ -51,7 +51,7 @@ def fault(name, start=AT_ONCE, wanted="bad"):
         target=ref,
         start=start,
         changes=(Change.from_json({"patch": {"target": ref, "type": "Merge", "patch": {"data": {"k": "bad"}}}}),),
-        effect=(Check.from_json({"object": {"ref": ref, "path": "data.k", "equals": wanted}, "withinSeconds": 60}),),
+        effect=(Check.from_json({"object": {"ref": ref, "path": "data.k", "equals": desired}, "withinSeconds": 60}),),
         entities=(),
     )
 
@@ -151,21 +151,21 @@ def test_the_author_may_set_the_deadline_for_the_alert():
 
 
 def test_a_fault_without_effect_ends_the_step():
-    stage = Stage(fault("a", wanted="worse"), fault("b", FaultStart(after_fault="a")))
+    stage = Stage(fault("a", desired="worse"), fault("b", FaultStart(after_fault="a")))
     assert [f.code for f in stage.run()[0]] == ["SK304"]
     assert stage.state()["b"] == "good"
 
 
 def test_another_fault_in_force_may_be_why_one_has_no_effect():
-    (alone,), _ = Stage(fault("a", wanted="worse")).run()
-    (beside,), _ = Stage(fault("a"), fault("b", wanted="worse")).run()
+    (alone,), _ = Stage(fault("a", desired="worse")).run()
+    (beside,), _ = Stage(fault("a"), fault("b", desired="worse")).run()
     assert alone.fix.startswith("choose parameters that differ more")
     assert beside.fix.startswith("let it begin before 'a', if that leaves it nothing to break, or drop it")
 
 
-def tainted(wanted="x"):
+def tainted(desired="x"):
     everywhere = {"target": "Node/node:all", "key": "pool", "value": "x"}
-    has = {"ref": "Node/node:all", "path": "spec.taints", "contains": {"key": "pool", "value": wanted}}
+    has = {"ref": "Node/node:all", "path": "spec.taints", "contains": {"key": "pool", "value": desired}}
     effect = [{"object": {"ref": "ConfigMap/a", "exists": True}}, {"object": has}]
     return msgspec.structs.replace(
         fault("a"),
@@ -174,9 +174,9 @@ def tainted(wanted="x"):
     )
 
 
-@pytest.mark.parametrize(("wanted", "codes"), [("x", []), ("y", ["SK304"] * 3)])
-def test_what_is_done_to_all_nodes_is_proven_on_each(wanted, codes):
-    stage = Stage(tainted(wanted))
+@pytest.mark.parametrize(("desired", "codes"), [("x", []), ("y", ["SK304"] * 3)])
+def test_what_is_done_to_all_nodes_is_proven_on_each(desired, codes):
+    stage = Stage(tainted(desired))
     for name in ("n1", "n2", "n3"):
         stage.cluster.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "spec": {}})
     findings, checks = stage.run()
@@ -233,7 +233,7 @@ def test_killed_at_any_request_it_goes_on_where_it_stood():
 
 
 def test_what_is_true_before_the_fault_proves_nothing():
-    stage = Stage(fault("a", wanted="good"))
+    stage = Stage(fault("a", desired="good"))
     findings, _ = stage.run()
     assert [(f.code, "holds before" in f.message) for f in findings] == [("SK304", True)]
     assert stage.state() == {"a": "good"}
@@ -241,11 +241,11 @@ def test_what_is_true_before_the_fault_proves_nothing():
 
 
 @pytest.mark.parametrize(
-    ("updated", "drops", "told"),
+    ("updated", "drops", "reported"),
     [(1, False, True), (2, False, False), (1, True, False)],
     ids=["new pods are not ready", "the rollout is over", "there are no old pods"],
 )
-def test_a_fault_that_old_pods_outlive_is_told_what_would_end_them(updated, drops, told):
+def test_a_fault_that_old_pods_outlive_is_told_what_would_end_them(updated, drops, reported):
     ref = "Deployment/web"
     patch = {"patch": {"target": ref, "type": "Merge", "patch": {"spec": {"paused": True}}}}
     effect = Check.from_json({"object": {"ref": ref, "path": "spec.paused", "equals": "never"}, "withinSeconds": 60})
@@ -263,7 +263,7 @@ def test_a_fault_that_old_pods_outlive_is_told_what_would_end_them(updated, drop
     stage.evaluator.cluster = stage.cluster
     (finding,) = stage.run()[0]
     assert finding.code == "SK304"
-    assert ("add `rollout: {dropOld: true}` to fault 'a': new pods of Deployment/web" in finding.fix) == told
+    assert ("add `rollout: {dropOld: true}` to fault 'a': new pods of Deployment/web" in finding.fix) == reported
 
 
 def test_what_an_earlier_fault_made_true_is_not_held_against_a_later_one():
@@ -351,7 +351,7 @@ def expected(value, *, stays=False):
 
 
 @pytest.mark.parametrize(
-    ("value", "stays", "told"),
+    ("value", "stays", "reported"),
     [
         ("bad", False, []),
         ("good", True, []),
@@ -359,17 +359,17 @@ def expected(value, *, stays=False):
         ("bad", True, ["an expected check is to stay true, and is not before the fault: the key"]),
     ],
 )
-def test_an_expected_check_is_asked_before_the_fault(value, stays, told):
+def test_an_expected_check_is_asked_before_the_fault(value, stays, reported):
     stage = Stage(fault("a"), expect=expected(value, stays=stays))
     findings, _ = stage.run()
-    assert [f.message for f in findings] == told
+    assert [f.message for f in findings] == reported
     assert {f.code for f in findings} <= {"SK141"}
-    assert stage.state() == {"a": "good" if told else "bad"}
+    assert stage.state() == {"a": "good" if reported else "bad"}
 
 
-@pytest.mark.parametrize(("stays", "told"), [(False, 0), (True, 1)])
-def test_what_nobody_knows_before_the_fault_is_only_held_against_what_is_to_stay(stays, told):
+@pytest.mark.parametrize(("stays", "reported"), [(False, 0), (True, 1)])
+def test_what_nobody_knows_before_the_fault_is_only_held_against_what_is_to_stay(stays, reported):
     document = {"query": {"expr": "up", "is": "AtLeast", "value": 1}, "withinSeconds": 0, "stays": stays}
     stage = Stage(fault("a"), expect=Expect(checks=(Check.from_json(document),)))
     findings, _ = stage.run()
-    assert [f.code for f in findings] == ["SK141"] * told
+    assert [f.code for f in findings] == ["SK141"] * reported

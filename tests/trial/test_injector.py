@@ -69,8 +69,8 @@ def test_what_cannot_happen_here_is_nobody_s_and_not_tried_again() -> None:
     assert [(s.outcome, [(f.code, f.severity) for f in s.findings]) for s in status.steps] == [
         ("Infra", [("SK911", Severity.WARNING)])
     ]
-    told = "fault 'rule' (jvm-rule) asks for what cannot happen here: rule 'r': '$1 == 7' is not simulated"
-    assert status.steps[0].message == status.steps[0].findings[0].message == told
+    reported = "fault 'rule' (jvm-rule) asks for what cannot happen here: rule 'r': '$1 == 7' is not simulated"
+    assert status.steps[0].message == status.steps[0].findings[0].message == reported
     assert not paused
     assert stage.clock.now() < 1060
 
@@ -87,7 +87,7 @@ def test_what_cannot_happen_here_is_nobody_s_and_not_tried_again() -> None:
 )
 def test_every_other_answer_is_waited_out_and_held_against_nobody(answer: str) -> None:
     stage = injecting(answer)
-    with pytest.raises(InfrastructureError, match=r"did not inject .*JVMChaos.* within 120 s") as told:
+    with pytest.raises(InfrastructureError, match=r"did not inject .*JVMChaos.* within 120 s") as reported:
         execute(stage.context(), TrialStep(kind="inject"), 0, 1000.0)
-    assert not isinstance(told.value, CapabilityMissing)
+    assert not isinstance(reported.value, CapabilityMissing)
     assert stage.clock.now() >= 1120

@@ -67,7 +67,7 @@ def test_an_innocent_namespace_holds():
 
 
 @pytest.mark.parametrize(
-    "told",
+    "reported",
     [
         config("cart-delay"),
         config("settings", note="see cart-is-late"),
@@ -76,8 +76,8 @@ def test_an_innocent_namespace_holds():
     ],
     ids=["name", "data", "event"],
 )  # fmt: skip
-def test_an_object_or_event_that_says_it_is_found(told):
-    assert [f.code for f in expect_no_leaks(Stage(told))] == ["SK441"]
+def test_an_object_or_event_that_says_it_is_found(reported):
+    assert [f.code for f in expect_no_leaks(Stage(reported))] == ["SK441"]
 
 
 def test_a_log_line_that_says_it_is_found():
@@ -175,7 +175,7 @@ def about(kind, api):
 
 
 @pytest.mark.parametrize(
-    ("visibility", "objects", "told"),
+    ("visibility", "objects", "reported"),
     [
         ("Visible", [CHAOS], False),
         ("Hidden", [CHAOS], True),
@@ -185,10 +185,10 @@ def about(kind, api):
         ("Visible", [about("Pod", "chaos-mesh.organic/v1")], True),
     ],
 )
-def test_experiments_that_the_scenario_shows_are_read_by_design(visibility, objects, told):
+def test_experiments_that_the_scenario_shows_are_read_by_design(visibility, objects, reported):
     stage = Stage(*objects)
     stage.runbook = msgspec.structs.replace(stage.runbook, faults=(shown(visibility),))
-    assert bool(expect_no_leaks(stage)) is told
+    assert bool(expect_no_leaks(stage)) is reported
 
 
 def test_only_the_namespaces_of_the_app_and_what_is_outside_of_all_are_read():
@@ -200,10 +200,10 @@ def test_only_the_namespaces_of_the_app_and_what_is_outside_of_all_are_read():
     assert [f.code for f in expect_no_leaks(Stage(outside))] == ["SK441"]
 
 
-@pytest.mark.parametrize(("namespace", "told"), [("shop", True), ("elsewhere", False)])
-def test_what_a_fault_wrote_beside_the_app_is_judged_where_a_solver_reads(namespace, told):
+@pytest.mark.parametrize(("namespace", "reported"), [("shop", True), ("elsewhere", False)])
+def test_what_a_fault_wrote_beside_the_app_is_judged_where_a_solver_reads(namespace, reported):
     before, noted = config("extra", namespace, note="x"), config("extra", namespace, note="x")
     noted["metadata"]["annotations"] = {"ops/culprit": "yes"}
     patch = {"patch": {"target": "ConfigMap/extra", "type": "Json", "patch": []}}
     stage = Stage(noted, receipts=[receipt(before, noted, patch)])
-    assert any(f.observed == "yes" for f in expect_no_leaks(stage)) is told
+    assert any(f.observed == "yes" for f in expect_no_leaks(stage)) is reported

@@ -40,11 +40,11 @@ class Waits(FakeClock):
 
 @pytest.mark.parametrize(("clock", "ends", "looks"), [("Virtual", [40.0], 0), ("Wall", [15.0, 30.0, 40.0], 3)])
 def test_a_stretch_of_time_is_looked_at_on_the_way_only_by_a_wall_clock(clock, ends, looks):
-    trial, told = on(Trial(), clock), []
+    trial, reported = on(Trial(), clock), []
     trial.context.clock = Waits(INJECTED)
-    trial.context.tell = lambda now, history: told.append(now)
+    trial.context.tell = lambda now, history: reported.append(now)
     assert await_stretch(trial.context, INJECTED, 40) == INJECTED + 40
-    assert (trial.context.clock.ends, len(told)) == (ends, looks)
+    assert (trial.context.clock.ends, len(reported)) == (ends, looks)
     assert await_stretch(trial.context, INJECTED, 40) == INJECTED + 40
     assert trial.context.clock.ends == ends, "it has passed"
 

@@ -250,14 +250,14 @@ def unended(trial):
     def open_(interval, now):
         return msgspec.structs.replace(interval, end=None) if (interval.end or 0) >= now else interval
 
-    def told(now):
+    def reported(now):
         history = advance(now)
         timelines = (
             msgspec.structs.replace(t, firing=tuple(open_(i, now) for i in t.firing)) for t in history.timelines
         )
         return msgspec.structs.replace(history, timelines=tuple(timelines))
 
-    evaluator.advance = told
+    evaluator.advance = reported
     return trial
 
 
@@ -334,7 +334,7 @@ def test_what_does_not_pass_by_itself_is_not_benign():
 
 
 @pytest.mark.parametrize(
-    ("truth", "own", "use", "told"),
+    ("truth", "own", "use", "reported"),
     [
         ("Conjunctive", "Independent", "Fix", True),
         ("Independent", "Conjunctive", "Fix", True),
@@ -342,7 +342,7 @@ def test_what_does_not_pass_by_itself_is_not_benign():
         ("Conjunctive", "Conjunctive", "Solution", False),
     ],
 )
-def test_where_causes_are_said_to_act_together_that_may_be_wrong(truth, own, use, told):
+def test_where_causes_are_said_to_act_together_that_may_be_wrong(truth, own, use, reported):
     trial = repaired(firing=FIRING)
     runbook = trial.context.runbook
     trial.context.runbook = msgspec.structs.replace(
@@ -351,7 +351,7 @@ def test_where_causes_are_said_to_act_together_that_may_be_wrong(truth, own, use
         faults=(msgspec.structs.replace(runbook.faults[0], causes_join=own),),
     )
     (found,) = expect_cleared(trial.context, TrialStep(kind="expectCleared", use=use, name="s"), 5, REPAIRED)
-    assert ("causesJoin" in found.fix) is told
+    assert ("causesJoin" in found.fix) is reported
 
 
 # --- what is gone counts, what nobody owes does not

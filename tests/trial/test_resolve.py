@@ -79,8 +79,8 @@ def test_what_the_app_reads_when_it_starts_is_still_there(role, value, lost):
     context.runbook = msgspec.structs.replace(context.runbook, objects=(config("a"),))
     trial.cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})
     context.save_baseline(Baseline(namespace_uid=context.identity()))
-    told = [reason for reason in judge_resolution(context, INJECTED).reasons if "any more" in reason]
-    assert told == (["ConfigMap/a has no k any more"] if lost else [])
+    reported = [reason for reason in judge_resolution(context, INJECTED).reasons if "any more" in reason]
+    assert reported == (["ConfigMap/a has no k any more"] if lost else [])
 
 
 def test_what_is_guarded_is_told_once():
@@ -137,7 +137,7 @@ def running(name, at):
 
 @pytest.mark.parametrize("where", ["", "stores/"])
 @pytest.mark.parametrize(
-    ("started", "told"),
+    ("started", "reported"),
     [
         (INJECTED - 1, ""),
         (INJECTED + 20, "; since the fault also started anew: Deployment/store"),
@@ -145,7 +145,7 @@ def running(name, at):
     ],
     ids=["before the fault", "with the fault", "with the repair"],
 )
-def test_a_repair_that_fails_tells_who_began_anew_with_the_fault(started, told, where):
+def test_a_repair_that_fails_tells_who_began_anew_with_the_fault(started, reported, where):
     trial = Trial(fault("a"), alerts=(ERRORS,), firing=ALWAYS)
     workloads = [Component(name=n, workload=w, service=n)
                  for n, w in (("store", "Deployment/store"), ("web", f"{where}Deployment/web"))]  # fmt: skip
@@ -157,8 +157,8 @@ def test_a_repair_that_fails_tells_who_began_anew_with_the_fault(started, told, 
     trial.context.save_baseline(Baseline(namespace_uid=trial.context.identity()))
     trial.context.wait(REPAIRED)
     (found,) = expect_cleared(trial.context, TrialStep(kind="expectCleared", use="Solution", name="s"), 5, REPAIRED)
-    assert found.observed == f"Errors on Deployment/web fires after 600 s{told}"
-    assert ("a repair of its own" in found.fix) == bool(told)
+    assert found.observed == f"Errors on Deployment/web fires after 600 s{reported}"
+    assert ("a repair of its own" in found.fix) == bool(reported)
 
 
 def writing(name, value):

@@ -29,7 +29,7 @@ def test_an_incident_without_what_is_no_cause(role, firing, expected, after):
 
 
 @pytest.mark.parametrize(
-    ("role", "left_out", "code", "told"),
+    ("role", "left_out", "code", "reported"),
     [
         ("Trigger", ("b",), "SK304", []),
         ("Trigger", ("b",), "SK331", []),
@@ -39,11 +39,11 @@ def test_an_incident_without_what_is_no_cause(role, firing, expected, after):
         ("Distractor", ("b",), "SK121", ["SK121"]),
     ],
 )
-def test_a_fault_may_sleep_without_its_trigger_and_not_without_a_distractor(role, left_out, code, told):
+def test_a_fault_may_sleep_without_its_trigger_and_not_without_a_distractor(role, left_out, code, reported):
     trial = Trial(fault("a"))
     trial.context.runbook = trial.with_fault(fault("b", role))
     finding = Finding(code=code, severity=Severity.ERROR, message="a")
-    assert codes(check_roles(trial.context, TrialStep(kind="inject", except_=left_out), [finding])) == told
+    assert codes(check_roles(trial.context, TrialStep(kind="inject", except_=left_out), [finding])) == reported
 
 
 @pytest.mark.parametrize(("after", "expected"), [("b", ["SK418"]), ("a", [])])

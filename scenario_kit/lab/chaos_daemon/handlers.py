@@ -277,10 +277,10 @@ def _parse_json_list(text: str, what: str) -> list[dict[str, Any]]:
     return value
 
 
-def _demand_action(request: Any, wanted: str) -> None:
+def _demand_action(request: Any, desired: str) -> None:
     action = request.action.DESCRIPTOR.enum_types_by_name["Action"].values_by_number[request.action.action].name
-    if action != wanted:
-        raise ValueError(f"container action is {action}, expected {wanted}")
+    if action != desired:
+        raise ValueError(f"container action is {action}, expected {desired}")
 
 
 def _read_milliseconds() -> int:

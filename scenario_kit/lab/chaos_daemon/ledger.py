@@ -48,13 +48,13 @@ class LedgerBook:
     def snapshot(self, pod_uids: Iterable[str]) -> Ledger:
         """What is in force on these pods, in an order that does not depend on who came first."""
         with self._lock:
-            wanted = sorted(set(pod_uids))
+            desired = sorted(set(pod_uids))
             network = []
-            for uid in wanted:
+            for uid in desired:
                 if (found := self._networks.get(uid)) is not None:
                     effects = (resolve_peers(rule, found.sets) for rule in (*found.filters, *found.traffic))
                     network += [effect for effect in effects if effect is not None]
-            pods = set(wanted)
+            pods = set(desired)
             containers = sorted(
                 (e.pod_uid, e.container_id, *key, e) for key, e in self._effects.items() if e.pod_uid in pods
             )

@@ -53,9 +53,9 @@ def format_overflow(words: Sequence[str], capacity: Callable[[str], float]) -> s
     options = dict(word.split("=", 1) for word in found["words"].split() if "=" in word)
     block = re.fullmatch(r"(?P<number>\d{1,18})(?P<unit>[kKMG]?)", options.get("bs", "512"))
     count = options.get("count", "")
-    wanted = (
+    desired = (
         int(block["number"]) * _UNITS[block["unit"]] * int(count)
         if block and re.fullmatch(r"\d{1,18}", count)
         else float("inf")
     )
-    return f"dd: error writing '{found['path']}': No space left on device" if wanted > capacity(found["path"]) else ""
+    return f"dd: error writing '{found['path']}': No space left on device" if desired > capacity(found["path"]) else ""

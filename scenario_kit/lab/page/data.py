@@ -40,7 +40,7 @@ class _World:
     drawing: Drawing
     evaluator: AlertEvaluator | None = None
     began: float = 0.0
-    told: float = 0.0
+    reported: float = 0.0
     answer: Object | None = None
 
 
@@ -98,9 +98,9 @@ class PageSource:
         trial = self._trial(found["trial"])
         with self._lock:
             known = self._get_world(found["trial"], trial)
-            if known.answer is None or time.monotonic() - known.told > _FRESH:
+            if known.answer is None or time.monotonic() - known.reported > _FRESH:
                 known.answer = self._look(found, trial, known)
-                known.told = time.monotonic()
+                known.reported = time.monotonic()
             return known.answer
 
     def alerts(self) -> list[Object]:
@@ -130,13 +130,13 @@ class PageSource:
         found = self._find(namespace)
         runbook = self._runbook(found)
         app = runbook.app
-        wanted = app.component(component)
-        if wanted is None:
+        desired = app.component(component)
+        if desired is None:
             raise NotFound(f"the app {app.name} has no component {component!r}", status=404)
         lines: list[LogLine] = []
         for place in runbook.everywhere:
             for pod in self._eyes.list("Pod", place):
-                if find_by_name(pod["metadata"]["name"], app) == wanted.workload:
+                if find_by_name(pod["metadata"]["name"], app) == desired.workload:
                     try:
                         lines += self._eyes.logs(pod, since=found["now"] - _LOGS)
                     except NotFound:

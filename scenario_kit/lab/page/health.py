@@ -36,7 +36,7 @@ class ServedTraffic(NamedTuple):
 class Pods(NamedTuple):
     """The pods of a workload. ``wanted`` is None where the workload does not exist."""
 
-    wanted: int | None
+    desired: int | None
     ready: int
     restarts: int
     reason: str
@@ -82,11 +82,11 @@ def group_pods(workloads: Iterable[Object], pods: Iterable[Object], app: App) ->
     for workload in workloads:
         name = f"{workload['kind']}/{workload['metadata']['name']}"
         own = members.get(name, [])
-        wanted = workload.get("spec", {}).get("replicas")
+        desired = workload.get("spec", {}).get("replicas")
         if workload["kind"] == "DaemonSet":
-            wanted = workload.get("status", {}).get("desiredNumberScheduled", 0)
+            desired = workload.get("status", {}).get("desiredNumberScheduled", 0)
         found[name] = Pods(
-            wanted=1 if wanted is None else int(wanted),
+            desired=1 if desired is None else int(desired),
             ready=sum(1 for pod in own if is_ready(pod)),
             restarts=sum(_count_restarts(pod) for pod in own),
             reason=next((text for pod in own if not is_ready(pod) and (text := find_reason(pod))), ""),
@@ -119,7 +119,7 @@ def assess_components(
                 tone=tone,
                 word=word,
                 detail=format_traffic(answered),
-                ready="" if own.wanted is None else f"{own.ready}/{own.wanted}",
+                ready="" if own.desired is None else f"{own.ready}/{own.desired}",
                 restarts=own.restarts,
                 firing=about,
             )
@@ -129,19 +129,19 @@ def assess_components(
 
 def judge(pods: Pods, served: ServedTraffic | None) -> tuple[Tone, str]:
     """Tone and word of a component; what stops it altogether comes first."""
-    if pods.wanted is None:
+    if pods.desired is None:
         return "plain", "not there"
-    if pods.wanted == 0:
+    if pods.desired == 0:
         return "bad", "scaled to 0"
-    count = f"{pods.ready}/{pods.wanted} {pods.reason or 'ready'}"
+    count = f"{pods.ready}/{pods.desired} {pods.reason or 'ready'}"
     if pods.ready == 0:
         return "bad", count
-    if served and served.rate <= 0 and pods.ready == pods.wanted:
+    if served and served.rate <= 0 and pods.ready == pods.desired:
         return "open", "no requests"  # it has served some before, or there would be no such series
     busy = served is not None and served.rate > _FLOOR
     if served and busy and served.errors > ERRORS:
         return "bad", f"{served.errors:.0%} fail"
-    if pods.ready < pods.wanted:
+    if pods.ready < pods.desired:
         return "open", count
     if served and busy and served.p95 is not None and served.p95 > SLOW_MS:
         return "open", f"slow, p95 {format_milliseconds(served.p95)}"

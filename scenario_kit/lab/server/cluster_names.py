@@ -81,7 +81,7 @@ class ClusterNames:
         return ("", found) if found else ("noname", ())
 
     def _endpoints(self, service: Object, hosts: list[str]) -> Iterator[str]:
-        metadata, wanted = service["metadata"], hosts[0] if hosts else ""
+        metadata, desired = service["metadata"], hosts[0] if hosts else ""
         unready = bool(service["spec"].get("publishNotReadyAddresses"))
         for item in self._store.names(metadata["namespace"], "EndpointSlice").values():
             labels = item["metadata"].get("labels") or {}
@@ -89,5 +89,5 @@ class ClusterNames:
                 continue
             for endpoint in item.get("endpoints") or ():
                 ready = unready or (endpoint.get("conditions") or {}).get("ready") is not False
-                if ready and (not wanted or endpoint.get("hostname") == wanted):
+                if ready and (not desired or endpoint.get("hostname") == desired):
                     yield from map(str, endpoint.get("addresses") or ())

@@ -53,7 +53,7 @@ _FIXED: Mapping[str, Object] = {
 
 
 #: Status code and document.
-_Told = tuple[int, Object]
+_Reply = tuple[int, Object]
 #: Called before the metrics of pods are told: namespace, label selector and name of the program that asks.
 Pace = Callable[[str, str, str], None]
 
@@ -74,7 +74,7 @@ class MetricsApi:
             _LOG.exception("%s %s failed", request.method, request.path)
             return answer_json(*_build_status(500, "InternalError", f"{type(error).__name__}: {error}"))
 
-    def _answer(self, request: Request) -> _Told:
+    def _answer(self, request: Request) -> _Reply:
         if request.path in _FIXED:
             return 200, _FIXED[request.path]
         match = _PATH.fullmatch(request.path)
@@ -134,13 +134,13 @@ def _is_chosen(each: Object, labels: label_selector.Selector, fields: label_sele
     return label_selector.admits(labels, meta.get("labels") or {}) and label_selector.admits(fields, named)
 
 
-def _report_missing(plural: str, namespace: str, name: str) -> _Told:
+def _report_missing(plural: str, namespace: str, name: str) -> _Reply:
     full = f"{namespace}/{name}" if namespace else name
     details = {"name": full, "group": _GROUP, "kind": plural}
     return _build_status(404, "NotFound", f'{plural}.{_GROUP} "{full}" not found', details)
 
 
-def _build_status(code: int, reason: str, message: str, details: Object | None = None) -> _Told:
+def _build_status(code: int, reason: str, message: str, details: Object | None = None) -> _Reply:
     document: Object = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
     document |= {"message": message, "reason": reason, "code": code}
     return code, document | ({"details": details} if details else {})

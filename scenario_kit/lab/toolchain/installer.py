@@ -44,24 +44,24 @@ def install_optional(name: str, reporter: Reporter | None = None, releases: Rele
     Raises:
         ToolchainError: as for ``install``.
     """
-    wanted = get_part(name)
-    status = look(wanted)
+    desired = get_part(name)
+    status = look(desired)
     if status.path is not None and not status.problem:
         return status.path
     with _handle_sigterm(), ExitStack() as stack:
         reporter = reporter or stack.enter_context(report_on_stderr())
         stack.enter_context(cache.lock_cache(reporter.say))
-        return _Installer(reporter, releases or Releases()).get([wanted])[name]
+        return _Installer(reporter, releases or Releases()).get([desired])[name]
 
 
 def _find_all() -> dict[str, Path] | None:
     """Every part when nothing is missing, else None."""
     paths: dict[str, Path] = {}
-    for wanted in PARTS:
-        status = look(wanted)
+    for desired in PARTS:
+        status = look(desired)
         if status.path is None or status.problem:
             return None
-        paths[wanted.name] = status.path
+        paths[desired.name] = status.path
     return None if assets.find_problem() else paths
 
 
@@ -71,12 +71,12 @@ class _Installer:
         self._releases = releases
         self._go: golang.Go | None = None
 
-    def get(self, wanted: Sequence[ToolchainComponent]) -> dict[str, Path]:
+    def get(self, desired: Sequence[ToolchainComponent]) -> dict[str, Path]:
         """The parts by name, in that order: what is there, what is released, and the rest built, module by module."""
         found: dict[str, Path] = {}
         left: dict[str, list[ToolchainComponent]] = {}
         reasons: dict[str, str] = {}
-        for part_ in wanted:
+        for part_ in desired:
             path, reason = self._have(part_)
             if path is not None:
                 found[part_.name] = path
@@ -85,26 +85,28 @@ class _Installer:
                 reasons.setdefault(part_.module, reason)
         for module, parts in left.items():
             found |= self._build(module, parts, reasons[module])
-        return {part_.name: found[part_.name] for part_ in wanted}
+        return {part_.name: found[part_.name] for part_ in desired}
 
-    def _have(self, wanted: ToolchainComponent) -> tuple[Path | None, str]:
+    def _have(self, desired: ToolchainComponent) -> tuple[Path | None, str]:
         """A part that need not be built; else None, and why its release cannot be had."""
-        status = look(wanted)
+        status = look(desired)
         if status.problem and status.source == "environment":
-            raise ToolchainError(f"{wanted.name} {wanted.version}: {status.problem}", fix=f"correct {wanted.variable}")
+            raise ToolchainError(
+                f"{desired.name} {desired.version}: {status.problem}", fix=f"correct {desired.variable}"
+            )
         if status.path is not None:
             return status.path, ""
-        reason = self._releases.known_problem(wanted)
+        reason = self._releases.known_problem(desired)
         if reason:
             return None, reason
-        with cache.open_workspace(wanted.name) as work:
-            self._reporter.begin(wanted.name, f"{wanted.version}, official release")
+        with cache.open_workspace(desired.name) as work:
+            self._reporter.begin(desired.name, f"{desired.version}, official release")
             try:
-                binary = self._releases.fetch(wanted, work, self._advance(wanted.name))
+                binary = self._releases.fetch(desired, work, self._advance(desired.name))
             except Unavailable as unavailable:
                 return None, str(unavailable)
-            self._reporter.end(wanted.name, "official release")
-            return cache.publish(wanted, binary), ""
+            self._reporter.end(desired.name, "official release")
+            return cache.publish(desired, binary), ""
 
     def _build(self, module: str, parts: Sequence[ToolchainComponent], reason: str) -> dict[str, Path]:
         self._reporter.begin(module, f"{format_versions(parts)}, built from Go modules: {reason}")
@@ -130,14 +132,14 @@ class _Installer:
     def _advance(self, name: str) -> Callable[[int, int, str], None]:
         return lambda done, total, note: self._reporter.advance(name, done, total, note)
 
-    def _golang(self, wanted: Sequence[ToolchainComponent], reason: str) -> golang.Go:
+    def _golang(self, desired: Sequence[ToolchainComponent], reason: str) -> golang.Go:
         if self._go is None:
             try:
                 self._go = golang.ensure(self._reporter.say)
             except ToolchainError as error:
                 raise ToolchainError(
-                    f"{format_versions(wanted)}: {reason}; and there is no Go to build with: {error.message}",
-                    fix=f"{error.fix}, or {explain_supply(wanted)}",
+                    f"{format_versions(desired)}: {reason}; and there is no Go to build with: {error.message}",
+                    fix=f"{error.fix}, or {explain_supply(desired)}",
                 ) from error
         return self._go
 

@@ -49,21 +49,21 @@ def resolve(name: str) -> Path:
     return status.path
 
 
-def look(wanted: ToolchainComponent) -> PartStatus:
+def look(desired: ToolchainComponent) -> PartStatus:
     """What is there of one part."""
 
     def status(source: Source, path: Path | None, problem: str = "") -> PartStatus:
-        return PartStatus(wanted.name, wanted.version, source, path, wanted.variable, problem)
+        return PartStatus(desired.name, desired.version, source, path, desired.variable, problem)
 
-    explicit = os.environ.get(wanted.variable)
+    explicit = os.environ.get(desired.variable)
     if explicit:
         path = Path(explicit).expanduser().absolute()
         usable = path.is_file() and os.access(path, os.X_OK)
-        return status("environment", path, "" if usable else f"{wanted.variable}={explicit} is no executable file")
-    on_path = shutil.which(wanted.name)
-    if on_path and (wanted.any_on_path or reports_version(Path(on_path), wanted.version)):
+        return status("environment", path, "" if usable else f"{desired.variable}={explicit} is no executable file")
+    on_path = shutil.which(desired.name)
+    if on_path and (desired.any_on_path or reports_version(Path(on_path), desired.version)):
         return status("PATH", Path(on_path))
-    cached = cache.locate_binary(wanted)
+    cached = cache.locate_binary(desired)
     if cached.is_file():
         return status("cache", cached)
     other = f" ({on_path} is another version)" if on_path else ""

@@ -40,7 +40,7 @@ class Releases:
             raise Unavailable(problem)
         host = _find_host(release)
         try:
-            wanted = find_published_sum(self._text(release.sums), release.url.rsplit("/", 1)[-1])
+            desired = find_published_sum(self._text(release.sums), release.url.rsplit("/", 1)[-1])
             downloaded = folder / "download"
             observed = self._download(release.url, downloaded, on_progress)
         except httpx.TransportError as error:
@@ -48,8 +48,8 @@ class Releases:
             raise Unavailable(self._unreachable[host]) from error
         except httpx.HTTPStatusError as error:
             raise Unavailable(f"{error.request.url} answered {error.response.status_code}") from error
-        if observed != wanted:
-            raise Unavailable(f"{release.url} has the checksum {observed}, published is {wanted}")
+        if observed != desired:
+            raise Unavailable(f"{release.url} has the checksum {observed}, published is {desired}")
         return _extract(release, downloaded, folder / part.name)
 
     def known_problem(self, part: ToolchainComponent) -> str:

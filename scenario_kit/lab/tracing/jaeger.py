@@ -69,8 +69,8 @@ def _reply(asked: Asked, path: str, query: str) -> Replied:
             raise Malformed("parameter 'service' is required")
         kind = _read_first(query, "spanKind").lower()
         pairs = {(s.name, s.kind.lower()) for s in _list_spans(asked) if s.service == service}
-        told = [{"name": name, "spanKind": k} for name, k in sorted(pairs) if kind in ("", k)]
-        return _build_reply(told, len(told))
+        reported = [{"name": name, "spanKind": k} for name, k in sorted(pairs) if kind in ("", k)]
+        return _build_reply(reported, len(reported))
     if match := _OPERATIONS.fullmatch(path):
         service = unquote(match["service"])
         names = sorted({s.name for s in _list_spans(asked) if s.service == service})
@@ -78,8 +78,8 @@ def _reply(asked: Asked, path: str, query: str) -> Replied:
     if path == "traces":
         return _search(asked, parse(query, asked.now))
     if match := _TRACE.fullmatch(path):
-        wanted = normalize_identifier(match["id"])
-        found = [t for t in asked.traces(0.0, asked.now) if t.trace_id == wanted]
+        desired = normalize_identifier(match["id"])
+        found = [t for t in asked.traces(0.0, asked.now) if t.trace_id == desired]
         return _build_reply([trace_document(t) for t in found]) if found else build_error_reply(404, "trace not found")
     if path == "dependencies":
         return _build_reply(_list_dependencies(asked, query))

@@ -124,12 +124,12 @@ def _parse_tags(pairs: Sequence[str], documents: Sequence[str]) -> Iterable[tupl
         yield key, value
     for document in documents:
         try:
-            told = json.loads(document)
+            reported = json.loads(document)
         except ValueError as error:
             raise Malformed(f"malformed 'tags' parameter, cannot unmarshal JSON: {error}") from error
-        if not isinstance(told, dict) or not all(isinstance(value, str) for value in told.values()):
+        if not isinstance(reported, dict) or not all(isinstance(value, str) for value in reported.values()):
             raise Malformed("malformed 'tags' parameter, an object of texts is expected")
-        yield from told.items()
+        yield from reported.items()
 
 
 def list_tags(span: Span) -> dict[str, Scalar]:

@@ -49,7 +49,7 @@ class Address(NamedTuple):
     tls: bool = False
 
     @property
-    def wanted(self) -> str:
+    def desired(self) -> str:
         """The database that a client of SQL asks for: where none is named, the one that is called as its user."""
         return self.database or self.user
 

@@ -133,8 +133,8 @@ def record_events(around: Circumstance, end: float) -> tuple[SpanEvent, ...]:
         return ()
     if around.name.kind == "CLIENT" and protocol == "http" and _read_status(around):
         return ()  # an answer is none, whatever its status
-    told = {"exception.type": kind, "exception.message": around.words}
-    return (SpanEvent(end, "exception", told),)
+    reported = {"exception.type": kind, "exception.message": around.words}
+    return (SpanEvent(end, "exception", reported),)
 
 
 def build_attributes(around: Circumstance) -> dict[str, Scalar]:

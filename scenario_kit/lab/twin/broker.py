@@ -252,8 +252,8 @@ class Queues:
         return connected
 
     def _edge(self, node: ConsumerNode) -> int:
-        wanted = (node.component, node.model.queue)
-        return next(n for n, e in enumerate(self._edges) if (e.caller, e.callee) == wanted)
+        desired = (node.component, node.model.queue)
+        return next(n for n, e in enumerate(self._edges) if (e.caller, e.callee) == desired)
 
     def samples(
         self, model: QueueModel, process: Process, census: Census, namespace: str, end: float

@@ -17,8 +17,8 @@ _FULL = 1e-3
 def count_asked(step: Step, draws: Draws, who: Ints) -> Floats:
     """How many keys each of these calls asks for; none where the step is not run."""
     only = step.keys_if or (step.times if isinstance(step.times, str) else "")
-    wanted = np.full(who.size, step.keys_per_call)
-    return wanted * (draws[only][who] > 0) if only else wanted
+    desired = np.full(who.size, step.keys_per_call)
+    return desired * (draws[only][who] > 0) if only else desired
 
 
 def misses(held: float, keys: float, asked: Floats, at: Floats, draws: Floats) -> tuple[Flags, float]:

@@ -184,8 +184,8 @@ class Planter:
         operation = self._operation(component, name, route, key, depth + 1)
         model = self._parameters.components[caller]
         span = step.span.replace("{route}", route) or operation.model.span.replace("{route}", route)
-        told = span and model.telemetry is not None
-        client = SpanName(service or caller, span, step.kind, step.blind or model.blind) if told else None
+        reported = span and model.telemetry is not None
+        client = SpanName(service or caller, span, step.kind, step.blind or model.blind) if reported else None
         log = step.log.replace("{route}", route)
         missing = self._steps(step.steps, caller, service, route, mix(key, hash_text("missing")), depth)
         return CallNode(step, key, self._edges[caller, component], client, log, operation, missing)

@@ -168,8 +168,8 @@ class Sessions:
         if does.lock_table:
             holdings.locked.add(does.lock_table)
         if does.hold_connections:
-            wanted = holdings.held + float(does.hold_connections)
-            holdings.held = min(wanted, max(holdings.most - holdings.connected, 0)) if holdings.most else wanted
+            desired = holdings.held + float(does.hold_connections)
+            holdings.held = min(desired, max(holdings.most - holdings.connected, 0)) if holdings.most else desired
         if does.add_bytes_per_second:
             target.leak += float(does.add_bytes_per_second) * dt
         return []

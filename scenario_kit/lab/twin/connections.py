@@ -335,7 +335,7 @@ def _reach(edge: Edge, address: Address, caller: Process, network: Network, plac
         outcome = "plain"
     if outcome == "ok" and target.logins and (address.user, address.password) not in target.logins:
         outcome = "barred" if address.user in target.holdings.barred else "denied"
-    elif outcome == "ok" and target.databases and address.wanted and address.wanted not in target.databases:
+    elif outcome == "ok" and target.databases and address.desired and address.desired not in target.databases:
         outcome = "nowhere"
     elif outcome == "ok" and target.holdings.full:
         outcome = "full"

@@ -184,10 +184,10 @@ def _run_wget(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
 def _run_curl(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
     host, port, path = _parse_target(words, "mowXHdAu")
     met = _dial(place, host, port, path)
-    told = f"{met.status} {'OK' if met.status == 200 else 'Not Found'}"
+    reported = f"{met.status} {'OK' if met.status == 200 else 'Not Found'}"
     if met.outcome == "ok" and met.http:
         if any(w.startswith("-") and not w.startswith("--") and set(w) & {"I", "i"} for w in words):
-            return CommandResult((f"HTTP/1.1 {told}",))
+            return CommandResult((f"HTTP/1.1 {reported}",))
         written = next((w for option, w in pairwise(words) if option in ("-w", "--write-out")), "")
         return CommandResult(
             (written.replace("%{http_code}", str(met.status)).replace("\\n", ""),) if written else (_CONTENT,)

@@ -46,11 +46,11 @@ def collect_wrong_answers(effects: Iterable[ContainerEffect]) -> dict[str, Wrong
     The file that names the server is one for all containers of a pod; what is written into it ends with the container
     that it was written through.
     """
-    told = list(effects)
-    sent = {e.pod_uid for e in told if e.kind == "DNS"}
+    reported = list(effects)
+    sent = {e.pod_uid for e in reported if e.kind == "DNS"}
     return {
         e.pod_uid: WrongAnswers(e.arguments["action"] == "random", tuple(e.arguments["patterns"]))
-        for e in told
+        for e in reported
         if e.kind == "Names" and e.pod_uid in sent
     }
 

@@ -123,7 +123,7 @@ class _DryRun:
         if lane.outcome == "denied":
             return f"'{edge.callee}' accepts no such user and password ('{address.user}')"
         if lane.outcome == "nowhere":
-            return f"'{edge.callee}' has no database '{address.wanted}'"
+            return f"'{edge.callee}' has no database '{address.desired}'"
         if lane.outcome == "plain":
             return f"'{edge.callee}' speaks no TLS, and the address asks for it"
         if lane.outcome in ("refused", "dropped") and service is not None:

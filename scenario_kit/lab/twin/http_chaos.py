@@ -52,9 +52,13 @@ def list_rules(pod: Object, effects: Iterable[ContainerEffect], port: int) -> tu
     running = {str(s.get("containerID", "")).rpartition("://")[2] for s in statuses if "running" in s.get("state", {})}
     found: list[HttpRule] = []
     for effect in effects:
-        told = effect.arguments
-        if effect.container_id.rpartition("://")[2] in running and port in told["proxyPorts"] and not told["tls"]:
-            found += [rule for one in told["rules"] if (rule := _parse_rule(one, port)) is not None]
+        reported = effect.arguments
+        if (
+            effect.container_id.rpartition("://")[2] in running
+            and port in reported["proxyPorts"]
+            and not reported["tls"]
+        ):
+            found += [rule for one in reported["rules"] if (rule := _parse_rule(one, port)) is not None]
     return tuple(found)
 
 
@@ -99,12 +103,12 @@ def replace_answers(
     return took, failed, outcome, noted if unchecked and noted.any() else None
 
 
-def _parse_rule(told: Mapping[str, Any], port: int) -> HttpRule | None:
-    selector, actions = told.get("selector") or {}, told.get("actions") or {}
+def _parse_rule(reported: Mapping[str, Any], port: int) -> HttpRule | None:
+    selector, actions = reported.get("selector") or {}, reported.get("actions") or {}
     if selector.get("port", port) != port or selector.get("request_headers") or selector.get("response_headers"):
         return None
     return HttpRule(
-        answers=told.get("target") == "Response",
+        answers=reported.get("target") == "Response",
         path=selector.get("path") or "",
         method=selector.get("method") or "",
         code=int(selector.get("code") or 0),

@@ -55,8 +55,8 @@ class Disks:
         for process in processes:
             if process.model is None or (not process.model.disk.directory and not process.volume.rules):
                 continue
-            told = next((effect.arguments for effect in list_injected(process, ledger, "IO")), _UNTOUCHED)
-            process.volume.meet(told["volume"], parse_rules(told["actions"]))
+            reported = next((effect.arguments for effect in list_injected(process, ledger, "IO")), _UNTOUCHED)
+            process.volume.meet(reported["volume"], parse_rules(reported["actions"]))
             if process.volume.saved_at is None:
                 process.volume.saved_at = max(start, process.ready_at)
 

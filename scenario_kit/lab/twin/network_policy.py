@@ -103,12 +103,12 @@ def _match_ports(ports: Sequence[Object] | None, target: Party, port: int, proto
 def _match_port(rule: Object, target: Party, port: int, protocol: str) -> bool:
     if rule.get("protocol", "TCP") != protocol:
         return False
-    wanted = rule.get("port")
-    if wanted is None:
+    desired = rule.get("port")
+    if desired is None:
         return True
-    if isinstance(wanted, str):
-        return target.ports.get(wanted) == port
-    return int(wanted) <= port <= int(rule.get("endPort") or wanted)
+    if isinstance(desired, str):
+        return target.ports.get(desired) == port
+    return int(desired) <= port <= int(rule.get("endPort") or desired)
 
 
 def is_inside(ip: str, blocks: Sequence[str]) -> bool:

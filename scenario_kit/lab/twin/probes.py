@@ -90,9 +90,9 @@ class Probes:
 
     def _behind(self, process: Process, listener: Listener, path: str) -> Iterator[Link | None]:
         """What the calls meet that a health page makes; None for one that the process has not come to yet."""
-        wanted = {callee for pattern, those in listener.asks.items() if fnmatchcase(path, pattern) for callee in those}
+        desired = {callee for pattern, those in listener.asks.items() if fnmatchcase(path, pattern) for callee in those}
         for number, edge in enumerate(self._edges):
-            if self._links is not None and edge.caller == process.component and edge.callee in wanted:
+            if self._links is not None and edge.caller == process.component and edge.callee in desired:
                 yield self._links.get(LinkKey(process.key, number))
 
     def _waits(self, process: Process, link: Link) -> float:

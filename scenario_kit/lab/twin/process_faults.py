@@ -64,8 +64,8 @@ def impair(
 
 def apply_flags(node: OperationNode, effects: Sequence[Active]) -> OperationNode:
     """What runs in place of an operation while flags are as they are: mostly itself."""
-    wanted = [effect.becomes for effect in effects if effect.becomes and effect.operation == node.name]
-    return next((other for other in node.others if other.name in wanted), node) if wanted else node
+    desired = [effect.becomes for effect in effects if effect.becomes and effect.operation == node.name]
+    return next((other for other in node.others if other.name in desired), node) if desired else node
 
 
 def crash(process: Process, node: CallNode, batch: Batch, chosen: Ints | None) -> None:

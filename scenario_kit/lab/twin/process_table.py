@@ -17,7 +17,7 @@ from scenario_kit.model.twin.component import ComponentModel
 from scenario_kit.model.twin.definition import TwinDefinition
 
 #: A login that no client can have: a store with it alone asks everybody for one, and accepts none.
-NOBODY: Final = ("\0", "")
+NO_LOGIN: Final = ("\0", "")
 
 
 class Census:
@@ -161,7 +161,7 @@ def _read_logins(
     for login in model.logins if model else ():
         if login.flag in words:
             following = [w for w in words[words.index(login.flag) + 1 :][:1] if not w.startswith("-")]
-            result.append(("", following[0]) if following else NOBODY)
+            result.append(("", following[0]) if following else NO_LOGIN)
         if login.password_env:
             user, password = env.get(login.user_env, login.user or None), env.get(login.password_env)
             if user is not None and password is not None:

@@ -197,8 +197,8 @@ class Flow:
         number = next(n for n, e in enumerate(self._edges) if (e.caller, e.callee) == (process.component, callee))
         link = self.moment.links.get(LinkKey(process.key, number))
         targets = [lane.target.key for lane in link.lanes if lane.target is not None] if link else []
-        told = [self.moment.effects.get(key, ()) for key in targets]
-        return bool(told) and all(any(e.empties and e.operation == operation for e in each) for each in told)
+        reported = [self.moment.effects.get(key, ()) for key in targets]
+        return bool(reported) and all(any(e.empties and e.operation == operation for e in each) for each in reported)
 
     def _fill(self, process: Process, node: CallNode, batch: Batch, chosen: Ints | None) -> None:
         """The steps that follow where the callee, a cache, misses something; unless they fail they fill it."""
@@ -209,8 +209,8 @@ class Flow:
             return
         chance = self._streams.uniform(mix(node.key, batch.salt + _MISS), who.size, process.ordinal)
         held = cache.held.get(node.operation.name, 0.0)
-        wanted = caches.count_asked(node.step, batch.draws, who)
-        missed, full = caches.misses(held, node.step.keys, wanted, batch.now[who], chance)
+        desired = caches.count_asked(node.step, batch.draws, who)
+        missed, full = caches.misses(held, node.step.keys, desired, batch.now[who], chance)
         who = who[missed]
         if who.size:
             inner = batch.part(who, mix(batch.salt, 0x200))

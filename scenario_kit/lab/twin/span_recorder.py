@@ -150,7 +150,7 @@ class SpanRecorder:
                 port=port,
                 ip=ip,
                 user=address.user,
-                database=address.wanted,
+                database=address.desired,
                 table=node.operation.model.table.rpartition(".")[2],
                 command=node.operation.name,
             )

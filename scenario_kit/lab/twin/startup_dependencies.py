@@ -119,6 +119,6 @@ def _format_failure(process: Process, edge: Edge, lanes: tuple[ConnectionLane, .
     address = read_address(edge.address, process)
     outcome = "refused" if lanes[0].outcome == "ok" else lanes[0].outcome
     dialect = process.model.dialect if process.model else ""
-    host, port, user, database = address.host, address.port, address.user, address.wanted
+    host, port, user, database = address.host, address.port, address.user, address.desired
     product = edge.product or edge.protocol
     return describe_cause(dialect, outcome, product, host=host, port=port, ip=ip, user=user, database=database)

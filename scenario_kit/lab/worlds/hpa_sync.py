@@ -49,12 +49,12 @@ class TickMemory:
     """When each tick was told by the wall clock, and since when (in virtual time) each autoscaler holds back."""
 
     def __init__(self) -> None:
-        self._told: list[tuple[float, float]] = []
+        self._reported: list[tuple[float, float]] = []
         self._since: dict[str, float] = {}
 
-    def told(self, tick: float, wall: float) -> None:
+    def reported(self, tick: float, wall: float) -> None:
         """The metrics of ``tick`` were told at ``wall`` (monotonic seconds)."""
-        self._told = [*(each for each in self._told if each[0] > tick - 2 * WINDOW), (tick, wall)]
+        self._reported = [*(each for each in self._reported if each[0] > tick - 2 * WINDOW), (tick, wall)]
 
     def overdue(self, autoscalers: Iterable[Object], tick: float) -> list[Object]:
         """The autoscalers that have held back for a whole window; call at every tick."""
@@ -71,7 +71,7 @@ class TickMemory:
 
     def window(self, tick: float, wall: float) -> tuple[int, float]:
         """How many whole seconds the window has by the wall clock, and when to look so that it fits exactly."""
-        first = next((at for told, at in self._told if told > tick - WINDOW), wall)
+        first = next((at for reported, at in self._reported if reported > tick - WINDOW), wall)
         seconds = max(1, math.ceil(wall - first))
         return seconds, first + seconds - _EARLY_SECONDS
 
@@ -88,7 +88,7 @@ class Autoscalers:
 
     def published(self, tick: float) -> None:
         """The metrics of a tick are there: whoever waits for them is answered."""
-        self._memory.told(tick, time.monotonic())
+        self._memory.reported(tick, time.monotonic())
         self._looks.published()
 
     def any(self) -> bool:

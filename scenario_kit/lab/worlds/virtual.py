@@ -18,7 +18,7 @@ from scenario_kit.model.process import SeriesId
 #: Ticks that are written together while a wait goes on.
 _BATCH = 40
 #: Wall seconds that what the kubelet said may take to be written, where no more time was given.
-_TOLD_SECONDS = 5.0
+_REPORT_SECONDS = 5.0
 
 
 class _StillMoving(Exception):
@@ -83,7 +83,7 @@ class VirtualWorld(LabWorld):
             except _StillMoving as moving:
                 reason = str(moving)
             self._flush()
-            if not reason and not self.told(max(deadline - time.monotonic(), _TOLD_SECONDS)):
+            if not reason and not self.reported(max(deadline - time.monotonic(), _REPORT_SECONDS)):
                 reason = "events of the kubelet are not written yet"
             return Waited(self._now, not reason, reason)
 

@@ -177,7 +177,7 @@ class LabWorld(ABC):
             self.twin.observe(self.view())
             return sum(self._around.nodes.run_once(namespace, self.now) for namespace in self.spec.everywhere)
 
-    def told(self, seconds: float) -> bool:
+    def reported(self, seconds: float) -> bool:
         """Wait up to ``seconds`` (wall) until whatever the kubelet said can be read; whether it can."""
         deadline = time.monotonic() + seconds
         return all(

@@ -27,8 +27,8 @@ def names(obj: Object, was: Object | None, world: ObjectSurroundings, *, created
             continue
         if was is not None and text in _list_former(was):
             continue
-        told = next(iter(world.strange(text)))
-        yield Needless(keys, name, f"{what} '{name}': '{told}' is no neutral word")
+        reported = next(iter(world.strange(text)))
+        yield Needless(keys, name, f"{what} '{name}': '{reported}' is no neutral word")
 
 
 def _list_chosen(obj: Object, *, created: bool) -> Iterator[tuple[Keys, Any, str]]:

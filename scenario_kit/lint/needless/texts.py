@@ -47,10 +47,10 @@ def find_texts(obj: Object, was: Object | None, world: ObjectSurroundings) -> It
 
 def _find_printed(keys: Keys, text: str, world: ObjectSurroundings) -> Iterator[Needless]:
     for match in _PRINTED.finditer(text):
-        told = match[1].strip("\"' ")
-        telling = [word for word in world.strange(told) if len(word) >= _TELLING and word not in OUTPUT]
+        reported = match[1].strip("\"' ")
+        telling = [word for word in world.strange(reported) if len(word) >= _TELLING and word not in OUTPUT]
         if telling and not _TAKEN.match(text, match.end()):
-            yield Needless(keys, text, f"the command prints '{told[:60]}', which changes nothing")
+            yield Needless(keys, text, f"the command prints '{reported[:60]}', which changes nothing")
     for line in text.splitlines():
         comment = _COMMENT.match(line) or _UNREAD.search(line)
         if comment and not line.startswith("#!") and _LETTERS.search(comment[1]):

@@ -68,7 +68,7 @@ def test_a_script_of_several_rules_with_comments_and_a_condition_that_is_false()
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "reported"),
     [
         ("AT ENTRY", "AT EXIT", "AT ENTRY"),
         ("AT ENTRY", "AFTER WRITE x", "AT ENTRY"),
@@ -84,12 +84,12 @@ def test_a_script_of_several_rules_with_comments_and_a_condition_that_is_false()
         ("delay(1)", "throw new java.lang.IllegalStateException($1)", "throw new"),
     ],
 )
-def test_what_is_not_understood_is_refused(old: str, new: str, told: str) -> None:
+def test_what_is_not_understood_is_refused(old: str, new: str, reported: str) -> None:
     script = _SIMPLE.format(do="delay(1)")
     assert old in script
     with pytest.raises(NotSimulated, match="not simulated") as refused:
         parse_rules(script.replace(old, new))
-    assert told in str(refused.value)
+    assert reported in str(refused.value)
 
 
 def test_stacks_are_refused() -> None:

@@ -202,7 +202,7 @@ def test_effects_of_one_container(running: Any, bring: Any, take: Any, kind: str
 
 
 @pytest.mark.parametrize(
-    ("container", "rule", "code", "told"),
+    ("container", "rule", "code", "reported"),
     [
         ("containerd://c2", SLEEP, grpc.StatusCode.INVALID_ARGUMENT, "AttachNotSupportedException"),
         (C1, "RULE x", grpc.StatusCode.INVALID_ARGUMENT, "ENDRULE"),
@@ -210,11 +210,13 @@ def test_effects_of_one_container(running: Any, bring: Any, take: Any, kind: str
         (C1, SLEEP.replace("Thread.sleep(3000)", "return 13"), grpc.StatusCode.UNIMPLEMENTED, "13 is not simulated"),
     ],
 )
-def test_rules_that_cannot_be_put_into_a_program(running: Any, container: str, rule: str, code: Any, told: str) -> None:
+def test_rules_that_cannot_be_put_into_a_program(
+    running: Any, container: str, rule: str, code: Any, reported: str
+) -> None:
     with pytest.raises(grpc.RpcError) as refused:
         running.call("InstallJVMRules", container_id=container, rule=rule, port=9277)
     assert refused.value.code() is code
-    assert told in refused.value.details()
+    assert reported in refused.value.details()
     assert in_force(running).containers == ()
 
 

@@ -119,9 +119,9 @@ def test_alerts_go_as_far_as_samples_are_stored_and_are_not_asked_for_twice(stag
 def test_without_spoilers_nothing_of_the_trial_is_told(stage: Stage) -> None:
     source = stage.source(spoilers=False)
     found = source.world("shop-x1y2")
-    told = str({**found, "chart": None}) + str(source.worlds())
-    assert "t1" not in told
-    assert "db-gone" not in told
+    reported = str({**found, "chart": None}) + str(source.worlds())
+    assert "t1" not in reported
+    assert "db-gone" not in reported
     assert "inject" not in str(found["chart"]["bands"])
     assert (found["step"], found["injectedAt"], found["chart"]["faulty"]) == ("", None, False)
 

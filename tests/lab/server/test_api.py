@@ -274,9 +274,9 @@ def test_an_app_that_cannot_be_simulated_is_its_authors_mistake(
         raise ValueError("there is no component 'web'")
 
     monkeypatch.setattr(registry, "VirtualWorld", refuse)
-    with pytest.raises(AuthoringError, match=r"^app shop 1: there is no component 'web'$") as told:
+    with pytest.raises(AuthoringError, match=r"^app shop 1: there is no component 'web'$") as reported:
         opened(url)
-    assert "twin.yaml" in told.value.fix
+    assert "twin.yaml" in reported.value.fix
     assert client.put("/worlds/t1", json=BODY).status_code == 422
 
 
@@ -296,7 +296,7 @@ def test_ports_of_pods_are_asked_by_namespace(client: httpx.Client, lab: LittleL
     client.put("/worlds/t1", json=BODY)
     asked = {"namespace": "shop", "pod": "web-0", "port": 8080}
     assert client.post("/probe", json=asked).json() == {
-        "connected": False, "status": None, "told": "there is no such pod",
+        "connected": False, "status": None, "reported": "there is no such pod",
     }  # fmt: skip
     assert client.post("/probe", json={**asked, "namespace": "elsewhere"}).status_code == 404
     assert client.post("/probe", json={"pod": "web-0"}).status_code == 400

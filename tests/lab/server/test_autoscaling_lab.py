@@ -247,5 +247,5 @@ def test_it_grows_by_doubling_once_per_tick_and_shrinks_after_its_window(scene: 
     assert replicas[fell:] == [2] * (26 - fell)
     assert 20 <= fell <= 23  # five minutes of virtual time after the first look at less
     assert scene.scaler()["spec"]["behavior"]["scaleDown"]["stabilizationWindowSeconds"] == 300
-    told = {event["reason"] for event in kube.list("Event", "shop") if event["involvedObject"]["name"] == "web"}
-    assert "SuccessfulRescale" in told
+    reported = {event["reason"] for event in kube.list("Event", "shop") if event["involvedObject"]["name"] == "web"}
+    assert "SuccessfulRescale" in reported

@@ -45,7 +45,7 @@ def namespace(kube: KubeCluster) -> Iterator[str]:
 
 @pytest.mark.parametrize("case", ASKED)
 def test_one_sentence_says_what_there_is_instead(case: str, namespace: str, api_server: Path) -> None:
-    verb, path, body, told = ASKED[case]
+    verb, path, body, reported = ASKED[case]
     access = Official(api_server)
     status, message = 0, ""
     for _ in range(1000):  # a policy takes a moment until it holds
@@ -57,5 +57,5 @@ def test_one_sentence_says_what_there_is_instead(case: str, namespace: str, api_
             break
     access.close()
     assert status == 403
-    assert told in message
+    assert reported in message
     assert "programs in a lab are simulated" in message

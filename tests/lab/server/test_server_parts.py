@@ -233,14 +233,14 @@ def test_the_world_of_a_container_knows_whether_it_runs_java(container: str, wor
 
 def test_a_thread_that_ends_takes_the_process_along() -> None:
     threads = Threads()
-    told = threading.Event()
-    threads.on_stop = told.set
+    reported = threading.Event()
+    threads.on_stop = reported.set
 
     def fail() -> None:
         raise ValueError("the reason")
 
     threads.spawn("worker", fail)
-    assert told.wait(5.0)
+    assert reported.wait(5.0)
     assert threads.stop.is_set()
     assert threads.failure == "thread worker: ValueError: the reason"
 

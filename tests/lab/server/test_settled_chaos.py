@@ -15,8 +15,8 @@ RECOVERED = {"AllInjected": False, "AllRecovered": True}
 
 def chaos(*phases: str, conditions: dict[str, bool] | None = None, events: Any = (), **more: Any) -> dict[str, Any]:
     records = [{"id": f"shop/p{n}", "phase": phase, "events": list(events)} for n, phase in enumerate(phases)]
-    told = [{"type": type_, "status": str(value)} for type_, value in (conditions or {}).items()]
-    status: dict[str, Any] = {"conditions": told, "experiment": {"containerRecords": records}}
+    reported = [{"type": type_, "status": str(value)} for type_, value in (conditions or {}).items()]
+    status: dict[str, Any] = {"conditions": reported, "experiment": {"containerRecords": records}}
     action = more.pop("action", "delay")
     return {"kind": "NetworkChaos", "metadata": meta("k1", **more), "spec": {"action": action}, "status": status}
 

@@ -22,7 +22,7 @@ def test_fenceposts(rolling: dict[str, int | str], replicas: int, expected: tupl
 
 # wanted, (spec, available) of the new and of the old ReplicaSet, strategy, whether something is due
 @pytest.mark.parametrize(
-    ("wanted", "new", "old", "strategy", "due"),
+    ("desired", "new", "old", "strategy", "due"),
     [
         (1, (1, 1), (0, 0), {}, False),
         (1, (0, 0), (1, 1), {}, True),  # the new one may surge
@@ -41,9 +41,9 @@ def test_fenceposts(rolling: dict[str, int | str], replicas: int, expected: tupl
     ],
 )
 def test_scaling(
-    wanted: int, new: tuple[int, int], old: tuple[int, int], strategy: dict[str, object], due: bool
+    desired: int, new: tuple[int, int], old: tuple[int, int], strategy: dict[str, object], due: bool
 ) -> None:
-    owner = deployment(replicas=wanted)
+    owner = deployment(replicas=desired)
     owner["spec"]["strategy"] = strategy
     sets = []
     for revision, (spec, available) in enumerate((old, new), start=1):

@@ -23,13 +23,13 @@ def ticks(world: str, first: int, last: int, name: str = "ended_total") -> list[
 
 def in_memory(prometheus: str) -> tuple[int, int]:
     """Series in memory, and how many have left it since the start."""
-    told = dict(
+    reported = dict(
         line.rsplit(" ", 1)
         for line in httpx.get(f"{prometheus}/metrics", trust_env=False).text.splitlines()
         if not line.startswith("#")
     )
-    return int(float(told["prometheus_tsdb_head_series"])), int(
-        float(told["prometheus_tsdb_head_series_removed_total"])
+    return int(float(reported["prometheus_tsdb_head_series"])), int(
+        float(reported["prometheus_tsdb_head_series_removed_total"])
     )
 
 

@@ -115,8 +115,8 @@ def receivers() -> Families:
 def differences(ours: Families, published: Families, added: set[str], omitted: set[str]) -> list[str]:
     wrong = [f"{name}: nobody publishes it" for name in sorted(ours.keys() - published.keys())]
     for name in sorted(ours.keys() & published.keys()):
-        (kind, labels), (wanted, known) = ours[name], published[name]
-        wrong += [f"{name}: {kind}, published as {wanted}"] if kind != wanted else []
+        (kind, labels), (desired, known) = ours[name], published[name]
+        wrong += [f"{name}: {kind}, published as {desired}"] if kind != desired else []
         wrong += [f"{name}: label {label} is not published" for label in sorted(labels - known - added)]
         wrong += [f"{name}: label {label} is missing" for label in sorted(known - labels - omitted)]
     return wrong

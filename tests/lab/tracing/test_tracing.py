@@ -230,8 +230,8 @@ def test_otlp_is_one_request_a_line() -> None:
             {"key": "replicas", "value": {"intValue": "2"}},
         ]
     }
-    (told,) = cart["scopeSpans"][0]["spans"]
-    assert told == {
+    (reported,) = cart["scopeSpans"][0]["spans"]
+    assert reported == {
         "traceId": f"{1:032x}",
         "spanId": f"{2:016x}",
         "parentSpanId": f"{1:016x}",
@@ -277,6 +277,6 @@ def test_which_world() -> None:
         "shop",
         "shop",
     ]
-    for some, wanted in ((worlds, ""), (worlds, "x"), ([], "")):
+    for some, desired in ((worlds, ""), (worlds, "x"), ([], "")):
         with pytest.raises(UsageError):
-            choose_namespace(some, wanted)
+            choose_namespace(some, desired)

@@ -45,9 +45,9 @@ def test_commands_that_no_connection_takes_leave_no_spans(cluster: Callable[...,
     after = shop.run(300.0)
     assert after.share("cart", kind="SERVER") > 0.9
     assert after.calls("cart", kind="CLIENT") == 0
-    told = {line.text for line in shop.logs if line.pod.startswith("cart") and "FailedPrecondition" in line.text}
-    assert len(told) == 1
-    assert "Can't access cart storage. System.ApplicationException: Wasn't able to connect to redis" in told.pop()
+    reported = {line.text for line in shop.logs if line.pod.startswith("cart") and "FailedPrecondition" in line.text}
+    assert len(reported) == 1
+    assert "Can't access cart storage. System.ApplicationException: Wasn't able to connect to redis" in reported.pop()
 
 
 def test_no_command_is_an_error_in_traces(cluster: Callable[..., Little]) -> None:

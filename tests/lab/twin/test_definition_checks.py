@@ -181,8 +181,8 @@ def test_an_entry_that_reports_no_requests_is_told(change: Callable[[dict[str, A
     twin = copy.deepcopy(TWIN)
     change(twin)
     (found,) = find_mistakes(msgspec.structs.replace(tiny.app(), twin=decode(twin)))
-    told = f"components.gate: {said}: the requests of the app's entry are not counted, by which a trial is judged"
-    assert found == DefinitionMistake(told, ("components", "gate"))
+    reported = f"components.gate: {said}: the requests of the app's entry are not counted, by which a trial is judged"
+    assert found == DefinitionMistake(reported, ("components", "gate"))
 
 
 def test_an_app_without_a_twin_has_no_mistakes_in_it() -> None:

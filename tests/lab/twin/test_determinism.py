@@ -25,9 +25,9 @@ def test_the_same_bytes_in_another_process(app: str, version: str) -> None:
         cwd=ROOT, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONHASHSEED": "4711"},
     )  # fmt: skip
     here = list(digests(app, version, 7))
-    told, _ = other.communicate()
+    reported, _ = other.communicate()
     assert other.returncode == 0
-    assert told.split() == here
+    assert reported.split() == here
     assert len(set(here)) == len(here) == 8  # every tick says something new
 
 

@@ -43,12 +43,12 @@ def test_a_name_with_few_dots_is_sought_in_the_domains_of_the_namespace_first() 
 
 
 def test_rules_matter_once_the_pod_asks_the_server_that_has_them() -> None:
-    told = _told("u", "error")
-    assert collect_wrong_answers(told) == {"u": WrongAnswers(False, ())}
-    assert collect_wrong_answers(told[:1]) == collect_wrong_answers(told[1:]) == {}
+    reported = _reported("u", "error")
+    assert collect_wrong_answers(reported) == {"u": WrongAnswers(False, ())}
+    assert collect_wrong_answers(reported[:1]) == collect_wrong_answers(reported[1:]) == {}
 
 
-def _told(uid: str, action: str, *patterns: str) -> tuple[ContainerEffect, ...]:
+def _reported(uid: str, action: str, *patterns: str) -> tuple[ContainerEffect, ...]:
     names = {"action": action, "patterns": list(patterns)}
     return (
         ContainerEffect(kind="DNS", pod_uid=uid, container_id="containerd://a", arguments={"server": "10.96.0.99"}),
@@ -58,7 +58,7 @@ def _told(uid: str, action: str, *patterns: str) -> tuple[ContainerEffect, ...]:
 
 def _mislead(cluster: Little, workload: str, action: str, *patterns: str) -> None:
     (pod,) = cluster.pods(workload)
-    cluster.stress = _told(pod["metadata"]["uid"], action, *patterns)
+    cluster.stress = _reported(pod["metadata"]["uid"], action, *patterns)
     cluster.version += 1
 
 

@@ -205,9 +205,9 @@ def test_topics_are_kept_by_the_queues_that_are_there(topic: str, consumer: Docu
     twin["components"]["api"]["operations"]["Job"] = {"ownMs": 1}
     known = {"queue": "box", "topic": "jobs", "group": "api", "operation": "Job"}
     twin["components"]["api"]["consumes"] = [{**known, **consumer}]
-    told = find_mistakes(tiny.app(**twin))
-    assert [m.text for m in told] == ([said] if said else [])
-    assert all(m.place[:4] == ("components", "api", "consumes", 0) for m in told if consumer)
+    reported = find_mistakes(tiny.app(**twin))
+    assert [m.text for m in reported] == ([said] if said else [])
+    assert all(m.place[:4] == ("components", "api", "consumes", 0) for m in reported if consumer)
 
 
 @pytest.mark.parametrize(

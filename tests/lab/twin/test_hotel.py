@@ -257,10 +257,10 @@ def test_a_store_that_asks_for_logins(cluster: Callable[..., Little]) -> None:
     hotel.restart("geo")
     began = hotel.now
     live(hotel, 30.0)
-    told = [line for line in hotel.logs if line.pod.startswith("geo") and "Unauthorized" in line.text]
-    assert told, "a refused login is no reason to wait for the store"
-    assert "FTL cmd/geo/db.go:52 > (Unauthorized) command insert requires authentication" in told[0].text
-    assert told[0].t - began < 5.0
+    reported = [line for line in hotel.logs if line.pod.startswith("geo") and "Unauthorized" in line.text]
+    assert reported, "a refused login is no reason to wait for the store"
+    assert "FTL cmd/geo/db.go:52 > (Unauthorized) command insert requires authentication" in reported[0].text
+    assert reported[0].t - began < 5.0
     after = live(hotel, 120.0)
     assert after.silent("geo")
     assert after.share("frontend", kind="SERVER") > 0.0

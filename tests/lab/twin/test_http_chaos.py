@@ -97,10 +97,10 @@ def test_the_caller_tells_the_status_that_arrived() -> None:
     shop.run(90.0)
     shop.logs.clear()
     window = shop.run(120.0)
-    told = [line.text for line in shop.logs if line.container == "frontend" and "shipping error" in line.text]
-    assert told
-    assert all("14 UNAVAILABLE: shipping error" in text for text in told), "all else is INTERNAL (PlaceOrder)"
-    assert all("expected 200, got 503" in text for text in told)
+    reported = [line.text for line in shop.logs if line.container == "frontend" and "shipping error" in line.text]
+    assert reported
+    assert all("14 UNAVAILABLE: shipping error" in text for text in reported), "all else is INTERNAL (PlaceOrder)"
+    assert all("expected 200, got 503" in text for text in reported)
     assert window.share("shipping", kind="SERVER") == 0.0
     assert window.share("checkout", kind="SERVER") == 1.0
 
@@ -120,8 +120,8 @@ def test_who_checks_no_status_is_not_misled_by_one() -> None:
 
 def test_rules_are_those_of_the_port_and_the_running_container() -> None:
     pod = {"status": {"containerStatuses": [{"containerID": "containerd://a", "state": {"running": {}}}]}}
-    told = {"rules": [_rule(delay="1m1.5s", abort=False)], "proxyPorts": [80], "tls": False}
-    effect = ContainerEffect(kind="HTTP", pod_uid="u", container_id="containerd://a", arguments=told)
+    reported = {"rules": [_rule(delay="1m1.5s", abort=False)], "proxyPorts": [80], "tls": False}
+    effect = ContainerEffect(kind="HTTP", pod_uid="u", container_id="containerd://a", arguments=reported)
     assert list_rules(pod, [effect], 80) == (HttpRule(answers=False, path="*", delay=61.5),)
     assert list_rules(pod, [effect], 81) == ()
     assert list_rules({"status": {}}, [effect], 80) == ()

@@ -82,8 +82,8 @@ def test_a_pool_to_a_process_that_became_another_is_foreign() -> None:
 def proxy(name: str = "there") -> tuple[ContainerEffect, ...]:
     """A proxy in front of that process that breaks off every request."""
     rule = {"target": "Request", "selector": {"port": PORT}, "actions": {"abort": True}}
-    told = {"proxyPorts": [PORT], "tls": False, "rules": [rule]}
-    return (ContainerEffect(pod_uid=name, container_id=f"containerd://{name}", kind="HTTP", arguments=told),)
+    reported = {"proxyPorts": [PORT], "tls": False, "rules": [rule]}
+    return (ContainerEffect(pod_uid=name, container_id=f"containerd://{name}", kind="HTTP", arguments=reported),)
 
 
 ABORT = (HttpRule(False, abort=True),)

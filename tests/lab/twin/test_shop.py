@@ -67,15 +67,15 @@ def test_who_says_that_a_span_is_fine_and_what_clients_call_it(cluster: Callable
     """currency sets the status OK (``server.cpp``); its callers' instrumentation names calls as the protocol does."""
     shop = cluster(warm=30.0)
     shop.run(60.0)
-    told = {
+    reported = {
         (labels["service_name"], labels["span_name"], labels["status_code"])
         for name, labels in ((name, dict(labels)) for name, labels in shop.samples)
         if name == "traces_span_metrics_calls_total"
     }
-    assert {entry for entry in told if entry[0] == "currency" or entry[2] == "STATUS_CODE_OK"} == {
+    assert {entry for entry in reported if entry[0] == "currency" or entry[2] == "STATUS_CODE_OK"} == {
         ("currency", "Currency/Convert", "STATUS_CODE_OK")
     }
-    assert ("checkout", "oteldemo.CurrencyService/Convert", "STATUS_CODE_UNSET") in told
+    assert ("checkout", "oteldemo.CurrencyService/Convert", "STATUS_CODE_UNSET") in reported
 
 
 @pytest.mark.parametrize("component", SHARES)
@@ -303,9 +303,9 @@ def test_logs_neither_flood_nor_tell_more_than_programs_know(cluster: Callable[.
     assert per_tick < 120
     text = "\n".join(line.text for line in shop.logs).lower()
     assert "order placed" not in text
-    told = [line for line in shop.logs if "could not charge the card" in line.text]
-    assert {line.container for line in told} == {"frontend"}, "checkout says it in its answer only"
-    assert all("connect: connection refused" in line.text for line in told)
+    reported = [line for line in shop.logs if "could not charge the card" in line.text]
+    assert {line.container for line in reported} == {"frontend"}, "checkout says it in its answer only"
+    assert all("connect: connection refused" in line.text for line in reported)
     assert not [
         word
         for word in ("chaos", "scenario", "fault", "inject", "simulat", "twin")

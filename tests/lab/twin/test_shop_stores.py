@@ -60,9 +60,9 @@ def test_a_database_that_is_not_there_or_speaks_no_tls(cluster: Callable[..., Li
     url = next(e["value"] for e in container["env"] if e["name"] == "DB_CONNECTION_STRING")
     little.env(who, "DB_CONNECTION_STRING", url.replace(*edit))
     little.run(240)
-    told = "\n".join(line.text for line in little.logs)
-    assert words in told
-    assert ("does not exist" in told) == ("does not exist" in words)
+    reported = "\n".join(line.text for line in little.logs)
+    assert words in reported
+    assert ("does not exist" in reported) == ("does not exist" in words)
 
 
 def test_a_store_that_made_another_database(cluster: Callable[..., Little]) -> None:

@@ -57,7 +57,7 @@ def counted(shop: Little, since: dict[Any, float]) -> Counter[tuple[str, str, st
     return +result
 
 
-def told(found: Iterable[Trace]) -> Counter[tuple[str, str, str, bool]]:
+def reported(found: Iterable[Trace]) -> Counter[tuple[str, str, str, bool]]:
     return Counter((span.service, span.name, span.kind, span.error) for span in spans(found))
 
 
@@ -84,7 +84,7 @@ def test_every_span_that_metrics_count_is_in_a_trace(cluster: Callable[..., Litt
     if what == "payment hangs":
         shop.calm()
         shop.run(60.0)
-    expected, found = counted(shop, before), told(traces(shop))
+    expected, found = counted(shop, before), reported(traces(shop))
     for key in expected.keys() | found.keys():
         # Requests that were under way when the tape began are counted, but not in any trace.
         assert 0 <= expected[key] - found[key] <= 12, (key, expected[key], found[key])

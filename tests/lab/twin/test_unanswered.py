@@ -8,7 +8,7 @@ import pytest
 from tests.lab.twin import tiny
 from tests.lab.twin.little import Little
 
-NOBODY = "10.99.0.9:9000"
+NO_LOGIN = "10.99.0.9:9000"
 
 
 def gate_of(dialect: str, seconds: float) -> Little:
@@ -19,7 +19,7 @@ def gate_of(dialect: str, seconds: float) -> Little:
     edge["timeoutSeconds"] = seconds
     cluster = Little(tiny.app(**twin), tiny.objects())
     cluster.run(60)
-    cluster.env("gate", "API_ADDR", NOBODY)
+    cluster.env("gate", "API_ADDR", NO_LOGIN)
     cluster.logs.clear()
     cluster.run(120)
     return cluster

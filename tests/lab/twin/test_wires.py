@@ -224,16 +224,16 @@ def test_a_policy_selects_namespaces_by_their_labels(labels: dict[str, str], cut
 
 
 def http(uid: str, container: str, port: int = 8080, **rule: Any) -> ContainerEffect:
-    told = {"proxyPorts": [port], "tls": False, "rules": [rule]}
-    return ContainerEffect(pod_uid=uid, container_id=f"containerd://{container}", kind="HTTP", arguments=told)
+    reported = {"proxyPorts": [port], "tls": False, "rules": [rule]}
+    return ContainerEffect(pod_uid=uid, container_id=f"containerd://{container}", kind="HTTP", arguments=reported)
 
 
 def test_a_proxy_for_http_is_met_at_the_port_it_listens_on() -> None:
     running = {"containerStatuses": [{"containerID": "containerd://1", "state": {"running": {}}}]}
     proxied = THERE | {"status": THERE["status"] | running}
-    told = {"target": "Request", "selector": {"port": 8080}, "actions": {"abort": True}}
+    reported = {"target": "Request", "selector": {"port": 8080}, "actions": {"abort": True}}
     other = ContainerEffect(pod_uid="there", container_id="containerd://1", kind="Stress")
-    net = network(HERE, proxied, containers=(other, http("there", "1", **told), http("here", "1", **told)))
+    net = network(HERE, proxied, containers=(other, http("there", "1", **reported), http("here", "1", **reported)))
     assert net.wire(HERE, proxied, 8080) == Wire(False, None, None, (HttpRule(False, abort=True),))
     assert net.wire(HERE, proxied, 8081) == OPEN
     assert net.wire(proxied, HERE, 8080) == OPEN, "it has no container that runs"

@@ -34,7 +34,7 @@ def test_whoever_wanted_more_meanwhile_begins_anew() -> None:
 def test_the_window_reaches_back_to_the_first_tick_that_counts() -> None:
     memory = TickMemory()
     for n in range(30):
-        memory.told(n * 15.0, 1000.0 + n * 0.3)  # a tick takes 0.3 s by the wall clock
+        memory.reported(n * 15.0, 1000.0 + n * 0.3)  # a tick takes 0.3 s by the wall clock
     # At 435 s the window begins after the tick of 135 s (n = 9); the one of 150 s counts: told at 1003.0.
     seconds, at = memory.window(435.0, 1008.9)
     assert (seconds, round(at, 2)) == (6, 1008.98)

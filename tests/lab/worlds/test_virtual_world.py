@@ -183,8 +183,8 @@ def test_a_rollout_past_its_deadline_is_told_to_its_controller(lab: LittleLab, w
     assert not waited.settled
     assert waited.now == EPOCH + 60  # the first tick after 30 s without progress, counted from the first tick
     assert "progress deadline has passed" in waited.reason
-    (told,) = lab.cluster.list("Deployment", "shop", group="apps")
-    assert told["status"]["conditions"][0]["lastUpdateTime"] > "2026-01-01T00:00:00Z"
+    (reported,) = lab.cluster.list("Deployment", "shop", group="apps")
+    assert reported["status"]["conditions"][0]["lastUpdateTime"] > "2026-01-01T00:00:00Z"
     concluded = {**status, "conditions": [{**progressing, "status": "False", "reason": "ProgressDeadlineExceeded"}]}
     lab.put("Deployment", "web", metadata={"annotations": annotations}, spec=fields["spec"], status=concluded)
     assert wait(world, 120) == Waited(EPOCH + 120, True)

@@ -59,11 +59,11 @@ def _check_experiment(obj: Object, facts: Facts) -> str:
         answered = status.get("conditions") and obj["metadata"].get("uid") in facts.refused
         enough = facts.quiet(obj) >= (_FINAL_SECONDS if answered else _SILENT_SECONDS)
         return "" if enough else "has not selected any target yet"
-    wanted = "Not Injected" if stop else "Injected"
-    failing = [r for r in records if r.get("phase") != wanted and _is_failing(obj, r, facts)]
-    moving = [r for r in records if r.get("phase") != wanted and r not in failing]
+    desired = "Not Injected" if stop else "Injected"
+    failing = [r for r in records if r.get("phase") != desired and _is_failing(obj, r, facts)]
+    moving = [r for r in records if r.get("phase") != desired and r not in failing]
     if moving:
-        return f"record {moving[0].get('id')} is {moving[0].get('phase')!r}, expected {wanted!r}"
+        return f"record {moving[0].get('id')} is {moving[0].get('phase')!r}, expected {desired!r}"
     if failing:
         return ""
     if deleted:

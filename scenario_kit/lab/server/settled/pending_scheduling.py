@@ -58,7 +58,7 @@ def _offer(claim: Object, volumes: Names) -> str:
     spec, meta = claim["spec"], claim["metadata"]
     if "deletionTimestamp" in meta or (claim.get("status") or {}).get("phase") == "Bound":
         return ""
-    wanted = parse_quantity(((spec.get("resources") or {}).get("requests") or {}).get("storage", "0"))
+    desired = parse_quantity(((spec.get("resources") or {}).get("requests") or {}).get("storage", "0"))
     for name, volume in volumes.items():
         has = volume["spec"]
         owner = has.get("claimRef") or {}
@@ -72,7 +72,7 @@ def _offer(claim: Object, volumes: Names) -> str:
             and has.get("storageClassName", "") == spec.get("storageClassName", "")
             and has.get("volumeMode", "Filesystem") == spec.get("volumeMode", "Filesystem")
             and set(spec.get("accessModes") or ()) <= set(has.get("accessModes") or ())
-            and parse_quantity((has.get("capacity") or {}).get("storage", "0")) >= wanted
+            and parse_quantity((has.get("capacity") or {}).get("storage", "0")) >= desired
         ):
             return name
     return ""

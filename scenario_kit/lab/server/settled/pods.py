@@ -88,6 +88,6 @@ def check_namespace(facts: Facts) -> Iterator[Reason]:
                 yield Reason("Ending", kind, names[0], text)
         return
     name = own["metadata"]["name"]
-    for kind, wanted in _EVERYWHERE:
-        if wanted not in facts.of(kind):
-            yield Reason("Beginning", "Namespace", name, f"its {kind} {wanted} does not exist yet")
+    for kind, desired in _EVERYWHERE:
+        if desired not in facts.of(kind):
+            yield Reason("Beginning", "Namespace", name, f"its {kind} {desired} does not exist yet")

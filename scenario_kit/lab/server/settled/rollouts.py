@@ -46,10 +46,10 @@ def find_newest(deployment: Object, sets: list[Object]) -> Object | None:
 
 def find_due_scaling(deployment: Object, new: Object, old: list[Object]) -> str:
     """What the controller would scale next; empty when nothing."""
-    wanted = int(deployment["spec"].get("replicas", 1))
+    desired = int(deployment["spec"].get("replicas", 1))
     for rs in (new, *old):
-        if _read_desired(rs) > 0 and _read_annotation(rs, _DESIRED) not in ("", str(wanted)):
-            return f"ReplicaSet {rs['metadata']['name']} is scaled for another number of replicas than {wanted}"
+        if _read_desired(rs) > 0 and _read_annotation(rs, _DESIRED) not in ("", str(desired)):
+            return f"ReplicaSet {rs['metadata']['name']} is scaled for another number of replicas than {desired}"
     if deployment["spec"].get("paused"):
         return ""
     strategy = deployment["spec"].get("strategy") or {}
@@ -59,16 +59,16 @@ def find_due_scaling(deployment: Object, new: Object, old: list[Object]) -> str:
             return f"{old_total} old replicas are to go"
         return (
             ""
-            if _read_desired(new) == wanted
-            else f"the new ReplicaSet wants {_read_desired(new)} replicas, expected {wanted}"
+            if _read_desired(new) == desired
+            else f"the new ReplicaSet wants {_read_desired(new)} replicas, expected {desired}"
         )
-    surge, unavailable = compute_fenceposts(strategy.get("rollingUpdate") or {}, wanted)
+    surge, unavailable = compute_fenceposts(strategy.get("rollingUpdate") or {}, desired)
     total = _read_desired(new) + old_total
-    if _read_desired(new) > wanted or (_read_desired(new) < wanted and total < wanted + surge):
-        return f"the new ReplicaSet wants {_read_desired(new)} replicas, expected {wanted}"
+    if _read_desired(new) > desired or (_read_desired(new) < desired and total < desired + surge):
+        return f"the new ReplicaSet wants {_read_desired(new)} replicas, expected {desired}"
     if not old_total:
         return ""
-    minimum = wanted - min(unavailable, wanted)
+    minimum = desired - min(unavailable, desired)
     if total - minimum - (_read_desired(new) - _read_available(new)) <= 0:
         return ""
     unhealthy = sum(max(_read_desired(rs) - _read_available(rs), 0) for rs in old)
@@ -76,10 +76,10 @@ def find_due_scaling(deployment: Object, new: Object, old: list[Object]) -> str:
     return f"{old_total} old replicas are to go" if unhealthy or spare > 0 else ""
 
 
-def compute_fenceposts(rolling: Object, wanted: int) -> tuple[int, int]:
+def compute_fenceposts(rolling: Object, desired: int) -> tuple[int, int]:
     """maxSurge (rounded up) and maxUnavailable (rounded down); never both zero."""
-    surge = _resolve(rolling.get("maxSurge", "25%"), wanted, up=True)
-    unavailable = _resolve(rolling.get("maxUnavailable", "25%"), wanted, up=False)
+    surge = _resolve(rolling.get("maxSurge", "25%"), desired, up=True)
+    unavailable = _resolve(rolling.get("maxUnavailable", "25%"), desired, up=False)
     return (surge, unavailable) if surge or unavailable else (0, 1)
 
 
@@ -88,10 +88,10 @@ def _can_progress(deployment: Object) -> bool:
     return progressing is not None and progressing["status"] == "True" and progressing["reason"] != COMPLETE
 
 
-def _resolve(value: int | str, wanted: int, *, up: bool) -> int:
+def _resolve(value: int | str, desired: int, *, up: bool) -> int:
     if isinstance(value, int):
         return value
-    share = int(value.rstrip("%")) * wanted / 100
+    share = int(value.rstrip("%")) * desired / 100
     return math.ceil(share) if up else math.floor(share)
 
 
@@ -113,10 +113,10 @@ def _is_of(rs: Object, deployment: Object) -> bool:
     """
     if not deployment["spec"].get("paused"):
         return True
-    template, wanted = rs["spec"].get("template") or {}, deployment["spec"].get("template") or {}
+    template, desired = rs["spec"].get("template") or {}, deployment["spec"].get("template") or {}
     metadata = template.get("metadata") or {}
     labels = {k: v for k, v in (metadata.get("labels") or {}).items() if k != _HASH}
-    return {**template, "metadata": {**metadata, "labels": labels}} == wanted
+    return {**template, "metadata": {**metadata, "labels": labels}} == desired
 
 
 def _read_desired(rs: Object) -> int:

@@ -38,12 +38,12 @@ def check_replica_sets(facts: Facts) -> Iterator[Reason]:
     for name, rs in facts.of("ReplicaSet").items():
         pods = [p for p in facts.owned("Pod", rs) if is_active(p)]
         yield from _counts("ReplicaSet", name, rs, pods)
-        wanted = int(rs["spec"].get("replicas", 1))
-        if len(pods) > wanted:
-            yield Reason("Surplus", "ReplicaSet", name, f"has {len(pods)} pods, expected {wanted}")
-        elif len(pods) < wanted and not holds(rs, "ReplicaFailure"):
-            yield Reason("Missing", "ReplicaSet", name, f"has {len(pods)} pods, expected {wanted}")
-        elif len(pods) < wanted and facts.refused.get(rs["metadata"]["uid"], read_revision(rs)) < lifted:
+        desired = int(rs["spec"].get("replicas", 1))
+        if len(pods) > desired:
+            yield Reason("Surplus", "ReplicaSet", name, f"has {len(pods)} pods, expected {desired}")
+        elif len(pods) < desired and not holds(rs, "ReplicaFailure"):
+            yield Reason("Missing", "ReplicaSet", name, f"has {len(pods)} pods, expected {desired}")
+        elif len(pods) < desired and facts.refused.get(rs["metadata"]["uid"], read_revision(rs)) < lifted:
             yield Reason(STALE_REFUSAL, "ReplicaSet", name, _STALE)
 
 
@@ -53,11 +53,11 @@ def check_stateful_sets(facts: Facts) -> Iterator[Reason]:
         own = facts.owned("Pod", owner)
         pods = [p for p in own if is_active(p)]
         yield from _counts("StatefulSet", name, owner, pods, available=False)
-        wanted = int(owner["spec"].get("replicas", 1))
+        desired = int(owner["spec"].get("replicas", 1))
         blocked = len(own) > len(pods) or any(not holds(p, "Ready") for p in pods)
         parallel = owner["spec"].get("podManagementPolicy") == "Parallel"
-        if len(pods) != wanted and (parallel or not blocked):
-            yield from _check_missing(facts, "StatefulSet", owner, f"has {len(pods)} pods, expected {wanted}")
+        if len(pods) != desired and (parallel or not blocked):
+            yield from _check_missing(facts, "StatefulSet", owner, f"has {len(pods)} pods, expected {desired}")
         strategy = owner["spec"].get("updateStrategy") or {}
         revision = (owner.get("status") or {}).get("updateRevision")
         partition = int((strategy.get("rollingUpdate") or {}).get("partition", 0))
@@ -71,9 +71,9 @@ def check_daemon_sets(facts: Facts) -> Iterator[Reason]:
     for name, owner in facts.of("DaemonSet").items():
         status = owner.get("status") or {}
         pods = [p for p in facts.owned("Pod", owner) if is_active(p)]
-        wanted, ready = int(status.get("desiredNumberScheduled", 0)), sum(holds(p, "Ready") for p in pods)
-        if len(pods) != wanted:
-            yield from _check_missing(facts, "DaemonSet", owner, f"has {len(pods)} pods, expected {wanted}")
+        desired, ready = int(status.get("desiredNumberScheduled", 0)), sum(holds(p, "Ready") for p in pods)
+        if len(pods) != desired:
+            yield from _check_missing(facts, "DaemonSet", owner, f"has {len(pods)} pods, expected {desired}")
         if int(status.get("numberReady", 0)) != ready:
             text = f"numberReady is {status.get('numberReady', 0)}, expected {ready}"
             yield Reason("Counts", "DaemonSet", name, text)
@@ -92,9 +92,9 @@ def check_jobs(facts: Facts) -> Iterator[Reason]:
         if int(status.get("active", 0)) != active:
             yield Reason("Counts", "Job", name, f"active is {status.get('active', 0)}, expected {active}")
         left = int(spec.get("completions") or spec.get("parallelism", 1)) - int(status.get("succeeded", 0))
-        wanted = min(int(spec.get("parallelism", 1)), left)
-        if active < wanted and not _is_backing_off(facts, job):
-            yield from _check_missing(facts, "Job", job, f"has {active} running pods, expected {wanted}")
+        desired = min(int(spec.get("parallelism", 1)), left)
+        if active < desired and not _is_backing_off(facts, job):
+            yield from _check_missing(facts, "Job", job, f"has {active} running pods, expected {desired}")
         elif left <= 0 and not active:
             yield Reason("Counts", "Job", name, "all of its pods succeeded, but it is not Complete yet")
 

@@ -85,7 +85,7 @@ STORES: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
 def describe_refusal(scheme: str, outcome: str, address: Address, ip: str) -> tuple[int, str]:
     """The exit code and the last words of a client that gets no connection, or no login."""
     outcome = "unanswered" if outcome == "misanswered" else outcome
-    names = {"host": address.host, "port": address.port, "user": address.user, "ip": ip, "database": address.wanted}
+    names = {"host": address.host, "port": address.port, "user": address.user, "ip": ip, "database": address.desired}
     if scheme in ("postgres", "postgresql"):
         return 2, _POSTGRES.get(outcome, _POSTGRES["refused"]).format(**names)
     if scheme == "redis":

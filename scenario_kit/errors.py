@@ -31,7 +31,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    from scenario_kit.model.finding import Finding
+    from scenario_kit.model.results.finding import Finding
 
 
 class ScenarioKitError(Exception):

@@ -7,7 +7,7 @@ import yaml
 
 from scenario_kit.catalog import Catalog, UnknownEntry, find_data_root, find_longest_range
 from scenario_kit.errors import AuthoringError, UsageError
-from scenario_kit.lab.prometheus import list_packs
+from scenario_kit.lab.control_plane.prometheus import list_packs
 
 APP = {
     "name": "shop",

@@ -8,13 +8,13 @@ from typing import Final, Literal
 from operators.scenario.environment import Environment
 from operators.scenario.plan import DesiredTrial, Refusal
 from operators.scenario.resolution import resolve_scenario
-from scenario_kit.campaign import programs
+from scenario_kit.campaign.interventions import programs
 from scenario_kit.catalog.capabilities import list_capabilities
 from scenario_kit.errors import AuthoringError
 from scenario_kit.judge.capabilities import find_lacks
 from scenario_kit.judge.capabilities import report_lacks as missing
 from scenario_kit.model import Finding, Object, Runbook, TrialSpec, TrialStep
-from scenario_kit.render.chaos_schedule import demand_wall_clock
+from scenario_kit.render.faults.chaos_schedule import demand_wall_clock
 
 Clock = Literal["Wall", "Virtual"]
 #: Lets one live scenario run in virtual time: the incident is there at once, and waits for whoever advances it.

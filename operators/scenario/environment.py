@@ -11,10 +11,10 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.clients.prometheus import PrometheusMetrics
 from scenario_kit.errors import GuardRailError
+from scenario_kit.lab.host.state import LabState
 from scenario_kit.lab.lab_cluster import LabCluster
-from scenario_kit.lab.state import LabState
 from scenario_kit.model import Value
-from scenario_kit.model.reference import MANAGEMENT_NAMESPACE
+from scenario_kit.model.kubernetes.reference import MANAGEMENT_NAMESPACE
 from scenario_kit.ports import Cluster, Metrics
 from scenario_kit.schema.solver import SOLVER
 

@@ -16,7 +16,7 @@ from operators.scenario.reconcile import reconcile, release
 from operators.scenario.trial_runner import TrialRun, show_blocked
 from operators.scenario.validations import Validations
 from scenario_kit.errors import ScenarioKitError
-from scenario_kit.model.reference import GROUP
+from scenario_kit.model.kubernetes.reference import GROUP
 
 log = logging.getLogger(__name__)
 _GROUP: Final = (GROUP, "v1alpha1")

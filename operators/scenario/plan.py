@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from scenario_kit.model import Object
-from scenario_kit.model.scenario import Outcome
+from scenario_kit.model.authored.scenario import Outcome
 from scenario_kit.trial import Condition, ConditionRow, TrialStatus, set_conditions
 
 #: Conditions of a Scenario; all of them appear at first contact.

@@ -11,12 +11,12 @@ from typing import Final, Literal, Protocol
 from scenario_kit.clients.clock import WallClock
 from scenario_kit.errors import ClusterError, LabError, MetricsError
 from scenario_kit.lab import capabilities as lab_offers
-from scenario_kit.lab import supervisor
 from scenario_kit.lab.clock import close_world, has_world, open_world
-from scenario_kit.lab.state import LabState
+from scenario_kit.lab.host import supervisor
+from scenario_kit.lab.host.state import LabState
 from scenario_kit.lab.toolchain.components import describe_engine, read_kubernetes_version
 from scenario_kit.model import Reference, TrialSpec
-from scenario_kit.model.capability import Capability
+from scenario_kit.model.authored.capability import Capability
 from scenario_kit.observe.capability_probe import has_capability
 from scenario_kit.ports import Clock, Cluster, Metrics
 

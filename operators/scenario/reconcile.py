@@ -9,12 +9,12 @@ from operators.scenario.admission import accept, build_live_spec
 from operators.scenario.environment import Environment
 from operators.scenario.plan import Create, Remove, build_conditions, plan
 from operators.scenario.trial_runner import read
-from scenario_kit.campaign import concurrency
+from scenario_kit.campaign.planning import concurrency
 from scenario_kit.errors import AlreadyExists, NotFound
 from scenario_kit.model import Object, Reference, Runbook
-from scenario_kit.model.reference import GROUP
-from scenario_kit.model.scenario import API_VERSION
-from scenario_kit.model.trial import make_trial_reference
+from scenario_kit.model.authored.scenario import API_VERSION
+from scenario_kit.model.kubernetes.reference import GROUP
+from scenario_kit.model.results.trial import make_trial_reference
 from scenario_kit.trial import Condition, TrialStatus
 
 log = logging.getLogger(__name__)

@@ -9,8 +9,8 @@ from pathlib import Path
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint import judge
-from scenario_kit.lint.build_context import gather
-from scenario_kit.lint.runbook_admission import list_refusals
+from scenario_kit.lint.context.build_context import gather
+from scenario_kit.lint.rules.security.runbook_admission import list_refusals
 from scenario_kit.load import Loaded, Positions, parse_scenario_object
 from scenario_kit.model import Finding, Object, Runbook, Scenario, Severity, Value
 from scenario_kit.render import resolve

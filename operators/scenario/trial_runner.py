@@ -15,10 +15,10 @@ from operators.scenario.environment import Environment
 from scenario_kit.changes import TRIAL_LABEL, ClusterStore, Engine, Scene
 from scenario_kit.clients.clock import WallClock
 from scenario_kit.errors import AuthoringError, ClusterError, InfrastructureError, NotFound
-from scenario_kit.judge.missing_alerts import UnusedRules
-from scenario_kit.lint.runbook_admission import list_refusals
+from scenario_kit.judge.alerts.missing_alerts import UnusedRules
+from scenario_kit.lint.rules.security.runbook_admission import list_refusals
 from scenario_kit.model import AlertHistory, AlertRule, Finding, Object, Reference, Runbook, Severity, TrialSpec
-from scenario_kit.model.trial import make_trial_reference
+from scenario_kit.model.results.trial import make_trial_reference
 from scenario_kit.observe import AlertEvaluator, Owners
 from scenario_kit.ports import Clock
 from scenario_kit.trial import (

@@ -9,15 +9,15 @@ from operators.scenario.environment import Environment
 from operators.scenario.plan import Refusal
 from operators.scenario.resolution import list_findings, resolve_scenario
 from scenario_kit.campaign import PlannedTrial, plan_trials
-from scenario_kit.campaign.incident import describe_incident, read_titles
-from scenario_kit.campaign.plans import Plan, Resolve, count_users
-from scenario_kit.campaign.spec import ValidationSpec, parse_validation_spec
+from scenario_kit.campaign.planning.plans import Plan, Resolve, count_users
+from scenario_kit.campaign.planning.spec import ValidationSpec, parse_validation_spec
+from scenario_kit.campaign.results.incident import describe_incident, read_titles
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.model import Finding, Object, Reference, Runbook, Scenario
-from scenario_kit.model.incident import Incident
-from scenario_kit.model.reference import GROUP
+from scenario_kit.model.kubernetes.reference import GROUP
+from scenario_kit.model.results.incident import Incident
 from scenario_kit.render import resolve
-from scenario_kit.render.chaos_schedule import demand_wall_clock
+from scenario_kit.render.faults.chaos_schedule import demand_wall_clock
 
 
 def _build_empty_runbook(namespace: str, load_percent: int) -> Runbook:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from operators.scenario.plan import Refusal, Truth
-from scenario_kit.campaign.plans import Plan, PlannedTrial
-from scenario_kit.campaign.result import Validation
-from scenario_kit.campaign.scheduler import Move, ObservedTrial, advance
+from scenario_kit.campaign.planning.plans import Plan, PlannedTrial
+from scenario_kit.campaign.planning.scheduler import Move, ObservedTrial, advance
+from scenario_kit.campaign.results.result import Validation
 from scenario_kit.model import Finding, Value, Verdict
 from scenario_kit.trial import Condition, ConditionRow, set_conditions
 

@@ -17,16 +17,16 @@ from operators.scenario.plan import Refusal
 from operators.scenario.validation_input import ValidationInput, resolve_case
 from operators.scenario.validation_plan import Begin, CampaignView, Conclude, ShowCampaign, build_status, decide
 from scenario_kit.campaign import conclude
-from scenario_kit.campaign.concurrency import find_blocking_trial, limit_concurrency
-from scenario_kit.campaign.plans import PlannedTrial
-from scenario_kit.campaign.result import TrialResult, Validation
-from scenario_kit.campaign.scheduler import ObservedTrial
+from scenario_kit.campaign.planning.concurrency import find_blocking_trial, limit_concurrency
+from scenario_kit.campaign.planning.plans import PlannedTrial
+from scenario_kit.campaign.planning.scheduler import ObservedTrial
+from scenario_kit.campaign.results.result import TrialResult, Validation
 from scenario_kit.campaign.trial_store import Campaign, is_terminating, read_status
 from scenario_kit.catalog.evidence import read_fingerprints
 from scenario_kit.errors import NotFound
 from scenario_kit.model import Object, Reference, Runbook
-from scenario_kit.model.reference import GROUP
-from scenario_kit.model.trial import PURPOSE_LABEL, make_trial_reference
+from scenario_kit.model.kubernetes.reference import GROUP
+from scenario_kit.model.results.trial import PURPOSE_LABEL, make_trial_reference
 from scenario_kit.report import Report
 from scenario_kit.report.truncation import truncate_report
 

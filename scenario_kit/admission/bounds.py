@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from scenario_kit.admission.breach import Keys
 from scenario_kit.model import APP_NAMESPACE, App, Fault, Object
-from scenario_kit.model.reference import resolve_namespace
+from scenario_kit.model.kubernetes.reference import resolve_namespace
 from scenario_kit.schema.writable import CLUSTER
 
 RBAC: Final = "rbac.authorization.k8s.io"

@@ -12,9 +12,9 @@ from scenario_kit.admission.marks import check_marks
 from scenario_kit.admission.pods import check_privileges
 from scenario_kit.admission.rights import check_granted
 from scenario_kit.model import APP_NAMESPACE, Change, Object, Reference
-from scenario_kit.model.chaos import GROUP as CHAOS_GROUP
-from scenario_kit.model.chaos import SCHEDULE
-from scenario_kit.model.reference import GROUP, MANAGEMENT_NAMESPACE, WORKLOADS, resolve_namespace
+from scenario_kit.model.chaos.kinds import GROUP as CHAOS_GROUP
+from scenario_kit.model.chaos.kinds import SCHEDULE
+from scenario_kit.model.kubernetes.reference import GROUP, MANAGEMENT_NAMESPACE, WORKLOADS, resolve_namespace
 from scenario_kit.schema.policies import GOVERNING, REQUESTS
 from scenario_kit.schema.writable import CLUSTER, SECRET_TYPES, SYSTEM_NAMESPACES, WRITABLE, Writable
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from scenario_kit.admission.bounds import RBAC, AdmissionBounds, find_metadata
 from scenario_kit.admission.breach import Breach, Keys
 from scenario_kit.model import Object
-from scenario_kit.model.reference import GROUP
+from scenario_kit.model.kubernetes.reference import GROUP
 
 #: Domains whose keys describe an object, or concern its own pods alone.
 _DOMAINS: Final = frozenset(

@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple
 from scenario_kit.admission.bounds import RBAC, AdmissionBounds
 from scenario_kit.admission.breach import Breach
 from scenario_kit.model import Object
-from scenario_kit.model.chaos import GROUP as CHAOS_GROUP
-from scenario_kit.model.reference import GROUP
+from scenario_kit.model.chaos.kinds import GROUP as CHAOS_GROUP
+from scenario_kit.model.kubernetes.reference import GROUP
 
 Rule = Mapping[str, Any]
 READ: Final = ("get", "list", "watch")

@@ -1,12 +1,12 @@
 """Which trials a validation consists of, running them, and what they add up to (design §8)."""
 
-from scenario_kit.campaign.plan_file import choose_plan
-from scenario_kit.campaign.plans import PLANS, QUICK, STANDARD, TRY, Plan, PlannedTrial, get_plan, plan_trials
-from scenario_kit.campaign.result import TrialResult, Validation
+from scenario_kit.campaign.planning.plan_file import choose_plan
+from scenario_kit.campaign.planning.plans import PLANS, QUICK, STANDARD, TRY, Plan, PlannedTrial, get_plan, plan_trials
+from scenario_kit.campaign.results.result import TrialResult, Validation
+from scenario_kit.campaign.results.verdict import conclude, reach_verdict
 from scenario_kit.campaign.run import run
 from scenario_kit.campaign.trial_store import read_status
-from scenario_kit.campaign.verdict import conclude, reach_verdict
-from scenario_kit.model.reference import MANAGEMENT_NAMESPACE
+from scenario_kit.model.kubernetes.reference import MANAGEMENT_NAMESPACE
 
 __all__ = [
     "MANAGEMENT_NAMESPACE",

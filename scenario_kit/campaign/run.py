@@ -13,9 +13,9 @@ from typing import Final, Protocol
 
 import msgspec
 
-from scenario_kit.campaign.plans import Plan, PlannedTrial, Resolve
-from scenario_kit.campaign.result import TrialResult
-from scenario_kit.campaign.scheduler import Move, ObservedTrial, advance
+from scenario_kit.campaign.planning.plans import Plan, PlannedTrial, Resolve
+from scenario_kit.campaign.planning.scheduler import Move, ObservedTrial, advance
+from scenario_kit.campaign.results.result import TrialResult
 from scenario_kit.campaign.trial_store import KEPT_LABEL, Campaign, is_stale, is_terminating, read_status
 from scenario_kit.errors import ClusterError, Unreachable
 from scenario_kit.model import Object

@@ -12,9 +12,9 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
-from scenario_kit.campaign import concurrency
-from scenario_kit.campaign.assumptions import draw_assumptions, vary_runbook
-from scenario_kit.campaign.plans import (
+from scenario_kit.campaign.planning import concurrency
+from scenario_kit.campaign.planning.assumptions import draw_assumptions, vary_runbook
+from scenario_kit.campaign.planning.plans import (
     Plan,
     PlannedTrial,
     Resolve,
@@ -22,14 +22,14 @@ from scenario_kit.campaign.plans import (
     derive_namespace,
     derive_trial_name,
 )
-from scenario_kit.campaign.result import TrialResult, complete_from_status
+from scenario_kit.campaign.results.result import TrialResult, complete_from_status
 from scenario_kit.changes import TRIAL_LABEL
 from scenario_kit.errors import AlreadyExists
 from scenario_kit.model import AlertHistory, Object, Reference, TrialSpec
-from scenario_kit.model.observation import Passage
-from scenario_kit.model.reference import GROUP, MANAGEMENT_NAMESPACE
-from scenario_kit.model.scenario import API_VERSION
-from scenario_kit.model.trial import CAMPAIGN_LABEL, PURPOSE_LABEL, make_trial_reference
+from scenario_kit.model.authored.scenario import API_VERSION
+from scenario_kit.model.kubernetes.reference import GROUP, MANAGEMENT_NAMESPACE
+from scenario_kit.model.results.trial import CAMPAIGN_LABEL, PURPOSE_LABEL, make_trial_reference
+from scenario_kit.model.runtime.observation import Passage
 from scenario_kit.ports import Cluster
 from scenario_kit.trial import TrialStatus
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.load.promql import list_children, parse_expression
-from scenario_kit.load.recording import build_recorded_expression, inline
+from scenario_kit.load.promql.parser import list_children, parse_expression
+from scenario_kit.load.promql.recording import build_recorded_expression, inline
 from scenario_kit.model import AlertRule, EntityLabel, Object
-from scenario_kit.model.alert_rule import EVALUATION
+from scenario_kit.model.authored.alert_rule import EVALUATION
 from scenario_kit.model.base import convert
 
 #: What Prometheus knows of a group of rules, and of a rule.

@@ -10,8 +10,8 @@ import msgspec
 from scenario_kit.catalog.index import Catalog
 from scenario_kit.catalog.loader import read_mapping
 from scenario_kit.errors import AuthoringError
+from scenario_kit.model.authored.capability import Canary, Capability, FieldCondition
 from scenario_kit.model.base import Value, convert
-from scenario_kit.model.capability import Canary, Capability, FieldCondition
 
 
 class _File(Value, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from scenario_kit.errors import AuthoringError, UsageError
-from scenario_kit.load.document import read_document
+from scenario_kit.load.yaml.document import read_document
 
 #: The file in which a collection says what it demands; it counts for everything below its folder.
 FILE: Final = "collection.yaml"

@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.model.evidence import EVIDENCE_VERSION, Evidence, Fingerprint
+from scenario_kit.model.results.evidence import EVIDENCE_VERSION, Evidence, Fingerprint
 
 FILE: Final = "evidence.json"
 #: One summary is a few kilobytes; whatever is bigger is none.

@@ -29,7 +29,7 @@ from scenario_kit.load.disk_cache import cache_json
 from scenario_kit.load.overlay import select_version
 from scenario_kit.load.twin import load_twin
 from scenario_kit.model import AlertRule, App, FaultType, Object
-from scenario_kit.model.matrix import MatrixRow
+from scenario_kit.model.results.matrix import MatrixRow
 
 _T = TypeVar("_T")
 

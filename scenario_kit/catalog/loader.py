@@ -11,7 +11,7 @@ import msgspec
 
 from scenario_kit.catalog.collection import find_collection
 from scenario_kit.errors import AuthoringError, UsageError
-from scenario_kit.load.document import read_document
+from scenario_kit.load.yaml.document import read_document
 from scenario_kit.model import Object
 from scenario_kit.model.base import convert
 

@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.model.matrix import MatrixRow
+from scenario_kit.model.results.matrix import MatrixRow
 
 FILE: Final = "matrix.jsonl"
 

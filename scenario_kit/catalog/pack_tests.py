@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from scenario_kit.load.document import Document, read_document
-from scenario_kit.load.promql import parse_expression, walk
-from scenario_kit.load.validation import find_mistakes
+from scenario_kit.load.promql.parser import parse_expression, walk
+from scenario_kit.load.schema.validation import find_mistakes
+from scenario_kit.load.yaml.document import Document, read_document
 from scenario_kit.model import AlertRule, Finding, Object
 from scenario_kit.schema import build_authoring_schema
 

@@ -16,10 +16,10 @@ from typing import Any, Final, NamedTuple
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Finding, Object, Reference, Severity
-from scenario_kit.model.chaos import GROUP, ONE_SHOT, SCHEDULE, get_experiment, list_sides
-from scenario_kit.model.chaos_reach import list_namespaces
-from scenario_kit.model.duration import parse_seconds
-from scenario_kit.model.pod_selector import count, parse_selector
+from scenario_kit.model.chaos.kinds import GROUP, ONE_SHOT, SCHEDULE, get_experiment, list_sides
+from scenario_kit.model.chaos.pod_selector import count, parse_selector
+from scenario_kit.model.chaos.reach import list_namespaces
+from scenario_kit.model.kubernetes.duration import parse_seconds
 from scenario_kit.ports import Cluster
 
 #: How a manager writes down what a daemon answered (gRPC's status, as Go prints it).

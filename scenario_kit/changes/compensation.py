@@ -16,7 +16,7 @@ from scenario_kit.changes.scene import Scene
 from scenario_kit.changes.undo import Blocked
 from scenario_kit.errors import AlreadyExists, AuthoringError, InfrastructureError
 from scenario_kit.model import Change, Reference
-from scenario_kit.model.change import Run
+from scenario_kit.model.authored.change import Run
 from scenario_kit.ports import Clock
 
 

@@ -19,8 +19,8 @@ from scenario_kit.changes.three_way_restore import find_touched, strip_to_desire
 from scenario_kit.changes.undo import Blocked, undo
 from scenario_kit.errors import AuthoringError, InfrastructureError, LabError
 from scenario_kit.model import Change, Check, Object, Reference
-from scenario_kit.model.chaos import PAUSE
-from scenario_kit.model.reference import strip_reference
+from scenario_kit.model.chaos.kinds import PAUSE
+from scenario_kit.model.kubernetes.reference import strip_reference
 from scenario_kit.ports import Clock
 
 #: The note of a receipt whose experiment is over by its own duration.

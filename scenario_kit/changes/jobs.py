@@ -13,7 +13,7 @@ from scenario_kit.changes.scene import Scene
 from scenario_kit.changes.workloads import list_pods
 from scenario_kit.errors import AlreadyExists, AuthoringError, InfrastructureError
 from scenario_kit.model import Client, Object, Reference
-from scenario_kit.model.change import Run
+from scenario_kit.model.authored.change import Run
 from scenario_kit.ports import Clock
 
 #: Seconds of trial time within which a Job must come to its end, pulling its image included.

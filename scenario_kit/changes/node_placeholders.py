@@ -23,8 +23,8 @@ from typing import Any, Final
 from scenario_kit.changes.workloads import list_pods
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Change, Check, Object, Reference
-from scenario_kit.model.pod_resources import sum_pod_requests
-from scenario_kit.model.quantity import parse_quantity
+from scenario_kit.model.kubernetes.pod_resources import sum_pod_requests
+from scenario_kit.model.kubernetes.quantity import parse_quantity
 from scenario_kit.ports import Cluster
 
 _STAND_IN: Final = re.compile(

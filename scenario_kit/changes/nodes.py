@@ -12,7 +12,7 @@ from scenario_kit.changes.node_placeholders import SEPARATOR
 from scenario_kit.changes.scene import Scene
 from scenario_kit.errors import AuthoringError, Conflict, EvictionRefused
 from scenario_kit.model import Change, Object, Reference
-from scenario_kit.model.change import Taint
+from scenario_kit.model.authored.change import Taint
 from scenario_kit.ports import Cluster
 
 OPERATIONS: Final = ("cordon", "uncordon", "drain", "taint", "untaint")

@@ -20,8 +20,8 @@ from scenario_kit.changes.three_way_restore import RESTARTED
 from scenario_kit.changes.workloads import SCALABLE
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Change, Object, Reference
-from scenario_kit.model.flag import set_variant
-from scenario_kit.model.reference import WORKLOADS
+from scenario_kit.model.kubernetes.reference import WORKLOADS
+from scenario_kit.model.runtime.flag import set_variant
 from scenario_kit.schema.writable import OWNED
 
 

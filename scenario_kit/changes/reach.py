@@ -7,8 +7,8 @@ from typing import Final
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Change, Finding, Object, Reference, Severity
-from scenario_kit.model.chaos import GROUP, SCHEDULE
-from scenario_kit.model.chaos_reach import Stray, find_strays, is_chaos
+from scenario_kit.model.chaos.kinds import GROUP, SCHEDULE
+from scenario_kit.model.chaos.reach import Stray, find_strays, is_chaos
 
 CODE: Final = "SK150"
 WHY: Final = "chaos that selects beyond the app breaks what is not the scenario's to break, and what nobody puts right"

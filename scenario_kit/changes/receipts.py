@@ -14,7 +14,7 @@ import msgspec
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Change, Object, Reference, Value
-from scenario_kit.model.reference import GROUP
+from scenario_kit.model.kubernetes.reference import GROUP
 from scenario_kit.ports import Cluster
 
 #: etcd refuses requests above 1.5 MiB; base64 in a Secret costs a third.

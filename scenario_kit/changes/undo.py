@@ -11,7 +11,7 @@ from scenario_kit.changes.scene import Scene
 from scenario_kit.changes.three_way_restore import is_alike, restore_fields, strip_to_desired
 from scenario_kit.errors import AuthoringError, ClusterError, Conflict, NotFound, Rejected
 from scenario_kit.model import Object, Reference
-from scenario_kit.model.chaos import SCHEDULE
+from scenario_kit.model.chaos.kinds import SCHEDULE
 from scenario_kit.ports import Clock
 
 #: Controllers recreate these by themselves; bringing back the very object would be a second one.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from scenario_kit.model import Object, Reference
-from scenario_kit.model.label_selector import parse_object
+from scenario_kit.model.kubernetes.label_selector import parse_object
 from scenario_kit.ports import Cluster
 
 SCALABLE: Final = ("Deployment", "StatefulSet", "ReplicaSet")

@@ -18,23 +18,23 @@ from typing import Annotated, Final
 import typer
 
 from scenario_kit import __version__
-from scenario_kit.cli.output import show_error
+from scenario_kit.cli.terminal.output import show_error
 from scenario_kit.errors import InfrastructureError, KitError, ScenarioKitError, UsageError
 
 #: Modules of this package that have ``register(app)``, each with the commands that it adds.
 COMMANDS: Final = {
-    "demo": ("demo",),
-    "new": ("new",),
-    "lint": ("lint",),
+    "validation.demo": ("demo",),
+    "authoring.new": ("new",),
+    "authoring.lint": ("lint",),
     "rules": ("rules", "explain"),
-    "pack_tests": ("alerts",),
-    "render": ("render",),
+    "authoring.pack_tests": ("alerts",),
+    "authoring.render": ("render",),
     "catalog": ("catalog",),
-    "validate": ("try", "verify"),
-    "validate_pr": ("validate-pr",),
-    "report": ("report",),
-    "runs": ("runs",),
-    "lab": ("lab",),
+    "validation.validate": ("try", "verify"),
+    "validation.validate_pr": ("validate-pr",),
+    "validation.report": ("report",),
+    "validation.runs": ("runs",),
+    "lab.commands": ("lab",),
     "operator": ("operator",),
     "doctor": ("doctor",),
 }

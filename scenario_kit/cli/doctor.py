@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import typer
 
-from scenario_kit.cli.options import Format
+from scenario_kit.cli.terminal.options import Format
 from scenario_kit.errors import LabError, ScenarioKitError
 
 _GIBIBYTE = 1 << 30
@@ -44,7 +44,7 @@ def register(app: typer.Typer) -> None:
 
         Example: scenario-kit doctor --format json
         """
-        from scenario_kit.cli.output import show_json
+        from scenario_kit.cli.terminal.output import show_json
 
         checks = examine()
         if format == "json":
@@ -160,8 +160,8 @@ def _check_disk() -> DoctorCheck:
 
 def _check_room() -> DoctorCheck:
     """What a lab writes; it is small beside what building takes, but on another disk perhaps."""
-    from scenario_kit.lab import disk_space
-    from scenario_kit.lab.state import find_home
+    from scenario_kit.lab.host import disk_space
+    from scenario_kit.lab.host.state import find_home
 
     found = disk_space.find_problem(find_home(), disk_space.TO_START)
     return DoctorCheck(
@@ -178,7 +178,7 @@ def _check_memory() -> DoctorCheck:
 
 
 def _check_address() -> DoctorCheck:
-    from scenario_kit.lab.addresses import find_host_address
+    from scenario_kit.lab.host.addresses import find_host_address
 
     return _run_check("address", find_host_address)
 
@@ -191,7 +191,7 @@ def _run_check(name: str, question: Callable[[], str]) -> DoctorCheck:
 
 
 def _check_labs() -> list[DoctorCheck]:
-    from scenario_kit.lab.state import LabState, list_lab_names
+    from scenario_kit.lab.host.state import LabState, list_lab_names
 
     def look(name: str) -> str:
         state = LabState.load(name)
@@ -216,7 +216,7 @@ def _check_capabilities() -> DoctorCheck:
 
 
 def _show(checks: list[DoctorCheck]) -> None:
-    from scenario_kit.cli.output import show_table
+    from scenario_kit.cli.terminal.output import show_table
 
     rows = [("ok" if check.fine else "MISSING", check.name, check.observed.splitlines()[0]) for check in checks]
     show_table(("", "WHAT", "FOUND"), rows)

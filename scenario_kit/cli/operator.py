@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from scenario_kit.cli.options import Lab, declare_choice
+from scenario_kit.cli.terminal.options import Lab, declare_choice
 
 
 def register(app: typer.Typer) -> None:

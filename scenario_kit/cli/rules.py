@@ -7,8 +7,8 @@ from typing import Annotated, Final, NoReturn
 
 import typer
 
-from scenario_kit.cli.options import Format
-from scenario_kit.cli.shell_completion import complete_names, list_explained
+from scenario_kit.cli.terminal.options import Format
+from scenario_kit.cli.terminal.shell_completion import complete_names, list_explained
 from scenario_kit.errors import UsageError
 
 #: What looks like a code, even if a letter is wrong.
@@ -24,9 +24,9 @@ def register(app: typer.Typer) -> None:
 
         Example: scenario-kit rules
         """
-        from scenario_kit.cli.output import show_json, show_table
+        from scenario_kit.cli.terminal.output import show_json, show_table
         from scenario_kit.lint import RULES
-        from scenario_kit.lint.rule_docs import describe_origin
+        from scenario_kit.lint.framework.rule_docs import describe_origin
 
         entries = [RULES[code] for code in sorted(RULES)]
         if format == "json":
@@ -54,7 +54,7 @@ def register(app: typer.Typer) -> None:
 
         Example: scenario-kit explain spec.expect.alerts
         """
-        from scenario_kit.cli.output import fold_text
+        from scenario_kit.cli.terminal.output import fold_text
         from scenario_kit.lint import RULES, render_rule_page
 
         desired = f"SK{what}" if what.isdecimal() else what.upper()
@@ -75,7 +75,7 @@ def _refuse_code(code: str, desired: str) -> NoReturn:
 
 
 def _explain_field(path: str) -> None:
-    from scenario_kit.cli.output import fold_text, show_table
+    from scenario_kit.cli.terminal.output import fold_text, show_table
     from scenario_kit.load import did_you_mean, suggest
     from scenario_kit.schema.fields import (
         FORMATS,

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import httpx
 
 from scenario_kit.errors import AuthoringError, InfrastructureError
-from scenario_kit.model.image import normalize_image
+from scenario_kit.model.kubernetes.image import normalize_image
 
 #: An index comes first: a registry that has one answers with it.
 ACCEPT: Final = ", ".join(

@@ -13,12 +13,12 @@ from typing import Final
 import msgspec
 
 from scenario_kit.draft.alerts import predict_propagation
-from scenario_kit.judge.alerts import propose_deadline
-from scenario_kit.load.document import parse
-from scenario_kit.load.edit import Drop, Edit, Put, apply_edits
+from scenario_kit.judge.alerts.incident_alerts import propose_deadline
+from scenario_kit.load.yaml.document import parse
+from scenario_kit.load.yaml.edit import Drop, Edit, Put, apply_edits
 from scenario_kit.model import AlertHistory, AlertRule, AlertTimeline, App, Component, Fault
-from scenario_kit.model.alert_rule import compute_alert_deadline
-from scenario_kit.model.scenario import AlertExpectation, PropagationEdge, ScenarioSpec
+from scenario_kit.model.authored.alert_rule import compute_alert_deadline
+from scenario_kit.model.authored.scenario import AlertExpectation, PropagationEdge, ScenarioSpec
 
 _ALERTS: Final = ("spec", "expect", "alerts")
 _EDGES: Final = ("spec", "groundTruth", "propagation")

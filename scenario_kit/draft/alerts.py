@@ -7,11 +7,11 @@ from itertools import pairwise
 from typing import Final
 
 from scenario_kit.model import AlertRule, App, Component, Fault, Reference
-from scenario_kit.model.fault import Symptom
-from scenario_kit.model.reference import WORKLOADS
-from scenario_kit.model.scenario import AlertExpectation, PropagationEdge
-from scenario_kit.render.observability import list_blind, list_mute
-from scenario_kit.render.request_paths import trace_traffic
+from scenario_kit.model.authored.fault import Symptom
+from scenario_kit.model.authored.scenario import AlertExpectation, PropagationEdge
+from scenario_kit.model.kubernetes.reference import WORKLOADS
+from scenario_kit.render.simulation.observability import list_blind, list_mute
+from scenario_kit.render.simulation.request_paths import trace_traffic
 
 #: What a rule asks for that is about failed requests.
 _FAILED: Final = 'status_code="STATUS_CODE_ERROR"'

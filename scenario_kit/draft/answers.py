@@ -9,9 +9,9 @@ from typing import Any, Final, Literal, NamedTuple
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Object, Reference
-from scenario_kit.model.scenario import Outcome
-from scenario_kit.render.applicability import Offer, find_component, list_targets, offer
-from scenario_kit.render.golden import render_objects_for
+from scenario_kit.model.authored.scenario import Outcome
+from scenario_kit.render.faults.applicability import Offer, find_component, list_targets, offer
+from scenario_kit.render.faults.golden import render_objects_for
 
 #: Names of scenarios may not be longer: names in the cluster derive from them.
 LONGEST_NAME: Final = 52

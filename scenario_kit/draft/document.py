@@ -17,16 +17,16 @@ from scenario_kit.draft.matrix_alerts import find_row, list_warnings, promise_al
 from scenario_kit.draft.probe_timeouts import is_outlived, list_cautions
 from scenario_kit.draft.texts import write_brief, write_description, write_question, write_title
 from scenario_kit.errors import AuthoringError, UsageError
-from scenario_kit.load.document import parse_scalar
-from scenario_kit.load.yaml11 import explain_yaml11
+from scenario_kit.load.yaml.document import parse_scalar
+from scenario_kit.load.yaml.yaml11 import explain_yaml11
 from scenario_kit.model import App, Change, Component, Fault, FaultType, Object
-from scenario_kit.model.contamination_canary import CANARY, CANARY_KEY
-from scenario_kit.model.scenario import API_VERSION, AlertExpectation
+from scenario_kit.model.authored.contamination_canary import CANARY, CANARY_KEY
+from scenario_kit.model.authored.scenario import API_VERSION, AlertExpectation
 from scenario_kit.render import render_app, resolve_options, select_options
-from scenario_kit.render.applicability import Offer, find_component_hit, offer
-from scenario_kit.render.modelled import find_unmodelled
-from scenario_kit.render.namespaces import restore_written
-from scenario_kit.render.restart_after_repair import complete_fault
+from scenario_kit.render.apps.namespaces import restore_written
+from scenario_kit.render.faults.applicability import Offer, find_component_hit, offer
+from scenario_kit.render.faults.modelled import find_unmodelled
+from scenario_kit.render.scenarios.restart_after_repair import complete_fault
 
 _TAGS: Final = {"ControlPlane": "control-plane", "DataStores": "stores", "FeatureFlags": "feature-flags"}
 _WIDTH: Final = 116

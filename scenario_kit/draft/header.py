@@ -12,7 +12,7 @@ from typing import Final
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.draft.completion import build_scenario_schema
-from scenario_kit.load.modeline import COPIES, IN_CHECKOUT, make_schema_path
+from scenario_kit.load.yaml.modeline import COPIES, IN_CHECKOUT, make_schema_path
 
 _NAME: Final = "scenario.schema.json"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from scenario_kit.model.matrix import MatrixRow
-from scenario_kit.model.scenario import AlertExpectation
+from scenario_kit.model.authored.scenario import AlertExpectation
+from scenario_kit.model.results.matrix import MatrixRow
 
 
 def find_row(matrix: Iterable[MatrixRow], fault: str, target: str) -> MatrixRow | None:

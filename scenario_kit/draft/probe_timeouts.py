@@ -7,10 +7,10 @@ from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
 
 from scenario_kit.model import Fault, FaultType, Object
-from scenario_kit.model.chaos import get_experiment
-from scenario_kit.model.duration import parse_seconds
-from scenario_kit.model.reference import WORKLOADS, strip_reference
-from scenario_kit.render.objects import format_reference, read_pod_labels
+from scenario_kit.model.chaos.kinds import get_experiment
+from scenario_kit.model.kubernetes.duration import parse_seconds
+from scenario_kit.model.kubernetes.reference import WORKLOADS, strip_reference
+from scenario_kit.render.objects.lookup import format_reference, read_pod_labels
 
 #: What becomes of a container or its pod when such a probe has failed often enough.
 _THEN: Final = {

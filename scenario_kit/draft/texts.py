@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from scenario_kit.model import Fault, FaultType, Reference
-from scenario_kit.model.scenario import AlertExpectation
+from scenario_kit.model.authored.scenario import AlertExpectation
 
 #: What users or the people on call notice, by the alert that fires first.
 _NOTICED: Final = {

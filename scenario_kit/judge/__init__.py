@@ -1,5 +1,7 @@
 """Verb *judge*: observation × expectation → findings. Pure; a gap in the evidence is unknown, never good."""
 
-from scenario_kit.judge import alerts, control_runs, expectations, invariants, leftovers, resolved
+from scenario_kit.judge import leftovers
+from scenario_kit.judge.alerts import control_runs, expectations, incident_alerts
+from scenario_kit.judge.repair import invariants, resolved
 
-__all__ = ["alerts", "expectations", "invariants", "control_runs", "leftovers", "resolved"]
+__all__ = ["incident_alerts", "expectations", "invariants", "control_runs", "leftovers", "resolved"]

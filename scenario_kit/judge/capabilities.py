@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from scenario_kit.model import App, Fault, Finding, Severity
-from scenario_kit.model.capability import Capability, Lack
+from scenario_kit.model.authored.capability import Capability, Lack
 
 #: Answers whether a capability is there; the second argument is what stands behind its name.
 Offers = Callable[[Capability, str], bool]

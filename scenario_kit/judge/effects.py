@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Final
 
-from scenario_kit.judge.propagation_traffic import compute_chance
+from scenario_kit.judge.alerts.propagation_traffic import compute_chance
 from scenario_kit.model import App, Object
-from scenario_kit.model.observation import Work
+from scenario_kit.model.runtime.observation import Work
 
 #: Smaller changes are drift: of the share of requests that fail, and of the rate, as a share of what it was.
 _FAILING: Final = 0.05

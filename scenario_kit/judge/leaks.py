@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from scenario_kit.model import Finding, Object, Runbook, Severity, Value
-from scenario_kit.model.chaos import GROUP as CHAOS_GROUP
-from scenario_kit.model.reference import GROUP
+from scenario_kit.model.chaos.kinds import GROUP as CHAOS_GROUP
+from scenario_kit.model.kubernetes.reference import GROUP
 
 #: A sentence is given away by its words; a word or two may stand anywhere.
 _SENTENCE: Final = 4

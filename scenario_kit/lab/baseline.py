@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from scenario_kit.lab.etcd import Range
+from scenario_kit.lab.control_plane.etcd import Range
 
 #: Heartbeats and locks of parts that go on running: an old one would look like a part that has stopped. And what the
 #: name server of the cluster consists of while it goes on running; what is wanted of it is put back.

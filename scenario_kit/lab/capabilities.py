@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from scenario_kit.lab.nodes import LEAST
-from scenario_kit.model.capability import Capability
+from scenario_kit.lab.control_plane.nodes import LEAST
+from scenario_kit.model.authored.capability import Capability
 
 #: How findings call this environment.
 NAME: Final = "the lab"

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from scenario_kit.lab.addresses import LOOPBACK
-from scenario_kit.lab.kubeconfigs import MANAGER
+from scenario_kit.lab.control_plane.kubeconfigs import MANAGER
+from scenario_kit.lab.host.addresses import LOOPBACK
 from scenario_kit.model.base import Object
-from scenario_kit.model.chaos import GROUP
+from scenario_kit.model.chaos.kinds import GROUP
 
 #: Kinds that have webhooks, in lower case, with their plurals where these differ (``webhook.CRDS`` of the chart).
 _KINDS: Final = {

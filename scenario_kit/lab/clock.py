@@ -11,7 +11,7 @@ import httpx
 
 from scenario_kit.clients import clock
 from scenario_kit.errors import AuthoringError, InfrastructureError, KitError, LabError
-from scenario_kit.lab import loopback
+from scenario_kit.lab.host import loopback
 from scenario_kit.model import Object
 from scenario_kit.ports import Clock
 

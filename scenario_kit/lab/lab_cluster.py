@@ -6,7 +6,7 @@ from pathlib import Path
 
 from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.lab.clock import ask
-from scenario_kit.lab.state import LabState
+from scenario_kit.lab.host.state import LabState
 from scenario_kit.model import Reference
 from scenario_kit.ports import Probed
 

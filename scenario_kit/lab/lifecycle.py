@@ -14,31 +14,17 @@ import msgspec
 
 import scenario_kit
 from scenario_kit.errors import LabError, UsageError
-from scenario_kit.lab import (
-    bootstrap_manifests,
-    chaos_manager,
-    chaos_webhooks,
-    cluster,
-    cluster_dns,
-    disk_space,
-    interactive,
-    kubeconfigs,
-    loopback,
-    nodes,
-    process_specs,
-    procfs,
-    prometheus,
-    supervisor,
-    toolchain,
-)
+from scenario_kit.lab import chaos_manager, chaos_webhooks, interactive, process_specs, toolchain
 from scenario_kit.lab import (
     reset as emptying,
 )
-from scenario_kit.lab.addresses import find_host_address
-from scenario_kit.lab.bootstrap_client import BootstrapClient
 from scenario_kit.lab.chaos_daemon.endpoints import build_endpoint_slice
-from scenario_kit.lab.locks import hold_lock
-from scenario_kit.lab.state import DEFAULT_NAME, LabState, find_home, find_lab_folder, log_tail
+from scenario_kit.lab.control_plane import bootstrap_manifests, cluster, cluster_dns, kubeconfigs, nodes, prometheus
+from scenario_kit.lab.control_plane.bootstrap_client import BootstrapClient
+from scenario_kit.lab.host import disk_space, loopback, procfs, supervisor
+from scenario_kit.lab.host.addresses import find_host_address
+from scenario_kit.lab.host.locks import hold_lock
+from scenario_kit.lab.host.state import DEFAULT_NAME, LabState, find_home, find_lab_folder, log_tail
 from scenario_kit.model.base import Object, Value
 
 _START_SECONDS = 60.0
@@ -340,9 +326,8 @@ def _lock_exclusively(name: str, say: Callable[[str], None]) -> AbstractContextM
 def occupy(name: str, say: Callable[[str], None], *, alone: bool) -> AbstractContextManager[None]:
     """While trials of this command run in a lab; those that reach beyond their app run alone.
 
-    Commands share a lab as trials of one command do (``campaign.concurrency``): a trial would find the cluster changed
-    by
-    what belongs to another command's trial, and blame the scenario.
+    Commands share a lab as trials of one command do (``campaign.planning.concurrency``): a trial would find the
+    cluster changed by what belongs to another command's trial, and blame the scenario.
     """
     because = f"another command runs trials in lab {name!r}, and one of the two reaches beyond its app"
     return hold_lock(_lock(name, ".trials"), because, say, shared=not alone)

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import scenario_kit
 from scenario_kit.errors import LabError
-from scenario_kit.lab import apiservice, chaos_manager, cluster, nodes, prometheus
-from scenario_kit.lab.addresses import LOOPBACK, free_ports
-from scenario_kit.lab.bootstrap_manifests import find_operators_folder
-from scenario_kit.lab.state import LabState, ProcessState, find_home, find_lab_folder, list_lab_names
-from scenario_kit.lab.supervisor import Spec
+from scenario_kit.lab import chaos_manager
+from scenario_kit.lab.control_plane import apiservice, cluster, nodes, prometheus
+from scenario_kit.lab.control_plane.bootstrap_manifests import find_operators_folder
+from scenario_kit.lab.host.addresses import LOOPBACK, free_ports
+from scenario_kit.lab.host.state import LabState, ProcessState, find_home, find_lab_folder, list_lab_names
+from scenario_kit.lab.host.supervisor import Spec
 
 SERVER = "lab-server"
 OPERATOR = "operator"

@@ -19,12 +19,14 @@ from pathlib import Path
 import msgspec
 
 from scenario_kit.errors import LabError, UsageError
-from scenario_kit.lab import baseline, process_specs, procfs, prometheus, supervisor
-from scenario_kit.lab.etcd import Etcd
-from scenario_kit.lab.state import LabState, ProcessState
+from scenario_kit.lab import baseline, process_specs
+from scenario_kit.lab.control_plane import prometheus
+from scenario_kit.lab.control_plane.etcd import Etcd
+from scenario_kit.lab.host import procfs, supervisor
+from scenario_kit.lab.host.state import LabState, ProcessState
 from scenario_kit.model.base import Object
-from scenario_kit.model.reference import GROUP
-from scenario_kit.model.trial import CAMPAIGN_LABEL
+from scenario_kit.model.kubernetes.reference import GROUP
+from scenario_kit.model.results.trial import CAMPAIGN_LABEL
 
 FILE = "baseline.msgpack"
 _OURS = f"/registry/{GROUP}/".encode()

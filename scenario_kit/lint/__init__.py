@@ -6,71 +6,71 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.lint import (  # noqa: F401 - each module registers its rules
+from scenario_kit.lint.context.discovery import list_lintable, list_with_faults
+from scenario_kit.lint.evaluation.parallel import judge_each
+from scenario_kit.lint.evaluation.runner import Judged, judge, judge_file, settle_findings
+from scenario_kit.lint.framework.consequential_findings import drop_consequential
+from scenario_kit.lint.framework.rule import RULES, Rule
+from scenario_kit.lint.framework.rule_docs import render_rule_page, render_rules_page
+from scenario_kit.lint.rules.alerts import (  # noqa: F401 - each module registers its rules
     alert_packs,
-    alerts,
-    app_members,
-    brief,
-    capabilities,
+    constant_checks,
+    effect_proof,
+    expectations,
+    expected_checks,
+    metric_matchers,
+    promql_anchors,
+    queries,
+    rule_files,
+    unseen_series,
+)
+from scenario_kit.lint.rules.apps import app_members, references  # noqa: F401
+from scenario_kit.lint.rules.faults import (  # noqa: F401 - each module registers its rules
     change_selectors,
     conflicting_faults,
-    constant_checks,
-    contribution,
-    copied_fault_types,
-    credentials,
-    difficulty,
-    duplicate_procedures,
-    duplicates,
-    effect_proof,
-    entities,
-    evidence,
-    expected_checks,
     experiments,
     external_targets,
     fault_duration,
-    file_layout,
-    ground_truth,
-    hints,
-    images,
-    label_exclusivity,
-    licences,
     limits,
-    loader_rules,
-    metadata,
-    metric_matchers,
-    mitigation,
-    modelines,
     modelled,
-    names,
-    noise,
     nondeterminism,
     persistence,
-    privileges,
-    procedures,
-    promql_anchors,
-    propagation_chain,
-    protected_objects,
-    queries,
     reach,
-    references,
-    repairs,
-    rule_files,
-    runtime_downloads,
-    service_map,
-    staging,
-    steps,
     templating,
-    trial_rules,
-    unseen_series,
+)
+from scenario_kit.lint.rules.form import (  # noqa: F401 - each module registers its rules
+    contribution,
+    copied_fault_types,
+    duplicates,
+    evidence,
+    file_layout,
+    loader_rules,
+    metadata,
+    modelines,
     yaml11_values,
 )
-from scenario_kit.lint.consequential_findings import drop_consequential
-from scenario_kit.lint.discovery import list_lintable, list_with_faults
-from scenario_kit.lint.parallel import judge_each
-from scenario_kit.lint.rule import RULES, Rule
-from scenario_kit.lint.rule_docs import render_rule_page, render_rules_page
-from scenario_kit.lint.runner import Judged, judge, judge_file, settle_findings
-from scenario_kit.lint.similarity_index import build_index
+from scenario_kit.lint.rules.leaks import brief, hints, names  # noqa: F401
+from scenario_kit.lint.rules.repairs import duplicate_procedures, mitigation, procedures, repairs  # noqa: F401
+from scenario_kit.lint.rules.security import (  # noqa: F401 - each module registers its rules
+    capabilities,
+    credentials,
+    images,
+    licences,
+    privileges,
+    protected_objects,
+    runtime_downloads,
+)
+from scenario_kit.lint.rules.trials import difficulty, staging, trial_rules  # noqa: F401
+from scenario_kit.lint.rules.truth import (  # noqa: F401 - each module registers its rules
+    entities,
+    label_exclusivity,
+    noise,
+    propagation_chain,
+    root_causes,
+    service_map,
+    steps,
+)
+from scenario_kit.lint.similarity.index import build_index
 from scenario_kit.load import LocatedFinding
 from scenario_kit.model import Finding
 

@@ -10,12 +10,12 @@ import msgspec
 
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.load.disk_cache import cache_json
-from scenario_kit.load.document import Document, Path_, Positions, parse, read_document
-from scenario_kit.load.edit import Put
 from scenario_kit.load.folders import list_below
-from scenario_kit.load.schemas import check_schema
-from scenario_kit.load.suggest import COLLECTIONS, did_you_mean, suggest, suggest_path
-from scenario_kit.load.validation import LocatedFinding, find_mistakes
+from scenario_kit.load.schema.schemas import check_schema
+from scenario_kit.load.schema.suggest import COLLECTIONS, did_you_mean, suggest, suggest_path
+from scenario_kit.load.schema.validation import LocatedFinding, find_mistakes
+from scenario_kit.load.yaml.document import Document, Path_, Positions, parse, read_document
+from scenario_kit.load.yaml.edit import Put
 from scenario_kit.model import FaultType, Finding, Object, Position, Scenario, ScenarioSpec, Severity
 from scenario_kit.schema import build_authoring_schema, source
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.load.document import Document, read_document
 from scenario_kit.load.overlay import select_version
+from scenario_kit.load.yaml.document import Document, read_document
 from scenario_kit.model import Finding, Object, Position, Severity
 from scenario_kit.model.twin import DefinitionError, Place, TwinDefinition, decode, spell
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from scenario_kit.model import quantity
-from scenario_kit.model.check import ObjectCheck
-from scenario_kit.model.re2 import compile_pattern
+from scenario_kit.model.authored.check import ObjectCheck
+from scenario_kit.model.kubernetes import quantity
+from scenario_kit.model.kubernetes.re2 import compile_pattern
 from scenario_kit.observe.jsonpath import find
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from scenario_kit.model import AlertRule, App, Object, Reference
-from scenario_kit.model.reference import strip_group
+from scenario_kit.model.kubernetes.reference import strip_group
 from scenario_kit.ports import Cluster
 
 #: What controllers append to the name of a workload for its pods: ReplicaSet hash and suffix, ordinal, or suffix.

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from scenario_kit.model import quantity
+from scenario_kit.model.kubernetes import quantity
 
 _STEP = re.compile(
     r"""\.?(?:(?P<name>(?:\\.|[\w/-])+|\*)

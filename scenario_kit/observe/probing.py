@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from scenario_kit.errors import NotFound
 from scenario_kit.model import Object, Reference
-from scenario_kit.model.check import ProbeCheck
-from scenario_kit.model.observation import Answer
+from scenario_kit.model.authored.check import ProbeCheck
+from scenario_kit.model.runtime.observation import Answer
 from scenario_kit.observe.entities import list_owned_pods
 from scenario_kit.ports import Cluster, Probed
 

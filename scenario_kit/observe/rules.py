@@ -7,8 +7,8 @@ from typing import Any
 import promql_parser
 
 from scenario_kit.errors import KitError
-from scenario_kit.load.promql_rewrite import find_selectors
-from scenario_kit.load.recording import find_vector_selectors
+from scenario_kit.load.promql.recording import find_vector_selectors
+from scenario_kit.load.promql.rewrite import find_selectors
 
 #: Series about machines and cluster-wide objects; they carry no namespace of an app.
 CLUSTER_METRICS = (

@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Final
 
 from scenario_kit.model import App
-from scenario_kit.model.observation import Work
+from scenario_kit.model.runtime.observation import Work
 from scenario_kit.observe.rules import scope
 from scenario_kit.ports import Metrics
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scenario_kit.model.difficulty import Difficulty
+from scenario_kit.model.results.difficulty import Difficulty
 
 
 def describe_difficulty(hard: Difficulty) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ from typing import Final
 from scenario_kit.campaign import Validation
 from scenario_kit.errors import UsageError
 from scenario_kit.model import Verdict
-from scenario_kit.model.evidence import Evidence, Onset, Tier, VersionKey
+from scenario_kit.model.results.evidence import Evidence, Onset, Tier, VersionKey
 from scenario_kit.report.document import Report
 
 #: Plans whose pass is evidence; one repeat is none.

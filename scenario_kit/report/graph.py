@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from scenario_kit.model.scenario import GroundTruth
+from scenario_kit.model.authored.scenario import GroundTruth
 
 #: Pixels of a box, and of the space between columns and rows.
 BOX_WIDTH, BOX_HEIGHT, ACROSS, DOWN = 204, 46, 40, 18

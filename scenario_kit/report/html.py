@@ -9,11 +9,11 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from scenario_kit.campaign import TrialResult
-from scenario_kit.campaign.result import Statistics
-from scenario_kit.campaign.summary import find_first_onset
+from scenario_kit.campaign.results.result import Statistics
+from scenario_kit.campaign.results.summary import find_first_onset
 from scenario_kit.catalog import find_data_root
 from scenario_kit.model import Finding, Severity, Verdict
-from scenario_kit.model.scenario import Expect, GroundTruth, PropagationEdge
+from scenario_kit.model.authored.scenario import Expect, GroundTruth, PropagationEdge
 from scenario_kit.report import graph as propagation
 from scenario_kit.report import timeline
 from scenario_kit.report.difficulty import describe_difficulty

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from scenario_kit.campaign.result import Lookalike, Neighbour, Resemblance
+from scenario_kit.campaign.results.result import Lookalike, Neighbour, Resemblance
 
 _NAMED: Final = 3
 #: Objects that are told; there may be dozens.

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Final
 
-from scenario_kit.model.incident import BrokenTarget, Incident, NamedProcedure, PromisedAlert
+from scenario_kit.model.results.incident import BrokenTarget, Incident, NamedProcedure, PromisedAlert
 
 #: What a reviewer is asked for: the rules about briefs find what a program can find.
 READING: Final = "A person must read the brief: no rule can tell whether its wording gives the answer away."

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from scenario_kit.campaign import TrialResult, Validation
-from scenario_kit.campaign.result import Statistics
-from scenario_kit.judge.expectations import label
+from scenario_kit.campaign.results.result import Statistics
+from scenario_kit.judge.alerts.expectations import label
 from scenario_kit.model import Finding, Severity, Verdict
 from scenario_kit.report.difficulty import describe_difficulty
 from scenario_kit.report.document import Report

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from scenario_kit.model import Value
-from scenario_kit.model.evidence import EVIDENCE_VERSION, Evidence
+from scenario_kit.model.results.evidence import EVIDENCE_VERSION, Evidence
 from scenario_kit.report.document import SCHEMA_VERSION, Report
 
 

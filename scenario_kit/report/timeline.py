@@ -7,9 +7,9 @@ from math import ceil, floor
 from typing import Final, NamedTuple
 
 from scenario_kit.campaign import TrialResult
-from scenario_kit.judge.expectations import label, matches
+from scenario_kit.judge.alerts.expectations import label, matches
 from scenario_kit.model import AlertTimeline
-from scenario_kit.model.scenario import AlertExpectation, Expect
+from scenario_kit.model.authored.scenario import AlertExpectation, Expect
 
 #: Pixels: the column of names, the drawing itself, one lane, the space between alerts, the head with the steps.
 NAMES, WIDTH, LANE, GAP, HEAD = 300, 820, 9, 10, 34

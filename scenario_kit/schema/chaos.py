@@ -17,7 +17,7 @@ import msgspec
 from scenario_kit.schema.source import Schema
 
 DATA: Final = Path(__file__).with_name("chaos_mesh.json")
-#: Starts experiments; as ``model.chaos`` has it, which this layer does not know.
+#: Starts experiments; as ``model.chaos.kinds`` has it, which this layer does not know.
 SCHEDULE: Final = "Schedule"
 _API_VERSION: Final = "chaos-mesh.org/v1alpha1"
 #: What an open object says; everything else is closed.

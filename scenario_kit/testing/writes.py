@@ -12,7 +12,7 @@ import jsonpointer
 from scenario_kit.errors import Conflict, Rejected
 from scenario_kit.model import Object
 from scenario_kit.ports import Kind, PatchType
-from scenario_kit.render import merging
+from scenario_kit.render.objects import merging
 from scenario_kit.testing.api_resources import WITH_STATUS
 
 _IMMUTABLE = ("name", "namespace", "uid")

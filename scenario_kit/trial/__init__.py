@@ -1,7 +1,7 @@
 """A trial: its program, its pure planner, its steps, and its status (design §5)."""
 
-from scenario_kit.trial.baseline import Baseline
-from scenario_kit.trial.context import TICK, Stopped, TrialContext
+from scenario_kit.trial.engine.baseline import Baseline
+from scenario_kit.trial.engine.context import TICK, Stopped, TrialContext
 from scenario_kit.trial.plan import Finish, RunStep, Skip, plan
 from scenario_kit.trial.run import list_alerts_now, lose, refuse, run
 from scenario_kit.trial.status import CONDITIONS, AlertNow, Condition, ConditionRow, TrialStatus, set_conditions

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from scenario_kit.model import Object
-from scenario_kit.model.pod_resources import sum_pod_needs
-from scenario_kit.model.quantity import parse_quantity
+from scenario_kit.model.kubernetes.pod_resources import sum_pod_needs
+from scenario_kit.model.kubernetes.quantity import parse_quantity
 
 #: What the scheduler says of a node on which there is not enough of a resource, or no place for one more pod.
 _FULL = ("Insufficient ", "Too many pods")

@@ -12,17 +12,18 @@ from scenario_kit.changes import chaos, is_settled, reach
 from scenario_kit.changes.operations import make_object_reference
 from scenario_kit.changes.three_way_restore import strip_to_desired
 from scenario_kit.errors import AlreadyExists, Forbidden, GuardRailError, InfrastructureError, NotFound
-from scenario_kit.judge import invariants, leftovers
+from scenario_kit.judge import leftovers
+from scenario_kit.judge.repair import invariants
 from scenario_kit.model import Finding, Object, Reference, Severity
-from scenario_kit.model.chaos import GROUP as CHAOS_GROUP
-from scenario_kit.model.reference import GROUP, MANAGEMENT_NAMESPACE, WORKLOADS
+from scenario_kit.model.chaos.kinds import GROUP as CHAOS_GROUP
+from scenario_kit.model.kubernetes.reference import GROUP, MANAGEMENT_NAMESPACE, WORKLOADS
 from scenario_kit.ports import Cluster, Kind
 from scenario_kit.schema.install import NAME as OPERATOR
 from scenario_kit.schema.writable import OWNED
 from scenario_kit.trial import cluster_capacity
-from scenario_kit.trial.baseline import Baseline
-from scenario_kit.trial.checks import await_checks
-from scenario_kit.trial.context import TICK, TrialContext
+from scenario_kit.trial.engine.baseline import Baseline
+from scenario_kit.trial.engine.checks import await_checks
+from scenario_kit.trial.engine.context import TICK, TrialContext
 
 #: Seconds of trial time that an app may take to become ready, and a teardown to leave nothing.
 READY_DEADLINE: Final = 900

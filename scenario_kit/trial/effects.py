@@ -7,13 +7,13 @@ from typing import Final
 
 from scenario_kit.judge.effects import describe_crashes, describe_losses, list_affected
 from scenario_kit.model import Check, CheckResult, Fault, Finding, Reference, Severity
-from scenario_kit.model.check import ObjectCheck
-from scenario_kit.model.reference import WORKLOADS, strip_group, strip_reference
+from scenario_kit.model.authored.check import ObjectCheck
+from scenario_kit.model.kubernetes.reference import WORKLOADS, strip_group, strip_reference
 from scenario_kit.observe import symptoms
 from scenario_kit.observe.entities import find_by_name
-from scenario_kit.trial.context import TRAFFIC_WINDOW, TrialContext
-from scenario_kit.trial.silent_hops import measure_work
-from scenario_kit.trial.symptoms import list_pods
+from scenario_kit.trial.engine.context import TRAFFIC_WINDOW, TrialContext
+from scenario_kit.trial.investigation.silent_hops import measure_work
+from scenario_kit.trial.investigation.symptoms import list_pods
 
 #: The last seconds before the decision in which trouble must show: what a rollout brings with it is over by then.
 _RECENT: Final = 120

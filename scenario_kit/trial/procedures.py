@@ -7,11 +7,11 @@ from typing import Final
 from scenario_kit.changes import NoEffect
 from scenario_kit.errors import AuthoringError, InfrastructureError, Rejected
 from scenario_kit.model import CheckResult, Finding, Severity, TrialStep
-from scenario_kit.model.reference import strip_reference
-from scenario_kit.trial.checks import await_until
-from scenario_kit.trial.context import TICK, TrialContext
-from scenario_kit.trial.inject import STEP
-from scenario_kit.trial.rollouts import roll_out
+from scenario_kit.model.kubernetes.reference import strip_reference
+from scenario_kit.trial.engine.checks import await_until
+from scenario_kit.trial.engine.context import TICK, TrialContext
+from scenario_kit.trial.engine.rollouts import roll_out
+from scenario_kit.trial.injection.inject import STEP
 
 #: The finding for a procedure that cannot be executed, by its use.
 _CODES: Final = {"Solution": "SK411", "Decoy": "SK121", "Fix": "SK401", "Sham": "SK307", "RemoveFault": "SK306"}

@@ -14,11 +14,15 @@ from typing import Final, Literal
 import msgspec
 
 from scenario_kit.errors import AuthoringError, CapabilityMissing, GuardRailError, InfrastructureError
-from scenario_kit.judge.expectations import label
+from scenario_kit.judge.alerts.expectations import label
 from scenario_kit.model import AlertHistory, CheckResult, Finding, Severity, StepStatus, TrialStep
-from scenario_kit.trial import alert_steps, deploy, expiry, inject, leaks, procedures, resolve, role_checks
-from scenario_kit.trial.context import TrialContext
+from scenario_kit.trial import deploy, procedures
+from scenario_kit.trial.alerts import alert_steps, role_checks
+from scenario_kit.trial.engine.context import TrialContext
+from scenario_kit.trial.injection import expiry, inject
+from scenario_kit.trial.investigation import leaks
 from scenario_kit.trial.plan import ALWAYS, Finish, RunStep, Skip, plan
+from scenario_kit.trial.resolution import resolve
 from scenario_kit.trial.status import PROOF, AlertNow, TrialStatus
 
 log = logging.getLogger(__name__)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from scenario_kit.load.document import read_document
+from scenario_kit.load.yaml.document import read_document
 from scenario_kit.model import Object
 from scenario_kit.schema.writable import EXCEPTIONS
 

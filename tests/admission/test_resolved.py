@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from scenario_kit.catalog import Catalog, find_data_root
-from scenario_kit.lint.runbook_admission import list_refusals
+from scenario_kit.lint.rules.security.runbook_admission import list_refusals
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Change, Fault, Runbook
 from scenario_kit.render import resolve
@@ -60,7 +60,7 @@ def test_a_privileged_pod_is_refused_wherever_it_stands(runbook: Runbook, part: 
 
 
 def noise(made: tuple[Change, ...]) -> Any:
-    from scenario_kit.model.noise import NoiseSource
+    from scenario_kit.model.authored.noise import NoiseSource
 
     return NoiseSource(name="batch", changes=made, every_seconds=600, jitter_percent=0)
 

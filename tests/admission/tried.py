@@ -14,7 +14,7 @@ import yaml
 from operators.scenario.resolution import resolve_scenario
 from scenario_kit.catalog import Catalog
 from scenario_kit.lab import toolchain
-from scenario_kit.lab.state import LabState
+from scenario_kit.lab.host.state import LabState
 from scenario_kit.lint import lint_text
 from scenario_kit.model import Finding, Object
 from tests.admission.attempts import Attempt, attempts, scenario

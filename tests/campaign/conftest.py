@@ -3,8 +3,8 @@
 import pytest
 
 from scenario_kit.model import App, Fault, Procedure, Runbook, Solution, Windows
-from scenario_kit.model.fault import Entity
-from scenario_kit.model.scenario import Expect, GroundTruth, PropagationEdge, RootCause
+from scenario_kit.model.authored.fault import Entity
+from scenario_kit.model.authored.scenario import Expect, GroundTruth, PropagationEdge, RootCause
 
 WINDOWS = Windows(quiet=60, hold=60, still_firing=60, clear=60, resolve=600)
 

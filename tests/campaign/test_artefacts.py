@@ -4,9 +4,9 @@ import msgspec
 import pytest
 
 from scenario_kit.campaign import QUICK, plan_trials
-from scenario_kit.campaign.artefacts import find_artefacts
+from scenario_kit.campaign.interventions.artefacts import find_artefacts
 from scenario_kit.model import Change
-from scenario_kit.model.fault import Entity
+from scenario_kit.model.authored.fault import Entity
 
 LABELLED = {"patch": {"target": "ConfigMap/a", "type": "Merge", "patch": {"data": {"k": "x"}}}}
 OTHER = {"patch": {"target": "Service/real", "type": "Merge", "patch": {"spec": {}}}}

@@ -6,8 +6,13 @@ import msgspec
 import pytest
 
 from scenario_kit.campaign import QUICK, STANDARD, plan_trials
-from scenario_kit.campaign.assumptions import draw_assumptions, find_decisive_assumptions, read_ranges, vary_runbook
-from scenario_kit.campaign.plans import repeat
+from scenario_kit.campaign.planning.assumptions import (
+    draw_assumptions,
+    find_decisive_assumptions,
+    read_ranges,
+    vary_runbook,
+)
+from scenario_kit.campaign.planning.plans import repeat
 from scenario_kit.catalog import Catalog
 from scenario_kit.model.twin import Assumption
 from tests.lab.twin import tiny

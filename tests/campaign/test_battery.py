@@ -3,11 +3,11 @@
 import msgspec
 import pytest
 
-from scenario_kit.campaign.cheats import add_cheats, build_cheats, restart_everything, starts
+from scenario_kit.campaign.interventions.cheats import add_cheats, build_cheats, restart_everything, starts
 from scenario_kit.model import AlertExpectation, Change, Procedure, Solution
-from scenario_kit.model.app import App, Component
-from scenario_kit.model.fault import Entity
-from scenario_kit.model.scenario import Expect
+from scenario_kit.model.authored.app import App, Component
+from scenario_kit.model.authored.fault import Entity
+from scenario_kit.model.authored.scenario import Expect
 
 APP = App(
     name="shop", version="1", namespace="shop", entry="web",

@@ -4,9 +4,9 @@ import msgspec
 import pytest
 
 from scenario_kit.campaign import STANDARD, plan_trials
-from scenario_kit.campaign.cheats import STARTS, add_cheats, build_cheats, starts
+from scenario_kit.campaign.interventions.cheats import STARTS, add_cheats, build_cheats, starts
 from scenario_kit.catalog import Catalog, find_data_root
-from scenario_kit.judge.cheating import CODES, REVERT, get_code
+from scenario_kit.judge.repair.cheating import CODES, REVERT, get_code
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Change, Procedure, Reference, Solution
 from scenario_kit.render import resolve

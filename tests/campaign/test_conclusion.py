@@ -3,13 +3,13 @@
 import msgspec
 import pytest
 
-from scenario_kit.campaign.result import TrialResult
-from scenario_kit.campaign.sequential_test import FIVE_THEN_FIVE
-from scenario_kit.campaign.summary import make_remarks, summarise
-from scenario_kit.campaign.verdict import conclude, write_headline
+from scenario_kit.campaign.planning.sequential_test import FIVE_THEN_FIVE
+from scenario_kit.campaign.results.result import TrialResult
+from scenario_kit.campaign.results.summary import make_remarks, summarise
+from scenario_kit.campaign.results.verdict import conclude, write_headline
 from scenario_kit.model import AlertHistory, Finding, Severity, StepStatus, Verdict
-from scenario_kit.model.observation import AlertTimeline, Interval, Passage, Work
-from scenario_kit.model.scenario import AlertExpectation, Expect, PropagationEdge
+from scenario_kit.model.authored.scenario import AlertExpectation, Expect, PropagationEdge
+from scenario_kit.model.runtime.observation import AlertTimeline, Interval, Passage, Work
 
 INJECTED = 1000.0
 

@@ -3,11 +3,16 @@
 import msgspec
 import pytest
 
-from scenario_kit.campaign.difficulty import is_same_thing, measure_complexity, measure_difficulty, measure_loudness
-from scenario_kit.campaign.result import TrialResult
+from scenario_kit.campaign.results.difficulty import (
+    is_same_thing,
+    measure_complexity,
+    measure_difficulty,
+    measure_loudness,
+)
+from scenario_kit.campaign.results.result import TrialResult
 from scenario_kit.model import AlertHistory, AlertTimeline, Change, StepStatus
-from scenario_kit.model.app import App, Component
-from scenario_kit.model.observation import Interval
+from scenario_kit.model.authored.app import App, Component
+from scenario_kit.model.runtime.observation import Interval
 
 APP = App(
     name="shop", version="1", namespace="shop", entry="web",

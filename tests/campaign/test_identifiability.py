@@ -3,12 +3,12 @@
 import msgspec
 import pytest
 
-from scenario_kit.campaign.identifiability import find_neighbours, judge_neighbours, take_fingerprint
-from scenario_kit.campaign.repeatability import discriminates
-from scenario_kit.campaign.result import TrialResult
+from scenario_kit.campaign.results.identifiability import find_neighbours, judge_neighbours, take_fingerprint
+from scenario_kit.campaign.results.repeatability import discriminates
+from scenario_kit.campaign.results.result import TrialResult
 from scenario_kit.model import AlertHistory, AlertTimeline, StepStatus
-from scenario_kit.model.evidence import Fingerprint
-from scenario_kit.model.observation import Interval
+from scenario_kit.model.results.evidence import Fingerprint
+from scenario_kit.model.runtime.observation import Interval
 
 HOLD = StepStatus(index=4, step="hold", outcome="Held", started_at=200.0, finished_at=1000.0)
 

@@ -6,13 +6,13 @@ import msgspec
 import pytest
 
 from scenario_kit.campaign import Validation
-from scenario_kit.campaign.incident import describe_incident, fill_deadlines, read_titles
-from scenario_kit.campaign.location import locate_findings
-from scenario_kit.campaign.verdict import name_correction, suggest_command
+from scenario_kit.campaign.results.incident import describe_incident, fill_deadlines, read_titles
+from scenario_kit.campaign.results.location import locate_findings
+from scenario_kit.campaign.results.verdict import name_correction, suggest_command
 from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Finding, Severity, Verdict
-from scenario_kit.model.alert_rule import DEADLINE_SLACK, find_slowest
+from scenario_kit.model.authored.alert_rule import DEADLINE_SLACK, find_slowest
 from scenario_kit.render import build_preview, resolve
 
 CATALOG = Catalog()

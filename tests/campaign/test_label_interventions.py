@@ -3,7 +3,8 @@
 import msgspec
 import pytest
 
-from scenario_kit.campaign import QUICK, label_interventions, plan_trials
+from scenario_kit.campaign import QUICK, plan_trials
+from scenario_kit.campaign.interventions import label_interventions
 from scenario_kit.model import Change
 
 

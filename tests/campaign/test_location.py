@@ -3,10 +3,10 @@
 import pytest
 
 from scenario_kit.campaign import Validation
-from scenario_kit.campaign.location import locate_findings
+from scenario_kit.campaign.results.location import locate_findings
 from scenario_kit.model import Finding, Severity, Verdict
-from scenario_kit.model.finding import Position
-from scenario_kit.model.scenario import ScenarioSpec
+from scenario_kit.model.authored.scenario import ScenarioSpec
+from scenario_kit.model.results.finding import Position
 
 
 class Places:

@@ -5,10 +5,12 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
-from scenario_kit.campaign.assumptions import draw_assumptions, find_decisive_assumptions, vary_runbook
-from scenario_kit.campaign.exceptions import list_allowances
-from scenario_kit.campaign.identifiability import find_neighbours, judge_neighbours, take_fingerprint
-from scenario_kit.campaign.result import (
+from scenario_kit.campaign.planning.assumptions import draw_assumptions, find_decisive_assumptions, vary_runbook
+from scenario_kit.campaign.planning.sequential_test import FIVE_THEN_FIVE
+from scenario_kit.campaign.planning.spec import ValidationSpec, parse_validation_spec
+from scenario_kit.campaign.results.exceptions import list_allowances
+from scenario_kit.campaign.results.identifiability import find_neighbours, judge_neighbours, take_fingerprint
+from scenario_kit.campaign.results.result import (
     AlertSummary,
     Allowance,
     Neighbour,
@@ -18,9 +20,7 @@ from scenario_kit.campaign.result import (
     TrialResult,
     complete_from_status,
 )
-from scenario_kit.campaign.sequential_test import FIVE_THEN_FIVE
-from scenario_kit.campaign.spec import ValidationSpec, parse_validation_spec
-from scenario_kit.campaign.summary import end_of_hold, find_first_onset, make_remarks, summarise
+from scenario_kit.campaign.results.summary import end_of_hold, find_first_onset, make_remarks, summarise
 from scenario_kit.errors import UsageError
 from scenario_kit.model import (
     AlertExpectation,
@@ -31,9 +31,9 @@ from scenario_kit.model import (
     Severity,
     StepStatus,
 )  # fmt: skip
-from scenario_kit.model.evidence import Fingerprint
-from scenario_kit.model.fault import Entity
-from scenario_kit.model.scenario import BackgroundAlert, Expect, PropagationEdge
+from scenario_kit.model.authored.fault import Entity
+from scenario_kit.model.authored.scenario import BackgroundAlert, Expect, PropagationEdge
+from scenario_kit.model.results.evidence import Fingerprint
 from scenario_kit.model.twin import Assumption
 from scenario_kit.trial import TrialStatus
 from tests.lab.twin import tiny

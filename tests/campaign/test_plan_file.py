@@ -4,9 +4,9 @@ import pytest
 from msgspec import structs
 
 from scenario_kit.campaign import STANDARD, choose_plan, plan_trials
-from scenario_kit.campaign.plan_file import limit_plan
-from scenario_kit.campaign.retries import plan_further_trials
-from scenario_kit.campaign.sequential_test import FIVE_THEN_FIVE
+from scenario_kit.campaign.planning.plan_file import limit_plan
+from scenario_kit.campaign.planning.retries import plan_further_trials
+from scenario_kit.campaign.planning.sequential_test import FIVE_THEN_FIVE
 from scenario_kit.catalog import find_data_root
 from scenario_kit.errors import UsageError
 from scenario_kit.model import Verdict
@@ -103,6 +103,6 @@ def test_a_budget_of_repeats_leaves_the_looks_that_fit():
 
 
 def test_one_broken_repeat_of_a_budget_of_five_is_inconclusive():
-    from scenario_kit.campaign.sequential_test import decide
+    from scenario_kit.campaign.planning.sequential_test import decide
 
     assert decide(limit_plan(STANDARD, 5).looks, 4, 1).verdict == Verdict.INCONCLUSIVE

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from scenario_kit.campaign import QUICK, plan_trials
-from scenario_kit.campaign.repair_side_effects import add_side_effects, find_side_effects
+from scenario_kit.campaign.interventions.repair_side_effects import add_side_effects, find_side_effects
 from scenario_kit.model import Change, Procedure, Solution
 
 ANSWER, OTHER, THIRD = (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenario_kit.campaign.repairs import build_solutions
+from scenario_kit.campaign.interventions.repairs import build_solutions
 
 
 def reported(runbook):

@@ -4,7 +4,7 @@ from math import inf
 
 import pytest
 
-from scenario_kit.campaign.repeatability import (
+from scenario_kit.campaign.results.repeatability import (
     compute_jaccard,
     discriminates,
     find_quantile,

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenario_kit.campaign.plans import PlannedTrial
-from scenario_kit.campaign.retries import is_settled, judge_trials, plan_further_trials
-from scenario_kit.campaign.sequential_test import FIVE_THEN_FIVE, ONCE
+from scenario_kit.campaign.planning.plans import PlannedTrial
+from scenario_kit.campaign.planning.retries import is_settled, judge_trials, plan_further_trials
+from scenario_kit.campaign.planning.sequential_test import FIVE_THEN_FIVE, ONCE
 from scenario_kit.model import Verdict
 
 

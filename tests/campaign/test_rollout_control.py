@@ -4,10 +4,10 @@ import msgspec
 import pytest
 
 from scenario_kit.campaign import QUICK, STANDARD, plan_trials
-from scenario_kit.campaign.rollout_control import add_rollout_control, build_rollout_control
+from scenario_kit.campaign.interventions.rollout_control import add_rollout_control, build_rollout_control
 from scenario_kit.model import Change, Fault
-from scenario_kit.model.fault import Entity
-from scenario_kit.model.scenario import Rollout
+from scenario_kit.model.authored.fault import Entity
+from scenario_kit.model.authored.scenario import Rollout
 
 TEMPLATE = {"spec": {"template": {"spec": {"containers": []}}}}
 

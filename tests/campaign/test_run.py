@@ -3,11 +3,11 @@
 import pytest
 
 from scenario_kit.campaign import MANAGEMENT_NAMESPACE, QUICK, STANDARD, PlannedTrial, conclude, run
-from scenario_kit.campaign.plans import repeat
+from scenario_kit.campaign.planning.plans import repeat
 from scenario_kit.campaign.trial_store import KEPT_LABEL
 from scenario_kit.errors import Unreachable
 from scenario_kit.model import App, Reference, Runbook, TrialStep, Verdict, Windows
-from scenario_kit.model.scenario import Expect, GroundTruth
+from scenario_kit.model.authored.scenario import Expect, GroundTruth
 from scenario_kit.testing import FakeCluster
 from scenario_kit.trial import TrialStatus
 

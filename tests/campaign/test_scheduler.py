@@ -4,10 +4,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scenario_kit.campaign.plans import STANDARD, Plan, PlannedTrial
-from scenario_kit.campaign.retries import judge_trials
-from scenario_kit.campaign.scheduler import ObservedTrial, advance
-from scenario_kit.campaign.sequential_test import FIVE_THEN_FIVE, ONCE
+from scenario_kit.campaign.planning.plans import STANDARD, Plan, PlannedTrial
+from scenario_kit.campaign.planning.retries import judge_trials
+from scenario_kit.campaign.planning.scheduler import ObservedTrial, advance
+from scenario_kit.campaign.planning.sequential_test import FIVE_THEN_FIVE, ONCE
 
 WORD = {"H": "Held", "B": "Broken", "I": "Infra", "r": ""}
 PURPOSES = [*(f"repeat-{n}" for n in range(1, 6)), "control", "label", "cheats"]

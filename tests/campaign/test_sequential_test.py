@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenario_kit.campaign.sequential_test import (
+from scenario_kit.campaign.planning.sequential_test import (
     FIVE_THEN_FIVE,
     ONCE,
     REPRODUCIBLE,

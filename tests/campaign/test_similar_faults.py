@@ -3,13 +3,13 @@
 import msgspec
 import pytest
 
-from scenario_kit.campaign.result import Lookalike, Resemblance, TrialResult
-from scenario_kit.campaign.similar_faults import find_resemblance
+from scenario_kit.campaign.results.result import Lookalike, Resemblance, TrialResult
+from scenario_kit.campaign.results.similar_faults import find_resemblance
 from scenario_kit.catalog import Catalog
 from scenario_kit.load import load_scenario
 from scenario_kit.model import AlertHistory, AlertTimeline, CheckResult, StepStatus
-from scenario_kit.model.matrix import Fired, MatrixRow
-from scenario_kit.model.observation import Interval
+from scenario_kit.model.results.matrix import Fired, MatrixRow
+from scenario_kit.model.runtime.observation import Interval
 from scenario_kit.render import resolve
 from scenario_kit.report.identity import describe_resembling
 

@@ -5,7 +5,7 @@ import json
 import msgspec
 import pytest
 
-from scenario_kit.campaign.plans import QUICK, STANDARD, PlannedTrial
+from scenario_kit.campaign.planning.plans import QUICK, STANDARD, PlannedTrial
 from scenario_kit.campaign.trial_store import (
     KEPT_LABEL,
     Campaign,
@@ -19,9 +19,9 @@ from scenario_kit.campaign.trial_store import (
     is_stale as stale,
 )
 from scenario_kit.model import AlertHistory, TrialSpec, TrialStep
-from scenario_kit.model.observation import Passage, Work
-from scenario_kit.model.reference import MANAGEMENT_NAMESPACE
-from scenario_kit.model.trial import CAMPAIGN_LABEL, PURPOSE_LABEL, make_trial_reference
+from scenario_kit.model.kubernetes.reference import MANAGEMENT_NAMESPACE
+from scenario_kit.model.results.trial import CAMPAIGN_LABEL, PURPOSE_LABEL, make_trial_reference
+from scenario_kit.model.runtime.observation import Passage, Work
 from scenario_kit.model.twin import Assumption
 from scenario_kit.testing import FakeCluster
 from scenario_kit.trial import TrialStatus

@@ -3,11 +3,12 @@
 import msgspec
 import pytest
 
-from scenario_kit.campaign import programs
-from scenario_kit.campaign.artefacts import Artefact
-from scenario_kit.campaign.label_interventions import CauseRepair, LeftOut
-from scenario_kit.campaign.persistence import Ending
-from scenario_kit.campaign.plans import (
+from scenario_kit.campaign.interventions import programs
+from scenario_kit.campaign.interventions.artefacts import Artefact
+from scenario_kit.campaign.interventions.label_interventions import CauseRepair, LeftOut
+from scenario_kit.campaign.interventions.persistence import Ending
+from scenario_kit.campaign.interventions.repair_side_effects import SideEffect
+from scenario_kit.campaign.planning.plans import (
     QUICK,
     STANDARD,
     TRY,
@@ -20,7 +21,6 @@ from scenario_kit.campaign.plans import (
     plan_trials,
     repeat,
 )
-from scenario_kit.campaign.repair_side_effects import SideEffect
 from scenario_kit.catalog import find_data_root
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Change, Procedure, Solution, TrialStep

@@ -3,9 +3,9 @@
 import msgspec
 import pytest
 
-from scenario_kit.campaign.result import Statistics, TrialResult
-from scenario_kit.campaign.sequential_test import FIVE_THEN_FIVE, ONCE
-from scenario_kit.campaign.verdict import (
+from scenario_kit.campaign.planning.sequential_test import FIVE_THEN_FIVE, ONCE
+from scenario_kit.campaign.results.result import Statistics, TrialResult
+from scenario_kit.campaign.results.verdict import (
     conclude,
     list_shown,
     merge_findings,
@@ -16,9 +16,9 @@ from scenario_kit.campaign.verdict import (
     write_headline,
 )
 from scenario_kit.model import AlertHistory, AlertTimeline, Finding, Severity, StepStatus, Verdict
-from scenario_kit.model.evidence import Fingerprint
-from scenario_kit.model.finding import Position
-from scenario_kit.model.observation import Interval
+from scenario_kit.model.results.evidence import Fingerprint
+from scenario_kit.model.results.finding import Position
+from scenario_kit.model.runtime.observation import Interval
 
 WORD = {"H": "Held", "B": "Broken", "I": "Infra"}
 

@@ -6,7 +6,7 @@ import pytest
 from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.matrix import read_rows, select_current
 from scenario_kit.errors import AuthoringError
-from scenario_kit.model.matrix import MatrixRow
+from scenario_kit.model.results.matrix import MatrixRow
 
 
 def row(fault, change=1, version="1", date="2026-11-24"):

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lab.twin.load_stages import find_share, parse_stages
+from scenario_kit.lab.twin.numeric.load_stages import find_share, parse_stages
 from scenario_kit.model import App, Reference
 from scenario_kit.render import render_app, resolve_options
 

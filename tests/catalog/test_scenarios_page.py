@@ -14,8 +14,8 @@ from scenario_kit.catalog.scenarios_page import (
 )
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Scenario
-from scenario_kit.model.difficulty import Complexity, Difficulty
-from scenario_kit.model.evidence import Evidence, VersionKey
+from scenario_kit.model.results.difficulty import Complexity, Difficulty
+from scenario_kit.model.results.evidence import Evidence, VersionKey
 
 ROOT = Path(__file__).parents[2]
 CATALOG = Catalog([ROOT])

@@ -6,7 +6,7 @@ from scenario_kit.changes import ClusterStore, Engine, Scene
 from scenario_kit.changes.chaos import parse_objection
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Change, Component, Reference
-from scenario_kit.model.chaos import get_experiment, schedule_key
+from scenario_kit.model.chaos.kinds import get_experiment, schedule_key
 from scenario_kit.testing import FakeClock, FakeCluster
 
 NS = "demo-bcdf"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from scenario_kit.cli import alerts
-from scenario_kit.cli.alerts import AlertLine
+from scenario_kit.cli.lab import alerts
+from scenario_kit.cli.lab.alerts import AlertLine
 
 
 def a_world(**changed):

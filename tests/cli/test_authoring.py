@@ -14,8 +14,9 @@ import typer
 from scenario_kit import __version__
 from scenario_kit import cli as command_line
 from scenario_kit.catalog import find_data_root
-from scenario_kit.cli import COMMANDS, build, output, run
-from scenario_kit.cli.lint import format_annotation, format_summary
+from scenario_kit.cli import COMMANDS, build, run
+from scenario_kit.cli.authoring.lint import format_annotation, format_summary
+from scenario_kit.cli.terminal import output
 from scenario_kit.errors import AuthoringError, InfrastructureError, KitError, UsageError
 from scenario_kit.model import Finding, Position, Severity
 from scenario_kit.report import sarif

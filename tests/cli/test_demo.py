@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scenario_kit.cli.demo import _prepare_scenario
+from scenario_kit.cli.validation.demo import _prepare_scenario
 
 
 def test_a_scenario_keeps_its_annotations_when_it_is_played() -> None:

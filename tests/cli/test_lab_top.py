@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scenario_kit.cli.top import build_node_row, build_pod_row, sort_rows
+from scenario_kit.cli.lab.top import build_node_row, build_pod_row, sort_rows
 
 
 def pod(namespace: str, name: str, *usages: tuple[str, str]) -> dict[str, Any]:

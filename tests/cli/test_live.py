@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from scenario_kit.campaign import PlannedTrial
-from scenario_kit.cli.live import Timeline
+from scenario_kit.cli.terminal.live import Timeline
 from scenario_kit.model import StepStatus, TrialStep
 from scenario_kit.trial import AlertNow, TrialStatus
 

@@ -4,9 +4,9 @@ import msgspec
 import pytest
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.cli.missing_capabilities import find_missing_for
-from scenario_kit.cli.questions import _choose_type
-from scenario_kit.render.golden import find_first_offer
+from scenario_kit.cli.authoring.missing_capabilities import find_missing_for
+from scenario_kit.cli.authoring.questions import _choose_type
+from scenario_kit.render.faults.golden import find_first_offer
 
 CATALOG = Catalog()
 SHOP = CATALOG.app("otel-demo", "2.2.0")

@@ -10,10 +10,10 @@ from typer.testing import CliRunner
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.cli import build, run
-from scenario_kit.cli.questions import complete
+from scenario_kit.cli.authoring.questions import complete
 from scenario_kit.errors import UsageError
 from scenario_kit.lint import lint_file
-from scenario_kit.render.simulate import NoChange
+from scenario_kit.render.simulation.changes import NoChange
 
 
 @pytest.fixture
@@ -134,7 +134,7 @@ class Terminal:
 @pytest.fixture
 def asked(folder, monkeypatch):
     """Answers the questions of ``new``, one line each."""
-    import scenario_kit.cli.new as module
+    import scenario_kit.cli.authoring.new as module
 
     class System:
         @property
@@ -293,7 +293,7 @@ def test_a_fault_that_changes_nothing_there_says_what_helps(folder, capsys, monk
     def stays(*_args):
         raise NoChange("patch", "Deployment/cart")
 
-    monkeypatch.setattr("scenario_kit.render.applicability.simulate_change", stays)
+    monkeypatch.setattr("scenario_kit.render.faults.applicability.simulate_change", stays)
     assert run(["new", "--app", "otel-demo", "--target", "cart", "--fault", "cpu-stress", "--dry-run"]) == 3
     said = capsys.readouterr().err
     assert "limitMillicores 100" in said

@@ -14,7 +14,7 @@ import pytest
 
 from scenario_kit.catalog import find_data_root
 from scenario_kit.cli import run
-from scenario_kit.cli.terminal import can_redraw, is_plain
+from scenario_kit.cli.terminal.terminal import can_redraw, is_plain
 
 SCENARIOS = find_data_root() / "catalog" / "scenarios"
 COMMAND = [sys.executable, "-m", "scenario_kit.cli"]

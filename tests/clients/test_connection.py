@@ -19,8 +19,8 @@ from scenario_kit.clients.connection import read_certificate
 from scenario_kit.clients.kubernetes_client import Official
 from scenario_kit.clients.transport import Transport
 from scenario_kit.errors import Unreachable
-from scenario_kit.lab.certificates import Authority, KeyPair, issue
-from scenario_kit.lab.kubeconfigs import build_kubeconfig
+from scenario_kit.lab.control_plane.certificates import Authority, KeyPair, issue
+from scenario_kit.lab.control_plane.kubeconfigs import build_kubeconfig
 
 AUTHORITY, OTHER = Authority.create("cluster"), Authority.create("somebody else")
 USER = issue(AUTHORITY, "admin", groups=["system:masters"])

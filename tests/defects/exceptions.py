@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scenario_kit.lint.suppression import find_latest_month, get_today
+from scenario_kit.lint.framework.suppression import find_latest_month, get_today
 from tests.defects.alerts import must_fire
 from tests.defects.kind import Defect, kind, needs
 from tests.defects.own import with_own

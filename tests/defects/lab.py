@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Final
 
 from scenario_kit.campaign import PlannedTrial, conclude, get_plan, plan_trials, run
-from scenario_kit.campaign.concurrency import limit_concurrency
-from scenario_kit.campaign.plans import count_users
-from scenario_kit.campaign.result import TrialResult
+from scenario_kit.campaign.planning.concurrency import limit_concurrency
+from scenario_kit.campaign.planning.plans import count_users
+from scenario_kit.campaign.results.result import TrialResult
 from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.capabilities import list_capabilities
 from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.errors import AuthoringError
 from scenario_kit.judge.capabilities import find_lacks
 from scenario_kit.lab.capabilities import offers_capability
-from scenario_kit.lab.state import LabState
+from scenario_kit.lab.host.state import LabState
 from scenario_kit.lint import lint_files
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Finding, Runbook, Scenario, Severity

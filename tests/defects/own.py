@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-from scenario_kit.load.document import read_document
+from scenario_kit.load.yaml.document import read_document
 from tests.defects.subject import Document, Subject
 
 

@@ -68,7 +68,7 @@ def loose_end(subject: Subject) -> Iterator[Defect]:
 @kind("SK124")
 def alias_of_a_healthy_object(subject: Subject) -> Iterator[Defect]:
     """An alias names a file or a claim that only the broken component reads, and that is as it was."""
-    from scenario_kit.render.config_consumers import find_readers
+    from scenario_kit.render.objects.config_consumers import find_readers
 
     document, spec = subject.copy()
     one_cause(subject)

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.lint.discovery import open_case
-from scenario_kit.lint.lint_context import LintContext
-from scenario_kit.load.document import read_document
+from scenario_kit.lint.context.discovery import open_case
+from scenario_kit.lint.context.scenario_context import LintContext
+from scenario_kit.load.yaml.document import read_document
 from scenario_kit.model import Object, Reference
-from scenario_kit.model.reference import WORKLOADS
+from scenario_kit.model.kubernetes.reference import WORKLOADS
 
 Document = dict[str, Any]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scenario_kit.render.time_windows import compute_windows
+from scenario_kit.render.scenarios.time_windows import compute_windows
 from tests.defects.kind import Defect, kind, needs
 from tests.defects.own import with_own, writes
 from tests.defects.subject import Document, Subject

@@ -8,14 +8,14 @@ import pytest
 import yaml
 
 from scenario_kit.catalog import Catalog, find_data_root
-from scenario_kit.cli.twin_findings import check_files
+from scenario_kit.cli.authoring.twin_findings import check_files
 from scenario_kit.draft import Answers, draft
 from scenario_kit.lab.twin.dry_run import misses
 from scenario_kit.lint import lint_file
 from scenario_kit.load import load_app, load_fault
 from scenario_kit.render import render_app, resolve_options
-from scenario_kit.render.golden import find_first_offer
-from scenario_kit.render.namespaces import locate_components
+from scenario_kit.render.apps.namespaces import locate_components
+from scenario_kit.render.faults.golden import find_first_offer
 
 sys.path.insert(0, str(Path(__file__).parent))
 from pages import ROOT, blocks

@@ -8,7 +8,7 @@ from scenario_kit.catalog import find_data_root
 from scenario_kit.draft import select_observed, write_accepted
 from scenario_kit.load import load_scenario
 from scenario_kit.model import AlertHistory, AlertTimeline, Interval
-from scenario_kit.model.scenario import AlertExpectation, Expect, PropagationEdge
+from scenario_kit.model.authored.scenario import AlertExpectation, Expect, PropagationEdge
 
 FILE = find_data_root() / "catalog" / "scenarios" / "shipping-quote-address-wrong" / "scenario.yaml"
 SPEC = load_scenario(FILE).scenario.spec

@@ -11,9 +11,9 @@ from scenario_kit.draft.alerts import predict_alerts, predict_propagation
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint import lint_file
 from scenario_kit.load import load_scenario
-from scenario_kit.model.scenario import AlertExpectation
+from scenario_kit.model.authored.scenario import AlertExpectation
 from scenario_kit.render import render_app
-from scenario_kit.render.applicability import offer
+from scenario_kit.render.faults.applicability import offer
 from tests.twins import with_component
 
 CATALOG = Catalog()

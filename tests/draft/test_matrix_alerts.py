@@ -5,8 +5,8 @@ import pytest
 from scenario_kit.catalog import Catalog
 from scenario_kit.draft import Answers, draft
 from scenario_kit.draft.matrix_alerts import find_row, list_warnings, promise_alerts
-from scenario_kit.model.matrix import Fired, MatrixRow
-from scenario_kit.model.scenario import AlertExpectation
+from scenario_kit.model.authored.scenario import AlertExpectation
+from scenario_kit.model.results.matrix import Fired, MatrixRow
 
 
 def row(*alerts, outcome="Ran", reported=""):

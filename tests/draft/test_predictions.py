@@ -6,7 +6,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.draft import Answers, draft
 from scenario_kit.draft.alerts import predict_propagation
 from scenario_kit.load import load_scenario
-from scenario_kit.model.scenario import AlertExpectation
+from scenario_kit.model.authored.scenario import AlertExpectation
 
 
 class Untried(Catalog):

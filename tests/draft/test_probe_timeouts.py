@@ -10,9 +10,9 @@ import pytest
 from scenario_kit.catalog import Catalog
 from scenario_kit.draft.probe_timeouts import is_outlived, list_cautions
 from scenario_kit.model import Change, Fault
-from scenario_kit.model.scenario import Rollout
-from scenario_kit.render.applicability import offer
-from scenario_kit.render.golden import render_objects_for
+from scenario_kit.model.authored.scenario import Rollout
+from scenario_kit.render.faults.applicability import offer
+from scenario_kit.render.faults.golden import render_objects_for
 
 HTTP = {"httpGet": {"path": "/live", "port": "web"}}
 

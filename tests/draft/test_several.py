@@ -11,7 +11,7 @@ from scenario_kit.draft import Answers, draft
 from scenario_kit.draft.alerts import lead_away
 from scenario_kit.draft.document import join_drafts
 from scenario_kit.lint import lint_file
-from scenario_kit.model.scenario import PropagationEdge
+from scenario_kit.model.authored.scenario import PropagationEdge
 
 CATALOG = Catalog()
 VERSION = CATALOG.versions("otel-demo")[0]

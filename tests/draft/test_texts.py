@@ -7,8 +7,8 @@ import pytest
 from scenario_kit.catalog import Catalog
 from scenario_kit.draft import texts
 from scenario_kit.draft.document import dump_document
-from scenario_kit.load.document import parse
-from scenario_kit.model.scenario import AlertExpectation
+from scenario_kit.load.yaml.document import parse
+from scenario_kit.model.authored.scenario import AlertExpectation
 
 
 @pytest.mark.parametrize("text", ["on", "y", "Off", "012", "6e09", "1_000", "0x1F", "true", "~", "", "12"])

@@ -8,7 +8,7 @@ from typing import Any
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
-from scenario_kit.render.applicability import offer
+from scenario_kit.render.faults.applicability import offer
 from tests.matrix.pairs import Pair, objects_for
 
 

@@ -18,7 +18,7 @@ import yaml
 from scenario_kit.catalog import find_data_root
 from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.lab import lifecycle
-from scenario_kit.lab.state import LabState
+from scenario_kit.lab.host.state import LabState
 
 FOLDER = Path(__file__).parent
 

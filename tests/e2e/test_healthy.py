@@ -4,8 +4,8 @@ import pytest
 from msgspec import structs
 
 from scenario_kit.campaign import PlannedTrial, run
-from scenario_kit.campaign.plans import TRY
-from scenario_kit.campaign.programs import build_control
+from scenario_kit.campaign.interventions.programs import build_control
+from scenario_kit.campaign.planning.plans import TRY
 from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.load import load_scenario
 from scenario_kit.render import resolve

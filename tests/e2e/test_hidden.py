@@ -14,7 +14,7 @@ from scenario_kit.catalog.loader import read_mapping
 from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.errors import ClusterError, Forbidden, NotFound
 from scenario_kit.model import Reference
-from scenario_kit.model.chaos import GROUP
+from scenario_kit.model.chaos.kinds import GROUP
 
 FILE = Path(__file__).parents[1] / "fixtures" / "language" / "hidden" / "scenario.yaml"
 REF = Reference("Scenario", "hidden", "scenario-kit", "scenariokit.io")

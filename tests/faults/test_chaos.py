@@ -4,11 +4,11 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
-from scenario_kit.model.scenario import FaultUse, Recurrence
+from scenario_kit.model.authored.scenario import FaultUse, Recurrence
 from scenario_kit.render import render_fault
-from scenario_kit.render.applicability import offer
-from scenario_kit.render.chaos_schedule import demand_wall_clock
-from scenario_kit.render.golden import render_objects_for
+from scenario_kit.render.faults.applicability import offer
+from scenario_kit.render.faults.chaos_schedule import demand_wall_clock
+from scenario_kit.render.faults.golden import render_objects_for
 
 CATALOG = Catalog()
 DEMO, HOTEL = ("otel-demo", "hotel-reservation")

@@ -10,11 +10,11 @@ import pytest
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Change, Fault, Object, Reference
-from scenario_kit.model.scenario import FaultUse
+from scenario_kit.model.authored.scenario import FaultUse
 from scenario_kit.observe.jsonpath import find
 from scenario_kit.observe.rules import CLUSTER_METRICS, scope
 from scenario_kit.render import render_app, render_fault, simulate_change
-from scenario_kit.render.objects import find_position
+from scenario_kit.render.objects.lookup import find_position
 
 NAMESPACE = "shop-net"
 CATALOG = Catalog()

@@ -7,9 +7,9 @@ import pytest
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Change
-from scenario_kit.render.applicability import offer
-from scenario_kit.render.golden import render_objects_for
-from scenario_kit.render.simulate import simulate_change
+from scenario_kit.render.faults.applicability import offer
+from scenario_kit.render.faults.golden import render_objects_for
+from scenario_kit.render.simulation.changes import simulate_change
 
 CATALOG = Catalog()
 SHOP, HOTEL = "otel-demo", "hotel-reservation"

@@ -8,10 +8,10 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
-from scenario_kit.model.scenario import FaultUse
+from scenario_kit.model.authored.scenario import FaultUse
 from scenario_kit.render import render_app, render_fault
-from scenario_kit.render.app import resolve_options
-from scenario_kit.render.simulate import simulate_change
+from scenario_kit.render.apps.app import resolve_options
+from scenario_kit.render.simulation.changes import simulate_change
 
 NAMESPACE = "shop-test"
 OTEL, HOTEL = "otel-demo", "hotel-reservation"

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint import lint_text
-from scenario_kit.lint.fix import fix_text
+from scenario_kit.lint.framework.fix import fix_text
 from scenario_kit.load import LocatedFinding
-from scenario_kit.load.document import parse
+from scenario_kit.load.yaml.document import parse
 from tests.fuzz.effort import effort
 from tests.fuzz.mutation import LANGUAGE, damaged, mutated, noted, written
 

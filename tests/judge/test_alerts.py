@@ -2,9 +2,9 @@
 
 import pytest
 
-from scenario_kit.judge import alerts, control_runs, missing_alerts
+from scenario_kit.judge.alerts import control_runs, incident_alerts, missing_alerts
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Interval
-from scenario_kit.model.scenario import BackgroundAlert, Expect
+from scenario_kit.model.authored.scenario import BackgroundAlert, Expect
 
 ERRORS = AlertExpectation(name="HighRequestErrorRate", on="Deployment/frontend", within_seconds=480)
 
@@ -38,7 +38,7 @@ CART = alert("HighRequestErrorRate", "Deployment/cart", (1200.0, None))
 )
 def test_fired(timelines, within, expected):
     expect = Expect(alerts=(ERRORS,))
-    assert codes(alerts.check_fired(history(*timelines), expect, 1000.0, {ERRORS: within})) == expected
+    assert codes(incident_alerts.check_fired(history(*timelines), expect, 1000.0, {ERRORS: within})) == expected
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_fired(timelines, within, expected):
     ids=["nothing fired", "something else fired"],
 )
 def test_the_fix_for_a_silent_alert_follows_from_what_was_seen(timelines, fix):
-    found = alerts.check_fired(history(*timelines), Expect(alerts=(ERRORS,)), 1000.0, {ERRORS: 480})
+    found = incident_alerts.check_fired(history(*timelines), Expect(alerts=(ERRORS,)), 1000.0, {ERRORS: 480})
     assert fix in found[0].fix
 
 
@@ -72,7 +72,7 @@ def beside(*timelines):
     ids=["no other pack", "chronic", "two packs"],
 )
 def test_what_rules_of_other_packs_say_of_a_silent_alert(beside, reported):
-    (silent,) = alerts.check_fired(history(), Expect(alerts=(ERRORS,)), 1000.0, {ERRORS: 480})
+    (silent,) = incident_alerts.check_fired(history(), Expect(alerts=(ERRORS,)), 1000.0, {ERRORS: 480})
     found = missing_alerts.explain_silence(silent, beside, 1000.0)
     assert reported in found.observed
     assert (found == silent) != bool(reported)
@@ -120,23 +120,30 @@ def test_what_fires_only_since_something_was_done_is_no_background(done, began, 
 def test_forbidden_alerts_break_and_undeclared_ones_warn():
     expect = Expect(alerts=(ERRORS, AlertExpectation(name="KubePodNotReady", alert_class="MustNotFire")))
     seen = history(FRONTEND, alert("KubePodNotReady", "Deployment/cart", (1300.0, 1400.0)), CART)
-    assert codes(alerts.check_forbidden(seen, expect, 1000.0, 2000.0)) == ["SK321", "SK325"]
-    assert codes(alerts.check_forbidden(seen, expect, 1500.0, 2000.0)) == ["SK325"]
+    assert codes(incident_alerts.check_forbidden(seen, expect, 1000.0, 2000.0)) == ["SK321", "SK325"]
+    assert codes(incident_alerts.check_forbidden(seen, expect, 1500.0, 2000.0)) == ["SK325"]
 
 
 def test_held_and_still_firing():
     expect = Expect(alerts=(ERRORS,))
     healed = history(alert("HighRequestErrorRate", "Deployment/frontend", (1200.0, 1500.0)))
-    assert alerts.check_held(history(FRONTEND), expect, 2000.0) == []
-    assert codes(alerts.check_held(healed, expect, 2000.0)) == ["SK305"]
-    assert alerts.check_still_firing(history(FRONTEND), expect, 2000.0, code="SK431", procedure="restart") == []
-    assert codes(alerts.check_still_firing(healed, expect, 2000.0, code="SK431", procedure="restart")) == ["SK431"]
+    assert incident_alerts.check_held(history(FRONTEND), expect, 2000.0) == []
+    assert codes(incident_alerts.check_held(healed, expect, 2000.0)) == ["SK305"]
+    assert (
+        incident_alerts.check_still_firing(history(FRONTEND), expect, 2000.0, code="SK431", procedure="restart") == []
+    )
+    assert codes(incident_alerts.check_still_firing(healed, expect, 2000.0, code="SK431", procedure="restart")) == [
+        "SK431"
+    ]
 
 
 def test_one_of_several_symptoms_is_enough_for_a_decoy_to_have_failed():
     other = AlertExpectation(name="NoRequestsReceived")
     seen = history(FRONTEND, alert("NoRequestsReceived", "Deployment/cart", (1200.0, 1500.0)))
-    assert alerts.check_still_firing(seen, Expect(alerts=(ERRORS, other)), 2000.0, code="SK431", procedure="x") == []
+    assert (
+        incident_alerts.check_still_firing(seen, Expect(alerts=(ERRORS, other)), 2000.0, code="SK431", procedure="x")
+        == []
+    )
 
 
 LATENCY = AlertExpectation(name="Latency", alert_class="MayFire")

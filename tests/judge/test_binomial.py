@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from scenario_kit.judge.binomial import compute_upper_tail
+from scenario_kit.judge.repair.binomial import compute_upper_tail
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 30])

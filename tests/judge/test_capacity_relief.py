@@ -2,8 +2,8 @@
 
 import pytest
 
-from scenario_kit.judge.capacity_relief import find_raised
-from scenario_kit.judge.collateral_changes import Write
+from scenario_kit.judge.repair.capacity_relief import find_raised
+from scenario_kit.judge.repair.collateral_changes import Write
 
 
 def web(memory, replicas=1, size="100", port=80):

@@ -2,10 +2,10 @@
 
 import pytest
 
-from scenario_kit.judge import resolved
-from scenario_kit.judge.resolved import EntryTraffic, Resolution
+from scenario_kit.judge.repair import resolved
+from scenario_kit.judge.repair.resolved import EntryTraffic, Resolution
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Interval
-from scenario_kit.model.scenario import BackgroundAlert, Expect
+from scenario_kit.model.authored.scenario import BackgroundAlert, Expect
 
 WEB = AlertExpectation(name="Errors", on="Deployment/web")
 AD = AlertExpectation(name="Errors", on="Deployment/ad")

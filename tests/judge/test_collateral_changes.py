@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from scenario_kit.judge.collateral_changes import Write, find_alterations, list_selected
+from scenario_kit.judge.repair.collateral_changes import Write, find_alterations, list_selected
 from scenario_kit.model import App, Component, FlagStore
-from scenario_kit.model.app import FlagTrait
+from scenario_kit.model.authored.app import FlagTrait
 
 APP = App(
     name="shop", version="1", namespace="shop", entry="web",

@@ -2,9 +2,9 @@
 
 import pytest
 
-from scenario_kit.judge import control_runs
+from scenario_kit.judge.alerts import control_runs
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Interval, Severity
-from scenario_kit.model.scenario import BackgroundAlert, Expect
+from scenario_kit.model.authored.scenario import BackgroundAlert, Expect
 
 WEB = AlertExpectation(name="Errors", on="Deployment/web")
 CHRONIC = BackgroundAlert(name="Errors", reason="always on")

@@ -4,8 +4,8 @@ import pytest
 
 from scenario_kit.judge.effects import describe_crashes, describe_losses, list_affected
 from scenario_kit.model import App
-from scenario_kit.model.app import CallEdge, Component
-from scenario_kit.model.observation import Work
+from scenario_kit.model.authored.app import CallEdge, Component
+from scenario_kit.model.runtime.observation import Work
 
 SINCE = 1_700_000_000.0
 EARLIER, LATER = "2023-11-14T22:13:19Z", "2023-11-14T22:13:21Z"

@@ -2,10 +2,10 @@
 
 import pytest
 
-from scenario_kit.judge import expectations
+from scenario_kit.judge.alerts import expectations
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Fault, Interval
-from scenario_kit.model.fault import Entity
-from scenario_kit.model.scenario import BackgroundAlert, Expect, PropagationEdge
+from scenario_kit.model.authored.fault import Entity
+from scenario_kit.model.authored.scenario import BackgroundAlert, Expect, PropagationEdge
 
 WEB = "Deployment/web"
 

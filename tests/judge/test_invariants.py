@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from scenario_kit.judge import invariants
-from scenario_kit.judge.invariants import Guarded
+from scenario_kit.judge.repair import invariants
+from scenario_kit.judge.repair.invariants import Guarded
 from scenario_kit.model import App
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from scenario_kit.judge.missing_alerts import UnusedRules, check_unnoticed, explain_silence
+from scenario_kit.judge.alerts.missing_alerts import UnusedRules, check_unnoticed, explain_silence
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Finding, Interval, Severity
-from scenario_kit.model.scenario import Expect
+from scenario_kit.model.authored.scenario import Expect
 
 MISSING = Finding(code="SK322", severity=Severity.ERROR, message="no", observed="nothing", fix="f")
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import yaml
 
-from scenario_kit.judge import alerts, control_runs
+from scenario_kit.judge.alerts import control_runs, incident_alerts
 from scenario_kit.lint import RULES
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Finding, Interval
-from scenario_kit.model.scenario import Expect
+from scenario_kit.model.authored.scenario import Expect
 
 _TEMPLATE = re.compile(r"\{\{.*?\}\}|\$\{[^}]*\}")
 
@@ -68,10 +68,10 @@ def of(entity: str) -> AlertHistory:
 def findings(entity: str) -> Iterator[Finding]:
     """What is said of an alert on this entity, by every function that proposes text for the file."""
     expect = Expect(alerts=(AlertExpectation(name="NoData", on="Deployment/web", within_seconds=480),))
-    yield from alerts.check_forbidden(of(entity), Expect(), 1000.0, 2000.0)
-    yield from alerts.check_forbidden(of(entity), Expect(), 1000.0, 2000.0, closed=True)
+    yield from incident_alerts.check_forbidden(of(entity), Expect(), 1000.0, 2000.0)
+    yield from incident_alerts.check_forbidden(of(entity), Expect(), 1000.0, 2000.0, closed=True)
     yield from control_runs.check_quiet(of(entity), Expect(), 1000.0, 2000.0)
-    yield from alerts.check_fired(of(entity), expect, 1000.0, {expect.alerts[0]: 480.0})
+    yield from incident_alerts.check_fired(of(entity), expect, 1000.0, {expect.alerts[0]: 480.0})
 
 
 @pytest.mark.parametrize("entity", ["", "Deployment/cart", "Node/worker-1"])

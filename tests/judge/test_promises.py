@@ -2,9 +2,9 @@
 
 import pytest
 
-from scenario_kit.judge import alerts
+from scenario_kit.judge.alerts import incident_alerts
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Interval, Severity
-from scenario_kit.model.scenario import BackgroundAlert, Expect
+from scenario_kit.model.authored.scenario import BackgroundAlert, Expect
 
 WEB = AlertExpectation(name="Errors", on="Deployment/web")
 AD = AlertExpectation(name="Errors", on="Deployment/ad")
@@ -36,7 +36,7 @@ def brief(findings):
 def test_what_is_still_waited_for(spans, pending):
     seen = history(alert("Errors", "Deployment/web", *spans), alert("Errors", "Deployment/cart", (1200.0, None)))
     may = AlertExpectation(name="Other", alert_class="MayFire")
-    found = alerts.list_pending(seen, Expect(alerts=(WEB, AD, may)), 1000.0)
+    found = incident_alerts.list_pending(seen, Expect(alerts=(WEB, AD, may)), 1000.0)
     assert found == ([WEB, AD] if pending else [AD])
 
 
@@ -53,7 +53,7 @@ def test_what_is_still_waited_for(spans, pending):
     ],
 )
 def test_a_deadline_counts_from_the_injection_that_it_is_of(spans, zero, late):
-    found = alerts.check_fired(
+    found = incident_alerts.check_fired(
         history(alert("Errors", "Deployment/web", *spans)),
         Expect(alerts=(WEB,)),
         1000.0,
@@ -68,12 +68,14 @@ def test_a_deadline_counts_from_the_injection_that_it_is_of(spans, zero, late):
 
 def test_the_first_of_several_entities_counts():
     late, early = alert("Errors", "Deployment/ad", (1900.0, None)), alert("Errors", "Deployment/web", (1100.0, None))
-    assert alerts.check_fired(history(late, early), Expect(alerts=(ANYWHERE,)), 1000.0, {ANYWHERE: 480.0}) == []
+    assert (
+        incident_alerts.check_fired(history(late, early), Expect(alerts=(ANYWHERE,)), 1000.0, {ANYWHERE: 480.0}) == []
+    )
 
 
 def test_each_promise_is_looked_at_with_its_own_deadline():
     seen = history(alert("Errors", "Deployment/web", (1100.0, None)), alert("Errors", "Deployment/ad", (1100.0, None)))
-    found = alerts.check_fired(seen, Expect(alerts=(WEB, AD)), 1000.0, {WEB: 50.0, AD: 480.0})
+    found = incident_alerts.check_fired(seen, Expect(alerts=(WEB, AD)), 1000.0, {WEB: 50.0, AD: 480.0})
     assert [f.message for f in found] == ["Errors on Deployment/web fired too late"]
 
 
@@ -109,7 +111,7 @@ def test_each_promise_is_looked_at_with_its_own_deadline():
     ],
 )
 def test_an_alert_that_is_missing_is_told_with_what_came_instead(others, code, observed, fix):
-    (found,) = alerts.check_fired(history(*others), Expect(alerts=(WEB,)), 1000.0, {WEB: 480.0})
+    (found,) = incident_alerts.check_fired(history(*others), Expect(alerts=(WEB,)), 1000.0, {WEB: 480.0})
     assert (found.code, found.severity, found.observed) == (code, Severity.ERROR, observed)
     assert found.fix.startswith(fix)
     assert "within 480 s" in found.expected
@@ -139,7 +141,7 @@ def test_an_alert_that_is_missing_is_told_with_what_came_instead(others, code, o
 )
 def test_alerts_that_nobody_declared_and_those_that_are_ruled_out(expect, closed, found):
     seen = history(alert("Errors", "Deployment/web", (1200.0, 1300.0)))
-    reported = alerts.check_forbidden(seen, expect, 1000.0, 2000.0, closed=closed)
+    reported = incident_alerts.check_forbidden(seen, expect, 1000.0, 2000.0, closed=closed)
     assert [(f.code, f.severity) for f in reported] == ([found] if found else [])
     if found:
         assert reported[0].observed == "firing from +200 s after injection"
@@ -148,7 +150,7 @@ def test_alerts_that_nobody_declared_and_those_that_are_ruled_out(expect, closed
 
 def test_what_fires_outside_of_the_window_is_not_told():
     seen = history(alert("A", "", (100.0, 1000.0)), alert("B", "", (2001.0, None)))
-    assert alerts.check_forbidden(seen, Expect(), 1000.0, 2000.0) == []
+    assert incident_alerts.check_forbidden(seen, Expect(), 1000.0, 2000.0) == []
 
 
 @pytest.mark.parametrize(
@@ -162,7 +164,7 @@ def test_what_fires_outside_of_the_window_is_not_told():
 )
 def test_an_incident_does_not_heal_by_itself(spans, observed):
     seen = history(alert("Errors", "Deployment/web", *spans), start=100.0)
-    found = brief(alerts.check_held(seen, Expect(alerts=(WEB,)), 2000.0))
+    found = brief(incident_alerts.check_held(seen, Expect(alerts=(WEB,)), 2000.0))
     assert found == ([] if observed is None else [("SK305", Severity.ERROR, observed)])
 
 
@@ -170,9 +172,9 @@ def test_each_promise_is_held_by_itself():
     seen = history(
         alert("Errors", "Deployment/web", (1200.0, None)), alert("Errors", "Deployment/ad", (1200.0, 1300.0))
     )
-    assert [f.message.split(" stopped")[0] for f in alerts.check_held(seen, Expect(alerts=(WEB, AD)), 2000.0)] == [
-        "Errors on Deployment/ad"
-    ]
+    assert [
+        f.message.split(" stopped")[0] for f in incident_alerts.check_held(seen, Expect(alerts=(WEB, AD)), 2000.0)
+    ] == ["Errors on Deployment/ad"]
 
 
 @pytest.mark.parametrize(
@@ -190,7 +192,7 @@ def test_each_promise_is_held_by_itself():
 @pytest.mark.parametrize(("code", "label"), [("SK431", False), ("SK403", True)])
 def test_what_is_no_repair_leaves_some_promised_alert_firing(web, ad, cleared, code, label):
     seen = history(alert("Errors", "Deployment/web", *web), alert("Errors", "Deployment/ad", *ad))
-    found = alerts.check_still_firing(seen, Expect(alerts=(WEB, AD)), 1800.0, code=code, procedure="restart")
+    found = incident_alerts.check_still_firing(seen, Expect(alerts=(WEB, AD)), 1800.0, code=code, procedure="restart")
     assert [(f.code, f.severity) for f in found] == ([(code, Severity.ERROR)] if cleared else [])
     for finding in found:
         assert "'restart'" in finding.message
@@ -202,7 +204,9 @@ def test_what_is_no_repair_leaves_some_promised_alert_firing(web, ad, cleared, c
 
 def test_without_promises_nothing_can_be_cleared():
     may = AlertExpectation(name="Errors", alert_class="MayFire")
-    assert alerts.check_still_firing(history(), Expect(alerts=(may,)), 1800.0, code="SK431", procedure="x") == []
+    assert (
+        incident_alerts.check_still_firing(history(), Expect(alerts=(may,)), 1800.0, code="SK431", procedure="x") == []
+    )
 
 
 @pytest.mark.parametrize(
@@ -218,7 +222,7 @@ def test_without_promises_nothing_can_be_cleared():
 def test_an_alert_that_counts_from_a_fault_fires_while_that_is_left(after, spans, missing):
     counted = AlertExpectation(name="Errors", on="Deployment/web", after=after)
     seen = history(alert("Errors", "Deployment/web", *spans))
-    found = brief(alerts.check_left_firing(seen, Expect(alerts=(counted,)), 1800.0, ["left", "other"]))
+    found = brief(incident_alerts.check_left_firing(seen, Expect(alerts=(counted,)), 1800.0, ["left", "other"]))
     assert found == ([("SK410", Severity.ERROR, "Errors on Deployment/web last fired at 1300 s")] if missing else [])
 
 
@@ -226,4 +230,4 @@ def test_an_alert_that_counts_from_a_fault_fires_while_that_is_left(after, spans
     ("onset", "deadline"), [(0.0, 60), (1.0, 90), (30.0, 90), (60.0, 120), (61.0, 150), (75.0, 150), (118.0, 240)]
 )
 def test_a_deadline_is_proposed_with_room(onset, deadline):
-    assert alerts.propose_deadline(onset) == deadline
+    assert incident_alerts.propose_deadline(onset) == deadline

@@ -3,9 +3,9 @@
 import pytest
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.judge.propagation_coverage import check_unexplained, find_explained
+from scenario_kit.judge.alerts.propagation_coverage import check_unexplained, find_explained
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Entity, Fault, Interval
-from scenario_kit.model.scenario import Expect, PropagationEdge
+from scenario_kit.model.authored.scenario import Expect, PropagationEdge
 
 APP = Catalog().app("otel-demo", "2.2.0")
 PORT = Fault(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from scenario_kit.judge.propagation_traffic import compute_chance, find_traces, is_telling, pool_passages
-from scenario_kit.model.observation import Passage, Work
+from scenario_kit.judge.alerts.propagation_traffic import compute_chance, find_traces, is_telling, pool_passages
+from scenario_kit.model.runtime.observation import Passage, Work
 
 BOUNDS = (10.0, 100.0, 1000.0)
 

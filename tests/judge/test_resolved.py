@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from scenario_kit.judge import invariants, resolved
-from scenario_kit.judge.resolved import EntryTraffic, Resolution
+from scenario_kit.judge.repair import invariants, resolved
+from scenario_kit.judge.repair.resolved import EntryTraffic, Resolution
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, App, Interval
-from scenario_kit.model.scenario import BackgroundAlert, Expect
+from scenario_kit.model.authored.scenario import BackgroundAlert, Expect
 
 EXPECT = Expect(alerts=(AlertExpectation(name="Errors", on="Deployment/frontend"),))
 

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from scenario_kit.errors import LabError
-from scenario_kit.lab import disk_space, lifecycle
-from scenario_kit.lab.state import LabState, ProcessState
+from scenario_kit.lab import lifecycle
+from scenario_kit.lab.host import disk_space
+from scenario_kit.lab.host.state import LabState, ProcessState
 
 MIB = 1 << 20
 

@@ -10,21 +10,20 @@ import pytest
 import yaml
 from cryptography import x509
 
-from scenario_kit.cli.lab import choose_world
+from scenario_kit.cli.lab.commands import choose_world
 from scenario_kit.errors import UsageError
-from scenario_kit.lab import (
-    addresses,
+from scenario_kit.lab import chaos_webhooks, process_specs
+from scenario_kit.lab.control_plane import (
     bootstrap_client,
     bootstrap_manifests,
-    chaos_webhooks,
     cluster,
     kubeconfigs,
     nodes,
-    process_specs,
     prometheus,
 )
-from scenario_kit.lab.certificates import Authority, issue, write_cluster_keys
-from scenario_kit.lab.state import LabState
+from scenario_kit.lab.control_plane.certificates import Authority, issue, write_cluster_keys
+from scenario_kit.lab.host import addresses
+from scenario_kit.lab.host.state import LabState
 
 
 @pytest.fixture(autouse=True)

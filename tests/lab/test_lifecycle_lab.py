@@ -15,9 +15,10 @@ import pytest
 
 from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.errors import Forbidden, LabError, UsageError
-from scenario_kit.lab import lifecycle, procfs
-from scenario_kit.lab.addresses import LOOPBACK
-from scenario_kit.lab.state import LabState, find_lab_folder
+from scenario_kit.lab import lifecycle
+from scenario_kit.lab.host import procfs
+from scenario_kit.lab.host.addresses import LOOPBACK
+from scenario_kit.lab.host.state import LabState, find_lab_folder
 from scenario_kit.model import Reference
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(1800)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from scenario_kit.lab import loopback
+from scenario_kit.lab.host import loopback
 
 
 def test_a_proxy_of_the_environment_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from scenario_kit.errors import LabError, ToolchainError, UsageError
-from scenario_kit.lab import addresses, baseline, lifecycle, process_specs, procfs, reset, supervisor, toolchain
+from scenario_kit.lab import baseline, lifecycle, process_specs, reset, toolchain
 from scenario_kit.lab.baseline import Restoration, StoreBaseline
-from scenario_kit.lab.etcd import Etcd, Range
-from scenario_kit.lab.state import LabState, ProcessState
+from scenario_kit.lab.control_plane.etcd import Etcd, Range
+from scenario_kit.lab.host import addresses, procfs, supervisor
+from scenario_kit.lab.host.state import LabState, ProcessState
 
 NODE = b"/registry/minions/worker-1"
 LEASE = b"/registry/leases/kube-node-lease/worker-1"

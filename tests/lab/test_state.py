@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from scenario_kit.errors import LabError, UsageError
-from scenario_kit.lab import lifecycle, procfs
-from scenario_kit.lab.state import LabState, ProcessState, find_home, find_lab_folder, list_lab_names, log_tail
+from scenario_kit.lab import lifecycle
+from scenario_kit.lab.host import procfs
+from scenario_kit.lab.host.state import LabState, ProcessState, find_home, find_lab_folder, list_lab_names, log_tail
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from scenario_kit.load.edit import Drop, Edit, Put
+from scenario_kit.load.yaml.edit import Drop, Edit, Put
 
 Spec = dict[str, Any]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lint.bounds import compute_bounds, find_constant_comparisons
-from scenario_kit.load import promql
+from scenario_kit.lint.rules.alerts.bounds import compute_bounds, find_constant_comparisons
+from scenario_kit.load.promql import parser
 from tests.lint.test_claims import patching, said
 from tests.lint.test_truth_rules import scenario
 
@@ -40,7 +40,7 @@ Spec = dict[str, Any]
     ],
 )
 def test_the_bounds_of_an_expression(expr: str, low: float, high: float, sure: bool) -> None:
-    assert compute_bounds(promql.parse_expression(expr))[:3] == (low, high, sure)
+    assert compute_bounds(parser.parse_expression(expr))[:3] == (low, high, sure)
 
 
 @pytest.mark.parametrize(

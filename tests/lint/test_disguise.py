@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from scenario_kit.lint.brief.language import find_foreign
-from scenario_kit.lint.brief.obfuscation import find_disguised, find_encoded
+from scenario_kit.lint.rules.leaks.brief.language import find_foreign
+from scenario_kit.lint.rules.leaks.brief.obfuscation import find_disguised, find_encoded
 from scenario_kit.model import Severity
 from tests.lint.test_rules import base, lint
 

@@ -13,11 +13,11 @@ import yaml
 from scenario_kit.catalog import Catalog
 from scenario_kit.draft import Answers, draft
 from scenario_kit.lint import lint_file, lint_files
-from scenario_kit.lint.similarity_index import IndexEntry, Shelf, build_entry, take_fingerprint
+from scenario_kit.lint.similarity.index import IndexEntry, Shelf, build_entry, take_fingerprint
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Finding, Scenario
-from scenario_kit.render.applicability import find_offers, fits
-from scenario_kit.render.golden import render_objects_for
+from scenario_kit.render.faults.applicability import find_offers, fits
+from scenario_kit.render.faults.golden import render_objects_for
 from tests.lint.test_rules import base
 
 CATALOG = Catalog(merging=True)

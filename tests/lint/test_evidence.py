@@ -12,7 +12,7 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.lint import lint_file
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Severity
-from scenario_kit.model.evidence import Evidence, VersionKey
+from scenario_kit.model.results.evidence import Evidence, VersionKey
 from scenario_kit.render import resolve
 
 CATALOG = Catalog(merging=True)

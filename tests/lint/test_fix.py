@@ -12,11 +12,11 @@ import pytest
 from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.errors import UsageError
 from scenario_kit.lint import RULES, lint_text
-from scenario_kit.lint.fix import fix_file, fix_text, format_diff, write
-from scenario_kit.lint.suppression import find_latest_month, get_today
+from scenario_kit.lint.framework.fix import fix_file, fix_text, format_diff, write
+from scenario_kit.lint.framework.suppression import find_latest_month, get_today
 from scenario_kit.load import LocatedFinding
-from scenario_kit.load.document import parse
-from scenario_kit.load.edit import Drop, Edit, Put, Rename, apply_edits
+from scenario_kit.load.yaml.document import parse
+from scenario_kit.load.yaml.edit import Drop, Edit, Put, Rename, apply_edits
 from scenario_kit.model import Finding, Severity
 from tests.lint import policy_violations
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lint.needless import ObjectSurroundings, find_needless
-from scenario_kit.lint.needless.foreign_objects import find_foreign_writes
-from scenario_kit.lint.simulation import build_stage
+from scenario_kit.lint.rules.leaks.needless import ObjectSurroundings, find_needless
+from scenario_kit.lint.rules.leaks.needless.foreign_objects import find_foreign_writes
+from scenario_kit.lint.simulation.stages import build_stage
 from scenario_kit.model import App, Change, Object
 
 APP = App.from_json(

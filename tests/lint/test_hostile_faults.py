@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from scenario_kit.load.document import read_document
+from scenario_kit.load.yaml.document import read_document
 from tests.load.test_hostile import MEGABYTES, confined
 
 #: One fixture lints them all; each has bounds of its own on processor and wall time.

@@ -8,8 +8,8 @@ import pytest
 
 from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.lint import lint_file
-from scenario_kit.lint.fix import fix_file
-from scenario_kit.load.modeline import find_modeline, replace_schema
+from scenario_kit.lint.framework.fix import fix_file
+from scenario_kit.load.yaml.modeline import find_modeline, replace_schema
 
 CATALOG = Catalog()
 SCENARIO = find_data_root() / "catalog" / "scenarios" / "product-catalog-wrong-target-port" / "scenario.yaml"

@@ -11,7 +11,7 @@ import yaml
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.lint import lint_file
-from scenario_kit.load.document import read_document
+from scenario_kit.load.yaml.document import read_document
 
 CATALOG = Catalog(merging=True)
 FILE = Path(__file__).parents[1] / "fixtures" / "language" / "noise" / "scenario.yaml"

@@ -12,8 +12,14 @@ import yaml
 
 from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.lint import lint_file
-from scenario_kit.lint.fix import fix_file
-from scenario_kit.lint.promql import list_comparisons, list_durations, list_matchers, list_numbers, split_alternatives
+from scenario_kit.lint.framework.fix import fix_file
+from scenario_kit.lint.rules.alerts.promql import (
+    list_comparisons,
+    list_durations,
+    list_matchers,
+    list_numbers,
+    split_alternatives,
+)
 from scenario_kit.model import Finding
 from tests.lint.test_truth_rules import CATALOG, Spec, scenario
 from tests.lint.truth_violations import PACKS, own_fault, own_pack

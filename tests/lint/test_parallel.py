@@ -6,7 +6,8 @@ import pytest
 
 from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.errors import UsageError
-from scenario_kit.lint import lint_files, parallel
+from scenario_kit.lint import lint_files
+from scenario_kit.lint.evaluation import parallel
 
 SHIPPED = find_data_root() / "catalog" / "scenarios" / "cart-scaled-to-zero"
 

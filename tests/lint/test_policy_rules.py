@@ -10,11 +10,11 @@ import yaml
 
 from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.lint import RULES, lint_file, lint_files, lint_text, list_lintable
-from scenario_kit.lint.fix import fix_text
-from scenario_kit.lint.place import Place
-from scenario_kit.lint.suppression import find_latest_month, get_today
+from scenario_kit.lint.framework.fix import fix_text
+from scenario_kit.lint.framework.suppression import find_latest_month, get_today
+from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load import LocatedFinding
-from scenario_kit.load.edit import Drop, Put, apply_edits
+from scenario_kit.load.yaml.edit import Drop, Put, apply_edits
 from scenario_kit.model import Finding
 from tests.lint import policy_violations as given
 from tests.lint import truth_violations

@@ -13,7 +13,7 @@ import yaml
 
 from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.lint import RULES, lint_file
-from scenario_kit.load.document import read_document
+from scenario_kit.load.yaml.document import read_document
 from scenario_kit.model import Finding, Severity
 from tests.lint import policy_violations, truth_violations
 

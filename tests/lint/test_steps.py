@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lint.entities import names
+from scenario_kit.lint.rules.truth.entities import names
 from tests.lint.test_claims import patching, said
 from tests.lint.test_truth_rules import edge, scenario
 

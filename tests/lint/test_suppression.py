@@ -10,9 +10,9 @@ import pytest
 
 from scenario_kit.campaign import QUICK, conclude
 from scenario_kit.lint import RULES
-from scenario_kit.lint.suppression import SUPPRESSIBLE, find_latest_month, get_today, list_in_force
+from scenario_kit.lint.framework.suppression import SUPPRESSIBLE, find_latest_month, get_today, list_in_force
 from scenario_kit.model import Finding, Severity, Verdict
-from scenario_kit.model.scenario import Suppression
+from scenario_kit.model.authored.scenario import Suppression
 from scenario_kit.report import html, markdown
 from scenario_kit.report.document import Report, dump_report
 from tests.lint.test_rules import base, lint

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scenario_kit.lint.tautological_checks import repeats_event, repeats_field, repeats_query
+from scenario_kit.lint.rules.alerts.tautological_checks import repeats_event, repeats_field, repeats_query
 from tests.lint.test_claims import patching, said
 from tests.lint.test_truth_rules import scenario
 

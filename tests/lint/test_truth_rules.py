@@ -13,9 +13,9 @@ import yaml
 
 from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.lint import lint_file
-from scenario_kit.lint.field_diff import list_written
-from scenario_kit.lint.fix import fix_file
-from scenario_kit.load.document import read_document
+from scenario_kit.lint.framework.fix import fix_file
+from scenario_kit.lint.simulation.field_diff import list_written
+from scenario_kit.load.yaml.document import read_document
 from scenario_kit.model import Change, Finding, Object
 from scenario_kit.render import render_app
 from tests.lint.truth_violations import FAULTS, experiment, own_fault

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from scenario_kit.catalog import find_data_root
-from scenario_kit.lint.ngrams import find_repeated
+from scenario_kit.lint.rules.leaks.ngrams import find_repeated
 from tests.lint.test_rules import CHAOS, base, lint
 
 Spec = dict[str, Any]

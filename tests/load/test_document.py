@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from scenario_kit.errors import AuthoringError, UsageError
-from scenario_kit.load.document import MAX_BYTES, parse, read_document
+from scenario_kit.load.yaml.document import MAX_BYTES, parse, read_document
 
 BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 9)

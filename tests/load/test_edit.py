@@ -6,7 +6,7 @@ import difflib
 
 import pytest
 
-from scenario_kit.load.edit import Drop, Edit, Put, Rename, Unfit, apply_edits
+from scenario_kit.load.yaml.edit import Drop, Edit, Put, Rename, Unfit, apply_edits
 
 TEXT = """\
 # head

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.load.document import read_document
-from scenario_kit.load.fast_validation import fits
+from scenario_kit.load.schema.fast_validation import fits
+from scenario_kit.load.yaml.document import read_document
 from scenario_kit.schema import build_authoring_schema
 
 SCHEMA = build_authoring_schema("Scenario")

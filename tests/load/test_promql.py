@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scenario_kit.load.promql import MOST_LEVELS, MOST_TOKENS, parse_expression, points, walk
+from scenario_kit.load.promql.parser import MOST_LEVELS, MOST_TOKENS, parse_expression, points, walk
 
 
 @pytest.mark.parametrize(

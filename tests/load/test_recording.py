@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.load.recording import build_recorded_expression, inline
+from scenario_kit.load.promql.recording import build_recorded_expression, inline
 
 
 @pytest.mark.parametrize(

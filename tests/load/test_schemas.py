@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.load.document import Positions
-from scenario_kit.load.schemas import MOST, MOST_PARTS, check_schema, explain_too_much, find_violations
+from scenario_kit.load.schema.schemas import MOST, MOST_PARTS, check_schema, explain_too_much, find_violations
+from scenario_kit.load.yaml.document import Positions
 
 HERE = Positions("fault.yaml")
 

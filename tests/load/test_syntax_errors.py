@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.load.document import parse
+from scenario_kit.load.yaml.document import parse
 
 
 @pytest.mark.parametrize(

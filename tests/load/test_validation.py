@@ -19,7 +19,7 @@ from scenario_kit.load import (
     parse_scenario_object,
     suggest_path,
 )
-from scenario_kit.load.document import read_document
+from scenario_kit.load.yaml.document import read_document
 
 HEAD = "apiVersion: scenariokit.io/v1alpha1\nkind: Scenario\nmetadata: {name: cart-down}\nspec:\n  title: x\n"
 APP = "  app: {name: otel-demo, version: 2.2.0}\n"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from scenario_kit.load.document import parse_scalar
-from scenario_kit.load.yaml11 import explain_yaml11
+from scenario_kit.load.yaml.document import parse_scalar
+from scenario_kit.load.yaml.yaml11 import explain_yaml11
 
 
 @pytest.mark.parametrize(

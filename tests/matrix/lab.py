@@ -11,9 +11,9 @@ from typing import Any, Final
 import msgspec
 
 from scenario_kit.campaign import PlannedTrial, run
-from scenario_kit.campaign.concurrency import limit_concurrency
-from scenario_kit.campaign.plans import TRY
-from scenario_kit.campaign.result import TrialResult
+from scenario_kit.campaign.planning.concurrency import limit_concurrency
+from scenario_kit.campaign.planning.plans import TRY
+from scenario_kit.campaign.results.result import TrialResult
 from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.capabilities import list_capabilities
 from scenario_kit.clients.kube import KubeCluster
@@ -21,11 +21,11 @@ from scenario_kit.draft import Answers, draft
 from scenario_kit.errors import InfrastructureError, LabError
 from scenario_kit.judge.capabilities import find_lacks
 from scenario_kit.lab.capabilities import offers_capability
-from scenario_kit.lab.state import LabState
+from scenario_kit.lab.host.state import LabState
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Runbook, Scenario, Severity, TrialStep
-from scenario_kit.model.matrix import MatrixRow
-from scenario_kit.model.scenario import Expect
+from scenario_kit.model.authored.scenario import Expect
+from scenario_kit.model.results.matrix import MatrixRow
 from scenario_kit.render import resolve
 from scenario_kit.trial import TrialStatus
 from tests.matrix.pairs import Pair

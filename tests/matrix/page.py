@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from statistics import median
 
-from scenario_kit.model.matrix import MatrixRow
+from scenario_kit.model.results.matrix import MatrixRow
 from tests.matrix.pairs import Pair
 
 _MOST = 4

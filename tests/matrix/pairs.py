@@ -13,7 +13,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Object
 from scenario_kit.render import render_app, resolve_options, select_options
-from scenario_kit.render.applicability import list_targets, offer
+from scenario_kit.render.faults.applicability import list_targets, offer
 
 
 class Pair(NamedTuple):

@@ -12,8 +12,8 @@ import yaml
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.model import App, Component, FaultType, Reference
-from scenario_kit.model.matrix import MatrixRow
-from scenario_kit.render.applicability import find_component
+from scenario_kit.model.results.matrix import MatrixRow
+from scenario_kit.render.faults.applicability import find_component
 from tests.matrix.pairs import objects_for
 
 WRITTEN = Path(__file__).parent / "reasons.yaml"

@@ -10,7 +10,7 @@ import msgspec
 from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.matrix import FILE, read_rows
 from scenario_kit.model import AlertHistory
-from scenario_kit.model.matrix import Fired, MatrixRow
+from scenario_kit.model.results.matrix import Fired, MatrixRow
 from tests import records
 from tests.matrix.pairs import Pair
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from scenario_kit.campaign.result import TrialResult
+from scenario_kit.campaign.results.result import TrialResult
 from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.matrix import read_rows
 from scenario_kit.model import AlertHistory, AlertTimeline, CheckResult, Finding, Interval, Severity, StepStatus
-from scenario_kit.model.matrix import Fired, MatrixRow
+from scenario_kit.model.results.matrix import Fired, MatrixRow
 from tests.matrix import page, reasons, record
 from tests.matrix.lab import judged, row, steps
 from tests.matrix.pairs import Pair, aimless, bites, each, pairs, sample

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from scenario_kit.model import Change
-from scenario_kit.model.app import FlagStore
+from scenario_kit.model.authored.app import FlagStore
 
 FLAGS = FlagStore(config_map="flagd-config", key="demo.flagd.json")
 MANIFEST = {"kind": "NetworkPolicy", "metadata": {"name": "closed"}}

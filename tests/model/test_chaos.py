@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.model.chaos import list_sides, schedule_key
-from scenario_kit.model.chaos_reach import list_namespaces
+from scenario_kit.model.chaos.kinds import list_sides, schedule_key
+from scenario_kit.model.chaos.reach import list_namespaces
 
 SHOP = {"namespaces": ["shop"]}
 

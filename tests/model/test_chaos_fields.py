@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.model import chaos_fields
+from scenario_kit.model.chaos import fields as chaos_fields
 from scenario_kit.schema.chaos import DATA
 
 EXPERIMENTS = json.loads(DATA.read_text())["experiments"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.model.chaos_reach import find_strays, list_declared, rename_namespaces
+from scenario_kit.model.chaos.reach import find_strays, list_declared, rename_namespaces
 
 OWN = frozenset({"shop", "shop-stores"})
 INSIDE = {"namespaces": ["shop"], "labelSelectors": {"app": "cart"}}

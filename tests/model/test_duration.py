@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scenario_kit.model.duration import UNITS, parse_seconds
+from scenario_kit.model.kubernetes.duration import UNITS, parse_seconds
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scenario_kit.model.label_selector import admits, parse
+from scenario_kit.model.kubernetes.label_selector import admits, parse
 
 LABELS = {"app": "cart", "app.kubernetes.io/name": "cart", "tier": "back"}
 

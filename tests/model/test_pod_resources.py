@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.model.pod_resources import sum_pod_requests
+from scenario_kit.model.kubernetes.pod_resources import sum_pod_requests
 
 
 def box(cpu: str = "", sidecar: bool = False, **resources: Any) -> dict[str, Any]:

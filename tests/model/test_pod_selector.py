@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.model.pod_selector import LIVE, count, parse_selector
+from scenario_kit.model.chaos.pod_selector import LIVE, count, parse_selector
 
 POD = {
     "metadata": {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scenario_kit.model.quantity import is_same_quantity, parse_quantity
+from scenario_kit.model.kubernetes.quantity import is_same_quantity, parse_quantity
 
 
 @pytest.mark.parametrize(

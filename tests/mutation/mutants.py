@@ -23,7 +23,7 @@ class Mutant:
 
     @property
     def function(self) -> str:
-        """The module and the function, such as ``judge.invariants.ready``."""
+        """The module and the function, such as ``judge.repair.invariants.ready``."""
         module, _, mangled = self.name.removeprefix("scenario_kit.").partition("__mutmut_")[0].rpartition(".")
         plain = mangled.removeprefix("x_") if mangled.startswith("x_") else mangled.removeprefix("xǁ").replace("ǁ", ".")
         return f"{module}.{plain}"

@@ -56,7 +56,7 @@ class Pod:
     def xǁPodǁold__mutmut_1(self):
         return self.age > 6
 '''
-PATH = "scenario_kit/judge/invariants.py"
+PATH = "scenario_kit/judge/repair/invariants.py"
 
 
 def found(source=SOURCE, mutated=MUTATED):
@@ -73,9 +73,9 @@ def test_mutants_have_the_name_of_their_function_and_the_line_of_the_change_in_t
 
 def test_the_name_is_the_one_that_mutmut_knows():
     assert [m.name for m in found()] == [
-        "scenario_kit.judge.invariants.x_ready__mutmut_1",
-        "scenario_kit.judge.invariants.x_ready__mutmut_3",
-        "scenario_kit.judge.invariants.xǁPodǁold__mutmut_1",
+        "scenario_kit.judge.repair.invariants.x_ready__mutmut_1",
+        "scenario_kit.judge.repair.invariants.x_ready__mutmut_3",
+        "scenario_kit.judge.repair.invariants.xǁPodǁold__mutmut_1",
     ]
 
 

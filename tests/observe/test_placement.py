@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scenario_kit.model import Object
-from scenario_kit.model.app import App, Component
+from scenario_kit.model.authored.app import App, Component
 from scenario_kit.observe.placement import map_placement
 
 SHOP = App(

@@ -1,7 +1,7 @@
 """The work of each component, by its spans."""
 
 from scenario_kit.model import App, Component
-from scenario_kit.model.observation import Work
+from scenario_kit.model.runtime.observation import Work
 from scenario_kit.observe.span_throughput import measure_work
 from scenario_kit.testing import FakeMetrics
 

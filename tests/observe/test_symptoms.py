@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenario_kit.model.app import App, Component
+from scenario_kit.model.authored.app import App, Component
 from scenario_kit.observe.symptoms import (
     explain_hindered,
     extract_template,

@@ -13,8 +13,8 @@ from scenario_kit.changes import TRIAL_LABEL
 from scenario_kit.clients.clock import WallClock
 from scenario_kit.errors import AuthoringError, InfrastructureError
 from scenario_kit.model import App, Reference, Runbook, TrialSpec, TrialStep, Windows
-from scenario_kit.model.reference import GROUP
-from scenario_kit.model.scenario import API_VERSION, Expect, GroundTruth
+from scenario_kit.model.authored.scenario import API_VERSION, Expect, GroundTruth
+from scenario_kit.model.kubernetes.reference import GROUP
 from scenario_kit.testing import FakeCluster, FakeMetrics
 from scenario_kit.trial import TrialStatus
 from scenario_kit.trial.status import StepStatus

@@ -13,10 +13,10 @@ from operators.scenario.environment import Settings
 from operators.scenario.validations import REPORT_KEY, Validations
 from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.errors import InfrastructureError
-from scenario_kit.load.document import Positions, read_document
-from scenario_kit.load.validation import find_mistakes
+from scenario_kit.load.schema.validation import find_mistakes
+from scenario_kit.load.yaml.document import Positions, read_document
 from scenario_kit.model import Reference
-from scenario_kit.model.trial import PURPOSE_LABEL
+from scenario_kit.model.results.trial import PURPOSE_LABEL
 from scenario_kit.report import Report
 from scenario_kit.schema import expand, load_definitions
 from scenario_kit.testing import FakeCluster

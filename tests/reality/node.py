@@ -19,7 +19,7 @@ from pathlib import Path
 import yaml
 
 from scenario_kit.errors import LabError
-from scenario_kit.lab import procfs
+from scenario_kit.lab.host import procfs
 from scenario_kit.model.base import Object
 from tests.reality.image import archive
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Literal
 
 from scenario_kit.model.base import Object, Value
-from scenario_kit.model.process import Exit, InitState, ProcessStart, Stop
+from scenario_kit.model.runtime.process import Exit, InitState, ProcessStart, Stop
 
 PORT = 8080
 PATH = "/healthz"

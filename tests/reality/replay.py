@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from scenario_kit.lab.kubelet import times
-from scenario_kit.lab.kubelet.events import EventRecorder
-from scenario_kit.lab.kubelet.images import ImageCache
-from scenario_kit.lab.kubelet.pod_state import PodMemory
+from scenario_kit.lab.kubelet.image.images import ImageCache
+from scenario_kit.lab.kubelet.pod import times
+from scenario_kit.lab.kubelet.pod.events import EventRecorder
+from scenario_kit.lab.kubelet.pod.pod_state import PodMemory
 from scenario_kit.lab.kubelet.status import compute_pod_status
 from scenario_kit.model.base import Object
 from tests.reality.cases import ABSENT, HAS, IMAGE, Case

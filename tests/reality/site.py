@@ -9,11 +9,13 @@ from pathlib import Path
 
 from scenario_kit.clients import KubeCluster
 from scenario_kit.errors import LabError, NotFound
-from scenario_kit.lab import cluster, kubeconfigs, process_specs, supervisor
-from scenario_kit.lab.addresses import find_host_address, free_ports
+from scenario_kit.lab import process_specs
+from scenario_kit.lab.control_plane import cluster, kubeconfigs
+from scenario_kit.lab.host import supervisor
+from scenario_kit.lab.host.addresses import find_host_address, free_ports
+from scenario_kit.lab.host.state import LabState, find_lab_folder
 from scenario_kit.lab.kubelet import ClusterWriter, Kubelet
 from scenario_kit.lab.lifecycle import take_down
-from scenario_kit.lab.state import LabState, find_lab_folder
 from scenario_kit.model import Object, Reference
 from tests.reality.cases import ABSENT, HAS, IMAGE, Case
 from tests.reality.node import NAME, RealNode, put_back

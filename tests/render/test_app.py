@@ -9,7 +9,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Component, LoadProfile
 from scenario_kit.render import render_app, resolve_options, select_options
-from scenario_kit.render.app import list_needs
+from scenario_kit.render.apps.app import list_needs
 
 APP = App(
     name="shop",

@@ -3,7 +3,7 @@
 import pytest
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.render.engine import MAX_OUTPUT, render
+from scenario_kit.render.templating.engine import MAX_OUTPUT, render
 
 VARIABLES = {
     "n": 8080,

@@ -5,7 +5,7 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
-from scenario_kit.model.scenario import FaultStart, FaultUse, Rollout
+from scenario_kit.model.authored.scenario import FaultStart, FaultUse, Rollout
 from scenario_kit.render import render_app, render_fault
 
 NAMESPACE = "otel-demo-test"

@@ -7,7 +7,7 @@ import pytest
 from scenario_kit.catalog import Catalog
 from scenario_kit.model import App, Component
 from scenario_kit.model.twin import decode
-from scenario_kit.render.files import describe_files
+from scenario_kit.render.objects.files import describe_files
 
 _SLOW = {"file": "log", "methods": ["write"]}
 _MOUNTS = [{"name": "data", "mountPath": "/d"}, {"name": "conf", "mountPath": "/etc/x"}]

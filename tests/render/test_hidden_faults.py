@@ -10,11 +10,11 @@ from scenario_kit import campaign
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Fault
-from scenario_kit.model.chaos import GROUP
-from scenario_kit.model.reference import MANAGEMENT_NAMESPACE
-from scenario_kit.model.scenario import FaultUse, Recurrence
+from scenario_kit.model.authored.scenario import FaultUse, Recurrence
+from scenario_kit.model.chaos.kinds import GROUP
+from scenario_kit.model.kubernetes.reference import MANAGEMENT_NAMESPACE
 from scenario_kit.render import render_app, render_fault, resolve_options
-from scenario_kit.render.hidden_faults import QUIET_EVENTS
+from scenario_kit.render.faults.hidden_faults import QUIET_EVENTS
 from scenario_kit.schema import install
 
 CATALOG = Catalog()

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from scenario_kit.render.jsonfields import list_documents, list_fields, replace_field
+from scenario_kit.render.objects.jsonfields import list_documents, list_fields, replace_field
 
 TEXT = '{"port": 80, "tls": true, "db": {"address": "db:5432", "a.b": "x", "pool": null}, "list": [1]}'
 

@@ -6,8 +6,8 @@ import pytest
 from jinja2 import DictLoader
 from jinja2.exceptions import SecurityError, UndefinedError
 
-from scenario_kit.render.render_budget import MAX_WORK, _left, meter_rendering
-from scenario_kit.render.sandbox import MAX_RANGE, Sandbox, create_sandbox
+from scenario_kit.render.templating.render_budget import MAX_WORK, _left, meter_rendering
+from scenario_kit.render.templating.sandbox import MAX_RANGE, Sandbox, create_sandbox
 
 #: What the frame of every template costs: its one node, paid when it is compiled, and its size, when it runs.
 EMPTY = 5 + 1

@@ -13,16 +13,16 @@ import yaml
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lab.kubelet.images import ImageCache
+from scenario_kit.lab.kubelet.image.images import ImageCache
 from scenario_kit.lab.kubelet.status import compute_pod_status
-from scenario_kit.lab.twin.network import Network
-from scenario_kit.lab.twin.process_table import Census
+from scenario_kit.lab.twin.network.endpoints import Network
+from scenario_kit.lab.twin.process.process_table import Census
 from scenario_kit.model import App, Change, Object
-from scenario_kit.model.scenario import FaultUse
+from scenario_kit.model.authored.scenario import FaultUse
 from scenario_kit.render import render_app, resolve_options
-from scenario_kit.render.fault import render_fault
-from scenario_kit.render.modelled import REAL_DATA_PLANE, find_unmodelled
-from scenario_kit.render.modelled.registry import CONTAINER, CONTROL_PLANE, POD, UNSEEN
+from scenario_kit.render.faults.fault import render_fault
+from scenario_kit.render.faults.modelled import REAL_DATA_PLANE, find_unmodelled
+from scenario_kit.render.faults.modelled.registry import CONTAINER, CONTROL_PLANE, POD, UNSEEN
 from tests.lab.kubelet.conftest import NODE, T0, Objects, Scripted
 from tests.lab.twin import tiny
 from tests.lab.twin.little import Little

@@ -8,10 +8,16 @@ from msgspec import structs
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Change, Object, Reference
-from scenario_kit.model.reference import resolve_namespace, symbolise_namespace
-from scenario_kit.model.scenario import FaultUse
+from scenario_kit.model.authored.scenario import FaultUse
+from scenario_kit.model.kubernetes.reference import resolve_namespace, symbolise_namespace
 from scenario_kit.render import render_app, render_fault
-from scenario_kit.render.namespaces import list_used, locate_components, make_finder, restore_written, settle_change
+from scenario_kit.render.apps.namespaces import (
+    list_used,
+    locate_components,
+    make_finder,
+    restore_written,
+    settle_change,
+)
 
 CATALOG = Catalog()
 HOME, STORES = "shop-ab12", "shop-ab12-stores"

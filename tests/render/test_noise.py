@@ -9,10 +9,10 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
-from scenario_kit.model.noise import Noise, NoiseSource
+from scenario_kit.model.authored.noise import Noise, NoiseSource
 from scenario_kit.render import render_app, resolve_options
-from scenario_kit.render.noise import GRID, Event, build_sources, compute_occurrence, find_latest, list_events
-from scenario_kit.render.simulate import simulate_change
+from scenario_kit.render.scenarios.noise import GRID, Event, build_sources, compute_occurrence, find_latest, list_events
+from scenario_kit.render.simulation.changes import simulate_change
 
 CATALOG = Catalog()
 APP = CATALOG.app("otel-demo", "2.2.0")

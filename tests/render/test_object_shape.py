@@ -9,7 +9,7 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.render import render_app
-from scenario_kit.render.object_shape import find_misshapen
+from scenario_kit.render.objects.object_shape import find_misshapen
 
 DEPLOYMENT = {
     "apiVersion": "apps/v1",

@@ -7,9 +7,9 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Check
 from scenario_kit.render import render_app
-from scenario_kit.render.applicability import offer
-from scenario_kit.render.observability import find_idle, find_unheard, find_unseen, resolves
-from scenario_kit.render.request_paths import trace_traffic
+from scenario_kit.render.faults.applicability import offer
+from scenario_kit.render.simulation.observability import find_idle, find_unheard, find_unseen, resolves
+from scenario_kit.render.simulation.request_paths import trace_traffic
 from tests.twins import with_component
 
 

@@ -7,11 +7,11 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.model import App, Change, Fault
-from scenario_kit.model.app import Aftermath
-from scenario_kit.model.fault import Entity
-from scenario_kit.model.scenario import Solution
+from scenario_kit.model.authored.app import Aftermath
+from scenario_kit.model.authored.fault import Entity
+from scenario_kit.model.authored.scenario import Solution
 from scenario_kit.render import render_app, resolve_options
-from scenario_kit.render.restart_after_repair import complete_fault
+from scenario_kit.render.scenarios.restart_after_repair import complete_fault
 
 KAFKA, CART = "Deployment/kafka", "Deployment/cart"
 BACK = {"scale": {"target": KAFKA, "replicas": 1}}

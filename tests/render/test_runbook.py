@@ -8,9 +8,9 @@ import yaml
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Runbook, Scenario
-from scenario_kit.model.scenario import FaultStart, FaultUse, OnAlert, ScenarioSpec
+from scenario_kit.model.authored.scenario import FaultStart, FaultUse, OnAlert, ScenarioSpec
 from scenario_kit.render import build_preview, resolve
-from scenario_kit.render.runbook import sort_faults
+from scenario_kit.render.scenarios.runbook import sort_faults
 
 NAMESPACE = "otel-demo-test"
 BESIDE = Path(__file__).parents[1] / "fixtures" / "render"

@@ -8,7 +8,7 @@ import pytest
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.render import render_app
-from scenario_kit.render.engine import render
+from scenario_kit.render.templating.engine import render
 
 VARIABLES = {"text": "abc", "items": [{"a": 1}, {"a": 2}], "call": lambda value="": value}
 SECONDS, MEGABYTES = 2.0, 150

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.render.app import render_app
-from scenario_kit.render.service_ports import find_called_port
+from scenario_kit.render.apps.app import render_app
+from scenario_kit.render.objects.service_ports import find_called_port
 
 _SERVICE = {"kind": "Service", "metadata": {"name": "db"}, "spec": {"ports": [{"port": 9090}, {"port": 5432}]}}
 

@@ -5,7 +5,7 @@ import pytest
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Change
 from scenario_kit.render import NoChange, simulate_change
-from scenario_kit.render.merging import merge, merge_strategic
+from scenario_kit.render.objects.merging import merge, merge_strategic
 
 NAMESPACE = "otel-demo-test"
 

@@ -3,7 +3,7 @@
 import pytest
 
 from scenario_kit.model import AlertExpectation, AlertRule, Windows
-from scenario_kit.model.scenario import Expect
+from scenario_kit.model.authored.scenario import Expect
 from scenario_kit.render import compute_windows
 
 

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from scenario_kit.campaign import Validation
-from scenario_kit.campaign.result import AlertSummary, Statistics, TrialResult
+from scenario_kit.campaign.results.result import AlertSummary, Statistics, TrialResult
 from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.evidence import read_evidence, write_evidence
 from scenario_kit.cli import build
@@ -17,9 +17,9 @@ from scenario_kit.errors import UsageError
 from scenario_kit.lint import lint_file
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Verdict
-from scenario_kit.model.evidence import VersionKey
-from scenario_kit.render.runbook import render_as_written, resolve
-from scenario_kit.render.version import compute_version_key
+from scenario_kit.model.results.evidence import VersionKey
+from scenario_kit.render.scenarios.runbook import render_as_written, resolve
+from scenario_kit.render.scenarios.version import compute_version_key
 from scenario_kit.report import Report, write
 from scenario_kit.report.evidence import build_evidence
 

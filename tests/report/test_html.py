@@ -7,11 +7,11 @@ import msgspec
 import pytest
 
 from scenario_kit.campaign import TrialResult, Validation
-from scenario_kit.campaign.result import PassageSummary, Statistics
+from scenario_kit.campaign.results.result import PassageSummary, Statistics
 from scenario_kit.model import AlertHistory, Finding, Severity, StepStatus, Verdict
-from scenario_kit.model.incident import BrokenTarget, Incident, NamedProcedure, PromisedAlert
-from scenario_kit.model.observation import AlertTimeline, Interval
-from scenario_kit.model.scenario import AlertExpectation, Expect, GroundTruth, PropagationEdge, RootCause
+from scenario_kit.model.authored.scenario import AlertExpectation, Expect, GroundTruth, PropagationEdge, RootCause
+from scenario_kit.model.results.incident import BrokenTarget, Incident, NamedProcedure, PromisedAlert
+from scenario_kit.model.runtime.observation import AlertTimeline, Interval
 from scenario_kit.report import graph as propagation
 from scenario_kit.report import html, timeline
 from scenario_kit.report.document import Report

@@ -7,7 +7,7 @@ from msgspec import structs
 
 from scenario_kit.campaign import TrialResult, Validation
 from scenario_kit.model import AlertHistory, Finding, Severity, Verdict
-from scenario_kit.model.observation import AlertTimeline
+from scenario_kit.model.runtime.observation import AlertTimeline
 from scenario_kit.report import Report
 from scenario_kit.report.truncation import LIMIT, truncate_report
 

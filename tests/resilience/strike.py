@@ -15,11 +15,11 @@ import msgspec
 
 from scenario_kit.campaign import TRY, TrialResult, conclude, plan_trials, run
 from scenario_kit.catalog import Catalog, find_data_root
-from scenario_kit.cli.validate import list_dead_parts
+from scenario_kit.cli.validation.validate import list_dead_parts
 from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.errors import ScenarioKitError
 from scenario_kit.lab import lifecycle
-from scenario_kit.lab.state import LabState
+from scenario_kit.lab.host.state import LabState
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Reference, Severity
 from scenario_kit.render import resolve

@@ -12,8 +12,8 @@ from scenario_kit.errors import ToolchainError
 from scenario_kit.lab.toolchain import assets
 from scenario_kit.lab.toolchain.components import CHAOS_MESH
 from scenario_kit.lab.toolchain.schema_condenser import condense_schemas
-from scenario_kit.load.fast_validation import fits
-from scenario_kit.model.chaos import SCHEDULE, schedule_key
+from scenario_kit.load.schema.fast_validation import fits
+from scenario_kit.model.chaos.kinds import SCHEDULE, schedule_key
 from scenario_kit.schema.chaos import DATA, condense_definitions, get_object_schema, list_kinds
 
 PODS = {"mode": "all", "selector": {"labelSelectors": {"app": "cart"}}}

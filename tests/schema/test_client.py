@@ -3,7 +3,7 @@
 import pytest
 
 from scenario_kit.model import Client, StoreEffect
-from scenario_kit.model.client import match_command
+from scenario_kit.model.runtime.client import match_command
 
 SET = ["cli", "-h", "{host}", "CONFIG", "SET", "requirepass", "{password}"]
 LOCK = ["psql", "-c", "LOCK TABLE {table}; SELECT pg_sleep({seconds})"]

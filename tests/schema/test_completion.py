@@ -10,7 +10,7 @@ from jsonschema import Draft7Validator
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.draft.completion import build_scenario_schema
-from scenario_kit.load.document import read_document
+from scenario_kit.load.yaml.document import read_document
 
 CATALOG = Catalog()
 SCHEMA = build_scenario_schema(CATALOG)

@@ -12,11 +12,12 @@ import msgspec
 import pytest
 
 from scenario_kit import model
-from scenario_kit.campaign.plans import Plan
-from scenario_kit.campaign.sequential_test import Look
-from scenario_kit.campaign.spec import EmbeddedScenario, ValidationSpec
-from scenario_kit.model import app, change, check, noise, scenario, trial
+from scenario_kit.campaign.planning.plans import Plan
+from scenario_kit.campaign.planning.sequential_test import Look
+from scenario_kit.campaign.planning.spec import EmbeddedScenario, ValidationSpec
+from scenario_kit.model.authored import app, change, check, noise, scenario
 from scenario_kit.model.base import Value
+from scenario_kit.model.results import trial
 from scenario_kit.schema import Schema, load_definitions
 
 PAIRS: dict[str, type[Value]] = {

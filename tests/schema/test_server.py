@@ -13,7 +13,7 @@ from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.clients import KubeCluster
 from scenario_kit.errors import Rejected
 from scenario_kit.load import load_scenario, parse_scenario_object
-from scenario_kit.load.document import read_document
+from scenario_kit.load.yaml.document import read_document
 from scenario_kit.model import Reference
 from scenario_kit.schema.crd import GROUP, KINDS, build_crd
 from scenario_kit.schema.install import build_access, build_deployment

@@ -5,8 +5,8 @@ import pytest
 
 from scenario_kit.changes import ClusterStore, Engine, Scene
 from scenario_kit.errors import MetricsError
-from scenario_kit.judge.missing_alerts import UnusedRules
-from scenario_kit.judge.resolved import EntryTraffic
+from scenario_kit.judge.alerts.missing_alerts import UnusedRules
+from scenario_kit.judge.repair.resolved import EntryTraffic
 from scenario_kit.model import (
     AlertExpectation,
     AlertHistory,
@@ -22,15 +22,15 @@ from scenario_kit.model import (
     TrialStep,
     Windows,
 )  # fmt: skip
-from scenario_kit.model.fault import Entity
-from scenario_kit.model.scenario import BackgroundAlert, Expect, GroundTruth, PropagationEdge, RootCause
+from scenario_kit.model.authored.fault import Entity
+from scenario_kit.model.authored.scenario import BackgroundAlert, Expect, GroundTruth, PropagationEdge, RootCause
 from scenario_kit.testing import FakeClock, FakeCluster, FakeMetrics
 from scenario_kit.trial import Stopped
-from scenario_kit.trial.alert_steps import expect_alerts, expect_quiet, expect_still_firing, hold
-from scenario_kit.trial.baseline import Baseline
-from scenario_kit.trial.context import TrialContext
-from scenario_kit.trial.inject import inject
-from scenario_kit.trial.resolve import expect_cleared
+from scenario_kit.trial.alerts.alert_steps import expect_alerts, expect_quiet, expect_still_firing, hold
+from scenario_kit.trial.engine.baseline import Baseline
+from scenario_kit.trial.engine.context import TrialContext
+from scenario_kit.trial.injection.inject import inject
+from scenario_kit.trial.resolution.resolve import expect_cleared
 
 WINDOWS = Windows(quiet=60, hold=300, still_firing=300, clear=60, resolve=600)
 INJECTED = 1000.0

@@ -5,12 +5,12 @@ import pytest
 
 from scenario_kit.errors import InfrastructureError, Rejected
 from scenario_kit.model import Change, Check, Component, Fault, Severity, TrialStep
-from scenario_kit.model.reference import Reference
-from scenario_kit.model.scenario import FaultStart, OnAlert, Rollout
-from scenario_kit.trial.apply_fault import FAULT, STEP, break_
-from scenario_kit.trial.checks import answer_check, await_checks, await_until
-from scenario_kit.trial.inject import inject
-from scenario_kit.trial.progress import FaultProgress
+from scenario_kit.model.authored.scenario import FaultStart, OnAlert, Rollout
+from scenario_kit.model.kubernetes.reference import Reference
+from scenario_kit.trial.engine.checks import answer_check, await_checks, await_until
+from scenario_kit.trial.engine.progress import FaultProgress
+from scenario_kit.trial.injection.apply_fault import FAULT, STEP, break_
+from scenario_kit.trial.injection.inject import inject
 from tests.trial.test_inject import Stage, config, fault
 
 

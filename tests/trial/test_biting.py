@@ -4,8 +4,8 @@ import msgspec
 import pytest
 
 from scenario_kit.model import Change, Check, Procedure, Severity, Solution, TrialStep
-from scenario_kit.model.fault import Entity
-from scenario_kit.trial import durability
+from scenario_kit.model.authored.fault import Entity
+from scenario_kit.trial.resolution import durability
 from tests.trial.test_alert_steps import ERRORS, Trial, config, fault
 from tests.trial.test_inject import Stage
 from tests.trial.test_inject import fault as effective

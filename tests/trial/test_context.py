@@ -7,16 +7,16 @@ from scenario_kit.changes import TRIAL_LABEL
 from scenario_kit.changes.undo import Blocked
 from scenario_kit.errors import AuthoringError, InfrastructureError
 from scenario_kit.model import Change, Component, FlagStore, Procedure, Reference, Severity, Solution, TrialStep
-from scenario_kit.model.observation import Passage, Work
+from scenario_kit.model.runtime.observation import Passage, Work
 from scenario_kit.testing import FakeClock, FakeMetrics
 from scenario_kit.trial import Stopped, procedures
-from scenario_kit.trial.baseline import Baseline
-from scenario_kit.trial.extended_wait import compute_recurrence_time
+from scenario_kit.trial.alerts.extended_wait import compute_recurrence_time
+from scenario_kit.trial.engine.baseline import Baseline
+from scenario_kit.trial.engine.progress import FaultProgress, InjectionProgress
+from scenario_kit.trial.engine.rollouts import list_live, roll_out
+from scenario_kit.trial.investigation.silent_hops import measure_passages
+from scenario_kit.trial.investigation.symptoms import find_new, list_pods
 from scenario_kit.trial.procedures import change, undo_change
-from scenario_kit.trial.progress import FaultProgress, InjectionProgress
-from scenario_kit.trial.rollouts import list_live, roll_out
-from scenario_kit.trial.silent_hops import measure_passages
-from scenario_kit.trial.symptoms import find_new, list_pods
 from tests.trial.test_alert_steps import ALWAYS, ERRORS, INJECTED, Trial, config, fault
 from tests.trial.test_inject import Stage
 from tests.trial.test_inject import fault as effective

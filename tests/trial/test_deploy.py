@@ -5,14 +5,14 @@ import pytest
 
 from scenario_kit.changes.undo import Blocked
 from scenario_kit.errors import Forbidden, GuardRailError, InfrastructureError, NotFound
-from scenario_kit.judge.invariants import Guarded
+from scenario_kit.judge.repair.invariants import Guarded
 from scenario_kit.model import Change, Check, Fault, Procedure, Reference, Severity, Solution
-from scenario_kit.model.fault import Entity
+from scenario_kit.model.authored.fault import Entity
 from scenario_kit.schema.writable import OWNED
 from scenario_kit.testing import FakeClock, FakeCluster, FakeMetrics
 from scenario_kit.trial import deploy as module
-from scenario_kit.trial.baseline import Baseline
 from scenario_kit.trial.deploy import deploy, expect_clean, snapshot, tear_down
+from scenario_kit.trial.engine.baseline import Baseline
 from tests.trial.test_alert_steps import Trial, config, fault
 
 RBAC = "rbac.authorization.k8s.io"

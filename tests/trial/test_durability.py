@@ -4,13 +4,13 @@ import msgspec
 import pytest
 
 from scenario_kit.changes.three_way_restore import RESTARTED
-from scenario_kit.judge.resolved import EntryTraffic
+from scenario_kit.judge.repair.resolved import EntryTraffic
 from scenario_kit.model import Change, Fault, Procedure, Solution, TrialStep
 from scenario_kit.testing import FakeCluster
-from scenario_kit.trial import durability
-from scenario_kit.trial.baseline import Baseline
+from scenario_kit.trial.engine.baseline import Baseline
 from scenario_kit.trial.procedures import change
-from scenario_kit.trial.resolve import expect_cleared
+from scenario_kit.trial.resolution import durability
+from scenario_kit.trial.resolution.resolve import expect_cleared
 from tests.trial.test_alert_steps import ERRORS, PROGRAM, Trial, codes, fault
 
 REPAIRED = 1400.0

@@ -4,8 +4,8 @@ import msgspec
 import pytest
 
 from scenario_kit.model import App, Check, Reference
-from scenario_kit.model.app import CallEdge, Component
-from scenario_kit.model.scenario import FaultStart
+from scenario_kit.model.authored.app import CallEdge, Component
+from scenario_kit.model.authored.scenario import FaultStart
 from scenario_kit.testing import FakeCluster, FakeMetrics
 from tests.trial.test_inject import Stage, config, fault
 

@@ -8,7 +8,7 @@ from scenario_kit.changes import chaos
 from scenario_kit.model import Fault, Object
 from scenario_kit.testing import FakeCluster
 from scenario_kit.trial import deploy
-from scenario_kit.trial.context import TrialContext
+from scenario_kit.trial.engine.context import TrialContext
 
 GROUP = "chaos-mesh.org"
 

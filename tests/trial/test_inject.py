@@ -23,11 +23,11 @@ from scenario_kit.model import (
     TrialStep,
     Windows,
 )  # fmt: skip
-from scenario_kit.model.scenario import Expect, FaultStart, GroundTruth, OnAlert, Rollout
+from scenario_kit.model.authored.scenario import Expect, FaultStart, GroundTruth, OnAlert, Rollout
 from scenario_kit.testing import FakeClock, FakeCluster, FakeMetrics
-from scenario_kit.trial.alert_steps import expect_alerts
-from scenario_kit.trial.context import TrialContext
-from scenario_kit.trial.inject import inject
+from scenario_kit.trial.alerts.alert_steps import expect_alerts
+from scenario_kit.trial.engine.context import TrialContext
+from scenario_kit.trial.injection.inject import inject
 from scenario_kit.trial.procedures import change
 
 WINDOWS = Windows(quiet=60, hold=60, still_firing=60, clear=60, resolve=600)

@@ -8,9 +8,9 @@ import pytest
 from scenario_kit.changes import Receipt, ReceiptEntry
 from scenario_kit.errors import Forbidden
 from scenario_kit.model import App, Change, Fault, Reference, Runbook, Windows
-from scenario_kit.model.scenario import Expect, GroundTruth
+from scenario_kit.model.authored.scenario import Expect, GroundTruth
 from scenario_kit.testing import FakeCluster, FakeMetrics
-from scenario_kit.trial.leaks import expect_no_leaks
+from scenario_kit.trial.investigation.leaks import expect_no_leaks
 
 FAULT = Fault(
     name="cart-delay", type="network-slow-link", version=1, target="Deployment/cart", changes=(), effect=(), entities=()

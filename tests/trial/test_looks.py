@@ -4,10 +4,10 @@ import msgspec
 import pytest
 
 from scenario_kit.errors import InfrastructureError
-from scenario_kit.judge.resolved import EntryTraffic
+from scenario_kit.judge.repair.resolved import EntryTraffic
 from scenario_kit.model import AlertExpectation, TrialStep
 from scenario_kit.testing import FakeClock, FakeMetrics
-from scenario_kit.trial.alert_steps import (
+from scenario_kit.trial.alerts.alert_steps import (
     await_stretch,
     choose_next_look,
     compute_deadlines,
@@ -17,7 +17,7 @@ from scenario_kit.trial.alert_steps import (
     measure_served,
     pass_time,
 )
-from scenario_kit.trial.baseline import Baseline
+from scenario_kit.trial.engine.baseline import Baseline
 from tests.trial.test_alert_steps import ALWAYS, ERRORS, INJECTED, PROGRAM, Trial, codes, fault
 
 

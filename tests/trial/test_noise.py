@@ -10,16 +10,16 @@ import pytest
 
 from scenario_kit.changes import ClusterStore, Engine, Scene
 from scenario_kit.errors import Unreachable
-from scenario_kit.judge import invariants
+from scenario_kit.judge.repair import invariants
 from scenario_kit.model import App, Change, Fault, Reference, Runbook, TrialSpec, Windows
-from scenario_kit.model.noise import Noise, NoiseSource
-from scenario_kit.model.scenario import Expect, GroundTruth
-from scenario_kit.render.noise import build_sources, list_events
+from scenario_kit.model.authored.noise import Noise, NoiseSource
+from scenario_kit.model.authored.scenario import Expect, GroundTruth
+from scenario_kit.render.scenarios.noise import build_sources, list_events
 from scenario_kit.testing import FakeClock, FakeCluster, FakeMetrics
-from scenario_kit.trial import noise
-from scenario_kit.trial.baseline import Baseline
-from scenario_kit.trial.context import TrialContext
 from scenario_kit.trial.deploy import tear_down
+from scenario_kit.trial.engine import noise
+from scenario_kit.trial.engine.baseline import Baseline
+from scenario_kit.trial.engine.context import TrialContext
 
 START = 1000.0
 APP = App.from_json(

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from scenario_kit.load.document import Positions
-from scenario_kit.load.validation import find_mistakes
+from scenario_kit.load.schema.validation import find_mistakes
+from scenario_kit.load.yaml.document import Positions
 from scenario_kit.model import Finding, Severity, TrialStep
 from scenario_kit.schema import expand, load_definitions
 from scenario_kit.trial import TrialStatus, refuse

@@ -6,10 +6,10 @@ from typing import Any
 
 from scenario_kit.changes import ClusterStore, Engine, Scene
 from scenario_kit.model import App, Reference, Runbook, TrialSpec, Windows
-from scenario_kit.model.scenario import Expect, GroundTruth
+from scenario_kit.model.authored.scenario import Expect, GroundTruth
 from scenario_kit.testing import FakeClock, FakeCluster, FakeMetrics
-from scenario_kit.trial.context import TrialContext
 from scenario_kit.trial.deploy import remove
+from scenario_kit.trial.engine.context import TrialContext
 
 APP = App(name="shop", version="1", namespace="shop", entry="web", components=())
 WINDOWS = Windows(quiet=60, hold=60, still_firing=60, clear=60, resolve=600)

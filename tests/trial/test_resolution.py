@@ -5,13 +5,14 @@ import pytest
 
 from scenario_kit.changes import ClusterStore, Engine
 from scenario_kit.errors import KitError
-from scenario_kit.judge.invariants import Guarded
-from scenario_kit.judge.resolved import EntryTraffic
+from scenario_kit.judge.repair.invariants import Guarded
+from scenario_kit.judge.repair.resolved import EntryTraffic
 from scenario_kit.model import AlertExpectation, Change, Procedure, Reference, Severity, Solution, TrialStep
 from scenario_kit.testing import FakeMetrics
-from scenario_kit.trial import Stopped, durability
-from scenario_kit.trial.baseline import Baseline
-from scenario_kit.trial.resolve import expect_cleared, expect_unresolved, judge_resolution
+from scenario_kit.trial import Stopped
+from scenario_kit.trial.engine.baseline import Baseline
+from scenario_kit.trial.resolution import durability
+from scenario_kit.trial.resolution.resolve import expect_cleared, expect_unresolved, judge_resolution
 from tests.trial.test_alert_steps import ERRORS, Trial, codes, config, fault
 
 SERVED = EntryTraffic(seconds=300, requests=600, errors=0)

@@ -5,15 +5,15 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
-from scenario_kit.judge.invariants import Guarded, take_baseline
+from scenario_kit.judge.repair.invariants import Guarded, take_baseline
 from scenario_kit.model import Change, Fault, Finding, Severity, TrialStep
-from scenario_kit.model.app import Component
-from scenario_kit.model.fault import Entity
-from scenario_kit.model.reference import Reference
-from scenario_kit.trial.baseline import Baseline
-from scenario_kit.trial.expiry import explain_expiry
-from scenario_kit.trial.inject import inject
-from scenario_kit.trial.resolve import expect_cleared, judge_resolution
+from scenario_kit.model.authored.app import Component
+from scenario_kit.model.authored.fault import Entity
+from scenario_kit.model.kubernetes.reference import Reference
+from scenario_kit.trial.engine.baseline import Baseline
+from scenario_kit.trial.injection.expiry import explain_expiry
+from scenario_kit.trial.injection.inject import inject
+from scenario_kit.trial.resolution.resolve import expect_cleared, judge_resolution
 from tests.trial.test_alert_steps import ALWAYS, ERRORS, INJECTED, REPAIRED, Trial, config, fault
 
 

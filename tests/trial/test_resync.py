@@ -11,7 +11,7 @@ import pytest
 from scenario_kit.errors import Rejected, Unreachable
 from scenario_kit.judge.order import check_order
 from scenario_kit.model import Object, Reference
-from scenario_kit.trial.resync import plan_bumps, resync, shuffle_references
+from scenario_kit.trial.injection.resync import plan_bumps, resync, shuffle_references
 from tests.trial.test_inject import Stage, fault
 
 BROKEN = Reference("Service", "s2", "shop"), Reference("Deployment", "d1", "shop")

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from scenario_kit.model import AlertExpectation, Finding, Severity, TrialStep
-from scenario_kit.trial.role_checks import check_roles, expect_alerts_without
+from scenario_kit.trial.alerts.role_checks import check_roles, expect_alerts_without
 from tests.trial.test_alert_steps import ALWAYS, INJECTED, Trial, codes, fault
 
 

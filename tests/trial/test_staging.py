@@ -3,8 +3,8 @@
 import pytest
 
 from scenario_kit.model import AlertHistory, AlertTimeline, Interval
-from scenario_kit.model.scenario import FaultStart, OnAlert
-from scenario_kit.trial.staging import Situation, is_due
+from scenario_kit.model.authored.scenario import FaultStart, OnAlert
+from scenario_kit.trial.injection.staging import Situation, is_due
 
 FIRING = AlertTimeline(name="Errors", entity="Deployment/web", firing=(Interval(start=200.0),))
 OVER = AlertTimeline(name="Errors", entity="Deployment/web", firing=(Interval(start=20.0, end=50.0),))

@@ -29,10 +29,10 @@ from scenario_kit.model import (
     TrialStep,
     Windows,
 )
-from scenario_kit.model.scenario import Expect, GroundTruth
+from scenario_kit.model.authored.scenario import Expect, GroundTruth
 from scenario_kit.testing import FakeClock, FakeCluster, FakeMetrics
 from scenario_kit.trial import TrialStatus, run
-from scenario_kit.trial.context import TrialContext
+from scenario_kit.trial.engine.context import TrialContext
 
 REF = Reference("ConfigMap", "a", "shop")
 STEPS = (

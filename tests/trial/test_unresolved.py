@@ -2,12 +2,12 @@
 
 import pytest
 
-from scenario_kit.judge.cheating import CODES
-from scenario_kit.judge.invariants import Guarded
-from scenario_kit.judge.resolved import EntryTraffic
+from scenario_kit.judge.repair.cheating import CODES
+from scenario_kit.judge.repair.invariants import Guarded
+from scenario_kit.judge.repair.resolved import EntryTraffic
 from scenario_kit.model import Severity, TrialStep
-from scenario_kit.trial.baseline import Baseline
-from scenario_kit.trial.resolve import expect_unresolved
+from scenario_kit.trial.engine.baseline import Baseline
+from scenario_kit.trial.resolution.resolve import expect_unresolved
 from tests.trial.test_alert_steps import ERRORS, REPAIRED, WINDOWS, Trial, fault
 
 WEB = ("Errors", "Deployment/web")

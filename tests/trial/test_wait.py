@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from scenario_kit.model import TrialSpec
-from scenario_kit.trial.context import TICK, TrialContext
+from scenario_kit.trial.engine.context import TICK, TrialContext
 
 
 class Bound:

@@ -10,7 +10,7 @@ import msgspec
 
 from scenario_kit.lab.chaos_daemon.units import parse_rate
 from scenario_kit.model import NetworkEffect
-from scenario_kit.model.duration import parse_seconds
+from scenario_kit.model.kubernetes.duration import parse_seconds
 
 #: The device that the real daemon shapes when the request names none.
 DEFAULT_DEVICE = "eth0"

@@ -1,10 +1,10 @@
 """The simulated kubelet: a pure core that decides a pod's next status and events, and a thin loop that writes them."""
 
-from scenario_kit.lab.kubelet.context import ConfigLookup, PodEvent
+from scenario_kit.lab.kubelet.image.processes import START_ERROR, PlainProcesses, Processes
 from scenario_kit.lab.kubelet.logs import LogFolder
 from scenario_kit.lab.kubelet.loop import Kubelet
-from scenario_kit.lab.kubelet.pod_state import PodMemory
-from scenario_kit.lab.kubelet.processes import START_ERROR, PlainProcesses, Processes
+from scenario_kit.lab.kubelet.pod.context import ConfigLookup, PodEvent
+from scenario_kit.lab.kubelet.pod.pod_state import PodMemory
 from scenario_kit.lab.kubelet.status import PodTransition, compute_pod_status
 from scenario_kit.lab.kubelet.writer import ClusterWriter, KubeletWriter
 

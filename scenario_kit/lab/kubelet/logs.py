@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from scenario_kit.lab.kubelet import times
+from scenario_kit.lab.kubelet.pod import times
 from scenario_kit.model.base import Object
 
 #: A log is cut to its newer half when it grows beyond this.

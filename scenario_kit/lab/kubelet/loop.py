@@ -9,20 +9,20 @@ from functools import partial
 from typing import Literal
 
 from scenario_kit.errors import Conflict, NotFound
-from scenario_kit.lab.kubelet import times
 from scenario_kit.lab.kubelet.addresses import Addresses
-from scenario_kit.lab.kubelet.context import ConfigLookup, Line, Restarted
 from scenario_kit.lab.kubelet.event_queue import Background
-from scenario_kit.lab.kubelet.events import EventRecorder
-from scenario_kit.lab.kubelet.images import ImageCache
+from scenario_kit.lab.kubelet.image.images import ImageCache
+from scenario_kit.lab.kubelet.image.processes import Processes
 from scenario_kit.lab.kubelet.logs import LogFolder
-from scenario_kit.lab.kubelet.pod_record import Record, extract_essence
-from scenario_kit.lab.kubelet.pod_state import recall
-from scenario_kit.lab.kubelet.processes import Processes
+from scenario_kit.lab.kubelet.pod import times
+from scenario_kit.lab.kubelet.pod.context import ConfigLookup, Line, Restarted
+from scenario_kit.lab.kubelet.pod.events import EventRecorder
+from scenario_kit.lab.kubelet.pod.pod_record import Record, extract_essence
+from scenario_kit.lab.kubelet.pod.pod_state import recall
 from scenario_kit.lab.kubelet.status import PodTransition, compute_pod_status
 from scenario_kit.lab.kubelet.writer import KubeletWriter
 from scenario_kit.model.base import Object
-from scenario_kit.model.process import Exit, LogRecord
+from scenario_kit.model.runtime.process import Exit, LogRecord
 
 _KILLED = 137
 

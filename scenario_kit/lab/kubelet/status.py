@@ -6,22 +6,14 @@ import copy
 from typing import NamedTuple
 
 from scenario_kit.errors import KitError
-from scenario_kit.lab.kubelet import (
-    conditions,
-    configuration,
-    containers,
-    deadline,
-    init_containers,
-    probes,
-    qos,
-    times,
-)
-from scenario_kit.lab.kubelet.context import ConfigLookup, Line, PodContext, PodEvent, Restarted, is_sidecar
-from scenario_kit.lab.kubelet.images import Images
-from scenario_kit.lab.kubelet.pause import WithPause
-from scenario_kit.lab.kubelet.pod_state import PodMemory, recall
-from scenario_kit.lab.kubelet.processes import Processes
-from scenario_kit.lab.kubelet.runtime import WithRuntime
+from scenario_kit.lab.kubelet.container import configuration, containers, init_containers, probes
+from scenario_kit.lab.kubelet.container.runtime import WithRuntime
+from scenario_kit.lab.kubelet.image.images import Images
+from scenario_kit.lab.kubelet.image.pause import WithPause
+from scenario_kit.lab.kubelet.image.processes import Processes
+from scenario_kit.lab.kubelet.pod import conditions, deadline, qos, times
+from scenario_kit.lab.kubelet.pod.context import ConfigLookup, Line, PodContext, PodEvent, Restarted, is_sidecar
+from scenario_kit.lab.kubelet.pod.pod_state import PodMemory, recall
 from scenario_kit.model.base import Object
 
 _FIRST_MOUNT_RETRY = 0.5

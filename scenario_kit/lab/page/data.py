@@ -13,13 +13,13 @@ from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.clients.prometheus import PrometheusMetrics
 from scenario_kit.errors import LabError, NotFound
 from scenario_kit.lab.clock import ask
+from scenario_kit.lab.host.state import LabState
 from scenario_kit.lab.page import document, health
 from scenario_kit.lab.page.document import WorldSummary, WorldTrial
 from scenario_kit.lab.page.graph import Drawing, draw_graph
-from scenario_kit.lab.state import LabState
 from scenario_kit.model import AlertHistory, Object, Runbook, TrialSpec
-from scenario_kit.model.reference import WORKLOADS
-from scenario_kit.model.trial import make_trial_reference
+from scenario_kit.model.kubernetes.reference import WORKLOADS
+from scenario_kit.model.results.trial import make_trial_reference
 from scenario_kit.observe import AlertEvaluator, Owners, scope
 from scenario_kit.observe.entities import find_by_name
 from scenario_kit.ports import Cluster, LogLine, Metrics

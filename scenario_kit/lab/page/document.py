@@ -11,7 +11,7 @@ from scenario_kit.campaign import TrialResult
 from scenario_kit.lab.page.graph import Drawing
 from scenario_kit.lab.page.health import ComponentHealth
 from scenario_kit.model import AlertHistory, Object, StepStatus, Value
-from scenario_kit.model.scenario import Expect
+from scenario_kit.model.authored.scenario import Expect
 from scenario_kit.ports import LogLine
 from scenario_kit.report import timeline
 from scenario_kit.trial import list_alerts_now

@@ -24,7 +24,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from scenario_kit.catalog import find_data_root
 from scenario_kit.errors import InfrastructureError, NotFound
-from scenario_kit.lab.http_server import Answer, Request, answer_json, build_refusal, create_server
+from scenario_kit.lab.host.http_server import Answer, Request, answer_json, build_refusal, create_server
 from scenario_kit.model import Object
 
 _LOG = logging.getLogger(__name__)

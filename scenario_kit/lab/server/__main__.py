@@ -8,9 +8,9 @@ import signal
 import sys
 
 from scenario_kit.errors import ScenarioKitError
+from scenario_kit.lab.host.state import DEFAULT_NAME, LabState
 from scenario_kit.lab.server.composition import run
 from scenario_kit.lab.server.threads import Threads
-from scenario_kit.lab.state import DEFAULT_NAME, LabState
 
 
 def main() -> int:

@@ -28,7 +28,7 @@ from typing import Any
 import msgspec
 
 from scenario_kit.errors import InfrastructureError
-from scenario_kit.lab.http_server import Answer, Request, answer_json, build_refusal, create_server
+from scenario_kit.lab.host.http_server import Answer, Request, answer_json, build_refusal, create_server
 from scenario_kit.lab.server.public_api import answer_public
 from scenario_kit.lab.telemetry import CONTENT_TYPE, format_exposition
 from scenario_kit.lab.worlds.registry import Taken, Unsuitable, Worlds, describe

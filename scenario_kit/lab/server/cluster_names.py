@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from scenario_kit.lab import cluster_dns
-from scenario_kit.lab.server.store import ObjectStore
-from scenario_kit.lab.twin.dns import DOMAIN, list_attempts
+from scenario_kit.lab.control_plane import cluster_dns
+from scenario_kit.lab.informers.store import ObjectStore
+from scenario_kit.lab.twin.cluster.dns import DOMAIN, list_attempts
 from scenario_kit.model.base import Object
 
 _ZONE: Final = ".".join(("", *DOMAIN[1:], ""))

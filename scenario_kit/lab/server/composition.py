@@ -12,37 +12,38 @@ from urllib.parse import urlsplit
 
 from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.errors import LabError, Rejected
-from scenario_kit.lab import apiservice, chaos_manager
-from scenario_kit.lab.addresses import LOOPBACK
-from scenario_kit.lab.bootstrap_manifests import CHAOS_NAMESPACE
+from scenario_kit.lab import chaos_manager
 from scenario_kit.lab.chaos_daemon import dns_server
 from scenario_kit.lab.chaos_daemon.dns_server import ChaosNameServer
 from scenario_kit.lab.chaos_daemon.endpoints import build_endpoint_slice
 from scenario_kit.lab.chaos_daemon.ledger import LedgerBook
 from scenario_kit.lab.chaos_daemon.proto import load_messages
 from scenario_kit.lab.chaos_daemon.server import ChaosDaemonServer, ServerTls
+from scenario_kit.lab.control_plane import apiservice
+from scenario_kit.lab.control_plane.bootstrap_manifests import CHAOS_NAMESPACE
+from scenario_kit.lab.host.addresses import LOOPBACK
+from scenario_kit.lab.host.state import ChaosDaemonState as DaemonState
+from scenario_kit.lab.host.state import LabState
+from scenario_kit.lab.host.supervisor import locate_pki
+from scenario_kit.lab.informers.barrier import Barrier
+from scenario_kit.lab.informers.reflector import Informers
+from scenario_kit.lab.informers.resource_versions import ApiVersions
+from scenario_kit.lab.informers.revisions import WATCHED, Revisions
+from scenario_kit.lab.informers.store import ObjectStore
+from scenario_kit.lab.informers.watched_kinds import CLUSTER, NAMESPACED, PASSED_BY
 from scenario_kit.lab.kubelet import ClusterWriter, Kubelet, LogFolder
 from scenario_kit.lab.server import external_targets
 from scenario_kit.lab.server.api import LabServerApi, serve
-from scenario_kit.lab.server.barrier import Barrier
 from scenario_kit.lab.server.cluster_names import ClusterNames
 from scenario_kit.lab.server.container_inspection import RunningPrograms
 from scenario_kit.lab.server.containers import RunningContainers
-from scenario_kit.lab.server.hpa_conflict_events import Hurried
-from scenario_kit.lab.server.hpa_pacing import Looks
-from scenario_kit.lab.server.informers import Informers
 from scenario_kit.lab.server.metrics_api import MetricsApi
 from scenario_kit.lab.server.metrics_api import serve as serve_metrics
-from scenario_kit.lab.server.requeue import Nudger
-from scenario_kit.lab.server.resource_versions import ApiVersions
-from scenario_kit.lab.server.revisions import WATCHED, Revisions
-from scenario_kit.lab.server.settle import Settler
-from scenario_kit.lab.server.store import ObjectStore
 from scenario_kit.lab.server.threads import Threads
-from scenario_kit.lab.server.watched_kinds import CLUSTER, NAMESPACED, PASSED_BY
-from scenario_kit.lab.state import ChaosDaemonState as DaemonState
-from scenario_kit.lab.state import LabState
-from scenario_kit.lab.supervisor import locate_pki
+from scenario_kit.lab.settle.hpa_conflict_events import Hurried
+from scenario_kit.lab.settle.hpa_pacing import Looks
+from scenario_kit.lab.settle.requeue import Nudger
+from scenario_kit.lab.settle.waiter import Settler
 from scenario_kit.lab.telemetry import SeriesWriter
 from scenario_kit.lab.twin import Twin
 from scenario_kit.lab.worlds import Past, Surroundings, Worlds, WorldSpec

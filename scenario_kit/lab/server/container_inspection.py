@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from scenario_kit.lab.kubelet.processes import Attaching, Mounting
+from scenario_kit.lab.kubelet.image.processes import Attaching, Mounting
 from scenario_kit.lab.server.containers import RunningContainers
 from scenario_kit.lab.worlds import Worlds
 from scenario_kit.model.base import Object

@@ -17,11 +17,11 @@ from typing import Any, Final
 import msgspec
 
 from scenario_kit.lab import chaos_webhooks
-from scenario_kit.lab.bootstrap_manifests import CHAOS_NAMESPACE
-from scenario_kit.lab.http_server import Answer, Request, answer_json, build_refusal, create_server
+from scenario_kit.lab.control_plane.bootstrap_manifests import CHAOS_NAMESPACE
+from scenario_kit.lab.host.http_server import Answer, Request, answer_json, build_refusal, create_server
 from scenario_kit.lab.server.cluster_names import ClusterNames
 from scenario_kit.model.base import Object
-from scenario_kit.model.chaos import SCHEDULE, schedule_key
+from scenario_kit.model.chaos.kinds import SCHEDULE, schedule_key
 
 _KIND: Final = "NetworkChaos"
 _FIELD: Final = "externalTargets"

@@ -1,4 +1,4 @@
-"""``metrics.k8s.io/v1beta1``, served to the API server, which hands on what its callers ask (``lab.apiservice``)."""
+"""``metrics.k8s.io/v1beta1``, served to the API server (``lab.control_plane.apiservice``)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from http.server import ThreadingHTTPServer
 from urllib.parse import parse_qs
 
-from scenario_kit.lab.http_server import Answer, Request, answer_json, create_server
-from scenario_kit.lab.server.store import ObjectStore
+from scenario_kit.lab.host.http_server import Answer, Request, answer_json, create_server
+from scenario_kit.lab.informers.store import ObjectStore
 from scenario_kit.lab.telemetry.resource_metrics import (
     API_VERSION,
     Measured,
@@ -22,7 +22,8 @@ from scenario_kit.lab.telemetry.resource_metrics import (
 )
 from scenario_kit.lab.worlds.registry import Worlds
 from scenario_kit.lab.worlds.world import TICK_SECONDS
-from scenario_kit.model import Object, label_selector
+from scenario_kit.model import Object
+from scenario_kit.model.kubernetes import label_selector
 
 _LOG = logging.getLogger(__name__)
 _GROUP, _, _VERSION = API_VERSION.partition("/")

@@ -11,7 +11,7 @@ import re
 from typing import Final
 from urllib.parse import parse_qs
 
-from scenario_kit.lab.http_server import Answer, answer_json
+from scenario_kit.lab.host.http_server import Answer, answer_json
 from scenario_kit.lab.tracing import Asked, build_error_reply, reply, serialize_lines
 from scenario_kit.lab.tracing.query import Malformed, parse_whole
 from scenario_kit.lab.worlds.registry import Worlds

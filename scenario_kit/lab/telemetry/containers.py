@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from scenario_kit.lab.telemetry.series import Sample, block, label_set, make_series_id
 from scenario_kit.model import Object
-from scenario_kit.model.process import NetworkUsage, SeriesId, Usage
-from scenario_kit.model.quantity import parse_quantity
+from scenario_kit.model.kubernetes.quantity import parse_quantity
+from scenario_kit.model.runtime.process import NetworkUsage, SeriesId, Usage
 
 #: Length of an enforcement period of the CPU quota: the kubelet's default, 100 ms.
 PERIODS_PER_SECOND = 10

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 
-from scenario_kit.model.process import SeriesId
+from scenario_kit.model.runtime.process import SeriesId
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from scenario_kit.lab.telemetry.kube_pods import find_unit, label_of
 from scenario_kit.lab.telemetry.series import Family, Sample, block, flag
 from scenario_kit.model import Object
-from scenario_kit.model.quantity import parse_quantity
+from scenario_kit.model.kubernetes.quantity import parse_quantity
 
 #: What a label of a Node that names its role begins with.
 _ROLE = "node-role.kubernetes.io/"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from scenario_kit.lab.telemetry.series import Family, Sample, block, flag, list_owners
 from scenario_kit.model import Object
-from scenario_kit.model.quantity import parse_quantity
+from scenario_kit.model.kubernetes.quantity import parse_quantity
 
 PHASES = ("Pending", "Succeeded", "Failed", "Unknown", "Running")
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from scenario_kit.lab.telemetry import kube_cluster, kube_pods, kube_workloads
 from scenario_kit.lab.telemetry.series import Sample
 from scenario_kit.model import Object
-from scenario_kit.model.process import SeriesId
+from scenario_kit.model.runtime.process import SeriesId
 
 #: Who makes the series of an object, by kind. Objects of other kinds have none.
 PRODUCERS: Mapping[str, Callable[[Object], Iterable[Sample]]] = {

@@ -16,8 +16,8 @@ import httpx
 import numpy as np
 
 from scenario_kit.errors import KitError, MetricsError
-from scenario_kit.lab import loopback
-from scenario_kit.model.process import SeriesId
+from scenario_kit.lab.host import loopback
+from scenario_kit.model.runtime.process import SeriesId
 
 #: The value that ends a series: one particular NaN. It is only ever copied; arithmetic would turn it into another NaN.
 STALE = struct.pack("<Q", 0x7FF0000000000002)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from scenario_kit.lab.telemetry.series import block
 from scenario_kit.model import Object
-from scenario_kit.model.process import Usage
+from scenario_kit.model.runtime.process import Usage
 
 API_VERSION = "metrics.k8s.io/v1beta1"
 #: What a node's own services (kubelet, container runtime, operating system) take beside the pods. An assumption.

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scenario_kit.model import Object
-from scenario_kit.model.process import SeriesId
+from scenario_kit.model.runtime.process import SeriesId
 
 Labels = tuple[tuple[str, str], ...]
 Sample = tuple[SeriesId, float]

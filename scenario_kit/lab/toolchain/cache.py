@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from scenario_kit.lab.locks import hold_lock
+from scenario_kit.lab.host.locks import hold_lock
 from scenario_kit.lab.toolchain.components import ToolchainComponent
 
 

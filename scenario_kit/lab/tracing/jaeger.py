@@ -30,7 +30,7 @@ from scenario_kit.lab.tracing.query import (
     parse_micros,
     parse_whole,
 )
-from scenario_kit.model.trace import Scalar, Span, Trace
+from scenario_kit.model.runtime.trace import Scalar, Span, Trace
 
 _OPERATIONS: Final = re.compile(r"services/(?P<service>[^/]+)/operations")
 _TRACE: Final = re.compile(r"traces/(?P<id>[^/]+)")

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from scenario_kit.model.trace import Scalar, Span, Trace
+from scenario_kit.model.runtime.trace import Scalar, Span, Trace
 
 _KINDS: Final = {"INTERNAL": 1, "SERVER": 2, "CLIENT": 3, "PRODUCER": 4, "CONSUMER": 5}
 _ERROR: Final = 2

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 from urllib.parse import parse_qs
 
-from scenario_kit.model.duration import UNITS, parse_seconds
-from scenario_kit.model.trace import Scalar, Span, Trace
+from scenario_kit.model.kubernetes.duration import UNITS, parse_seconds
+from scenario_kit.model.runtime.trace import Scalar, Span, Trace
 
 #: As many as Jaeger answers with where nobody says how many.
 LIMIT: Final = 100

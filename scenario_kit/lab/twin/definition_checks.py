@@ -8,9 +8,9 @@ from typing import Final, NamedTuple
 
 from scenario_kit.lab.twin.dry_run import misses
 from scenario_kit.lab.twin.engine import Twin
-from scenario_kit.model.app import App
+from scenario_kit.model.authored.app import App
 from scenario_kit.model.base import Object
-from scenario_kit.model.image import matches_image
+from scenario_kit.model.kubernetes.image import matches_image
 from scenario_kit.model.twin.decode import spell
 from scenario_kit.model.twin.definition import Place, TwinDefinition
 from scenario_kit.model.twin.operation import Step

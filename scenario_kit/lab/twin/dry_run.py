@@ -9,17 +9,17 @@ from difflib import get_close_matches
 from typing import Any, Final, NamedTuple
 
 from scenario_kit.lab.twin.address import Address
-from scenario_kit.lab.twin.cluster_view import View
-from scenario_kit.lab.twin.connections import ConnectionLane, dial, read_address
-from scenario_kit.lab.twin.network import Network
-from scenario_kit.lab.twin.probes import Probes
-from scenario_kit.lab.twin.process import Process, list_containers
-from scenario_kit.lab.twin.process_table import Census
-from scenario_kit.lab.twin.random_streams import Streams
-from scenario_kit.model.app import App
+from scenario_kit.lab.twin.cluster.cluster_view import View
+from scenario_kit.lab.twin.network.connections import ConnectionLane, dial, read_address
+from scenario_kit.lab.twin.network.endpoints import Network
+from scenario_kit.lab.twin.numeric.random_streams import Streams
+from scenario_kit.lab.twin.process.process import Process, list_containers
+from scenario_kit.lab.twin.process.process_table import Census
+from scenario_kit.lab.twin.startup.probes import Probes
+from scenario_kit.model.authored.app import App
 from scenario_kit.model.base import Object
-from scenario_kit.model.chaos_effects import Ledger
-from scenario_kit.model.reference import WORKLOADS, Reference
+from scenario_kit.model.chaos.effects import Ledger
+from scenario_kit.model.kubernetes.reference import WORKLOADS, Reference
 from scenario_kit.model.twin.definition import TwinDefinition
 from scenario_kit.model.twin.edge import Edge
 

@@ -7,35 +7,36 @@ from typing import Literal
 
 import msgspec
 
-from scenario_kit.lab.twin import exporters, network_io, time_chaos
-from scenario_kit.lab.twin.broker import Queues
-from scenario_kit.lab.twin.call_tree import Planter
-from scenario_kit.lab.twin.client_commands import Sessions
-from scenario_kit.lab.twin.cluster_view import Telemetry, View
-from scenario_kit.lab.twin.connections import Connections, Link, LinkKey, dial, read_address
-from scenario_kit.lab.twin.flags import Active, Flags
-from scenario_kit.lab.twin.hung_calls import HangBook
-from scenario_kit.lab.twin.io_chaos import Disks
-from scenario_kit.lab.twin.jvm_chaos import Java, Rule
-from scenario_kit.lab.twin.load_generator import LoadGenerators
-from scenario_kit.lab.twin.logs import LogBook
-from scenario_kit.lab.twin.network import Network
-from scenario_kit.lab.twin.probes import Probes
-from scenario_kit.lab.twin.process import Process, ProcessKey, holds
-from scenario_kit.lab.twin.process_table import Census
-from scenario_kit.lab.twin.random_streams import Streams
-from scenario_kit.lab.twin.registry import ServiceRegistries
-from scenario_kit.lab.twin.request_executor import Flow, Moment
-from scenario_kit.lab.twin.resources import Resources
-from scenario_kit.lab.twin.span_buffer import Tape
-from scenario_kit.lab.twin.spans import SpanBook
-from scenario_kit.lab.twin.startup import Startup
-from scenario_kit.lab.twin.traces import develop
-from scenario_kit.model.app import App
+from scenario_kit.lab.twin.call_tree.spans import SpanBook
+from scenario_kit.lab.twin.call_tree.tree import Planter
+from scenario_kit.lab.twin.cluster.cluster_view import Telemetry, View
+from scenario_kit.lab.twin.network import network_io
+from scenario_kit.lab.twin.network.connections import Connections, Link, LinkKey, dial, read_address
+from scenario_kit.lab.twin.network.endpoints import Network
+from scenario_kit.lab.twin.network.registry import ServiceRegistries
+from scenario_kit.lab.twin.numeric.random_streams import Streams
+from scenario_kit.lab.twin.process import exporters, time_chaos
+from scenario_kit.lab.twin.process.logs import LogBook
+from scenario_kit.lab.twin.process.process import Process, ProcessKey, holds
+from scenario_kit.lab.twin.process.process_table import Census
+from scenario_kit.lab.twin.requests.broker import Queues
+from scenario_kit.lab.twin.requests.load_generator import LoadGenerators
+from scenario_kit.lab.twin.requests.request_executor import Flow, Moment
+from scenario_kit.lab.twin.runtime.flags import Active, Flags
+from scenario_kit.lab.twin.runtime.io_chaos import Disks
+from scenario_kit.lab.twin.runtime.jvm_chaos import Java, Rule
+from scenario_kit.lab.twin.runtime.resources import Resources
+from scenario_kit.lab.twin.startup.client_commands import Sessions
+from scenario_kit.lab.twin.startup.probes import Probes
+from scenario_kit.lab.twin.startup.process_start import Startup
+from scenario_kit.lab.twin.traces.assembly import develop
+from scenario_kit.lab.twin.traces.hung_calls import HangBook
+from scenario_kit.lab.twin.traces.span_buffer import Tape
+from scenario_kit.model.authored.app import App
 from scenario_kit.model.base import Object
-from scenario_kit.model.chaos_effects import Ledger
-from scenario_kit.model.process import Exit, InitState, Lag, LogRecord, ProcessStart, SeriesId
-from scenario_kit.model.trace import Trace
+from scenario_kit.model.chaos.effects import Ledger
+from scenario_kit.model.runtime.process import Exit, InitState, Lag, LogRecord, ProcessStart, SeriesId
+from scenario_kit.model.runtime.trace import Trace
 from scenario_kit.model.twin.definition import TwinDefinition
 from scenario_kit.model.twin.edge import Edge
 

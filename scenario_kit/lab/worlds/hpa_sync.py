@@ -23,10 +23,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from scenario_kit.errors import NotFound
-from scenario_kit.lab.server.hpa_pacing import KIND, Looks
-from scenario_kit.lab.server.settled import Reason
-from scenario_kit.lab.server.settled.settle_context import find_condition
-from scenario_kit.lab.server.store import ObjectStore
+from scenario_kit.lab.informers.store import ObjectStore
+from scenario_kit.lab.settle.hpa_pacing import KIND, Looks
+from scenario_kit.lab.settle.settled import Reason
+from scenario_kit.lab.settle.settled.settle_context import find_condition
 from scenario_kit.model import Object, Reference
 from scenario_kit.ports import Cluster
 

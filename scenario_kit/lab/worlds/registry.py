@@ -14,7 +14,7 @@ from scenario_kit.lab.worlds.malloc_trim import give_back
 from scenario_kit.lab.worlds.virtual import VirtualWorld
 from scenario_kit.lab.worlds.wall import WallWorld
 from scenario_kit.lab.worlds.world import TICK_SECONDS, LabWorld, Surroundings, WorldSpec, find_grid_after
-from scenario_kit.model.process import SeriesId
+from scenario_kit.model.runtime.process import SeriesId
 
 _LOG = logging.getLogger(__name__)
 #: A cluster that does not answer is asked again after this long, and for this long in all.

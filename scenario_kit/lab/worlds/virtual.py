@@ -8,12 +8,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from scenario_kit.lab.server.deadlines import ProgressDeadlines, move_back
-from scenario_kit.lab.server.settled import Reason
+from scenario_kit.lab.settle.deadlines import ProgressDeadlines, move_back
+from scenario_kit.lab.settle.settled import Reason
 from scenario_kit.lab.twin import Telemetry
 from scenario_kit.lab.worlds.hpa_sync import Autoscalers
 from scenario_kit.lab.worlds.world import TICK_SECONDS, LabWorld, Surroundings, Waited, WorldSpec, find_grid_from
-from scenario_kit.model.process import SeriesId
+from scenario_kit.model.runtime.process import SeriesId
 
 #: Ticks that are written together while a wait goes on.
 _BATCH = 40

@@ -9,19 +9,19 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
-from scenario_kit.lab import cluster_dns
+from scenario_kit.lab.control_plane import cluster_dns
+from scenario_kit.lab.informers.store import ObjectStore
 from scenario_kit.lab.kubelet import Processes
-from scenario_kit.lab.server.hpa_pacing import Looks
-from scenario_kit.lab.server.settle import Settler
-from scenario_kit.lab.server.settled import Reason
-from scenario_kit.lab.server.store import ObjectStore
+from scenario_kit.lab.settle.hpa_pacing import Looks
+from scenario_kit.lab.settle.settled import Reason
+from scenario_kit.lab.settle.waiter import Settler
 from scenario_kit.lab.telemetry import ContainerMetrics, KubeState, Measured
 from scenario_kit.lab.twin import Telemetry, View
 from scenario_kit.lab.worlds.probing import ask
 from scenario_kit.lab.worlds.sample_horizon import Past
 from scenario_kit.model import App, Ledger, Object, Value
-from scenario_kit.model.process import Exit, LogRecord, SeriesId, Usage
-from scenario_kit.model.trace import Trace
+from scenario_kit.model.runtime.process import Exit, LogRecord, SeriesId, Usage
+from scenario_kit.model.runtime.trace import Trace
 from scenario_kit.ports import Cluster, Probed
 
 #: Seconds between two ticks: the scrape and evaluation interval.

@@ -12,10 +12,10 @@ import grpc
 import pytest
 
 from scenario_kit.errors import LabError
-from scenario_kit.lab.certificates import issue
 from scenario_kit.lab.chaos_daemon.endpoints import SERVER_NAME
 from scenario_kit.lab.chaos_daemon.fault_injection import Misbehaviour
 from scenario_kit.lab.chaos_daemon.server import ChaosDaemonServer, ServerTls, _demand_tls13, _Refused
+from scenario_kit.lab.control_plane.certificates import issue
 from scenario_kit.model import NetworkEffect
 from tests.lab.chaos_daemon.conftest import Java, pem
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.kubelet.context import PodEvent
-from scenario_kit.lab.kubelet.images import ImageCache
-from scenario_kit.lab.kubelet.pod_state import PodMemory
+from scenario_kit.lab.kubelet.image.images import ImageCache
+from scenario_kit.lab.kubelet.pod.context import PodEvent
+from scenario_kit.lab.kubelet.pod.pod_state import PodMemory
 from scenario_kit.lab.kubelet.status import PodTransition, compute_pod_status
 from scenario_kit.model.base import Object
-from scenario_kit.model.process import InitState, Lag, ProcessStart
+from scenario_kit.model.runtime.process import InitState, Lag, ProcessStart
 
 T0 = 1_767_225_600.0  # 2026-01-01T00:00:00Z
 NODE = {

@@ -17,7 +17,7 @@ import pytest
 from scenario_kit.clients import KubeCluster
 from scenario_kit.lab.kubelet import ClusterWriter, Kubelet, LogFolder
 from scenario_kit.model import Object, Reference
-from scenario_kit.model.process import Exit, InitState, LogRecord, ProcessStart
+from scenario_kit.model.runtime.process import Exit, InitState, LogRecord, ProcessStart
 
 pytestmark = pytest.mark.lab
 

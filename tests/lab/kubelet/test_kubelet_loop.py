@@ -11,7 +11,7 @@ import pytest
 from scenario_kit.errors import NotFound, Unreachable
 from scenario_kit.lab.kubelet import Kubelet, LogFolder
 from scenario_kit.model.base import Object
-from scenario_kit.model.process import Exit, LogRecord, ProcessStart
+from scenario_kit.model.runtime.process import Exit, LogRecord, ProcessStart
 
 T0 = 1_767_225_600.0
 

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from scenario_kit.errors import LabError
-from scenario_kit.lab.kubelet import images, qos, times
 from scenario_kit.lab.kubelet.addresses import Addresses
-from scenario_kit.lab.kubelet.backoff import BackOff, record_attempt, waits_until
-from scenario_kit.lab.kubelet.context import PodEvent
-from scenario_kit.lab.kubelet.events import EventRecorder
+from scenario_kit.lab.kubelet.image import images
 from scenario_kit.lab.kubelet.logs import LogFolder, make_object_name
+from scenario_kit.lab.kubelet.pod import qos, times
+from scenario_kit.lab.kubelet.pod.backoff import BackOff, record_attempt, waits_until
+from scenario_kit.lab.kubelet.pod.context import PodEvent
+from scenario_kit.lab.kubelet.pod.events import EventRecorder
 
 T0 = 1_767_225_600.0
 POD = {

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.model.process import Lag
+from scenario_kit.model.runtime.process import Lag
 
 T0 = 1_767_225_600.0
 REFUSED = "dial tcp 10.244.0.7:{port}: connect: connection refused"

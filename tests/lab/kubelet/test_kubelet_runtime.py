@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.kubelet import files, images, shell_idioms
-from scenario_kit.lab.kubelet.images import ImageCache
-from scenario_kit.model.process import InitState
+from scenario_kit.lab.kubelet.container import files
+from scenario_kit.lab.kubelet.image import images, shell_idioms
+from scenario_kit.lab.kubelet.image.images import ImageCache
+from scenario_kit.model.runtime.process import InitState
 
 ARM = {"metadata": {"labels": {"kubernetes.io/arch": "arm64"}}}
 AMD = {"status": {"nodeInfo": {"architecture": "amd64"}}}

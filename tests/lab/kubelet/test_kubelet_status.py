@@ -8,7 +8,7 @@ import pytest
 
 from scenario_kit.lab.kubelet import START_ERROR
 from scenario_kit.lab.kubelet.status import compute_pod_status
-from scenario_kit.model.process import Exit, InitState, ProcessStart
+from scenario_kit.model.runtime.process import Exit, InitState, ProcessStart
 
 T0 = 1_767_225_600.0
 

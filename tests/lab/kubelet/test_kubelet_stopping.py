@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.kubelet import host_paths, images
+from scenario_kit.lab.kubelet.image import host_paths, images
 from scenario_kit.model.base import Object
-from scenario_kit.model.process import Stop
+from scenario_kit.model.runtime.process import Stop
 from tests.lab.kubelet.conftest import T0, Scripted
 
 DEAF = Stop(math.inf)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.model.process import Exit, ProcessStart
+from scenario_kit.model.runtime.process import Exit, ProcessStart
 from tests.lab.kubelet.test_kubelet_stopping import DEAF, Stoppable
 
 T0 = 1_767_225_600.0

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from scenario_kit.errors import LabError
-from scenario_kit.lab.http_server import Request
+from scenario_kit.lab.host.http_server import Request
 from scenario_kit.lab.page.server import PageSite, render_page, serve
 
 from .conftest import HOSTILE, Lab

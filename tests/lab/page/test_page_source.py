@@ -7,8 +7,8 @@ import pytest
 from scenario_kit.errors import InfrastructureError, NotFound
 from scenario_kit.lab.page.data import PageSource
 from scenario_kit.model import AlertRule, App, CallEdge, Component, Runbook, TrialSpec
-from scenario_kit.model.alert_rule import EntityLabel, Windows
-from scenario_kit.model.scenario import Expect, GroundTruth
+from scenario_kit.model.authored.alert_rule import EntityLabel, Windows
+from scenario_kit.model.authored.scenario import Expect, GroundTruth
 from scenario_kit.testing import FakeCluster, FakeMetrics
 
 START = 1_000_020.0

@@ -14,7 +14,7 @@ import pytest
 from scenario_kit.errors import AuthoringError, InfrastructureError, KitError, LabError, MetricsError
 from scenario_kit.lab import clock
 from scenario_kit.lab.clock import WorldClock, WorldWallClock, close_world, open_world
-from scenario_kit.lab.http_server import LIMIT_BYTES
+from scenario_kit.lab.host.http_server import LIMIT_BYTES
 from scenario_kit.lab.server import api as module
 from scenario_kit.lab.server.api import LabServerApi, serve
 from scenario_kit.lab.worlds import registry

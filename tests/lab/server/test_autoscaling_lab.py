@@ -20,24 +20,24 @@ import pytest
 import yaml
 
 from scenario_kit.clients import KubeCluster
-from scenario_kit.lab import apiservice, cluster
-from scenario_kit.lab.addresses import free_ports
-from scenario_kit.lab.certificates import write_cluster_keys
-from scenario_kit.lab.server.barrier import Barrier
-from scenario_kit.lab.server.hpa_pacing import Looks
-from scenario_kit.lab.server.informers import Informers
+from scenario_kit.lab.control_plane import apiservice, cluster
+from scenario_kit.lab.control_plane.certificates import write_cluster_keys
+from scenario_kit.lab.host.addresses import free_ports
+from scenario_kit.lab.informers.barrier import Barrier
+from scenario_kit.lab.informers.reflector import Informers
+from scenario_kit.lab.informers.resource_versions import ApiVersions
+from scenario_kit.lab.informers.store import ObjectStore
+from scenario_kit.lab.informers.watched_kinds import CLUSTER, WORKLOADS
 from scenario_kit.lab.server.metrics_api import MetricsApi, serve
-from scenario_kit.lab.server.requeue import Nudger
-from scenario_kit.lab.server.resource_versions import ApiVersions
-from scenario_kit.lab.server.settle import Settler
-from scenario_kit.lab.server.store import ObjectStore
 from scenario_kit.lab.server.threads import Threads
-from scenario_kit.lab.server.watched_kinds import CLUSTER, WORKLOADS
+from scenario_kit.lab.settle.hpa_pacing import Looks
+from scenario_kit.lab.settle.requeue import Nudger
+from scenario_kit.lab.settle.waiter import Settler
 from scenario_kit.lab.twin import Telemetry, View
 from scenario_kit.lab.worlds import Past, Surroundings, Worlds
 from scenario_kit.lab.worlds.world import LabWorld
 from scenario_kit.model import Object, Reference
-from scenario_kit.model.process import Usage
+from scenario_kit.model.runtime.process import Usage
 from tests.lab.worlds.little_lab import EPOCH, LittleNodes, LittleSink, LittleTwin, NoEffects, spec
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]

@@ -7,10 +7,10 @@ import threading
 import pytest
 
 from scenario_kit.errors import LabError
-from scenario_kit.lab.server import barrier as module
-from scenario_kit.lab.server.barrier import Barrier, Listing
-from scenario_kit.lab.server.store import ObjectStore
-from scenario_kit.lab.server.watched_kinds import Watched
+from scenario_kit.lab.informers import barrier as module
+from scenario_kit.lab.informers.barrier import Barrier, Listing
+from scenario_kit.lab.informers.store import ObjectStore
+from scenario_kit.lab.informers.watched_kinds import Watched
 from tests.lab.server.test_store import obj
 
 PODS, CHAOS = Watched("Pod"), Watched("NetworkChaos", "chaos-mesh.org")
@@ -120,7 +120,7 @@ def test_objects_newer_than_the_list_are_fine(api: Api, store: ObjectStore, barr
 
 
 def test_experiments_are_compared_wherever_they_are(api: Api, store: ObjectStore) -> None:
-    from scenario_kit.lab.server.watched_kinds import EXPERIMENTS
+    from scenario_kit.lab.informers.watched_kinds import EXPERIMENTS
 
     Barrier(api, store, EXPERIMENTS).pass_("shop")
     assert {namespace for _, namespace in api.asked} == {""}

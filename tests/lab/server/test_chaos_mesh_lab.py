@@ -13,7 +13,7 @@ from scenario_kit.clients import KubeCluster
 from scenario_kit.errors import Rejected
 from scenario_kit.lab import lifecycle
 from scenario_kit.lab.clock import close_world, open_world
-from scenario_kit.lab.state import LabState
+from scenario_kit.lab.host.state import LabState
 from scenario_kit.model import Object, Reference
 from scenario_kit.ports import Clock
 from tests.lab.server.test_server_lab import workload

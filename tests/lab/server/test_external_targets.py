@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab import chaos_webhooks, cluster_dns
-from scenario_kit.lab.http_server import Request
+from scenario_kit.lab import chaos_webhooks
+from scenario_kit.lab.control_plane import cluster_dns
+from scenario_kit.lab.host.http_server import Request
+from scenario_kit.lab.informers.store import ObjectStore
 from scenario_kit.lab.server.cluster_names import ClusterNames
 from scenario_kit.lab.server.external_targets import ExternalTargets
-from scenario_kit.lab.server.store import ObjectStore
 from scenario_kit.model import Object
 
 

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from scenario_kit.errors import NotFound
-from scenario_kit.lab.server.hpa_conflict_events import Hurried
+from scenario_kit.lab.settle.hpa_conflict_events import Hurried
 
 CONFLICT = 'Operation cannot be fulfilled on horizontalpodautoscalers.autoscaling "ad": the object has been modified; …'
 

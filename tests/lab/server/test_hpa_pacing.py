@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.server.hpa_pacing import Looks, asks, is_within, parse_requirements
-from scenario_kit.lab.server.store import ObjectStore
-from scenario_kit.model.label_selector import parse
+from scenario_kit.lab.informers.store import ObjectStore
+from scenario_kit.lab.settle.hpa_pacing import Looks, asks, is_within, parse_requirements
+from scenario_kit.model.kubernetes.label_selector import parse
 
 AGENT = "kube-controller-manager/v1.34.2 (linux/amd64) kubernetes/8cc511e/horizontal-pod-autoscaler"
 CPU = {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 70}}}

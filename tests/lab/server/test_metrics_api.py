@@ -12,12 +12,12 @@ from typing import Any
 import httpx
 import pytest
 
-from scenario_kit.lab import apiservice
-from scenario_kit.lab.certificates import Authority, issue, write_cluster_keys
-from scenario_kit.lab.http_server import Request
+from scenario_kit.lab.control_plane import apiservice
+from scenario_kit.lab.control_plane.certificates import Authority, issue, write_cluster_keys
+from scenario_kit.lab.host.http_server import Request
 from scenario_kit.lab.server.metrics_api import MetricsApi, serve
 from scenario_kit.lab.telemetry import Measured
-from scenario_kit.model.process import Usage
+from scenario_kit.model.runtime.process import Usage
 from tests.lab.worlds.little_lab import EPOCH, LittleLab, spec
 
 PODS = "/apis/metrics.k8s.io/v1beta1/pods"

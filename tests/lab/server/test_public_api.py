@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.http_server import Request
+from scenario_kit.lab.host.http_server import Request
 from scenario_kit.lab.server.api import LabServerApi
-from scenario_kit.model.trace import Span, Trace
+from scenario_kit.model.runtime.trace import Span, Trace
 
 NOW = 1_790_000_100.0
 

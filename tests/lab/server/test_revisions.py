@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.server import revisions as revisions_module
-from scenario_kit.lab.server.revisions import WATCHED, Revisions, is_foreign
-from scenario_kit.lab.server.store import ObjectStore
+from scenario_kit.lab.informers import revisions as revisions_module
+from scenario_kit.lab.informers.revisions import WATCHED, Revisions, is_foreign
+from scenario_kit.lab.informers.store import ObjectStore
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ import pytest
 from scenario_kit.clients import KubeCluster, PrometheusMetrics
 from scenario_kit.lab import lifecycle
 from scenario_kit.lab.clock import close_world, open_world
-from scenario_kit.lab.server.revisions import WATCHED, Revisions
-from scenario_kit.lab.server.store import ObjectStore, read_revision
-from scenario_kit.lab.state import LabState
+from scenario_kit.lab.host.state import LabState
+from scenario_kit.lab.informers.revisions import WATCHED, Revisions
+from scenario_kit.lab.informers.store import ObjectStore, read_revision
 from scenario_kit.model import App, Object, Reference
 from scenario_kit.ports import Clock
 

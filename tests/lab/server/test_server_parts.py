@@ -11,17 +11,17 @@ import pytest
 
 from scenario_kit.errors import LabError, NotFound
 from scenario_kit.lab.chaos_daemon.ledger import EffectKey, LedgerBook
-from scenario_kit.lab.kubelet.processes import PlainProcesses
-from scenario_kit.lab.server import informers as informers_module
+from scenario_kit.lab.informers import reflector as informers_module
+from scenario_kit.lab.informers.reflector import Informers
+from scenario_kit.lab.informers.store import ObjectStore
+from scenario_kit.lab.informers.watched_kinds import CLUSTER, NAMESPACED, PASSED_BY, Watched
+from scenario_kit.lab.kubelet.image.processes import PlainProcesses
 from scenario_kit.lab.server.container_inspection import RunningPrograms
 from scenario_kit.lab.server.containers import RunningContainers
-from scenario_kit.lab.server.deadlines import ProgressDeadlines
-from scenario_kit.lab.server.informers import Informers
-from scenario_kit.lab.server.requeue import ANNOTATION, Nudger
-from scenario_kit.lab.server.settled import Reason
-from scenario_kit.lab.server.store import ObjectStore
 from scenario_kit.lab.server.threads import Threads
-from scenario_kit.lab.server.watched_kinds import CLUSTER, NAMESPACED, PASSED_BY, Watched
+from scenario_kit.lab.settle.deadlines import ProgressDeadlines
+from scenario_kit.lab.settle.requeue import ANNOTATION, Nudger
+from scenario_kit.lab.settle.settled import Reason
 from scenario_kit.model import ContainerEffect, Object, Reference
 from scenario_kit.testing import FakeCluster
 from tests.lab.server.cluster_objects import deployment, meta

@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import pytest
 
-from scenario_kit.lab.server.requeue import Nudger
-from scenario_kit.lab.server.settle import Settler
-from scenario_kit.lab.server.store import ObjectStore
+from scenario_kit.lab.informers.store import ObjectStore
+from scenario_kit.lab.settle.requeue import Nudger
+from scenario_kit.lab.settle.waiter import Settler
 from scenario_kit.testing import FakeCluster
 from tests.lab.server.cluster_objects import namespace, world
 
@@ -149,5 +149,5 @@ def test_room_for_a_refused_pod_unsettles_until_the_scheduler_had_its_time(
     node(store, 403)
     assert [r.code for r in settler.settle("shop", lambda: 0, 0.0)] == ["Due"]
     now = time.monotonic()
-    monkeypatch.setattr("scenario_kit.lab.server.settle.time.monotonic", lambda: now + 20)
+    monkeypatch.setattr("scenario_kit.lab.settle.waiter.time.monotonic", lambda: now + 20)
     assert settler.settle("shop", lambda: 0, 5.0) == ()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.server.store import ObjectStore
+from scenario_kit.lab.informers.store import ObjectStore
 from scenario_kit.model import Object
 
 

@@ -10,15 +10,15 @@ import pytest
 import yaml
 
 from scenario_kit.clients import KubeCluster
-from scenario_kit.lab.kubelet.images import ImageCache
+from scenario_kit.lab.informers.store import ObjectStore
+from scenario_kit.lab.kubelet.image.images import ImageCache
 from scenario_kit.lab.kubelet.status import compute_pod_status
-from scenario_kit.lab.server.hpa_pacing import Looks
-from scenario_kit.lab.server.settled import Facts, list_unsettled, pending_scheduling
-from scenario_kit.lab.server.store import ObjectStore
+from scenario_kit.lab.settle.hpa_pacing import Looks
+from scenario_kit.lab.settle.settled import Facts, list_unsettled, pending_scheduling
 from scenario_kit.lab.telemetry.kube_state import KubeState
-from scenario_kit.lab.twin.network import Network
-from scenario_kit.lab.twin.network_policy import is_inside
-from scenario_kit.lab.twin.process_table import Census
+from scenario_kit.lab.twin.cluster.network_policy import is_inside
+from scenario_kit.lab.twin.network.endpoints import Network
+from scenario_kit.lab.twin.process.process_table import Census
 from scenario_kit.model import Object, Reference
 from tests.lab.kubelet.conftest import NODE, T0, Objects, Scripted
 from tests.lab.twin import tiny

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from scenario_kit.errors import ToolchainError
-from scenario_kit.lab import prometheus as monitoring
+from scenario_kit.lab.control_plane import prometheus as monitoring
 from scenario_kit.lab.toolchain import resolve
 
 CONFIG = {"global": {"scrape_interval": "15s", "evaluation_interval": "15s"}, "storage": monitoring.STORAGE}

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from scenario_kit.lab.telemetry import ContainerMetrics
-from scenario_kit.model.process import NetworkUsage, Usage
+from scenario_kit.model.runtime.process import NetworkUsage, Usage
 
 
 def pod(container_id: str = "c1", state: str = "running", limits: Any = None, requests: Any = None) -> dict[str, Any]:

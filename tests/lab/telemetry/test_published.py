@@ -16,8 +16,8 @@ import yaml
 from scenario_kit.catalog import Catalog
 from scenario_kit.lab.telemetry import ContainerMetrics, collect_kube_state
 from scenario_kit.lab.telemetry.exposition import find_family, infer_metric_type
-from scenario_kit.lab.twin.spans import BOUNDS
-from scenario_kit.model.process import NetworkUsage, SeriesId, Usage
+from scenario_kit.lab.twin.call_tree.spans import BOUNDS
+from scenario_kit.model.runtime.process import NetworkUsage, SeriesId, Usage
 from scenario_kit.model.series import LABELS, VALUES
 from scenario_kit.render import render_app
 from tests.lab.telemetry.rich_objects import RICH

@@ -16,7 +16,7 @@ from scenario_kit.lab.telemetry.resource_metrics import (
     measure_container_usage,
     sum_by_node,
 )
-from scenario_kit.model.process import Usage
+from scenario_kit.model.runtime.process import Usage
 
 #: 2026-11-18T00:01:00Z
 NOW = 1794960060.0

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.cli.traces import choose_namespace, parse_rows
+from scenario_kit.cli.lab.traces import choose_namespace, parse_rows
 from scenario_kit.errors import UsageError
 from scenario_kit.lab.tracing import Asked, reply, serialize_lines
 from scenario_kit.lab.tracing.query import Malformed, parse, parse_duration
-from scenario_kit.model.trace import Span, SpanEvent, SpanRef, Trace
+from scenario_kit.model.runtime.trace import Span, SpanEvent, SpanRef, Trace
 
 NOW = 1_790_000_100.0
 SHOP = {"service.name": "cart", "k8s.pod.name": "cart-1", "replicas": 2}

@@ -3,11 +3,11 @@
 from types import SimpleNamespace
 from typing import Any
 
-from scenario_kit.lab.twin.connections import ConnectionLane, Connections, Link
-from scenario_kit.lab.twin.network import Network
-from scenario_kit.lab.twin.process import Listener, Process, ProcessKey
-from scenario_kit.lab.twin.random_streams import Streams
-from scenario_kit.lab.twin.registry import ServiceRegistries
+from scenario_kit.lab.twin.network.connections import ConnectionLane, Connections, Link
+from scenario_kit.lab.twin.network.endpoints import Network
+from scenario_kit.lab.twin.network.registry import ServiceRegistries
+from scenario_kit.lab.twin.numeric.random_streams import Streams
+from scenario_kit.lab.twin.process.process import Listener, Process, ProcessKey
 from scenario_kit.model import ContainerEffect, NetworkEffect
 from scenario_kit.model.twin.address import AddressSource
 from scenario_kit.model.twin.component import ComponentModel

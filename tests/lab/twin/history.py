@@ -16,7 +16,7 @@ from typing import Any
 from scenario_kit.catalog import Catalog
 from scenario_kit.lab.telemetry import ContainerMetrics, KubeState, format_exposition
 from scenario_kit.lab.twin import View
-from scenario_kit.model.process import SeriesId
+from scenario_kit.model.runtime.process import SeriesId
 from scenario_kit.render import render_app
 from tests.lab.twin.little import TICK, Little
 

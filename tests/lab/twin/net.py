@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from scenario_kit.lab.twin import ClusterDns, View
-from scenario_kit.lab.twin.network import Network
+from scenario_kit.lab.twin.network.endpoints import Network
 from scenario_kit.model import ContainerEffect, Ledger, NetworkEffect
 
 HOME = "shop"

@@ -5,7 +5,7 @@ import copy
 import msgspec
 import pytest
 
-from scenario_kit.lab.twin.client_commands import UNKNOWN
+from scenario_kit.lab.twin.startup.client_commands import UNKNOWN
 from scenario_kit.model import Client
 from tests.lab.twin import tiny
 from tests.lab.twin.little import Little, stamp

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.twin.connections import ConnectionLane
-from scenario_kit.lab.twin.network import Wire
+from scenario_kit.lab.twin.network.connections import ConnectionLane
+from scenario_kit.lab.twin.network.endpoints import Wire
 from tests.lab.twin.dialling import ADDRESS, CALLEE, PORT, Surroundings, between, edge, process
 from tests.lab.twin.net import endpoint, endpoints, policy, service
 

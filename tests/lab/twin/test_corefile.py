@@ -2,9 +2,9 @@
 
 import pytest
 
-from scenario_kit.lab import cluster_dns
-from scenario_kit.lab.twin.cluster_view import ClusterDns
-from scenario_kit.lab.twin.corefile import CoreDnsConfig, parse_corefile
+from scenario_kit.lab.control_plane import cluster_dns
+from scenario_kit.lab.twin.cluster.cluster_view import ClusterDns
+from scenario_kit.lab.twin.cluster.corefile import CoreDnsConfig, parse_corefile
 from tests.lab.twin import tiny
 
 CART = "cart.shop.svc.cluster.local."

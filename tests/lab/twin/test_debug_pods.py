@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.model.image import is_tool
-from scenario_kit.model.process import ProcessStart
+from scenario_kit.model.kubernetes.image import is_tool
+from scenario_kit.model.runtime.process import ProcessStart
 from tests.lab.twin import tiny
 from tests.lab.twin.little import Little
 

@@ -12,10 +12,10 @@ import yaml
 from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.twin_reference import render_twin_page
 from scenario_kit.cli import run
-from scenario_kit.cli.twin_findings import check_app, check_files
+from scenario_kit.cli.authoring.twin_findings import check_app, check_files
 from scenario_kit.lab.twin.definition_checks import DefinitionMistake, find_mistakes
-from scenario_kit.load.document import parse
 from scenario_kit.load.twin import locate_field
+from scenario_kit.load.yaml.document import parse
 from scenario_kit.model.twin import DefinitionError, decode
 from tests.lab.twin import tiny
 from tests.lab.twin.tiny import TWIN

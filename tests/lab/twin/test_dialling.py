@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from scenario_kit.lab.twin.address import Address
-from scenario_kit.lab.twin.connections import ConnectionLane, Link, LinkKey, dial, read_address
-from scenario_kit.lab.twin.network import Wire
-from scenario_kit.lab.twin.process import Process, ProcessKey
-from scenario_kit.lab.twin.store_state import Holdings
+from scenario_kit.lab.twin.network.connections import ConnectionLane, Link, LinkKey, dial, read_address
+from scenario_kit.lab.twin.network.endpoints import Wire
+from scenario_kit.lab.twin.process.process import Process, ProcessKey
+from scenario_kit.lab.twin.process.store_state import Holdings
 from scenario_kit.model.twin.address import AddressSource
 from tests.lab.twin.dialling import ADDRESS, PORT, Surroundings, edge, process
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.twin.dns import WrongAnswers, collect_wrong_answers, list_attempts
+from scenario_kit.lab.twin.cluster.dns import WrongAnswers, collect_wrong_answers, list_attempts
 from scenario_kit.model import ContainerEffect
 from tests.lab.twin import tiny
 from tests.lab.twin.little import Little

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.cli.twin_findings import check_files
+from scenario_kit.cli.authoring.twin_findings import check_files
 from scenario_kit.lab.twin.definition_checks import find_mistakes
 from scenario_kit.lab.twin.dry_run import Miss, misses
 from scenario_kit.render import render_app, resolve_options
-from scenario_kit.render.namespaces import locate_components
+from scenario_kit.render.apps.namespaces import locate_components
 from tests.lab.twin import tiny
 
 CATALOG = Catalog()

@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from scenario_kit.lab.kubelet import shell_idioms
-from scenario_kit.lab.twin.environment import expand
-from scenario_kit.lab.twin.init_wait import Script, waits
+from scenario_kit.lab.kubelet.image import shell_idioms
+from scenario_kit.lab.twin.cluster.environment import expand
+from scenario_kit.lab.twin.startup.init_wait import Script, waits
 
 DIGITS = "9" * 5_000
 

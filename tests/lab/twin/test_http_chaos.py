@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.twin.http_chaos import HttpRule, list_rules
+from scenario_kit.lab.twin.network.http_chaos import HttpRule, list_rules
 from scenario_kit.model import ContainerEffect
 from tests.lab.twin import tiny
 from tests.lab.twin.little import Little

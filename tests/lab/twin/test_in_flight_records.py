@@ -2,8 +2,8 @@
 
 from math import inf
 
-from scenario_kit.lab.twin.in_flight_records import Sent, Transit
-from scenario_kit.lab.twin.process import ProcessKey
+from scenario_kit.lab.twin.process.in_flight_records import Sent, Transit
+from scenario_kit.lab.twin.process.process import ProcessKey
 
 ORDERS = (ProcessKey("uid", "kafka", "0"), "orders")
 

@@ -6,7 +6,7 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.model import Component
-from scenario_kit.model.app import App, Jvm, JvmResult
+from scenario_kit.model.authored.app import App, Jvm, JvmResult
 from tests.lab.twin import tiny
 from tests.lab.twin.little import Little
 from tests.lab.twin.shop import rendered

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenario_kit.lab.twin.load_stages import find_share
+from scenario_kit.lab.twin.numeric.load_stages import find_share
 
 SURGE = "100:600 160:0 160:180 100:0 100:420"
 RAMP = "60:0 140:900 60:900"

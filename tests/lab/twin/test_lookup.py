@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from scenario_kit.lab.twin import ClusterDns
-from scenario_kit.lab.twin.dns import draw_address
-from scenario_kit.lab.twin.network import Destination, DialLookup, Network
+from scenario_kit.lab.twin.cluster.dns import draw_address
+from scenario_kit.lab.twin.network.endpoints import Destination, DialLookup, Network
 from scenario_kit.model import ContainerEffect
 from tests.lab.twin.net import endpoint, endpoints, network, pod, policy, service
 

@@ -8,15 +8,16 @@ import numpy as np
 import pytest
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.lab.twin import View, process_faults
-from scenario_kit.lab.twin.batches import Batch
-from scenario_kit.lab.twin.caches import misses
+from scenario_kit.lab.twin import View
 from scenario_kit.lab.twin.client_errors.by_language import describe_cause
-from scenario_kit.lab.twin.connections import find_timeout
-from scenario_kit.lab.twin.files import parse_configuration, read_mounted
-from scenario_kit.lab.twin.network import Destination
-from scenario_kit.lab.twin.process import Crash, ProcessKey, holds, identify
-from scenario_kit.lab.twin.registry import ServiceRegistries
+from scenario_kit.lab.twin.cluster.files import parse_configuration, read_mounted
+from scenario_kit.lab.twin.network.connections import find_timeout
+from scenario_kit.lab.twin.network.endpoints import Destination
+from scenario_kit.lab.twin.network.registry import ServiceRegistries
+from scenario_kit.lab.twin.numeric.batches import Batch
+from scenario_kit.lab.twin.process.process import Crash, ProcessKey, holds, identify
+from scenario_kit.lab.twin.requests.caches import misses
+from scenario_kit.lab.twin.runtime import process_faults
 from scenario_kit.model import Ledger
 from scenario_kit.model.twin.decode import decode
 from scenario_kit.model.twin.definition import TwinDefinition

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.lab.twin.network_policy import Party, is_allowed
+from scenario_kit.lab.twin.cluster.network_policy import Party, is_allowed
 from scenario_kit.render import render_app, resolve_options
 from tests.lab.twin.little import TICK, Little
 

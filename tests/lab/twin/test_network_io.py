@@ -2,8 +2,8 @@
 
 import pytest
 
-from scenario_kit.lab.twin.network_io import drain
-from scenario_kit.model.process import NetworkUsage
+from scenario_kit.lab.twin.network.network_io import drain
+from scenario_kit.model.runtime.process import NetworkUsage
 from tests.lab.twin import tiny
 from tests.lab.twin.little import Little
 from tests.lab.twin.shop import rendered

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.twin.load_stages import find_share
+from scenario_kit.lab.twin.numeric.load_stages import find_share
 from tests.lab.twin.little import TICK, Little
 from tests.lab.twin.shop import rendered
 

@@ -10,19 +10,19 @@ from hypothesis import strategies as st
 
 from scenario_kit.lab.twin import View
 from scenario_kit.lab.twin.address import Address, parse
+from scenario_kit.lab.twin.call_tree.spans import SpanBook, SpanName
+from scenario_kit.lab.twin.cluster.environment import build_environment
+from scenario_kit.lab.twin.cluster.network_policy import Party, is_allowed, matches
 from scenario_kit.lab.twin.engine import Twin
-from scenario_kit.lab.twin.environment import build_environment
-from scenario_kit.lab.twin.flags import read_values
-from scenario_kit.lab.twin.init_wait import Script, waits
-from scenario_kit.lab.twin.network import TrafficShape
-from scenario_kit.lab.twin.network_policy import Party, is_allowed, matches
-from scenario_kit.lab.twin.quantities import parse_quantity
-from scenario_kit.lab.twin.random_streams import Streams
-from scenario_kit.lab.twin.resources import Stress, compute_slowdown
-from scenario_kit.lab.twin.spans import SpanBook, SpanName
-from scenario_kit.lab.twin.traffic_shaping import compute_delays
+from scenario_kit.lab.twin.network.endpoints import TrafficShape
+from scenario_kit.lab.twin.network.traffic_shaping import compute_delays
+from scenario_kit.lab.twin.numeric.quantities import parse_quantity
+from scenario_kit.lab.twin.numeric.random_streams import Streams
+from scenario_kit.lab.twin.runtime.flags import read_values
+from scenario_kit.lab.twin.runtime.resources import Stress, compute_slowdown
+from scenario_kit.lab.twin.startup.init_wait import Script, waits
 from scenario_kit.model import ContainerEffect, Ledger
-from scenario_kit.model.image import normalize_image
+from scenario_kit.model.kubernetes.image import normalize_image
 from scenario_kit.model.twin import decode
 from scenario_kit.model.twin.definition import Physics
 from tests.lab.twin import tiny

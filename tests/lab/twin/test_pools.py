@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.twin.connections import ConnectionLane
-from scenario_kit.lab.twin.http_chaos import HttpRule
-from scenario_kit.lab.twin.network import Wire
+from scenario_kit.lab.twin.network.connections import ConnectionLane
+from scenario_kit.lab.twin.network.endpoints import Wire
+from scenario_kit.lab.twin.network.http_chaos import HttpRule
 from scenario_kit.model import ContainerEffect, NetworkEffect
 from scenario_kit.model.twin.decode import decode
 from scenario_kit.model.twin.definition import TwinDefinition

@@ -4,7 +4,7 @@ import pytest
 
 from scenario_kit.lab.twin.definition_checks import find_mistakes
 from scenario_kit.model import ContainerEffect
-from scenario_kit.model.process import Lag
+from scenario_kit.model.runtime.process import Lag
 from tests.lab.twin import tiny
 from tests.lab.twin.little import Little
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from scenario_kit.lab.kubelet.processes import Processes
+from scenario_kit.lab.kubelet.image.processes import Processes
 from tests.lab.twin import tiny
 from tests.lab.twin.little import Little
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from scenario_kit.lab.twin.rejections import Rejections
+from scenario_kit.lab.twin.requests.rejections import Rejections
 from tests.lab.twin import tiny
 
 

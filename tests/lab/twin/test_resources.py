@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.twin.resources import compute_wait
+from scenario_kit.lab.twin.runtime.resources import compute_wait
 from scenario_kit.model import ContainerEffect
 from tests.lab.twin import tiny
 from tests.lab.twin.little import TICK, Little

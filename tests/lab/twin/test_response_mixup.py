@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from scenario_kit.lab.twin.batches import Result
-from scenario_kit.lab.twin.response_mixup import Turns
+from scenario_kit.lab.twin.numeric.batches import Result
+from scenario_kit.lab.twin.process.response_mixup import Turns
 from tests.lab.twin.little import Little
 
 

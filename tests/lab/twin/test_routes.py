@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenario_kit.lab.twin.routes import route
+from scenario_kit.lab.twin.call_tree.routes import route
 
 
 @pytest.mark.parametrize(

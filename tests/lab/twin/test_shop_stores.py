@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.model.scenario import FaultUse
+from scenario_kit.model.authored.scenario import FaultUse
 from scenario_kit.render import render_fault
 from tests.lab.twin.little import Little, stamp
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.twin.toda_volume import IoRule, Volume, is_within, parse_rules
+from scenario_kit.lab.twin.process.toda_volume import IoRule, Volume, is_within, parse_rules
 
 _ERROR = {"type": "fault", "faults": [{"errno": 5, "weight": 1}]}
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.twin.span_buffer import Tape
-from scenario_kit.model.trace import Span, Trace
+from scenario_kit.lab.twin.traces.span_buffer import Tape
+from scenario_kit.model.runtime.trace import Span, Trace
 from tests.lab.twin.little import Little
 
 #: Words of ours, of Chaos Mesh, and of the ledger.
@@ -209,7 +209,7 @@ def test_without_a_collector_there_are_none(cluster: Callable[..., Little]) -> N
 
 
 def test_what_is_kept_is_bounded(cluster: Callable[..., Little], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scenario_kit.lab.twin.span_buffer.TRACES", 300)
+    monkeypatch.setattr("scenario_kit.lab.twin.traces.span_buffer.TRACES", 300)
     shop = cluster()
     shop.run(240.0)
     found = traces(shop)

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.twin.http_chaos import HttpRule
-from scenario_kit.lab.twin.network import Destination, Network, TrafficShape, Wire
+from scenario_kit.lab.twin.network.endpoints import Destination, Network, TrafficShape, Wire
+from scenario_kit.lab.twin.network.http_chaos import HttpRule
 from scenario_kit.model import ContainerEffect, NetworkEffect
 from tests.lab.twin.dialling import process
 from tests.lab.twin.net import endpoint, endpoints, namespace_object, network, pod, policy, service

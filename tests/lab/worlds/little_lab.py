@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from scenario_kit.lab.informers.store import ObjectStore
 from scenario_kit.lab.kubelet import PlainProcesses
-from scenario_kit.lab.server.hpa_pacing import Looks
-from scenario_kit.lab.server.requeue import Nudger
-from scenario_kit.lab.server.settle import Settler
-from scenario_kit.lab.server.store import ObjectStore
+from scenario_kit.lab.settle.hpa_pacing import Looks
+from scenario_kit.lab.settle.requeue import Nudger
+from scenario_kit.lab.settle.waiter import Settler
 from scenario_kit.lab.twin import Telemetry, View
 from scenario_kit.lab.worlds import Past, Surroundings, Worlds, WorldSpec
 from scenario_kit.model import App, Component, Ledger, Object
-from scenario_kit.model.process import Exit, LogRecord, SeriesId
+from scenario_kit.model.runtime.process import Exit, LogRecord, SeriesId
 from scenario_kit.testing import FakeCluster
 
 EPOCH = 1_000_000_005.0 - 1_000_000_005.0 % 15

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from scenario_kit.lab import procfs
+from scenario_kit.lab.host import procfs
 from scenario_kit.lab.worlds.malloc_trim import give_back
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from scenario_kit.errors import MetricsError
 from scenario_kit.lab.worlds import LabWorld, VirtualWorld, Waited
-from scenario_kit.model.process import Exit
+from scenario_kit.model.runtime.process import Exit
 from tests.lab.worlds.little_lab import EPOCH, TICKS, LittleLab, spec
 
 

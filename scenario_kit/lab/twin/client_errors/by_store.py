@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from scenario_kit.lab.twin.address import Address
-from scenario_kit.lab.twin.process import Process
+from scenario_kit.lab.twin.process.process import Process
 from scenario_kit.model import StoreEffect
 
 _PSQL: Final = 'psql: error: connection to server at "{host}" ({ip}), port {port} failed: '

@@ -1,0 +1,1 @@
+"""Interventions: which trials try labels, repairs, decoys and cheats."""

@@ -1,0 +1,228 @@
+"""The cheat battery (validation.md §8): ways to make symptoms go away without repairing anything. Pure.
+
+Each must leave the incident unresolved, or be refused. They are made from the rendered app, so they fit any scenario.
+Not here, and why: doing nothing (every hold step does it); deleting the namespace, touching rules, Prometheus or our
+own objects (the solver's role refuses it, which is shown with that role); relabelling pods (the API server refuses it
+where a selector needs the label); mutants of the mutated value (what else is wrong only the fault knows).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from scenario_kit.judge.alerts.expectations import list_by_class
+from scenario_kit.model import Change, Object, Procedure, Reference, Runbook, Solution
+from scenario_kit.model.authored.scenario import LABELLED
+from scenario_kit.model.kubernetes.reference import WORKLOADS
+from scenario_kit.render.apps.namespaces import make_finder, rename_change
+from scenario_kit.render.objects.lookup import format_reference, read_pod_labels
+
+#: What follows a repair that is taken back.
+STARTS: Final = "start-again"
+#: The cheat that an honest repair of some faults looks like.
+RESTARTS: Final = "restart-everything"
+#: How far a cheat raises limits; an honest repair may raise them a few times.
+_RAISED: Final = 100
+_PROBES: Final = ("readinessProbe", "livenessProbe", "startupProbe")
+#: Faults that are over once their pods are replaced: a restart is an honest repair of them.
+_RESTARTABLE: Final = ("Pod", "OneShot", "Expires", "SelfHeals")
+
+
+def add_cheats(runbook: Runbook) -> Runbook:
+    """The runbook with its cheats among the procedures, and what follows a repair that is taken back."""
+    return msgspec.structs.replace(runbook, procedures=(*runbook.procedures, *build_cheats(runbook), *starts(runbook)))
+
+
+def restart_everything(runbook: Runbook) -> Procedure:
+    """A restart of every workload but those that generate load."""
+    load = {_strip_namespace(c.workload) for c in runbook.app.components if c.role == "Load"}
+    changes = tuple(
+        _build_operation("restart", format_reference(w))
+        for w in _list_workloads(runbook)
+        if format_reference(w) not in load
+    )
+    find = make_finder(runbook.objects, runbook.namespace)
+    solution = Solution(
+        name=RESTARTS, description="restart every workload", changes=tuple(rename_change(c, find) for c in changes)
+    )
+    return Procedure(use="Cheat", name=RESTARTS, solution=solution)
+
+
+def starts(runbook: Runbook) -> tuple[Procedure, ...]:
+    """What the faults restarted, restarted again; nothing where they restart nothing.
+
+    Where a fault restarts something, it is only there for what starts after it: pods that were admitted while a repair
+    was in force stay. To take the repair back is to do what the fault did.
+    """
+    changes = tuple(c for f in runbook.faults for c in f.changes if c.restart is not None)
+    solution = Solution(name=STARTS, description="restart what the fault restarted", changes=changes)
+    return (Procedure(use="Cheat", name=STARTS, solution=solution),) if changes else ()
+
+
+def build_cheats(runbook: Runbook) -> tuple[Procedure, ...]:
+    """The cheats that can be tried on this scenario, in the order of the reference."""
+    new = [m for f in runbook.faults for c in f.changes if (m := c.create or c.chaos or c.apply)]
+    find = make_finder([*runbook.objects, *new], runbook.namespace)
+    return tuple(
+        Procedure(
+            use="Cheat",
+            name=name,
+            solution=Solution(
+                name=name, description=described, changes=tuple(rename_change(change, find) for change in changes)
+            ),
+        )
+        for name, described, changes in _build_battery(runbook)
+        if changes
+    )
+
+
+def _build_battery(runbook: Runbook) -> Iterator[tuple[str, str, list[Change]]]:
+    workloads = _list_workloads(runbook)
+    load = {_strip_namespace(c.workload) for c in runbook.app.components if c.role == "Load"}
+    names = _find_suspects(runbook, workloads)
+    blamed = [w for w in workloads if format_reference(w) in names]
+    if not _repairs_by_restart(runbook):
+        restarted = restart_everything(runbook).solution
+        yield restarted.name, restarted.description, list(restarted.changes)
+    zero = [_change(scale={"target": format_reference(w), "replicas": 0}) for w in blamed if w["kind"] != "DaemonSet"]
+    yield "scale-to-zero", "scale what alerts to zero", zero
+    yield "delete-workload", "delete what alerts", [_build_operation("delete", format_reference(w)) for w in blamed[:1]]
+    yield "delete-service", "delete the Service of what alerts", _retarget_services(runbook, blamed)
+    stopped = [
+        _change(scale={"target": format_reference(w), "replicas": 0}) for w in workloads if format_reference(w) in load
+    ]
+    yield "stop-the-load", "stop the load generator", stopped
+    yield "raise-limits", f"raise limits {_RAISED} times", list(_raise_limits(blamed))
+    yield "drop-probes", "drop the probes of what alerts", list(_drop_probes(blamed))
+    yield "roll-back", "roll back what alerts", list(_roll_back(runbook, blamed))
+    yield "delete-chaos", "delete the chaos object", list(_delete_chaos(runbook))
+
+
+def _repairs_by_restart(runbook: Runbook) -> bool:
+    """Whether a restart is a repair that the scenario documents, of a fault that ends with its pods."""
+    ending = {f.name for f in runbook.faults if f.role in LABELLED and f.persistence in _RESTARTABLE}
+    return any(
+        change.restart is not None
+        or (change.delete is not None and Reference.parse(change.delete.target).kind == "Pod")
+        for p in runbook.procedures
+        if p.use == "Solution" and (not p.solution.fixes or ending & set(p.solution.fixes)) and ending
+        for change in p.solution.changes
+    )
+
+
+def _list_workloads(runbook: Runbook) -> list[Object]:
+    return [
+        o
+        for o in runbook.objects
+        if o["kind"] in WORKLOADS and o["metadata"].get("namespace", runbook.namespace) in runbook.everywhere
+    ]
+
+
+def _find_suspects(runbook: Runbook, workloads: Sequence[Object]) -> set[str]:
+    """What somebody who only reads alerts acts on: the workloads that must alert, and those that are labelled."""
+    expected = [e.on for e in list_by_class(runbook.expect, "MustFire") if e.on]
+    labels = [c.entity for c in runbook.ground_truth.root_causes if c.entity]
+    known = {format_reference(w) for w in workloads}
+    named = {_strip_namespace(text) for text in (*expected, *labels)}
+    behind = {
+        format_reference(w)
+        for service in runbook.objects
+        if service["kind"] == "Service" and format_reference(service) in named
+        for w in workloads
+        if _selects(service, w)
+    }
+    return (named & known) | behind
+
+
+def _retarget_services(runbook: Runbook, blamed: Iterable[Object]) -> list[Change]:
+    touched = {_strip_namespace(e.ref) for f in runbook.faults for e in f.entities}
+    return [
+        _build_operation("delete", format_reference(o))
+        for o in runbook.objects
+        if o["kind"] == "Service" and any(_selects(o, w) for w in blamed) and format_reference(o) not in touched
+    ]
+
+
+def _raise_limits(blamed: Iterable[Object]) -> Iterator[Change]:
+    for workload in blamed:
+        raised = [
+            {"name": c["name"], "resources": {"limits": {k: _multiply_quantity(v) for k, v in limits.items()}}}
+            for c in _list_containers(workload)
+            if (limits := (c.get("resources") or {}).get("limits"))
+        ]
+        if raised:
+            yield _patch(workload, raised)
+
+
+def _drop_probes(blamed: Iterable[Object]) -> Iterator[Change]:
+    for workload in blamed:
+        bare = [
+            {"name": c["name"]} | dict.fromkeys(there)
+            for c in _list_containers(workload)
+            if (there := [p for p in _PROBES if c.get(p)])
+        ]
+        if bare:
+            yield _patch(workload, bare)
+
+
+def _roll_back(runbook: Runbook, blamed: Iterable[Object]) -> Iterator[Change]:
+    """Where no fault changes the template of a workload, an older revision of it repairs nothing.
+
+    There has to be one: an app that was just deployed has a second revision only where a fault restarted the workload.
+    """
+    changed = {_strip_namespace(e.ref) for f in runbook.faults for e in f.entities if e.role == "Cause"}
+    restarted = {
+        _strip_namespace(c.restart.target) for f in runbook.faults for c in f.changes if c.restart is not None
+    }  # fmt: skip
+    for workload in blamed:
+        name = format_reference(workload)
+        if workload["kind"] == "Deployment" and name in restarted and name not in changed:
+            yield _build_operation("undoRollout", name)
+
+
+def _delete_chaos(runbook: Runbook) -> Iterator[Change]:
+    for fault in runbook.faults:
+        if fault.mitigation == "Native" or fault.visibility == "Hidden":
+            continue
+        for change in fault.changes:
+            if change.chaos is not None and change.chaos["metadata"].get("name"):
+                kind, group = change.chaos["kind"], change.chaos["apiVersion"].partition("/")[0]
+                yield _build_operation("delete", f"{kind}.{group}/{change.chaos['metadata']['name']}")
+
+
+def _patch(workload: Object, containers: Sequence[Object]) -> Change:
+    body = {"spec": {"template": {"spec": {"containers": list(containers)}}}}
+    return _change(patch={"target": format_reference(workload), "type": "Strategic", "patch": body})
+
+
+def _multiply_quantity(quantity: Any) -> str:
+    text = str(quantity)
+    digits = text.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    amount = float(digits) * _RAISED
+    return f"{int(amount) if amount.is_integer() else amount}{text[len(digits) :]}"
+
+
+def _selects(service: Object, workload: Object) -> bool:
+    selector = (service.get("spec") or {}).get("selector") or {}
+    return bool(selector) and selector.items() <= read_pod_labels(workload).items()
+
+
+def _list_containers(workload: Object) -> list[Object]:
+    found: list[Object] = workload["spec"]["template"]["spec"].get("containers") or []
+    return found
+
+
+def _strip_namespace(text: str) -> str:
+    reference = Reference.parse(text)
+    return f"{reference.kind}/{reference.name}"
+
+
+def _build_operation(operation: str, target: str) -> Change:
+    return _change(**{operation: {"target": target}})
+
+
+def _change(**operation: Any) -> Change:
+    return Change.from_json(operation)

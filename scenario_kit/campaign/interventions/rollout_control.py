@@ -1,0 +1,60 @@
+"""The sham control (validation.md §4): the restarts that injecting brings with it, without the change itself. Pure.
+
+A fault that rolls a workload also disturbs it for a moment. If that moment alone raised an alert, the alert would say
+nothing about the fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from scenario_kit.model import Change, Fault, Procedure, Reference, Runbook, Solution
+from scenario_kit.model.authored.change import Patch
+from scenario_kit.model.kubernetes.reference import WORKLOADS
+
+USE: Final = "Sham"
+_NAME: Final = "rollout"
+_TEMPLATE: Final = "/spec/template"
+
+
+def build_rollout_control(runbook: Runbook) -> Procedure | None:
+    """The rollouts of a scenario's faults as a procedure; None where injecting replaces no pod of a workload."""
+    thorough: dict[str, bool] = {}
+    for fault in runbook.faults:
+        for target, drops in _find_rollouts(fault):
+            thorough[target] = thorough.get(target, False) or drops
+    if not thorough:
+        return None
+    changes = tuple(Change.from_json({"restart": {"target": t, "dropOld": drops}}) for t, drops in thorough.items())
+    return Procedure(use=USE, name=_NAME, solution=Solution(name=_NAME, description="", changes=changes))
+
+
+def add_rollout_control(runbook: Runbook) -> Runbook:
+    """The runbook with that procedure among its own."""
+    found = build_rollout_control(runbook)
+    return msgspec.structs.replace(runbook, procedures=(*runbook.procedures, found)) if found else runbook
+
+
+def _find_rollouts(fault: Fault) -> Iterator[tuple[str, bool]]:
+    """Workloads whose pods injecting replaces, and whether all of the old ones go first."""
+    for change in fault.changes:
+        if change.restart is not None:
+            yield change.restart.target, change.restart.drop_old
+        elif change.undo_rollout is not None:
+            yield change.undo_rollout.target, False
+        elif change.patch is not None and _writes_template(change.patch):
+            yield change.patch.target, fault.rollout.drop_old
+    if fault.rollout.reconnect == "Callers":
+        yield from ((caller, True) for caller in fault.callers)
+
+
+def _writes_template(patch: Patch) -> bool:
+    """Whether a patch writes the pod template of a workload."""
+    if Reference.parse(patch.target).kind not in WORKLOADS:
+        return False
+    if isinstance(patch.patch, list | tuple):
+        return any(str(operation.get("path", "")).startswith(_TEMPLATE) for operation in patch.patch)
+    return "template" in (patch.patch.get("spec") or {})

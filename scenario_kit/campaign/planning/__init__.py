@@ -1,0 +1,1 @@
+"""Plans: which trials a validation consists of, how many, and in which order."""

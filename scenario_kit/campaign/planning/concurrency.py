@@ -1,0 +1,124 @@
+"""How many trials of a scenario may share a cluster at once. Pure.
+
+Trials keep to namespaces of their own, so that many of them run side by side. What belongs to the whole cluster (a
+node, a priority class, the name server) they cannot keep to themselves: another trial would meet the fault there, trip
+over an object of the same name, and find the cluster changed when it compares it with how it was before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from scenario_kit.model import Change, Object, Reference, Runbook
+from scenario_kit.model.chaos.kinds import get_experiment
+from scenario_kit.model.kubernetes.pod_resources import sum_pod_requests
+from scenario_kit.model.kubernetes.reference import strip_reference
+from scenario_kit.model.results.trial import ALONE_LABEL
+from scenario_kit.render.apps.app import CLUSTER_KINDS
+
+#: More pods than these, or more cores, that one change asks for leave other trials of a cluster too little room.
+_MOST_PODS: Final = 20
+_MOST_CORES: Final = 4.0
+#: The kind of experiment that tells the cluster's one chaos name server what to answer.
+_NAMES: Final = "DNSChaos"
+
+
+def limit_concurrency(runbook: Runbook, parallel: int) -> int:
+    """Of ``parallel`` trials, how many may run beside each other: one, where any of them reaches beyond its app."""
+    return 1 if runs_alone(runbook) else parallel
+
+
+def runs_alone(runbook: Runbook) -> bool:
+    """Whether a trial reaches beyond its app, so that nothing may run beside it, or takes the room of others."""
+    if any(fault.scope == "Cluster" for fault in runbook.faults):
+        return True
+    own = {"", "app", *runbook.namespaces, *runbook.everywhere}
+    each = {(o["kind"], o["metadata"]["name"]): _count_cores(o) for o in runbook.objects}
+    return any(_leaves_app(change, own) or _needs_many_pods(change, each) for change in _changes(runbook))
+
+
+def _needs_many_pods(change: Change, each: Mapping[tuple[str, str], float]) -> bool:
+    """Whether a change asks for so many pods that others may find no room.
+
+    ``each`` is what one pod of a workload, by kind and name, asks for in cores.
+    """
+    body = change.create or change.apply
+    if body is not None:
+        replicas, cores = _count_replicas(body), _count_cores(body)
+    elif change.target is not None:
+        replicas, cores = _count_requested_pods(change), each.get(strip_reference(change.target), 0.0)
+    else:
+        return False
+    return replicas > _MOST_PODS or (replicas > 1 and replicas * cores > _MOST_CORES)
+
+
+def _count_requested_pods(change: Change) -> int:
+    """How many pods a change of an object that exists asks for; 0 where it says nothing of that."""
+    if change.scale is not None:
+        return change.scale.replicas
+    patch = change.patch.patch if change.patch is not None else None
+    if isinstance(patch, list):
+        values = [step.get("value") for step in patch if step.get("path") == "/spec/replicas"]
+        return max((n for n in values if isinstance(n, int)), default=0)
+    return _count_replicas(patch)
+
+
+def _count_replicas(document: Any) -> int:
+    """How many pods an object, or a merge patch of one, asks for at most; 0 where it says nothing of that."""
+    spec = document.get("spec") if isinstance(document, Mapping) else None
+    reported = (
+        [spec.get(name) for name in ("replicas", "maxReplicas", "parallelism")] if isinstance(spec, Mapping) else ()
+    )
+    return max((n for n in reported if isinstance(n, int)), default=0)
+
+
+def _count_cores(obj: Object) -> float:
+    template = (obj.get("spec") or {}).get("template") or {}
+    return sum_pod_requests(template.get("spec") or {}).get("cpu", 0.0)
+
+
+def build_labels(runbook: Runbook) -> dict[str, str]:
+    """What a trial carries so that others know whether they may run beside it."""
+    return {ALONE_LABEL: "true"} if runs_alone(runbook) else {}
+
+
+def find_blocking_trial(runbook: Runbook, others: Iterable[Object]) -> str:
+    """Why no trial of this scenario may begin beside other Trial objects; empty where one may."""
+    beyond = runs_alone(runbook)
+    going = sorted(t["metadata"]["name"] for t in others if _is_running(t) and (beyond or _is_exclusive(t)))
+    if not going:
+        return ""
+    names = f"{going[0]} and {len(going) - 1} more" if len(going) > 1 else going[0]
+    if beyond:
+        return f"the scenario reaches beyond its app, so it waits for the trials of others to end: {names}"
+    return f"a trial that reaches beyond its app is under way, and nothing begins beside it: {names}"
+
+
+def _is_running(trial: Object) -> bool:
+    return not (trial.get("status") or {}).get("outcome") or bool(trial["metadata"].get("deletionTimestamp"))
+
+
+def _is_exclusive(trial: Object) -> bool:
+    return ALONE_LABEL in (trial["metadata"].get("labels") or {})
+
+
+def _changes(runbook: Runbook) -> Iterator[Change]:
+    for fault in runbook.faults:
+        yield from fault.changes
+    for procedure in runbook.procedures:
+        yield from procedure.solution.changes
+
+
+def _leaves_app(change: Change, own: set[str]) -> bool:
+    if change.chaos is not None:
+        # The name server of Chaos Mesh knows an experiment by its name alone, which all trials of a scenario share: the
+        # end of one takes away what it was told for another.
+        return get_experiment(change.chaos)[0] == _NAMES
+    body = change.create or change.apply
+    if body is not None:
+        return body["kind"] in CLUSTER_KINDS or body.get("metadata", {}).get("namespace", "") not in own
+    if change.target is None:
+        return False
+    ref = Reference.parse(change.target)
+    return ref.kind in CLUSTER_KINDS or ref.namespace not in own

@@ -1,0 +1,59 @@
+"""Plans of one's own: a file that says which trials a validation consists of, judged before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from scenario_kit.campaign.planning.plans import PLANS, Plan, get_plan
+from scenario_kit.campaign.planning.sequential_test import check_reachable
+from scenario_kit.errors import AuthoringError, UsageError
+from scenario_kit.load import read_plan
+from scenario_kit.model import Finding
+
+_ENDINGS: Final = (".yaml", ".yml")
+
+
+def choose_plan(plan: str) -> Plan:
+    """The plan that somebody names: a built-in one, or the file of one.
+
+    Raises:
+        UsageError: there is none, or the file is wrong; then with every mistake, at its line.
+    """
+    return load_plan(Path(plan)) if plan.endswith(_ENDINGS) else get_plan(plan)
+
+
+def load_plan(path: Path) -> Plan:
+    """The plan in a file. Raises as ``choose_plan``."""
+    try:
+        data, positions = read_plan(path)
+    except AuthoringError as problem:
+        raise UsageError(
+            f"this is not a plan:\n{_join_messages(problem.findings)}", fix="see docs/plans.md"
+        ) from problem
+    at = positions.value("name")
+    if data["name"] in PLANS:
+        raise UsageError(f"{at}: '{data['name']}' is a built-in plan, and this is another one", fix="choose a name")
+    try:
+        return Plan.from_json(data)
+    except UsageError as problem:
+        raise UsageError(f"{positions.value('looks')}: {problem.message}", fix=problem.fix) from problem
+
+
+def limit_plan(plan: Plan, repeats: int | None) -> Plan:
+    """The plan with the looks that a budget of repeats allows; between the bounds of the last it is inconclusive.
+
+    Raises:
+        UsageError: the budget is too small for any pass (SK503).
+    """
+    if repeats is None:
+        return plan
+    check_reachable(plan.name, plan.looks, repeats)
+    return msgspec.structs.replace(plan, looks=tuple(look for look in plan.looks if look.n <= repeats))
+
+
+def _join_messages(findings: Sequence[Finding]) -> str:
+    return "\n".join(f"{f.position}: {f.code} {f.message}" + (f" (fix: {f.fix})" if f.fix else "") for f in findings)

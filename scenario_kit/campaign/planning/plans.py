@@ -1,0 +1,380 @@
+"""Plans: which trials a validation consists of, as data (design §8)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, Literal
+
+import msgspec
+
+from scenario_kit.campaign.interventions import label_interventions, programs
+from scenario_kit.campaign.interventions import repairs as solving
+from scenario_kit.campaign.interventions.artefacts import find_artefacts
+from scenario_kit.campaign.interventions.cheats import add_cheats, build_cheats, starts
+from scenario_kit.campaign.interventions.persistence import add_restart, list_endings
+from scenario_kit.campaign.interventions.repair_side_effects import BESIDE, add_side_effects, find_side_effects
+from scenario_kit.campaign.interventions.rollout_control import USE as SHAM
+from scenario_kit.campaign.interventions.rollout_control import add_rollout_control, build_rollout_control
+from scenario_kit.campaign.planning.sequential_test import FIVE_THEN_FIVE, ONCE, REPRODUCIBLE, Look, check_reachable
+from scenario_kit.errors import UsageError
+from scenario_kit.model import Procedure, Runbook, Scenario, TrialSpec, TrialStep, Value
+from scenario_kit.model.authored.alert_rule import find_slowest
+from scenario_kit.model.kubernetes.reference import strip_reference
+from scenario_kit.render.faults.chaos_schedule import demand_wall_clock
+
+
+class PlannedTrial(Value, frozen=True, kw_only=True):
+    """One trial of a plan: what it is for, what it does, and the seed of everything that varies in it.
+
+    ``load_percent`` is the share of the scenario's users that it offers, ``variation`` the number of the values that
+    the twin's assumptions have in it; 0 are those of the app's definition.
+    """
+
+    purpose: str
+    describe: str
+    steps: tuple[TrialStep, ...]
+    seed: int
+    load_percent: int = 100
+    variation: int = 0
+
+
+class Plan(Value, frozen=True, kw_only=True):
+    """How much evidence a validation gathers. ``looks`` say after how many paired repeats what is settled.
+
+    ``loads`` are those of successive repeats, in percent of the users; none mean ``LOADS``. ``parallel`` is how many
+    trials run at the same time; None leaves it to whoever starts them.
+
+    Raises:
+        UsageError: the looks make no sense, or can never pass.
+    """
+
+    name: str
+    describe: str = ""
+    looks: tuple[Look, ...]
+    control: bool = True
+    solutions: bool = True
+    interventions: bool = True
+    cheats: bool = True
+    sham: bool = True
+    leaks: bool = True
+    assumptions: bool = True
+    loads: tuple[int, ...] = ()
+    parallel: int | None = None
+
+    def __post_init__(self) -> None:
+        check_reachable(self.name, self.looks)
+
+
+TRY: Final = Plan(
+    name="try", describe="one paired repeat", looks=ONCE, control=False, solutions=False, interventions=False,
+    cheats=False, sham=False, leaks=False,
+)  # fmt: skip
+QUICK: Final = Plan(
+    name="quick", describe="one paired repeat, control, interventions, all solutions", looks=ONCE, cheats=False,
+    sham=False,
+)  # fmt: skip
+STANDARD: Final = Plan(
+    name="standard", describe="five paired repeats, five more if one breaks, and everything else", looks=FIVE_THEN_FIVE
+)
+THOROUGH: Final = Plan(
+    name="thorough", describe="17 to 33 paired repeats (holds in more than 80 % of runs)", looks=REPRODUCIBLE
+)
+PLANS: Final = {p.name: p for p in (TRY, QUICK, STANDARD, THOROUGH)}
+#: Loads of successive repeats: a pass should not rest on one number of users (design §8: ± 20 %).
+LOADS: Final = (100, 80, 120, 90, 110)
+
+_REPORTED: Final = {
+    "Incident": "quiet → broken → held → decoys → solved → clean",
+    "Benign": "quiet → something happens → it passes by itself → clean",
+    "NoIncident": "quiet → nothing is broken, nothing fires → clean",
+}
+
+#: Renders the runbook of a trial for its namespace and its load in percent.
+Resolve = Callable[[str, int], Runbook]
+
+
+def count_users(scenario: Scenario, load_percent: int) -> int:
+    """How many users a trial offers: that share of the scenario's, and at least one."""
+    return max(1, round(scenario.spec.app.load.users * load_percent / 100))
+
+
+def get_plan(name: str) -> Plan:
+    """The plan of that name.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if name not in PLANS:
+        raise UsageError(f"there is no plan '{name}'", fix=f"one of: {', '.join(PLANS)}")
+    return PLANS[name]
+
+
+def plan_trials(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
+    """The trials of a plan for a scenario, by its outcome and by the roles and joins of its causes."""
+    outcome = runbook.outcome
+    repairs = solving.build_solutions(runbook) if outcome == "Incident" else []
+    repair = repairs[0] if repairs else ()
+    apart = _find_independent_decoys(runbook, repair)
+    steps = _repeat(runbook, apart, repair)
+    first = PlannedTrial(purpose="repeat-1", describe=_REPORTED[outcome], steps=steps, seed=seed)
+    planned = [repeat(first, number, plan.loads) for number in range(1, plan.looks[0].n + 1)]
+    if plan.solutions and outcome == "Incident" and apart:
+        describe = f"{join_names([d.name for d in apart])} resolves nothing, and nothing is rolled back later"
+        steps = programs.build_paired(apart, ())
+        planned.append(PlannedTrial(purpose="decoys", describe=describe, steps=steps, seed=seed + 120))
+    planned += _plan_controls(plan, runbook, seed + 100)
+    if plan.control and outcome == "Incident":
+        planned += _plan_role_checks(runbook, seed + 110)
+    if plan.interventions and outcome == "Incident":
+        planned += _plan_interventions(runbook, seed + 200, scanned=plan.leaks)
+    if plan.leaks and runbook.faults and not any(s.kind == "expectNoLeaks" for p in planned for s in p.steps):
+        describe = "nothing that a solver can read gives the answer away"
+        planned.append(PlannedTrial(purpose="leaks", describe=describe, steps=programs.scan(), seed=seed + 103))
+    if plan.solutions:
+        planned += [
+            PlannedTrial(
+                purpose=f"solution-{number}",
+                describe=f"solution '{steps[-1].name}' resolves it",
+                steps=programs.solve(steps),
+                seed=seed + 300 + number,
+            )
+            for number, steps in enumerate(repairs[1:], start=2)
+        ]
+    if plan.cheats and outcome == "Incident":
+        back = _make_revertible(runbook, repair)
+        steps = programs.build_cheated(build_cheats(runbook), back, starts(runbook))
+        describe = "no cheat counts as resolved"
+        planned.append(PlannedTrial(purpose="cheats", describe=describe, steps=steps, seed=seed + 400))
+    return planned
+
+
+def _plan_controls(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
+    """Trials in which nothing may fire: without the faults, with a rollout alone, and with the distractors alone."""
+    planned: list[PlannedTrial] = []
+    rollout = build_rollout_control(runbook) if plan.sham and runbook.outcome == "Incident" else None
+    if runbook.faults and (plan.control or rollout is not None):
+        length = _compute_length(runbook)
+        steps = programs.build_control(length, rollout, after=length - runbook.windows.quiet)
+        rolled = join_names([c.target or "" for c in rollout.solution.changes]) if rollout is not None else ""
+        also = f", nor when {rolled} restarts" if rolled else ""
+        describe = f"without the fault nothing fires{also}"
+        planned.append(PlannedTrial(purpose="control", describe=describe, steps=steps, seed=seed))
+    if plan.control and runbook.outcome != "NoIncident" and (harmless := _list_role(runbook, "Distractor")):
+        steps = programs.build_distractors(harmless, runbook.windows.hold)
+        describe = f"with {join_names(harmless)} alone nothing fires"
+        planned.append(PlannedTrial(purpose="distractors", describe=describe, steps=steps, seed=seed + 1))
+    return planned
+
+
+def _plan_role_checks(runbook: Runbook, seed: int) -> list[PlannedTrial]:
+    """What triggers and distractors are claimed to do for the incident: everything, and nothing."""
+    claims = (("Trigger", "untriggered", "does not come"), ("Distractor", "undisturbed", "comes all the same"))
+    return [
+        PlannedTrial(
+            purpose=purpose,
+            describe=f"without {join_names(names)} the incident {says}",
+            steps=programs.build_without(names),
+            seed=seed + number,
+        )
+        for number, (role, purpose, says) in enumerate(claims)
+        if (names := _list_role(runbook, role))
+    ]
+
+
+def _make_revertible(runbook: Runbook, repair: Sequence[TrialStep]) -> Sequence[TrialStep]:
+    """The repair, if each of its procedures leaves something that can be taken back; restarts cannot."""
+    for step in repair:
+        if step.kind == "change" and step.use != "RemoveFault":
+            changes = runbook.procedure(step.use, step.name).solution.changes
+            if all(c.restart is not None or c.run is not None for c in changes):
+                return ()
+    return repair
+
+
+def repeat(first: PlannedTrial, number: int, loads: Sequence[int] = ()) -> PlannedTrial:
+    """The repeat of that number, counted from 1: the same program under another seed, load and twin."""
+    loads = loads or LOADS
+    return msgspec.structs.replace(
+        first,
+        purpose=f"repeat-{number}",
+        seed=first.seed + number - 1,
+        load_percent=loads[(number - 1) % len(loads)],
+        variation=number - 1,
+    )
+
+
+def _repeat(runbook: Runbook, apart: Sequence[Procedure], repair: Sequence[TrialStep]) -> tuple[TrialStep, ...]:
+    match runbook.outcome:
+        case "Incident":
+            return programs.build_paired([d for d in programs.list_by_use(runbook, "Decoy") if d not in apart], repair)
+        case "Benign":
+            return programs.build_benign()
+        case "NoIncident":
+            return programs.build_no_incident(_compute_length(runbook))
+
+
+def _find_independent_decoys(runbook: Runbook, repair: Sequence[TrialStep]) -> list[Procedure]:
+    """Decoys that leave revisions of what the repair rolls back: it would return to one of theirs."""
+    steps = [s for s in repair if s.kind == "change" and s.use != "RemoveFault"]
+    changes = [c for s in steps for c in runbook.procedure(s.use, s.name).solution.changes]
+    rolled = {strip_reference(c.undo_rollout.target) for c in changes if c.undo_rollout}
+    return [
+        decoy
+        for decoy in programs.list_by_use(runbook, "Decoy")
+        if any(
+            c.target and c.operation != "scale" and strip_reference(c.target) in rolled for c in decoy.solution.changes
+        )
+    ]
+
+
+def _plan_interventions(runbook: Runbook, seed: int, *, scanned: bool) -> list[PlannedTrial]:
+    """The label interventions of validation.md §7: what is labelled, everything else, and all labels but one."""
+    ours, others = label_interventions.find_repairs(runbook), label_interventions.list_unlabelled(runbook)
+    planned = []
+    for number, repaired in enumerate(ours):
+        alone = f" {_format_entities(repaired)} alone" if len(ours) > 1 else " only what is labelled"
+        planned.append(
+            PlannedTrial(
+                purpose=f"label-{number + 1}" if len(ours) > 1 else "label",
+                describe=f"repairing{alone} resolves it",
+                steps=programs.fix_only(repaired, scanned=scanned and number == 0),
+                seed=seed + number,
+            )
+        )
+    if others and ours:
+        planned.append(
+            PlannedTrial(
+                purpose="label-rest",
+                describe="repairing all but what is labelled does not",
+                steps=programs.fix_others(others),
+                seed=seed + 40,
+            )
+        )
+    for number, each in enumerate(find_side_effects(runbook), start=1):
+        planned.append(
+            PlannedTrial(
+                purpose=f"label-beside-{number}",
+                describe=f"what the repair of {each.cause.entity} does to other objects resolves nothing",
+                steps=programs.fix_beside(each),
+                seed=seed + 60 + number,
+            )
+        )
+    for number, artefact in enumerate(find_artefacts(runbook) if ours else (), start=1):
+        planned.append(
+            PlannedTrial(
+                purpose=f"label-artefact-{number}",
+                describe=f"undoing only what '{artefact.fault}' did to {artefact.entity} resolves nothing",
+                steps=programs.undo_artefact(artefact),
+                seed=seed + 20 + number,
+            )
+        )
+    for number, ending in enumerate(list_endings(runbook) if ours else (), start=1):
+        how = "by itself" if ending.how == "Wait" else "once every workload is restarted"
+        planned.append(
+            PlannedTrial(
+                purpose=f"ending-{number}",
+                describe=f"'{ending.fault}' ends {how}, as its persistence {ending.persistence} says",
+                steps=programs.end(ending),
+                seed=seed + 90 + number,
+            )
+        )
+    for number, claim in enumerate(label_interventions.leave_one_out(ours), start=1):
+        planned += _plan_left_out_cause(runbook, claim, number, seed)
+    return planned
+
+
+def _plan_left_out_cause(
+    runbook: Runbook, claim: label_interventions.LeftOut, number: int, seed: int
+) -> Iterator[PlannedTrial]:
+    """Leave-one-out of a cause, with the decoys that can be tried beside its own repair, and a trial of the others."""
+    own, possible = solving.build_single_solution(runbook, claim), _find_separate_decoys(runbook, claim)
+    apart = _find_independent_decoys(runbook, own)
+    yield PlannedTrial(
+        purpose=f"leave-out-{number}",
+        describe=f"with {claim.left.entity} left, its alerts keep firing",
+        steps=programs.leave_out(claim, [d for d in possible if d not in apart], own),
+        seed=seed + 40 + number,
+    )
+    if others := [d for d in possible if d in apart]:
+        yield PlannedTrial(
+            purpose=f"decoys-left-{number}",
+            describe=f"with {claim.left.entity} left, {join_names([d.name for d in others])} resolves nothing either",
+            steps=programs.leave_out(claim, others),
+            seed=seed + 80 + number,
+        )
+
+
+def _find_separate_decoys(runbook: Runbook, claim: label_interventions.LeftOut) -> list[Procedure]:
+    """Decoys that can be tried where some causes are repaired: those that change no object of these repairs."""
+    done = {c.target for cause in claim.repaired for c in cause.fix.solution.changes}
+    decoys = programs.list_by_use(runbook, "Decoy")
+    return [d for d in decoys if all(c.restart is not None or c.target not in done for c in d.solution.changes)]
+
+
+def _list_role(runbook: Runbook, role: str) -> list[str]:
+    return [f.name for f in runbook.faults if f.role == role]
+
+
+def _format_entities(repaired: Sequence[label_interventions.CauseRepair]) -> str:
+    return join_names([c.entity for c in repaired])
+
+
+def join_names(names: Sequence[str], last: str = "and") -> str:
+    """Names as a sentence has them: ``a``, ``a and b``, ``a, b and c``."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"
+
+
+def _compute_length(runbook: Runbook) -> int:
+    """Seconds from quiet to the end of hold: what a repeat takes before anybody acts."""
+    windows = runbook.windows
+    return windows.quiet + find_slowest(runbook.rules) + windows.hold
+
+
+def derive_trial_name(scenario: str, planned: PlannedTrial, digest: str, plan: str) -> str:
+    """A derived name: an interrupted validation finds its trials again."""
+    identity = _shorten(f"{scenario}{digest}{plan}{planned.purpose}{planned.seed}")
+    return f"{scenario[:36].rstrip('-')}-{planned.purpose}-{identity}"
+
+
+def derive_namespace(app: str, unique: str) -> str:
+    """``<app>-<4 characters>``: says nothing about the scenario.
+
+    ``unique`` differs with every run, also of the same trial: series of an earlier one are still in Prometheus.
+    """
+    return f"{app}-{_shorten(unique)}"
+
+
+def build_trial_spec(
+    planned: PlannedTrial, runbook: Runbook, plan: str, clock: Literal["Wall", "Virtual"] = "Virtual"
+) -> TrialSpec:
+    """The immutable spec of a trial, with everything resolved inside.
+
+    Raises:
+        AuthoringError: a fault of it follows the wall clock, and the trial does not.
+    """
+    demand_wall_clock(runbook.faults, clock)
+    if any(step.use == "Cheat" for step in planned.steps):
+        cheated = any(step.kind == "expectUnresolved" for step in planned.steps)
+        runbook = add_cheats(runbook) if cheated else add_restart(runbook)
+    if any(step.name.endswith(BESIDE) for step in planned.steps):
+        runbook = add_side_effects(runbook)
+    if any(step.use == SHAM for step in planned.steps):
+        runbook = add_rollout_control(runbook)
+    return TrialSpec(
+        scenario=runbook.scenario,
+        digest=runbook.digest,
+        plan=plan,
+        clock=clock,
+        seed=planned.seed,
+        namespace=runbook.namespace,
+        steps=planned.steps,
+        resolved=runbook.pack(),
+    )
+
+
+def _shorten(text: str) -> str:
+    # Letters only at the front, so that the result is a label in any position.
+    value = int(hashlib.sha256(text.encode()).hexdigest(), 16)
+    letters = "bcdfghjklmnpqrstvwxz"
+    return "".join(letters[(value >> (8 * i)) % len(letters)] for i in range(4))

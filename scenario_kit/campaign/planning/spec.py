@@ -1,0 +1,58 @@
+"""``spec`` of a Validation: which scenario, which plan, within which budgets (design §5)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from scenario_kit.campaign.planning.plan_file import limit_plan
+from scenario_kit.campaign.planning.plans import Plan, get_plan
+from scenario_kit.model import Object, Value
+from scenario_kit.model.authored.scenario import ScenarioSpec
+
+_PARALLEL = 2
+
+
+class EmbeddedScenario(Value, frozen=True, kw_only=True):
+    """A scenario inside another object."""
+
+    name: str
+    spec: ScenarioSpec
+
+
+class ValidationSpec(Value, frozen=True, kw_only=True):
+    """A campaign; immutable. Exactly one of ``scenario`` (the name of a stored one) and ``embedded`` is set.
+
+    ``custom`` takes the place of ``plan``. Budgets: ``max_repeats`` paired repeats, ``max_minutes`` of wall time.
+    """
+
+    scenario: str = ""
+    embedded: EmbeddedScenario | None = None
+    plan: Literal["Try", "Quick", "Standard", "Thorough"] = "Quick"
+    custom: Plan | None = None
+    seed: int = 1
+    max_repeats: int | None = None
+    max_minutes: int = 60
+    parallelism: int | None = None
+
+    @property
+    def followed(self) -> Plan:
+        """The plan that is followed, within the budget of repeats.
+
+        Raises:
+            UsageError: it cannot pass within that budget (SK503).
+        """
+        return limit_plan(self.custom or get_plan(self.plan.lower()), self.max_repeats)
+
+    @property
+    def parallel(self) -> int:
+        """Most trials at the same time."""
+        return self.parallelism or (self.custom and self.custom.parallel) or _PARALLEL
+
+
+def parse_validation_spec(spec: Object) -> ValidationSpec:
+    """The spec of a Validation object, without its embedded scenario: that is read as every stored one is.
+
+    Raises:
+        UsageError: its plan makes no sense.
+    """
+    return ValidationSpec.from_json({k: v for k, v in spec.items() if k != "embedded"})

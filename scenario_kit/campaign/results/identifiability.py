@@ -1,0 +1,111 @@
+"""Whether what a solver sees leads to this incident and to no other of the catalogue (validation.md §10). Pure.
+
+A fingerprint has symptoms, which raise a page (alerts, repeat by repeat), and signs, which an investigation finds
+(events, states of containers, lines of logs, fields that differ from the healthy app's). Two incidents with the same
+symptoms and different answers are a hard pair if some sign tells them apart, and unidentifiable if none does.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from scenario_kit.campaign.interventions.label_interventions import list_labelled
+from scenario_kit.campaign.planning.retries import is_repeat
+from scenario_kit.campaign.results.repeatability import discriminates
+from scenario_kit.campaign.results.result import Neighbour, TrialResult
+from scenario_kit.campaign.results.summary import end_of_hold
+from scenario_kit.judge.alerts.expectations import label
+from scenario_kit.model import Finding, Runbook, Severity
+from scenario_kit.model.results.evidence import Fingerprint
+
+#: Repeats whose symptoms lie closer than this to each other's are not told apart by alerts (a convention).
+SAME: Final = 0.2
+#: Fewer repeats say nothing about how symptoms scatter.
+_FEW: Final = 3
+
+
+def take_fingerprint(runbook: Runbook, results: Iterable[TrialResult]) -> Fingerprint | None:
+    """What the repeats that held showed; None where there are too few, or where nothing is to be found."""
+    repeats = [r for r in results if is_repeat(r.purpose) and r.outcome == "Held" and r.history is not None]
+    if runbook.outcome != "Incident" or len(repeats) < _FEW:
+        return None
+    counted = Counter(sign for repeat in repeats for sign in set(repeat.signs))
+    usual = [sign for sign, times in counted.items() if 2 * times >= len(repeats)]
+    return Fingerprint(
+        app=runbook.app.name,
+        answer=tuple(sorted({c.entity for c in list_labelled(runbook)})),
+        symptoms=tuple(tuple(sorted(collect_symptoms(r))) for r in repeats),
+        signs=tuple(sorted({*usual, *_find_changed(runbook)})),
+    )
+
+
+def collect_symptoms(repeat: TrialResult) -> set[str]:
+    """The alerts of a repeat, from the injection until somebody acts."""
+    assert repeat.history is not None
+    start, end = repeat.injected_at or repeat.history.start, end_of_hold(repeat)
+    return {label(t) for t in repeat.history.timelines if t.fires_within(start, end)}
+
+
+def _find_changed(runbook: Runbook) -> set[str]:
+    """Fields that a solver finds different from the healthy app's; what hidden experiments write, nobody finds."""
+    return {
+        f"field {entity.field or 'of'} on {entity.ref}"
+        for fault in runbook.faults
+        if fault.visibility != "Hidden"
+        for entity in fault.entities
+        if entity.role != "Victim" and not entity.generated
+    }
+
+
+def find_neighbours(mine: Fingerprint, others: Mapping[str, Fingerprint]) -> list[Neighbour]:
+    """The incidents of the same app whose symptoms are the same, the nearest first, and what tells them apart."""
+    found = []
+    for name, other in others.items():
+        if other.app != mine.app or not other.symptoms:
+            continue
+        margin = discriminates([frozenset(s) for s in mine.symptoms], [frozenset(s) for s in other.symptoms])
+        if margin < SAME:
+            here, there = set(mine.signs) - set(other.signs), set(other.signs) - set(mine.signs)
+            found.append(
+                Neighbour(
+                    scenario=name,
+                    margin=round(margin, 3),
+                    same_answer=mine.answer == other.answer,
+                    here=tuple(sorted(here)),
+                    there=tuple(sorted(there)),
+                )
+            )
+    return sorted(found, key=lambda n: (n.margin, n.scenario))
+
+
+def judge_neighbours(found: Sequence[Neighbour]) -> list[Finding]:
+    """Incidents that cannot be told apart, and incidents that are the same one."""
+    findings = []
+    for near in found:
+        if near.same_answer:
+            findings.append(
+                Finding(
+                    code="SK452",
+                    severity=Severity.WARNING,
+                    message=f"'{near.scenario}' has the same answer and the same symptoms",
+                    observed=f"their repeats differ by {near.margin:.2f} (mean Jaccard within, less across)",
+                    expected=f"{SAME:g} or more, or another answer",
+                    why="anyone who has solved one of them has solved the other",
+                    fix="say in the description what is new, or choose another cause",
+                )
+            )
+        elif not near.here and not near.there:
+            findings.append(
+                Finding(
+                    code="SK451",
+                    severity=Severity.ERROR,
+                    message=f"nothing tells this incident from '{near.scenario}', which has another answer",
+                    observed=f"alerts differ by {near.margin:.2f}; the same events, states, logs and fields",
+                    expected="an observation that a solver can make in one of them only",
+                    why="a solver can only guess between them, so neither answer means anything",
+                    fix="make the fault visible, let it show on another object, or accept both answers",
+                )
+            )
+    return findings

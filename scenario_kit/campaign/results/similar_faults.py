@@ -1,0 +1,62 @@
+"""Which other faults of the catalogue raise the same alerts (validation.md §10): the incident against the matrix. Pure.
+
+The matrix knows what each type of fault raised on each target of the app when it was tried there alone, with its
+defaults. Whoever is paged by this incident has these in mind as well, until something tells them apart: what was proven
+there and is not true here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from scenario_kit.campaign.interventions.label_interventions import list_labelled
+from scenario_kit.campaign.planning.retries import is_repeat
+from scenario_kit.campaign.results.difficulty import is_same_thing
+from scenario_kit.campaign.results.identifiability import SAME, collect_symptoms
+from scenario_kit.campaign.results.repeatability import discriminates
+from scenario_kit.campaign.results.result import Lookalike, Resemblance, TrialResult
+from scenario_kit.campaign.results.summary import end_of_hold
+from scenario_kit.model import Runbook
+from scenario_kit.model.results.matrix import MatrixRow
+
+
+def find_resemblance(
+    runbook: Runbook, results: Iterable[TrialResult], matrix: Iterable[MatrixRow]
+) -> Resemblance | None:
+    """The faults of the matrix whose alerts are those of the repeats that held, the nearest first.
+
+    Alerts count that fired within the time for which the repeats were looked at. The scenario's own faults are not
+    compared; nor is anything where nothing fired, since silence looks like everything else that is silent. None where
+    there is no incident, no alert or no matrix.
+    """
+    repeats = [r for r in results if is_repeat(r.purpose) and r.outcome == "Held" and r.history and r.injected_at]
+    seen = [frozenset(collect_symptoms(r)) for r in repeats]
+    own = {(fault.type, fault.target) for fault in runbook.faults}
+    others = [row for row in matrix if row.outcome == "Ran" and row.alerts and (row.fault, row.target) not in own]
+    if runbook.outcome != "Incident" or not any(seen) or not others:
+        return None
+    seconds = min(end_of_hold(r) - (r.injected_at or 0.0) for r in repeats)
+    here = _find_proven(repeats)
+    causes = [cause.entity for cause in list_labelled(runbook)]
+    found = []
+    for row in others:
+        there = frozenset(str(alert) for alert in row.alerts if alert.seconds <= seconds)
+        margin = discriminates(seen, [there])
+        if there and margin < SAME:
+            found.append(
+                Lookalike(
+                    fault=row.fault,
+                    target=row.target,
+                    margin=round(margin, 3),
+                    same_place=any(is_same_thing(runbook.app, row.target, cause) for cause in causes),
+                    there=tuple(reported for reported in row.proven if reported not in here),
+                )
+            )
+    nearest = sorted(found, key=lambda each: (each.margin, each.same_place, each.fault, each.target))
+    return Resemblance(compared=len(others), faults=tuple(nearest))
+
+
+def _find_proven(repeats: Sequence[TrialResult]) -> set[str]:
+    """What the effect checks of the scenario's own faults have found."""
+    steps = [step for r in repeats for step in r.steps if step.step.startswith("inject")]
+    return {check.describe for step in steps for check in step.checks if check.answer == "True"}

@@ -1,0 +1,262 @@
+"""What the repeats of a campaign say together: how many held, which alerts fired when, how far they agree. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from math import inf, isfinite
+from typing import Final
+
+from scenario_kit.campaign.planning.retries import is_repeat
+from scenario_kit.campaign.planning.sequential_test import Look, estimate_effective_size, find_refuted_rate, lower_bound
+from scenario_kit.campaign.results import repeatability
+from scenario_kit.campaign.results.result import AlertSummary, OrderSummary, PassageSummary, Statistics, TrialResult
+from scenario_kit.judge.alerts.expectations import (
+    is_declared,
+    is_same_entity,
+    label,
+    label_expectation,
+    list_by_class,
+    select_timelines,
+)
+from scenario_kit.judge.alerts.propagation_traffic import find_traces, is_telling, pool_passages
+from scenario_kit.model import Finding, Severity
+from scenario_kit.model.authored.scenario import Expect, PropagationEdge
+from scenario_kit.observe.symptoms import is_about
+
+#: Scrape plus evaluation interval of the alert rules' engine, seconds: onsets are no finer than this.
+TICK: Final = 30.0
+#: Fewer repeats say nothing about agreement.
+_FEW: Final = 3
+
+
+def summarise(
+    looks: Sequence[Look], results: Iterable[TrialResult], expect: Expect, edges: Iterable[PropagationEdge]
+) -> Statistics:
+    """The statistics of all repeats that ended; alerts are looked at from injection to the end of hold."""
+    repeats = [r for r in results if is_repeat(r.purpose)]
+    valid = [r for r in repeats if r.outcome in ("Held", "Broken")]
+    if not valid:
+        return Statistics(n=0, broken=0, infra=len(repeats), claims=find_refuted_rate(looks))
+    seen = [r for r in valid if r.history is not None and r.injected_at is not None]
+    onsets = [_find_onsets(r) for r in seen]
+    broken = sum(r.outcome == "Broken" for r in valid)
+    return Statistics(
+        n=len(valid),
+        broken=broken,
+        infra=len(repeats) - len(valid),
+        at_least=lower_bound(len(valid), broken),
+        claims=find_refuted_rate(looks),
+        effective=estimate_effective_size([len(valid)]),
+        similarity=_measure_similarity(seen, onsets, expect),
+        placements=len({tuple(r.placement.items()) for r in valid if r.placement}),
+        alerts=tuple(_summarise_alerts(seen, onsets, expect)),
+        order=tuple(_order(seen, edges)),
+        passages=tuple(_summarise_passages(seen)),
+    )
+
+
+def _measure_similarity(
+    seen: Sequence[TrialResult], onsets: Sequence[dict[str, float]], expect: Expect
+) -> float | None:
+    """How far the repeats raise the same alerts; those that may fire are not compared, as they may be missing."""
+    optional = {
+        label(timeline)
+        for result in seen
+        if result.history is not None
+        for timeline in result.history.timelines
+        if is_declared(expect, timeline)
+        and not any(select_timelines(e, [timeline]) for e in list_by_class(expect, "MustFire"))
+    }
+    return repeatability.compute_jaccard([frozenset(times) - optional for times in onsets]) if len(seen) > 1 else None
+
+
+def make_remarks(statistics: Statistics) -> list[Finding]:
+    """What the numbers speak for; warnings, since each rests on few repeats."""
+    found = []
+    for alert in statistics.alerts:
+        proposed = alert.proposed_seconds
+        if alert.within_seconds is not None and proposed is not None and alert.within_seconds < proposed:
+            found.append(
+                _build_warning(
+                    "SK508",
+                    f"'{alert.alert}' is expected within {alert.within_seconds} s and needs {alert.p95_seconds:.0f} s",
+                    observed=f"onsets: median {alert.median_seconds:.0f} s, 95 % within {alert.p95_seconds:.0f} s",
+                    expected=f"twice that, and a minute at least: {proposed:.0f} s",
+                    fix=f"withinSeconds: {proposed:.0f}",
+                )
+            )
+        if alert.proposal:
+            found.append(
+                _build_warning(
+                    "SK322",
+                    f"must-fire '{alert.alert}' fired in {alert.fired} of {alert.n} repeats",
+                    observed=f"{alert.fired} of {alert.n}",
+                    expected=f"{alert.n} of {alert.n}",
+                    fix=f"class: {alert.proposal}, or a fault or load under which it always fires",
+                )
+            )
+    similar = statistics.similarity
+    if statistics.n >= _FEW and similar is not None and similar < repeatability.JACCARD:
+        found.append(
+            _build_warning(
+                "SK509",
+                "the repeats do not agree on which alerts fire",
+                observed=f"similarity {similar:.2f}",
+                expected=f"{repeatability.JACCARD} or more",
+                fix="declare what fires sometimes as MayFire, or choose a fault that shows the same way each time",
+            )
+        )
+    found += [
+        _build_warning(
+            "SK407",
+            f"{edge.to} alerts before {edge.from_}, which is said to cause it",
+            observed=f"in the order of the propagation in {edge.share:.0%} of repeats",
+            expected=f"{repeatability.ORDER:.0%} or more",
+            fix="reverse the edge, or draw it from what really comes first",
+        )
+        for edge in statistics.order
+        if statistics.n >= _FEW and edge.share < repeatability.ORDER
+    ]
+    found += [
+        _build_warning(
+            "SK415",
+            f"{passage.entity} shows nothing of the trouble that is said to pass through it",
+            observed="no alert, no new trouble in its logs and events; its errors, durations and rate are as before "
+            f"({passage.requests} requests)",
+            expected="a trace in any of these",
+            fix="route the propagation around it, along the calls that really fail",
+        )
+        for passage in statistics.passages
+        if passage.requests and not passage.traces and not passage.signs
+    ]
+    return found
+
+
+def _build_warning(code: str, message: str, *, observed: str, expected: str, fix: str) -> Finding:
+    return Finding(code=code, severity=Severity.WARNING, message=message, observed=observed, expected=expected, fix=fix)
+
+
+def end_of_hold(result: TrialResult) -> float:
+    """When somebody first acts: the end of the hold step, else the end of the evidence."""
+    assert result.history is not None
+    held = [s.finished_at for s in result.steps if s.step == "hold" and s.finished_at is not None]
+    return held[0] if held else result.history.end
+
+
+def _find_onsets(result: TrialResult) -> dict[str, float]:
+    """Seconds from injection to each alert's onset, by its label."""
+    assert result.history is not None
+    assert result.injected_at is not None
+    found: dict[str, float] = {}
+    for timeline in result.history.timelines:
+        onset = timeline.onset(result.injected_at)
+        if onset is not None and onset <= end_of_hold(result):
+            found[label(timeline)] = min(found.get(label(timeline), inf), onset - result.injected_at)
+    return found
+
+
+def _summarise_alerts(
+    repeats: Sequence[TrialResult], onsets: Sequence[dict[str, float]], expect: Expect
+) -> list[AlertSummary]:
+    rows = []
+    covered: set[str] = set()
+    for expectation in list_by_class(expect, "MustFire"):
+        times = []
+        for repeat, seen in zip(repeats, onsets, strict=True):
+            assert repeat.history is not None
+            names = {label(t) for t in select_timelines(expectation, repeat.history.timelines)}
+            covered |= names
+            onset = min((t for n, t in seen.items() if n in names), default=inf)
+            times.append(max(0.0, onset - _measure_delay(repeat, expectation.after)))
+        rows.append(_build_row(label_expectation(expectation), "MustFire", times, expectation.within_seconds))
+    others = {name for seen in onsets for name in seen} - covered
+    known = {label(t): is_declared(expect, t) for r in repeats if r.history for t in r.history.timelines}
+    for name in sorted(others):
+        times = [seen.get(name, inf) for seen in onsets]
+        rows.append(_build_row(name, "MayFire" if known.get(name) else "undeclared", times, None))
+    return rows
+
+
+def _measure_delay(repeat: TrialResult, after: str) -> float:
+    """Return how long after the first injection a deadline begins to count: with that of ``after``, or the last."""
+    zero = repeat.injections.get(after) if after else max(repeat.injections.values(), default=None)
+    return 0.0 if zero is None or repeat.injected_at is None else zero - repeat.injected_at
+
+
+def _build_row(name: str, declared_as: str, times: Sequence[float], within: int | None) -> AlertSummary:
+    if not times:
+        return AlertSummary(alert=name, declared=declared_as, fired=0, n=0, within_seconds=within)
+    seen = repeatability.summarise_onsets(times)
+    return AlertSummary(
+        alert=name,
+        declared=declared_as,
+        fired=seen.fired,
+        n=seen.n,
+        median_seconds=_keep_finite(seen.median),
+        p95_seconds=_keep_finite(seen.p95),
+        within_seconds=within,
+        proposed_seconds=_keep_finite(seen.budget),
+        proposal="MayFire" if declared_as == "MustFire" and 0 < seen.fired < seen.n else "",
+    )
+
+
+def _keep_finite(value: float) -> float | None:
+    return value if isfinite(value) else None
+
+
+def _order(repeats: Sequence[TrialResult], edges: Iterable[PropagationEdge]) -> list[OrderSummary]:
+    """The edges whose ends the same rule speaks of: rules differ in how long they take to speak, by minutes."""
+    rows = []
+    for edge in edges:
+        for rule in sorted(_list_rules(repeats, edge.from_) & _list_rules(repeats, edge.to)):
+            ends = (edge.from_, edge.to)
+            before, after = ([find_first_onset(r, end, end_of_hold(r), rule) for r in repeats] for end in ends)
+            if any(map(isfinite, before)) and any(map(isfinite, after)):
+                rows.append(
+                    OrderSummary(from_=edge.from_, to=edge.to, share=repeatability.measure_order(before, after, TICK))
+                )
+    return rows
+
+
+def _summarise_passages(repeats: Sequence[TrialResult]) -> list[PassageSummary]:
+    """The components that raised no alert in any of the repeats."""
+    rows = []
+    for entity in dict.fromkeys(p.entity for r in repeats for p in r.passages):
+        its = [p for r in repeats for p in r.passages if p.entity == entity]
+        if len(its) == len(repeats):
+            whole = pool_passages(its)
+            reported = Counter(s for r in repeats for s in set(r.signs) if is_about(s, entity))
+            signs = sorted(s for s, times in reported.items() if 2 * times > len(repeats))
+            rows.append(
+                PassageSummary(
+                    entity=entity,
+                    n=len(its),
+                    requests=round(whole.before.requests) if is_telling(whole) else 0,
+                    traces=tuple(str(trace) for trace in find_traces(whole)),
+                    signs=tuple(signs),
+                )
+            )
+    return rows
+
+
+def _list_rules(repeats: Sequence[TrialResult], entity: str) -> set[str]:
+    """The alerts that came on an entity in any repeat."""
+    lines = (t for r in repeats if r.history for t in r.history.timelines)
+    return {t.name for t in lines if t.entity and is_same_entity(entity, t.entity)}
+
+
+def find_first_onset(result: TrialResult, entity: str, until: float = inf, rule: str = "") -> float:
+    """Seconds from injection to the first onset of any alert on an entity; infinite where none came ``until`` then.
+
+    With ``rule``, of that alert alone.
+    """
+    if result.history is None or result.injected_at is None:
+        return inf
+    times = [
+        onset - result.injected_at
+        for t in result.history.timelines
+        if t.entity and is_same_entity(entity, t.entity) and rule in ("", t.name)
+        if (onset := t.onset(result.injected_at)) is not None and onset <= until
+    ]
+    return min(times, default=inf)

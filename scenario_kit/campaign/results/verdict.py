@@ -1,0 +1,281 @@
+"""From the trials of a campaign to its verdict: findings, numbers, one headline, one next command. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from scenario_kit.campaign.planning.assumptions import find_decisive_assumptions
+from scenario_kit.campaign.planning.plans import Plan, get_plan
+from scenario_kit.campaign.planning.retries import counts, is_repeat, judge_trials
+from scenario_kit.campaign.planning.sequential_test import ONCE, Look, decide, repeats_for
+from scenario_kit.campaign.results.difficulty import measure_difficulty
+from scenario_kit.campaign.results.exceptions import list_allowances
+from scenario_kit.campaign.results.identifiability import find_neighbours, take_fingerprint
+from scenario_kit.campaign.results.identifiability import judge_neighbours as identity_findings
+from scenario_kit.campaign.results.incident import fill_deadlines
+from scenario_kit.campaign.results.result import Statistics, TrialResult, Validation
+from scenario_kit.campaign.results.similar_faults import find_resemblance
+from scenario_kit.campaign.results.summary import make_remarks, summarise
+from scenario_kit.model import Finding, Runbook, Severity, Verdict
+from scenario_kit.model.results.evidence import Fingerprint
+from scenario_kit.model.results.incident import Incident
+from scenario_kit.model.results.matrix import MatrixRow
+
+#: The environment lacks a capability that the scenario needs.
+LACKING: Final = "SK911"
+SCAN: Final = "expectNoLeaks"
+ROLLOUT: Final = "expectQuiet rollout"
+#: The plan that proves more than a plan that passed.
+_FOLLOWING: Final = {"try": "quick", "quick": "standard"}
+#: Findings about alerts that were promised wrongly: one trial shows what to promise.
+PROMISES: Final = frozenset({"SK321", "SK322", "SK323", "SK326", "SK327"})
+#: Findings of the numbers of a campaign, which belong to no single trial.
+_BY_TRIALS: Final = frozenset({"SK451", "SK501", "SK502", "SK503"})
+
+
+def reach_verdict(
+    results: Sequence[TrialResult], static: Iterable[Finding] = (), looks: Sequence[Look] = ONCE
+) -> Verdict:
+    """Fail if anything attributable to the scenario is broken; NotEvaluated if infrastructure kept us from judging."""
+    if any(f.severity == Severity.ERROR for f in static):
+        return Verdict.FAIL
+    return judge_trials(looks, results)
+
+
+def conclude(
+    scenario: str,
+    path: str,
+    digest: str,
+    plan: str | Plan,
+    results: Sequence[TrialResult],
+    static: Sequence[Finding],
+    wall: float,
+    lab: str = "",
+    *,
+    promised: Runbook | None = None,
+    library: Mapping[str, Fingerprint] | None = None,
+    matrix: Sequence[MatrixRow] = (),
+    incident: Incident | None = None,
+) -> Validation:
+    """Sum a campaign up. Findings come once each, errors first. ``lab`` is named where it is not the default one.
+
+    ``plan`` is a plan, or the name of one. ``incident`` is what the report says first.
+
+    ``promised`` is the scenario as it was resolved; without it there are no statistics. ``library`` has what the other
+    incidents of the catalogue look like, ``matrix`` what its faults do to the app.
+    """
+    followed = get_plan(plan) if isinstance(plan, str) else plan
+    looks = followed.looks
+    seen = take_fingerprint(promised, results) if promised is not None else None
+    near = find_neighbours(seen, {n: f for n, f in (library or {}).items() if n != scenario}) if seen else []
+    static = [*static, *identity_findings(near)]
+    answer = reach_verdict(results, static, looks)
+    numbers = None
+    remarked: list[Finding] = []
+    expect = fill_deadlines(promised.expect, promised.rules) if promised is not None else None
+    if promised is not None and expect is not None and results:
+        numbers = summarise(looks, results, expect, promised.ground_truth.propagation)
+        repeats = [r for r in results if is_repeat(r.purpose)]
+        remarked = [
+            *make_remarks(numbers),
+            *weigh_findings(answer, looks, results, numbers),
+            *find_decisive_assumptions(repeats, promised.app),
+        ]
+    findings = merge_findings([*static, *_collect_findings(results, answer), *remarked])
+    held, broken = counts(results)
+    return Validation(
+        scenario=scenario,
+        incident=incident,
+        path=path,
+        digest=digest,
+        plan=followed.name,
+        verdict=answer,
+        headline=write_headline(answer, results, findings),
+        findings=findings,
+        trials=tuple(results),
+        n=held + broken,
+        failures=broken,
+        statistics=numbers,
+        difficulty=measure_difficulty(promised, results) if promised is not None else None,
+        fingerprint=seen,
+        identifiability=tuple(near),
+        resemblance=find_resemblance(promised, results, matrix) if promised is not None else None,
+        exceptions=list_allowances(promised.faults) if promised else (),
+        expect=expect,
+        ground_truth=promised.ground_truth if promised else None,
+        wall_seconds=wall,
+        correction=name_correction(answer, findings),
+        next=suggest_command(answer, path, followed.name, findings, lab),
+    )
+
+
+def _collect_findings(results: Sequence[TrialResult], answer: Verdict) -> list[Finding]:
+    """Findings of the trials; one of a repeat says in how many, and is a warning where the plan passes all the same."""
+    repeats = [r for r in results if is_repeat(r.purpose) and r.outcome != "Infra"]
+    found = []
+    for result in results:
+        for finding in result.findings:
+            if is_repeat(result.purpose) and len(repeats) > 1:
+                same = sum(any(_is_same(f, finding) for f in r.findings) for r in repeats)
+                reported = f"{finding.observed}; in {same} of {len(repeats)} repeats".removeprefix("; ")
+                tolerated = answer == Verdict.PASS and finding.severity == Severity.ERROR
+                severity = Severity.WARNING if tolerated else finding.severity
+                found.append(msgspec.structs.replace(finding, observed=reported, severity=severity))
+            else:
+                found.append(finding)
+    return found
+
+
+def _is_same(one: Finding, other: Finding) -> bool:
+    return (one.code, one.message) == (other.code, other.message)
+
+
+def weigh_findings(
+    answer: Verdict, looks: Sequence[Look], results: Sequence[TrialResult], numbers: Statistics
+) -> list[Finding]:
+    """What the count of repeats itself gives a finding for: too many broken ones, or too few to decide."""
+    if numbers.n < 2 or answer not in (Verdict.FAIL, Verdict.INCONCLUSIVE) or not numbers.broken:
+        return []
+    if decide(looks, numbers.n - numbers.broken, numbers.broken).verdict == Verdict.FAIL:
+        steps = Counter(s.step for r in results if is_repeat(r.purpose) for s in r.steps if s.outcome == "Broken")
+        stage = steps.most_common(1)[0][0] if steps else "an unknown step"
+        return [
+            Finding(
+                code="SK501",
+                severity=Severity.ERROR,
+                message=f"{numbers.broken} of {numbers.n} repeats broke, most of them in step '{stage}'",
+                observed=f"a repeat holds with a chance of {numbers.at_least:.2f} or more (95 %)",
+                expected=f"evidence for more than {numbers.claims:.2f}",
+                why="an incident that appears only sometimes measures luck",
+                fix="look at that step in the repeats that broke: scenario-kit report",
+            )
+        ]
+    more = repeats_for(numbers.claims, numbers.broken) - numbers.n
+    return [
+        Finding(
+            code="SK502",
+            severity=Severity.WARNING,
+            message=f"{numbers.broken} of {numbers.n} repeats broke, which is between the bounds of the plan",
+            observed=f"a repeat holds with a chance of {numbers.at_least:.2f} or more (95 %)",
+            expected=f"evidence for more than {numbers.claims:.2f}",
+            why="the same scenario could pass or fail if it were run again",
+            fix=f"make it more reliable; {more} more repeats that all hold would also decide"
+            if more > 0
+            else "make it more reliable",
+        )
+    ]
+
+
+def merge_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Findings without repetitions across trials, errors first, in order of their first appearance."""
+    unique: dict[tuple[str, str], Finding] = {}
+    for finding in findings:
+        unique.setdefault((finding.code, finding.message), finding)
+    order = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
+    return tuple(sorted(unique.values(), key=lambda f: order[f.severity]))
+
+
+def write_headline(answer: Verdict, results: Sequence[TrialResult], findings: Sequence[Finding]) -> str:
+    """One sentence that says what the evidence is worth."""
+    held = [r for r in results if r.outcome == "Held"]
+    judged = sum(r.outcome != "Infra" for r in results)
+    match answer:
+        case Verdict.PASS:
+            return f"{len(held)} of {judged} trials held: {', '.join(list_shown(held))} (twin)"
+        case Verdict.FAIL:
+            return findings[0].message if findings else "a trial broke"
+        case Verdict.NOT_EVALUATED:
+            if lack := next((f.message for f in findings if f.code == LACKING), ""):
+                return f"{lack}; nothing to change in the scenario"
+            infra = next((r.message for r in results if r.outcome == "Infra"), "no trial ended")
+            return f"infrastructure kept us from judging, nothing to change in the scenario: {infra}"
+        case _:
+            return str(answer)
+
+
+def list_shown(results: Sequence[TrialResult]) -> list[str]:
+    """What trials that held have shown, and nothing that none of them tried."""
+    repeats = [r for r in results if is_repeat(r.purpose)]
+    purposes = {r.purpose for r in results}
+    tried = [r for r in results if is_repeat(r.purpose) or r.purpose.startswith("decoys")]
+    decoys = {s.step for r in tried for s in r.steps if s.step.startswith("undoChange")}
+    ways = {
+        s.step
+        for r in results
+        for s in r.steps
+        if s.step.startswith("expectCleared ") and r.purpose.startswith(("repeat", "solution"))
+    }
+    left = [p for p in purposes if p.startswith("leave-out")]
+    said = [
+        *_describe_repeats(repeats),
+        "the label is the cause" if any(p == "label" or p.startswith("label-") for p in purposes) else "",
+        _format_count(len(left), "the cause that is left keeps it going", "each of {} causes keeps it going"),
+        _format_count(len(ways), "the solution resolves it", "{} solutions resolve it"),
+        _format_count(len(decoys), "the decoy does not", "{} decoys do not"),
+        "the fault ends as its type says" if any(p.startswith("ending") for p in purposes) else "",
+        "no cheat does" if "cheats" in purposes else "",
+        "the distractors alone disturb nobody" if "distractors" in purposes else "",
+        "it does not come without its trigger" if "untriggered" in purposes else "",
+        "it comes without its distractors" if "undisturbed" in purposes else "",
+        "nothing that a solver reads gives it away" if any(s.step == SCAN for r in results for s in r.steps) else "",
+        "a rollout alone fires nothing" if any(s.step.startswith(ROLLOUT) for r in results for s in r.steps) else "",
+        "without the fault nothing fires" if "control" in purposes and repeats else "",
+    ]
+    return [text for text in said if text]
+
+
+def _describe_repeats(repeats: Sequence[TrialResult]) -> list[str]:
+    """What the repeats are evidence of; how they end tells an incident from what is none."""
+    if not repeats:
+        return []
+    times = f" {len(repeats)} times" if len(repeats) > 1 else ""
+    steps = {s.step for r in repeats for s in r.steps}
+    if "expectAlerts" not in steps and "hold" in steps:
+        return ["nothing is broken and nothing fires" + times]
+    return ["it reproduces" + times, "no alert of it lasts" if "expectCleared" in steps else ""]
+
+
+def _format_count(number: int, one: str, many: str) -> str:
+    return "" if number == 0 else one if number == 1 else many.format(number)
+
+
+def name_correction(answer: Verdict, findings: Sequence[Finding]) -> str:
+    """Say what to change before the next command: the fix of the first finding, and its place."""
+    if answer != Verdict.FAIL or not findings:
+        return ""
+    first = findings[0]
+    place = f" ({first.position})" if first.position else ""
+    return f"{first.code}: {first.fix or first.expected or first.message}{place}"
+
+
+def suggest_command(answer: Verdict, path: str, plan: str, findings: Sequence[Finding], lab: str = "") -> str:
+    """Name the command to run next, once the correction was made; a pass of a merge's plan is followed by its report.
+
+    A failure leads to the command that shows whether it was corrected: the rules where a rule found it, one trial that
+    proposes the true alerts where a promise was not kept, else the same plan again.
+    """
+    where = f" --name {lab}" if lab not in ("", "default") else ""
+    match answer:
+        case Verdict.PASS:
+            following = _FOLLOWING.get(plan)
+            return f"scenario-kit verify {path}{_format_plan_option(following)}{where}" if following else ""
+        case Verdict.FAIL if findings:
+            codes = {f.code for f in findings if f.severity == Severity.ERROR}
+            if not any(f.trial or f.step for f in findings if f.severity == Severity.ERROR) and codes - _BY_TRIALS:
+                return f"scenario-kit lint {path}"
+            if codes and codes <= PROMISES:
+                return f"scenario-kit try {path} --accept{where}"
+            return f"scenario-kit {'try' if plan == 'try' else 'verify'} {path}{_format_plan_option(plan)}{where}"
+        case _ if any(f.code == LACKING for f in findings):
+            return f"scenario-kit explain {LACKING}"
+        case _:
+            return f"scenario-kit lab status{where}"
+
+
+def _format_plan_option(plan: str) -> str:
+    """The option that names a plan; a plan of a file is not named, as its path is not known here."""
+    return f" --plan {plan}" if plan in ("standard", "thorough") else ""

@@ -1,0 +1,1 @@
+"""The commands of authors: new, lint, render, pack tests."""

@@ -1,0 +1,120 @@
+"""``try --accept``: what the trial showed, written into the scenario's file."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from scenario_kit.errors import AuthoringError
+
+if TYPE_CHECKING:
+    from scenario_kit.campaign import Validation
+    from scenario_kit.campaign.results.result import TrialResult
+    from scenario_kit.catalog import Catalog
+    from scenario_kit.model import Finding
+
+#: Steps after which somebody acts: what fires when they end is what the fault alone does.
+_BEFORE_REPAIR = ("hold", "expectAlerts")
+
+
+def accept(file: Path, validation: Validation, catalog: Catalog) -> None:
+    """Write the alerts that fired, and the edges to them, into the file; show what changed.
+
+    Nothing is written where the trial never got as far as the fault, where a fault had no effect, or where the file
+    cannot be edited safely.
+    """
+    from scenario_kit.cli.terminal.output import show_findings
+    from scenario_kit.draft import draw_edges, select_observed, write_accepted
+    from scenario_kit.load import load_scenario
+    from scenario_kit.load.yaml.edit import Unfit
+    from scenario_kit.render import resolve
+    from scenario_kit.render.faults.applicability import find_component_hit
+
+    trial = next((t for t in validation.trials if t.purpose.startswith("repeat")), None)
+    if trial is None or trial.history is None or trial.injected_at is None:
+        typer.echo("nothing accepted: the trial did not get as far as the fault")
+        return
+    if any(step.step == "inject" and step.outcome in ("Broken", "Infra") for step in trial.steps):
+        typer.echo("nothing accepted: not every fault had its effect, and what fired without it is not its doing")
+        return
+    judged_at = _find_judged_at(trial)
+    seen = select_observed(trial.history, trial.injected_at, judged_at, _find_repaired_at(trial)) if judged_at else ()
+    if not seen:
+        typer.echo("nothing accepted: no alert fired after the injection")
+        return
+    scenario = load_scenario(file).scenario
+    app = catalog.app(scenario.spec.app.name, scenario.spec.app.version)
+    runbook = resolve(scenario, catalog, app.namespace, beside=file.parent)
+    hit = {f.name: find_component_hit(app, runbook.objects, f.target, f) for f in runbook.faults}
+    text = file.read_text(encoding="utf-8")
+    try:
+        new = write_accepted(
+            text,
+            scenario.spec,
+            seen,
+            draw_edges(seen, runbook.faults, app, hit),
+            held=_has_held(trial),
+            rules=runbook.rules,
+        )
+    except Unfit as error:
+        raise AuthoringError(
+            f"{file} cannot be edited: {error}", fix="write the alerts above into spec.expect.alerts by hand"
+        ) from error
+    if new == text:
+        typer.echo("accepted: the file says already what was seen")
+        return
+    known = _find_errors(file, catalog)
+    _replace(file, new)
+    if worse := [finding for finding in _find_errors(file, catalog) if finding.code not in {f.code for f in known}]:
+        _replace(file, text)
+        show_findings(worse)
+        typer.echo(f"nothing accepted: {file} would break the rules above; draw what they ask for by hand")
+        return
+    changed = difflib.unified_diff(text.splitlines(), new.splitlines(), str(file), str(file), lineterm="", n=1)
+    typer.echo("\n".join(changed))
+    typer.echo(f"accepted into {file}; one trial proves little: scenario-kit verify {file.parent}")
+
+
+def _find_errors(file: Path, catalog: Catalog) -> list[Finding]:
+    from scenario_kit.lint import lint_file
+    from scenario_kit.model import Severity
+
+    return [finding for finding in lint_file(file, catalog) if finding.severity == Severity.ERROR]
+
+
+def _has_held(trial: TrialResult) -> bool:
+    """Whether the trial got through the hold with every promised alert still firing."""
+    return any(step.step == "hold" and step.outcome == "Held" for step in trial.steps)
+
+
+def _find_judged_at(trial: TrialResult) -> float | None:
+    for name in _BEFORE_REPAIR:
+        for step in trial.steps:
+            if step.step == name and step.finished_at is not None:
+                return step.finished_at
+    return None
+
+
+def _find_repaired_at(trial: TrialResult) -> float | None:
+    """When the repair began; None where the trial did not get as far."""
+    begun = None
+    for step in trial.steps:
+        if step.step.startswith("change "):
+            begun = step.started_at
+        elif step.step.startswith("expectCleared") and step.outcome != "Skipped":
+            return begun
+    return None
+
+
+def _replace(file: Path, text: str) -> None:
+    """All or nothing: the file is never half written."""
+    handle, name = tempfile.mkstemp(dir=file.parent, prefix=".scenario-")
+    with os.fdopen(handle, "w", encoding="utf-8") as out:
+        out.write(text)
+    Path(name).chmod(file.stat().st_mode)
+    Path(name).replace(file)

@@ -1,0 +1,158 @@
+"""``lint``: static checks, all findings at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from scenario_kit.cli.terminal.options import declare_choice
+from scenario_kit.errors import UsageError
+
+if TYPE_CHECKING:
+    from scenario_kit.catalog import Catalog
+    from scenario_kit.model import Finding
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+
+    @app.command(rich_help_panel="Write it")
+    def lint(
+        paths: Annotated[list[Path], typer.Argument(help="Scenarios, faults, apps, alert packs, or their folders.")],
+        format: Annotated[
+            str,
+            declare_choice(
+                "--format",
+                "text",
+                "json",
+                "github",
+                "sarif",
+                help="For people, programs, GitHub annotations, code scanning.",
+            ),
+        ] = "text",
+        fix: Annotated[bool, typer.Option("--fix", help="Correct whatever has only one possible correction.")] = False,
+        diff: Annotated[bool, typer.Option("--diff", help="Show what --fix would change; write nothing.")] = False,
+    ) -> int:
+        """Check scenarios and catalogue entries without a cluster: fields, references, labels, policies, leaks.
+
+        Exit codes: 0 no errors, 1 errors (with --fix: errors that remain), 3 no such path, or nothing to check there.
+
+        Example: scenario-kit lint catalog/scenarios
+        """
+        from scenario_kit.catalog import Catalog, find_collections
+        from scenario_kit.cli.authoring.twin_findings import check_files
+        from scenario_kit.lint import list_lintable
+        from scenario_kit.model import Severity
+
+        if diff and (fix or format != "text"):
+            raise UsageError(
+                "--diff shows changes as text, and writes none", fix="leave --fix and --format out, or leave --diff out"
+            )
+        files, catalog = list_lintable(paths), Catalog(find_collections(paths))
+        if fix or diff:
+            return _fix_files(files, catalog, format, write=fix)
+        findings = [*_find_all(files, catalog), *check_files(files, catalog)]
+        _show(findings, files, format)
+        return 1 if any(f.severity == Severity.ERROR for f in findings) else 0
+
+
+def _find_all(files: Sequence[Path], catalog: Catalog) -> list[Finding]:
+    """The findings of all files, marked where --fix corrects them."""
+    from scenario_kit.lint import drop_consequential, find_mistakes
+    from scenario_kit.lint.framework.fix import mark_fixable
+
+    found = zip(files, find_mistakes(files, catalog), strict=True)
+    return [
+        finding for path, mistakes in found for finding in drop_consequential(mark_fixable(path, mistakes, catalog))
+    ]
+
+
+def _fix_files(files: list[Path], catalog: Catalog, format: str, *, write: bool) -> int:
+    """Corrects the files, or shows how. What is left then decides; where nothing is written, all is left."""
+    from scenario_kit.lint.framework import fix
+    from scenario_kit.model import Severity
+
+    results = [fix.fix_file(path, catalog) for path in files]
+    corrected = [finding for result in results for finding in result.corrected]
+    left = [finding for result in results for finding in result.left]
+    if write:
+        for result in results:
+            if result.new != result.old:
+                fix.write(result)
+        _show(left, files, format, corrected)
+    else:
+        typer.echo("".join(fix.format_diff(result) for result in results), nl=False)
+        typer.echo(
+            f"{format_fixes(corrected)} to make; {format_summary(left, len(files), name_kinds(files))} left then",
+            err=True,
+        )
+    return 1 if any(f.severity == Severity.ERROR for f in (left if write else [*left, *corrected])) else 0
+
+
+def format_fixes(corrected: Sequence[Finding]) -> str:
+    """How many findings were corrected."""
+    return f"{len(corrected)} fix{'es' if len(corrected) != 1 else ''}"
+
+
+def _show(
+    findings: list[Finding], files: Sequence[Path], format: str, corrected: Sequence[Finding] | None = None
+) -> None:
+    """The findings; with ``corrected``, after what was corrected."""
+    from scenario_kit.cli.terminal.output import show_findings, show_json
+
+    match format:
+        case "json":
+            fixed = {} if corrected is None else {"fixed": [f.to_json() for f in corrected]}
+            show_json({"schemaVersion": 1, "files": len(files), **fixed, "findings": [f.to_json() for f in findings]})
+        case "sarif":
+            from scenario_kit.report import sarif
+
+            show_json(sarif.log(findings))
+        case "github":
+            for finding in findings:
+                typer.echo(format_annotation(finding))
+        case _:
+            last = format_summary(findings, len(files), name_kinds(files))
+            for finding in corrected or ():
+                typer.echo(f"fixed {finding.code} {finding.position or ''}: {finding.message}")
+            show_findings(findings)
+            typer.echo(f"{format_fixes(corrected or ())} made; " * (corrected is not None) + last)
+
+
+def name_kinds(files: Sequence[Path]) -> str:
+    """What the files are called together."""
+    from scenario_kit.lint.context.discovery import classify_file
+
+    found = {classify_file(file) for file in files}
+    return "file" if len(found) != 1 else next(iter(found)).lower().replace("pack", "alert pack")
+
+
+def format_summary(findings: list[Finding], files: int, what: str = "scenario") -> str:
+    """The last line: how many files, how many findings of each severity, and of how many --fix takes care."""
+    counted = [
+        f"{n} {name.lower()}{'s' if n != 1 else ''}"
+        for name in ("Error", "Warning", "Note")
+        if (n := sum(f.severity == name for f in findings))
+    ]
+    if counted and (fixable := sum(f.fixable for f in findings)):
+        counted.append(f"{fixable} corrected by --fix")
+    checked = f"{files} {what}{'s' if files != 1 else ''} checked"
+    return f"{checked}: {', '.join(counted) or 'no findings'}"
+
+
+def format_annotation(finding: Finding) -> str:
+    """A workflow command of GitHub Actions."""
+    level = {"Error": "error", "Warning": "warning"}.get(finding.severity, "notice")
+    at = finding.position
+    place = f" file={_escape(at.path, ',:')},line={at.line},col={at.column},title={finding.code}" if at else ""
+    text = finding.message + (f" Fix: {finding.fix}" if finding.fix else "")
+    return f"::{level}{place}::{_escape(text)}"
+
+
+def _escape(text: str, more: str = "") -> str:
+    for character in "%\r\n" + more:
+        text = text.replace(character, f"%{ord(character):02X}")
+    return text

@@ -1,0 +1,155 @@
+"""Twins under judgement: what only the lab can tell of an app, told before anything starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scenario_kit.errors import AuthoringError
+
+if TYPE_CHECKING:
+    from scenario_kit.catalog import Catalog
+    from scenario_kit.model import App, Finding, Object, Position
+    from scenario_kit.model.twin import Place
+
+
+def check_files(files: Sequence[Path], catalog: Catalog) -> list[Finding]:
+    """Findings about the twins of those files that are apps, in every version; each mistake once."""
+    from scenario_kit.lint.context.discovery import add_own_root, classify_file
+
+    found: dict[str, Finding] = {}
+    for file in files:
+        if classify_file(file) != "App":
+            continue
+        known, name = add_own_root(file, catalog), file.resolve().parent.name
+        twin = file.with_name("twin.yaml")
+        if unread := _find_read_errors(twin):
+            found |= {f"{file} {finding.position} {finding.message}": finding for finding in unread}
+            continue
+        for finding in (
+            *_find_unknown_parts(twin, name, known),
+            *(f for v in _list_versions(name, known) for f in _check_app(name, v, known, twin)),
+        ):
+            found.setdefault(f"{file} {finding.message}", finding)
+    return list(found.values())
+
+
+def check_app(name: str, version: str, catalog: Catalog) -> list[Finding]:
+    """Findings about the twin of one app; none where there is no such app, which others tell."""
+    try:
+        return _check_app(name, version, catalog, catalog.app_path(name).with_name("twin.yaml"))
+    except AuthoringError:
+        return []
+
+
+def _check_app(name: str, version: str, catalog: Catalog, file: Path) -> list[Finding]:
+    """What keeps the twin of an app from being loaded, from running, or its healthy processes from meeting."""
+    try:
+        app = catalog.app(name, version)
+    except AuthoringError as error:  # what is wrong with the app itself is told by the rules
+        return [
+            _build_finding(f.message, _localise_position(file, f.position)) for f in error.findings if f.code == "SK138"
+        ]
+    from scenario_kit.load.twin import locate_field
+    from scenario_kit.load.yaml.document import read_document
+
+    found = _find_mistakes(app, catalog)
+    document = read_document(file) if found else None
+    return [
+        _build_finding(
+            f"the twin of {app.name} {app.version}: {text}",
+            locate_field(document, app.version, place) if document else None,
+        )
+        for text, place in found
+    ]
+
+
+def _localise_position(file: Path, position: Position | None) -> Position | None:
+    """The position with the path as the command line spells it."""
+    import msgspec
+
+    return None if position is None else msgspec.structs.replace(position, path=str(file))
+
+
+def _build_finding(message: str, position: Position | None) -> Finding:
+    from scenario_kit.lint import RULES
+    from scenario_kit.model import Finding
+
+    rule = RULES["SK138"]
+    return Finding(
+        code=rule.code, severity=rule.severity, message=message, position=position, why=rule.why, fix=rule.fix
+    )
+
+
+def _find_read_errors(twin: Path) -> tuple[Finding, ...]:
+    """What keeps the file from being read at all: then no version of the app can be had, and no rule judges any."""
+    from scenario_kit.load.yaml.document import read_document
+
+    if not twin.is_file():
+        return ()
+    try:
+        document = read_document(twin)
+    except AuthoringError as error:
+        return error.findings
+    if document.findings or isinstance(document.data, dict):
+        return tuple(document.findings)
+    return (_build_finding(f"expected a mapping, observed {type(document.data).__name__}", document.positions.key()),)
+
+
+def _find_unknown_parts(twin: Path, name: str, catalog: Catalog) -> Iterator[Finding]:
+    """Parts of versions that the app does not have: nothing would ever read them."""
+    from scenario_kit.load.yaml.document import read_document
+
+    if not twin.is_file():
+        return
+    document = read_document(twin)
+    known, parts = _list_versions(name, catalog), document.data.get("versions")
+    for version in parts if known and isinstance(parts, dict) else ():
+        if version not in known:
+            said = f"versions: app.yaml has no version '{version}'; there is {', '.join(known)}"
+            yield _build_finding(f"the twin of {name}: {said}", document.positions.key("versions", version))
+
+
+def _find_mistakes(app: App, catalog: Catalog) -> list[tuple[str, Place]]:
+    """What is wrong, and where; kept, since to load the twin takes longer than to lint a scenario."""
+    import msgspec
+
+    from scenario_kit.load.disk_cache import cache_json
+
+    def judged() -> list[tuple[str, Place]]:
+        from scenario_kit.lab.twin.definition_checks import find_mistakes
+
+        return [(mistake.text, mistake.place) for mistake in find_mistakes(app, _render_app(app, catalog))]
+
+    files = [path for path in _list_templates(app, catalog) if path.is_file()]
+    return [
+        (text, tuple(place)) for text, place in cache_json("twin", files, (msgspec.json.encode(app).decode(),), judged)
+    ]
+
+
+def _list_templates(app: App, catalog: Catalog) -> list[Path]:
+    try:
+        return sorted(catalog.templates(app.name).rglob("*"))
+    except AuthoringError:
+        return []
+
+
+def _render_app(app: App, catalog: Catalog) -> tuple[App, tuple[Object, ...]] | None:
+    """The app with its objects, as its options are without a word of anybody; None where others tell what is wrong."""
+    from scenario_kit.render import render_app, resolve_options
+    from scenario_kit.render.apps.namespaces import locate_components
+
+    try:
+        templates = catalog.templates(app.name)
+        objects = render_app(app, resolve_options(app, {}), 50, app.namespace, templates=templates)
+        return locate_components(app, objects, app.namespace), objects
+    except AuthoringError:
+        return None
+
+
+def _list_versions(name: str, catalog: Catalog) -> tuple[str, ...]:
+    try:
+        return catalog.versions(name)
+    except AuthoringError:
+        return ()  # what is wrong with the app itself is told by the rules

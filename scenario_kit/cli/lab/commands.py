@@ -1,0 +1,304 @@
+"""``lab``: the embedded cluster on this machine."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from scenario_kit.cli.lab.alerts import alerts
+from scenario_kit.cli.lab.top import top
+from scenario_kit.cli.lab.traces import traces
+from scenario_kit.cli.terminal.options import Format, Lab, Role
+from scenario_kit.errors import LabError, UsageError
+from scenario_kit.model.kubernetes.quantity import MEBIBYTE
+
+if TYPE_CHECKING:
+    from scenario_kit.lab.host.state import LabState
+    from scenario_kit.lab.lifecycle import PartReport
+
+Nodes = Annotated[
+    int | None,
+    typer.Option("--nodes", min=3, max=100, help="Nodes of a new lab, with room for 110 pods each; 3 by default."),
+]
+Pack = Annotated[
+    list[str], typer.Option("--alert-pack", help="Alert pack that Prometheus shows in a new lab; may be repeated.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    lab = typer.Typer(
+        name="lab",
+        help="The embedded lab: a real control plane and Chaos Mesh manager, with simulated nodes and traffic.",
+        no_args_is_help=True,
+    )
+    for command in (install, up, down, reset, status, kubeconfig, alerts, advance, open_, top, traces):
+        lab.command(command.__name__.rstrip("_"))(command)
+    app.add_typer(lab, rich_help_panel="Run it")
+
+
+def install(format: Format = "text") -> None:
+    """Get the lab's binaries: official releases, or else built from Go modules (once, about 10 minutes), and promtool.
+
+    You may interrupt it at any time: the next call continues from there.
+
+    Example: scenario-kit lab install
+    """
+    from scenario_kit.cli.terminal.output import show_json
+    from scenario_kit.lab import toolchain
+
+    paths = toolchain.install()
+    paths["promtool"] = toolchain.install_optional("promtool")  # no lab needs it, but tests of alert packs do
+    if format == "json":
+        show_json({name: str(path) for name, path in paths.items()})
+        return
+    for name, path in paths.items():
+        typer.echo(f"{name:26} {path}")
+
+
+def up(
+    name: Lab = "default",
+    pack: Pack = ["default"],  # noqa: B006 - typer copies
+    node_count: Nodes = None,
+    format: Format = "text",
+) -> None:
+    """Start the lab and its operator, or whatever parts are not running; print how to point kubectl at it.
+
+    Example: eval "$(scenario-kit lab up)"
+    """
+    from scenario_kit.cli.terminal.output import show_json
+    from scenario_kit.lab import lifecycle
+
+    began = time.monotonic()
+    state = lifecycle.bring_up(name, packs=pack, node_count=node_count, say=lambda text: typer.echo(text, err=True))
+    typer.echo(f"lab {name!r} is up ({time.monotonic() - began:.1f} s)", err=True)
+    if format == "json":
+        show_json(_list_addresses(state))
+    else:
+        for line in _format_exports(state):
+            typer.echo(line)
+
+
+def _format_exports(state: LabState) -> Iterator[str]:
+    """What a shell evaluates to use the lab, with the kubectl of the toolchain where PATH has none."""
+    from scenario_kit.lab import toolchain
+
+    yield f"export KUBECONFIG={shlex.quote(state.kubeconfig)}"
+    if not shutil.which("kubectl"):
+        yield f'export PATH="$PATH":{shlex.quote(str(toolchain.resolve("kubectl").parent))}'
+
+
+def down(name: Lab = "default") -> None:
+    """Stop every process of the lab and remove its files.
+
+    Example: scenario-kit lab down --name second
+    """
+    from scenario_kit.lab import lifecycle
+
+    existed = lifecycle.take_down(name)
+    typer.echo(f"lab {name!r} is down" if existed else f"there is no lab {name!r}; nothing to do", err=True)
+
+
+def reset(
+    name: Lab = "default",
+    force: Annotated[
+        bool, typer.Option("--force", help="Even while a campaign is running, which loses its trials.")
+    ] = False,
+) -> None:
+    """Empty the lab: remove every scenario, trial, app and sample; the cluster is as after `lab up`.
+
+    The control plane keeps running, so this takes seconds. Nothing is undone first: everything in the lab is lost.
+
+    Example: scenario-kit lab reset
+    """
+    from scenario_kit.lab import lifecycle
+
+    began = time.monotonic()
+    lifecycle.reset(name, force=force, say=lambda text: typer.echo(text, err=True))
+    typer.echo(f"lab {name!r} is empty ({time.monotonic() - began:.1f} s)", err=True)
+
+
+def status(name: Lab = "default", format: Format = "text") -> None:
+    """Show the state of each part of the lab, and what the lab offers. Exits with 2 if a part does not work.
+
+    Example: scenario-kit lab status --format json
+    """
+    from scenario_kit.cli.terminal.output import show_json
+    from scenario_kit.lab import lifecycle
+    from scenario_kit.lab.host.state import LabState
+
+    state = LabState.load(name)
+    reports = lifecycle.report_status(state)
+    if format == "json":
+        parts = [_report(r) for r in reports]
+        offered = {name: not because for name, because in _list_offers().items()}
+        show_json(_list_addresses(state) | {"complete": state.complete, "parts": parts, "capabilities": offered})
+    else:
+        _show_status(state, reports)
+    if not state.complete or any(r.health for r in reports):
+        raise typer.Exit(LabError.exit_code)
+
+
+def kubeconfig(
+    name: Lab = "default",
+    as_: Role = "admin",
+) -> None:
+    """Print the path of the kubeconfig of an administrator or a solver.
+
+    Example: export KUBECONFIG=$(scenario-kit lab kubeconfig --as solver)
+    """
+    from scenario_kit.lab.host.state import LabState
+
+    state = LabState.load(name)
+    paths = {"admin": state.kubeconfig, "solver": state.solver_kubeconfig}
+    typer.echo(paths[as_])
+
+
+def advance(
+    seconds: Annotated[int, typer.Argument(min=1, help="How far, in seconds of virtual time.")],
+    world: Annotated[
+        str, typer.Option("--trial", help="The trial whose clock moves; needed if there are several.")
+    ] = "",
+    name: Lab = "default",
+    format: Format = "text",
+) -> None:
+    """Let virtual time pass in a trial. Trials on the wall clock move by themselves.
+
+    Example: scenario-kit lab advance 300
+    """
+    from scenario_kit.cli.terminal.output import show_json
+    from scenario_kit.lab import lifecycle
+    from scenario_kit.lab.clock import WorldClock
+    from scenario_kit.lab.host.state import LabState
+
+    state = LabState.load(name)
+    state.require_alive("advancing its time")
+    chosen = choose_world(lifecycle.list_worlds(state), world)
+    clock = WorldClock(state.server_url, state.server_token, chosen)
+    try:
+        now = clock.now()
+        until = now + seconds
+        while now < until:
+            now = clock.wait(until)
+            state.require_alive("advancing its time")
+    finally:
+        clock.close()
+    if format == "json":
+        show_json({"trial": chosen, "now": now})
+    else:
+        typer.echo(f"{chosen}: {_format_utc(now)}")
+
+
+def open_(
+    name: Lab = "default",
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="Port on this machine; 0 picks a free one.")
+    ] = 0,
+    as_: Role = "admin",
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser, if there is a desktop.")] = True,
+) -> None:
+    """Serve a page that shows the lab's apps: components coloured by health, alerts, events, logs. Ctrl-C ends it.
+
+    It listens on this machine only, and is shown only to those who have the whole address, which contains a token.
+
+    Example: scenario-kit lab open --as solver
+    """
+    from scenario_kit.cli.lab.page import serve_page
+
+    serve_page(name, port, spoilers=as_ == "admin", browser=browser)
+
+
+def choose_world(worlds: list[dict[str, Any]], desired: str) -> str:
+    """The trial whose virtual clock is to move; raises ``UsageError`` when that is not clear."""
+    virtual = sorted(str(w["trial"]) for w in worlds if w["mode"] == "Virtual")
+    if desired:
+        if desired in virtual:
+            return desired
+        kind = "runs by the wall clock" if desired in {w["trial"] for w in worlds} else "does not exist"
+        raise UsageError(f"the world {desired!r} {kind}", fix=f"one of: {', '.join(virtual) or '(there is none)'}")
+    if len(virtual) != 1:
+        raise UsageError(
+            f"{len(virtual)} trials run in virtual time" if virtual else "no trial runs in virtual time now",
+            fix=f"choose one with --trial: {', '.join(virtual)}"
+            if virtual
+            else "apply a scenario with the annotation scenariokit.io/clock: Virtual, or run try or verify",
+        )
+    return virtual[0]
+
+
+def _list_addresses(state: LabState) -> dict[str, Any]:
+    return {
+        "name": state.name,
+        "kubeconfig": state.kubeconfig,
+        "solverKubeconfig": state.solver_kubeconfig,
+        "prometheusUrl": state.prometheus_url,
+        "epoch": state.epoch,
+    }
+
+
+def _report(report: PartReport) -> dict[str, Any]:
+    return {
+        "name": report.name,
+        "pid": report.pid,
+        "alive": report.alive,
+        "memoryBytes": report.memory_bytes,
+        "port": report.port,
+        "works": not report.health,
+        "problem": report.health,
+        "log": report.log,
+        "tail": report.tail,
+    }
+
+
+def _show_status(state: LabState, reports: list[PartReport]) -> None:
+    from scenario_kit.cli.terminal.output import show_table
+
+    rows = [
+        (
+            r.name,
+            str(r.pid or ""),
+            "works" if not r.health else r.health,
+            f"{r.memory_bytes // MEBIBYTE}",
+            str(r.port or ""),
+        )
+        for r in reports
+    ]
+    show_table(("PART", "PID", "STATE", "MIB", "PORT"), rows)
+    total = sum(r.memory_bytes for r in reports) // MEBIBYTE
+    typer.echo(
+        f"\n{total} MiB in all · Prometheus at {state.prometheus_url} · virtual time from {_format_utc(state.epoch)}"
+    )
+    _show_offers()
+    if not state.complete:
+        typer.echo("the lab is still starting, or was interrupted while it did; fix: scenario-kit lab up")
+    for report in reports:
+        if report.tail:
+            typer.echo(f"\n{report.name} is dead; the end of {report.log}:\n{report.tail}")
+
+
+def _list_offers() -> dict[str, str]:
+    """Capabilities, each with an empty text, or why the lab lacks it."""
+    from scenario_kit.catalog import Catalog
+    from scenario_kit.catalog.capabilities import list_capabilities
+    from scenario_kit.lab.capabilities import describe_offers
+
+    return describe_offers(list_capabilities(Catalog()))
+
+
+def _show_offers() -> None:
+    offers = _list_offers()
+    typer.echo(f"\noffers {', '.join(name for name, because in offers.items() if not because)}")
+    typer.echo("lacks")
+    for name, because in offers.items():
+        if because:
+            typer.echo(f"  {name:20} {because}")
+
+
+def _format_utc(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

@@ -1,0 +1,166 @@
+"""``lab traces``: what the app's programs told about requests, as a table or as OTLP in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from scenario_kit.cli.terminal.options import Format, Lab
+from scenario_kit.errors import LabError, UsageError
+
+if TYPE_CHECKING:
+    from scenario_kit.lab.host.state import LabState
+
+_SECONDS = 60.0
+_SHOWN = 40
+_ERROR = 2
+
+
+class TraceLine(NamedTuple):
+    """One trace. Times are seconds; ``root`` is the service and name of the span without a parent."""
+
+    start: float
+    trace_id: str
+    root: str
+    seconds: float
+    spans: int
+    errors: int
+
+
+def traces(
+    world: Annotated[str, typer.Argument(help="Trial or namespace; needed if there are several.")] = "",
+    name: Lab = "default",
+    service: Annotated[str, typer.Option("--service", help="Only traces in which this service has a span.")] = "",
+    errors: Annotated[bool, typer.Option("--errors", help="Only traces in which something failed.")] = False,
+    since: Annotated[int, typer.Option("--since", min=1, help="Seconds to look back, by the world's clock.")] = 300,
+    otlp: Annotated[
+        str, typer.Option("--otlp", help="Write them to this file as OTLP, one JSON object per line.")
+    ] = "",
+    format: Format = "text",
+) -> None:
+    """Show traces of an app's requests, newest first: mainly failing and slow ones, and some ordinary ones.
+
+    Example: scenario-kit lab traces --errors --service checkout
+    """
+    from scenario_kit.cli.terminal.output import show_json, show_table
+    from scenario_kit.lab import lifecycle
+    from scenario_kit.lab.host.state import LabState
+
+    state = LabState.load(name)
+    state.require_alive("asking for traces")
+    namespace = choose_namespace(lifecycle.list_worlds(state), world)
+    text = _ask(state, namespace, {"since": str(since), "service": service, "errors": "true" if errors else ""})
+    if otlp:
+        try:
+            Path(otlp).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"{otlp} cannot be written: {error.strerror}", fix="--otlp FILE in a folder") from error
+    found = parse_rows(text.splitlines())
+    if format == "json":
+        show_json(
+            {
+                "namespace": namespace,
+                "jaegerUrl": build_jaeger_url(state, namespace),
+                "traces": [serialize_row(r) for r in found],
+            }
+        )
+        return
+    if not found:
+        typer.echo(f"no trace of the last {since} s in {namespace}")
+    else:
+        show_table(
+            ("TIME (UTC)", "TRACE", "ROOT", "DURATION", "SPANS", "ERRORS"),
+            [
+                (
+                    _format_time(r.start),
+                    r.trace_id,
+                    r.root,
+                    _format_milliseconds(r.seconds),
+                    str(r.spans),
+                    str(r.errors),
+                )
+                for r in found[:_SHOWN]
+            ],
+        )
+        if len(found) > _SHOWN:
+            typer.echo(f"… and {len(found) - _SHOWN} older ones")
+    if otlp:
+        typer.echo(f"{len(found)} written to {otlp}")
+    typer.echo(f"Jaeger's API at {build_jaeger_url(state, namespace)}")
+
+
+def choose_namespace(worlds: Sequence[Mapping[str, Any]], desired: str) -> str:
+    """The namespace of the world that a trial's or namespace's name means; raises ``UsageError`` if that is unclear."""
+    fitting = [w for w in worlds if desired in ("", w["trial"], w["namespace"])]
+    if len(fitting) == 1:
+        return str(fitting[0]["namespace"])
+    if not worlds:
+        raise UsageError("no world is open, so nobody sends requests", fix="apply a scenario, or run try or verify")
+    names = ", ".join(sorted(str(w["namespace"]) for w in worlds))
+    if not fitting:
+        raise UsageError(f"no world is called {desired!r}", fix=f"one of: {names}")
+    raise UsageError(f"there are {len(fitting)} worlds", fix=f"name one of: {names}")
+
+
+def build_jaeger_url(state: LabState, namespace: str) -> str:
+    """Where Jaeger's API of a world is, without the ``/api`` that clients add."""
+    return f"{state.server_url}/worlds/{namespace}/jaeger"
+
+
+def parse_rows(lines: Iterable[str]) -> list[TraceLine]:
+    """Traces out of OTLP lines, the newest first."""
+    import msgspec
+
+    return sorted((_parse_row(msgspec.json.decode(line)) for line in lines if line), key=lambda row: -row.start)
+
+
+def serialize_row(row: TraceLine) -> dict[str, Any]:
+    """A row for programs."""
+    return {
+        "traceId": row.trace_id,
+        "start": row.start,
+        "root": row.root,
+        "seconds": row.seconds,
+        "spans": row.spans,
+        "errors": row.errors,
+    }
+
+
+def _parse_row(request: Mapping[str, Any]) -> TraceLine:
+    spans: list[tuple[str, dict[str, Any]]] = []
+    for group in request["resourceSpans"]:
+        service = next(a["value"]["stringValue"] for a in group["resource"]["attributes"] if a["key"] == "service.name")
+        spans += [(service, span) for scope in group["scopeSpans"] for span in scope["spans"]]
+    spans.sort(key=lambda pair: int(pair[1]["startTimeUnixNano"]))
+    service, root = next((pair for pair in spans if not pair[1]["parentSpanId"]), spans[0])
+    start = int(spans[0][1]["startTimeUnixNano"])
+    end = max(int(span["endTimeUnixNano"]) for _, span in spans)
+    failed = sum(span["status"].get("code") == _ERROR for _, span in spans)
+    return TraceLine(start / 1e9, root["traceId"], f"{service} {root['name']}", (end - start) / 1e9, len(spans), failed)
+
+
+def _ask(state: LabState, namespace: str, query: Mapping[str, str]) -> str:
+    import httpx
+
+    from scenario_kit.lab.host import loopback
+
+    url = f"{state.server_url}/worlds/{namespace}/otlp"
+    try:
+        with loopback.create_client(timeout=_SECONDS) as client:
+            response = client.get(url, params=dict(query))
+        response.raise_for_status()
+    except httpx.HTTPError as error:
+        raise LabError(f"the lab server does not tell its traces: {error}", fix="scenario-kit lab status") from error
+    return response.text
+
+
+def _format_time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
+
+
+def _format_milliseconds(seconds: float) -> str:
+    return f"{seconds * 1000:.1f} ms" if seconds < 1.0 else f"{seconds:.2f} s"

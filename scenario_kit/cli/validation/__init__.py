@@ -1,0 +1,1 @@
+"""The commands that run trials and report on them."""

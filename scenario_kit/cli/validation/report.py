@@ -1,0 +1,81 @@
+"""``report``: renderings of a validation's evidence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from scenario_kit.cli.terminal.options import declare_choice
+from scenario_kit.errors import UsageError
+
+if TYPE_CHECKING:
+    from scenario_kit.report import Report
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+
+    @app.command(rich_help_panel="Prove it")
+    def report(
+        run: Annotated[Path, typer.Argument(help="A run's folder, its report.json, or a folder of runs (the newest).")],
+        format: Annotated[
+            str, declare_choice("--format", "md", "html", "json", "junit", "sarif", help="Format of the rendering.")
+        ] = "md",
+        record: Annotated[bool, typer.Option("--record", help="Write evidence.json beside the scenario.")] = False,
+    ) -> None:
+        """Render the report of a validation.
+
+        With --record, a pass of plan standard or thorough becomes the evidence to commit beside the scenario.
+        The scenario must not have changed since the run.
+
+        Example: scenario-kit report runs/product-catalog-wrong-target-port --format md
+        """
+        from scenario_kit.report import html, junit, markdown, read_report, sarif
+
+        if not run.exists():
+            raise UsageError(f"there is no {run}", fix="name a folder that `scenario-kit verify` printed")
+        document = read_report(run)
+        if record:
+            typer.echo(f"wrote {_record(document)}")
+            return
+        match format:
+            case "md":
+                typer.echo(markdown.render(document))
+            case "html":
+                typer.echo(html.render(document))
+            case "junit":
+                typer.echo(junit.render(document))
+            case "sarif":
+                typer.echo(sarif.render(document))
+            case _:
+                from scenario_kit.cli.terminal.output import show_json
+
+                show_json(document.to_json())
+
+
+def _record(report: Report) -> Path:
+    """Write the evidence that a report gives; answers where.
+
+    Raises:
+        UsageError: it gives none, or the scenario is not where it was.
+    """
+    from scenario_kit.catalog import Catalog
+    from scenario_kit.catalog.evidence import write_evidence
+    from scenario_kit.load import load_scenario
+    from scenario_kit.render.scenarios.runbook import render_as_written, resolve
+    from scenario_kit.render.scenarios.version import compute_version_key
+    from scenario_kit.report.evidence import build_evidence
+
+    path = Path(report.validation.path)
+    if not path.is_file():
+        raise UsageError(
+            f"there is no {path}, of which the run is", fix="record where `scenario-kit verify` was called"
+        )
+    catalog = Catalog()
+    scenario = load_scenario(path).scenario
+    runbook = resolve(scenario, catalog, "app", beside=path.parent)
+    objects = render_as_written(scenario.spec, runbook.app, catalog.templates(runbook.app.name))
+    key = compute_version_key(scenario.spec, runbook, objects, report.kubernetes, report.engine)
+    return write_evidence(path, build_evidence(report, runbook.digest, key))

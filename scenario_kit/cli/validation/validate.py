@@ -1,0 +1,296 @@
+"""``try`` and ``verify``: scenarios through the lab, to a verdict."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from scenario_kit.cli.terminal.options import Format, Lab
+from scenario_kit.cli.terminal.output import fold_text, show_findings, show_json
+from scenario_kit.cli.terminal.terminal import style_text
+from scenario_kit.errors import AuthoringError, InfrastructureError, UsageError
+
+if TYPE_CHECKING:
+    from scenario_kit.campaign import Plan, Validation
+    from scenario_kit.catalog import Catalog
+    from scenario_kit.lab.host.state import LabState
+    from scenario_kit.load import Loaded
+    from scenario_kit.model import Finding, Runbook
+
+RUNS = Path("runs")
+Seed = Annotated[
+    int, typer.Option(help="Seed of everything random (load, chance, noise) except the placement of pods.")
+]
+Runs = Annotated[Path, typer.Option("--runs", help="Folder for reports.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+
+    @app.command("try", rich_help_panel="Prove it")
+    def try_(
+        path: Annotated[Path, typer.Argument(help="A scenario file, or its folder.")],
+        seed: Seed = 1,
+        name: Lab = "default",
+        keep: Annotated[bool, typer.Option("--keep", help="Keep the trial object for inspection.")] = False,
+        accept: Annotated[
+            bool, typer.Option("--accept", help="Write the alerts and edges that were observed into the file.")
+        ] = False,
+        format: Format = "text",
+        runs: Runs = RUNS,
+    ) -> int:
+        """Run a scenario once: quiet, broken, held, decoys, solved, clean.
+
+        Example: scenario-kit try catalog/scenarios/product-catalog-wrong-target-port
+        """
+        return validate([path], "try", seed, name, 1, keep=keep, accepting=accept, as_json=format == "json", runs=runs)
+
+    @app.command(rich_help_panel="Prove it")
+    def verify(
+        paths: Annotated[list[Path], typer.Argument(help="Scenario files, or folders that hold some.")],
+        plan: Annotated[
+            str, typer.Option(help="How much evidence: try, quick, standard, thorough, or a plan file.")
+        ] = "quick",
+        cluster: Annotated[str, typer.Option(help="Where to run; this version supports: lab.")] = "lab",
+        seed: Seed = 1,
+        name: Lab = "default",
+        parallel: Annotated[
+            int | None,
+            typer.Option(min=1, max=8, help="Trials to run at the same time; 2 unless the plan says otherwise."),
+        ] = None,
+        keep: Annotated[bool, typer.Option("--keep", help="Keep the trial objects for inspection.")] = False,
+        rerun_failed: Annotated[
+            bool, typer.Option("--rerun-failed", help="Only scenarios whose last run did not pass.")
+        ] = False,
+        format: Format = "text",
+        runs: Runs = RUNS,
+    ) -> int:
+        """Prove that scenarios reproduce, that their labels are true and their solutions work.
+
+        Exit codes: 0 pass, 1 fail, 2 not evaluated, 3 usage, 4 inconclusive.
+
+        Example: scenario-kit verify catalog/scenarios --plan quick
+        """
+        if cluster != "lab":
+            raise UsageError(f"--cluster {cluster} is not supported by this version", fix="--cluster lab")
+        if rerun_failed and not (paths := _list_failed(paths, runs)):
+            typer.echo("nothing to run: the last run of each of these scenarios passed, or there is none")
+            return 0
+        return validate(paths, plan, seed, name, parallel, keep=keep, as_json=format == "json", runs=runs)
+
+
+def _list_failed(paths: list[Path], runs: Path) -> list[Path]:
+    """The scenario files whose last run did not pass."""
+    from scenario_kit.load import find_scenario_files
+    from scenario_kit.report.history import list_failed_files
+
+    return list_failed_files(runs, find_scenario_files(paths))
+
+
+def validate(
+    paths: list[Path],
+    plan: str,
+    seed: int,
+    name: str,
+    parallel: int | None,
+    *,
+    keep: bool,
+    as_json: bool,
+    runs: Path,
+    accepting: bool = False,
+) -> int:
+    """Validate scenarios one after another; the worst verdict decides the exit code."""
+    from scenario_kit.campaign import choose_plan
+    from scenario_kit.catalog import Catalog, find_collections
+    from scenario_kit.cli.authoring.accept import accept
+    from scenario_kit.load import find_scenario_files
+    from scenario_kit.report import prepare_folder
+
+    desired = choose_plan(plan)
+    files = find_scenario_files(paths)
+    catalog = Catalog(find_collections(files))
+    results = []
+    prepare_folder(runs)
+    for file in files:  # each is concluded at once: what is known stays known, whatever becomes of the rest
+        results.append(_validate_one(file, desired, seed, name, parallel or desired.parallel or 2, catalog, keep=keep))
+        _conclude(results[-1], runs, as_json=as_json)
+        if accepting:
+            accept(file, results[-1], catalog)
+    if len(results) > 1 and not as_json:
+        _print_table(results)
+    codes = [v.verdict.exit_code for v in results]
+    return next((c for c in (1, 3, 2, 4) if c in codes), 0)
+
+
+def _validate_one(
+    file: Path, plan: Plan, seed: int, name: str, parallel: int, catalog: Catalog, *, keep: bool
+) -> Validation:
+    """Static rules first; the lab is started only for a scenario that passes them."""
+    from scenario_kit.campaign import conclude
+    from scenario_kit.campaign.results.incident import describe_incident, read_titles
+    from scenario_kit.model import Severity
+
+    started = time.monotonic()
+    try:
+        loaded, static = _lint(file, catalog)
+    except AuthoringError as problem:
+        scenario_name = file.parent.name
+        return conclude(scenario_name, str(file), "", plan, [], problem.findings, time.monotonic() - started)
+    scenario = loaded.scenario
+    if any(f.severity == Severity.ERROR for f in static):
+        incident = describe_incident(scenario, None, read_titles(scenario, catalog, file.parent))
+        took = time.monotonic() - started
+        return conclude(scenario.name, str(file), "", plan, [], static, took, incident=incident)
+    return _run_campaign(loaded, static, file, plan, seed, name, parallel, catalog, keep=keep)
+
+
+def _lint(file: Path, catalog: Catalog) -> tuple[Loaded, list[Finding]]:
+    from scenario_kit.cli.authoring.twin_findings import check_app
+    from scenario_kit.lint import lint_files, list_with_faults
+    from scenario_kit.load import load_scenario
+
+    findings = lint_files(list_with_faults(file), catalog)
+    loaded = load_scenario(file)
+    app = loaded.scenario.spec.app
+    return loaded, [*findings, *check_app(app.name, app.version, catalog)]
+
+
+def _run_campaign(
+    loaded: Loaded,
+    static: list[Finding],
+    file: Path,
+    plan: Plan,
+    seed: int,
+    name: str,
+    parallel: int,
+    catalog: Catalog,
+    *,
+    keep: bool,
+) -> Validation:
+    from scenario_kit.campaign import conclude, plan_trials, run
+    from scenario_kit.campaign.planning.concurrency import limit_concurrency, runs_alone
+    from scenario_kit.campaign.planning.plans import count_users
+    from scenario_kit.campaign.results.incident import describe_incident, read_titles
+    from scenario_kit.campaign.results.location import locate_findings
+    from scenario_kit.catalog.evidence import read_fingerprints
+    from scenario_kit.cli.terminal.live import Timeline
+    from scenario_kit.clients.kube import KubeCluster
+    from scenario_kit.lab.lifecycle import bring_up, occupy
+    from scenario_kit.render import resolve
+
+    started, scenario = time.monotonic(), loaded.scenario
+
+    def resolved(namespace: str, load_percent: int) -> Runbook:
+        return resolve(scenario, catalog, namespace, users=count_users(scenario, load_percent), beside=file.parent)
+
+    sample = resolved("app", 100)
+    incident = describe_incident(scenario, sample, read_titles(scenario, catalog, file.parent))
+    if lacks := _find_missing(sample, catalog):
+        found, took = [*static, *lacks], time.monotonic() - started
+        return conclude(scenario.name, str(file), sample.digest, plan, [], found, took, name, incident=incident)
+    lab = bring_up(name, say=_print_line)
+    planned = plan_trials(plan, sample, seed)
+    title = f"{scenario.name}: plan {plan.name}, {len(planned)} trial" + ("s" if len(planned) > 1 else "")
+    try:
+        with occupy(name, _print_line, alone=runs_alone(sample)), Timeline(title, planned) as timeline:
+            results = run(
+                planned,
+                resolved,
+                KubeCluster(kubeconfig=Path(lab.kubeconfig)),
+                plan=plan,
+                app=sample.app.name,
+                scenario=scenario.name,
+                digest=sample.digest,
+                parallel=limit_concurrency(sample, parallel),
+                health=lambda: list_dead_parts(lab),
+                progress=timeline,
+                keep=keep,
+            )
+    except KeyboardInterrupt:
+        raise typer.Abort(_explain_interruption(scenario.name, name)) from None
+    took = time.monotonic() - started
+    library = read_fingerprints(catalog.scenarios())
+    concluded = conclude(
+        scenario.name, str(file), sample.digest, plan, results, static, took, name, promised=sample, library=library,
+        matrix=catalog.matrix(sample.app), incident=incident,
+    )  # fmt: skip
+    return locate_findings(concluded, scenario.spec, loaded.positions)
+
+
+def _print_line(text: str) -> None:
+    typer.echo(text, err=True)
+
+
+def _find_missing(runbook: Runbook, catalog: Catalog) -> list[Finding]:
+    """Capabilities that the scenario needs and a trial in the lab does not have: then nothing is started."""
+    from scenario_kit.cli.authoring.missing_capabilities import find_missing
+    from scenario_kit.judge.capabilities import report_lacks
+    from scenario_kit.lab.capabilities import NAME
+
+    return report_lacks(find_missing(runbook.faults, runbook.app, runbook.requires, catalog), NAME)
+
+
+def _explain_interruption(scenario: str, lab: str) -> str:
+    """What becomes of the trials, and how to go on or to cancel them."""
+    from scenario_kit.model.kubernetes.reference import MANAGEMENT_NAMESPACE
+    from scenario_kit.model.results.trial import CAMPAIGN_LABEL
+
+    named = f" --name {lab}" if lab != "default" else ""
+    return (
+        "interrupted; trials that have started go on in the lab\n"
+        "  to continue: give the same command again\n"
+        f'  to cancel:   kubectl --kubeconfig "$(scenario-kit lab kubeconfig{named})" delete trials '
+        f"-n {MANAGEMENT_NAMESPACE} -l {CAMPAIGN_LABEL}={scenario}"
+    )
+
+
+def list_dead_parts(lab: LabState) -> list[str]:
+    """Parts that died, but for the operator: what it was doing goes on where it stood, so it is started again."""
+    from scenario_kit.lab.lifecycle import bring_up
+
+    dead = type(lab).load(lab.name).dead_parts()
+    if [p.name for p in dead] == ["operator"]:
+        bring_up(lab.name, say=_print_line)
+        return []
+    return [str(p) for p in dead]
+
+
+def _conclude(validation: Validation, runs: Path, *, as_json: bool) -> None:
+    from scenario_kit.lab.toolchain.components import describe_engine, read_kubernetes_version
+    from scenario_kit.report import html, markdown, write
+
+    versions = (read_kubernetes_version(), describe_engine()) if validation.trials else ("", "")
+    renderings = {"report.md": markdown.render, "report.html": html.render}
+    try:
+        report, folder = write(validation, runs, *versions, renderings)
+    except InfrastructureError:  # what was found out is told all the same
+        _tell(validation, None, as_json=as_json)
+        raise
+    _tell(report.validation, folder, as_json=as_json)
+
+
+def _tell(validation: Validation, folder: Path | None, *, as_json: bool) -> None:
+    if as_json:
+        show_json(validation.to_json() | {"report": str(folder / "report.json") if folder else ""})
+        return
+    show_findings(validation.findings)
+    colour = {0: typer.colors.GREEN, 1: typer.colors.RED}.get(validation.verdict.exit_code, typer.colors.YELLOW)
+    word = {0: "PASS", 1: "FAIL", 2: "NOT EVALUATED", 4: "INCONCLUSIVE"}.get(validation.verdict.exit_code, "KIT ERROR")
+    reported = fold_text(f"{word} {validation.scenario}: {validation.headline}")
+    typer.echo(style_text(word, fg=colour, bold=True) + reported.removeprefix(word))
+    repeats = f"{validation.n} repeat" + ("s" if validation.n != 1 else "")
+    kept = f"report: {folder}/report.html" if folder else "no report"
+    typer.echo(fold_text(f"{repeats}, {validation.failures} broken; {validation.wall_seconds:.0f} s; {kept}", "  "))
+    if folder and validation.next:
+        typer.echo(f"  next: {validation.next}")
+
+
+def _print_table(results: list[Validation]) -> None:
+    from scenario_kit.cli.terminal.output import show_table
+
+    typer.echo()
+    rows = [(v.scenario, str(v.verdict), f"{len(v.trials)}", f"{v.wall_seconds:.0f} s") for v in results]
+    show_table(("scenario", "verdict", "trials", "wall"), rows)

@@ -1,0 +1,1 @@
+"""Alert histories against expectations."""

@@ -1,0 +1,58 @@
+"""What is said where no alert came: of a promise that was not kept, and of an incident that promises none. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from scenario_kit.judge.alerts.expectations import label, list_by_class
+from scenario_kit.model import AlertHistory, Finding, Severity
+from scenario_kit.model.authored.scenario import Expect
+
+
+class UnusedRules(NamedTuple):
+    """Rules that the scenario does not use: what they say, and the ``alertPacks`` with which it would use them."""
+
+    history: AlertHistory
+    packs: tuple[str, ...]
+
+
+def explain_silence(finding: Finding, beside: Mapping[str, UnusedRules], injected_at: float) -> Finding:
+    """A promised alert that is missing among silence, told with what rules of other packs would have said.
+
+    Args:
+        finding: what is wrong with the promise.
+        beside: by pack, what the scenario does not use.
+        injected_at: alerts that fired by then already are not the incident's.
+    """
+    reported, packs = [], []
+    for pack, (history, choice) in sorted(beside.items()):
+        new = [t for t in history.timelines if t.onset(injected_at) is not None and not t.firing_at(injected_at)]
+        if new:
+            packs.append(", ".join(choice))
+            reported.append(f"{', '.join(sorted({label(t) for t in new}))} (pack '{pack}')")
+    if not reported:
+        return finding
+    observed = f"{finding.observed}; rules that the scenario does not use would have fired: {'; '.join(reported)}"
+    fix = f"write `alertPacks: [{packs[0]}]` and expect its alert, or aim the fault at another target"
+    return msgspec.structs.replace(finding, observed=observed, fix=fix)
+
+
+def check_unnoticed(history: AlertHistory, expect: Expect, injected_at: float) -> list[Finding]:
+    """An incident that promises no alert, as drafts may, and raised none: whatever else held shows nothing."""
+    if list_by_class(expect, "MustFire") or any(i.start > injected_at for t in history.timelines for i in t.firing):
+        return []
+    return [
+        Finding(
+            code="SK322",
+            severity=Severity.ERROR,
+            message="no alert must fire, and none fired",
+            observed="no alert fired at all",
+            expected="an alert that tells of the incident",
+            why="an incident that nobody notices is none, and no repair of it can be shown",
+            fix="make the fault stronger, aim it at a target with more traffic, evaluate rules that look at what it "
+            "does change (spec.app.alertPacks), or let the outcome be Benign",
+        )
+    ]

@@ -1,0 +1,55 @@
+"""Which objects a propagation explains, and alerts that fire on none of them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from scenario_kit.judge.alerts.expectations import list_by_class, select_timelines
+from scenario_kit.model import AlertHistory, App, Fault, Finding, Severity
+from scenario_kit.model.authored.scenario import Expect, PropagationEdge
+from scenario_kit.model.kubernetes.reference import WORKLOADS, strip_reference
+
+_FAULT = "Fault"
+
+
+def find_explained(faults: Iterable[Fault], edges: Sequence[PropagationEdge], app: App) -> set[tuple[str, str]]:
+    """What the faults break and what the propagation leads to, without namespaces; a Service goes with its workload.
+
+    Victims that only the fault's type names are not among them: where they suffer, the propagation says so.
+    """
+    chosen_ = list(faults)
+    reached = {strip_reference(e.ref) for f in chosen_ for e in f.entities if e.role == "Cause"}
+    reached |= {(_FAULT, f.name) for f in chosen_} | {strip_reference(f.target) for f in chosen_}
+    pairs = [(strip_reference(e.from_), strip_reference(e.to)) for e in edges]
+    while more := {end for start, end in pairs if start in reached} - reached:
+        reached |= more
+    for component in app.components:
+        own = {strip_reference(component.workload), *([("Service", component.service)] if component.service else [])}
+        if own & reached:
+            reached |= own
+    return reached
+
+
+def check_unexplained(
+    history: AlertHistory, expect: Expect, since: float, known: set[tuple[str, str]]
+) -> list[Finding]:
+    """Alerts that must fire somewhere, and do since ``since``, but on no workload that the propagation leads to."""
+    findings = []
+    for expectation in list_by_class(expect, "MustFire"):
+        fired = [t.entity for t in select_timelines(expectation, history.timelines) if t.onset(since) is not None]
+        workloads = sorted({e for e in fired if e and strip_reference(e)[0] in WORKLOADS})
+        if expectation.on or not workloads or len(workloads) < len(set(fired)):
+            continue  # of what is no workload, or names no entity, the propagation need not speak
+        if not any(strip_reference(entity) in known for entity in workloads):
+            findings.append(
+                Finding(
+                    code="SK326",
+                    severity=Severity.ERROR,
+                    message=f"{expectation.name} fired on nothing that the propagation leads to",
+                    observed=f"it fired on {', '.join(workloads)}",
+                    expected="an object that an edge leads to from a root cause",
+                    why=("the chain is the explanation of the incident, and must reach every alert it is to explain"),
+                    fix=f"draw the propagation to {workloads[0]}, or expect another alert",
+                )
+            )
+    return findings

@@ -1,0 +1,1 @@
+"""Repairs: when an incident is over, and what a repair leaves in place."""

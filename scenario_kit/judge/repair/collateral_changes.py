@@ -1,0 +1,175 @@
+"""What a repair changes beside the fault (design §5, Resolved): the app's objects, compared with how they came. Pure.
+
+Only what the faults changed may differ afterwards, and how the pods of those run that have a part in the incident: an
+operator may work around what is broken. What a Service selects, feature flags, probes, files, routes and rights are as
+they were, whoever has a part in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from scenario_kit.judge.repair.invariants import read_effective
+from scenario_kit.model import App, Object
+from scenario_kit.model.kubernetes.difference import Path, find_paths, get_at, meets
+from scenario_kit.model.kubernetes.quantity import is_same_quantity
+from scenario_kit.model.kubernetes.reference import WORKLOADS, strip_reference
+from scenario_kit.model.runtime.flag import read_flags
+
+#: An object by kind and name.
+Name = tuple[str, str]
+#: Kinds whose objects end by themselves, and those that controllers fill in.
+_ENDING: Final = ("Job", "Pod", "Namespace")
+_PROBES: Final = ("readinessProbe", "livenessProbe", "startupProbe")
+#: Parts of a workload for which there are bounds of their own (`judge.repair.invariants`), or that a resync of all
+#: objects writes.
+_BOUNDED: Final = ("resources", "replicas", "minReplicas", "maxReplicas", "revisionHistoryLimit", "storage")
+#: What may not be added either: elsewhere the API server and its controllers add what nobody asked for.
+_CLOSED: Final = ("selector", "containers", "initContainers", "env", "envFrom", "command", "args", "nodeSelector")
+_FILES: Final = ("ConfigMap", "Secret")
+_LONGEST: Final = 60
+
+
+class Write(NamedTuple):
+    """One object as it was before a fault wrote it, and right after; None where it was not there."""
+
+    before: Object | None
+    after: Object | None
+
+
+def find_alterations(
+    app: App,
+    before: Iterable[Object],
+    now: Iterable[Object],
+    writes: Iterable[Write],
+    involved: Collection[str] = (),
+) -> list[str]:
+    """Every difference that is neither a fault's nor a way around it, in words.
+
+    Args:
+        app: what the objects belong to.
+        before: the app's objects as they are rendered.
+        now: the objects that are there.
+        writes: what the faults did to objects.
+        involved: the objects that have a part in the incident; their pods may run in another way than before.
+    """
+    former, present = _index_by_name(before), _index_by_name(now)
+    written = list(writes)
+    spared: dict[Name, list[Path]] = {}
+    for write in written:
+        known = write.before or write.after
+        if known is not None:
+            whole = [()] if write.before is None or write.after is None else find_paths(write.before, write.after)
+            spared.setdefault(_name(known), []).extend(whole)
+    free = {strip_reference(text) for text in involved}
+    problems: list[str] = []
+    for name, obj in former.items():
+        if name in present and name[0] not in _ENDING:
+            problems += _find_differences(app, obj, present[name], spared.get(name, []), around=name in free)
+    return [*problems, *_check_selectors(former, present, spared), *_check_flags(app, former, present, written)]
+
+
+def _index_by_name(objects: Iterable[Object]) -> dict[Name, Object]:
+    return {_name(obj): obj for obj in objects}
+
+
+def _name(obj: Object) -> Name:
+    return str(obj["kind"]), str(obj["metadata"]["name"])
+
+
+def _find_differences(app: App, before: Object, now: Object, spared: Iterable[Path], *, around: bool) -> Iterator[str]:
+    kind, name = _name(before)
+    own, old, new = list(spared), _strip_to_spec(before), _strip_to_spec(now)
+    load = any(strip_reference(c.workload) == (kind, name) for c in app.components if c.role == "Load")
+    for path in find_paths(old, new):
+        was, is_ = get_at(old, path), get_at(new, path)
+        if _is_equal(was, is_) or any(meets(path, other) for other in own):
+            continue
+        if not was and not _is_new(old, path):  # a default, or bookkeeping
+            continue
+        if any(part in _BOUNDED for part in path) or (load and "env" in path) or _is_flags(app, kind, name, path):
+            continue
+        if around and kind in WORKLOADS and path[:1] == ("spec",) and not any(p in path for p in _PROBES):
+            continue
+        reported = "" if kind == "Secret" else f" is {_shorten(is_)}, its baseline is {_shorten(was)}"
+        yield f"{kind}/{name}: {'.'.join(path)}{reported or ' is not what it was'}"
+
+
+def _strip_to_spec(obj: Object) -> Object:
+    """The part of an object that says what it does: no status, no metadata."""
+    found = {k: v for k, v in obj.items() if k not in ("status", "metadata", "apiVersion", "kind", "stringData")}
+    if obj.get("kind") == "ServiceAccount":
+        found.pop("secrets", None)
+    return found
+
+
+def _is_equal(was: Any, is_: Any) -> bool:
+    """Whether both say the same: the API server leaves out what is empty, and spells quantities its own way."""
+    return (not was and not is_) or is_same_quantity(was, is_)
+
+
+def _is_new(before: Object, path: Path) -> bool:
+    """Whether something was added where nothing is added by itself: what is inside of what was there is a default."""
+    return any(part in _CLOSED and get_at(before, path[: i + 2]) is None for i, part in enumerate(path))
+
+
+def _is_flags(app: App, kind: str, name: str, path: Path) -> bool:
+    return app.flags is not None and (kind, name, path[1:2]) == ("ConfigMap", app.flags.config_map, (app.flags.key,))
+
+
+def _check_selectors(
+    before: Mapping[Name, Object], now: Mapping[Name, Object], spared: Mapping[Name, list[Path]]
+) -> Iterator[str]:
+    """Services that lead to other workloads than before, although no fault changed selector or labels."""
+    for name in (n for n in before if n[0] == "Service" and n in now):
+        was, is_ = list_selected(before[name], before.values()), list_selected(now[name], now.values())
+        for workload in sorted(was ^ is_):
+            labels = ("spec", "template", "metadata", "labels")
+            own = any(meets(path, ("spec", "selector")) for path in spared.get(name, []))
+            theirs = any(meets(path, labels) for path in spared.get(workload, []))
+            if workload in now and not (own or theirs):
+                says = "no longer selects" if workload in was else "also selects"
+                yield f"Service/{name[1]} {says} the pods of {'/'.join(workload)}"
+
+
+def list_selected(service: Object, objects: Iterable[Object]) -> set[Name]:
+    """The workloads whose pods a Service selects."""
+    selector = (service.get("spec") or {}).get("selector") or {}
+    home = service["metadata"].get("namespace")
+    return {
+        _name(obj)
+        for obj in objects
+        if obj["kind"] in WORKLOADS and selector and obj["metadata"].get("namespace") == home
+        and selector.items() <= (get_at(obj, ("spec", "template", "metadata", "labels")) or {}).items()
+    }  # fmt: skip
+
+
+def _check_flags(
+    app: App, before: Mapping[Name, Object], now: Mapping[Name, Object], writes: Iterable[Write]
+) -> Iterator[str]:
+    """Feature flags that answer otherwise than before, but for those of the faults and of the load."""
+    store = app.flags
+    if store is None or (name := ("ConfigMap", store.config_map)) not in before or name not in now:
+        return
+    loads = {c.name for c in app.components if c.role == "Load"}
+    free = {flag for flag, trait in store.effects.items() if trait.component in loads}
+    for write in (w for w in writes if _name(w.before or w.after or before[name]) == name):
+        one, other = (_read_answers(obj, store.key) for obj in write)
+        free |= {flag for flag in {*one, *other} if one.get(flag) != other.get(flag)}
+    was, is_ = _read_answers(before[name], store.key), _read_answers(now[name], store.key)
+    for flag in sorted(was):
+        if flag not in free and was[flag] != is_.get(flag):
+            yield f"ConfigMap/{store.config_map}: flag {flag} is {is_.get(flag, 'gone')}, its baseline is {was[flag]}"
+
+
+def _read_answers(obj: Object | None, key: str) -> dict[str, str]:
+    try:
+        return {name: read_effective(flag) for name, flag in read_flags(obj or {}, key).items()}
+    except ValueError:
+        return {}
+
+
+def _shorten(value: Any) -> str:
+    text = "gone" if value is None else str(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

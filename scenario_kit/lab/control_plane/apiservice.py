@@ -1,0 +1,84 @@
+"""The resource metrics API as an aggregated one: the API server hands its requests on to the lab server.
+
+As in any cluster, the API server authenticates and authorises whoever asks, and then asks for them, by a certificate of
+an authority of its own: whoever else talks to the lab server's port is refused. The Service is an ``ExternalName``,
+because nothing routes Service addresses on this machine.
+"""
+
+from __future__ import annotations
+
+import base64
+import ssl
+from collections.abc import Mapping
+from pathlib import Path
+
+from cryptography.hazmat.primitives.serialization import Encoding
+
+from scenario_kit.lab.control_plane.certificates import Authority, issue
+from scenario_kit.model.base import Object
+
+PORT = "metrics-server"
+GROUP = "metrics.k8s.io"
+VERSION = "v1beta1"
+_NAMESPACE, _SERVICE = "kube-system", "metrics-server"
+#: The name that the API server expects in the certificate of a Service.
+SERVER_NAME = f"{_SERVICE}.{_NAMESPACE}.svc"
+_CLIENT = "front-proxy-client"
+
+
+def write_keys(pki: Path) -> None:
+    """Write the certificate of the metrics API, by the cluster's authority, and the API server's own as its client."""
+    authority = Authority.load(pki / "ca.crt", pki / "ca.key")
+    issue(authority, _SERVICE, hosts=[SERVER_NAME], client=False).write(
+        pki / "metrics-server.crt", pki / "metrics-server.key"
+    )
+    proxies = Authority.create("front-proxy-ca")
+    (pki / "front-proxy-ca.crt").write_bytes(proxies.certificate.public_bytes(Encoding.PEM))
+    issue(proxies, _CLIENT).write(pki / "front-proxy-client.crt", pki / "front-proxy-client.key")
+
+
+def build_flags(pki: Path) -> Mapping[str, str]:
+    """What the API server is told about requests that it hands on."""
+    return {
+        "proxy-client-cert-file": str(pki / "front-proxy-client.crt"),
+        "proxy-client-key-file": str(pki / "front-proxy-client.key"),
+        "requestheader-client-ca-file": str(pki / "front-proxy-ca.crt"),
+        "requestheader-allowed-names": _CLIENT,
+        "requestheader-username-headers": "X-Remote-User",
+        "requestheader-group-headers": "X-Remote-Group",
+        "requestheader-extra-headers-prefix": "X-Remote-Extra-",
+    }
+
+
+def build_server_context(pki: Path) -> ssl.SSLContext:
+    """TLS for the metrics API: only the API server may connect."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=str(pki / "front-proxy-ca.crt"))
+    context.verify_mode = ssl.CERT_REQUIRED
+    context.load_cert_chain(pki / "metrics-server.crt", pki / "metrics-server.key")
+    return context
+
+
+def build_objects(pki: Path, port: int) -> list[Object]:
+    """The Service and the APIService by which the API server finds the metrics API on a port of this machine."""
+    labels = {"k8s-app": _SERVICE}
+    return [
+        {
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": {"name": _SERVICE, "namespace": _NAMESPACE, "labels": labels},
+            "spec": {"type": "ExternalName", "externalName": "localhost"},
+        },
+        {
+            "apiVersion": "apiregistration.k8s.io/v1",
+            "kind": "APIService",
+            "metadata": {"name": f"{VERSION}.{GROUP}", "labels": labels},
+            "spec": {
+                "group": GROUP,
+                "version": VERSION,
+                "groupPriorityMinimum": 100,
+                "versionPriority": 100,
+                "caBundle": base64.b64encode((pki / "ca.crt").read_bytes()).decode(),
+                "service": {"name": _SERVICE, "namespace": _NAMESPACE, "port": port},
+            },
+        },
+    ]

@@ -1,0 +1,124 @@
+"""What is behind the API server: keys and values of etcd, over its JSON gateway.
+
+Only ``lab reset`` writes here. Everything else goes through the API server.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import httpx
+import msgspec
+
+from scenario_kit.errors import LabError
+from scenario_kit.lab.host import loopback
+from scenario_kit.lab.host.addresses import LOOPBACK
+
+_ALL = "AA=="
+_SECONDS = 30.0
+#: etcd's own bounds for one request are 128 operations and 1.5 MiB.
+_OPERATIONS, _BYTES = 100, 1 << 20
+
+
+class Range(NamedTuple):
+    """The keys from ``first`` on, up to and without ``end``."""
+
+    first: bytes
+    end: bytes
+
+
+class _KeyValue(msgspec.Struct, frozen=True):
+    key: str
+    mod_revision: int
+    value: str = ""
+
+
+class _Found(msgspec.Struct, frozen=True):
+    kvs: tuple[_KeyValue, ...] = ()
+
+
+class _RangePart(msgspec.Struct, frozen=True):
+    response_range: _Found = _Found()
+
+
+class _Several(msgspec.Struct, frozen=True):
+    responses: tuple[_RangePart, ...] = ()
+
+
+class Etcd:
+    """The store of a lab's cluster. Raises, all methods: ``LabError`` when it does not answer or refuses."""
+
+    def __init__(self, port: int) -> None:
+        self._url = f"http://{LOOPBACK}:{port}"
+        self._client = loopback.create_client(base_url=self._url, timeout=_SECONDS)
+
+    def close(self) -> None:
+        """Drop the connections."""
+        self._client.close()
+
+    def revisions(self) -> dict[bytes, int]:
+        """Every key, with the revision that wrote it last."""
+        found = self._ask("range", {"key": _ALL, "range_end": _ALL, "keys_only": True}, _Found)
+        return {_decode(entry.key): entry.mod_revision for entry in found.kvs}
+
+    def under(self, prefix: bytes) -> dict[bytes, bytes]:
+        """Keys that begin with ``prefix``, which is not empty, and their values."""
+        end = prefix[:-1] + bytes([prefix[-1] + 1])
+        found = self._ask("range", {"key": _encode(prefix), "range_end": _encode(end)}, _Found)
+        return {_decode(entry.key): _decode(entry.value) for entry in found.kvs}
+
+    def values(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        """The values of those of the keys that exist."""
+        result: dict[bytes, bytes] = {}
+        for first in range(0, len(keys), _OPERATIONS):
+            asked = [{"request_range": {"key": _encode(key)}} for key in keys[first : first + _OPERATIONS]]
+            for part in self._ask("txn", {"success": asked}, _Several).responses:
+                result.update((_decode(entry.key), _decode(entry.value)) for entry in part.response_range.kvs)
+        return result
+
+    def write(self, delete: Iterable[Range], put: Mapping[bytes, bytes]) -> None:
+        """Delete ranges, then put values; each request is one transaction, and most often there is only one."""
+        operations: list[tuple[int, Any]] = [
+            (0, {"request_delete_range": {"key": _encode(each.first), "range_end": _encode(each.end)}})
+            for each in delete
+        ]
+        operations += [
+            (len(value), {"request_put": {"key": _encode(key), "value": _encode(value)}}) for key, value in put.items()
+        ]
+        for batch in _split_batches(operations):
+            self._ask("txn", {"success": batch}, _Several)
+
+    def _ask(self, what: str, document: Any, answer: Any) -> Any:
+        try:
+            response = self._client.post(f"/v3/kv/{what}", json=document)
+            if response.status_code != 200:
+                raise LabError(f"etcd refuses a {what}: {response.status_code} {response.text[:200]}")
+            return msgspec.json.decode(response.content, type=answer, strict=False)  # numbers come as text
+        except httpx.HTTPError as error:
+            what = f"etcd does not answer at {self._url}: {error or type(error).__name__}"
+            raise LabError(what, fix="scenario-kit lab status") from error
+        except msgspec.MsgspecError as error:
+            raise LabError(f"the answer of etcd to a {what} cannot be read: {error}") from error
+
+
+def _split_batches(operations: Iterable[tuple[int, Any]]) -> Iterator[list[Any]]:
+    batch: list[Any] = []
+    size = 0
+    for length, operation in operations:
+        if batch and (len(batch) == _OPERATIONS or size + length > _BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(operation)
+        size += length
+    if batch:
+        yield batch
+
+
+def _encode(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+def _decode(text: str) -> bytes:
+    return base64.b64decode(text)

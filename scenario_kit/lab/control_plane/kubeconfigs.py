@@ -1,0 +1,78 @@
+"""Who may talk to the cluster: administrator, operator and solver. One kubeconfig each, credentials inside."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+import yaml
+
+from scenario_kit.lab.control_plane.bootstrap_manifests import CHAOS_NAMESPACE
+from scenario_kit.lab.control_plane.certificates import Authority, KeyPair, issue, write_private
+from scenario_kit.model.base import Object
+from scenario_kit.model.kubernetes.reference import MANAGEMENT_NAMESPACE
+from scenario_kit.schema.install import get_identity as operator
+from scenario_kit.schema.solver import SOLVER
+
+#: The user that the manager of Chaos Mesh is in a cluster where its chart was installed.
+MANAGER = f"system:serviceaccount:{CHAOS_NAMESPACE}:chaos-controller-manager"
+#: Where the solver's kubectl looks first; the conventional namespace of the first app.
+SOLVER_NAMESPACE = "otel-demo"
+
+
+def build_kubeconfig(server: str, authority: bytes, user: str, pair: KeyPair, namespace: str, context: str) -> Object:
+    """A kubeconfig document with one context. ``authority`` is the PEM of the cluster's certificate authority."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": context,
+        "clusters": [
+            {"name": context, "cluster": {"server": server, "certificate-authority-data": _encode(authority)}}
+        ],
+        "users": [
+            {
+                "name": user,
+                "user": {
+                    "client-certificate-data": _encode(pair.certificate),
+                    "client-key-data": _encode(pair.key),
+                },
+            }
+        ],
+        "contexts": [{"name": context, "context": {"cluster": context, "user": user, "namespace": namespace}}],
+    }
+
+
+def write_admin(path: Path, lab: str, server: str, pki: Path) -> None:
+    """The administrator's kubeconfig; its default namespace is the one of our own objects."""
+    pair = KeyPair((pki / "admin.crt").read_bytes(), (pki / "admin.key").read_bytes())
+    authority = (pki / "ca.crt").read_bytes()
+    _write(path, build_kubeconfig(server, authority, "admin", pair, MANAGEMENT_NAMESPACE, f"scenario-kit-{lab}"))
+
+
+def write_solver(path: Path, server: str, pki: Path) -> None:
+    """The solver's kubeconfig: a user of the cluster whose rights come from RBAC alone."""
+    pair = issue(Authority.load(pki / "ca.crt", pki / "ca.key"), SOLVER, groups=[SOLVER])
+    _write(path, build_kubeconfig(server, (pki / "ca.crt").read_bytes(), SOLVER, pair, SOLVER_NAMESPACE, SOLVER))
+
+
+def write_operator(path: Path, server: str, pki: Path) -> None:
+    """The operator's kubeconfig: the user that its ServiceAccount is in other clusters, with the same rights."""
+    groups = ["system:serviceaccounts", f"system:serviceaccounts:{MANAGEMENT_NAMESPACE}"]
+    pair = issue(Authority.load(pki / "ca.crt", pki / "ca.key"), operator(), groups=groups)
+    authority = (pki / "ca.crt").read_bytes()
+    _write(path, build_kubeconfig(server, authority, "operator", pair, MANAGEMENT_NAMESPACE, "operator"))
+
+
+def write_manager(path: Path, server: str, pki: Path) -> None:
+    """The kubeconfig of the manager of Chaos Mesh: an administrator under a name of its own, as webhooks see it."""
+    pair = issue(Authority.load(pki / "ca.crt", pki / "ca.key"), MANAGER, groups=["system:masters"])
+    authority = (pki / "ca.crt").read_bytes()
+    _write(path, build_kubeconfig(server, authority, "manager", pair, CHAOS_NAMESPACE, "manager"))
+
+
+def _write(path: Path, document: Object) -> None:
+    write_private(path, yaml.safe_dump(document, sort_keys=False).encode())
+
+
+def _encode(pem: bytes) -> str:
+    return base64.b64encode(pem).decode()

@@ -1,0 +1,122 @@
+"""Prometheus: scraping what happens now, storing what happened in virtual time, showing alerts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import yaml
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.errors import UsageError
+from scenario_kit.lab.control_plane.certificates import write_private
+from scenario_kit.lab.host.addresses import LOOPBACK
+from scenario_kit.lab.host.state import LabState
+from scenario_kit.lab.host.supervisor import Spec
+from scenario_kit.load import did_you_mean
+from scenario_kit.model.base import Object
+
+PART = "prometheus"
+JOB = "telemetry"
+INTERVAL = "15s"
+#: Virtual time starts some days back and is written after the present; it must outlive a campaign.
+WINDOW_DAYS = 30
+#: Prometheus keeps in memory what is younger than half of this, and appends to it in order. All of virtual time is, so
+#: every world's samples take the short way; older ones are out of order, which costs three times the memory and time.
+HEAD_DAYS = 2 * WINDOW_DAYS
+#: Blocks end where a multiple of HEAD_DAYS ends, and one is dropped when it ends this long before another one.
+RETENTION_DAYS = 2 * HEAD_DAYS
+#: Which part of the series in memory may have ended. Beyond it they are written to a block and leave memory: the series
+#: of finished trials, as each world ends all of its own. Queries find them there as before. Blocks are merged into one,
+#: since each costs every query 0.2 ms; a lower part would mean to merge more often.
+_ENDED = 0.4
+#: How often, in seconds, that is looked after.
+LOOK_SECONDS = 60
+STORAGE: Object = {"tsdb": {"out_of_order_time_window": f"{WINDOW_DAYS}d", "stale_series_compaction_threshold": _ENDED}}
+
+
+def build_configuration(state: LabState) -> Object:
+    """The prometheus.yml document.
+
+    The lab server's series say everything about their origin; what Prometheus would add about the scrape itself is
+    taken off again, so that a series is the same whether it was scraped or written.
+    """
+    target = state.server_url.removeprefix("http://")
+    return {
+        "global": {"scrape_interval": INTERVAL, "evaluation_interval": INTERVAL},
+        "storage": STORAGE,
+        "rule_files": ["rules/*.yaml"],
+        "scrape_configs": [
+            {
+                "job_name": JOB,
+                "honor_labels": True,
+                "authorization": {"type": "Bearer", "credentials": state.server_token},
+                "static_configs": [{"targets": [target]}],
+                "metric_relabel_configs": [
+                    {"source_labels": ["job"], "regex": JOB, "target_label": "job", "replacement": ""},
+                    {"source_labels": ["instance"], "regex": target, "target_label": "instance", "replacement": ""},
+                ],
+            }
+        ],
+    }
+
+
+def check(desired: Sequence[str]) -> None:
+    """Whether there are such alert packs.
+
+    Raises:
+        UsageError: there is no such pack.
+    """
+    known = list_packs()
+    for pack in desired:
+        if pack not in known:
+            raise UsageError(f"there is no alert pack '{pack}'", fix=did_you_mean(pack, known))
+
+
+def write(state: LabState) -> None:
+    """Write the configuration and the rules of the lab's alert packs."""
+    folder = Path(state.folder) / "prometheus"
+    (folder / "rules").mkdir(parents=True, exist_ok=True)
+    catalog = Catalog()
+    for pack in state.alert_packs:
+        rules = catalog.prometheus_rules(pack)
+        (folder / "rules" / f"{pack}.yaml").write_text(yaml.safe_dump(rules, sort_keys=False))
+    write_private(folder / "prometheus.yml", yaml.safe_dump(build_configuration(state), sort_keys=False).encode())
+
+
+def list_packs() -> Sequence[str]:
+    """The alert packs that there are."""
+    return Catalog().alert_packs()
+
+
+def build_storage_flags(look_seconds: int = LOOK_SECONDS) -> list[str]:
+    """How Prometheus keeps samples, what its configuration cannot say."""
+    return [
+        f"--storage.tsdb.retention.time={RETENTION_DAYS}d",
+        f"--storage.tsdb.min-block-duration={HEAD_DAYS}d",
+        f"--storage.tsdb.max-block-duration={HEAD_DAYS}d",
+        f"--storage.tsdb.block-reload-interval={look_seconds}s",
+    ]
+
+
+def build_spec(state: LabState, binaries: Mapping[str, Path]) -> Spec:
+    """How to start Prometheus."""
+    part = state.part(PART)
+    assert part is not None, PART
+    folder = Path(state.folder) / "prometheus"
+    return Spec(
+        name=PART,
+        program=binaries[PART],
+        arguments=[
+            f"--config.file={folder / 'prometheus.yml'}",
+            f"--web.listen-address={LOOPBACK}:{part.port}",
+            f"--storage.tsdb.path={folder / 'data'}",
+            *build_storage_flags(),
+            "--web.enable-remote-write-receiver",
+            "--query.max-concurrency=8",
+            "--log.level=warn",
+        ],
+        # What is alive grows with every trial. Under a soft limit that it reaches, the garbage collector took most of
+        # the CPU time.
+        environment={"GOGC": "75"},
+    )

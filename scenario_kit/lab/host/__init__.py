@@ -1,0 +1,1 @@
+"""What a lab takes of its host: ports, locks, processes, disk, state."""

@@ -1,0 +1,1 @@
+"""Objects of the API server in memory, kept up to date."""

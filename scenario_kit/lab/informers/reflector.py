@@ -1,0 +1,88 @@
+"""One thread for each kind keeps the store up to date."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Protocol
+
+from scenario_kit.errors import LabError, NotFound
+from scenario_kit.lab.informers.store import ObjectStore
+from scenario_kit.lab.informers.watched_kinds import Watched
+from scenario_kit.model.base import Object
+
+_SERVED_SECONDS = 20.0
+_POLL_SECONDS = 0.2
+
+
+class Watcher(Protocol):
+    """The part of a cluster's client that informers need; ``clients.kube.KubeCluster`` has it."""
+
+    def watch(
+        self, kind: str, *, group: str = "", namespace: str = "", stop: threading.Event
+    ) -> Iterator[tuple[str, Object]]:
+        """All objects, then ``("SYNCED", {})``, then every change; a reconnect yields the differences only."""
+
+
+class Informers:
+    """Follows kinds into a store.
+
+    Args:
+        watcher: where from.
+        store: where to.
+        stop: ends all threads.
+        spawn: starts a named thread; whoever supplies it hears about a thread that ends with an error.
+    """
+
+    def __init__(
+        self,
+        watcher: Watcher,
+        store: ObjectStore,
+        stop: threading.Event,
+        spawn: Callable[[str, Callable[[], None]], None],
+    ) -> None:
+        self._watcher = watcher
+        self._store = store
+        self._stop = stop
+        self._spawn = spawn
+        self._synced: set[Watched] = set()
+
+    def follow(self, kinds: Sequence[Watched], *, keep: bool = True, seconds: float = 30.0) -> None:
+        """Start, and wait until everything that exists is in the store; without ``keep`` it is only passed by.
+
+        Raises:
+            LabError: some kind was not listed in that time, or everything was stopped meanwhile.
+        """
+        for watched in kinds:
+            self._spawn(f"informer-{watched.kind}", partial(self._follow, watched, keep))
+        self._store.wait(lambda: self._synced.issuperset(kinds) or self._stop.is_set(), seconds)
+        if not self._synced.issuperset(kinds):
+            missing = sorted(watched.kind for watched in kinds if watched not in self._synced)
+            raise LabError(
+                f"the API server has not listed {', '.join(missing)} after {seconds:.0f} s or until it was stopped",
+                fix="look at the logs of the API server ('scenario-kit lab status')",
+            )
+
+    def _watch(self, watched: Watched) -> Iterator[tuple[str, Object]]:
+        """Discovery offers a new kind a moment after its definition was accepted."""
+        deadline = time.monotonic() + _SERVED_SECONDS
+        while True:
+            try:
+                return self._watcher.watch(watched.kind, group=watched.group, stop=self._stop)
+            except NotFound:
+                if time.monotonic() > deadline or self._stop.wait(_POLL_SECONDS):
+                    raise
+
+    def _follow(self, watched: Watched, keep: bool) -> None:
+        for type_, obj in self._watch(watched):
+            if type_ == "SYNCED":
+                self._synced.add(watched)
+                self._store.wake()
+            elif not keep:
+                self._store.pass_by(watched.kind, obj)
+            elif type_ == "DELETED":
+                self._store.drop(watched.kind, obj)
+            else:
+                self._store.put(watched.kind, obj)

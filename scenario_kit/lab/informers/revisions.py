@@ -1,0 +1,120 @@
+"""Revisions of objects that are none of our business, told by etcd itself.
+
+The barrier knows that the store is complete when it has seen every revision. Many are written for objects that nobody
+here may or needs to read: leases, IP allocations, roles, our own kinds. etcd's watch names the keys behind revisions;
+those of kinds that are not kept are watched, and marked as seen. Only keys are looked at, never what is behind them. If
+this fails, the barrier is slower, not wrong.
+"""
+
+from __future__ import annotations
+
+import base64
+import logging
+import threading
+from collections.abc import Iterator
+
+import httpx
+import msgspec
+
+from scenario_kit.lab.host import loopback
+from scenario_kit.lab.informers.store import ObjectStore
+
+_LOG = logging.getLogger(__name__)
+_RETRY_SECONDS = 1.0
+
+#: Where the API server keeps kinds that are not followed. A key of another form counts as a kept one.
+_NOT_KEPT = tuple(
+    f"/registry/{place}/"
+    for place in (
+        "leases", "masterleases", "services/endpoints", "ipaddresses", "servicecidrs", "ranges", "controllerrevisions",
+        "roles", "rolebindings", "clusterroles", "clusterrolebindings", "csinodes", "storageclasses",
+        "poddisruptionbudgets", "cronjobs", "apiregistration.k8s.io", "apiextensions.k8s.io",
+        "prioritylevelconfigurations", "flowschemas", "kwok.x-k8s.io", "scenariokit.io",
+    )
+)  # fmt: skip
+_COMPACTION = "compact_rev_key"
+
+
+#: What is watched, each over a connection of its own. The gateway answers as soon as the first request of a connection
+#: has been read, and what of its body has not been read by then is lost: of many in one body some are never answered.
+WATCHED = (_COMPACTION, *_NOT_KEPT)
+
+
+def request(key: str) -> bytes:
+    """What asks etcd's gateway for the changes of a key or, where it ends with a slash, of every key below it."""
+    asked = {"key": base64.b64encode(key.encode()).decode()}
+    if key.endswith("/"):
+        asked["range_end"] = base64.b64encode(key[:-1].encode() + bytes([ord("/") + 1])).decode()
+    return msgspec.json.encode({"create_request": asked}) + b"\n"
+
+
+class _WatchEntry(msgspec.Struct, frozen=True):
+    key: str
+    mod_revision: str
+
+
+class _Event(msgspec.Struct, frozen=True):
+    kv: _WatchEntry
+
+
+class _Result(msgspec.Struct, frozen=True):
+    events: tuple[_Event, ...] = ()
+    canceled: bool = False
+    cancel_reason: str = ""
+
+
+class _Message(msgspec.Struct, frozen=True):
+    result: _Result = _Result()
+
+
+_DECODER = msgspec.json.Decoder(_Message)
+
+
+class Revisions:
+    """Follows etcd's own watch, over its JSON gateway.
+
+    Args:
+        etcd_url: where it listens.
+        store: told of revisions that need no delivery.
+        stop: ends ``follow``.
+    """
+
+    def __init__(self, etcd_url: str, store: ObjectStore, stop: threading.Event) -> None:
+        self._url = f"{etcd_url}/v3/watch"
+        self._store = store
+        self._stop = stop
+        self._client = loopback.create_client(timeout=httpx.Timeout(5.0, read=None))
+
+    def follow(self, key: str) -> None:
+        """Watch one of ``WATCHED`` until ``stop`` is set. A thread's main function."""
+        while not self._stop.is_set():
+            try:
+                for revision in self._foreign(key):
+                    self._store.pass_revision(revision)
+            except (httpx.HTTPError, msgspec.MsgspecError) as error:
+                if not self._stop.is_set():
+                    _LOG.warning("etcd's watch of %s broke off, trying again: %s", key, error or type(error).__name__)
+            self._stop.wait(_RETRY_SECONDS)
+
+    def close(self) -> None:
+        """Drop the connection."""
+        self._client.close()
+
+    def _foreign(self, key: str) -> Iterator[int]:
+        with self._client.stream("POST", self._url, content=request(key)) as response:
+            response.raise_for_status()
+            for line in response.iter_lines():
+                if self._stop.is_set():
+                    return
+                result = _DECODER.decode(line).result
+                for event in result.events:
+                    if is_foreign(base64.b64decode(event.kv.key).decode(errors="replace")):
+                        yield int(event.kv.mod_revision)
+                if result.canceled:
+                    _LOG.warning("etcd ended the watch of %s, trying again: %s", key, result.cancel_reason)
+                    return
+
+
+def is_foreign(key: str) -> bool:
+    """Whether a key of etcd holds no object that the store keeps."""
+    return key == _COMPACTION or key.startswith(_NOT_KEPT)

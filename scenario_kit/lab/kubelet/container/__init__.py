@@ -1,0 +1,1 @@
+"""The life of containers: configuration, start, probes, end."""

@@ -1,0 +1,46 @@
+"""What a container finds under a path: files that come from ConfigMaps and Secrets, and volumes that hold memory."""
+
+from __future__ import annotations
+
+import base64
+
+from scenario_kit.lab.kubelet.pod.context import ConfigLookup
+from scenario_kit.model.base import Object
+
+
+def read_file(pod: Object, container: Object, path: str, objects: ConfigLookup) -> str | None:
+    """The text of a mounted file as it is now; None where nothing is mounted there, or no such file.
+
+    Files of the image and those that programs write are not known.
+    """
+    mount = find_mount(container, path)
+    volume = next((v for v in pod["spec"].get("volumes") or () if mount and v["name"] == mount["name"]), None)
+    if mount is None or volume is None:
+        return None
+    inside = path.removeprefix(mount["mountPath"]).strip("/")
+    name = "/".join(part for part in (mount.get("subPath", ""), inside) if part)
+    if source := volume.get("configMap"):
+        found = objects.find("ConfigMap", source["name"])
+        return _read_text(found, _find_key(source, name), encoded=False)
+    if source := volume.get("secret"):
+        found = objects.find("Secret", source["secretName"])
+        return _read_text(found, _find_key(source, name), encoded=True)
+    return None
+
+
+def find_mount(container: Object, path: str) -> Object | None:
+    """The volume mount that a path lies in, the innermost one."""
+    mounts = [m for m in container.get("volumeMounts") or () if f"{path}/".startswith(m["mountPath"].rstrip("/") + "/")]
+    return max(mounts, key=lambda m: len(m["mountPath"]), default=None)
+
+
+def _find_key(source: Object, name: str) -> str:
+    items = source.get("items")
+    return name if not items else next((i["key"] for i in items if i["path"] == name), "")
+
+
+def _read_text(found: Object | None, key: str, *, encoded: bool) -> str | None:
+    value = ((found or {}).get("data") or {}).get(key)
+    if value is None or not encoded:
+        return value
+    return base64.b64decode(value).decode(errors="replace")

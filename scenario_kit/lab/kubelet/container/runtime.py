@@ -1,0 +1,118 @@
+"""What the container runtime and the kernel decide before a program gets to do anything of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from scenario_kit.lab.kubelet.container import files
+from scenario_kit.lab.kubelet.image import images, shell_idioms
+from scenario_kit.lab.kubelet.image.processes import START_ERROR, Lagging, Processes, Stopping
+from scenario_kit.lab.kubelet.pod.context import ConfigLookup
+from scenario_kit.model.base import Object
+from scenario_kit.model.kubernetes.image import is_tool
+from scenario_kit.model.kubernetes.quantity import parse_quantity
+from scenario_kit.model.runtime.process import Exit, InitState, Lag, ProcessStart, Stop
+
+#: Below this limit the runtime's own first process is killed before the container's could start (Docker's minimum).
+SMALLEST_MEMORY = 6 * 2**20
+_CREATE = (
+    "failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: "
+    "unable to start container process: "
+)
+#: Until a program that finds its port taken has given up.
+_BIND_SECONDS = 1.0
+
+
+class WithRuntime:
+    """Processes that get to run only where image, memory, ports and shared memory allow it."""
+
+    def __init__(self, others: Processes, node: Object, objects: ConfigLookup, known: images.Images) -> None:
+        self._others = others
+        self._node = node
+        self._objects = objects
+        self._images = known
+
+    def image_exists(self, image: str) -> bool:
+        """Images of usual tools do, and an image for one CPU does where the image for all does."""
+        return is_tool(image) or self._others.image_exists(images.find_multi_arch_image(image))
+
+    def has_program(self, image: str, program: str) -> bool:
+        """As the others say."""
+        return self._others.has_program(image, program)
+
+    def start(self, pod: Object, container: str, now: float) -> ProcessStart:
+        """How it ends where it cannot run; a program that never ran is not reported to the others."""
+        spec = _find_spec(pod, container)
+        failed = partial(Exit, pod["metadata"]["uid"], container)
+        limit = ((spec.get("resources") or {}).get("limits") or {}).get("memory")
+        if limit is not None and parse_quantity(limit) < SMALLEST_MEMORY:
+            text = _CREATE + "container init was OOM-killed (memory limit too low?): unknown"
+            return ProcessStart(0.0, failed(128, START_ERROR, text))
+        program = next(iter(spec.get("command") or ()), "")
+        if images.is_foreign(spec["image"], self._node):
+            return _build_ended(failed, 0.0, 255, f"exec {program or '/entrypoint'}: exec format error")
+        if self._images.lacks(spec["image"], program) and not self._others.has_program(spec["image"], program):
+            return ProcessStart(0.0, failed(128, START_ERROR))
+        if port := self._find_taken_port(pod, spec):
+            return _build_ended(failed, _BIND_SECONDS, 1, f"listen tcp :{port}: bind: address already in use")
+        if text := shell_idioms.format_overflow(_read_words(spec), partial(self._measure_shared, pod, spec)):
+            return _build_ended(failed, _BIND_SECONDS, 1, text)
+        return self._others.start(pod, container, now)
+
+    def init(self, pod: Object, container: str, now: float) -> InitState:
+        """Decided here where the command checks or awaits a file of the pod."""
+        spec = _find_spec(pod, container)
+        found = shell_idioms.evaluate_script(
+            _read_words(spec), lambda path: files.read_file(pod, spec, path, self._objects)
+        )
+        return found or self._others.init(pod, container, now)
+
+    def answers(self, pod: Object, container: str, port: int, path: str | None, now: float) -> bool:
+        """As the others say."""
+        return self._others.answers(pod, container, port, path, now)
+
+    def stop(self, pod: Object, container: str, now: float) -> Stop:
+        """As the others say, if they do."""
+        return self._others.stop(pod, container, now) if isinstance(self._others, Stopping) else Stop()
+
+    def lag(self, pod: Object, container: str, path: str | None, now: float) -> Lag:
+        """As the others say, if they do."""
+        return self._others.lag(pod, container, path, now) if isinstance(self._others, Lagging) else Lag()
+
+    @staticmethod
+    def _find_taken_port(pod: Object, spec: Object) -> int:
+        """A port that another running container of the pod declares as well; 0 where there is none."""
+        running = {
+            s["name"] for s in (pod.get("status") or {}).get("containerStatuses") or () if "running" in s["state"]
+        }
+        others = [c for c in pod["spec"]["containers"] if c["name"] in running - {spec["name"]}]
+        taken = {port for other in others for port in _read_ports(other)}
+        return next((port for port in _read_ports(spec) if port in taken), 0)
+
+    @staticmethod
+    def _measure_shared(pod: Object, spec: Object, path: str) -> float:
+        mount = files.find_mount(spec, path)
+        volume = next((v for v in pod["spec"].get("volumes") or () if mount and v["name"] == mount["name"]), None)
+        if volume is None:
+            return shell_idioms.SHARED_MEMORY
+        size = (volume.get("emptyDir") or {}).get("sizeLimit")
+        return parse_quantity(size) if size is not None else float("inf")
+
+
+def _build_ended(failed: Callable[..., Exit], after: float, code: int, text: str) -> ProcessStart:
+    return ProcessStart(after, failed(code, "Error", text), (text,))
+
+
+def _find_spec(pod: Object, name: str) -> Object:
+    spec = pod["spec"]
+    found: Object = next(c for c in [*spec["containers"], *(spec.get("initContainers") or ())] if c["name"] == name)
+    return found
+
+
+def _read_words(spec: Object) -> list[str]:
+    return [str(word) for word in (*(spec.get("command") or ()), *(spec.get("args") or ()))]
+
+
+def _read_ports(spec: Object) -> list[int]:
+    return [int(p["containerPort"]) for p in spec.get("ports") or () if p.get("protocol", "TCP") == "TCP"]

@@ -1,0 +1,1 @@
+"""Images and the processes in them."""

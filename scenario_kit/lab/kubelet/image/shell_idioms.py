@@ -1,0 +1,61 @@
+"""What a few idioms of shell commands come to, read from the command: checks of files, waits for files, full memory.
+
+Only what is recognised is decided here; everything else is left to whoever simulates the program.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from scenario_kit.model.kubernetes.re2 import compile_pattern
+from scenario_kit.model.runtime.process import InitState
+
+#: What the runtime mounts at /dev/shm of every pod, in bytes.
+SHARED_MEMORY = 64 * 2**20
+#: Characters of a command that are read; the time grows with their square.
+_READ = 4096
+_GREP = re.compile(r"\bgrep\s+-\w*q\w*\s+(['\"])(?P<pattern>.+?)\1\s+(?P<path>/[^\s;|&]+)(?P<rest>.*)", re.DOTALL)
+_FILE = re.compile(r"\b(?:until|while\s+!)\s+(?:\[|test)\s+-[efs]\s+(?P<path>/[^\s\];]+)")
+_DD = re.compile(r"\bdd\b(?P<words>[^;|&]*\bof=(?P<path>/dev/shm/[^\s;|&]+)[^;|&]*)")
+_ECHO = re.compile(r"\becho\s+(['\"])(?P<text>.+?)\1")
+_EXIT = re.compile(r"\bexit\s+(?P<code>[1-9]\d{0,8})\b")
+_UNITS = {"": 1, "k": 2**10, "K": 2**10, "M": 2**20, "G": 2**30}
+
+
+def evaluate_script(words: Sequence[str], read: Callable[[str], str | None]) -> InitState | None:
+    """The state of a command that checks or awaits a file; ``read`` gives a mounted file. None: it does neither."""
+    text = " ".join(words)[:_READ]
+    if found := _FILE.search(text):
+        return InitState("Running" if read(found["path"]) is None else "Succeeded")
+    if found := _GREP.search(text):
+        content = read(found["path"])
+        try:
+            if content is not None and any(map(compile_pattern(found["pattern"]).found_in, content.splitlines())):
+                return InitState("Succeeded")
+        except ValueError:
+            return None  # a pattern in another dialect
+        alternative = found["rest"].partition("||")[2]
+        code = _EXIT.search(alternative)
+        missing = [f"grep: {found['path']}: No such file or directory"] if content is None else []
+        said = (*missing, *(echo["text"] for echo in _ECHO.finditer(alternative)))
+        if alternative and code is None:
+            return InitState("Succeeded", 0, said)
+        return InitState("Failed", int(code["code"]) if code else 1, said)
+    return None
+
+
+def format_overflow(words: Sequence[str], capacity: Callable[[str], float]) -> str:
+    """What ``dd`` says when it fills shared memory beyond its capacity in bytes; empty where it fits, or does not."""
+    found = _DD.search(" ".join(words)[:_READ])
+    if found is None:
+        return ""
+    options = dict(word.split("=", 1) for word in found["words"].split() if "=" in word)
+    block = re.fullmatch(r"(?P<number>\d{1,18})(?P<unit>[kKMG]?)", options.get("bs", "512"))
+    count = options.get("count", "")
+    desired = (
+        int(block["number"]) * _UNITS[block["unit"]] * int(count)
+        if block and re.fullmatch(r"\d{1,18}", count)
+        else float("inf")
+    )
+    return f"dd: error writing '{found['path']}': No space left on device" if desired > capacity(found["path"]) else ""

@@ -1,0 +1,1 @@
+"""Pods: context, state, conditions, events."""

@@ -1,0 +1,26 @@
+"""``activeDeadlineSeconds``: how long a pod may be on its node, whatever it does there."""
+
+from __future__ import annotations
+
+from scenario_kit.lab.kubelet.pod import times
+from scenario_kit.lab.kubelet.pod.context import PodContext
+
+REASON = "DeadlineExceeded"
+_MESSAGE = "Pod was active on the node longer than the specified deadline"
+
+
+def find_deadline(ctx: PodContext) -> float | None:
+    """When the pod's time is over; None when it has no end."""
+    seconds = ctx.spec.get("activeDeadlineSeconds")
+    return None if seconds is None else times.parse(ctx.status["startTime"]) + float(seconds)
+
+
+def is_over(ctx: PodContext, now: float) -> bool:
+    """Whether the pod's time is over; the first time that is seen, the pod is told."""
+    end = find_deadline(ctx)
+    if end is None or now < end:
+        return False
+    if ctx.status.get("reason") != REASON:
+        ctx.tell(now, REASON, _MESSAGE)
+        ctx.status["reason"], ctx.status["message"] = REASON, _MESSAGE
+    return True

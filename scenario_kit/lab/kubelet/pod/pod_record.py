@@ -1,0 +1,105 @@
+"""One pod as the loop keeps it, and what counts as a change of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from scenario_kit.lab.kubelet.pod import conditions
+from scenario_kit.lab.kubelet.pod.pod_state import PodMemory
+from scenario_kit.model.base import Object
+from scenario_kit.model.runtime.process import Exit
+
+
+@dataclass
+class Record:
+    """A pod that is bound to a node.
+
+    ``status`` is what we wrote last, ``stored`` the pod as the API server then had it, ``shown`` that its logs can be
+    read.
+    """
+
+    pod: Object
+    dirty: bool = True
+    status: Object | None = None
+    stored: Object | None = None
+    memory: PodMemory | None = None
+    ip: str = ""
+    shown: bool = False
+    deaths: list[tuple[float, Exit]] = field(default_factory=list)
+
+    @property
+    def wakeup(self) -> float | None:
+        """When something is due by itself."""
+        return self.memory.wakeup if self.memory else None
+
+    def current(self) -> Object:
+        """The pod as observed, with our status, which may be ahead of the watch."""
+        if self.status is None:
+            return self.pod
+        foreign = [c for c in list_conditions(self.pod) if c["type"] not in conditions.OWN]
+        own = [c for c in self.status["conditions"] if c["type"] in conditions.OWN]
+        return {**self.pod, "status": {**self.status, "conditions": [*foreign, *own]}}
+
+    def is_altered(self) -> bool:
+        """Whether somebody else has written what the kubelet owns of the status since it wrote that itself."""
+        if self.stored is None or _read_version(self.pod) <= _read_version(self.stored):
+            return False
+        return select_owned(self.pod) != select_owned(self.stored)
+
+    def patch_to(self, status: Object) -> Object:
+        """The merge patch that makes ``status`` of what the API server has."""
+        if not self.is_altered():
+            return diff_status(self.current().get("status") or {}, status)
+        live = self.pod.get("status") or {}
+        return diff_status(live, {**status, **_select_foreign(live)})
+
+    @property
+    def namespace(self) -> str:
+        """The pod's namespace."""
+        return str(self.pod["metadata"]["namespace"])
+
+    @property
+    def node(self) -> str:
+        """The name of the pod's node."""
+        return str(self.pod["spec"]["nodeName"])
+
+
+#: The fields of a pod's status that its kubelet writes, beside the conditions that are its own.
+OWNED = (
+    "phase", "reason", "message", "qosClass", "startTime", "hostIP", "hostIPs", "podIP", "podIPs", "observedGeneration",
+    "containerStatuses", "initContainerStatuses",
+)  # fmt: skip
+
+
+def select_owned(pod: Object) -> Object:
+    """What the kubelet owns of a pod's status; an absent field and an empty one are the same."""
+    status = pod.get("status") or {}
+    fields = {key: status[key] for key in OWNED if status.get(key)}
+    own = {c["type"]: c for c in list_conditions(pod) if c.get("type") in conditions.OWN}
+    return {**fields, "conditions": own}
+
+
+def _select_foreign(status: Object) -> Object:
+    return {key: value for key, value in status.items() if key not in OWNED and key != "conditions"}
+
+
+def _read_version(pod: Object) -> int:
+    return int(pod["metadata"].get("resourceVersion") or 0)
+
+
+def list_conditions(pod: Object) -> list[Object]:
+    """The conditions in a pod's status."""
+    return list((pod.get("status") or {}).get("conditions") or ())
+
+
+def extract_essence(pod: Object) -> tuple[object, ...]:
+    """What others may change about a pod and the kubelet must look at."""
+    meta = pod["metadata"]
+    foreign = [(c["type"], c["status"]) for c in list_conditions(pod) if c["type"] not in conditions.OWN]
+    return meta.get("generation"), meta.get("deletionTimestamp"), meta.get("deletionGracePeriodSeconds"), foreign
+
+
+def diff_status(before: Object, after: Object) -> Object:
+    """The merge patch from one status to another, at the level of its fields."""
+    patch = {key: value for key, value in after.items() if before.get(key) != value}
+    return {**patch, **{key: None for key in before if key not in after}}

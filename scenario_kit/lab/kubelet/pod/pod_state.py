@@ -1,0 +1,100 @@
+"""What the kubelet knows about a pod beyond its status: timers, back-offs, probe runs. A restart rebuilds it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from scenario_kit.lab.kubelet.image.processes import Processes
+from scenario_kit.lab.kubelet.pod import times
+from scenario_kit.lab.kubelet.pod.backoff import INITIAL_SECONDS, MAXIMUM_SECONDS, BackOff
+from scenario_kit.model.base import Object
+from scenario_kit.model.runtime.process import Exit
+
+
+@dataclass
+class ProbeMemory:
+    """One probe of one container instance. ``result`` is None until a threshold was met; ``hold`` stops probing."""
+
+    next_at: float
+    result: bool | None = None
+    last: bool | None = None
+    run: int = 0
+    hold: bool = False
+
+
+@dataclass
+class ContainerMemory:
+    """One container. ``crash`` and ``pull`` count for ``image`` only: another image starts over.
+
+    ``due`` is the next attempt to start it; ``exit_at`` when its process ends, with ``exit``; ``poll_at`` when an init
+    container is asked again; ``pull_done_at`` the end of a pull under way; ``stopping`` from SIGTERM to the end.
+
+    ``finished_before`` is the end of the instance before the last one. ``spared`` is true when the kubelet itself ended
+    the last one and starts the next at once; ``refused`` once an attempt to start it was put off.
+    ``probed`` is the last run of each probe, of whichever instance.
+    """
+
+    image: str = ""
+    due: float | None = None
+    finished_at: float | None = None
+    finished_before: float | None = None
+    spared: bool = False
+    refused: bool = False
+    exit: Exit | None = None
+    exit_at: float | None = None
+    poll_at: float | None = None
+    stopping: bool = False
+    crash: BackOff | None = None
+    pull: BackOff | None = None
+    pull_message: str = ""
+    pull_started_at: float | None = None
+    pull_done_at: float | None = None
+    probes: dict[str, ProbeMemory] = field(default_factory=dict)
+    probed: dict[str, float] = field(default_factory=dict)
+
+    def wakeups(self) -> list[float]:
+        """Every time at which something is due."""
+        timers = [self.due, self.exit_at, self.poll_at, *(p.next_at for p in self.probes.values() if not p.hold)]
+        return [t for t in timers if t is not None]
+
+
+@dataclass
+class PodMemory:
+    """One pod. ``mount_due`` is the next attempt to mount, ``stop_at`` the end of the containers of a deleted pod."""
+
+    containers: dict[str, ContainerMemory] = field(default_factory=dict)
+    mount_failures: int = 0
+    mount_due: float | None = None
+    stop_at: float | None = None
+    wakeup: float | None = None
+
+    def of(self, container: str) -> ContainerMemory:
+        """The memory of a container, created when there is none."""
+        return self.containers.setdefault(container, ContainerMemory())
+
+
+def recall(pod: Object, processes: Processes, now: float) -> PodMemory:
+    """Rebuild the memory from a pod's status, as after a restart of the kubelet."""
+    memory = PodMemory()
+    spec, status = pod["spec"], pod.get("status") or {}
+    images = {c["name"]: c["image"] for c in [*(spec.get("initContainers") or ()), *spec["containers"]]}
+    for entry in [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]:
+        own = memory.of(entry["name"])
+        own.image = images.get(entry["name"], "")
+        state, last = entry.get("state") or {}, entry.get("lastState") or {}
+        ended = state.get("terminated") or last.get("terminated")
+        if ended:
+            own.finished_at = times.parse_or(ended.get("finishedAt"), now)
+        if entry.get("restartCount", 0) > 0 and own.finished_at is not None:
+            seconds = min(INITIAL_SECONDS * 2 ** min(entry["restartCount"] - 1, 10), MAXIMUM_SECONDS)
+            own.crash = BackOff(seconds, own.finished_at)
+        running = state.get("running")
+        if running:
+            started = times.parse_or(running.get("startedAt"), now)
+            if any(e["name"] == entry["name"] for e in status.get("initContainerStatuses") or ()):
+                own.poll_at = now
+            else:
+                start = processes.start(pod, entry["name"], started)
+                if start.exit is not None:
+                    own.exit, own.exit_at = start.exit, max(now, started + start.listens_after_seconds)
+    return memory

@@ -1,0 +1,88 @@
+"""Chaos records are stationary: every record has reached the desired phase, or keeps failing to.
+
+Phases are compared by full equality (``Not Injected/Wait`` is not ``Not Injected``). The manager writes conditions one
+pass before the records, so they are judged together with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scenario_kit.lab.informers.watched_kinds import CHILD_KINDS
+from scenario_kit.lab.settle.settled.settle_context import Facts, Reason, holds
+from scenario_kit.model.base import Object
+from scenario_kit.model.chaos.kinds import ONE_SHOT, PAUSE
+from scenario_kit.model.chaos.reach import list_namespaces
+
+#: A failure counts as lasting once nothing has changed for this long (wall clock): the manager retries from 5 ms on,
+#: doubling, so by then it has tried some eight times. The same goes for what it does not revisit (nothing selected).
+_FINAL_SECONDS = 1.0
+#: The manager says in an event that it has selected nothing. Should that get lost, its silence is an answer after this
+#: long (wall clock): the API server lets the first child of a kind that was just installed wait for two seconds.
+_SILENT_SECONDS = 10.0
+
+
+def check_experiments(facts: Facts) -> Iterator[Reason]:
+    """Experiments that the manager is still working on."""
+    for obj in facts.experiments:
+        problem = _check_experiment(obj, facts)
+        if problem:
+            yield Reason("Chaos", obj["kind"], obj["metadata"]["name"], problem)
+
+
+def check_children(facts: Facts) -> Iterator[Reason]:
+    """Per-pod children that are not programmed yet."""
+    for kind in sorted(CHILD_KINDS):
+        for name, child in facts.of(kind).items():
+            status = child.get("status") or {}
+            if int(status.get("observedGeneration", 0)) >= int(child["metadata"].get("generation", 0)):
+                continue
+            if not _has_failed(child, facts):
+                yield Reason("Chaos", kind, name, "its generation is not observed by the manager yet")
+
+
+def selects(obj: Object, namespace: str) -> bool:
+    """Whether an experiment concerns a namespace: it lives there, or selects pods there."""
+    return obj["metadata"].get("namespace") == namespace or namespace in list_namespaces(obj)
+
+
+def _check_experiment(obj: Object, facts: Facts) -> str:
+    status = obj.get("status") or {}
+    records = (status.get("experiment") or {}).get("containerRecords") or []
+    deleted = "deletionTimestamp" in obj["metadata"]
+    stop = deleted or (obj["metadata"].get("annotations") or {}).get(PAUSE) == "true"
+    if (obj.get("spec") or {}).get("action") in ONE_SHOT:
+        stop = False
+    if not records:
+        if deleted:
+            return "is being deleted"
+        answered = status.get("conditions") and obj["metadata"].get("uid") in facts.refused
+        enough = facts.quiet(obj) >= (_FINAL_SECONDS if answered else _SILENT_SECONDS)
+        return "" if enough else "has not selected any target yet"
+    desired = "Not Injected" if stop else "Injected"
+    failing = [r for r in records if r.get("phase") != desired and _is_failing(obj, r, facts)]
+    moving = [r for r in records if r.get("phase") != desired and r not in failing]
+    if moving:
+        return f"record {moving[0].get('id')} is {moving[0].get('phase')!r}, expected {desired!r}"
+    if failing:
+        return ""
+    if deleted:
+        return "is being deleted"
+    expected = {"AllInjected": not stop, "AllRecovered": stop}
+    late = [type_ for type_, value in expected.items() if holds(obj, type_) != value]
+    return f"condition {late[0]} does not say yet what the records say" if late else ""
+
+
+def _is_failing(obj: Object, record: Object, facts: Facts) -> bool:
+    """Whether a record will not get where it should: its last attempt failed for good, or that of its pod's child."""
+    events = record.get("events") or ()
+    if events and events[-1].get("type") == "Failed" and facts.quiet(obj) >= _FINAL_SECONDS:
+        return True
+    pod = str(record.get("id", "")).partition("/")[2]
+    children_of_pod = (facts.of(kind).get(pod) for kind in CHILD_KINDS)
+    return any(child is not None and _has_failed(child, facts) for child in children_of_pod)
+
+
+def _has_failed(child: Object, facts: Facts) -> bool:
+    message = (child.get("status") or {}).get("failedMessage")
+    return bool(message) and facts.quiet(child) >= _FINAL_SECONDS

@@ -1,0 +1,93 @@
+"""Pods are placed or refused; deletions are done; what has lost its owner is collected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scenario_kit.lab.settle.settled.settle_context import LEFT_ALONE_SECONDS, SCHEDULER, Facts, Reason, find_condition
+from scenario_kit.model.base import Object
+
+#: Kinds whose deletion somebody has to finish, and that may own others.
+_OWNERS = {
+    "Pod": "", "Service": "", "Deployment": "apps", "ReplicaSet": "apps", "StatefulSet": "apps", "DaemonSet": "apps",
+    "Job": "batch",
+}  # fmt: skip
+#: Finalizers that controllers of the cluster take off themselves.
+_COLLECTED = ("foregroundDeletion", "orphan", "batch.kubernetes.io/job-tracking")
+#: What controllers put into every namespace.
+_EVERYWHERE = (("ServiceAccount", "default"), ("ConfigMap", "kube-root-ca.crt"))
+
+
+def check_unplaced(facts: Facts) -> Iterator[Reason]:
+    """Pods that the scheduler has not judged yet; those that name another one are judged by nobody."""
+    for name, pod in facts.of("Pod").items():
+        if pod["spec"].get("nodeName") or "deletionTimestamp" in pod["metadata"]:
+            continue
+        if pod["spec"].get("schedulerName", SCHEDULER) != SCHEDULER:
+            continue
+        verdict = find_condition(pod, "PodScheduled")
+        if verdict is None or verdict.get("status") != "False":
+            yield Reason("Unscheduled", "Pod", name, "waits for the scheduler")
+
+
+def check_due(facts: Facts) -> Iterator[Reason]:
+    """Pods and claims that the scheduler or the volume binder will serve."""
+    for each in facts.due:
+        yield Reason("Due", each.kind, each.name, each.text)
+
+
+def check_deleting(facts: Facts) -> Iterator[Reason]:
+    """Deletions under way, except pods whose grace period runs on the trial's clock."""
+    for kind in sorted(_OWNERS):
+        for name, obj in facts.of(kind).items():
+            meta = obj["metadata"]
+            if "deletionTimestamp" in meta and meta["uid"] not in facts.stopping and not _is_held(facts, obj):
+                finalizers = meta.get("finalizers")
+                text = f"is being deleted, finalizers {', '.join(finalizers)}" if finalizers else "is being deleted"
+                yield Reason("Deleting", kind, name, text)
+
+
+def check_orphaned(facts: Facts) -> Iterator[Reason]:
+    """Objects whose every owner is gone: the garbage collector has not come by yet."""
+    alive = {obj["metadata"]["uid"] for kind in _OWNERS for obj in facts.of(kind).values()}
+    for kind in sorted(facts.kinds):
+        for name, obj in facts.of(kind).items():
+            owners = obj["metadata"].get("ownerReferences") or ()
+            if _is_held(facts, obj):
+                continue
+            if owners and all(_is_known(o) and o["uid"] not in alive for o in owners):
+                lost = f"{owners[0]['kind']}/{owners[0]['name']}"
+                yield Reason("Orphaned", kind, name, f"awaits garbage collection: its owner {lost} is gone")
+
+
+def _is_known(owner: Object) -> bool:
+    """Whether an owner is of a kind that is followed here; another group may have a kind of the same name."""
+    group = str(owner.get("apiVersion", "")).rpartition("/")[0]
+    kind = owner["kind"]
+    return kind in _OWNERS and ("apiVersion" not in owner or group == _OWNERS[kind])
+
+
+def _is_held(facts: Facts, obj: Object) -> bool:
+    """Whether somebody's finalizer keeps an object that is deleted: nobody of the cluster takes that off."""
+    held = set(obj["metadata"].get("finalizers") or ()) - {*_COLLECTED}
+    return "deletionTimestamp" in obj["metadata"] and bool(held) and facts.quiet(obj) >= LEFT_ALONE_SECONDS
+
+
+def check_namespace(facts: Facts) -> Iterator[Reason]:
+    """A namespace has what every namespace gets; one that ends has nothing else.
+
+    The namespace controller takes its time, five seconds at least, to remove even that.
+    """
+    own = facts.namespace
+    if own is None or "deletionTimestamp" in own["metadata"]:
+        state = "gone" if own is None else "Terminating"
+        for kind in sorted(facts.kinds):
+            names = sorted(name for name in facts.of(kind) if (kind, name) not in _EVERYWHERE)
+            if names:
+                text = f"the namespace is {state} and still holds {len(names)} of this kind"
+                yield Reason("Ending", kind, names[0], text)
+        return
+    name = own["metadata"]["name"]
+    for kind, desired in _EVERYWHERE:
+        if desired not in facts.of(kind):
+            yield Reason("Beginning", "Namespace", name, f"its {kind} {desired} does not exist yet")

@@ -1,0 +1,135 @@
+"""Deployments: would the real controller scale anything? The arithmetic of a rolling update, and nothing else of it.
+
+Source: ``pkg/controller/deployment`` of Kubernetes 1.34 (``rolling.go``, ``recreate.go``, ``sync.go``). A rollout
+that is stuck, because its new pods never become ready, is settled: the controller has nothing left to do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from scenario_kit.lab.settle.settled.settle_context import Facts, Reason, find_condition
+from scenario_kit.model.base import Object
+
+#: The reason of ``Progressing`` once a rollout is through; from then on no deadline counts.
+COMPLETE = "NewReplicaSetAvailable"
+_REVISION = "deployment.kubernetes.io/revision"
+_HASH = "pod-template-hash"
+_DESIRED = "deployment.kubernetes.io/desired-replicas"
+
+
+def check_deployments(facts: Facts) -> Iterator[Reason]:
+    """Counts agree with the ReplicaSets, and no scaling is due."""
+    for name, deployment in facts.of("Deployment").items():
+        sets = facts.owned("ReplicaSet", deployment)
+        current = find_newest(deployment, sets)
+        if current is None:
+            if not deployment["spec"].get("paused"):
+                yield Reason("Rollout", "Deployment", name, "its ReplicaSet does not exist yet")
+            continue
+        yield from _counts(name, deployment, sets, current)
+        if name in facts.overdue and _can_progress(deployment):
+            yield Reason(
+                "Deadline", "Deployment", name, "its progress deadline has passed, the controller has yet to say so"
+            )
+        due = find_due_scaling(deployment, current, [rs for rs in sets if rs is not current])
+        if due:
+            yield Reason("Rollout", "Deployment", name, due)
+
+
+def find_newest(deployment: Object, sets: list[Object]) -> Object | None:
+    """The ReplicaSet of the current template: the one with the Deployment's own revision."""
+    revision = _read_annotation(deployment, _REVISION)
+    return next((rs for rs in sets if revision and _read_annotation(rs, _REVISION) == revision), None)
+
+
+def find_due_scaling(deployment: Object, new: Object, old: list[Object]) -> str:
+    """What the controller would scale next; empty when nothing."""
+    desired = int(deployment["spec"].get("replicas", 1))
+    for rs in (new, *old):
+        if _read_desired(rs) > 0 and _read_annotation(rs, _DESIRED) not in ("", str(desired)):
+            return f"ReplicaSet {rs['metadata']['name']} is scaled for another number of replicas than {desired}"
+    if deployment["spec"].get("paused"):
+        return ""
+    strategy = deployment["spec"].get("strategy") or {}
+    old_total = sum(map(_read_desired, old))
+    if strategy.get("type") == "Recreate":
+        if old_total:
+            return f"{old_total} old replicas are to go"
+        return (
+            ""
+            if _read_desired(new) == desired
+            else f"the new ReplicaSet wants {_read_desired(new)} replicas, expected {desired}"
+        )
+    surge, unavailable = compute_fenceposts(strategy.get("rollingUpdate") or {}, desired)
+    total = _read_desired(new) + old_total
+    if _read_desired(new) > desired or (_read_desired(new) < desired and total < desired + surge):
+        return f"the new ReplicaSet wants {_read_desired(new)} replicas, expected {desired}"
+    if not old_total:
+        return ""
+    minimum = desired - min(unavailable, desired)
+    if total - minimum - (_read_desired(new) - _read_available(new)) <= 0:
+        return ""
+    unhealthy = sum(max(_read_desired(rs) - _read_available(rs), 0) for rs in old)
+    spare = _read_available(new) + sum(map(_read_available, old)) - minimum
+    return f"{old_total} old replicas are to go" if unhealthy or spare > 0 else ""
+
+
+def compute_fenceposts(rolling: Object, desired: int) -> tuple[int, int]:
+    """maxSurge (rounded up) and maxUnavailable (rounded down); never both zero."""
+    surge = _resolve(rolling.get("maxSurge", "25%"), desired, up=True)
+    unavailable = _resolve(rolling.get("maxUnavailable", "25%"), desired, up=False)
+    return (surge, unavailable) if surge or unavailable else (0, 1)
+
+
+def _can_progress(deployment: Object) -> bool:
+    progressing = find_condition(deployment, "Progressing")
+    return progressing is not None and progressing["status"] == "True" and progressing["reason"] != COMPLETE
+
+
+def _resolve(value: int | str, desired: int, *, up: bool) -> int:
+    if isinstance(value, int):
+        return value
+    share = int(value.rstrip("%")) * desired / 100
+    return math.ceil(share) if up else math.floor(share)
+
+
+def _counts(name: str, deployment: Object, sets: list[Object], new: Object) -> Iterator[Reason]:
+    status = deployment.get("status") or {}
+    summed = ("replicas", "readyReplicas", "availableReplicas")
+    expected = {field: sum(_read_status(rs, field) for rs in sets) for field in summed}
+    # A paused Deployment gets no ReplicaSet for its new template: none of its pods is of that one.
+    expected["updatedReplicas"] = _read_status(new, "replicas") if _is_of(new, deployment) else 0
+    for field, number in expected.items():
+        if int(status.get(field, 0)) != number:
+            yield Reason("Counts", "Deployment", name, f"{field} is {status.get(field, 0)}, expected {number}")
+
+
+def _is_of(rs: Object, deployment: Object) -> bool:
+    """Whether a ReplicaSet has the present template; one of a Deployment that goes on will, so only a paused one tells.
+
+    The hash that tells the pods of ReplicaSets apart is no part of it (``EqualIgnoreHash`` of the real controller).
+    """
+    if not deployment["spec"].get("paused"):
+        return True
+    template, desired = rs["spec"].get("template") or {}, deployment["spec"].get("template") or {}
+    metadata = template.get("metadata") or {}
+    labels = {k: v for k, v in (metadata.get("labels") or {}).items() if k != _HASH}
+    return {**template, "metadata": {**metadata, "labels": labels}} == desired
+
+
+def _read_desired(rs: Object) -> int:
+    return int(rs["spec"].get("replicas", 1))
+
+
+def _read_available(rs: Object) -> int:
+    return _read_status(rs, "availableReplicas")
+
+
+def _read_status(rs: Object, field: str) -> int:
+    return int((rs.get("status") or {}).get(field, 0))
+
+
+def _read_annotation(obj: Object, name: str) -> str:
+    return str((obj["metadata"].get("annotations") or {}).get(name, ""))

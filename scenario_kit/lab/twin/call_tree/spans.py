@@ -1,0 +1,119 @@
+"""Spans and the metrics that the collector makes of them (span metrics connector, cumulative)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from scenario_kit.lab.twin.numeric.arrays import Flags, Floats
+from scenario_kit.model.runtime.process import SeriesId
+
+CALLS = "traces_span_metrics_calls_total"
+DURATION = "traces_span_metrics_duration_milliseconds"
+
+#: Default bounds of the connector in milliseconds.
+BOUNDS = (2, 4, 6, 8, 10, 50, 100, 200, 400, 800, 1000, 1400, 2000, 5000, 10000, 15000)
+_EDGES = np.array(BOUNDS, dtype=np.float64)
+_BUCKETS = len(BOUNDS) + 1
+
+
+class SpanName(NamedTuple):
+    """Which spans a series counts; ``kind`` is SERVER, CLIENT, INTERNAL, PRODUCER or CONSUMER.
+
+    Of a ``blind`` span nobody sets the status when what it covers fails; an ``approved`` one is OK where it does not
+    fail, as the program says itself.
+    """
+
+    service: str
+    span: str
+    kind: str
+    blind: bool = False
+    approved: bool = False
+
+
+class _Batch(NamedTuple):
+    """Spans of one name: when they end, how long they took (seconds), whether they end in an error."""
+
+    end: Floats
+    took: Floats
+    failed: Flags
+
+
+class SpanBook:
+    """Collects spans that end now or later, and keeps the counters of the collector."""
+
+    def __init__(self) -> None:
+        self._namespace = ""
+        self._open: dict[SpanName, list[_Batch]] = {}
+        self._rows: dict[tuple[SpanName, bool], int] = {}
+        self._ids: list[SeriesId] = []
+        self._totals = np.zeros((0, _BUCKETS + 3))
+
+    def record(self, name: SpanName, end: Floats, took: Floats, failed: Flags) -> None:
+        """Spans that will be exported when they end; all of finite duration."""
+        if end.size:
+            failed = np.zeros(end.size, dtype=bool) if name.blind else failed
+            self._open.setdefault(name, []).append(_Batch(end, took, failed))
+
+    def reset(self) -> None:
+        """The collector was replaced: its counters are gone, spans under way will reach the new one."""
+        self._rows, self._ids = {}, []
+        self._totals = np.zeros((0, _BUCKETS + 3))
+
+    def flush_lost(self, now: float) -> None:
+        """Nobody collects: spans that have ended by ``now`` are lost."""
+        self.flush(now)
+        self.reset()
+
+    def flush(self, now: float) -> None:
+        """Count the spans that have ended by ``now``."""
+        later: dict[SpanName, list[_Batch]] = {}
+        for name, batches in self._open.items():
+            end, took, failed = (
+                batches[0]
+                if len(batches) == 1
+                else _Batch(*(np.concatenate(part) for part in zip(*batches, strict=True)))
+            )
+            done = end <= now
+            if not done.all():
+                rest = ~done
+                later[name] = [_Batch(end[rest], took[rest], failed[rest])]
+                took, failed = took[done], failed[done]
+            if not took.size:
+                continue
+            if failed.any():
+                self._add(name, True, took[failed])
+                took = took[~failed]
+            if took.size:
+                self._add(name, False, took)
+        self._open = later
+
+    def samples(self, namespace: str) -> dict[SeriesId, float]:
+        """The collector's current series."""
+        if namespace != self._namespace:
+            self._namespace = namespace
+            self._ids = [series for name, error in self._rows for series in self._series(name, error)]
+        return dict(zip(self._ids, self._totals.ravel().tolist(), strict=True))
+
+    def _add(self, name: SpanName, error: bool, took: Floats) -> None:
+        row = self._rows.get((name, error))
+        if row is None:
+            row = self._rows[name, error] = len(self._rows)
+            self._ids += self._series(name, error)
+            self._totals = np.vstack([self._totals, np.zeros((1, _BUCKETS + 3))])
+        milliseconds = took * 1000.0
+        counts = np.bincount(np.searchsorted(_EDGES, milliseconds), minlength=_BUCKETS)
+        totals = self._totals[row]
+        totals[:_BUCKETS] += np.cumsum(counts)
+        totals[_BUCKETS] += milliseconds.sum()
+        totals[_BUCKETS + 1 :] += took.size
+
+    def _series(self, name: SpanName, error: bool) -> list[SeriesId]:
+        status = "STATUS_CODE_ERROR" if error else "STATUS_CODE_OK" if name.approved else "STATUS_CODE_UNSET"
+        head = (("namespace", self._namespace), ("service_name", name.service))
+        tail = (("span_kind", f"SPAN_KIND_{name.kind}"), ("span_name", name.span), ("status_code", status))
+        bounds = [*map(str, BOUNDS), "+Inf"]
+        buckets: list[SeriesId] = [(f"{DURATION}_bucket", (("le", bound), *head, *tail)) for bound in bounds]
+        rest: list[SeriesId] = [(metric, (*head, *tail)) for metric in (f"{DURATION}_sum", f"{DURATION}_count", CALLS)]
+        return buckets + rest

@@ -1,0 +1,144 @@
+"""What CoreDNS answers by its configuration, as far as it decides whether a Service of the cluster is found.
+
+Read are the plugins ``template``, ``hosts`` and ``kubernetes`` of the server for all names or for the cluster's zone,
+in the order in which CoreDNS asks them, whatever the order in the file. A configuration that cannot be read is not
+loaded: the server goes on with the former one, which is taken to be the usual one. https://coredns.io/plugins/
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from ipaddress import ip_address
+from typing import Final, NamedTuple
+
+from scenario_kit.lab.twin.cluster.dns import DOMAIN
+from scenario_kit.model.kubernetes.re2 import Pattern, compile_pattern
+
+_ZONE: Final = ".".join(DOMAIN[1:])
+_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|`[^`]*`|#[^\n]*|\n|[^\s]+')
+_ADDRESS: Final = re.compile(r"\sIN\s+A\s+(\S+)", re.IGNORECASE)
+#: What a program makes of the code of an answer.
+_OUTCOMES: Final = {"NOERROR": "", "NXDOMAIN": "noname"}
+
+
+class Template(NamedTuple):
+    """Answers made up for names that match: a code, or an address."""
+
+    zones: tuple[str, ...]
+    match: tuple[Pattern, ...]
+    outcome: str
+    address: str = ""
+
+    def means(self, name: str) -> bool:
+        """Whether a name, with a dot at its end, is answered this way."""
+        return any(_is_inside(name, zone) for zone in self.zones) and any(p.found_in(name) for p in self.match)
+
+
+class CoreDnsConfig(NamedTuple):
+    """A configuration that was read. ``serves`` is whether it knows the Services of the cluster."""
+
+    templates: tuple[Template, ...] = ()
+    hosts: Mapping[str, str] = {}
+    serves: bool = True
+
+    def answer(self, name: str) -> tuple[str, str]:
+        """What it says to a name with a dot at its end: a failed outcome, an address, or neither: what is true."""
+        for template in self.templates:
+            if template.means(name):
+                return ("", template.address) if template.address else (template.outcome or "noname", "")
+        if known := self.hosts.get(name.rstrip(".")):
+            return "", known
+        return ("", "") if self.serves else ("noname", "")
+
+
+@lru_cache(maxsize=64)
+def parse_corefile(text: str) -> CoreDnsConfig:
+    """The configuration of that text; the usual one where CoreDNS would refuse to load it."""
+    try:
+        blocks = _blocks(text)
+        own = [body for head, body in blocks if any(_parse_zone(word) in (".", _ZONE) for word in head)]
+        return _parse_server(own[-1]) if own else CoreDnsConfig(serves=False)
+    except (ValueError, IndexError):
+        return CoreDnsConfig()
+
+
+class _Directive(NamedTuple):
+    """A line of a server: its words, and the lines in its braces."""
+
+    words: tuple[str, ...]
+    inside: tuple[tuple[str, ...], ...] = ()
+
+
+def _parse_server(body: list[_Directive]) -> CoreDnsConfig:
+    templates = tuple(_parse_template(d) for d in body if d.words[0] == "template")
+    hosts: dict[str, str] = {}
+    for directive in body:
+        if directive.words[0] == "hosts":
+            for address, *names in (line for line in directive.inside if _is_address(line[0])):
+                hosts.update({name.lower().rstrip("."): address for name in names})
+    zones = [_parse_zone(word) for d in body if d.words[0] == "kubernetes" for word in d.words[1:] or (".",)]
+    return CoreDnsConfig(templates, hosts, any(zone in (".", _ZONE) for zone in zones))
+
+
+def _parse_template(directive: _Directive) -> Template:
+    _, _, kind, *zones = directive.words
+    said = {line[0]: line[1:] for line in directive.inside if line}
+    match = tuple(compile_pattern(text) for text in said.get("match", (".*",)))  # CoreDNS takes RE2 as well
+    code = said.get("rcode", ("NOERROR",))[0].upper()
+    found = _ADDRESS.search(" ".join(said.get("answer", ())))
+    address = found[1] if found and kind.upper() in ("A", "ANY") and code == "NOERROR" else ""
+    meant = tuple(_parse_zone(zone) for zone in zones) or (".",)
+    # A question of another type than addresses is not what programs ask.
+    return Template(meant, match if kind.upper() in ("A", "ANY") else (), _OUTCOMES.get(code, "misanswered"), address)
+
+
+def _blocks(text: str) -> list[tuple[tuple[str, ...], list[_Directive]]]:
+    """The servers of a file: the words before the brace, and their lines."""
+    found: list[tuple[tuple[str, ...], list[_Directive]]] = []
+    depth, words = 0, list[str]()
+    for token in (*_TOKEN.findall(text), "\n"):
+        if token == "{":
+            depth += 1
+            if depth == 1:
+                found.append((tuple(words), []))
+            elif depth == 2:
+                found[-1][1].append(_Directive(tuple(words)))
+            else:
+                raise ValueError("braces inside of a plugin's")
+            words = []
+        elif token in ("\n", "}"):
+            if words and depth == 1:
+                found[-1][1].append(_Directive(tuple(words)))
+            elif words and depth == 2:
+                last = found[-1][1][-1]
+                found[-1][1][-1] = last._replace(inside=(*last.inside, tuple(words)))
+            elif words and token == "}":
+                raise ValueError("words before a brace that closes nothing")
+            words = [] if depth or token == "}" else words
+            depth -= token == "}"
+            if depth < 0:
+                raise ValueError("a brace closes nothing")
+        elif not token.startswith("#"):
+            words.append(token.strip('"`'))
+    if depth:
+        raise ValueError("a brace is not closed")
+    return found
+
+
+def _parse_zone(word: str) -> str:
+    """The zone of ``dns://zone:port`` or of a bare name, without the dot at its end; a dot for all names."""
+    return word.rpartition("://")[2].rstrip(",").rsplit(":", 1)[0].lower().rstrip(".") or "."
+
+
+def _is_inside(name: str, zone: str) -> bool:
+    return zone == "." or name == f"{zone}." or name.endswith(f".{zone}.")
+
+
+def _is_address(word: str) -> bool:
+    try:
+        ip_address(word)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""Connections between processes: endpoints, policies, latency, loss, and proxies in between."""

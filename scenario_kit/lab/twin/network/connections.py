@@ -1,0 +1,369 @@
+"""Connections between processes, which outlive the objects that helped to open them (behaviour.md §1.2, §1.3).
+
+gRPC channels and the pools of stores stay with their peer until one end restarts, whatever becomes of Services and
+endpoints meanwhile. HTTP/1.1 pools meet the new state gradually within a minute. New connections see the present state.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from scenario_kit.lab.twin.address import Address, parse
+from scenario_kit.lab.twin.network.endpoints import NO_ANSWER, Destination, Network, Wire
+from scenario_kit.lab.twin.network.http_chaos import HttpRule
+from scenario_kit.lab.twin.network.registry import ServiceRegistries
+from scenario_kit.lab.twin.numeric.random_streams import Streams, hash_text, mix
+from scenario_kit.lab.twin.process.process import Process, ProcessKey
+from scenario_kit.lab.twin.process.process_table import Census
+from scenario_kit.model.twin.address import AddressSource
+from scenario_kit.model.twin.definition import Physics
+from scenario_kit.model.twin.edge import Edge
+
+_NEVER = float("inf")
+_VARIABLE = re.compile(r"\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")
+
+
+class ConnectionLane(NamedTuple):
+    """One way that calls may take. Calls before ``ready_at`` are refused; hanging ones give up at ``fails_at``.
+
+    ``outcome``: ``ok``, ``refused``, ``noname``, ``unanswered`` and ``misanswered`` (no answer from the name server, or
+    that it failed), ``dropped``, ``denied`` (login), ``foreign`` (somebody else listens),
+    ``unlisted`` (the registry knows no address), ``full`` (no more connections),
+    ``plain`` (the caller wants TLS, which nobody here speaks), ``barred`` (a user who may not log in), ``nowhere`` (a
+    database that is not there); of a single call also ``forbidden`` and ``locked`` (a table), ``aborted``.
+    ``rejected``: refused by a kernel, which says so to few of many.
+    """
+
+    outcome: str
+    target: Process | None = None
+    wire: Wire | None = None
+    ready_at: float = 0.0
+    fails_at: float = _NEVER
+    port: int = 0
+    rejected: bool = False
+
+
+class LinkKey(NamedTuple):
+    """A process and the number of one of its edges."""
+
+    process: ProcessKey
+    edge: int
+
+
+class Link(NamedTuple):
+    """What one process meets on one edge during a tick. Calls spread evenly over ``lanes``.
+
+    ``old`` are connections of a pool that the present state no longer offers; the share of calls that still use them
+    falls from one at ``old_from`` to nothing at ``old_until``.
+    """
+
+    key: LinkKey
+    address: Address
+    ip: str
+    lanes: tuple[ConnectionLane, ...]
+    old: tuple[ConnectionLane, ...] = ()
+    old_from: float = 0.0
+    old_until: float = 0.0
+
+    @property
+    def works(self) -> bool:
+        """Whether at least some calls get through."""
+        return any(lane.outcome == "ok" for lane in (*self.lanes, *self.old))
+
+    @property
+    def hangs(self) -> bool:
+        """Whether calls hang for an unknown time."""
+        lanes = (*self.lanes, *self.old)
+        return any(lane.outcome == "dropped" or (lane.target and lane.target.holdings.locked) for lane in lanes)
+
+
+@dataclass(slots=True)
+class _State:
+    """What a caller remembers of one edge."""
+
+    peer: ProcessKey | None = None
+    port: int = 0
+    connects: int = 0
+    broken_at: float | None = None
+    healthy_at: float | None = None
+    cut_since: float | None = None
+    dial_cut_since: float | None = None
+    pool: tuple[_Place, ...] | None = None
+    pool_since: float | None = None
+
+
+#: Where a connection of a pool ends: process and port, and what a proxy there does to it.
+_Place = tuple[ProcessKey, int, tuple[HttpRule, ...]]
+
+
+class Connections:
+    """The connections of all running processes, by caller and edge."""
+
+    def __init__(
+        self, edges: tuple[Edge, ...], physics: Physics, streams: Streams, registries: ServiceRegistries
+    ) -> None:
+        self._edges = edges
+        self._physics = physics
+        self._streams = streams
+        self._registries = registries
+        self._states: dict[tuple[LinkKey, Destination | None], _State] = {}
+        self._network: Network | None = None
+        self._dialled: dict[tuple[LinkKey, str], tuple[Address, tuple[ConnectionLane, ...], str]] = {}
+        self._resolves: dict[LinkKey, str] = {}
+
+    def redial(self) -> None:
+        """Forget what new connections meet: a process has ended."""
+        self._dialled.clear()
+
+    def forget(self, census: Census) -> None:
+        """Drop the state of callers that are gone."""
+        self._states = {key: state for key, state in self._states.items() if census.get(key[0].process) is not None}
+        self._resolves = {key: ip for key, ip in self._resolves.items() if census.get(key.process) is not None}
+
+    def link(
+        self,
+        caller: Process,
+        number: int,
+        network: Network,
+        census: Census,
+        start: float,
+        end: float,
+        redirect: str = "",
+    ) -> Link:
+        """The state of one edge from ``start`` to ``end``; keeps track of what is connected to what."""
+        edge = self._edges[number]
+        key = LinkKey(caller.key, number)
+        if network is not self._network:
+            self._network = network
+            self._dialled.clear()
+        if (key, redirect) not in self._dialled:
+            address = parse(redirect, edge.address.default_port) if redirect else read_address(edge.address, caller)
+            self._dialled[key, redirect] = (address, *self._resolve_dial(key, edge, address, caller, network))
+        address, dialled, ip = self._dialled[key, redirect]
+        if edge.registry:
+            return Link(key, address, ip, self._dial_registered(key, caller, dialled, network, census, start, end))
+        if redirect or not edge.shared or edge.protocol == "udp":
+            return Link(key, address, ip, dialled)
+        state = self._states.setdefault((key, None), _State())
+        if edge.protocol == "http":
+            return self._pool(Link(key, address, ip, dialled), state, caller, edge, network, census, start)
+        lane = self._live(state, caller, edge, network, census, start, end)
+        return Link(key, address, ip, (lane or self._dial(state, caller, number, dialled, start, end),))
+
+    def _resolve_dial(
+        self, key: LinkKey, edge: Edge, address: Address, caller: Process, network: Network
+    ) -> tuple[tuple[ConnectionLane, ...], str]:
+        """What dialling leads to. Who sends datagrams has resolved once; some callers go on with what they knew."""
+        known = self._resolves.get(key)
+        if known and edge.protocol == "udp":
+            return dial(edge, address._replace(host=known), caller, network)
+        lanes, ip = dial(edge, address, caller, network)
+        if known and edge.remembers and lanes[0].outcome in NO_ANSWER:
+            return dial(edge, address._replace(host=known), caller, network)
+        if ip and (edge.remembers or edge.protocol == "udp"):
+            self._resolves[key] = ip
+        return lanes, ip
+
+    def _dial_registered(
+        self,
+        key: LinkKey,
+        caller: Process,
+        dialled: tuple[ConnectionLane, ...],
+        network: Network,
+        census: Census,
+        start: float,
+        end: float,
+    ) -> tuple[ConnectionLane, ...]:
+        """One connection to each registered address; calls take turns over those that stand."""
+        edge = self._edges[key.edge]
+        registry = next((lane.target for lane in dialled if lane.outcome == "ok" and lane.ready_at <= start), None)
+        lanes = []
+        for place in self._registries.watch(caller, edge.registry, edge.name, registry, start):
+            state = self._states.setdefault((key, place), _State())
+            lane = self._live(state, caller, edge, network, census, start, end)
+            if lane is None:
+                one = _reach(edge, Address(place.ip, place.port), caller, network, place)
+                lane = self._dial(state, caller, key.edge, (one,), start, end)
+            lanes.append((lane, state.peer is not None))
+        stand = tuple(lane for lane, connected in lanes if connected and lane.ready_at <= start)
+        if stand:
+            return stand
+        soon = tuple(lane for lane, connected in lanes if connected)
+        return soon or tuple(lane for lane, _ in lanes)[:1] or (ConnectionLane("unlisted"),)
+
+    def _live(
+        self, state: _State, caller: Process, edge: Edge, network: Network, census: Census, start: float, end: float
+    ) -> ConnectionLane | None:
+        if state.peer is None:
+            return None
+        peer = census.get(state.peer)
+        if peer is None or peer.ended:
+            state.peer = None
+            state.broken_at = state.cut_since if state.cut_since is not None else start
+            state.cut_since = None
+            return None
+        wire = network.wire(caller, peer.pod, state.port)
+        if not wire.cut:
+            state.cut_since = None
+            return ConnectionLane(_greets(edge, peer, state.port, network), peer, wire, 0.0, port=state.port)
+        state.cut_since = start if state.cut_since is None else state.cut_since
+        if end - state.cut_since <= (edge.silent_seconds or self._physics.connection_death_seconds):
+            return ConnectionLane("dropped", peer, wire, port=state.port)
+        state.peer, state.broken_at, state.cut_since = None, state.cut_since, None
+        return None
+
+    def _dial(
+        self, state: _State, caller: Process, number: int, dialled: tuple[ConnectionLane, ...], start: float, end: float
+    ) -> ConnectionLane:
+        edge = self._edges[number]
+        good = [lane for lane in dialled if _connects(edge, lane) and lane.ready_at <= end]
+        if good:
+            return self._connect(state, caller, number, good, start, end)
+        state.healthy_at = None
+        state.broken_at = start if state.broken_at is None else state.broken_at
+        cut = [lane for lane in dialled if lane.outcome == "dropped"]
+        if not cut:
+            state.dial_cut_since = None
+            return dialled[0] if dialled[0].outcome != "ok" else ConnectionLane("refused", ready_at=0.0)
+        if edge.protocol != "grpc":
+            return cut[0]
+        state.dial_cut_since = start if state.dial_cut_since is None else state.dial_cut_since
+        return cut[0]._replace(fails_at=state.dial_cut_since + self._physics.first_dial_seconds)
+
+    def _connect(
+        self, state: _State, caller: Process, number: int, good: list[ConnectionLane], start: float, end: float
+    ) -> ConnectionLane:
+        base = mix(hash_text(name_edge(self._edges[number])), state.connects)
+        chosen = good[int(self._streams.anytime(mix(base, 1), caller.ordinal) * len(good))]
+        opens = chosen.ready_at
+        if state.broken_at is not None and self._edges[number].protocol == "grpc":
+            if state.healthy_at is None:
+                state.healthy_at = max(start, min(lane.ready_at for lane in good))
+            outage = min(max(state.healthy_at - state.broken_at, 0.0), self._physics.reconnect_seconds)
+            opens = max(opens, state.healthy_at + outage * self._streams.anytime(mix(base, 2), caller.ordinal))
+        if opens > end:
+            return ConnectionLane("refused", ready_at=0.0)
+        state.peer, state.port = chosen.target.key if chosen.target else None, chosen.port
+        state.broken_at = state.healthy_at = state.dial_cut_since = None
+        state.connects += 1
+        return chosen._replace(ready_at=opens)
+
+    def _pool(
+        self, link: Link, state: _State, caller: Process, edge: Edge, network: Network, census: Census, start: float
+    ) -> Link:
+        now = tuple(
+            (lane.target.key, lane.port, lane.wire.rules if lane.wire is not None else ())
+            for lane in link.lanes
+            if lane.target is not None
+        )
+        if state.pool is None:
+            state.pool = now
+        left = []
+        for place in state.pool:
+            peer, port, met = place
+            # A proxy does not see connections that are older than it; those through it end when it goes.
+            process = census.get(peer) if place not in now and not met else None
+            if process is not None and not process.ended:
+                wire = network.wire(caller, process.pod, port)._replace(rules=())
+                outcome = "dropped" if wire.cut else _greets(edge, process, port, network)
+                left.append(ConnectionLane(outcome, process, wire, process.ready_at, port=port))
+        since = start if state.pool_since is None else state.pool_since
+        if not left or start - since >= self._physics.http_pool_seconds:
+            state.pool, state.pool_since = now, None
+            return link
+        state.pool_since = since
+        return link._replace(old=tuple(left), old_from=since, old_until=since + self._physics.http_pool_seconds)
+
+
+def name_edge(edge: Edge) -> str:
+    """What a random stream calls an edge."""
+    return f"{edge.caller}>{edge.callee}/{edge.protocol}"
+
+
+def read_address(source: AddressSource, process: Process) -> Address:
+    """The address that a process read from its environment, or its configuration file, when it started."""
+    if source.host_key and process.config is not None:
+        host, port = process.config.get(source.host_key, ""), process.config.get(source.port_key, "")
+        return parse(f"{host}:{port}" if host and port else host, source.default_port)
+    if source.host_env:
+        port = process.env.get(source.port_env, "") if source.port_env else ""
+        host = process.env.get(source.host_env, "")
+        return parse(f"{host}:{port}" if port else host, source.default_port)
+    text = process.env.get(source.env, "") if source.env else _fill_text(source.text, process.env)
+    if source.key and process.config is not None:
+        text = process.config.get(source.key, "")
+    return parse(text, source.default_port)
+
+
+def _fill_text(text: str, env: Mapping[str, str]) -> str:
+    """The text with variables in the place of their names, as a program puts an address together."""
+    return _VARIABLE.sub(lambda name: env.get(name[1], ""), text)
+
+
+def find_timeout(edge: Edge, caller: Process) -> float:
+    """Seconds after which a caller gives up; 0 for never."""
+    text = caller.env.get(edge.timeout_env) if edge.timeout_env else None
+    if text is None:
+        return edge.timeout_seconds
+    return float(text) if text.isdigit() and int(text) else edge.timeout_else
+
+
+def dial(edge: Edge, address: Address, caller: Process, network: Network) -> tuple[tuple[ConnectionLane, ...], str]:
+    """The ways that a new connection could take now, and the address that the host's name stands for."""
+    found = network.lookup(caller.pod, address.host, address.port, _find_transport(edge))
+    if found.outcome != "ok":
+        return (ConnectionLane(found.outcome, rejected=found.outcome == "refused"),), found.ip
+    return tuple(_reach(edge, address, caller, network, place) for place in found.destinations), found.ip
+
+
+def _reach(edge: Edge, address: Address, caller: Process, network: Network, place: Destination) -> ConnectionLane:
+    """What a new connection to one place meets."""
+    pod = network.pod_at(place.ip)
+    if pod is None:
+        return ConnectionLane("dropped", port=place.port)
+    wire = network.wire(caller, pod, place.port, _find_transport(edge))
+    target = network.listener(place)
+    if wire.cut:
+        return ConnectionLane("dropped", None, wire, port=place.port)
+    if target is None or target.ended:
+        return ConnectionLane("refused")
+    outcome = _greets(edge, target, place.port, network)
+    if outcome == "ok" and address.tls:
+        outcome = "plain"
+    if outcome == "ok" and target.logins and (address.user, address.password) not in target.logins:
+        outcome = "barred" if address.user in target.holdings.barred else "denied"
+    elif outcome == "ok" and target.databases and address.desired and address.desired not in target.databases:
+        outcome = "nowhere"
+    elif outcome == "ok" and target.holdings.full:
+        outcome = "full"
+    return ConnectionLane(outcome, target, wire, target.ready_at, port=place.port)
+
+
+def _find_transport(edge: Edge) -> str:
+    return "UDP" if edge.protocol == "udp" else "TCP"
+
+
+def _greets(edge: Edge, target: Process, port: int, network: Network) -> str:
+    """Whether the callee is who the caller takes it for, or as good.
+
+    A registry that is asked for the callee's address is not the callee: to it the caller speaks HTTP.
+    """
+    listener = target.listener(port)
+    if edge.registry and target.component == edge.registry:
+        return "ok"
+    program = network.program(edge.callee)
+    same = target.component == edge.callee or (program and target.program == program)
+    return "ok" if same and listener is not None and listener.protocol in (edge.protocol, "tcp") else "foreign"
+
+
+def _connects(edge: Edge, lane: ConnectionLane) -> bool:
+    """Whether a connection comes about: with the right program, or with another one that speaks the protocol."""
+    if lane.outcome == "ok":
+        return True
+    if lane.outcome != "foreign" or lane.target is None:
+        return False
+    listener = lane.target.listener(lane.port)
+    return listener is not None and listener.protocol == edge.protocol

@@ -1,0 +1,325 @@
+"""The net between pods: names, Services, endpoints, policies, and what chaos does to packets.
+
+Everything here follows from one view, so it is computed once per view and kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from ipaddress import ip_address
+from typing import NamedTuple
+
+from scenario_kit.lab.twin.cluster.cluster_view import View
+from scenario_kit.lab.twin.cluster.dns import DOMAIN, collect_wrong_answers, draw_address, find_alias, qualify_name
+from scenario_kit.lab.twin.cluster.network_policy import (
+    DNS_LABELS,
+    DNS_NAMESPACE,
+    Party,
+    is_allowed,
+    is_inside,
+    leaves,
+    strip_zeros,
+)
+from scenario_kit.lab.twin.network.http_chaos import HttpRule, list_rules
+from scenario_kit.lab.twin.process.process import Process
+from scenario_kit.lab.twin.process.process_table import Census
+from scenario_kit.model.base import Object
+from scenario_kit.model.chaos.effects import ContainerEffect, NetworkEffect
+
+
+class Destination(NamedTuple):
+    """Where packets for one backend end up."""
+
+    ip: str
+    port: int
+
+
+#: The name server did not answer, or reported that it failed: the name may well exist.
+NO_ANSWER = frozenset({"unanswered", "misanswered"})
+
+
+class DialLookup(NamedTuple):
+    """What dialling a host and port leads to.
+
+    ``outcome`` is ``ok``, ``refused`` (a Service without endpoints: kube-proxy rejects), ``noname`` (no such name),
+    ``unanswered`` (the name server is silent), ``misanswered`` (it reports a failure) or ``dropped`` (packets leave for
+    an address, or a port of a Service, that nobody has, or for a Service whose traffic stays on its node, where it has
+    no endpoint: kube-proxy drops).
+    """
+
+    outcome: str
+    destinations: tuple[Destination, ...] = ()
+    ip: str = ""
+
+    @property
+    def resolved(self) -> bool:
+        """Whether the name led to an address, whoever may be there."""
+        return self.outcome != "noname" and self.outcome not in NO_ANSWER
+
+
+class TrafficShape(NamedTuple):
+    """What happens to messages in one direction: seconds, probability, bytes per second (0: unlimited)."""
+
+    delay: float = 0.0
+    jitter: float = 0.0
+    loss: float = 0.0
+    rate: float = 0.0
+
+
+class Wire(NamedTuple):
+    """The way between two pods. ``cut``: nothing gets through; shapes are None where packets pass untouched.
+
+    ``list_rules`` are those of a proxy for HTTP at the end of it.
+    """
+
+    cut: bool
+    out: TrafficShape | None = None
+    back: TrafficShape | None = None
+    rules: tuple[HttpRule, ...] = ()
+
+
+class Network:
+    """The net of one view."""
+
+    def __init__(self, view: View, census: Census) -> None:
+        self._view = view
+        self._census = census
+        self._policies = sorted(view.everywhere("NetworkPolicy"), key=lambda p: str(p["metadata"]["name"]))
+        self._labels = {name: _read_namespace_labels(view.within(name)) for name in (view.namespace, *view.others)}
+        self._slices: dict[tuple[str, str], list[Object]] = {}
+        for item in view.everywhere("EndpointSlice"):
+            if item.get("addressType", "IPv4") != "IPv4":
+                continue  # the addresses of the cluster, and of its Services, are of the other family
+            service = (item["metadata"].get("labels") or {}).get("kubernetes.io/service-name", "")
+            self._slices.setdefault((self._home(item), service), []).append(item)
+        self._effects: dict[str, list[NetworkEffect]] = {}
+        for effect in view.ledger.network:
+            self._effects.setdefault(effect.pod_uid, []).append(effect)
+        self._proxies: dict[str, list[ContainerEffect]] = {}
+        for proxy in view.ledger.containers:
+            if proxy.kind == "HTTP":
+                self._proxies.setdefault(proxy.pod_uid, []).append(proxy)
+        self._wrong = collect_wrong_answers(view.ledger.containers)
+        self._wires: dict[tuple[str, str, int, str], Wire] = {}
+        self._pods = {str((p.get("status") or {}).get("podIP") or ""): p for p in view.everywhere("Pod")}
+
+    @cached_property
+    def _fronts(self) -> Mapping[str, tuple[str, ...]]:
+        """By the address of a pod, those of the Services in front of it."""
+        found: dict[str, set[str]] = {}
+        for service in self._view.everywhere("Service"):
+            ip = str(service["spec"].get("clusterIP") or "None")
+            for item in (
+                self._slices.get((self._home(service), service["metadata"]["name"]), ()) if ip != "None" else ()
+            ):
+                for endpoint in item.get("endpoints") or ():
+                    for address in endpoint.get("addresses") or ():
+                        found.setdefault(str(address), set()).add(ip)
+        return {address: tuple(sorted(ips)) for address, ips in found.items()}
+
+    def lookup(self, pod: Object, host: str, port: int, protocol: str = "TCP") -> DialLookup:
+        """Resolve what a program in ``pod`` dials: name, then Service, then its ready backends."""
+        if not host or not port:
+            return DialLookup("noname")
+        if _is_ip(host):
+            return self._address(pod, host, port, protocol)
+        if host == "localhost":
+            return DialLookup("ok", (Destination(_read_ip(pod), port),), "127.0.0.1")
+        if known := find_alias(pod, host):
+            return self._address(pod, known, port, protocol)
+        if problem := self._no_answer(pod):
+            return DialLookup(problem)
+        wrong = self._wrong.get(pod["metadata"]["uid"])
+        if wrong is not None and wrong.misleads(host, self._home(pod)):
+            return DialLookup("dropped", (), draw_address(host)) if wrong.random else DialLookup("misanswered")
+        if wrong is None and self._view.dns is not None:  # else another name server is asked
+            outcome, address = self._view.dns.answer(qualify_name(host, self._home(pod)))
+            if outcome or address:
+                return DialLookup(outcome) if outcome else self._address(pod, address, port, protocol)
+        return self._name(pod, host, port, protocol, depth=0)
+
+    def wire(self, source: Process | Object, target: Object, port: int, protocol: str = "TCP") -> Wire:
+        """What packets between two pods meet, for connections to ``port`` of the target."""
+        pod = source.pod if isinstance(source, Process) else source
+        key = (pod["metadata"]["uid"], target["metadata"]["uid"], port, protocol)
+        if key not in self._wires:
+            self._wires[key] = self._compute(pod, target, port, protocol)
+        return self._wires[key]
+
+    def from_node(self, pod: Object) -> Wire:
+        """What packets between a pod and its node meet: what chaos does to all of the pod's."""
+        effects = [e for e in self._effects.get(pod["metadata"]["uid"], ()) if not e.peers]
+        back = _combine_effects(e for e in effects if e.direction == "OUTPUT")
+        cut = back is _CUT or any(e.direction == "INPUT" and e.drop for e in effects)
+        return Wire(cut, None, None if back is _CUT else back)
+
+    def pod_at(self, ip: str) -> Object | None:
+        """The pod that has an address."""
+        return self._pods.get(ip) if ip else None
+
+    def listener(self, destination: Destination) -> Process | None:
+        """The process that listens there, up or still starting."""
+        return next((p for p in self._census.by_ip.get(destination.ip, ()) if p.listener(destination.port)), None)
+
+    def program(self, component: str) -> str:
+        """The program that a component runs; empty where nothing else runs the same."""
+        return self._census.program(component)
+
+    def _home(self, obj: Object) -> str:
+        return str(obj["metadata"].get("namespace", self._view.namespace))
+
+    def _address(self, pod: Object, host: str, port: int, protocol: str) -> DialLookup:
+        if host.startswith("127."):
+            return DialLookup("ok", (Destination(_read_ip(pod), port),), host)
+        if host in self._pods:
+            return DialLookup("ok", (Destination(host, port),), host)
+        for service in self._view.everywhere("Service"):
+            if service["spec"].get("clusterIP") == host:
+                return self._service(pod, service, port, protocol)
+        return DialLookup("dropped", (), host)
+
+    def _no_answer(self, pod: Object) -> str:
+        """Why names of the cluster are not found from a pod, whatever they are; empty where its name server answers."""
+        policy = pod["spec"].get("dnsPolicy") or "ClusterFirst"
+        if policy == "Default" or (policy == "ClusterFirst" and pod["spec"].get("hostNetwork")):
+            return "noname"  # the name server of the node knows none of them
+        if policy == "None":
+            return "unanswered"
+        server = Party(DNS_LABELS, DNS_NAMESPACE, "", {"dns": 53, "dns-tcp": 53})
+        return "" if leaves(self._policies, self._party(pod), server, 53, "UDP") else "unanswered"
+
+    def _name(self, pod: Object, host: str, port: int, protocol: str, depth: int) -> DialLookup:
+        labels = host.rstrip(".").lower().split(".")
+        name, namespace, rest = labels[0], "".join(labels[1:2]) or self._home(pod), tuple(labels[2:])
+        if depth > 4 or namespace not in self._labels or rest != DOMAIN[: len(rest)]:
+            return DialLookup("noname")
+        service = self._view.within(namespace).kind("Service").get(name)
+        if service is None:
+            return DialLookup("noname")
+        if service["spec"].get("type") == "ExternalName":
+            return self._name(pod, str(service["spec"].get("externalName") or ""), port, protocol, depth + 1)
+        return self._service(pod, service, port, protocol)
+
+    def _service(self, pod: Object, service: Object, port: int, protocol: str) -> DialLookup:
+        spec = service["spec"]
+        ip = str(spec.get("clusterIP") or "")
+        if ip == "None":
+            found = self._backends(service, None, port)
+            return DialLookup("ok", found, found[0].ip) if found else DialLookup("noname")
+        entry = next(
+            (p for p in spec.get("ports") or () if p["port"] == port and p.get("protocol", "TCP") == protocol), None
+        )
+        if entry is None:  # no rule of kube-proxy's concerns it
+            return DialLookup("dropped", (), ip)
+        everywhere = self._backends(service, entry.get("name") or "", 0)
+        node = self._local(pod, spec)
+        found = self._backends(service, entry.get("name") or "", 0, node) if node else everywhere
+        if found:
+            return DialLookup("ok", found, ip)
+        return DialLookup("dropped" if everywhere else "refused", (), ip)
+
+    @staticmethod
+    def _local(pod: Object, spec: Object) -> str:
+        return str(pod["spec"].get("nodeName") or "") if spec.get("internalTrafficPolicy") == "Local" else ""
+
+    def _backends(self, service: Object, port_name: str | None, port: int, node: str = "") -> tuple[Destination, ...]:
+        found = []
+        for item in self._slices.get((self._home(service), service["metadata"]["name"]), ()):
+            numbers = [
+                p.get("port")
+                for p in item.get("ports") or ()
+                if port_name is not None and (p.get("name") or "") == port_name
+            ]
+            number = numbers[0] if numbers else (port if port_name is None else None)
+            if number is None:
+                continue
+            for endpoint in item.get("endpoints") or ():
+                ready = (endpoint.get("conditions") or {}).get("ready")
+                if ready is False or (node and endpoint.get("nodeName") != node):
+                    continue
+                addresses = map(strip_zeros, endpoint.get("addresses") or ())
+                found += [Destination(address, int(number)) for address in addresses]
+        return tuple(sorted(found, key=self._rank))
+
+    def _rank(self, destination: Destination) -> tuple[str, str]:
+        """Backends in an order that follows the pods' age, so that it survives a renaming."""
+        pod = self._pods.get(destination.ip)
+        metadata = pod["metadata"] if pod else {}
+        return (str(metadata.get("creationTimestamp") or ""), str(metadata.get("name") or destination.ip))
+
+    def _party(self, pod: Object) -> Party:
+        ports = {
+            p["name"]: int(p["containerPort"])
+            for c in pod["spec"].get("containers") or ()
+            for p in c.get("ports") or ()
+            if p.get("name")
+        }
+        return Party(pod["metadata"].get("labels") or {}, self._labels.get(self._home(pod), {}), _read_ip(pod), ports)
+
+    def _compute(self, source: Object, target: Object, port: int, protocol: str) -> Wire:
+        if source["metadata"]["uid"] == target["metadata"]["uid"]:
+            return Wire(cut=False)
+        here, there = self._party(source), self._party(target)
+        cut = bool(self._policies) and not is_allowed(self._policies, here, there, port, protocol)
+        # The caller's packets are for the Service until they have left its pod, and so are answers when they come in.
+        callee = (_read_ip(target), *self._fronts.get(_read_ip(target), ()))
+        out = self._shape(source, target, callee, (_read_ip(source),))
+        back = self._shape(target, source, (_read_ip(source),), callee)
+        cut = cut or out is _CUT or back is _CUT
+        proxies = self._proxies.get(target["metadata"]["uid"], ())
+        met = list_rules(target, proxies, port) if proxies else ()
+        return Wire(cut, None if out is _CUT else out, None if back is _CUT else back, met)
+
+    def _shape(
+        self, sender: Object, receiver: Object, to: tuple[str, ...], come_from: tuple[str, ...]
+    ) -> TrafficShape | None:
+        """What messages meet; ``to`` are the addresses by which the sender knows the receiver, and the other way."""
+        for effect in self._effects.get(receiver["metadata"]["uid"], ()):
+            if effect.direction == "INPUT" and effect.drop and _concerns(effect, come_from):
+                return _CUT
+        sent = self._effects.get(sender["metadata"]["uid"], ())
+        return _combine_effects(e for e in sent if e.direction == "OUTPUT" and _concerns(e, to))
+
+
+_CUT = TrafficShape(loss=1.0)
+
+
+def _combine_effects(effects: Iterable[NetworkEffect]) -> TrafficShape | None:
+    """What effects do together to what a pod sends: times add up, chances multiply, the lowest rate holds."""
+    delay = jitter = rate = 0.0
+    passing = 1.0
+    touched = False
+    for effect in effects:
+        touched = True
+        if effect.drop:
+            return _CUT
+        delay += effect.delay
+        jitter += effect.jitter
+        passing *= (1.0 - min(effect.loss, 100.0) / 100.0) * (1.0 - min(effect.corrupt, 100.0) / 100.0)
+        rate = min(rate, effect.rate) if rate and effect.rate else rate or effect.rate
+    if passing <= 0.0:
+        return _CUT
+    return TrafficShape(delay, jitter, 1.0 - passing, rate) if touched else None
+
+
+def _concerns(effect: NetworkEffect, peer: Iterable[str]) -> bool:
+    return not effect.peers or any(is_inside(address, effect.peers) for address in peer)
+
+
+def _read_ip(pod: Object) -> str:
+    return str((pod.get("status") or {}).get("podIP") or "")
+
+
+def _is_ip(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _read_namespace_labels(view: View) -> Mapping[str, str]:
+    own = view.kind("Namespace").get(view.namespace) or {}
+    labels = (own.get("metadata") or {}).get("labels") or {}
+    return {"kubernetes.io/metadata.name": view.namespace, **labels}

@@ -1,0 +1,42 @@
+"""What goes over the pods' network interfaces: the app's own messages, all of one size.
+
+Connections to what is not there, the handshakes of others, probes and the telemetry that programs send are not counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from scenario_kit.lab.twin.network.endpoints import TrafficShape, Wire
+from scenario_kit.lab.twin.numeric.arrays import Floats
+from scenario_kit.lab.twin.process.process import Process
+from scenario_kit.model.runtime.process import NetworkUsage
+
+
+def exchange_messages(caller: Process, callee: Process, wire: Wire | None, took: Floats, size: float) -> None:
+    """Requests of ``size`` bytes that took so long, and their answers; a callee that hangs sends none."""
+    send(caller, callee, took.size, size, wire.out if wire is not None else None)
+    send(callee, caller, int(np.count_nonzero(np.isfinite(took))), size, wire.back if wire is not None else None)
+
+
+def send(sender: Process, receiver: Process, messages: int, size: float, shape: TrafficShape | None = None) -> None:
+    """Messages reach another pod; what is lost on the way is sent again, until all are there."""
+    if sender.key.pod_uid == receiver.key.pod_uid:  # the loopback interface
+        return
+    arrive = 1.0 - shape.loss if shape is not None else 1.0
+    sender.sent_bytes += messages * size / arrive
+    receiver.received_bytes += messages * size
+
+
+def drain(processes: Iterable[Process], dt: float) -> dict[str, NetworkUsage]:
+    """The traffic of each pod, by UID, over the last ``dt`` seconds; counting starts again."""
+    result: dict[str, NetworkUsage] = {}
+    for process in processes:
+        before = result.get(process.key.pod_uid, NetworkUsage(0.0, 0.0))
+        result[process.key.pod_uid] = NetworkUsage(
+            before.received + process.received_bytes / dt, before.sent + process.sent_bytes / dt
+        )
+        process.received_bytes = process.sent_bytes = 0.0
+    return result

@@ -1,0 +1,51 @@
+"""The way of a call to its callee and back: a hop, and what the wire adds to each message."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scenario_kit.lab.twin.network.calls import CallBatch
+from scenario_kit.lab.twin.network.connections import ConnectionLane
+from scenario_kit.lab.twin.network.endpoints import TrafficShape
+from scenario_kit.lab.twin.network.traffic_shaping import compute_delays
+from scenario_kit.lab.twin.numeric.arrays import Floats
+from scenario_kit.lab.twin.numeric.batches import stream
+from scenario_kit.lab.twin.numeric.random_streams import Streams, mix
+from scenario_kit.model.twin.definition import Physics
+from scenario_kit.model.twin.edge import Edge
+
+_HOP, _SHAPE = 0x51, 0x53
+
+
+class Crossing:
+    """Draws how long messages are under way."""
+
+    def __init__(self, physics: Physics, streams: Streams) -> None:
+        self._physics = physics
+        self._streams = streams
+
+    def cross(self, calls: CallBatch, lane: ConnectionLane, edge: Edge) -> tuple[Floats, Floats | None]:
+        """Seconds until each call has reached the callee, and those of the answers where the wire delays them."""
+        took: Floats = self.noise(calls) * (self._physics.hop_ms / 1000.0 * self._physics.latency_scale)
+        if lane.wire is None or (lane.wire.out is None and lane.wire.back is None):
+            return took, None
+        took += self._shape_delays(lane.wire.out, calls, 0)
+        back = self._shape_delays(lane.wire.back, calls, 1)
+        if not edge.shared:  # a handshake of its own: one more message each way
+            took += self._shape_delays(lane.wire.out, calls, 2)
+            took += self._shape_delays(lane.wire.back, calls, 3)
+        return took, back
+
+    def noise(self, calls: CallBatch) -> Floats:
+        """Log-normal factors around one."""
+        key = stream(calls.node.key + _HOP, calls.salt)
+        z: Floats = self._streams.normal(key, 1, calls.at.size, calls.caller.ordinal)[0]
+        return np.asarray(np.exp(self._physics.sigma * z))
+
+    def _shape_delays(self, shape: TrafficShape | None, calls: CallBatch, way: int) -> Floats:
+        n = calls.at.size
+        if shape is None:
+            return np.zeros(n)
+        key = mix(calls.node.key, calls.salt + _SHAPE + 16 * way)
+        draws = self._streams.open(key, calls.caller.ordinal).random((2, n))
+        return compute_delays(shape, draws, self._physics)

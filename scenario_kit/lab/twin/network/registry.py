@@ -1,0 +1,68 @@
+"""Registries of processes: who announced itself under which name, and what watchers know of it.
+
+A registry keeps its content in memory and checks nobody's health: what is gone stays listed, and a new process of the
+registry knows nobody. Services announce themselves once, when they come up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from scenario_kit.lab.twin.network.endpoints import Destination
+from scenario_kit.lab.twin.process.process import Process, ProcessKey
+from scenario_kit.lab.twin.process.process_table import Census
+from scenario_kit.model.twin.definition import TwinDefinition
+
+
+@dataclass(slots=True)
+class _NameWatch:
+    """What one caller knows of one name: from which registry process, and since when it has seen another one."""
+
+    source: ProcessKey | None = None
+    other: ProcessKey | None = None
+    since: float = 0.0
+    known: tuple[Destination, ...] = ()
+
+
+class ServiceRegistries:
+    """The content of all registries of a world, and the watches of all callers."""
+
+    def __init__(self, parameters: TwinDefinition) -> None:
+        self._seconds = {model.component: model.resolve_seconds for model in parameters.registries}
+        self._content: dict[ProcessKey, dict[str, list[Destination]]] = {}
+        self._watches: dict[tuple[ProcessKey, str, str], _NameWatch] = {}
+
+    def announce(self, registry: Process, name: str, process: Process) -> None:
+        """A process announces its address and first port."""
+        listed = self._content.setdefault(registry.key, {}).setdefault(name, [])
+        if process.listeners and process.ip:
+            entry = Destination(process.ip, process.listeners[0].number)
+            if entry not in listed:
+                listed.append(entry)
+
+    def listed(self, registry: Process) -> Mapping[str, tuple[Destination, ...]]:
+        """What a registry process lists."""
+        return {name: tuple(entries) for name, entries in self._content.get(registry.key, {}).items()}
+
+    def watch(
+        self, caller: Process, component: str, name: str, registry: Process | None, now: float
+    ) -> tuple[Destination, ...]:
+        """What a caller knows of a name at ``now``, while it reaches ``registry``, or none."""
+        watch = self._watches.setdefault((caller.key, component, name), _NameWatch())
+        if registry is None:
+            watch.other = None
+            return watch.known
+        if watch.source not in (None, registry.key):
+            if watch.other != registry.key:
+                watch.other, watch.since = registry.key, now
+            if now - watch.since < self._seconds.get(component, 0.0):
+                return watch.known
+        watch.source, watch.other = registry.key, None
+        watch.known = tuple(self._content.get(registry.key, {}).get(name, ()))
+        return watch.known
+
+    def forget(self, census: Census) -> None:
+        """Drop what belonged to processes that are gone."""
+        self._content = {key: content for key, content in self._content.items() if census.get(key) is not None}
+        self._watches = {key: watch for key, watch in self._watches.items() if census.get(key[0]) is not None}

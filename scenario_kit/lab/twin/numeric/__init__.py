@@ -1,0 +1,1 @@
+"""Arrays, batches and random streams: the arithmetic of a tick."""

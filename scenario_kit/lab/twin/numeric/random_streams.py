@@ -1,0 +1,89 @@
+"""Random streams that depend on what is drawn, never on the order of drawing.
+
+Counter-based (Philox): the key is the seed and the identity of a draw (call path, tick, replica ordinal), so the same
+draw has the same value whatever else happened, and no name of a pod, node or address can enter.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import lru_cache
+
+import numpy as np
+
+from scenario_kit.lab.twin.numeric.arrays import Floats
+
+_MASK = (1 << 64) - 1
+
+
+@lru_cache(maxsize=4096)
+def hash_text(text: str) -> int:
+    """A 64-bit number that stands for a text; the same on every machine."""
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+
+
+@lru_cache(maxsize=1 << 14)  # most are asked for in every tick
+def mix(a: int, b: int) -> int:
+    """A 64-bit number from two; the finaliser of splitmix64 over their combination."""
+    z = (a + 0x9E3779B97F4A7C15 + (b << 1) * 0xBF58476D1CE4E5B9) & _MASK
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
+    return z ^ (z >> 31)
+
+
+class Streams:
+    """All random numbers of one world. ``at`` chooses the tick; every draw names itself with a key."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed = mix(seed & _MASK, hash_text("twin"))
+        self._bits = np.random.Philox(key=1)
+        self._generator = np.random.Generator(self._bits)
+        self._state = self._bits.state
+        words = self._state["state"]
+        self._key, self._counter = words["key"], words["counter"]
+        self._tick = 0
+        self._ordinals: dict[int, int] = {}
+
+    def at(self, tick: int) -> None:
+        """Draws from here on belong to this tick."""
+        self._tick = tick & _MASK
+        self._ordinals = {}
+
+    def open(self, key: int, ordinal: int = 0) -> np.random.Generator:
+        """The generator of one draw. It is valid until the next call of any method."""
+        second = self._ordinals.get(ordinal)
+        if second is None:
+            second = self._ordinals[ordinal] = mix(self._tick, ordinal)
+        self._key[0] = mix(self._seed, key)
+        self._key[1] = second
+        self._counter[:] = 0
+        state = self._state
+        state["buffer_pos"] = 4
+        state["has_uint32"] = 0
+        self._bits.state = state
+        return self._generator
+
+    def normal(self, key: int, rows: int, n: int, ordinal: int = 0) -> Floats:
+        """``rows`` × ``n`` standard normal numbers."""
+        return self.open(key, ordinal).standard_normal((rows, n))
+
+    def uniform(self, key: int, n: int, ordinal: int = 0) -> Floats:
+        """``n`` uniform numbers in [0, 1)."""
+        return self.open(key, ordinal).random(n)
+
+    def single(self, key: int, ordinal: int = 0) -> float:
+        """One uniform number in [0, 1)."""
+        return float(self.open(key, ordinal).random())
+
+    def anytime(self, key: int, ordinal: int = 0) -> float:
+        """One uniform number in [0, 1) that is the same in every tick."""
+        tick = self._tick
+        self.at(0)
+        try:
+            return self.single(key, ordinal)
+        finally:
+            self.at(tick)
+
+    def poisson(self, key: int, mean: float, ordinal: int = 0) -> int:
+        """One Poisson number; 0 for a mean that is not positive."""
+        return int(self.open(key, ordinal).poisson(mean)) if mean > 0 else 0

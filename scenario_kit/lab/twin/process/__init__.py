@@ -1,0 +1,1 @@
+"""Processes: their configuration, their state, their logs."""

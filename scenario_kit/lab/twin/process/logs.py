@@ -1,0 +1,49 @@
+"""Log lines of the containers: what healthy programs print now and then, and the errors that a reader needs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from scenario_kit.lab.twin.numeric.arrays import Floats
+from scenario_kit.lab.twin.process.process import Process
+from scenario_kit.model.runtime.process import LogRecord
+
+#: At most so many lines of one kind per container and tick.
+ERRORS_PER_TICK = 4
+CHATTER_PER_TICK = 2
+
+
+class LogBook:
+    """The lines of one tick."""
+
+    def __init__(self) -> None:
+        self._lines: list[LogRecord] = []
+        self._counts: defaultdict[tuple[str, str, str], int] = defaultdict(int)
+
+    def error(self, process: Process, kind: str, times: Floats, text: str) -> None:
+        """Print ``text`` at (some of) these times. ``kind`` is what the limit counts."""
+        self._print(process, kind, times, text, ERRORS_PER_TICK)
+
+    def chatter(self, process: Process, kind: str, times: Floats, text: str) -> None:
+        """As ``error``, for lines that say that all is well."""
+        self._print(process, kind, times, text, CHATTER_PER_TICK)
+
+    def line(self, process: Process, t: float, text: str) -> None:
+        """Print one line."""
+        self._lines.append(LogRecord(process.name, process.key.container, t, text))
+
+    def take(self) -> list[LogRecord]:
+        """The lines in order of time; the book is empty afterwards."""
+        lines = sorted(self._lines, key=lambda record: record.t)
+        self._lines = []
+        self._counts.clear()
+        return lines
+
+    def _print(self, process: Process, kind: str, times: Floats, text: str, limit: int) -> None:
+        if not text:
+            return
+        key = (process.key.pod_uid, process.key.container, kind)
+        room = limit - self._counts[key]
+        for t in times[: max(room, 0)].tolist():
+            self._counts[key] += 1
+            self._lines.append(LogRecord(process.name, process.key.container, t, text))

@@ -1,0 +1,255 @@
+"""One running container as a process: what it is, what it read when it started, and the state it carries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Final, NamedTuple
+
+from scenario_kit.lab.twin.numeric.arrays import Floats
+from scenario_kit.lab.twin.numeric.quantities import parse_quantity
+from scenario_kit.lab.twin.numeric.serial_queue import Gate
+from scenario_kit.lab.twin.process.response_mixup import Turns
+from scenario_kit.lab.twin.process.store_state import Holdings
+from scenario_kit.lab.twin.process.toda_volume import Volume
+from scenario_kit.model.base import Object
+from scenario_kit.model.chaos.effects import ContainerEffect, Ledger
+from scenario_kit.model.kubernetes.image import matches_image
+from scenario_kit.model.twin.component import ComponentModel, Need, Port
+from scenario_kit.model.twin.definition import TwinDefinition
+
+#: The least that a limit can leave: the kubelet rounds up to the kernel's smallest share, 1 ms of each 100 ms.
+_LEAST_CORES: Final = 0.01
+
+
+class ProcessKey(NamedTuple):
+    """Identifies one run of a container: a restart is another process."""
+
+    pod_uid: str
+    container: str
+    instance: str
+
+
+class Listener(NamedTuple):
+    """A port that a process listens on once it is up; ``asks`` are callees that answer behind some of its paths."""
+
+    number: int
+    protocol: str
+    paths: tuple[str, ...] = ("*",)
+    asks: Mapping[str, tuple[str, ...]] = {}
+
+
+class Crash(NamedTuple):
+    """A process will end at that time with that exit code, unless edge number ``edge`` works again before."""
+
+    at: float
+    edge: int
+    code: int
+
+
+class Unsent(NamedTuple):
+    """Records that were written at these times into a connection to a peer, and have not left."""
+
+    peer: ProcessKey
+    times: Floats
+
+
+@dataclass(slots=True, eq=False)
+class Process:
+    """One run of a container. ``component`` is empty for programs that the application's definition does not know.
+
+    ``idle`` programs (pause images) run and do nothing; ``start_cpu`` are the seconds of CPU that it needs to come up.
+    ``config`` is its configuration file, None where none is
+    mounted. Fields below ``config`` change while it runs; ``held`` counts the keys in a cache, by operation;
+    ``holdings`` is what clients have done to a store; after ``flags_awaited`` nothing waits for flags. ``exports`` and,
+    of services inside of it, ``others_export`` say whether spans reach the collector; ``crowd_bytes`` is what its users
+    hold of its memory. ``lacks`` are the callees that it did not reach when it started and cannot call. By number of an
+    edge, ``turns`` are its calls that share answers, ``unsent`` what it has written into a cut connection, ``gates``
+    where its attempts to connect wait for each other, and ``watched`` the peer of the connection whose calls it traces.
+    ``keeps``: what its store refused, it asks for again. ``rules`` are the rules that an agent has put into it, and
+    ``collections`` counts what they made its garbage collector do; ``agent`` says that one was loaded, ``answer`` what
+    callers read while rules make requests fail.
+    ``volume`` is what chaos in its files does to it; ``clock`` has since when its clock was how far ahead.
+    """
+
+    key: ProcessKey
+    pod: Object
+    spec: Object
+    image: str
+    component: str
+    model: ComponentModel | None
+    idle: bool
+    env: Mapping[str, str]
+    started_at: float
+    ready_at: float
+    start_cpu: float
+    logins: tuple[tuple[str, str], ...]
+    databases: frozenset[str]
+    files: Mapping[str, str]
+    listeners: tuple[Listener, ...]
+    config: Mapping[str, str] | None = None
+    ordinal: int = 0
+    calls: float = 0.0
+    operations: dict[str, list[float]] = field(default_factory=dict)
+    slow: float = 1.0
+    queued: float = 0.0
+    busy_cores: float = 0.0
+    leak: float = 0.0
+    cpu_seconds: float = 0.0
+    received_bytes: float = 0.0
+    sent_bytes: float = 0.0
+    flags_awaited: bool = False
+    exports: bool = False
+    others_export: dict[str, bool] = field(default_factory=dict)
+    crowd_bytes: float = 0.0
+    registered: bool = False
+    lacks: dict[str, Need] = field(default_factory=dict)
+    held: dict[str, float] = field(default_factory=dict)
+    spoilt: dict[str, float] = field(default_factory=dict)
+    turns: dict[int, Turns] = field(default_factory=dict)
+    unsent: dict[int, list[Unsent]] = field(default_factory=dict)
+    keeps: bool = False
+    gates: dict[int, Gate] = field(default_factory=dict)
+    watched: dict[int, ProcessKey | None] = field(default_factory=dict)
+    holdings: Holdings = field(default_factory=Holdings)
+    rules: frozenset[tuple[str, str, str]] = frozenset()
+    agent: bool = False
+    answer: str = ""
+    collections: int = 0
+    volume: Volume = field(default_factory=Volume)
+    clock: tuple[tuple[float, float], ...] = ()
+    crash: Crash | None = None
+    ended: bool = False
+
+    @property
+    def program(self) -> str:
+        """What runs: components of the same program can stand in for each other."""
+        return (self.model.program if self.model else "") or self.component
+
+    @property
+    def crash_at(self) -> float:
+        """When the process ends by itself; infinite where it goes on."""
+        return float("inf") if self.crash is None else self.crash.at
+
+    @property
+    def name(self) -> str:
+        """The pod's name."""
+        return str(self.pod["metadata"]["name"])
+
+    @property
+    def ip(self) -> str:
+        """The pod's address; empty while it has none."""
+        return str((self.pod.get("status") or {}).get("podIP") or "")
+
+    @property
+    def node(self) -> str:
+        """The node's name."""
+        return str(self.pod["spec"].get("nodeName") or "")
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """The pod's labels."""
+        return self.pod["metadata"].get("labels") or {}
+
+    def limit(self, resource: str) -> float | None:
+        """The container's limit of cpu (cores) or memory (bytes)."""
+        return parse_quantity(((self.spec.get("resources") or {}).get("limits") or {}).get(resource))
+
+    @property
+    def cores(self) -> float | None:
+        """The cores that the container's limit leaves it; None where it has none."""
+        limit = self.limit("cpu")
+        return max(limit, _LEAST_CORES) if limit else None
+
+    @property
+    def start_seconds(self) -> float:
+        """How long it takes to come up, once it has what it needs."""
+        if self.model is None:
+            return 0.0
+        return max(self.model.ready_seconds, self.start_cpu / (self.cores or float("inf")))
+
+    def listener(self, port: int) -> Listener | None:
+        """What listens on a port."""
+        return next((entry for entry in self.listeners if entry.number == port), None)
+
+    def reports(self, service: str) -> bool:
+        """Whether spans under this name reach the collector."""
+        return self.others_export.get(service, self.exports)
+
+    def tally(self, operation: str, calls: float, errors: float) -> None:
+        """Count calls of an operation, for load, exporters and diagnosis."""
+        self.calls += calls
+        entry = self.operations.setdefault(operation, [0.0, 0.0])
+        entry[0] += calls
+        entry[1] += errors
+
+
+def list_injected(process: Process, ledger: Ledger, kind: str) -> list[ContainerEffect]:
+    """The effects of a kind of chaos in the container of a process; none once it has ended."""
+    own = process.key.instance.rpartition("://")[2]
+    return [
+        effect
+        for effect in ledger.containers
+        if effect.kind == kind
+        and effect.pod_uid == process.key.pod_uid
+        and effect.container_id.rpartition("://")[2] == own
+        and not process.ended
+    ]
+
+
+class Identity(NamedTuple):
+    """What an image turns out to be when it runs."""
+
+    component: str
+    model: ComponentModel | None
+    idle: bool
+
+
+def holds(parameters: TwinDefinition, image: str, program: str) -> bool:
+    """Whether an image of several components has one whose program this is: a bare name, or an absolute path."""
+    plain = program if "/" not in program else program.rpartition("/")[2] if program.startswith("/") else ""
+    return any(
+        plain in model.commands and matches_image(image, model.image) for model in parameters.components.values()
+    )
+
+
+def identify(parameters: TwinDefinition, spec: Object) -> Identity:
+    """Which component a container runs; none for programs that the application's definition does not know."""
+    image = str(spec["image"])
+    program = str(next(iter(spec.get("command") or spec.get("args") or ()), "")).rpartition("/")[2]
+    if any(matches_image(image, pattern) for pattern in parameters.idle_images):
+        return Identity("", None, idle=True)
+    for component, model in parameters.components.items():
+        if not (matches_image(image, model.image) or fnmatchcase(image, model.image)):
+            continue
+        if (not model.commands or program in model.commands) and fnmatchcase(str(spec["name"]), model.container):
+            return Identity(component, model, idle=False)
+    return Identity("", None, idle=False)
+
+
+def list_listeners(
+    identity: Identity, spec: Object, env: Mapping[str, str], config: Mapping[str, str] | None = None
+) -> tuple[Listener, ...]:
+    """The ports that a process opens: those of its component, else those that the container declares."""
+    if identity.idle:
+        return ()
+    if identity.model is not None:
+        found = ((port, _read_port_number(port, env, config)) for port in identity.model.ports)
+        return tuple(Listener(number, port.protocol, port.paths, port.asks) for port, number in found if number)
+    return tuple(
+        Listener(int(p["containerPort"]), "tcp") for p in spec.get("ports") or () if p.get("protocol", "TCP") == "TCP"
+    )
+
+
+def _read_port_number(port: Port, env: Mapping[str, str], config: Mapping[str, str] | None) -> int:
+    if port.key and config is not None:
+        text = config.get(port.key, "")
+        return int(text) if text.isdigit() else 0
+    text = env.get(port.env, "") if port.env else ""
+    return int(text) if text.isdigit() else port.number
+
+
+def list_containers(pod: Object) -> Iterator[Object]:
+    """The containers of a pod's spec, init containers left out."""
+    yield from pod["spec"].get("containers") or ()

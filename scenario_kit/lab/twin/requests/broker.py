@@ -1,0 +1,350 @@
+"""Brokers and consumer groups: records wait in topics until a group's member has processed them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from scenario_kit.lab.twin.call_tree.spans import SpanBook
+from scenario_kit.lab.twin.call_tree.tree import CallNode, ConsumerNode
+from scenario_kit.lab.twin.network import network_io
+from scenario_kit.lab.twin.network.connections import Link, LinkKey
+from scenario_kit.lab.twin.numeric.arrays import Flags, Floats, compute_sequence
+from scenario_kit.lab.twin.numeric.batches import REQUEST
+from scenario_kit.lab.twin.process.in_flight_records import Place, Sent, Transit
+from scenario_kit.lab.twin.process.process import Process, ProcessKey
+from scenario_kit.lab.twin.process.process_table import Census
+from scenario_kit.lab.twin.requests.producer import Published
+from scenario_kit.lab.twin.requests.request_executor import Flow
+from scenario_kit.model.runtime.process import SeriesId
+from scenario_kit.model.twin.definition import TwinDefinition
+from scenario_kit.model.twin.queue import QueueModel
+
+#: Seconds for a record from which on it matters how many a member takes at once.
+_SLOW = 0.1
+#: Polls of a slow member in a tick, at most.
+_POLLS = 200
+_CLOSE_SECONDS = 60.0
+_CLOSE_RATE = 0.2
+
+
+@dataclass(slots=True)
+class _Group:
+    """Where one consumer group stands. ``position`` counts records taken, ``committed`` those that will not come again.
+
+    ``under_way`` are the times at which those between are done, ``seen`` is how many anybody has taken and put into the
+    ``store``. Of the records of the last poll, at ``polled_at``, ``left`` wait in the member.
+    """
+
+    position: int = 0
+    committed: int = 0
+    seen: int = 0
+    store: ProcessKey | None = None
+    left: int = 0
+    polled_at: float = 0.0
+    free_at: float = 0.0
+    under_way: Floats = field(default_factory=lambda: np.zeros(0))
+    worker: ProcessKey | None = None
+    joined_at: float = 0.0
+    busy_until: float = 0.0
+    stuck_on: LinkKey | None = None
+    mean: float = 0.005
+
+
+@dataclass(slots=True)
+class _Broker:
+    """What one broker process holds; it has no volume, so a restart starts empty.
+
+    By topic, ``ends`` counts records and ``copies`` has a byte for each: whether it is a copy of one before.
+    """
+
+    ends: dict[str, int] = field(default_factory=dict)
+    copies: dict[str, bytearray] = field(default_factory=dict)
+    groups: dict[str, _Group] = field(default_factory=dict)
+
+
+class Queues:
+    """All brokers of a world."""
+
+    def __init__(self, parameters: TwinDefinition, consumers: tuple[ConsumerNode, ...], spans: SpanBook) -> None:
+        self._models = parameters.queues
+        self._message_bytes = parameters.physics.message_bytes
+        self._edges = parameters.edges
+        self._consumers = consumers
+        self._spans = spans
+        self._brokers: dict[ProcessKey, _Broker] = {}
+        self._seen: dict[tuple[ProcessKey, str], float] = {}
+        self._closed: dict[ProcessKey, float] = {}
+        self._transit: Transit[bool] = Transit()
+
+    def run(self, census: Census, links: Mapping[LinkKey, Link], flow: Flow, start: float, end: float) -> None:
+        """Take in what was published during the tick, and let the consumers work."""
+        self._brokers = {
+            p.key: self._brokers.get(p.key) or _Broker() for m in self._models for p in census.of(m.component)
+        }
+        arrivals = self._take_arrivals(flow.publishing.records, end)
+        for model in self._models:
+            for process in census.of(model.component):
+                broker = self._brokers[process.key]
+                before = dict(broker.ends)
+                for topic in model.topics:
+                    come = arrivals.get((process.key, topic), ())
+                    broker.ends[topic] = broker.ends.get(topic, 0) + len(come)
+                    broker.copies.setdefault(topic, bytearray()).extend(record.what for record in come)
+                for node in self._consumers:
+                    if node.model.queue == model.component:
+                        come = arrivals.get((process.key, node.model.topic), ())
+                        new = np.array([record.time for record in come])
+                        self._consume(node, model, process, broker, before, new, census, links, flow, start, end)
+
+    def _take_arrivals(self, published: Mapping[Place, list[Published]], end: float) -> dict[Place, list[Sent[bool]]]:
+        """The records that reach a broker by the end of the tick; whether each is a copy of one before."""
+        sent = {
+            place: [Sent(t, number > 0) for times, many in batches for t in times.tolist() for number in range(many)]
+            for place, batches in published.items()
+        }
+        return self._transit.arrived(sent, end)
+
+    def _consume(
+        self,
+        node: ConsumerNode,
+        model: QueueModel,
+        process: Process,
+        broker: _Broker,
+        before: Mapping[str, int],
+        new: Floats,
+        census: Census,
+        links: Mapping[LinkKey, Link],
+        flow: Flow,
+        start: float,
+        end: float,
+    ) -> None:
+        topic, name = node.model.topic, node.model.group
+        group = broker.groups.get(name)
+        if group is None:
+            first = broker.ends[topic] if node.model.latest else 0
+            group = broker.groups[name] = _Group(position=first, committed=first)
+        worker = self._worker(node, process, census, links, start)
+        if worker is None:
+            group.worker = None
+            return
+        if group.worker != worker.key:
+            group.worker, group.stuck_on = worker.key, None
+            group.position, group.under_way, group.left = group.committed, np.zeros(0), 0
+            group.joined_at = max(start, worker.ready_at, process.ready_at) + model.rejoin_seconds
+            group.busy_until, group.free_at = 0.0, group.joined_at
+        self._commit(node, group, end)
+        if group.stuck_on is not None and (link := links.get(group.stuck_on)) is not None and link.hangs:
+            return
+        if group.stuck_on is not None:
+            group.stuck_on, group.busy_until, group.committed = None, start, group.position
+        flags = flow.moment.effects.get(worker.key, ())
+        known = sum(e.delay_seconds for e in flags if e.operation in ("", node.operation.name))
+        each = max(group.mean, known, 1e-4)
+        place, copies = (process.key, topic), broker.copies[topic]
+        polls = node.model.poll_records > 0 and (group.left > 0 or each > _SLOW)
+        for salt in range(_POLLS if polls else 1):
+            begin = max(start, group.joined_at, group.busy_until)
+            pending = broker.ends[topic] - group.position
+            if begin >= end or pending <= 0:
+                return
+            old = max(before.get(topic, 0) - group.position, 0)
+            arrived = np.concatenate([np.full(old, begin), new])[-pending:]
+            if polls:
+                arrived = self._poll(node, group, arrived, begin)
+            arrived = arrived[: max(1, int((end - begin) / each))]
+            network_io.send(process, worker, arrived.size, self._message_bytes)
+            if not self._work(node, group, worker, place, copies, np.maximum(arrived, begin), flow, salt):
+                return
+            if polls and not group.left and group.busy_until - group.polled_at > node.model.poll_seconds:
+                group.position, group.under_way = group.committed, np.zeros(0)
+                group.joined_at = group.busy_until + model.rejoin_seconds
+        if not polls:
+            self._commit(node, group, end)
+
+    @staticmethod
+    def _poll(node: ConsumerNode, group: _Group, arrived: Floats, begin: float) -> Floats:
+        """Of the records that have arrived, or will in this tick, those that the member has in hand."""
+        if not group.left:
+            group.polled_at = max(begin, float(arrived[0]))
+            there = int(np.searchsorted(arrived, group.polled_at, side="right"))
+            group.left = min(there, node.model.poll_records)
+            group.committed, group.under_way = group.position, np.zeros(0)
+        return arrived[: group.left]
+
+    def _work(
+        self,
+        node: ConsumerNode,
+        group: _Group,
+        worker: Process,
+        place: Place,
+        copies: bytearray,
+        at: Floats,
+        flow: Flow,
+        salt: int,
+    ) -> bool:
+        """Process records one after another, the last one maybe into the next tick; False if one hangs."""
+        _meet_store(node, group, worker, flow.moment.links)
+        again = np.arange(group.position, group.position + at.size) < group.seen
+        copy = np.frombuffer(copies[group.position : group.position + at.size], dtype=np.bool_) & ~again
+        if node.model.keeps:
+            again = _find_refused(worker, again, copy)
+        draws = {
+            REQUEST: flow.tape.begin(node.operation.key, worker.ordinal, at.size, place, group.position),
+            **{name: kind.astype(np.float64) for name, kind in classify_records(again, copy).items()},
+        }
+        around, mark = flow.tape.enter(node.loop), flow.tape.enter(node.receive)
+        took = flow.serve(worker, node.operation, salt, at, draws).took
+        if node.model.copy_log and copy.any():
+            flow.logs.error(worker, node.model.copy_log, (at + took)[copy], node.model.copy_log)
+        if node.receive is not None:
+            receive, failed = np.full(at.size, node.model.receive_ms / 1000.0), np.zeros(at.size, dtype=bool)
+            flow.tape.leave(mark, worker, (node.receive,), node, None, draws, at, receive, failed)
+            if worker.exports:
+                self._spans.record(node.receive, at + receive, receive, failed)
+        known = np.isfinite(took)
+        done = at.size if known.all() else int(np.argmin(known))
+        finish = compute_sequence(at[:done], took[:done])
+        if node.loop is not None and done:
+            began = np.concatenate([[min(group.free_at, float(at[0]))], finish[:-1]])
+            whole, failed = np.arange(at.size) < done, np.zeros(done, dtype=bool)
+            flow.tape.leave(around, worker, (node.loop,), node, None, draws, began, finish - began, failed, whole)
+            if worker.exports:
+                self._spans.record(node.loop, finish, finish - began, failed)
+        group.under_way = np.concatenate([group.under_way, finish])
+        group.position += done
+        group.left = max(group.left - done, 0)
+        if done:
+            group.busy_until = group.free_at = float(finish[-1])
+            group.mean += 0.5 * (float(took[:done].mean()) - group.mean)
+        if done < at.size:
+            group.position += 1
+            group.stuck_on = flow.hanging
+        if not worker.keeps:
+            group.seen = max(group.seen, group.position)
+        return group.stuck_on is None
+
+    @staticmethod
+    def _commit(node: ConsumerNode, group: _Group, end: float) -> None:
+        """What was done when the member last committed, half an interval ago; one with records in hand does not."""
+        if group.left:
+            return
+        done = int(np.count_nonzero(group.under_way <= end - node.model.commit_seconds / 2.0))
+        group.committed += done
+        group.under_way = group.under_way[done:]
+
+    def _worker(
+        self, node: ConsumerNode, broker: Process, census: Census, links: Mapping[LinkKey, Link], start: float
+    ) -> Process | None:
+        """The member that has the partition: the oldest one that is connected to this broker."""
+        connected = None
+        for process in census.of(node.component):
+            link = links.get(LinkKey(process.key, self._edge(node)))
+            if link is not None and link.works and link.lanes[0].target is broker and process.ready_at < start + 15.0:
+                self._seen[process.key, node.model.group] = start
+                connected = connected or process
+            elif (process.key, node.model.group) in self._seen:
+                self._closed.setdefault(process.key, start)
+            if link is not None and link.works and self._closed.get(process.key, start) < start - _CLOSE_SECONDS:
+                del self._closed[process.key]
+        return connected
+
+    def _edge(self, node: ConsumerNode) -> int:
+        desired = (node.component, node.model.queue)
+        return next(n for n, e in enumerate(self._edges) if (e.caller, e.callee) == desired)
+
+    def samples(
+        self, model: QueueModel, process: Process, census: Census, namespace: str, end: float
+    ) -> dict[SeriesId, float]:
+        """What the collector's receiver reads from a broker that it reaches."""
+        broker = self._brokers.get(process.key)
+        if broker is None:
+            return {}
+        result: dict[SeriesId, float] = {
+            _make_series_id(namespace, "kafka_brokers"): float(len(census.of(model.component)))
+        }
+        for topic in model.topics:
+            place = {"topic": topic, "partition": "0"}
+            result[_make_series_id(namespace, "kafka_topic_partitions", topic=topic)] = 1.0
+            result[_make_series_id(namespace, "kafka_partition_current_offset_ratio", **place)] = float(
+                broker.ends.get(topic, 0)
+            )
+            result[_make_series_id(namespace, "kafka_partition_oldest_offset_ratio", **place)] = 0.0
+            for replicas in ("kafka_partition_replicas", "kafka_partition_replicas_in_sync"):
+                result[_make_series_id(namespace, replicas, **place)] = 1.0  # a topic of the app has one replica
+        for node in self._consumers:
+            group = broker.groups.get(node.model.group)
+            if node.model.queue != model.component or group is None:
+                continue
+            lag = float(broker.ends.get(node.model.topic, 0) - group.committed)
+            names = {"group": node.model.group, "topic": node.model.topic}
+            result[_make_series_id(namespace, "kafka_consumer_group_members", group=node.model.group)] = self._members(
+                node, model, group, census, end
+            )
+            result[_make_series_id(namespace, "kafka_consumer_group_lag_sum_ratio", **names)] = lag
+            result[_make_series_id(namespace, "kafka_consumer_group_lag_ratio", **names, partition="0")] = lag
+            result[_make_series_id(namespace, "kafka_consumer_group_offset_sum_ratio", **names)] = float(
+                group.committed
+            )
+            result[_make_series_id(namespace, "kafka_consumer_group_offset_ratio", **names, partition="0")] = float(
+                group.committed
+            )
+        return result
+
+    def client_samples(self, census: Census, namespace: str, end: float) -> dict[SeriesId, float]:
+        """What consumers with client metrics report themselves."""
+        result: dict[SeriesId, float] = {}
+        for node in self._consumers:
+            for process in census.of(node.component) if node.model.client_metrics else ():
+                if process.exports and process.ready_at <= end:
+                    closing = end - self._closed.get(process.key, -_CLOSE_SECONDS * 2) <= _CLOSE_SECONDS
+                    job = f"{namespace}/{node.component}"
+                    result[_make_series_id(namespace, "kafka_consumer_connection_close_rate", job=job)] = (
+                        _CLOSE_RATE if closing else 0.0
+                    )
+        return result
+
+    def forget(self, census: Census) -> None:
+        """Drop what was known of processes that are gone."""
+        self._seen = {key: at for key, at in self._seen.items() if census.get(key[0]) is not None}
+        self._closed = {key: at for key, at in self._closed.items() if census.get(key) is not None}
+
+    def _members(self, node: ConsumerNode, model: QueueModel, group: _Group, census: Census, end: float) -> float:
+        if group.left and end - group.polled_at > node.model.poll_seconds:
+            return 0.0  # it sent word that it was too slow
+        seen = (self._seen.get((p.key, node.model.group), -1e18) for p in census.of(node.component))
+        return float(sum(end - at <= model.session_seconds for at in seen))
+
+
+def _meet_store(node: ConsumerNode, group: _Group, worker: Process, links: Mapping[LinkKey, Link]) -> None:
+    """A store that was replaced holds no record, and refuses none."""
+    for step in node.operation.steps:
+        if isinstance(step, CallNode) and step.operation.model.refuses:
+            link = links.get(LinkKey(worker.key, step.edge))
+            store = (
+                next((lane.target for lane in link.lanes if lane.outcome == "ok" and lane.target), None)
+                if link
+                else None
+            )
+            if store is not None and group.store not in (None, store.key):
+                group.seen, worker.keeps = group.position, False
+            group.store = store.key if store is not None else group.store
+            return
+
+
+def _find_refused(worker: Process, again: Flags, copy: Flags) -> Flags:
+    """Which records are refused by a member that asks once more for all that was refused before."""
+    again = np.logical_or.accumulate(again) | worker.keeps
+    worker.keeps |= bool(again.any())
+    return again & ~copy
+
+
+def classify_records(again: Flags, copy: Flags) -> dict[str, Flags]:
+    """By the names that steps of consumers know: handed out before, a copy of a record before, or neither."""
+    return {"again": again, "copy": copy, "original": ~again & ~copy}
+
+
+def _make_series_id(namespace: str, metric: str, **labels: str) -> SeriesId:
+    return metric, tuple(sorted({**labels, "namespace": namespace}.items()))

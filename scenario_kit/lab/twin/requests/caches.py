@@ -1,0 +1,55 @@
+"""How a cache fills: which calls of a tick miss, and how much it holds afterwards, good or spoilt."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scenario_kit.lab.twin.call_tree.tree import CallNode
+from scenario_kit.lab.twin.numeric.arrays import Flags, Floats, Ints
+from scenario_kit.lab.twin.numeric.batches import Draws
+from scenario_kit.lab.twin.process.process import Process
+from scenario_kit.model.twin.operation import Step
+
+#: A cache that lacks less than this of a key holds all of them.
+_FULL = 1e-3
+
+
+def count_asked(step: Step, draws: Draws, who: Ints) -> Floats:
+    """How many keys each of these calls asks for; none where the step is not run."""
+    only = step.keys_if or (step.times if isinstance(step.times, str) else "")
+    desired = np.full(who.size, step.keys_per_call)
+    return desired * (draws[only][who] > 0) if only else desired
+
+
+def misses(held: float, keys: float, asked: Floats, at: Floats, draws: Floats) -> tuple[Flags, float]:
+    """Which calls miss, and how many keys are held after all of them.
+
+    Args:
+        held: keys in the cache before the first call.
+        keys: how many different ones there are; each call asks for some of them at random.
+        asked: how many keys each call asks for.
+        at: when each call happens; earlier ones fill the cache for later ones.
+        draws: a uniform number for each call.
+    """
+    if keys - held < _FULL:
+        return np.zeros(at.size, dtype=bool), keys
+    order = np.argsort(at, kind="stable")
+    before = np.cumsum(asked[order]) - asked[order]
+    known: Floats = np.empty(at.size)
+    known[order] = keys - (keys - held) * np.exp(-before / keys)
+    missed: Flags = draws < 1.0 - (known / keys) ** asked
+    return missed, keys - (keys - held) * float(np.exp(-asked.sum() / keys))
+
+
+def fill(cache: Process, node: CallNode, keys: float, failed: float) -> None:
+    """A cache gets so many new keys; those of failed look-ups are left out, or spoilt where the program stores them."""
+    name = node.operation.name
+    cache.held[name] = cache.held.get(name, 0.0) + keys * (1.0 if node.step.spoils else 1.0 - failed)
+    if node.step.spoils and failed:
+        cache.spoilt[name] = cache.spoilt.get(name, 0.0) + keys * failed
+
+
+def update_spoilt_share(process: Process, cache: Process, node: CallNode) -> None:
+    """Which share of what a process gets from a cache is spoilt; its own callers may notice."""
+    name = node.operation.name
+    process.spoilt[f"{node.operation.component}/{name}"] = cache.spoilt.get(name, 0.0) / node.step.keys

@@ -1,0 +1,409 @@
+"""How requests flow through processes: a walk over the call tree with all requests of a tick side by side.
+
+An operation takes its own time (log-normal), then its steps in sequence. A call takes a hop, what the wire adds to both
+messages, and the callee's time. Durations are seconds; infinite ones are calls that hang until something changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from scenario_kit.lab.twin.call_tree.spans import SpanBook
+from scenario_kit.lab.twin.call_tree.tree import CallNode, LoopNode, OperationNode
+from scenario_kit.lab.twin.network import http_chaos, network_io
+from scenario_kit.lab.twin.network.calls import CallBatch
+from scenario_kit.lab.twin.network.connections import ConnectionLane, Link, LinkKey, find_timeout
+from scenario_kit.lab.twin.network.network_latency import Crossing
+from scenario_kit.lab.twin.numeric.arrays import Flags, Floats, Ints
+from scenario_kit.lab.twin.numeric.batches import (
+    Batch,
+    Draws,
+    Result,
+    add,
+    call_together,
+    run_forked,
+    run_in_turn,
+    select_draws,
+    stream,
+)
+from scenario_kit.lab.twin.numeric.random_streams import Streams, mix
+from scenario_kit.lab.twin.numeric.serial_queue import Gate
+from scenario_kit.lab.twin.process.logs import LogBook
+from scenario_kit.lab.twin.process.process import Process, ProcessKey
+from scenario_kit.lab.twin.process.response_mixup import Turns
+from scenario_kit.lab.twin.requests import caches
+from scenario_kit.lab.twin.requests.producer import Publishing
+from scenario_kit.lab.twin.requests.rejections import LONGEST_SECONDS, Rejections
+from scenario_kit.lab.twin.requests.span_recorder import SpanRecorder
+from scenario_kit.lab.twin.runtime import process_faults
+from scenario_kit.lab.twin.runtime.flags import Active
+from scenario_kit.lab.twin.traces.hung_calls import HangBook
+from scenario_kit.lab.twin.traces.span_buffer import Tape
+from scenario_kit.model.twin.definition import TwinDefinition
+
+_LANE, _SHARE = 0x52, 0x55
+_MISS, _REJECT = 0x57, 0x58
+#: Protocols whose clients dial for each call that finds no connection, and not once for all of them.
+_DIALLED_EACH = ("http", "memcached", "sql", "tcp")
+
+
+class Moment(NamedTuple):
+    """What holds during a tick: the links of every process, and the flags' effects in each of them."""
+
+    start: float
+    end: float
+    links: Mapping[LinkKey, Link]
+    effects: Mapping[ProcessKey, Sequence[Active]]
+
+
+class Flow:
+    """Walks requests."""
+
+    def __init__(
+        self, parameters: TwinDefinition, streams: Streams, spans: SpanBook, hangs: HangBook, logs: LogBook, tape: Tape
+    ) -> None:
+        self._edges = parameters.edges
+        self._physics = parameters.physics
+        self._streams = streams
+        self._crossing = Crossing(parameters.physics, streams)
+        self._recorder = SpanRecorder(spans, hangs, logs, tape, parameters.edges)
+        self.tape = tape
+        self.logs = logs
+        self.moment = Moment(0.0, 0.0, {}, {})
+        self.hanging: LinkKey | None = None
+        self.publishing = Publishing(tape, parameters.physics)
+        self._rejections = Rejections()
+
+    def at(self, moment: Moment) -> None:
+        """Requests from here on happen in this tick."""
+        self.moment = moment
+        self.hanging = None
+        self.publishing.begin(moment.start, moment.end, moment.effects)
+
+    def call(self, caller: Process, node: CallNode, salt: int, at: Floats, draws: Draws) -> Result:
+        """``caller`` calls at the times ``at``; records the CLIENT spans of every attempt."""
+        link = self.moment.links.get(LinkKey(caller.key, node.edge))
+        if link is None:  # the caller ended in this very tick
+            return Result(np.zeros(at.size), np.ones(at.size, dtype=bool))
+        if self._edges[node.edge].optional and not link.address.host:
+            return Result(np.zeros(at.size), np.zeros(at.size, dtype=bool))
+        if node.operation.component in caller.lacks:
+            return process_faults.miss(caller, caller.lacks[node.operation.component], at, self.logs)
+        calls = CallBatch(caller, node, link, mix(salt, caller.ordinal) if caller.ordinal else salt, at, draws)
+        took, failed, _ = self._attempt(calls)
+        retries = self._edges[node.edge].retries
+        if retries:  # the recorded spans keep their arrays
+            took, failed = took.copy(), failed.copy()
+        for attempt in range(retries):
+            again = np.flatnonzero(failed & np.isfinite(took))
+            if not again.size:
+                break
+            more = self._attempt(calls.part(again, (at + took)[again])._replace(salt=mix(calls.salt, attempt + 77)))
+            took[again] += more.took
+            failed[again] = more.failed
+        return Result(took, failed)
+
+    def serve(
+        self, process: Process, node: OperationNode, salt: int, at: Floats, draws: Draws, cut: Floats | None = None
+    ) -> Result:
+        """``process`` runs an operation from ``at`` on; after ``cut`` nobody waits for the answer any more."""
+        n, physics = at.size, self._physics
+        effects = self.moment.effects.get(process.key, ())
+        node = process_faults.apply_flags(node, effects)
+        mark = self.tape.enter(node.server)
+        z = self._streams.normal(stream(node.key, salt), 1, n, process.ordinal)[0]
+        took: Floats = np.exp(physics.sigma * z) * (node.own_seconds * process.slow) + process.queued
+        failed: Flags = np.zeros(n, dtype=bool)
+        batch = Batch(salt, at, took, failed, draws)
+        process_faults.impair(process, node, batch, effects, self._streams, self.logs, self.tape)
+        if node.steps:
+            self._steps(process, node.steps, batch)
+        if node.model.refuses:
+            failed[np.isfinite(took)] = True
+        process_faults.wait_in_vain(node, batch)
+        if process.crash is not None:
+            process_faults.cut_short(process, batch)
+        errors = int(np.count_nonzero(failed))
+        process.tally(node.name, n, errors)
+        process.cpu_seconds += n * node.cpu_seconds
+        self._recorder.served(process, node, batch, cut, self.hanging, mark)
+        if errors and node.model.error_log:
+            self.logs.error(
+                process, node.name, (at + np.where(np.isfinite(took), took, 0.0))[failed], node.model.error_log
+            )
+        if node.log and errors < n:
+            self.logs.chatter(process, node.name, at[~failed] if errors else at, node.log)
+        return Result(took, failed)
+
+    def _steps(self, process: Process, steps: Sequence[CallNode | LoopNode], batch: Batch) -> None:
+        """Run steps in sequence for the requests that are still under way."""
+        for node in steps:
+            chosen = self._going(process, node, batch)
+            if chosen is not None and not chosen.size:
+                continue
+            if isinstance(node, LoopNode):
+                self._loop(process, node, batch, chosen)
+            else:
+                self._repeat(process, node, batch, chosen)
+
+    def _going(self, process: Process, node: CallNode | LoopNode, batch: Batch) -> Ints | None:
+        """The requests that reach a step; None for all of them."""
+        chosen: Ints | None = None
+        size = batch.failed.size
+        if self.hanging is not None or batch.failed.any():
+            chosen = batch.under_way()
+            chosen = None if chosen.size == size else chosen
+        if node.step.share < 1.0:
+            hit = self._streams.uniform(mix(node.key, batch.salt + _SHARE), size, process.ordinal) < node.step.share
+            chosen = np.flatnonzero(hit) if chosen is None else chosen[hit[chosen]]
+        return chosen
+
+    def _repeat(self, process: Process, node: CallNode, batch: Batch, chosen: Ints | None) -> None:
+        """A call as often as its step says; then what follows from its answers."""
+        if node.step.each_of and self._brought_nothing(process, node.step.each_of):
+            return
+        times = node.step.times
+        counts = batch.draws[times] if isinstance(times, str) else None
+        many = int(float(times)) if node.step.at_once else 1
+        most = int(counts.max(initial=0)) if counts is not None else int(times) // many
+        slowest: Floats | None = np.zeros(batch.took.size) if node.step.parallel else None
+        for number in range(most):
+            who = chosen
+            if counts is not None and counts.min(initial=number + 1) <= number:
+                who = np.flatnonzero(counts > number) if who is None else who[counts[who] > number]
+            if number and not node.step.parallel and (batch.failed.any() or self.hanging is not None):
+                who = batch.under_way(who)
+            if who is not None and not who.size:
+                break
+            call = partial(self.call, process, node, mix(batch.salt, number) if number else batch.salt)
+            some = slice(None) if who is None else who
+            result = call_together(call, many, batch.now[some], select_draws(batch.draws, some))
+            took = batch.took if slowest is None else None
+            add(result, who, took, slowest, batch.failed if node.step.on_error != "Ignore" else None)
+        if slowest is not None:
+            np.add(batch.took, slowest, out=batch.took)
+        if node.step.on_error == "Crash":
+            process_faults.crash(process, node, batch, chosen)
+        if node.missing:
+            self._fill(process, node, batch, chosen)
+        if node.step.rejects:
+            self._reject(process, node, batch, chosen)
+
+    def _brought_nothing(self, process: Process, call: str) -> bool:
+        """Whether flags empty the answers to a call in all who answer it."""
+        callee, _, operation = call.partition("/")
+        number = next(n for n, e in enumerate(self._edges) if (e.caller, e.callee) == (process.component, callee))
+        link = self.moment.links.get(LinkKey(process.key, number))
+        targets = [lane.target.key for lane in link.lanes if lane.target is not None] if link else []
+        reported = [self.moment.effects.get(key, ()) for key in targets]
+        return bool(reported) and all(any(e.empties and e.operation == operation for e in each) for each in reported)
+
+    def _fill(self, process: Process, node: CallNode, batch: Batch, chosen: Ints | None) -> None:
+        """The steps that follow where the callee, a cache, misses something; unless they fail they fill it."""
+        link = self.moment.links.get(LinkKey(process.key, node.edge))
+        cache = next((lane.target for lane in link.lanes if lane.outcome == "ok"), None) if link else None
+        who = batch.under_way(chosen)
+        if cache is None or not who.size:
+            return
+        chance = self._streams.uniform(mix(node.key, batch.salt + _MISS), who.size, process.ordinal)
+        held = cache.held.get(node.operation.name, 0.0)
+        desired = caches.count_asked(node.step, batch.draws, who)
+        missed, full = caches.misses(held, node.step.keys, desired, batch.now[who], chance)
+        who = who[missed]
+        if who.size:
+            inner = batch.part(who, mix(batch.salt, 0x200))
+            self._steps(process, node.missing, inner)
+            caches.fill(cache, node, full - held, float(inner.failed.mean()))
+            batch.took[who] = inner.took
+            batch.failed[who] = inner.failed & (not node.step.spoils)
+        caches.update_spoilt_share(process, cache, node)
+
+    def _reject(self, process: Process, node: CallNode, batch: Batch, chosen: Ints | None) -> None:
+        """The caller fails where the answer holds something spoilt."""
+        link = self.moment.links.get(LinkKey(process.key, node.edge))
+        targets = [lane.target for lane in link.lanes if lane.target is not None] if link else []
+        share = max((target.spoilt.get(node.step.rejects, 0.0) for target in targets), default=0.0)
+        who = batch.under_way(chosen)
+        if share <= 0.0 or not who.size:
+            return
+        chance = self._streams.uniform(mix(node.key, batch.salt + _REJECT), who.size, process.ordinal)
+        hit = who[chance < 1.0 - (1.0 - min(share, 1.0)) ** caches.count_asked(node.step, batch.draws, who)]
+        batch.failed[hit] = True
+        self.logs.error(process, node.step.reject_log, batch.now[hit], node.step.reject_log)
+
+    def _loop(self, process: Process, node: LoopNode, batch: Batch, chosen: Ints | None) -> None:
+        """Rounds of steps, as many for each request as it drew; one that fails ends its request's loop."""
+        times = node.step.times
+        counts = batch.draws[times] if isinstance(times, str) else np.full(batch.took.size, float(times))
+        who = np.arange(batch.took.size) if chosen is None else chosen
+        for number in range(int(counts[who].max(initial=0))):
+            who = batch.under_way(who[counts[who] > number])
+            if not who.size:
+                return
+            mark, inner = self.tape.enter(node.span), batch.part(who, mix(batch.salt, number + 0x100))
+            (run_forked if node.step.fork else run_in_turn)(partial(self._steps, process), node.steps, inner)
+            result = Result(inner.took - batch.took[who], inner.failed)
+            self._recorder.round(process, node, batch.now[who], result, self.hanging, inner.draws, mark)
+            batch.took[who] = inner.took
+            batch.failed[who] = inner.failed & (node.step.on_error != "Ignore")
+
+    def _attempt(self, calls: CallBatch) -> Result:
+        """Each call once, and what the caller's spans say of it."""
+        calls = self._trace_calls(calls)
+        caller, node, link = calls.caller, calls.node, calls.link
+        mark = self.tape.enter(node.client)
+        one = len(link.lanes) == 1 and not link.old
+        result = self._lane(calls, link.lanes[0]) if one else self._spread(calls)
+        if self._edges[node.edge].shared_answers:
+            turns = caller.turns.setdefault(node.edge, Turns())
+            result = turns.hand_out(calls.at, result, self.moment.start, self.moment.end)
+        seen = process_faults.absorb_errors(calls, result, self.moment.effects.get(caller.key, ()), self._streams)
+        self._recorder.called(calls, seen, self.hanging, mark)
+        return result
+
+    def _trace_calls(self, calls: CallBatch) -> CallBatch:
+        """The calls, without spans where the caller's instrumentation watches an earlier connection only."""
+        number, lane = calls.node.edge, calls.link.lanes[0]
+        if not self._edges[number].first_only:
+            return calls
+        stands = lane.target is not None and lane.outcome in ("ok", "dropped")
+        peer = lane.target.key if lane.target is not None and stands else None
+        if peer is None or calls.caller.watched.setdefault(number, peer) != peer:
+            calls.caller.watched[number] = None
+            return calls._replace(node=calls.node._replace(client=None))
+        return calls
+
+    def _spread(self, calls: CallBatch) -> Result:
+        """Spread calls over the backends of a pool, and over connections that the pool still has."""
+        link, at = calls.link, calls.at
+        lanes = (*link.lanes, *link.old)
+        pick = self._streams.open(mix(calls.node.key, calls.salt + _LANE), calls.caller.ordinal).random((2, at.size))
+        choice = (pick[0] * len(link.lanes)).astype(np.int64)
+        if link.old:
+            share = np.clip((link.old_until - at) / max(link.old_until - link.old_from, 1e-9), 0.0, 1.0)
+            old = len(link.lanes) + (pick[0] * len(link.old)).astype(np.int64)
+            choice = np.where(pick[1] < share, old, choice)
+        whole = Result(np.zeros(at.size), np.zeros(at.size, dtype=bool))
+        for number, lane in enumerate(lanes):
+            who = np.flatnonzero(choice == number)
+            if who.size:
+                whole = whole.with_part(who, self._lane(calls.part(who), lane))
+        return whole
+
+    def _lane(self, calls: CallBatch, lane: ConnectionLane) -> Result:
+        """Calls that all go one way."""
+        caller, node, link, salt, at, draws = calls
+        edge = self._edges[node.edge]
+        if lane.outcome != "ok" or lane.target is None:
+            return self._fail_dial(calls, lane)
+        if lane.ready_at > self.moment.start:
+            early = at < lane.ready_at
+            if early.any():
+                return self._split(calls, lane, early)
+        if lane.target.crash is not None:
+            gone = at >= lane.target.crash_at
+            if gone.any():
+                return self._split(calls, lane, gone)
+        met = lane.wire.rules if lane.wire is not None and edge.protocol == "http" else ()
+        barred = process_faults.find_refusal(lane.target, node.operation.model, link.address.user)
+        if outcome := barred or http_chaos.find_abort(met, node):
+            return self._fail_dial(calls, lane._replace(outcome=outcome))
+        if caller.unsent:
+            self.publishing.release(calls, lane.target)
+        took, back = self._crossing.cross(calls, lane, edge)
+        took += http_chaos.compute_delay(met, node, answers=False)
+        limit = node.step.patience_seconds or find_timeout(edge, caller)
+        cut = at + limit if limit else None
+        answer = self.serve(lane.target, node.operation, salt, at + took, draws, cut)
+        network_io.exchange_messages(caller, lane.target, lane.wire, answer.took, self._physics.message_bytes)
+        took, failed = took + answer.took + (0.0 if back is None else back), answer.failed
+        took, failed, falsified, noted = http_chaos.replace_answers(met, node, took, failed, unchecked=edge.unchecked)
+        if node.operation.model.topic:
+            self.publishing.publish(caller, lane.target, node, (at + took)[~failed], draws, ~failed)
+        if not edge.acknowledged:
+            return self._complete_writes(at)
+        if (node.log or node.step.words or falsified) and failed.any():
+            self._recorder.complain(calls, falsified or "failure", (at + took)[failed])
+        return self._give_up(calls, took, failed)._replace(noted=noted)
+
+    def _split(self, calls: CallBatch, lane: ConnectionLane, early: Flags) -> Result:
+        """Some calls come before the callee listens, or after it ended; who is patient waits for one that comes up."""
+        at, patience = calls.at, self._edges[calls.node.edge].unreachable_seconds
+        whole = Result(np.zeros(at.size), np.zeros(at.size, dtype=bool))
+        patient = (at < lane.ready_at) & (at + patience >= lane.ready_at)
+        wait = np.where(patient, lane.ready_at - at, 0.0)
+        refused = early & ~patient
+        for mask, one in ((refused, lane._replace(outcome="refused")), (~refused, lane._replace(ready_at=0.0))):
+            who = np.flatnonzero(mask)
+            if who.size:
+                result = self._lane(calls.part(who, (at + wait)[who]), one)
+                whole = whole.with_part(who, result._replace(took=result.took + wait[who]))
+        return whole
+
+    def _fail_dial(self, calls: CallBatch, lane: ConnectionLane) -> Result:
+        """The callee is not there, not who it should be, or packets vanish."""
+        at, edge = calls.at, self._edges[calls.node.edge]
+        failed: Flags = np.ones(at.size, dtype=bool)
+        if lane.outcome == "dropped" and lane.target is not None and not edge.acknowledged:
+            self.publishing.hold(calls, lane.target)
+            return self._complete_writes(at)
+        if lane.outcome == "locked" or (
+            lane.outcome == "dropped" and (edge.dial_seconds or not edge.unreachable_seconds)
+        ):
+            self.hanging = calls.link.key
+            took = np.full(at.size, np.inf) if lane.fails_at == np.inf else np.maximum(lane.fails_at - at, 0.001)
+            dials = edge.dial_seconds if lane.target is None else 0.0
+            if dials > 0.0:
+                took = np.minimum(took, dials)
+                self._recorder.complain(calls, "dropped", at + took)
+            failed = np.isfinite(took)
+            if dials:
+                return Result(took, failed)
+            if lane.target is None and lane.outcome == "dropped":
+                self._say_unanswered(calls, took)
+            return self._give_up(calls, took, failed)
+        if lane.rejected and (edge.protocol in _DIALLED_EACH or not edge.shared):
+            return self._reject_dials(calls)
+        took = self._crossing.noise(calls) * (edge.refused_ms / 1000.0) + edge.unreachable_seconds
+        if edge.one_by_one:
+            took = calls.caller.gates.setdefault(calls.node.edge, Gate()).enter(took)
+        self._recorder.complain(calls, lane.outcome, at + took)
+        return Result(took, failed)
+
+    def _reject_dials(self, calls: CallBatch) -> Result:
+        """Calls that each dial a Service without endpoints: the kernel answers few of many (see ``rejections``)."""
+        at, edge, caller = calls.at, self._edges[calls.node.edge], calls.caller
+        limit = calls.node.step.patience_seconds or find_timeout(edge, caller) or np.inf
+        dials = edge.dial_seconds if edge.dial_seconds > 0.0 else LONGEST_SECONDS
+        delays = self._rejections.delays(caller.key.pod_uid, at, min(limit, dials))
+        answered = np.isfinite(delays)
+        quick = self._crossing.noise(calls) * (edge.refused_ms / 1000.0) + edge.unreachable_seconds
+        took = np.where(answered, np.where(answered, delays, 0.0) + quick, min(limit, dials))
+        self._recorder.complain(calls, "refused", (at + took)[answered])
+        self._recorder.complain(calls, "late" if limit < dials else "dropped", (at + took)[~answered])
+        return Result(took, np.ones(at.size, dtype=bool))
+
+    def _say_unanswered(self, calls: CallBatch, took: Floats) -> None:
+        """What callers say of a connection that did not come about, where they had not given up before."""
+        limit = calls.node.step.patience_seconds or find_timeout(self._edges[calls.node.edge], calls.caller)
+        said = took <= limit if limit else np.isfinite(took)
+        self._recorder.complain(calls, "dropped", (calls.at + took)[said])
+
+    def _give_up(self, calls: CallBatch, took: Floats, failed: Flags) -> Result:
+        """What the caller leaves once its patience or its deadline is over."""
+        limit = calls.node.step.patience_seconds or find_timeout(self._edges[calls.node.edge], calls.caller)
+        if limit:
+            late = took > limit
+            if late.any():
+                took = np.where(late, limit, took)
+                failed = failed | late
+                self._recorder.complain(calls, "late", (calls.at + took)[late])
+        return Result(took, failed)
+
+    def _complete_writes(self, at: Floats) -> Result:
+        """Calls that are over once the system has taken them."""
+        return Result(np.full(at.size, self._physics.hop_ms / 1000.0), np.zeros(at.size, dtype=bool))

@@ -1,0 +1,166 @@
+"""What a walk of requests leaves behind: spans of callers and callees, and the callers' complaints in their logs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scenario_kit.lab.twin.call_tree.spans import SpanBook, SpanName
+from scenario_kit.lab.twin.call_tree.tree import CallNode, LoopNode, OperationNode
+from scenario_kit.lab.twin.client_errors.by_language import (
+    UNCONNECTED,
+    describe_answer,
+    describe_cause,
+    describe_failure,
+)
+from scenario_kit.lab.twin.network.calls import CallBatch
+from scenario_kit.lab.twin.network.connections import Link, LinkKey
+from scenario_kit.lab.twin.numeric.arrays import Flags, Floats
+from scenario_kit.lab.twin.numeric.batches import Batch, Draws, Result
+from scenario_kit.lab.twin.process.logs import LogBook
+from scenario_kit.lab.twin.process.process import Process, ProcessKey
+from scenario_kit.lab.twin.traces.hung_calls import HangBook
+from scenario_kit.lab.twin.traces.span_buffer import Tape
+from scenario_kit.model.twin.edge import Edge
+
+#: What a channel of gRPC says once its peer is gone.
+_BROKEN = "rpc error: code = Unavailable desc = error reading from server: EOF"
+
+
+class SpanRecorder:
+    """Writes into the books of a world."""
+
+    def __init__(self, spans: SpanBook, hangs: HangBook, logs: LogBook, tape: Tape, edges: tuple[Edge, ...]) -> None:
+        self._spans = spans
+        self._hangs = hangs
+        self._logs = logs
+        self._tape = tape
+        self._edges = edges
+        self._said: dict[ProcessKey, str] = {}
+
+    def span(
+        self, process: Process, name: SpanName, at: Floats, took: Floats, failed: Flags, hanging: LinkKey | None
+    ) -> None:
+        """Spans of one name; those that hang wait for the link ``hanging``. A process without collector loses them."""
+        if not process.reports(name.service):
+            return
+        if hanging is not None:
+            known = np.isfinite(took)
+            if not known.all():
+                self._hangs.hold(hanging, process.key, name, at[~known])
+                at, took, failed = at[known], took[known], failed[known]
+        self._spans.record(name, at + took, took, failed)
+
+    def called(self, calls: CallBatch, result: Result, hanging: LinkKey | None, mark: int) -> None:
+        """The caller's spans of its calls; of those that it left it never ended any. ``mark`` is what the tape gave."""
+        caller, node, link, _, at, draws = calls
+        took, failed, noted = result
+        if noted is not None:
+            failed = failed | noted
+        if node.client is None:
+            return
+        stays: Flags | None = None
+        if node.step.patience_seconds:
+            stays = took < node.step.patience_seconds
+            at, took, failed = at[stays], took[stays], failed[stays]
+        self.span(caller, node.client, at, took, failed, hanging)
+        self._tape.leave(mark, caller, (node.client,), node, link, draws, at, took, failed, stays)
+
+    def round(
+        self,
+        process: Process,
+        node: LoopNode,
+        at: Floats,
+        result: Result,
+        hanging: LinkKey | None,
+        draws: Draws,
+        mark: int,
+    ) -> None:
+        """The spans of one round of a loop that has a name. ``mark`` is what the tape gave."""
+        if node.span is not None:
+            self.span(process, node.span, at, result.took, result.failed, hanging)
+            self._tape.leave(mark, process, (node.span,), node, None, draws, at, result.took, result.failed)
+
+    def served(
+        self,
+        process: Process,
+        node: OperationNode,
+        batch: Batch,
+        cut: Floats | None,
+        hanging: LinkKey | None,
+        mark: int,
+    ) -> None:
+        """The callee's spans. Where the caller gave up at ``cut`` they end there, without error (behaviour.md §1.4).
+
+        A process that ends by itself takes those with it that it had not finished. ``mark`` is what the tape gave.
+        """
+        if node.server is None:
+            return
+        _, at, took, failed, draws = batch
+        done: Flags | None = None
+        if process.crash is not None:
+            done = at + took < process.crash_at
+            at, took, failed = at[done], took[done], failed[done]
+            cut = cut if cut is None else cut[done]
+        if cut is not None:
+            over = at + took > cut
+            if over.any():
+                took = np.where(over, np.maximum(cut - at, 0.0), took)
+                failed = failed & ~over
+        names = (node.server, *node.internal)
+        for name in names:
+            self.span(process, name, at, took, failed, hanging)
+        self._tape.leave(mark, process, names, node, None, draws, at, took, failed, done)
+
+    def _describe_failure(self, node: CallNode, link: Link) -> str:
+        """What a callee answers that failed, with the words that it found last for the reason."""
+        there = [lane.target for lane in link.lanes if lane.target is not None]
+        if answer := next((x.answer or x.volume.answers.get(node.operation.name, "") for x in there), ""):
+            return answer
+        said = next((self._said[x.target.key] for x in link.lanes if x.target and x.target.key in self._said), "")
+        return describe_failure(node.operation.model.failure, said)
+
+    def complain(self, calls: CallBatch, outcome: str, times: Floats) -> None:
+        """The caller prints why calls failed at these times.
+
+        ``failure`` means that the callee itself said so, a number that this is the status that arrived.
+        """
+        if not times.size:
+            return
+        caller, node, link = calls.caller, calls.node, calls.link
+        status, outcome = (outcome, "failure") if outcome.isdigit() else ("", outcome)
+        address = link.address
+        edge, ip, port = self._edges[node.edge], link.ip, address.port
+        dialect = caller.model.dialect if caller.model else ""
+        words = (
+            describe_answer(dialect, edge.protocol, self._describe_failure(node, link)) if outcome == "failure" else ""
+        )
+        if edge.registry:  # the address is the registry's, who is called is registered there
+            lane = next((lane for lane in link.lanes if lane.target is not None), None)
+            ip, port = (lane.target.ip, lane.port) if lane and lane.target else ("", 0)
+            if lane is None and outcome == "refused":
+                words = _BROKEN
+        text = (
+            words
+            or (edge.unconnected if outcome in UNCONNECTED else "")
+            or describe_cause(
+                dialect,
+                outcome,
+                edge.product or edge.protocol,
+                host=address.host,
+                port=port,
+                ip=ip,
+                user=address.user,
+                database=address.desired,
+                table=node.operation.model.table.rpartition(".")[2],
+                command=node.operation.name,
+            )
+        )
+        text = text.replace("500", status) if status else text
+        self._tape.note(outcome, text, times)
+        if node.step.words:
+            self._said[caller.key] = node.step.words.replace("{cause}", text)
+        if not node.log:
+            return
+        line = node.log.replace("{cause}", text).replace("{host}", address.host).replace("{port}", str(address.port))
+        for part in line.splitlines():
+            self._logs.error(caller, part, times, part)

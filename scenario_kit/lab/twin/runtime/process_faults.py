@@ -1,0 +1,114 @@
+"""What goes wrong in a process itself while it serves: background errors, flags, and its own end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from scenario_kit.lab.twin.call_tree.tree import CallNode, OperationNode
+from scenario_kit.lab.twin.network.calls import CallBatch
+from scenario_kit.lab.twin.numeric.arrays import Floats, Ints
+from scenario_kit.lab.twin.numeric.batches import Batch, Result
+from scenario_kit.lab.twin.numeric.random_streams import Streams, mix
+from scenario_kit.lab.twin.process.logs import LogBook
+from scenario_kit.lab.twin.process.process import Crash, Process
+from scenario_kit.lab.twin.runtime import io_chaos
+from scenario_kit.lab.twin.runtime.flags import Active
+from scenario_kit.lab.twin.traces.span_buffer import Tape
+from scenario_kit.model.twin.component import Need
+from scenario_kit.model.twin.operation import Operation
+
+_FLAG, _ABSORB, _PART = 0x56, 0x59, 0x1000
+
+
+def impair(
+    process: Process,
+    node: OperationNode,
+    batch: Batch,
+    effects: Sequence[Active],
+    streams: Streams,
+    logs: LogBook,
+    tape: Tape,
+) -> None:
+    """Background errors, flags that were never reached, effects in force, files."""
+    model = process.model
+    salt, at, took, failed, _ = batch
+    if node.model.flags_seconds and at.size and not process.flags_awaited:
+        process.flags_awaited = True
+        first = int(np.argmin(at))
+        took[first] += node.model.flags_seconds
+        failed[first] = True
+    if model is not None and model.background_error:
+        failed[streams.uniform(mix(node.key, salt + _FLAG), at.size, process.ordinal) < model.background_error] = True
+    for number, effect in enumerate(effects):
+        if effect.absorbs or effect.operation not in ("", node.name):
+            continue
+        part = np.ones(at.size, dtype=bool)
+        if effect.share < 1.0:
+            part = streams.uniform(mix(node.key, salt + _PART + number), at.size, process.ordinal) < effect.share
+        took[part] += effect.delay_seconds
+        if effect.still_until:
+            took[part] += np.maximum(effect.still_until - at[part], 0.0)
+        process.leak = effect.compute_leak(process.leak, int(np.count_nonzero(part)))
+        if effect.error_share:
+            draws = streams.uniform(mix(node.key, salt + _FLAG + number + 1), at.size, process.ordinal)
+            hit = part & (draws < effect.error_share)
+            failed[hit] = True
+            if effect.thrown and hit.any():
+                tape.note("failure", effect.answer or node.model.failure, (at + took)[hit], effect.thrown)
+            for line in effect.log.splitlines() if hit.any() else ():
+                logs.error(process, line, (at + took)[hit], line)
+    io_chaos.apply_io_chaos(process, node, batch, streams, logs)
+
+
+def apply_flags(node: OperationNode, effects: Sequence[Active]) -> OperationNode:
+    """What runs in place of an operation while flags are as they are: mostly itself."""
+    desired = [effect.becomes for effect in effects if effect.becomes and effect.operation == node.name]
+    return next((other for other in node.others if other.name in desired), node) if desired else node
+
+
+def crash(process: Process, node: CallNode, batch: Batch, chosen: Ints | None) -> None:
+    """The first failure of a call ends the process; before the call none of those chosen had failed."""
+    who = np.arange(batch.at.size) if chosen is None else chosen
+    ends = batch.now[who][batch.failed[who] & np.isfinite(batch.took[who])]
+    if ends.size and ends.min() < process.crash_at:
+        process.crash = Crash(float(ends.min()), node.edge, node.step.code)
+
+
+def miss(process: Process, need: Need, at: Floats, logs: LogBook) -> Result:
+    """The first call of what was not there when the process started ends it."""
+    process.crash = Crash(min(process.crash_at, float(at.min())), -1, need.code)
+    for line in need.text.splitlines():
+        logs.error(process, line, at[:1], line)
+    return Result(np.zeros(at.size), np.ones(at.size, dtype=bool))
+
+
+def find_refusal(store: Process, operation: Operation, user: str) -> str:
+    """Why a statement on a table gets nowhere: ``forbidden`` to this user, or ``locked`` by a session; empty if not."""
+    if operation.table and store.holdings.refuses(user, operation.table, operation.privilege):
+        return "forbidden"
+    return "locked" if store.holdings.locks(operation.table) else ""
+
+
+def absorb_errors(calls: CallBatch, result: Result, effects: Sequence[Active], streams: Streams) -> Result:
+    """What the caller's spans show: the errors that it absorbs are in them, and nowhere else."""
+    share = sum(effect.error_share for effect in effects if effect.absorbs == calls.node.step.call)
+    if not share:
+        return result
+    draws = streams.uniform(mix(calls.node.key, calls.salt + _ABSORB), result.failed.size, calls.caller.ordinal)
+    return result._replace(failed=result.failed | (draws < share))
+
+
+def wait_in_vain(node: OperationNode, batch: Batch) -> None:
+    """Who only looks on waits for what does not come, and goes on as if nothing had been."""
+    if node.model.shrug_seconds:
+        batch.took[batch.failed] = np.maximum(batch.took[batch.failed], node.model.shrug_seconds)
+        batch.failed[:] = False
+
+
+def cut_short(process: Process, batch: Batch) -> None:
+    """What is under way when the process ends fails there and then."""
+    over = batch.now > process.crash_at
+    batch.took[over] = np.maximum(process.crash_at - batch.at[over], 0.0)
+    batch.failed[over] = True

@@ -1,0 +1,140 @@
+"""CPU and memory of processes: demand, throttling, growth, and the out-of-memory killer (behaviour.md §1.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from scenario_kit.lab.twin.numeric.quantities import parse_quantity
+from scenario_kit.lab.twin.numeric.random_streams import Streams, hash_text
+from scenario_kit.lab.twin.numeric.serial_queue import compute_wait
+from scenario_kit.lab.twin.process.process import Process, ProcessKey, list_injected
+from scenario_kit.lab.twin.runtime.flags import Active
+from scenario_kit.model.chaos.effects import ContainerEffect, Ledger
+from scenario_kit.model.runtime.process import Exit, Usage
+from scenario_kit.model.twin.definition import Physics
+
+_MIB = 2.0**20
+_IDLE_MILLICORES = 2.0
+_IDLE_MIB = 15.0
+_WORST = 50.0
+
+
+class Stress:
+    """What stressors in a container take: busy workers and their load, and memory."""
+
+    def __init__(self, effects: Iterable[ContainerEffect], memory_limit: float) -> None:
+        self.workers = 0.0
+        self.cores = 0.0
+        self.bytes = 0.0
+        for effect in effects:
+            flags = effect.arguments
+            if flags.get("resource") == "memory":
+                workers = float(flags.get("workers") or 1)
+                self.bytes += workers * _size(flags.get("size"), memory_limit)
+            else:
+                workers = float(flags.get("cpu") or 0)
+                self.workers += workers
+                self.cores += workers * float(flags.get("cpu-load") or 100) / 100.0
+
+
+def stress(ledger: Ledger, process: Process) -> Stress:
+    """The stressors in the container of a process."""
+    return Stress(list_injected(process, ledger, "Stress"), process.limit("memory") or 0.0)
+
+
+def compute_slowdown(load: float) -> float:
+    """How much longer own time takes at a share ``load`` of the CPU: 1/(1-ρ) above ρ = 0.7, at most 50 times."""
+    if load <= 0.7:
+        return 1.0
+    return _WORST if load >= 1.0 - 1.0 / _WORST else 1.0 / (1.0 - load)
+
+
+class Resources:
+    """Accounts for what processes use."""
+
+    def __init__(self, physics: Physics, streams: Streams) -> None:
+        self._physics = physics
+        self._streams = streams
+
+    def account(
+        self,
+        processes: Sequence[Process],
+        effects: Mapping[ProcessKey, Sequence[Active]],
+        connections: Mapping[ProcessKey, int],
+        ledger: Ledger,
+        now: float,
+        dt: float,
+    ) -> tuple[dict[tuple[str, str], Usage], list[Exit]]:
+        """Usage of each container in the ``dt`` seconds up to ``now``, and who was killed.
+
+        Sets how slow each process now is.
+        """
+        usage: dict[tuple[str, str], Usage] = {}
+        exits: list[Exit] = []
+        for process in processes:
+            taken = stress(ledger, process)
+            busy = sum(effect.busy_cores for effect in effects.get(process.key, ())) + _compute_startup_cores(
+                process, now - dt
+            )
+            cpu, throttled = self._cpu(process, busy, taken, dt)
+            memory = self.memory(process, connections.get(process.key, 0)) + taken.bytes
+            memory += sum(effect.held_bytes for effect in effects.get(process.key, ()))
+            limit = process.limit("memory")
+            if limit is not None and memory > limit and not process.ended:
+                process.ended = True
+                memory = limit
+                exits.append(Exit(process.key.pod_uid, process.key.container, 137, "OOMKilled"))
+            usage[process.key.pod_uid, process.key.container] = Usage(cpu, memory, throttled)
+            process.cpu_seconds = 0.0
+        return usage, exits
+
+    def _cpu(self, process: Process, busy: float, taken: Stress, dt: float) -> tuple[float, float]:
+        model = process.model
+        idle = (model.idle_millicores if model else _IDLE_MILLICORES) / 1000.0 if not process.idle else 0.0
+        wobble = 1.0 + 0.05 * (2.0 * self._noise(process, "cpu") - 1.0)
+        asked = (idle + process.cpu_seconds / dt) * wobble
+        demand = asked + busy
+        limit = process.cores
+        ceiling = limit if limit is not None else self._physics.node_cores
+        # Stressors share the cores: what they leave over, but never less than an equal share per busy thread.
+        share = max(ceiling - taken.cores, ceiling / (1.0 + taken.workers))
+        load = demand / share
+        process.slow = compute_slowdown(load)
+        # Threads that are busy for ever take their share as stressors do; none of their work is left over.
+        process.queued = compute_wait(process.queued, asked / max(share - busy, share / (1.0 + busy)), dt)
+        throttled = min(max((demand + taken.cores) / ceiling - 0.6, 0.0) / 0.4, 1.0) if limit is not None else 0.0
+        return min(demand + taken.cores, ceiling), throttled
+
+    def memory(self, process: Process, connections: int) -> float:
+        """Bytes that a process holds now."""
+        model = process.model
+        if process.idle:
+            return 0.5 * _MIB
+        base = model.memory_mib if model else _IDLE_MIB
+        extra = model.connection_mib * connections if model else 0.0
+        wobble = 1.0 + 0.02 * (2.0 * self._noise(process, "memory") - 1.0)
+        return (base * wobble + extra) * _MIB + process.leak + process.crowd_bytes
+
+    def _noise(self, process: Process, what: str) -> float:
+        name = process.component or process.key.container
+        return self._streams.single(hash_text(f"{what} {name}"), process.ordinal)
+
+
+def _compute_startup_cores(process: Process, start: float) -> float:
+    """The cores that a process uses to come up, in a tick that begins at ``start``."""
+    took = process.start_seconds
+    if process.ended or not took or not start < process.ready_at < float("inf"):
+        return 0.0
+    return process.start_cpu / took
+
+
+def _size(text: object, limit: float) -> float:
+    """Bytes of a stressor's size, e.g. ``256MB``, ``1GiB`` or ``512m``; a percentage is of the container's limit."""
+    word = str(text or "0").strip()
+    if word.endswith("%"):
+        return limit * float(word[:-1]) / 100.0
+    word = word.removesuffix("B").removesuffix("b")
+    short = {"k": "Ki", "K": "Ki", "m": "Mi", "M": "Mi", "g": "Gi", "G": "Gi"}
+    if word and word[-1] in short:
+        word = word[:-1] + short[word[-1]]
+    return parse_quantity(word) or 0.0

@@ -1,0 +1,207 @@
+"""Commands of the app's clients that run in containers, and what they do to the stores that they talk to.
+
+A container is such a command if it runs the client's image and its command is an instance of one that the app's
+definition lists. It connects like any program. What it does lasts in the store's process, and is lost with it; what
+holds only while the command runs (locks, connections, growing data) is worked out anew in each tick.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+
+from scenario_kit.lab.twin.address import Address, parse
+from scenario_kit.lab.twin.client_errors.by_store import describe_refusal, explain_rejection
+from scenario_kit.lab.twin.cluster.cluster_view import View
+from scenario_kit.lab.twin.cluster.environment import expand
+from scenario_kit.lab.twin.network.connections import dial
+from scenario_kit.lab.twin.network.endpoints import Network
+from scenario_kit.lab.twin.process.process import Process, ProcessKey
+from scenario_kit.lab.twin.process.process_table import Census
+from scenario_kit.model import Client, StoreEffect
+from scenario_kit.model.base import Object
+from scenario_kit.model.kubernetes.image import normalize_image
+from scenario_kit.model.runtime.client import fill
+from scenario_kit.model.runtime.process import Exit, ProcessStart
+from scenario_kit.model.twin.address import AddressSource, Protocol
+from scenario_kit.model.twin.edge import Edge
+
+#: How long a command takes that does not last.
+SECONDS: Final = 1.0
+#: A command that the app's definition does not list.
+UNKNOWN: Final = 125
+_PROTOCOLS: Final[dict[str, Protocol]] = {"redis": "redis", "postgres": "sql", "postgresql": "sql"}
+_SHELLS: Final = ("sh", "bash")
+_HOLE: Final = re.compile(r"\{\w+\}")
+
+
+@dataclass(slots=True)
+class Session:
+    """One run of a command. ``due`` is when what it does is done; ``target`` is the store's process that it reached."""
+
+    client: Client
+    process: Process
+    does: StoreEffect
+    edge: Edge
+    address: Address
+    due: float
+    target: ProcessKey | None = None
+    port: int = 0
+
+    @property
+    def repeats(self) -> bool:
+        """Whether it is a loop of a shell that tries again when a connection breaks."""
+        return self.process.spec["command"][0] in _SHELLS
+
+
+class Sessions:
+    """The client commands of one world."""
+
+    def __init__(self, clients: Sequence[Client]) -> None:
+        self._clients = tuple(clients)
+        self._sessions: dict[tuple[str, str], Session] = {}
+
+    def has_program(self, image: str, program: str) -> bool:
+        """Whether an image is that of a client which lists commands of this program."""
+        return any(program in _list_programs(c) for c in self._of(image))
+
+    def concern(self, spec: Object) -> bool:
+        """Whether a container runs a program of a client, and not what its image runs by itself."""
+        words = _read_words(spec)
+        return bool(words) and self.has_program(spec["image"], words[0])
+
+    def start(self, process: Process, network: Network, now: float) -> ProcessStart:
+        """How a command goes that is started now. ``process`` becomes one of no component."""
+        process.component, process.model, process.listeners = "", None, ()
+        words = _read_words(process.spec)
+        found = next(((c, m) for c in self._of(process.image) if (m := c.matched(words)) is not None), None)
+        if found is None:
+            listed = "this command is none that the app's definition lists for a simulated store (real-data-plane)"
+            return self._end_session(process, UNKNOWN, f"{words[0]}: {listed}")
+        client, (entry, texts) = found
+        url = _HOLE.sub("", fill(expand(client.address, dict(process.env)), texts))
+        scheme = urlsplit(url).scheme
+        edge = Edge(
+            caller="",
+            callee=client.store,
+            protocol=_PROTOCOLS.get(scheme, "tcp"),
+            address=AddressSource(text=url),
+            shared=False,
+        )
+        address = parse(url)
+        if not address.database and _PROTOCOLS.get(scheme) == "sql":
+            address = address._replace(database=process.env.get("PGDATABASE", ""))
+        session = Session(client, process, entry.does.filled(texts), edge, address, now + SECONDS)
+        target, outcome, ip = self._reach(session, network, now)
+        if target is None:
+            code, text = describe_refusal(scheme, outcome, session.address, ip)
+            if session.repeats:
+                self._sessions[process.key.pod_uid, process.key.container] = session
+                return ProcessStart(0.0)
+            return self._end_session(process, code, text)
+        if text := explain_rejection(scheme, session.does, target):
+            return self._end_session(process, 1, text)
+        session.target = target.key
+        self._sessions[process.key.pod_uid, process.key.container] = session
+        if session.does.lasts:
+            return ProcessStart(0.0)
+        return ProcessStart(SECONDS, Exit(process.key.pod_uid, process.key.container, 0, "Completed"))
+
+    def advance(self, view: View, network: Network, census: Census, now: float, dt: float) -> tuple[bool, list[Exit]]:
+        """Do what is due by ``now``: whether new connections may meet something else, and which commands ended."""
+        there = {pod["metadata"]["uid"] for pod in view.everywhere("Pod")}
+        self._sessions = {key: s for key, s in self._sessions.items() if key[0] in there}
+        changed = False
+        for store in _list_stores(census):
+            store.holdings.most = store.model.max_connections if store.model else 0
+        before = {p.key: (set(p.holdings.locked), p.holdings.full) for p in _list_stores(census)}
+        for store in _list_stores(census):
+            store.holdings.locked, store.holdings.held = set(), 0.0
+        ended: list[Exit] = []
+        for key, session in list(self._sessions.items()):
+            if not session.does.lasts:
+                if session.due <= now:
+                    changed |= self._do(session, census)
+                    del self._sessions[key]
+            elif any(p.key[:2] == key for p in census.processes.values()):
+                ended += self._last(session, network, census, now, dt)
+        after = {p.key: (set(p.holdings.locked), p.holdings.full) for p in _list_stores(census)}
+        return changed or before != after, ended
+
+    def _do(self, session: Session, census: Census) -> bool:
+        target = census.get(session.target) if session.target else None
+        if target is None or target.ended:
+            return False
+        does = session.does
+        logins = dict(target.logins)
+        if does.drop_user and does.drop_user in logins:
+            target.holdings.barred[does.drop_user] = logins.pop(does.drop_user)
+        if does.create_user:
+            former = target.holdings.barred.pop(does.create_user, logins.get(does.create_user, ""))
+            logins[does.create_user] = former if does.set_password is None else does.set_password
+        elif does.set_password is not None:
+            logins[does.user] = does.set_password
+            if not does.user and not does.set_password:
+                del logins[""]  # whoever has no name needs no password
+        if does.revoke_role:
+            target.holdings.refused.add((does.revoke_role, does.table, does.privilege))
+        if does.grant_role:
+            target.holdings.refused.discard((does.grant_role, does.table, does.privilege))
+        target.logins = tuple(logins.items())
+        return True
+
+    def _last(self, session: Session, network: Network, census: Census, now: float, dt: float) -> list[Exit]:
+        target = census.get(session.target) if session.target else None
+        if target is None or target.ended or network.wire(session.process, target.pod, session.port).cut:
+            lost = session.target is not None
+            session.target = None
+            if lost and not session.repeats:
+                return [self._exit(session.process, 2, "server closed the connection unexpectedly")]
+            target, _, _ = self._reach(session, network, now)
+            if target is None:
+                return []
+            session.target = target.key
+        does, holdings = session.does, target.holdings
+        if does.lock_table:
+            holdings.locked.add(does.lock_table)
+        if does.hold_connections:
+            desired = holdings.held + float(does.hold_connections)
+            holdings.held = min(desired, max(holdings.most - holdings.connected, 0)) if holdings.most else desired
+        if does.add_bytes_per_second:
+            target.leak += float(does.add_bytes_per_second) * dt
+        return []
+
+    def _reach(self, session: Session, network: Network, now: float) -> tuple[Process | None, str, str]:
+        lanes, ip = dial(session.edge, session.address, session.process, network)
+        for lane in lanes:
+            if lane.outcome == "ok" and lane.target is not None and lane.ready_at <= now:
+                session.port = lane.port
+                return lane.target, "ok", ip
+        outcome = next((lane.outcome for lane in lanes if lane.outcome != "ok"), "refused")
+        return None, outcome, ip
+
+    def _of(self, image: str) -> Iterator[Client]:
+        return (c for c in self._clients if normalize_image(c.image) == normalize_image(image))
+
+    def _end_session(self, process: Process, code: int, text: str) -> ProcessStart:
+        process.ready_at = float("inf")
+        return ProcessStart(SECONDS, self._exit(process, code, text), tuple(text.splitlines()))
+
+    @staticmethod
+    def _exit(process: Process, code: int, text: str) -> Exit:
+        return Exit(process.key.pod_uid, process.key.container, code, "Error", text)
+
+
+def _list_stores(census: Census) -> Iterator[Process]:
+    return (p for p in census.processes.values() if p.component)
+
+
+def _read_words(spec: Object) -> list[str]:
+    return [str(word) for word in (*(spec.get("command") or ()), *(spec.get("args") or ()))]
+
+
+def _list_programs(client: Client) -> set[str]:
+    return {entry.command[0] for entry in client.commands}

@@ -1,0 +1,110 @@
+"""Init containers that wait: what their shell commands wait for, read from the command itself."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from scenario_kit.lab.twin.cluster.cluster_view import View
+from scenario_kit.lab.twin.cluster.environment import build_environment, expand
+from scenario_kit.lab.twin.network.endpoints import Network
+from scenario_kit.lab.twin.process.process_table import read_start
+from scenario_kit.model.base import Object
+from scenario_kit.model.runtime.process import InitState
+
+#: Characters of a script that are read; the time grows with their square.
+_READ: Final = 4096
+_NC = re.compile(
+    r"\b(?:nc|ncat)\s+(?:-[a-zA-Z]+\d*(?:\s+\d+(?=\s+[A-Za-z]))?\s+)*(?P<host>[A-Za-z][\w.-]*)(?:\s+|:)(?P<port>\d{1,5})\b"
+)
+_URL = re.compile(r"\b(?:curl|wget)\b[^;|&]*?https?://(?P<host>[A-Za-z][\w.-]*)(?::(?P<port>\d{1,5}))?")
+_NAME = re.compile(r"\b(?:nslookup|getent\s+hosts)\s+(?P<host>[A-Za-z][\w.-]*)")
+_ECHO = re.compile(r"\becho\s+(?P<text>[^;&|]+)")
+_FOREVER = re.compile(r"\bsleep\s+(?:inf|infinity)\b|\btail\s+-f\s+/dev/null\b")
+_SLEEP = re.compile(r"\bsleep\s+(?P<seconds>\d{1,18})\b")
+_EXIT = re.compile(r"(?:^|[;&\s])exit\s+(?P<code>[1-9]\d{0,8})\b")
+_LOOP = re.compile(r"\b(?:until|while)\b")
+_SHELL = re.compile(r"\$\{(?P<braced>\w+)\}|\$(?P<plain>[A-Za-z_]\w*)")
+
+
+class Script(NamedTuple):
+    """What an init container runs, with variables filled in; ``name`` is the container's."""
+
+    text: str
+    name: str
+
+
+class Wait(NamedTuple):
+    """One thing that the script needs: a port (``port`` > 0), a name, a time, or nothing that ever comes."""
+
+    host: str = ""
+    port: int = 0
+    seconds: float = 0.0
+    forever: bool = False
+    code: int = 0
+    echo: str = ""
+    container: str = ""
+
+    def state(self, pod: Object, network: Network, now: float) -> InitState | None:
+        """The init container's state as far as this wait decides it; None when it is over."""
+        if self.code:
+            return InitState("Failed", self.code)
+        if self.forever:
+            return InitState("Running")
+        if self.seconds:
+            return InitState("Running") if now - self._began(pod, now) < self.seconds else None
+        found = network.lookup(pod, self.host, self.port or 1)
+        if not found.resolved:
+            return InitState(
+                "Running",
+                0,
+                self._lines(f"nc: bad address '{self.host}'" if self.port else f"can't resolve '{self.host}'"),
+            )
+        if not self.port or self._is_answered(pod, network, now):
+            return None
+        why = "Connection timed out" if found.outcome == "dropped" else "Connection refused"
+        return InitState("Running", 0, self._lines(f"nc: {self.host} ({found.ip}:{self.port}): {why}"))
+
+    def _is_answered(self, pod: Object, network: Network, now: float) -> bool:
+        for destination in network.lookup(pod, self.host, self.port).destinations:
+            target, listener = network.pod_at(destination.ip), network.listener(destination)
+            if target is None or listener is None or listener.ended or listener.ready_at > now:
+                continue
+            if not network.wire(pod, target, destination.port).cut:
+                return True
+        return False
+
+    def _began(self, pod: Object, now: float) -> float:
+        for status in (pod.get("status") or {}).get("initContainerStatuses") or ():
+            running = (status.get("state") or {}).get("running")
+            if status["name"] == self.container and running:
+                return read_start(running, now)
+        return now
+
+    def _lines(self, first: str) -> tuple[str, ...]:
+        return (first, self.echo) if self.echo else (first,)
+
+
+def read_script(view: View, pod: Object, spec: Object) -> Script:
+    """The command of a container as one text."""
+    env = build_environment(view, pod, spec)
+    words = [expand(str(word), env) for word in (*(spec.get("command") or ()), *(spec.get("args") or ()))]
+    text = _SHELL.sub(lambda m: env.get(m["braced"] or m["plain"], m[0]), " ".join(words))
+    return Script(text, str(spec["name"]))
+
+
+def waits(found: Script) -> tuple[Wait, ...]:
+    """What a script waits for, in no particular order: all of it has to come."""
+    text = found.text[:_READ]
+    echo = m["text"].strip().strip("'\"") if (m := _ECHO.search(text)) else ""
+    result = [Wait(m["host"], int(m["port"]), echo=echo) for m in _NC.finditer(text)]
+    result += [Wait(m["host"], int(m["port"] or 80), echo=echo) for m in _URL.finditer(text)]
+    result += [Wait(m["host"], echo=echo) for m in _NAME.finditer(text)]
+    if _FOREVER.search(text):
+        result.append(Wait(forever=True))
+    elif not result and not _LOOP.search(text):
+        if match := _SLEEP.search(text):
+            result.append(Wait(seconds=float(match["seconds"]), container=found.name))
+        if match := _EXIT.search(text):
+            result.append(Wait(code=int(match["code"])))
+    return tuple(result)

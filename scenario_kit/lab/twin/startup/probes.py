@@ -1,0 +1,110 @@
+"""What the probes of a pod's node find: whether a process answers, and how long that takes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+
+from msgspec import structs
+
+from scenario_kit.lab.twin.network.connections import Link, LinkKey
+from scenario_kit.lab.twin.network.endpoints import Network
+from scenario_kit.lab.twin.network.traffic_shaping import compute_delays
+from scenario_kit.lab.twin.numeric.random_streams import Streams, hash_text
+from scenario_kit.lab.twin.process.process import Listener, Process, ProcessKey
+from scenario_kit.lab.twin.process.process_table import Census
+from scenario_kit.lab.twin.runtime.flags import Active
+from scenario_kit.model.base import Object
+from scenario_kit.model.runtime.process import Lag
+from scenario_kit.model.twin.definition import TwinDefinition
+
+#: What Linux waits before it repeats an answer to a handshake (RFC 6298, section 2).
+_HANDSHAKE_SECONDS = 1.0
+
+
+class Probes:
+    """Answers from the last view, and from what the calls of the last tick met."""
+
+    def __init__(self, parameters: TwinDefinition, census: Census, streams: Streams) -> None:
+        self._physics = parameters.physics
+        self._edges = parameters.edges
+        self._links: Mapping[LinkKey, Link] | None = None
+        self._census = census
+        self._streams = streams
+
+    def note(self, links: Mapping[LinkKey, Link]) -> None:
+        """What the processes meet now that call each other; before, every callee counts as well."""
+        self._links = links
+
+    def answers(
+        self,
+        effects: Mapping[ProcessKey, Sequence[Active]],
+        pod: Object,
+        container: str,
+        port: int,
+        path: str | None,
+        now: float,
+    ) -> bool:
+        """Whether a probe of a running container succeeds that has all the time it wants."""
+        process = self._census.find(pod["metadata"]["uid"], container)
+        if process is None or process.ended or now < process.ready_at:
+            return False
+        if path is not None and path.startswith("exec:"):
+            return not process.idle
+        listener = process.listener(port)
+        if listener is None:
+            return False
+        if path is None or process.model is None:
+            return True
+        if path.startswith("grpc:"):
+            ill = any(effect.unhealthy for effect in effects.get(process.key, ()))
+            return listener.protocol in ("grpc", "tcp") and not ill
+        served = listener.protocol in ("http", "tcp") and any(fnmatchcase(path, each) for each in listener.paths)
+        return served and all(_is_answered(link, now) for link in self._behind(process, listener, path))
+
+    def lag(self, network: Network, pod: Object, container: str, path: str | None) -> Lag:
+        """How long a probe waits: for packets, and for its turn on the CPU. The kernel accepts connections by itself.
+
+        What chaos does to everybody's packets it does to the node's; policies let a node reach its own pods.
+        """
+        process = self._census.find(pod["metadata"]["uid"], container)
+        queued = process.queued if process is not None else 0.0
+        if path is not None and path.startswith("exec:"):
+            return Lag(0.0, queued)
+        asked = 0.0
+        if process is not None and path is not None:
+            links = (link for port in process.listeners for link in self._behind(process, port, path))
+            asked = sum((self._waits(process, link) for link in links if link is not None), 0.0)
+        wire = network.from_node(pod)
+        if wire.cut:
+            return Lag(math.inf, math.inf)
+        connects = answered = 0.0
+        if wire.back is not None:
+            name, ordinal = (process.component, process.ordinal) if process is not None else (container, 0)
+            draws = self._streams.open(hash_text(f"probe {name}"), ordinal).random((2, 2))
+            patient = structs.replace(self._physics, retransmit_seconds=_HANDSHAKE_SECONDS)
+            connects = float(compute_delays(wire.back, draws[:, :1], patient)[0])
+            answered = float(compute_delays(wire.back, draws[:, 1:], self._physics)[0])
+        return Lag(connects, connects if path is None else connects + answered + queued + asked)
+
+    def _behind(self, process: Process, listener: Listener, path: str) -> Iterator[Link | None]:
+        """What the calls meet that a health page makes; None for one that the process has not come to yet."""
+        desired = {callee for pattern, those in listener.asks.items() if fnmatchcase(path, pattern) for callee in those}
+        for number, edge in enumerate(self._edges):
+            if self._links is not None and edge.caller == process.component and edge.callee in desired:
+                yield self._links.get(LinkKey(process.key, number))
+
+    def _waits(self, process: Process, link: Link) -> float:
+        """Seconds that a question and its answer are held up on their way."""
+        wire = link.lanes[0].wire if link.lanes else None
+        shapes = [shape for shape in (wire.out, wire.back) if shape is not None] if wire is not None else []
+        if not shapes:
+            return 0.0
+        draws = self._streams.open(hash_text(f"health {process.component}"), process.ordinal).random((2, len(shapes)))
+        return sum(float(compute_delays(s, draws[:, i : i + 1], self._physics)[0]) for i, s in enumerate(shapes))
+
+
+def _is_answered(link: Link | None, now: float) -> bool:
+    """Whether a callee that is up answers there."""
+    return link is not None and any(lane.outcome == "ok" and lane.ready_at <= now for lane in (*link.lanes, *link.old))

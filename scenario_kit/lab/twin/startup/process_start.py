@@ -1,0 +1,142 @@
+"""What the kubelet asks about processes that start: does an image exist, how does a process come up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+
+import msgspec
+
+from scenario_kit.lab.twin.cluster.cluster_view import View
+from scenario_kit.lab.twin.network.endpoints import Network
+from scenario_kit.lab.twin.process.process import Process
+from scenario_kit.lab.twin.process.process_table import Census
+from scenario_kit.lab.twin.startup.client_commands import Sessions
+from scenario_kit.lab.twin.startup.debug_pods import look
+from scenario_kit.lab.twin.startup.init_wait import read_script, waits
+from scenario_kit.lab.twin.startup.startup_dependencies import Needs
+from scenario_kit.model.base import Object
+from scenario_kit.model.kubernetes.image import is_tool, normalize_image
+from scenario_kit.model.runtime.process import Exit, InitState, LogRecord, ProcessStart
+from scenario_kit.model.twin.definition import TwinDefinition
+from scenario_kit.model.twin.edge import Edge
+
+_KILLED_AFTER = 1.0
+
+
+class Startup:
+    """Answers the kubelet's questions from the last view. ``lines`` collects what starting processes print."""
+
+    def __init__(self, parameters: TwinDefinition, images: Sequence[str], census: Census, sessions: Sessions) -> None:
+        self._parameters = parameters
+        self._images = {normalize_image(image) for image in (*images, *parameters.images)}
+        self._census = census
+        self._sessions = sessions
+        self._needs = Needs(parameters)
+        self.lines: list[LogRecord] = []
+
+    def edge(self, caller: str, callee: str) -> Edge:
+        """The edge between two components."""
+        return self._needs.edge(caller, callee)
+
+    def image_exists(self, image: str) -> bool:
+        """Whether the image is one of the application's, of the platform's, or does nothing (pause images)."""
+        name = normalize_image(image)
+        return name in self._images or any(fnmatchcase(name, pattern) for pattern in self._parameters.idle_images)
+
+    def start(self, view: View, network: Network, pod: Object, container: str, now: float) -> ProcessStart:
+        """How a container's process comes up that is started now."""
+        spec = _find_container(pod, container)
+        process = self._census.born(view, pod, spec, now)
+        if self._sessions.concern(spec):
+            return self._sessions.start(process, network, now)
+        if not process.component and is_tool(process.image):
+            seen = look(view.within(pod["metadata"].get("namespace", view.namespace)), network, process)
+            if seen is not None:
+                return ProcessStart(seen.seconds, self._exit(process, seen.code, ""), seen.lines)
+        if process.idle:
+            return ProcessStart(process.ready_at - now)
+        refusal = self._refusal(process)
+        if refusal is None:
+            came = self._needs.begin(process, network, now)
+            if came.up:
+                self._up(process, came.at)
+                return ProcessStart(process.ready_at - now)
+            process.ready_at = float("inf")
+            if came.at == float("inf"):  # it waits; whoever lets time pass will hear of it
+                return ProcessStart(came.at)
+            refusal = came.at - now, self._exit(process, came.code, came.text)
+        process.ready_at = float("inf")
+        self._print(process, now + refusal[0], refusal[1].text)
+        return ProcessStart(*refusal)
+
+    def init(self, view: View, network: Network, pod: Object, container: str, now: float) -> InitState:
+        """The state of an init container: those that wait for a port or a name run until it is there."""
+        self._census.files(view, pod)
+        spec = _find_container(pod, container)
+        if any(fnmatchcase(normalize_image(spec["image"]), pattern) for pattern in self._parameters.idle_images):
+            return InitState("Running")
+        found = read_script(view, pod, spec)
+        for wait in waits(found):
+            state = wait.state(pod, network, now)
+            if state is not None:
+                return state
+        return InitState("Succeeded")
+
+    def run(self, network: Network, now: float) -> tuple[bool, list[Exit]]:
+        """Let processes that waited come up, or end, by ``now``; whether any did, and those that ended."""
+        exits = []
+        decided = list(self._needs.run(self._census.processes, network, now))
+        for process, came in decided:
+            if came.up:
+                self._up(process, came.at)
+            else:
+                process.ended = True
+                self._print(process, came.at, came.text)
+                exits.append(self._exit(process, came.code, came.text))
+        return bool(decided), exits
+
+    def _up(self, process: Process, t: float) -> None:
+        process.ready_at = t + process.start_seconds
+        port = next((entry.number for entry in process.listeners), 0)
+        for text in process.model.banner if process.model else ():
+            self._print(process, process.ready_at, text.replace("{port}", str(port)))
+
+    def _refusal(self, process: Process) -> tuple[float, Exit] | None:
+        """How a start fails whatever is around, and after how many seconds; None when it does not."""
+        model = process.model
+        if model is None:
+            return None
+        limit = process.limit("memory")
+        if limit is not None and model.memory_mib * 2.0**20 > limit:
+            return _KILLED_AFTER, Exit(process.key.pod_uid, process.key.container, 137, "OOMKilled")
+        for pattern in model.start.env:
+            variable = _find_missing(process, pattern)
+            if variable:
+                text = model.start.env_text.replace("{variable}", variable)
+                return model.start.after_seconds, self._exit(process, model.start.env_code, text)
+        for key, text in model.start.keys.items():
+            if process.config is not None and not process.config.get(key):
+                return model.start.after_seconds, self._exit(process, model.start.keys_code, text)
+        return None
+
+    @staticmethod
+    def _exit(process: Process, code: int, text: str) -> Exit:
+        return Exit(process.key.pod_uid, process.key.container, code, "Error" if code else "Completed", text)
+
+    def _print(self, process: Process, t: float, text: str) -> None:
+        self.lines += [LogRecord(process.name, process.key.container, t, line) for line in text.splitlines()]
+
+
+def _find_missing(process: Process, pattern: str) -> str:
+    """A variable that the pattern demands and that is empty or not there."""
+    if "*" not in pattern:
+        return "" if process.env.get(pattern) else pattern
+    defined = [e["name"] for e in process.spec.get("env") or () if fnmatchcase(e["name"], pattern)]
+    return next((name for name in defined if not process.env.get(name)), "")
+
+
+def _find_container(pod: Object, name: str) -> Object:
+    spec = pod["spec"]
+    everything = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
+    return msgspec.to_builtins(next(c for c in everything if c["name"] == name))  # type: ignore[no-any-return]

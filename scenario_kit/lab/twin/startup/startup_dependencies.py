@@ -1,0 +1,124 @@
+"""What processes wait for when they come up: callees that must be reachable, one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from scenario_kit.lab.twin.client_errors.by_language import describe_cause
+from scenario_kit.lab.twin.network.connections import ConnectionLane, dial, read_address
+from scenario_kit.lab.twin.network.endpoints import Network
+from scenario_kit.lab.twin.process.process import Process, ProcessKey
+from scenario_kit.model.twin.component import Need
+from scenario_kit.model.twin.definition import TwinDefinition
+from scenario_kit.model.twin.edge import Edge
+
+
+class Came(NamedTuple):
+    """How far a process came by some time: up, or ended at ``at``; or it waits still and ``at`` is infinite."""
+
+    at: float
+    up: bool = False
+    code: int = 0
+    text: str = ""
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """A process on its way: which need is next, since when it waits for it, and when that was last seen unmet."""
+
+    process: Process
+    number: int
+    since: float
+    unmet: float
+
+
+class Needs:
+    """The processes of a world that are not up yet because they wait for something."""
+
+    def __init__(self, parameters: TwinDefinition) -> None:
+        self._edges: dict[tuple[str, str], Edge] = {(e.caller, e.callee): e for e in reversed(parameters.edges)}
+        self._waiting: dict[tuple[str, str], _Waiting] = {}
+
+    def edge(self, caller: str, callee: str) -> Edge:
+        """The edge between two components."""
+        return self._edges[caller, callee]
+
+    def begin(self, process: Process, network: Network, now: float) -> Came:
+        """A process starts; what it comes to at once. One that waits is followed from here on."""
+        waiting = _Waiting(process, 0, now, now)
+        came = self._advance(waiting, network, now)
+        if came.at == float("inf"):
+            self._waiting[process.key.pod_uid, process.key.container] = waiting
+        else:
+            self._waiting.pop((process.key.pod_uid, process.key.container), None)
+        return came
+
+    def run(self, alive: Mapping[ProcessKey, Process], network: Network, now: float) -> Iterable[tuple[Process, Came]]:
+        """Those that came up or ended by ``now``."""
+        present = set(map(id, alive.values()))
+        result = []
+        for key, waiting in list(self._waiting.items()):
+            if id(waiting.process) not in present:
+                if waiting.since < now - 60.0:  # started, but never shown as running: its pod went
+                    del self._waiting[key]
+                continue
+            came = self._advance(waiting, network, now)
+            if came.at != float("inf"):
+                del self._waiting[key]
+                result.append((waiting.process, came))
+        return result
+
+    def _advance(self, waiting: _Waiting, network: Network, now: float) -> Came:
+        start = waiting.process.model.start if waiting.process.model else None
+        while start is not None and waiting.number < len(start.needs):
+            need = start.needs[waiting.number]
+            lanes, words = self._lanes(waiting.process, need, network)
+            ready = min((lane.ready_at for lane in lanes if lane.outcome == "ok"), default=float("inf"))
+            met = max(ready, waiting.since, waiting.unmet)
+            deadline = waiting.since + (need.wait_seconds if need.wait_seconds >= 0.0 else float("inf"))
+            if met <= deadline and met != float("inf"):
+                waiting.number, waiting.since, waiting.unmet = waiting.number + 1, met, met
+            elif need.later and now >= deadline:
+                waiting.process.lacks[need.callee] = need
+                waiting.number, waiting.since, waiting.unmet = waiting.number + 1, deadline, deadline
+            elif need.wait_seconds > 0.0 and not need.later and _is_login_refused(lanes, now):
+                words = self._put(waiting.process, need, words)
+                return Came(waiting.unmet + start.after_seconds, False, need.code, words)
+            elif now >= deadline or met != float("inf"):
+                words = self._put(waiting.process, need, words)
+                at = waiting.since + (need.wait_seconds or start.after_seconds)
+                return Came(at, False, need.code, words)
+            else:
+                waiting.unmet = now
+                return Came(float("inf"))
+        return Came(waiting.since, True)
+
+    def _put(self, process: Process, need: Need, words: str) -> str:
+        address = read_address(self._edges[process.component, need.callee].address, process)
+        text = need.text.replace("{cause}", words)
+        return text.replace("{host}", address.host).replace("{port}", str(address.port))
+
+    def _lanes(self, process: Process, need: Need, network: Network) -> tuple[tuple[ConnectionLane, ...], str]:
+        """The ways to the callee, and the words for a failure."""
+        edge = self._edges[process.component, need.callee]
+        address = read_address(edge.address, process)
+        if need.name_only and network.lookup(process.pod, address.host, address.port).resolved:
+            return (ConnectionLane("ok"),), ""
+        lanes, ip = dial(edge, address, process, network)
+        return lanes, _format_failure(process, edge, lanes, ip)
+
+
+def _is_login_refused(lanes: tuple[ConnectionLane, ...], now: float) -> bool:
+    """Whether whoever answers refuses the login: that is no reason to wait for it to come up."""
+    return bool(lanes) and all(lane.outcome in ("denied", "barred") and lane.ready_at <= now for lane in lanes)
+
+
+def _format_failure(process: Process, edge: Edge, lanes: tuple[ConnectionLane, ...], ip: str) -> str:
+    address = read_address(edge.address, process)
+    outcome = "refused" if lanes[0].outcome == "ok" else lanes[0].outcome
+    dialect = process.model.dialect if process.model else ""
+    host, port, user, database = address.host, address.port, address.user, address.desired
+    product = edge.product or edge.protocol
+    return describe_cause(dialect, outcome, product, host=host, port=port, ip=ip, user=user, database=database)

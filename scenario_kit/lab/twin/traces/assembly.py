@@ -1,0 +1,164 @@
+"""Makes traces of what the tape holds."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from scenario_kit.lab.twin.call_tree.spans import SpanName
+from scenario_kit.lab.twin.call_tree.tree import CallNode
+from scenario_kit.lab.twin.process.process import ProcessKey
+from scenario_kit.lab.twin.process.time_chaos import read_shift
+from scenario_kit.lab.twin.traces.attributes import (
+    Circumstance,
+    build_attributes,
+    build_resource,
+    describe_error,
+    record_events,
+)
+from scenario_kit.lab.twin.traces.hung_calls import EndedSpans
+from scenario_kit.lab.twin.traces.span_buffer import Frame, Note, Reel, Tape, make_span_id
+from scenario_kit.model.runtime.trace import Scalar, Span, Trace
+from scenario_kit.model.twin.edge import Edge
+
+#: Times that were summed up in another order agree within this, in seconds.
+_CLOSE = 1e-6
+
+
+class _Fact(NamedTuple):
+    """What is known of the spans of one request in one frame."""
+
+    frame: Frame
+    at: float
+    took: float
+    failed: bool
+
+
+def develop(tape: Tape, edges: tuple[Edge, ...], namespace: str, since: float, until: float) -> list[Trace]:
+    """The traces of requests that began between two times, oldest first.
+
+    Spans are part of them once they have ended and a collector took them, as with the span metrics. Their times are
+    what the clocks of their processes told; which requests began between the two, the true time decides.
+    """
+    seen = _Seen(tape)
+    found: list[tuple[float, Trace]] = []
+    for reel in list(tape.reels):
+        for request in reel.requests.tolist():
+            made = _trace(tape, reel, request, seen, edges, namespace)
+            if made is not None and since <= made[0] <= until:
+                found.append(made)
+    return [trace for _, trace in sorted(found, key=lambda made: (made[0], made[1].trace_id))]
+
+
+class _Seen:
+    """When spans were reported: by the ticks that had a collector, and by what became of calls that hung."""
+
+    def __init__(self, tape: Tape) -> None:
+        ticks = list(tape.ticks)
+        self._times = [t for t, _ in ticks]
+        self._collected = [collected for _, collected in ticks]
+        self._ended: dict[tuple[ProcessKey, SpanName], list[EndedSpans]] = {}
+        for ended in list(tape.ended):
+            self._ended.setdefault((ended.owner, ended.name), []).append(ended)
+
+    def reported(self, end: float) -> bool:
+        """Whether a span that ends then has reached a collector by now."""
+        tick = bisect_left(self._times, end)
+        return tick < len(self._times) and self._collected[tick]
+
+    def settled(self, owner: ProcessKey, name: SpanName, fact: _Fact) -> _Fact | None:
+        """A span that hung, once it is known how it ended."""
+        if np.isfinite(fact.took):
+            return fact
+        for ended in self._ended.get((owner, name), ()):
+            if ended.now >= fact.at and bool((ended.began == fact.at).any()):
+                return fact._replace(took=ended.now - fact.at, failed=ended.failed)
+        return None
+
+
+def _trace(
+    tape: Tape, reel: Reel, request: int, seen: _Seen, edges: tuple[Edge, ...], namespace: str
+) -> tuple[float, Trace] | None:
+    """The trace of a request, with the true time of its earliest span; none while nothing of it was reported."""
+    facts = list(_list_facts(reel, request))
+    if not facts:
+        return None
+    trace_id, _ = tape.reference(reel.roots, request, 0, reel.tick)
+    low = int(trace_id[16:], 16)
+    source = reel.sources.get(request)
+    resources: dict[tuple[ProcessKey, str], Mapping[str, Scalar]] = {}
+    spans: list[Span] = []
+    began = float("inf")
+    for fact in facts:
+        process = fact.frame.process
+        parent = _find_parent(reel, fact.frame, low)
+        for depth, name in enumerate(fact.frame.names):
+            own = make_span_id(low, fact.frame.number, depth)
+            known = seen.settled(process.key, name, fact)
+            if known is not None and seen.reported(known.at + known.took):
+                known = known._replace(failed=known.failed and not name.blind)
+                began, ahead = min(began, known.at), read_shift(process, known.at)
+                around = Circumstance(
+                    name,
+                    fact.frame,
+                    edges,
+                    known.failed,
+                    depth,
+                    *_find_reason(reel, fact, facts, known.at + known.took),
+                )
+                spans.append(
+                    Span(
+                        trace_id=trace_id,
+                        span_id=own,
+                        parent=parent,
+                        service=name.service,
+                        name=name.span,
+                        kind=name.kind,  # type: ignore[arg-type]
+                        start=known.at + ahead,
+                        seconds=known.took,
+                        error=known.failed,
+                        message=describe_error(around),
+                        attributes=build_attributes(around),
+                        resource=resources.setdefault(
+                            (process.key, name.service), build_resource(process, name.service, namespace)
+                        ),
+                        links=(source,) if source is not None and name.kind == "CONSUMER" else (),
+                        events=record_events(around, known.at + known.took + ahead),
+                    )
+                )
+            parent = own
+    if not spans:
+        return None
+    return began, Trace(trace_id, tuple(sorted(spans, key=lambda span: (span.start, -span.seconds))))
+
+
+def _list_facts(reel: Reel, request: int) -> Iterator[_Fact]:
+    for index in np.flatnonzero(reel.request == request).tolist():
+        frame = reel.frames[reel.frame[index]]
+        if frame is not None:
+            yield _Fact(frame, float(reel.at[index]), float(reel.took[index]), bool(reel.failed[index]))
+
+
+def _find_parent(reel: Reel, frame: Frame, low: int) -> str:
+    """The innermost span of the frame around; none for a root."""
+    around = reel.frames[frame.parent] if frame.parent >= 0 else None
+    return make_span_id(low, around.number, len(around.names) - 1) if around is not None else ""
+
+
+def _find_reason(reel: Reel, fact: _Fact, facts: Sequence[_Fact], end: float) -> tuple[str, str, str]:
+    """Why a span failed: the outcome and words of the caller, or else what a failed call inside says; what it threw."""
+    if not fact.failed:
+        return "", "", ""
+    number = fact.frame.number
+    notes = [note for note in reel.notes if note.frame == number and _is_at(note, end)]
+    inside = [f for f in facts if f.failed and f.frame.parent == number]
+    if notes and (isinstance(fact.frame.node, CallNode) or not inside):
+        return notes[0].outcome, notes[0].text, notes[0].thrown
+    return _find_reason(reel, inside[-1], facts, inside[-1].at + inside[-1].took) if inside else ("", "", "")
+
+
+def _is_at(note: Note, end: float) -> bool:
+    return bool(note.times.size) and bool(np.abs(note.times - end).min() <= _CLOSE)

@@ -1,0 +1,263 @@
+"""What is kept of requests so that traces can be made when somebody asks: spans of a sample of each tick's requests.
+
+While requests walk side by side, each batch of spans is one *frame*; a request's span is found by frame and the
+request's number, and its parent by the frame around. At the end of a tick all but a sample is dropped: of every place
+that failed some requests, of every kind of request the slowest and an ordinary one, and what consumers did with records
+of those.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from itertools import repeat
+from typing import NamedTuple
+
+import numpy as np
+
+from scenario_kit.lab.twin.call_tree.spans import SpanName
+from scenario_kit.lab.twin.call_tree.tree import CallNode, ConsumerNode, LoopNode, OperationNode
+from scenario_kit.lab.twin.network.connections import Link
+from scenario_kit.lab.twin.numeric.arrays import Flags, Floats, Ints
+from scenario_kit.lab.twin.numeric.batches import REQUEST, Draws
+from scenario_kit.lab.twin.numeric.random_streams import mix
+from scenario_kit.lab.twin.process.in_flight_records import Place, Sent, Transit
+from scenario_kit.lab.twin.process.process import Process
+from scenario_kit.lab.twin.traces.hung_calls import EndedSpans
+from scenario_kit.lab.twin.traces.sampling import choose
+from scenario_kit.model.runtime.trace import SpanRef
+
+#: Traces that a world remembers at most, in whole ticks.
+TRACES = 2000
+#: Records of which the producer's span is remembered until they are consumed.
+_RECORDS = 4096
+#: Ticks of which it is remembered whether somebody collected spans.
+_TICKS = 4096
+
+
+class Frame(NamedTuple):
+    """Spans of one process at one place of a walk: ``names`` from the outside in. ``parent`` is the frame around."""
+
+    number: int
+    parent: int
+    process: Process
+    names: tuple[SpanName, ...]
+    node: CallNode | OperationNode | ConsumerNode | LoopNode
+    link: Link | None
+
+
+class Root(NamedTuple):
+    """Requests that begin together: numbers from ``first`` on. ``offset`` is that of a consumer's first record."""
+
+    key: int
+    ordinal: int
+    first: int
+    size: int
+    place: Place | None = None
+    offset: int = 0
+
+
+class Note(NamedTuple):
+    """Why calls failed that ended at these times, in the words of the caller; ``frame`` is the innermost around.
+
+    ``thrown`` is the exception of the callee, where it was one that nothing in the program expects.
+    """
+
+    frame: int
+    outcome: str
+    text: str
+    times: Floats
+    thrown: str = ""
+
+
+class Reel(NamedTuple):
+    """What is left of a tick. ``sources`` are the producers' spans, by the number of a consumer's request."""
+
+    tick: int
+    roots: tuple[Root, ...]
+    frames: tuple[Frame | None, ...]
+    notes: tuple[Note, ...]
+    sources: dict[int, SpanRef]
+    requests: Ints
+    frame: Ints
+    request: Ints
+    at: Floats
+    took: Floats
+    failed: Flags
+
+
+class _Publish(NamedTuple):
+    """Records of a batch of requests: when they were appended, and how many each request brought."""
+
+    frame: int
+    requests: Floats
+    times: Floats
+    copies: int
+
+
+class Tape:
+    """Records the spans of a world. ``everything`` keeps all requests of all ticks, for tests."""
+
+    def __init__(self, seed: int, everything: bool = False) -> None:
+        self._seed = seed
+        self._everything = everything
+        self.reels: deque[Reel] = deque()
+        self.ticks: deque[tuple[float, bool]] = deque(maxlen=_TICKS)
+        self.ended: deque[EndedSpans] = deque(maxlen=_RECORDS)
+        self._kept = 0
+        self._sources: dict[Place, dict[int, SpanRef]] = {}
+        self._ends: dict[Place, int] = {}
+        self._transit: Transit[SpanRef | None] = Transit()
+        self._tick = 0
+        self._clear()
+
+    def _clear(self) -> None:
+        self._current = -1
+        self._total = 0
+        self._parents: list[int] = []
+        self._frames: list[Frame | None] = []
+        self._rows: list[tuple[int, Floats, Floats, Floats, Flags]] = []
+        self._roots: list[Root] = []
+        self._notes: list[Note] = []
+        self._published: dict[Place, list[_Publish]] = {}
+
+    def begin(self, key: int, ordinal: int, count: int, place: Place | None = None, offset: int = 0) -> Floats:
+        """Number requests that begin now; what happens next happens to them."""
+        first = self._total
+        self._total += count
+        self._roots.append(Root(key, ordinal, first, count, place, offset))
+        return np.arange(first, self._total, dtype=np.float64)
+
+    def enter(self, name: SpanName | None) -> int:
+        """Spans begin that are around those that follow; nothing happens without a name."""
+        if name is None:
+            return -1
+        self._parents.append(self._current)
+        self._frames.append(None)
+        self._current = len(self._parents) - 1
+        return self._current
+
+    def leave(
+        self,
+        mark: int,
+        process: Process,
+        names: tuple[SpanName, ...],
+        node: CallNode | OperationNode | ConsumerNode | LoopNode,
+        link: Link | None,
+        draws: Draws,
+        at: Floats,
+        took: Floats,
+        failed: Flags,
+        whole: Flags | None = None,
+    ) -> None:
+        """The spans of ``enter`` are known; ``whole`` masks the requests of ``draws`` whose spans these are.
+
+        Those of a process without collector are lost, but stay the parents of others.
+        """
+        self._current = parent = self._parents[mark]
+        self._frames[mark] = Frame(mark, parent, process, names, node, link)
+        requests = draws.get(REQUEST)
+        if process.exports and at.size and requests is not None:
+            self._rows.append((mark, requests if whole is None else requests[whole], at, took, failed))
+
+    def note(self, outcome: str, text: str, times: Floats, thrown: str = "") -> None:
+        """Calls failed, for this reason, at these times."""
+        self._notes.append(Note(self._current, outcome, text, times, thrown))
+
+    def publish(self, place: Place, draws: Draws, sent: Flags, times: Floats, copies: int) -> None:
+        """Requests appended records to a topic, at these times."""
+        requests = draws.get(REQUEST)
+        if requests is not None:
+            published = self._published.setdefault(place, [])
+            published.append(_Publish(self._current, requests[sent], times, copies))
+
+    def publish_untold(self, place: Place, times: Floats) -> None:
+        """Records came to a topic, of requests of ticks that are over."""
+        self._published.setdefault(place, []).append(_Publish(-1, np.zeros(times.size), times, 1))
+
+    def close(self, t: float, collected: bool, ended: list[EndedSpans]) -> None:
+        """The tick up to ``t`` is over; ``collected`` tells whether a collector took what ended in it."""
+        self.ticks.append((t, collected))
+        self.ended.extend(ended)
+        self._tick += 1
+        if self._rows:
+            self._keep(t)
+        else:
+            self._records(np.zeros(self._total, dtype=bool), t)
+        self._clear()
+
+    def _keep(self, t: float) -> None:
+        marks, requests, starts, durations, errors = zip(*self._rows, strict=True)
+        frame = np.repeat(np.array(marks), [part.size for part in requests])
+        request = np.concatenate(requests).astype(np.int64)
+        failed, took = np.concatenate(errors), np.concatenate(durations)
+        chosen = np.zeros(self._total, dtype=bool)
+        if self._everything:
+            chosen[:] = True
+        else:
+            choose(chosen, [(root.first, root.size) for root in self._roots], frame, request, took, failed)
+        records = self._records(chosen, t)
+        sources = self._choose_consumed(chosen, records)
+        kept = np.flatnonzero(chosen[request])
+        at = np.concatenate(starts)
+        reel = Reel(
+            self._tick,
+            tuple(self._roots),
+            tuple(self._frames),
+            tuple(self._notes),
+            sources,
+            np.unique(request[kept]),
+            frame[kept],
+            request[kept],
+            at[kept],
+            took[kept],
+            failed[kept],
+        )
+        self.reels.append(reel)
+        self._kept += reel.requests.size
+        while self._kept > TRACES and not self._everything:
+            self._kept -= self.reels.popleft().requests.size
+
+    def _records(self, chosen: Flags, t: float) -> dict[Place, dict[int, SpanRef]]:
+        """Remember the spans that published what arrived by ``t``, by offset; none of requests that are dropped."""
+        sent = {place: self._list_sent(place, chosen) for place in self._published}
+        for place, come in self._transit.arrived(sent, t).items():
+            first = self._ends.get(place, 0)
+            self._ends[place] = first + len(come)
+            known = self._sources.setdefault(place, {})
+            known.update((first + rank, record.what) for rank, record in enumerate(come) if record.what is not None)
+            while len(known) > _RECORDS:
+                del known[next(iter(known))]
+        return self._sources
+
+    def _list_sent(self, place: Place, chosen: Flags) -> Iterator[Sent[SpanRef | None]]:
+        for batch in self._published.get(place, ()):
+            for time, request in zip(batch.times.tolist(), batch.requests.astype(np.int64).tolist(), strict=True):
+                traced = batch.frame >= 0 and chosen[request]
+                source = self.reference(self._roots, request, batch.frame) if traced else None
+                yield from repeat(Sent(time, source), batch.copies)
+
+    def _choose_consumed(self, chosen: Flags, records: dict[Place, dict[int, SpanRef]]) -> dict[int, SpanRef]:
+        """Choose what consumers did with known records."""
+        sources: dict[int, SpanRef] = {}
+        for root in self._roots:
+            known = records.get(root.place) if root.place is not None else None
+            for number in range(root.size if known else 0):
+                source = known.get(root.offset + number) if known else None
+                if source is not None:
+                    sources[root.first + number] = source
+                    chosen[root.first + number] = True
+        return sources
+
+    def reference(self, roots: tuple[Root, ...] | list[Root], request: int, frame: int, tick: int = 0) -> SpanRef:
+        """The identifiers of a request's outermost span in a frame, in this tick unless another one is named."""
+        root = next(root for root in roots if root.first <= request < root.first + root.size)
+        base = mix(mix(self._seed, tick or self._tick), mix(root.key, root.ordinal))
+        high = mix(base, request - root.first)
+        low = mix(high, 0x71)
+        return SpanRef(f"{high:016x}{low:016x}", make_span_id(low, frame, 0))
+
+
+def make_span_id(low: int, frame: int, depth: int) -> str:
+    """The identifier of the ``depth``-th span in a frame, of a trace with these lower 64 bits."""
+    return f"{mix(mix(low, frame + 1), depth + 1) or 1:016x}"

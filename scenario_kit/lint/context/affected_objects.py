@@ -1,0 +1,54 @@
+"""Objects that the changes of a fault touch: only one of these can be what it breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scenario_kit.lint.simulation.field_diff import list_written
+from scenario_kit.lint.simulation.place import is_same
+from scenario_kit.model import App, Fault, Object, Reference
+from scenario_kit.model.kubernetes.reference import WORKLOADS
+from scenario_kit.render.objects.lookup import find_position, read_pod_labels
+
+
+def touches(fault: Fault, objects: Sequence[Object], app: App, entity: str) -> bool:
+    """Whether a fault is aimed at an object, creates it, writes it, or troubles its pods."""
+    ref = Reference.parse(entity)
+    created = [body for c in fault.changes if (body := c.create or c.apply or c.chaos)]
+    names = {(str(body.get("kind")), str((body.get("metadata") or {}).get("name"))) for body in created}
+    aimed = [Reference.parse(text) for text in (fault.target, *(c.target for c in fault.changes)) if text]
+    names |= {(other.kind, other.name) for other in aimed}
+    return (ref.kind, ref.name) in names or (ref.kind, ref.name) in {
+        (field.of.kind, field.of.name) for field in list_written(fault.changes, objects, app)
+    }
+
+
+def is_one_thing(objects: Sequence[Object], app: App, one: str, other: str) -> bool:
+    """Whether two references are names of the same pods: a workload, or a Service that selects no others."""
+    mine, theirs = (_find_pod_owners(objects, app, Reference.parse(text)) for text in (one, other))
+    return bool(mine) and mine == theirs
+
+
+def _find_pod_owners(objects: Sequence[Object], app: App, ref: Reference) -> set[tuple[str, str]]:
+    """Kinds and names of the workloads whose pods an object stands for; empty for what has none."""
+    index = find_position(objects, ref, app.namespace)
+    if index is None:
+        return set()
+    obj = objects[index]
+    selector = (obj.get("spec") or {}).get("selector") if ref.kind == "Service" else None
+    home = obj["metadata"].get("namespace")
+    near = [o for o in objects if o["kind"] in WORKLOADS and o["metadata"].get("namespace", home) == home]
+    chosen = near if selector else [o for o in near if o is obj]
+    return {
+        (o["kind"], o["metadata"]["name"]) for o in chosen if (selector or {}).items() <= read_pod_labels(o).items()
+    }
+
+
+def find_components(app: App, text: str) -> set[str]:
+    """The component of a workload or a Service; one of neither belongs to none."""
+    ref = Reference.parse(text.partition(",")[0])
+    return {
+        c.name
+        for c in app.components
+        if is_same(c.workload, str(ref.groupless)) or (ref.kind == "Service" and c.service == ref.name)
+    }

@@ -1,0 +1,131 @@
+"""Finds and renders what a scenario refers to; what cannot be had is left out, and a rule says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.errors import AuthoringError
+from scenario_kit.lint.context.scenario_context import LintContext
+from scenario_kit.lint.simulation.place import Place, make_reference
+from scenario_kit.load import Loaded
+from scenario_kit.model import AlertRule, App, Change, Fault, FaultType, Finding, Object, Reference
+from scenario_kit.model.authored.scenario import FaultUse
+from scenario_kit.render import render_app, render_fault, resolve_options, simulate_change
+from scenario_kit.render.apps.namespaces import locate_components
+
+_T = TypeVar("_T")
+#: Codes that rules of ours report with a better position.
+_REPORTED = ("SK109", "SK110")
+
+
+def gather(path: Path, loaded: Loaded, catalog: Catalog) -> LintContext:
+    """The case of one file."""
+    scenario, spec = loaded.scenario, loaded.scenario.spec
+    app = _find_or_none(lambda: catalog.app(spec.app.name, spec.app.version))
+    objects = None if app is None else _render_objects(app, loaded, catalog)
+    app = app if app is None or objects is None else locate_components(app, objects, app.namespace)
+    types = _load_types(path, spec.faults, catalog)
+    faults: dict[str, Fault] = {}
+    unrendered: list[tuple[Place, Finding]] = []
+    known = objects or ()
+    for i, use in enumerate(spec.faults):
+        if app is None or objects is None or not _can_render(use, types, known, app):
+            continue
+        try:
+            load = spec.app.load.to_json()
+            faults[use.name] = render_fault(types[use.type], use, app, known, app.namespace, scenario.name, load=load)
+            for change in faults[use.name].changes:
+                if change.create or change.chaos:
+                    known = simulate_change(known, change, app, app.namespace)
+        except AuthoringError as error:
+            unrendered += [(("spec", "faults", i), found) for found in error.findings if found.code not in _REPORTED]
+    case = LintContext(
+        path=path,
+        scenario=scenario,
+        positions=loaded.positions,
+        catalog=catalog,
+        app=app,
+        objects=objects,
+        alerts=_load_alerts(loaded, catalog),
+        types=types,
+        faults=faults,
+        unrendered=tuple(unrendered),
+        merged=catalog.demands_merged(path),
+    )
+    return _simulate_changes(case)
+
+
+def _simulate_changes(case: LintContext) -> LintContext:
+    """The case with what goes wrong when its changes are made on the rendered objects.
+
+    Nothing is said about solutions and decoys while a fault is in doubt: they would seem to repair what is not broken.
+    """
+    if case.app is None or case.objects is None:
+        return case
+    broken, unbroken = case.objects, []
+    for i, use in enumerate(case.scenario.spec.faults):
+        changes = case.faults[use.name].changes if use.name in case.faults else ()
+        broken, problems = _apply_changes(broken, changes, case.app)
+        unbroken += [(("spec", "faults", i), error) for _, error in problems]
+    unrepaired = []
+    if not unbroken and len(case.faults) == len(case.scenario.spec.faults):
+        for procedure in case.procedures():
+            _, problems = _apply_changes(broken, procedure.changes, case.app)
+            unrepaired += [((*procedure.place, "changes", j), error) for j, error in problems]
+    return replace(case, unbroken=tuple(unbroken), unrepaired=tuple(unrepaired))
+
+
+def _apply_changes(
+    objects: tuple[Object, ...], changes: tuple[Change, ...], app: App
+) -> tuple[tuple[Object, ...], list[tuple[int, AuthoringError]]]:
+    problems = []
+    for j, change in enumerate(changes):
+        try:
+            objects = simulate_change(objects, change, app, app.namespace)
+        except AuthoringError as error:
+            problems.append((j, error))
+    return objects, problems
+
+
+def _load_types(path: Path, uses: tuple[FaultUse, ...], catalog: Catalog) -> dict[str, FaultType]:
+    found: dict[str, FaultType] = {}
+    for use in uses:
+        fault_type = _find_or_none(lambda name=use.type: catalog.fault(name, path))  # type: ignore[misc]
+        if fault_type is not None:
+            found[use.type] = fault_type
+    return found
+
+
+def _render_objects(app: App, loaded: Loaded, catalog: Catalog) -> tuple[Object, ...] | None:
+    choice = loaded.scenario.spec.app
+
+    def rendered() -> tuple[Object, ...]:
+        options = resolve_options(app, choice.options, choice.load.profile)
+        return render_app(app, options, choice.load.users, app.namespace, templates=catalog.templates(app.name))
+
+    return _find_or_none(rendered)
+
+
+def _load_alerts(loaded: Loaded, catalog: Catalog) -> dict[str, AlertRule] | None:
+    packs = loaded.scenario.spec.app.alert_packs
+    return _find_or_none(lambda: {rule.name: rule for pack in packs for rule in catalog.alert_pack(pack)})
+
+
+def _can_render(use: FaultUse, types: dict[str, FaultType], objects: tuple[Object, ...], app: App) -> bool:
+    """Whether the target exists; rendering for one that does not would only say so a second time."""
+    ref = Reference.parse(use.target)
+    known = {(r.kind, r.name, r.namespace) for r in (make_reference(obj, app.namespace) for obj in objects)}
+    foreign = ref.namespace not in ("app", *app.namespaces)
+    return use.type in types and (foreign or (ref.kind, ref.name, ref.namespace) in known)
+
+
+def _find_or_none(find: Callable[[], _T]) -> _T | None:
+    """What ``find`` answers, or None where the author named something that is not there: a rule of ours tells that."""
+    try:
+        return find()
+    except AuthoringError:
+        return None

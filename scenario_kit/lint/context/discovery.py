@@ -1,0 +1,198 @@
+"""Which files are linted, what kind each is, and the case that it makes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.catalog.collection import find_collection
+from scenario_kit.catalog.pack_tests import TESTS
+from scenario_kit.errors import AuthoringError, UsageError
+from scenario_kit.lint.context.build_context import gather
+from scenario_kit.lint.context.catalog_context import SCENARIO, USE, AppCase, AppVersion, FaultCase, PackCase, Rendering
+from scenario_kit.lint.context.scenario_context import LintContext
+from scenario_kit.load import load_scenario, pack_in, parse_app, parse_fault, read_scenario, suggest_path
+from scenario_kit.load.folders import list_below
+from scenario_kit.load.yaml.document import Document, parse, read_document
+from scenario_kit.model import App, FaultType, Object
+from scenario_kit.model.authored.scenario import FaultUse
+from scenario_kit.render import render_app, render_fault, resolve_options
+from scenario_kit.render.apps.namespaces import locate_components
+from scenario_kit.render.faults.applicability import fits, list_targets
+from scenario_kit.render.faults.golden import render_objects_for
+
+AnyCase = LintContext | FaultCase | AppCase | PackCase
+#: Files that say by their name what they hold.
+_NAMED: Final = {"scenario.yaml": "Scenario", "fault.yaml": "Fault", "app.yaml": "App"}
+#: Targets that are tried before a fault is said to fit nowhere in an app.
+_TRIED: Final = 60
+
+
+def classify_file(path: Path) -> str:
+    """Scenario, Fault, App or Pack; a file of another name is a scenario."""
+    if path.name not in _NAMED and path.suffix == ".yaml" and path.absolute().parent.name == "alerts":
+        return "Pack"
+    return _NAMED.get(path.name, "Scenario")
+
+
+def list_lintable(paths: Sequence[Path]) -> list[Path]:
+    """The files that paths mean: a file itself, and every scenario, fault, app and alert pack below a folder.
+
+    Raises:
+        UsageError: a path does not exist, or a folder holds nothing that can be judged.
+    """
+    found: dict[Path, None] = {}
+    for path in paths:
+        if not path.exists():
+            raise UsageError(
+                f"there is no {path}", fix=suggest_path(path) or "name a file, or a folder that holds some"
+            )
+        files = _list_below(path) if path.is_dir() else [_locate_pack(path)]
+        if not files:
+            raise UsageError(
+                f"{path} holds no scenario.yaml, fault.yaml, app.yaml or alert pack",
+                fix="name a folder that does, or a file",
+            )
+        found |= dict.fromkeys(files)
+    return list(found)
+
+
+def _locate_pack(path: Path) -> Path:
+    """The pack, where its tests are named: they are judged with it."""
+    pack = path.parent.parent / path.name
+    tests = path.absolute().parent
+    return pack if (tests.name, tests.parent.name) == (TESTS, "alerts") and pack.is_file() else path
+
+
+def list_with_faults(path: Path) -> list[Path]:
+    """The file of a scenario, and those of the fault types beside it: whoever judges it judges these as well."""
+    return [path, *sorted(path.parent.glob("faults/*/fault.yaml"))]
+
+
+def _list_below(folder: Path) -> list[Path]:
+    def desired(parent: str, name: str) -> bool:
+        if name in _NAMED or not name.endswith(".yaml"):
+            return name in _NAMED
+        *_, above, own = ("", "", *Path(parent).parts)
+        return own == "alerts" and (above == "catalog" or Path(parent) == folder)
+
+    return list_below(folder, desired, "scenario.yaml")
+
+
+def add_own_root(path: Path, catalog: Catalog) -> Catalog:
+    """The catalogue, with the collection first in which the file lies: its app finds its templates there."""
+    root = find_collection(path.parent)
+    if root is None or root in [known.absolute() for known in catalog.roots]:
+        return catalog
+    return catalog.behind(root)
+
+
+def open_case(path: Path, catalog: Catalog, text: str | None = None) -> AnyCase:
+    """The case of one file, or of ``text`` as if the file held it.
+
+    Raises:
+        UsageError: there is no such file.
+        AuthoringError: with every mistake of form as a finding.
+    """
+    kind, catalog = classify_file(path), add_own_root(path, catalog)
+    if kind == "Scenario":
+        return gather(path, load_scenario(path) if text is None else read_scenario(text, str(path)), catalog)
+    document = read_document(path) if text is None else parse(text, str(path))
+    makers: dict[str, Callable[[Path, Document, Catalog], AnyCase]] = {
+        "Fault": _open_fault,
+        "App": _open_app,
+        "Pack": _pack,
+    }
+    return makers[kind](path, document, catalog)
+
+
+def _open_fault(path: Path, document: Document, catalog: Catalog) -> FaultCase:
+    fault_type = parse_fault(document).fault
+    uses = tuple(_uses(path, fault_type, catalog))
+    apps = tuple(dict.fromkeys(use.app.name for use in uses)) or catalog.apps()  # beside a scenario it is for no other
+    renderings = (*_render_defaults(fault_type, catalog, apps), *uses)
+    return FaultCase(path, fault_type, document.data, document.positions, catalog, renderings)
+
+
+def _render_defaults(fault_type: FaultType, catalog: Catalog, apps: Sequence[str]) -> Iterator[Rendering]:
+    """For each of these apps the first target where the fault bites, else the first that says why it does not."""
+    for name in apps:
+        try:
+            app = catalog.app(name, catalog.versions(name)[0])
+            if not fits(fault_type, app):
+                continue
+            objects = render_objects_for(fault_type, app, catalog)
+        except AuthoringError:
+            continue  # what is wrong with an app is told of the app
+        refused = None
+        for target in list_targets(fault_type, app, objects)[:_TRIED]:
+            rendering = _render_fault(fault_type, FaultUse(name=USE, type=fault_type.name, target=target), app, objects)
+            if rendering.fault is not None:
+                yield rendering
+                break
+            refused = refused or rendering
+        else:
+            if refused is not None:
+                yield refused
+
+
+def _uses(path: Path, fault_type: FaultType, catalog: Catalog) -> Iterator[Rendering]:
+    """As the scenario uses it beside which the fault lies."""
+    beside = path.resolve().parent.parent.parent / "scenario.yaml"
+    if not beside.is_file():
+        return
+    try:
+        spec = load_scenario(beside).scenario.spec
+        app = catalog.app(spec.app.name, spec.app.version)
+        options = resolve_options(app, spec.app.options, spec.app.load.profile)
+        objects = render_app(app, options, spec.app.load.users, app.namespace, templates=catalog.templates(app.name))
+        app = locate_components(app, objects, app.namespace)
+    except AuthoringError:
+        return  # what is wrong with the scenario is told of the scenario
+    for use in spec.faults:
+        if use.type == fault_type.name:
+            yield _render_fault(fault_type, use, app, objects)
+
+
+def _render_fault(fault_type: FaultType, use: FaultUse, app: App, objects: tuple[Object, ...]) -> Rendering:
+    try:
+        made = render_fault(fault_type, use, app, objects, app.namespace, SCENARIO)
+        return Rendering(app, objects, use, made)
+    except AuthoringError as error:
+        return Rendering(app, objects, use, None, error)
+
+
+def _open_app(path: Path, document: Document, catalog: Catalog) -> AppCase:
+    data = parse_app(document)
+    name = path.resolve().parent.name
+    return AppCase(path, name, data, document.positions, catalog, tuple(_list_versions(name, catalog)))
+
+
+def _list_versions(name: str, catalog: Catalog) -> Iterator[AppVersion]:
+    """The defaults, and each other value that an option or a load profile can have, one at a time."""
+    if name not in catalog.apps():
+        return
+    for number in catalog.versions(name):
+        try:
+            app = catalog.app(name, number)
+        except AuthoringError:
+            continue
+        for chosen in _list_choices(app):
+            try:
+                objects = render_app(app, chosen, 50, app.namespace, templates=catalog.templates(name))
+                yield AppVersion(locate_components(app, objects, app.namespace), objects, chosen)
+            except AuthoringError as error:
+                yield AppVersion(app, (), chosen, error)
+
+
+def _list_choices(app: App) -> Iterator[Object]:
+    yield {}
+    for option, schema in app.options.get("properties", {}).items():
+        values = [False, True] if schema.get("type") == "boolean" else schema.get("enum", ())
+        yield from ({option: value} for value in values if value != schema.get("default"))
+
+
+def _pack(path: Path, document: Document, catalog: Catalog) -> PackCase:
+    return PackCase(path, path.stem, pack_in(document), document.positions, catalog)

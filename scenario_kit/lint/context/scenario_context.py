@@ -1,0 +1,141 @@
+"""What the rules look at: a scenario with everything it refers to, as far as that could be found and rendered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.errors import AuthoringError
+from scenario_kit.lint.simulation.place import Place, make_reference
+from scenario_kit.lint.simulation.stages import Simulation, WrittenObject, build_stage, list_written
+from scenario_kit.load import Positions
+from scenario_kit.model import AlertRule, App, Change, Fault, FaultType, Finding, Object, Reference, Scenario
+from scenario_kit.model.authored.scenario import FaultUse
+from scenario_kit.render.apps.app import CLUSTER_KINDS
+
+if TYPE_CHECKING:
+    from scenario_kit.lint.similarity.index import IndexEntry, Shelf
+
+#: A node of the propagation that stands for the object of a fault whose name is generated.
+FAULT_NODE = "Fault"
+
+
+class PlacedProcedure(NamedTuple):
+    """A list of changes of the file, and where it stands."""
+
+    kind: str
+    name: str
+    place: Place
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class LintContext:
+    """A scenario file under judgement. What is None or missing could not be found; some rule says so."""
+
+    path: Path
+    scenario: Scenario
+    positions: Positions
+    catalog: Catalog
+    app: App | None = None
+    objects: tuple[Object, ...] | None = None
+    alerts: dict[str, AlertRule] | None = None
+    types: dict[str, FaultType] = field(default_factory=dict)
+    faults: dict[str, Fault] = field(default_factory=dict)
+    unrendered: tuple[tuple[Place, Finding], ...] = ()
+    #: Changes of faults, and of solutions and decoys on top of them, that fail on the rendered app.
+    unbroken: tuple[tuple[Place, AuthoringError], ...] = ()
+    unrepaired: tuple[tuple[Place, AuthoringError], ...] = ()
+    #: Whether nothing may be left to drafts' freedom, as its collection or whoever is about to merge it demands.
+    merged: bool = False
+    #: What it is compared with, once all files have been read.
+    shelf: Shelf | None = None
+    entry: IndexEntry | None = None
+    kind: ClassVar = "Scenario"
+
+    @cached_property
+    def known(self) -> dict[Reference, Object]:
+        """The app's objects by reference, with the symbolic namespace."""
+        namespace = self.app.namespace if self.app else ""
+        return {make_reference(obj, namespace): obj for obj in self.objects or ()}
+
+    @cached_property
+    def created(self) -> set[Reference]:
+        """Objects that the faults create, as far as their names are known."""
+        return {
+            make_reference(body, self.app.namespace if self.app else "")
+            for f in self.faults.values()
+            for c in f.changes
+            if (body := c.create or c.chaos)
+        }
+
+    def exists(self, text: str) -> bool:
+        """Whether a reference names an object of the app, or one that a fault creates; other namespaces are trusted.
+
+        A group may be left out, but one that is spelled out is part of the name: ``Deployment.batch/cart`` is nothing.
+        """
+        ref = Reference.parse(text)
+        if ref.kind in CLUSTER_KINDS:  # a cluster has more of them than the app brings
+            return True
+        if ref.namespace not in ("app", *(self.app.namespaces if self.app else ())):
+            return True
+        own = (ref.kind, ref.name, ref.namespace)
+        groups = {r.group for r in (*self.known, *self.created) if (r.kind, r.name, r.namespace) == own}
+        return bool(groups) and (not ref.group or ref.group in groups)
+
+    def brings(self, fault_type: str) -> bool:
+        """Whether a fault type lies beside the scenario, and not in the catalogue."""
+        return self.catalog.fault_path(fault_type, self.path).parent.parent == self.path.parent / "faults"
+
+    def names(self, *kinds: str) -> list[str]:
+        """References of the app's objects, of these kinds or of all."""
+        bare = (ref.groupless for ref in self.known)
+        return [str(ref) for ref in bare if not kinds or ref.kind in kinds]
+
+    def use(self, name: str) -> FaultUse | None:
+        """The fault of that name in the file."""
+        return next((f for f in self.scenario.spec.faults if f.name == name), None)
+
+    def entities(self, fault: str, *roles: str) -> tuple[str, ...]:
+        """References that a rendered fault writes, in these roles."""
+        rendered = self.faults.get(fault)
+        return tuple(e.ref for e in rendered.entities if e.role in roles) if rendered else ()
+
+    def generated(self, fault: str) -> bool:
+        """Whether the name of the fault's cause is drawn at injection."""
+        rendered = self.faults.get(fault)
+        return bool(rendered) and any(e.generated for e in rendered.causes) if rendered else False
+
+    def procedures(self) -> Iterator[PlacedProcedure]:
+        """Solutions and decoys of the file."""
+        spec = self.scenario.spec
+        for i, solution in enumerate(spec.solutions):
+            yield PlacedProcedure("solution", solution.name, ("spec", "solutions", i), solution.changes)
+        for i, decoy in enumerate(spec.decoys):
+            yield PlacedProcedure("decoy", decoy.name, ("spec", "decoys", i), decoy.changes)
+
+    @cached_property
+    def stages(self) -> tuple[Simulation, ...]:
+        """What the faults do, one after the other, and then each solution and decoy of the file."""
+        found: list[Simulation] = []
+        if self.app is None or self.objects is None:
+            return ()
+        broken = self.objects
+        for i, use in enumerate(self.scenario.spec.faults):
+            if use.name in self.faults:
+                place: Place = ("spec", "faults", i, "parameters")
+                found.append(build_stage(place, self.app, broken, self.faults[use.name].changes))
+                broken = found[-1].after
+        for procedure in self.procedures():
+            place = (*procedure.place, "changes")
+            found.append(build_stage(place, self.app, broken, procedure.changes, breaks=False))
+        return tuple(found)
+
+    @cached_property
+    def written(self) -> tuple[WrittenObject, ...]:
+        """Every object that a stage creates or changes."""
+        return tuple(one for stage in self.stages for one in list_written(stage))

@@ -1,0 +1,1 @@
+"""Applying the rules to files."""

@@ -1,0 +1,39 @@
+"""Scenarios as they are compared with each other: each with what its faults write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.errors import AuthoringError, UsageError
+from scenario_kit.lint.context.discovery import open_case
+from scenario_kit.lint.context.scenario_context import LintContext
+from scenario_kit.lint.similarity.effect_signature import compute_effects
+from scenario_kit.lint.similarity.index import IndexEntry, add_effects, build_entry
+
+#: Rules that look at other files than the one judged; they are applied once all files have been read.
+COMPARING: Final = ("SK216", "SK217")
+
+
+def render_entry(case: LintContext, catalog: Catalog) -> IndexEntry:
+    """Return a scenario as it is compared, with what its faults write."""
+    entry = build_entry(case.path, case.scenario, catalog)
+    faults = (case.faults.get(use.name) for use in case.scenario.spec.faults)
+    done = compute_effects(case.app, case.objects, faults) if case.app and case.objects is not None else []
+    return add_effects(entry, case.scenario, catalog, done)
+
+
+def render_entries(catalog: Catalog, entries: Iterable[IndexEntry]) -> Iterator[IndexEntry]:
+    """Yield the entries that can be rendered, each with what its faults write."""
+    for other in entries:
+        if other.does:
+            yield other
+            continue
+        try:
+            case = open_case(Path(other.path), catalog)
+        except (AuthoringError, UsageError):
+            continue  # what is wrong with it is told where it is judged
+        if isinstance(case, LintContext):
+            yield render_entry(case, catalog)

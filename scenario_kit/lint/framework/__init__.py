@@ -1,0 +1,1 @@
+"""What a rule is: its register, its page, its corrections and suppressions."""

@@ -1,0 +1,75 @@
+"""Which findings a scenario may silence, for how long, and what stands in their place.
+
+The list names what may be silenced, so that a new rule is strict until somebody says why it need not be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, date, datetime, timedelta
+from typing import Final
+
+import msgspec
+
+from scenario_kit.lint.context.scenario_context import LintContext
+from scenario_kit.lint.framework.rule import Problem
+from scenario_kit.lint.simulation.place import Place
+from scenario_kit.load import LocatedFinding
+from scenario_kit.load.yaml.edit import Drop, Edit
+from scenario_kit.model import Severity
+from scenario_kit.model.authored.scenario import Suppression
+
+#: Codes that a scenario may silence, each with the case in which its author is right and the rule is not.
+SUPPRESSIBLE: Final[Mapping[str, str]] = {
+    "SK118": "a query may be meant to cover several objects whose names begin alike",
+    "SK218": "a private collection may stay out of the public benchmark that the canary protects",
+    "SK417": "two procedures may be worth documenting although they end in the same commands",
+    "SK432": "an object may be so plainly broken that nobody would try anything else",
+    "SK602": "a word that looks like a placeholder may be the name of a product",
+}
+#: How far ahead a suppression may end; its last month is the one that this day falls in.
+LONGEST: Final = timedelta(days=180)
+
+
+def get_today() -> date:
+    """The day of judgement."""
+    return datetime.now(UTC).date()
+
+
+def find_latest_month(day: date) -> str:
+    """The last month in which a suppression that is judged on ``day`` may end."""
+    return (day + LONGEST).strftime("%Y-%m")
+
+
+def list_in_force(entries: Iterable[Suppression], day: date) -> dict[str, Suppression]:
+    """Suppressions that count on ``day``, by code."""
+    first, last = day.strftime("%Y-%m"), find_latest_month(day)
+    return {
+        entry.code: entry
+        for entry in entries
+        if entry.code in SUPPRESSIBLE and first <= entry.until <= last and entry.reason.strip()
+    }
+
+
+def note_suppression(mistake: LocatedFinding, entry: Suppression) -> LocatedFinding:
+    """The note that stands in the place of a finding that is suppressed; nothing corrects it."""
+    finding = mistake.finding
+    message = f"suppressed until {entry.until} ({entry.reason.strip()}): {finding.message}"
+    return LocatedFinding(msgspec.structs.replace(finding, severity=Severity.NOTE, message=message))
+
+
+def check_stale(case: LintContext, found: set[str]) -> Iterator[Problem]:
+    """SK606 too: suppressions in force of codes that were looked for and not found."""
+    entries = case.scenario.spec.suppress
+    known = list_in_force(entries, get_today())
+    for i, entry in enumerate(entries):
+        if entry.code in known and entry.code not in found:
+            place, message = ("spec", "suppress", i), f"the file has no finding {entry.code} that it could silence"
+            edits = build_drop_edit(case, i)
+            yield Problem((*place, "code"), message, entry.code, "no suppression", "drop it", edits=edits)
+
+
+def build_drop_edit(case: LintContext, number: int) -> tuple[Edit, ...]:
+    """The edit that takes out one suppression, and the list with the last one."""
+    place: Place = ("spec", "suppress", number)
+    return (Drop(place if len(case.scenario.spec.suppress) > 1 else place[:-1]),)

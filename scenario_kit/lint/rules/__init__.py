@@ -1,0 +1,1 @@
+"""The static rules, by what they are about."""

@@ -1,0 +1,218 @@
+"""SK310 to SK313: alert rules whose meaning, text and tests disagree."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from scenario_kit.catalog.pack_tests import TESTS, is_promtool, list_firing, list_named, locate_tests, read_tests
+from scenario_kit.errors import AuthoringError, UsageError
+from scenario_kit.lint.context.catalog_context import PackCase
+from scenario_kit.lint.context.scenario_context import LintContext
+from scenario_kit.lint.framework.rule import Problem, register_check, register_rule
+from scenario_kit.lint.rules.alerts.promql import list_comparisons, list_durations, list_numbers
+from scenario_kit.lint.simulation.place import Place
+from scenario_kit.load import did_you_mean
+from scenario_kit.load.promql.parser import walk
+from scenario_kit.load.yaml.edit import Drop, Put
+from scenario_kit.model import AlertRule, Severity
+
+#: What a pack says of the apps for which it is made; then a zero is a threshold.
+QUIET: Final = "NoBackgroundErrors"
+_ERRORS: Final = re.compile(r"error|fail|exception|5\.\.|5\[0-9\]|5xx", re.IGNORECASE)
+_COUNTED: Final = ("rate", "irate", "increase")
+_TEMPLATE: Final = re.compile(r"\{\{.*?\}\}", re.DOTALL)
+_SAID: Final = re.compile(
+    r"(?<![\w.-])(\d+(?:\.\d+)?)\s*(%|percent|ms|milliseconds?|s|seconds?|m|min|minutes?|h|hours?|th)?(?![\w-])"
+)
+_PERIODS: Final = {"s": 1, "m": 60, "h": 3600}
+
+
+@register_rule(
+    "SK310",
+    why=("an expression that was never seen to fire may never fire, and its false alarms are then discovered at night"),
+    bad="catalog/alerts/shop.yaml without catalog/alerts/tests/shop.yaml",
+    good="catalog/alerts/tests/shop.yaml: [{alert: CartFails, case: …, series: […], minute: 6, fires: cart}]",
+    fix="add a case with `fires` for each alert to tests/<pack>.yaml beside the pack (docs/add-an-alert-pack.md)",
+    about=("Pack",),
+)
+def check_untested(case: PackCase) -> Iterator[Problem]:
+    """An alert rule has no unit test in which it fires."""
+    path = locate_tests(case.path)
+    shown = f"{TESTS}/{path.name}"
+    alerts = [(place, str(entry["alert"])) for place, entry in case.groups() if "alert" in entry]
+    if not path.is_file():
+        if alerts:
+            names = ", ".join(f"'{name}'" for _, name in alerts)
+            message = f"there is no {shown}: no case shows {names} firing"
+            yield Problem((*alerts[0][0], "alert"), message, expected="a case with `fires` for each")
+        return
+    try:
+        document = read_tests(path)[0].data
+    except (AuthoringError, UsageError):
+        return  # SK317
+    for place, name in alerts:
+        if name not in list_firing(document):
+            desired = "a test with `exp_alerts`" if is_promtool(document) else "a case with `fires`"
+            yield Problem((*place, "alert"), f"no case of {shown} shows '{name}' firing", expected=desired)
+    names_ = {name for _, name in alerts}
+    for name in sorted(list_named(document) - names_) if case.rules else ():
+        yield Problem((), f"{shown} tests '{name}', which the pack does not have", name, fix=did_you_mean(name, names_))
+
+
+@register_rule(
+    "SK317",
+    why="a field that nobody reads tests nothing, and a test that cannot be read is none",
+    bad="tests/shop.yaml: [{alert: CartFails, case: …, serie: […], minute: 6}]",
+    good="tests/shop.yaml: [{alert: CartFails, case: …, series: […], minute: 6}]",
+    fix="correct the file; docs/add-an-alert-pack.md shows both formats",
+    about=("Pack",),
+)
+def check_test_files(case: PackCase) -> Iterator[Problem]:
+    """The tests of an alert pack cannot be read."""
+    path = locate_tests(case.path)
+    if not path.is_file():
+        return
+    try:
+        document, found = read_tests(path)
+    except AuthoringError as error:
+        found = error.findings
+        if not found:
+            yield Problem((), f"{TESTS}/{path.name} cannot be read: {error.message}", fix=error.fix)
+        document = None
+    for each in found:
+        yield Problem((), each.message, each.observed, each.expected, each.fix, position=each.position)
+    if document is not None and is_promtool(document.data):
+        for i, file in enumerate(document.data.get("rule_files") or ()):
+            if Path(str(file)).name != case.path.name:
+                message = f"`rule_files` names {file}: the tests of a pack are about its own rules"
+                at, desired = document.positions.value("rule_files", i), f"../{case.path.name}"
+                yield Problem((), message, str(file), desired, f"write `rule_files: [{desired}]`", position=at)
+
+
+@register_rule(
+    "SK311",
+    why="the engineer on call reads the text, and acts on a number that the rule does not use",
+    bad="expr: … > 2000, description: Requests take longer than 20 s.",
+    good="expr: … > 2000, description: Requests take longer than 2 s.",
+    fix="write the number from the expression, or use {{ $value }}",
+    repair="writes the number from the expression, where the text can mean only one",
+    severity=Severity.WARNING,
+    about=("Pack",),
+)
+def check_texts(case: PackCase) -> Iterator[Problem]:
+    """A number in the text of an alert does not occur in its expression."""
+    for place, entry, known in case.alerts():
+        written = entry.get("annotations")
+        for name, text in (written if isinstance(written, Mapping) else {}).items():
+            if isinstance(text, str):
+                yield from _check_numbers((*place, "annotations", name), text, known)
+
+
+def _check_numbers(place: Place, text: str, known: AlertRule) -> Iterator[Problem]:
+    plain = _TEMPLATE.sub(lambda found: " " * len(found[0]), text)
+    for said in _SAID.finditer(plain):
+        value, unit = float(said[1]), (said[2] or "")
+        possible = _list_in_unit(unit, known)
+        if any(abs(value - number) < 1e-9 for number in possible):
+            continue
+        shown = " or ".join(f"{number:g}{_insert_space(said)}{unit}" for number in sorted(possible))
+        message = f"the text of '{known.name}' says {said[0].strip()}, which its expression does not"
+        right = f"{next(iter(possible)):g}" if len(possible) == 1 else ""
+        edits = (Put(place, text[: said.start(1)] + right + text[said.end(1) :]),) if right else ()
+        yield Problem(place, message, said[0].strip(), shown or "no number", edits=edits)
+
+
+def _insert_space(said: re.Match[str]) -> str:
+    return " " if said[2] and said[0][said.end(1) - said.start()].isspace() else ""
+
+
+def _list_in_unit(unit: str, known: AlertRule) -> set[float]:
+    """The numbers that a text with this unit may say about a rule."""
+    thresholds = {c.number for c in list_comparisons(known.expr)}
+    periods = {*list_durations(known.expr), float(known.for_seconds)}
+    if unit in ("%", "percent"):
+        return {round(n * 100, 9) for n in thresholds if 0 < n <= 1} or {n for n in thresholds if n > 1}
+    if unit == "th":
+        return {round(n * 100, 9) for n in list_numbers(known.expr) if 0 < n < 1}
+    if unit.startswith(("ms", "milli")):
+        return {n for n in thresholds if n > 0}
+    if unit:
+        each = _PERIODS[unit[0]]
+        spans = {n / each for n in periods if n} | {n / each for n in thresholds if n > 0}
+        return spans | ({n / 1000 / each for n in thresholds if n > 0} if "milliseconds" in known.expr else set())
+    return {*list_numbers(known.expr), *periods, *(n / 60 for n in periods)}
+
+
+@register_rule(
+    "SK312",
+    why="in every app some request fails now and then: an alert on any error fires without a fault",
+    bad='sum(rate(calls_total{status="ERROR"}[2m])) > 0',
+    good='sum(rate(calls_total{status="ERROR"}[2m])) / sum(rate(calls_total[2m])) > 0.05',
+    fix=f"compare the error ratio with a threshold above the baseline, or let the pack declare `assumes: [{QUIET}]`",
+    severity=Severity.WARNING,
+    about=("Pack",),
+)
+def check_zero_thresholds(case: PackCase) -> Iterator[Problem]:
+    """The threshold of an error signal is zero."""
+    if QUIET in (case.document.get("assumes") or ()):
+        return
+    for place, _, known in case.alerts():
+        for compared in list_comparisons(known.expr):
+            if compared.operator in (">", "!=") and compared.number == 0 and _counts_errors(compared.left):
+                message = f"'{known.name}' fires on a single error"
+                yield Problem((*place, "expr"), message, f"{compared.operator} 0", "a threshold above the baseline")
+
+
+def _counts_errors(node: Any) -> bool:
+    """Whether a part of an expression is how often something failed."""
+    for part in walk(node):
+        if getattr(getattr(part, "func", None), "name", "") in _COUNTED:
+            for inner in walk(part):
+                matched = getattr(getattr(inner, "matchers", None), "matchers", ())
+                values = [m.value for m in matched if str(m.op) in ("MatchOp.Equal", "MatchOp.Re")]
+                if any(_ERRORS.search(text) for text in (getattr(inner, "name", None) or "", *values)):
+                    return True
+    return False
+
+
+@register_rule(
+    "SK313",
+    why=("two alerts with the same name cannot be told apart, neither in a scenario's expectations nor on a pager"),
+    bad="two rules `alert: CartFails` without labels that differ",
+    good="one rule, or labels that tell them apart (tier: edge, tier: backend)",
+    fix="drop one of them, or give it another name",
+    repair="drops a rule that is an exact copy",
+    about=("Pack",),
+)
+def check_defined_twice(case: PackCase) -> Iterator[Problem]:
+    """An alert is defined twice."""
+    seen: dict[str, AlertRule] = {}
+    for place, _, known in case.alerts():
+        key = f"{known.name} {sorted(known.labels.items())}"
+        other = seen.setdefault(key, known)
+        if other is not known:
+            edits = (Drop(place),) if (other.expr, other.for_seconds) == (known.expr, known.for_seconds) else ()
+            message = f"'{known.name}' is defined twice with the same labels"
+            yield Problem((*place, "alert"), message, known.name, "a name of its own", edits=edits)
+
+
+@register_check("SK313", "Scenario")
+def check_chosen_twice(case: LintContext) -> Iterator[Problem]:
+    """An alert is defined twice."""
+    packs = case.scenario.spec.app.alert_packs
+    seen: dict[str, str] = {}
+    for i, pack in enumerate(packs):
+        try:
+            names = {known.name for known in case.catalog.alert_pack(pack)}
+        except AuthoringError:
+            continue  # SK107
+        common = sorted(name for name in names if seen.get(name, pack) != pack)
+        if common:
+            more = f" and {len(common) - 1} more" if len(common) > 1 else ""
+            message = f"the packs {seen[common[0]]} and {pack} both define {common[0]}{more}"
+            fix = "choose one of the packs"
+            yield Problem(("spec", "app", "alertPacks", i), message, pack, "packs with alerts of their own", fix)
+        seen |= dict.fromkeys(sorted(names - seen.keys()), pack)

@@ -1,0 +1,246 @@
+"""SK113, SK114, SK30x, SK32x: the alerts that a scenario expects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.lint.context.affected_objects import touches
+from scenario_kit.lint.context.scenario_context import LintContext
+from scenario_kit.lint.framework.name_fixes import fix_name, fix_reference
+from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.simulation.place import Place, is_same
+from scenario_kit.load import did_you_mean
+from scenario_kit.load.yaml.edit import Drop, Put
+from scenario_kit.model import AlertExpectation, AlertRule, App, Reference, Severity
+from scenario_kit.model.authored.scenario import LABELLED
+from scenario_kit.model.kubernetes.reference import WORKLOADS, strip_group
+from scenario_kit.render.simulation.observability import find_unheard
+
+#: Seconds between two scrapes and two evaluations: an alert needs both on top of its range and `for`.
+_SCRAPE_AND_EVALUATION = 2 * (15 + 15)
+
+
+def _list_named(case: LintContext) -> Iterator[tuple[Place, str, str]]:
+    """Place, name and entity of every alert that the file names."""
+    spec = case.scenario.spec
+    for i, alert in enumerate(spec.expect.alerts):
+        yield ("spec", "expect", "alerts", i), alert.name, alert.on
+    for i, chronic in enumerate(spec.expect.background):
+        yield ("spec", "expect", "background", i), chronic.name, chronic.on
+    for i, use in enumerate(spec.faults):
+        if use.start.on_alert:
+            yield ("spec", "faults", i, "start", "onAlert"), use.start.on_alert.name, use.start.on_alert.on
+
+
+@register_rule(
+    "SK113",
+    why="no rule in the chosen packs has this name, so it can never fire",
+    bad="name: HighLatency",
+    good="name: HighRequestLatency",
+    fix="use the name of an existing rule, or add its pack to spec.app.alertPacks",
+    repair="writes the intended name, where only one is close",
+)
+def check_known_alerts(case: LintContext) -> Iterator[Problem]:
+    """Unknown alert."""
+    if case.alerts is None:
+        return
+    packs = " and ".join(case.scenario.spec.app.alert_packs)
+    for place, name, _ in _list_named(case):
+        if name not in case.alerts:
+            message = f"no rule of the alert packs ({packs}) is called '{name}'"
+            edits = fix_name((*place, "name"), name, case.alerts)
+            fix = _suggest_pack(name, case) or did_you_mean(name, case.alerts)
+            yield Problem((*place, "name"), message, name, fix=fix, edits=() if name in fix else edits)
+
+
+def _suggest_pack(name: str, case: LintContext) -> str:
+    """Where the name is that of a rule in another pack: how to have it."""
+    catalog, chosen = case.catalog, case.scenario.spec.app.alert_packs
+    for pack in catalog.alert_packs():
+        try:
+            if any(known.name == name for known in catalog.alert_pack(pack)):
+                packs = catalog.packs_with(chosen, pack)
+                return f"the pack '{pack}' has it: write `alertPacks: [{', '.join(packs)}]` under spec.app"
+        except AuthoringError:
+            continue  # SK107, and what `lint` says of the pack
+    return ""
+
+
+@register_rule(
+    "SK114",
+    why="every rule identifies its entity by a label; an expectation about anything else never matches",
+    bad="{name: HighRequestErrorRate, on: Service/frontend}",
+    good="{name: HighRequestErrorRate, on: Deployment/frontend}",
+    fix="name the workload that the alert is about, or leave `on` out",
+    repair="writes the intended object, where there is only one; drops `on` where the alert names no entity",
+)
+def check_alert_entities(case: LintContext) -> Iterator[Problem]:
+    """The alert can never be about this object."""
+    if case.alerts is None or case.app is None:
+        return
+    for place, name, on in _list_named(case):
+        alert = case.alerts.get(name)
+        if alert is None or not on:
+            continue
+        if alert.entity is None:
+            message, edits = f"alert '{name}' names no entity", (Drop((*place, "on")),)
+            yield Problem((*place, "on"), message, on, "no `on`", "leave `on` out", edits=edits)
+            continue
+        possible = list_possible_entities(case, alert)
+        there = case.objects is None or case.exists(on)
+        if Reference.parse(on).groupless not in possible or not there:
+            message = f"alert '{name}' is never about '{on}'"
+            names = [str(ref) for ref in possible]
+            fix, edited = did_you_mean(on, names), fix_reference((*place, "on"), on, names)
+            yield Problem((*place, "on"), message, on, f"a {alert.entity.kind} of the app", fix, edits=edited)
+        elif alert.entity.kind == "Component" and (silent := _find_unheard(case.app, alert, on)):
+            message = f"alert '{name}' is never about '{on}': by the app's twin.yaml, {silent} reports no such spans"
+            fix = "name who calls it; if it does report them, say so in twin.yaml (`telemetry`, `blind`)"
+            yield Problem((*place, "on"), message, on, "a component whose spans show what the rule looks for", fix)
+
+
+def _find_unheard(app: App, alert: AlertRule, on: str) -> str:
+    """The component behind a workload if the rule never hears of it; empty where it may."""
+    workload = Reference.parse(on).groupless
+    names = [c.name for c in app.components if Reference.parse(c.workload).groupless == workload]
+    silent = find_unheard(alert.expr, app)
+    return names[0] if names and silent.issuperset(names) else ""
+
+
+def list_possible_entities(case: LintContext, alert: AlertRule) -> set[Reference]:
+    """Objects that the alert can be about; pods stand for their workloads."""
+    assert alert.entity is not None
+    assert case.app is not None
+    kind = alert.entity.kind
+    if kind == "Component":
+        return {Reference.parse(component.workload) for component in case.app.components}
+    kinds = WORKLOADS if kind == "Pod" else (kind,)
+    return {r.groupless for r in (*case.known, *case.created) if r.kind in kinds}
+
+
+@register_rule(
+    "SK308",
+    why="the earliest that a rule can fire is after its own range and `for`, plus a scrape and an evaluation",
+    bad="{name: HighRequestErrorRate, withinSeconds: 120}   # the rule has `for: 3m`",
+    good="{name: HighRequestErrorRate, withinSeconds: 480}",
+    fix="raise withinSeconds, or leave it out and it is computed",
+    repair="raises the deadline to what the rule needs",
+)
+def check_deadlines(case: LintContext) -> Iterator[Problem]:
+    """The deadline is shorter than the time the alert may need."""
+    for i, expected in enumerate(case.scenario.spec.expect.alerts):
+        alert = (case.alerts or {}).get(expected.name)
+        if alert is None or expected.within_seconds is None or expected.alert_class != "MustFire":
+            continue
+        needed = alert.for_seconds + _SCRAPE_AND_EVALUATION
+        if expected.within_seconds < needed:
+            message = (
+                f"`withinSeconds: {expected.within_seconds}` is too short for '{expected.name}', which needs {needed}"
+            )
+            place = ("spec", "expect", "alerts", i, "withinSeconds")
+            fix = f"write at least {needed + alert.range_seconds}, or leave it out"
+            edits = (Put(place, needed + alert.range_seconds),)
+            yield Problem(place, message, str(expected.within_seconds), f"at least {needed}", fix, edits=edits)
+
+
+@register_rule(
+    "SK324",
+    why="an incident that nothing reports cannot be proven, and nobody on call would notice it",
+    bad="expect: {alerts: []}",
+    good="expect: {alerts: [{name: HighRequestErrorRate, on: Deployment/frontend, class: MustFire}]}",
+    fix="add an alert of class MustFire; `scenario-kit try PATH --accept` proposes those that fired",
+)
+def check_must_fire(case: LintContext) -> Iterator[Problem]:
+    """No alert is declared as MustFire."""
+    spec = case.scenario.spec
+    if spec.ground_truth.outcome == "Incident" and not any(a.alert_class == "MustFire" for a in spec.expect.alerts):
+        severity = Severity.ERROR if case.merged else Severity.WARNING
+        yield Problem(("spec", "expect"), "no expected alert has the class MustFire", severity=severity)
+
+
+@register_rule(
+    "SK325",
+    why="the same alert on the same object cannot be both required and forbidden",
+    bad="{name: X, class: MustFire} and {name: X, class: MustNotFire}",
+    good="{name: X, on: Deployment/a, class: MustFire} and {name: X, on: Deployment/b, class: MustNotFire}",
+    fix="keep one of them, or name different objects",
+)
+def check_contradictions(case: LintContext) -> Iterator[Problem]:
+    """Two expectations contradict each other."""
+    seen: dict[tuple[str, str], str] = {}
+    alerts = case.scenario.spec.expect.alerts
+    yield from _check_deadlines_twice(alerts)
+    for i, alert in enumerate(alerts):
+        place = ("spec", "expect", "alerts", i)
+        other = seen.setdefault((alert.name, strip_group(alert.on) if alert.on else ""), alert.alert_class)
+        if other != alert.alert_class:
+            message = f"'{alert.name}'{f' on {alert.on}' if alert.on else ''} is {other} and {alert.alert_class}"
+            yield Problem(place, message, alert.alert_class, other)
+        elif alert.alert_class == "MustFire" and alert.on and seen.get((alert.name, "")) == "MustNotFire":
+            yield Problem(place, f"'{alert.name}' must fire on {alert.on}, and must not fire on anything")
+    for i, alert in enumerate(alerts):
+        named = [a.on for a in alerts[:i] if (a.name, a.alert_class) == (alert.name, "MustFire") and a.on]
+        if alert.alert_class == "MustNotFire" and not alert.on and named:
+            message = f"'{alert.name}' must not fire on anything, and must fire on {named[0]}"
+            yield Problem(("spec", "expect", "alerts", i), message)
+    for i, chronic in enumerate(case.scenario.spec.expect.background):
+        judged = [a for a in alerts if a.name == chronic.name and a.alert_class != "MayFire"]
+        for alert in (a for a in judged if not chronic.on or not a.on or is_same(a.on, chronic.on)):
+            where = f" on {alert.on}" if alert.on else ""
+            message = f"'{alert.name}'{where} is {alert.alert_class}, and is said to be on anyway"
+            yield Problem(("spec", "expect", "background", i), message, "background", alert.alert_class)
+
+
+def _check_deadlines_twice(alerts: Sequence[AlertExpectation]) -> Iterator[Problem]:
+    """An alert that must fire within one time, and within another one as well."""
+    seen: dict[tuple[str, str], AlertExpectation] = {}
+    for i, alert in enumerate(alerts):
+        if alert.alert_class != "MustFire":
+            continue
+        other = seen.setdefault((alert.name, strip_group(alert.on) if alert.on else ""), alert)
+        if (alert.within_seconds, alert.after) != (other.within_seconds, other.after):
+            reported = f"'{alert.name}'{f' on {alert.on}' if alert.on else ''} must fire by two different deadlines"
+            yield Problem(
+                ("spec", "expect", "alerts", i), reported, _format_due(alert), _format_due(other), "keep one of them"
+            )
+
+
+def _format_due(alert: AlertExpectation) -> str:
+    within = f"within {alert.within_seconds} s" if alert.within_seconds else "by the default of its rule"
+    return f"{within}, counted from {alert.after or 'the last fault'}"
+
+
+@register_rule(
+    "SK410",
+    why="whoever repairs that fault waits in vain for the alert to clear",
+    bad="after: recommendation-port   # it fires because of the other cause",
+    good="after: quote-address",
+    fix="write the fault that raises it, or leave `after` out",
+)
+def check_counted_after(case: LintContext) -> Iterator[Problem]:
+    """An alert counts after a fault that does not raise it."""
+    roles = {use.name: use.role for use in case.scenario.spec.faults}
+    yield from _check_distractors(case, roles)
+    for i, alert in enumerate(case.scenario.spec.expect.alerts):
+        if alert.alert_class == "MustFire" and alert.after and roles.get(alert.after) == "Distractor":
+            message = f"'{alert.name}' counts after '{alert.after}', a Distractor, which raises no alert"
+            labelled = [name for name, role in roles.items() if role in LABELLED]
+            yield Problem(("spec", "expect", "alerts", i, "after"), message, alert.after, " or ".join(labelled))
+
+
+def _check_distractors(case: LintContext, roles: Mapping[str, str]) -> Iterator[Problem]:
+    """Alerts that a distractor may raise are about its own objects; elsewhere they would hide harm that it does."""
+    if case.app is None or case.objects is None or case.scenario.spec.ground_truth.outcome != "Incident":
+        return
+    for i, alert in enumerate(case.scenario.spec.expect.alerts):
+        fault = case.faults.get(alert.after)
+        if fault is None or roles.get(alert.after) != "Distractor" or alert.alert_class != "MayFire":
+            continue
+        if not alert.on or not touches(fault, case.objects, case.app, alert.on):
+            reported = f"on '{alert.on}'" if alert.on else "without `on`"
+            message = (
+                f"'{alert.name}' {reported} counts after '{alert.after}', a Distractor, which changes no such object"
+            )
+            fix = f"write `on: {strip_group(fault.target)}`, or leave `after` out"
+            yield Problem(("spec", "expect", "alerts", i), message, alert.on, strip_group(fault.target), fix)

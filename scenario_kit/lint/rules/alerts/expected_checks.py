@@ -1,0 +1,49 @@
+"""SK134: what the scenario's own checks ask about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scenario_kit.lint.context.scenario_context import LintContext
+from scenario_kit.lint.framework.name_fixes import fix_reference
+from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.load import did_you_mean
+from scenario_kit.model import Check
+
+
+@register_rule(
+    "SK134",
+    why="a check of something that does not exist never holds, or holds for the wrong reason",
+    bad="checks: [{endpoints: {service: Service/crt, atMost: 0}}]",
+    good="checks: [{endpoints: {service: Service/cart, atMost: 0}}]",
+    fix="name an object that `scenario-kit render PATH` lists",
+    repair="writes the intended object, where only one of its kind is close",
+)
+def check_expected_targets(case: LintContext) -> Iterator[Problem]:
+    """An expected check asks about an object that does not exist."""
+    if case.objects is None:
+        return
+    for i, check in enumerate(case.scenario.spec.expect.checks):
+        for where, text in _list_references(check):
+            if not case.exists(text):
+                place = ("spec", "expect", "checks", i, *where)
+                known = case.names()
+                message = f"'{text}' is neither an object of {case.scenario.spec.app.name} nor created by a fault"
+                yield Problem(
+                    place, message, text, fix=did_you_mean(text, known), edits=fix_reference(place, text, known)
+                )
+
+
+def _list_references(check: Check) -> Iterator[tuple[tuple[str, str], str]]:
+    """Place and text of each reference; that something is not there may be what is asked."""
+    if check.object and check.object.exists is not False:
+        yield ("object", "ref"), check.object.ref
+    if check.endpoints:
+        service = check.endpoints.service
+        yield ("endpoints", "service"), service if "/" in service else f"Service/{service}"
+    if check.event:
+        yield ("event", "on"), check.event.on
+    if check.log:
+        yield ("log", "on"), check.log.on
+    if check.probe:
+        yield ("probe", "target"), check.probe.target

@@ -1,0 +1,296 @@
+"""SK118, SK119: what checks look at, against the objects that there are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.lint.context.catalog_context import FaultCase
+from scenario_kit.lint.context.scenario_context import LintContext
+from scenario_kit.lint.framework.name_fixes import fix_reference
+from scenario_kit.lint.framework.rule import Problem, register_check, register_rule
+from scenario_kit.lint.rules.alerts.promql import Matcher, list_matchers, split_alternatives
+from scenario_kit.lint.rules.alerts.queries import check_expression, check_pattern, check_series
+from scenario_kit.lint.simulation.place import Place, make_reference
+from scenario_kit.load import did_you_mean
+from scenario_kit.load.schema.suggest import find_only
+from scenario_kit.load.yaml.edit import Edit, Put
+from scenario_kit.model import App, Change, Object, Reference, Severity
+from scenario_kit.model.kubernetes.re2 import compile_pattern
+from scenario_kit.model.kubernetes.reference import WORKLOADS
+from scenario_kit.render import simulate_change
+
+#: Labels that name an object, and its kind.
+_KINDS: Final = {
+    "deployment": "Deployment", "statefulset": "StatefulSet", "daemonset": "DaemonSet", "service": "Service",
+    "horizontalpodautoscaler": "HorizontalPodAutoscaler", "persistentvolumeclaim": "PersistentVolumeClaim",
+    "configmap": "ConfigMap", "secret": "Secret", "cronjob": "CronJob", "resourcequota": "ResourceQuota",
+}  # fmt: skip
+#: What stands behind the name of what makes a pod, as a regular expression and as an example.
+_TAILS: Final = {
+    "Deployment": ("-[a-z0-9]+-[a-z0-9]+", "-5d8f9c7b6d-x7k2p"), "StatefulSet": ("-[0-9]+", "-0"),
+    "DaemonSet": ("-[a-z0-9]+", "-x7k2p"), "Job": ("-[a-z0-9]+", "-x7k2p"),
+    "CronJob": ("-[0-9]+-[a-z0-9]+", "-29385600-x7k2p"), "Pod": ("", ""),
+}  # fmt: skip
+#: Where a check names an object.
+_REFERENCES: Final = (("object", "ref"), ("endpoints", "service"), ("event", "on"), ("log", "on"))
+#: Fields of checks that hold a regular expression.
+_PATTERNS: Final = ("pattern", "messageMatches", "matches")
+_LITERAL: Final = re.compile(r"[A-Za-z0-9_-]*")
+
+
+class Named(NamedTuple):
+    """Something that a label can name: what it is called, the value of the label, and the pattern for it alone."""
+
+    name: str
+    value: str
+    pattern: str
+
+
+@register_rule(
+    "SK118",
+    why="the result then also depends on those objects, and may hold for another reason",
+    bad='pod=~"frontend.*"   # also pods of frontend-proxy',
+    good='pod=~"frontend-[a-z0-9]+-[a-z0-9]+"',
+    fix="write an expression that matches only the names of that object",
+    repair="writes an expression for that object alone",
+    severity=Severity.WARNING,
+)
+def check_matchers(case: LintContext) -> Iterator[Problem]:
+    """A filter also matches other objects."""
+    known = None
+    for place, text in _list_check_texts(case):
+        if place[-1] == "expr" and case.objects is not None:
+            known = known or _Known.of(case.objects, case.app)
+            yield from _check_too_wide(place, text, known)
+        elif place[-1] in _PATTERNS and _matches_all(text):
+            yield Problem(place, f"'{text}' matches every text", text, "an expression for what is looked for")
+
+
+@register_check("SK118", "Fault")
+def check_matchers_of_type(case: FaultCase) -> Iterator[Problem]:
+    """A filter also matches other objects."""
+    yield from _deduplicate(
+        problem for place, expr, known in _render_queries(case) for problem in _check_too_wide(place, expr, known)
+    )
+
+
+@register_rule(
+    "SK119",
+    why="a check that matches no object is never true, or always true: it tells nothing",
+    bad='kube_deployment_status_replicas{deployment=~"cart-.+"}   # the Deployment is called cart',
+    good='kube_deployment_status_replicas{deployment="cart"}',
+    fix="name objects of the app; `scenario-kit render PATH` lists them",
+    repair="writes the intended name, where only one is close",
+)
+def narrow(case: LintContext) -> Iterator[Problem]:
+    """A check looks at an object that does not exist."""
+    if case.objects is None or case.app is None:
+        return
+    known = None
+    whole = len(case.faults) == len(case.scenario.spec.faults)  # otherwise a fault may create it
+    for place, text in _list_check_texts(case):
+        if place[-1] == "expr":
+            yield from check_series(place, text)
+        if place[-1] == "expr" and whole:
+            if known is None:
+                made = _apply_changes(
+                    case.objects, case.app, [c for fault in case.faults.values() for c in fault.changes]
+                )
+                known = _Known.of(made, case.app)
+            yield from _check_too_narrow(place, text, known)
+        elif "until" in place and place[-2:] in _REFERENCES:  # SK134 speaks of expected checks
+            yield from _check_absent(case, place, text)
+
+
+@register_check("SK119", "Fault")
+def narrow_of_type(case: FaultCase) -> Iterator[Problem]:
+    """A check looks at an object that does not exist."""
+    yield from _deduplicate(
+        problem
+        for place, expr, known in _render_queries(case)
+        for problem in (*check_series(place, expr), *_check_too_narrow(place, expr, known))
+    )
+
+
+@register_check("SK117", "Fault")
+def check_unreadable_of_type(case: FaultCase) -> Iterator[Problem]:
+    """A regular expression or a query cannot be read."""
+    yield from _deduplicate(
+        problem for place, expr, _ in _render_queries(case) for problem in check_expression(place, expr)
+    )
+    yield from _deduplicate(problem for place, text in _list_patterns(case) for problem in check_pattern(place, text))
+
+
+def _list_check_texts(case: LintContext) -> Iterator[tuple[Place, str]]:
+    """Place and value of every text in a check of the file."""
+    return ((place, text) for place, text in case.positions.texts.items() if "checks" in place or "check" in place)
+
+
+def _check_absent(case: LintContext, place: Place, text: str) -> Iterator[Problem]:
+    try:
+        ref = Reference.parse(text)
+    except ValueError:
+        return  # the schema speaks of it
+    generated = any(e.generated for fault in case.faults.values() for e in fault.entities)
+    if case.exists(text) or ref.kind in ("Pod", "ReplicaSet", "EndpointSlice", "Job") or (ref.group and generated):
+        return  # controllers draw the names of the former, faults those of the latter
+    names = case.names(ref.kind) or case.names()
+    message = f"the check asks about '{text}', which is not an object of {case.scenario.spec.app.name}"
+    yield Problem(place, message, text, fix=did_you_mean(text, names), edits=fix_reference(place, text, names))
+
+
+def _render_queries(case: FaultCase) -> Iterator[tuple[Place, str, _Known]]:
+    """Place, expression and what there is, for each query of each rendering."""
+    for rendering in case.renderings:
+        if rendering.fault is None:
+            continue
+        known = _Known.of(_apply_changes(rendering.objects, rendering.app, rendering.fault.changes), rendering.app)
+        for place, check in rendering.checks():
+            if check.query:
+                yield (*place, "query", "expr"), check.query.expr, known
+
+
+def _list_patterns(case: FaultCase) -> Iterator[tuple[Place, str]]:
+    """Place and text of each regular expression in a check of each rendering."""
+    for rendering in case.renderings:
+        for place, check in rendering.checks():
+            if check.object and check.object.matches is not None:
+                yield (*place, "object", "matches"), check.object.matches
+            if check.event:
+                yield (*place, "event", "messageMatches"), check.event.message_matches
+            if check.log:
+                yield (*place, "log", "pattern"), check.log.pattern
+
+
+def _apply_changes(objects: Sequence[Object], app: App, changes: Sequence[Change]) -> Sequence[Object]:
+    """The objects as they were and as the changes make them: what goes away may still be asked about."""
+    now = objects
+    for change in changes:
+        try:
+            now = simulate_change(now, change, app, app.namespace)
+        except AuthoringError:
+            continue  # another rule says so
+    kept = {id(obj) for obj in objects}
+    return (*objects, *(obj for obj in now if id(obj) not in kept))
+
+
+def _deduplicate(problems: Iterator[Problem]) -> Iterator[Problem]:
+    """Each problem once, whatever the app; a fault is a template, so nothing is edited."""
+    seen = set()
+    for problem in problems:
+        if (problem.place, problem.message) not in seen:
+            seen.add((problem.place, problem.message))
+            yield problem._replace(edits=())
+
+
+class _Known:
+    """What the labels of telemetry can name in an app."""
+
+    def __init__(self, by_label: Mapping[str, list[Named]]) -> None:
+        self.by_label = by_label
+
+    @classmethod
+    def of(cls, objects: Sequence[Object], app: App | None) -> _Known:
+        """What these objects are called in telemetry."""
+        found: dict[str, list[Named]] = {label: [] for label in (*_KINDS, "pod", "container")}
+        if app is not None:
+            found["service_name"] = [_build_plain(component.name) for component in app.components]
+        for obj in objects:
+            ref = make_reference(obj, app.namespace if app else "")
+            for label, kind in _KINDS.items():
+                if ref.kind == kind:
+                    found[label].append(_build_plain(ref.name))
+            if ref.kind in _TAILS:
+                pattern, example = _TAILS[ref.kind]
+                found["pod"].append(Named(ref.name, ref.name + example, ref.name + pattern))
+            for container in _list_containers(obj):
+                found["container"].append(_build_plain(str(container.get("name", ""))))
+                if app is not None:  # programs that report under a name of their own
+                    found["service_name"] += [_build_plain(name) for name in _list_reported(container)]
+        return cls({label: names for label, names in found.items() if names})
+
+
+def _build_plain(name: str) -> Named:
+    return Named(name, name, name)
+
+
+def _list_reported(container: Mapping[str, Any]) -> Iterator[str]:
+    for variable in container.get("env") or ():
+        if str(variable.get("name", "")).endswith("SERVICE_NAME") and variable.get("value"):
+            yield str(variable["value"])
+
+
+def _list_containers(obj: Object) -> Iterator[Mapping[str, Any]]:
+    spec: Any = obj.get("spec") or {}
+    if obj["kind"] == "CronJob":
+        spec = (spec.get("jobTemplate") or {}).get("spec") or {}
+    pod = spec if obj["kind"] == "Pod" else (spec.get("template") or {}).get("spec") or {}
+    if obj["kind"] in (*WORKLOADS, "Pod", "Job", "CronJob"):
+        yield from (*(pod.get("initContainers") or ()), *(pod.get("containers") or ()))
+
+
+def _check_too_wide(place: Place, expr: str, known: _Known) -> Iterator[Problem]:
+    for matcher in list_matchers(expr):
+        names = known.by_label.get(matcher.label, [])
+        if matcher.operator not in ("=~", "!~") or not names:
+            continue
+        parts = split_alternatives(matcher.value)
+        for i, part in enumerate(parts):
+            stem = _LITERAL.match(part)
+            own = next((n for n in names if stem and n.name == stem[0].rstrip("-")), None)
+            hit = [n.name for n in names if _matches_fully(part, n.value)]
+            others = sorted({name for name in hit if own and name != own.name and name not in parts})
+            if own is None or own.name not in hit or not others:
+                continue
+            desired = "|".join([*parts[:i], own.pattern, *parts[i + 1 :]])
+            message = f'`{matcher.label}{matcher.operator}"{part}"` is also true of {", ".join(others[:3])}'
+            fix = f'write `{matcher.label}{matcher.operator}"{desired}"`'
+            yield Problem(place, message, part, own.pattern, fix, edits=_suggest_value(place, expr, matcher, desired))
+
+
+def _check_too_narrow(place: Place, expr: str, known: _Known) -> Iterator[Problem]:
+    for matcher in list_matchers(expr):
+        names = known.by_label.get(matcher.label, [])
+        if matcher.operator not in ("=", "=~") or not names or not matcher.value or "{{" in matcher.value:
+            continue
+        parts = split_alternatives(matcher.value) if matcher.operator == "=~" else [matcher.value]
+        for i, part in enumerate(parts):
+            exact = matcher.operator == "=" or part == re.escape(part)
+            if any(part == n.value or (not exact and _matches_fully(part, n.value)) for n in names):
+                continue
+            if exact and matcher.label == "pod" and part not in [n.name for n in names]:
+                continue  # the name of one pod, which only a cluster knows
+            stem = part if exact else (_LITERAL.match(part) or [""])[0].rstrip("-")
+            meant = next((n for n in names if n.name == stem), None) or _close(stem, names)
+            edits: tuple[Edit, ...] = ()
+            if meant:
+                edits = _suggest_value(place, expr, matcher, "|".join([*parts[:i], meant.pattern, *parts[i + 1 :]]))
+            message = f'`{matcher.label}{matcher.operator}"{part}"` matches no object of the app'
+            fix = f"write `{meant.pattern}`" if meant else did_you_mean(stem, {n.name for n in names})
+            yield Problem(place, message, part, "the name of one", fix, edits=edits)
+
+
+def _close(stem: str, names: Sequence[Named]) -> Named | None:
+    meant = find_only(stem, {n.name for n in names})
+    return next((n for n in names if n.name == meant), None)
+
+
+def _suggest_value(place: Place, expr: str, matcher: Matcher, value: str) -> tuple[Edit, ...]:
+    return (Put(place, expr[: matcher.start] + value + expr[matcher.end :]),)
+
+
+def _matches_fully(expression: str, text: str) -> bool:
+    try:
+        return compile_pattern(expression).matches(text)
+    except ValueError:
+        return False  # Prometheus says so, and SK117 of patterns that are not its
+
+
+def _matches_all(expression: str) -> bool:
+    try:
+        return compile_pattern(expression).found_in("") and compile_pattern(expression).found_in("\x00")
+    except ValueError:
+        return False  # SK117

@@ -1,0 +1,97 @@
+"""Parts of PromQL expressions that rules look at: matchers by their text, numbers by the parsed tree."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any, Final, NamedTuple
+
+from scenario_kit.load.promql import parser
+
+_MATCHER: Final = re.compile(r"""\b([a-zA-Z_]\w*)\s*(=~|!~|!=|=)\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')""")
+
+
+class Matcher(NamedTuple):
+    """A label matcher; ``start`` and ``end`` are where its value stands in the expression, without the quotes."""
+
+    label: str
+    operator: str
+    value: str
+    start: int
+    end: int
+
+
+class Comparison(NamedTuple):
+    """An expression that is compared with a number."""
+
+    left: Any
+    operator: str
+    number: float
+
+
+def list_matchers(expr: str) -> Iterator[Matcher]:
+    """Every label matcher of an expression, in the order of the text."""
+    for found in _MATCHER.finditer(expr):
+        yield Matcher(found[1], found[2], found[3][1:-1], found.start(3) + 1, found.end(3) - 1)
+
+
+def walk(expr: str) -> Iterator[Any]:
+    """Every node of the tree of an expression.
+
+    Raises:
+        ValueError: not PromQL.
+    """
+    yield from parser.walk(parser.parse_expression(expr))
+
+
+def list_comparisons(expr: str) -> Iterator[Comparison]:
+    """Every comparison of an expression with a number, with the number on the right."""
+    turned = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
+    for node in walk(expr):
+        operator = str(getattr(node, "op", ""))
+        if type(node).__name__ != "BinaryExpr" or operator not in (*turned, "==", "!="):
+            continue
+        left, right = read_number(node.lhs), read_number(node.rhs)
+        if right is not None:
+            yield Comparison(node.lhs, operator, right)
+        elif left is not None:
+            yield Comparison(node.rhs, turned.get(operator, operator), left)
+
+
+def read_number(node: Any) -> float | None:
+    """The value of a number; None for everything else."""
+    kind = type(node).__name__
+    if kind == "NumberLiteral":
+        return float(node.val)
+    if kind == "ParenExpr":
+        return read_number(node.expr)
+    if kind == "UnaryExpr":
+        inner = read_number(node.expr)
+        return -inner if inner is not None else None
+    return None
+
+
+def list_numbers(expr: str) -> set[float]:
+    """Every number of an expression, thresholds and quantiles alike."""
+    return {value for node in walk(expr) if (value := read_number(node)) is not None}
+
+
+def list_durations(expr: str) -> set[float]:
+    """Every range, resolution and offset of an expression, in seconds."""
+    found = (getattr(node, name, None) for node in walk(expr) for name in ("range", "step", "offset"))
+    return {duration.total_seconds() for duration in found if isinstance(duration, timedelta)}
+
+
+def split_alternatives(pattern: str) -> list[str]:
+    """The alternatives of a regular expression, split at its outer bars."""
+    parts, depth, current, escaped = [], 0, "", False
+    for char in pattern:
+        if char == "|" and not depth and not escaped:
+            parts.append(current)
+            current = ""
+            continue
+        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(char, 0) if not escaped else 0
+        escaped = char == "\\" and not escaped
+        current += char
+    return [*parts, current]

@@ -1,0 +1,67 @@
+"""SK309: regular expressions of PromQL are anchored at both ends, and are no globs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from scenario_kit.lint.context.catalog_context import FaultCase, PackCase
+from scenario_kit.lint.context.scenario_context import LintContext
+from scenario_kit.lint.framework.rule import Problem, register_check, register_rule
+from scenario_kit.lint.rules.alerts.promql import list_matchers
+from scenario_kit.lint.simulation.place import Place
+from scenario_kit.load.yaml.edit import Put
+
+#: A star behind a letter repeats that letter, which nobody means at the end of a name.
+_GLOB: Final = re.compile(r"(?<![\\\w-])([\w-]*[A-Za-z0-9_-])\*(?=$|\||\))")
+#: Blanks around a bar belong to the names.
+_BLANKS: Final = re.compile(r"\s+\|\s*|\s*\|\s+|^\s+|\s+$")
+
+
+@register_rule(
+    "SK309",
+    why="it does not match, or exclude, what was intended: a matcher is an anchored regular expression",
+    bad='service_name!~"frontend*"   # leaves out fronten and frontend, and not frontend-proxy',
+    good='service_name!~"frontend.*"',
+    fix="write `.*` for anything, and no spaces around `|`",
+    repair="writes `.*` for `*`, and `|` without spaces",
+    about=("Pack",),
+)
+def check_globs(case: PackCase) -> Iterator[Problem]:
+    """A PromQL matcher is written as if it were a glob."""
+    for place, entry in case.groups():
+        if isinstance(entry.get("expr"), str):
+            yield from _check_expr((*place, "expr"), entry["expr"])
+
+
+@register_check("SK309", "Scenario")
+def check_globs_in_checks(case: LintContext) -> Iterator[Problem]:
+    """A PromQL matcher is written as if it were a glob."""
+    for place, text in case.positions.texts.items():
+        if place[-1] == "expr" and "query" in place:
+            yield from _check_expr(place, text)
+
+
+@register_check("SK309", "Fault")
+def check_globs_in_effect(case: FaultCase) -> Iterator[Problem]:
+    """A PromQL matcher is written as if it were a glob."""
+    seen = set()
+    for rendering in case.renderings:
+        for place, check in rendering.checks():
+            for problem in _check_expr((*place, "query", "expr"), check.query.expr if check.query else ""):
+                if problem.message not in seen:
+                    seen.add(problem.message)
+                    yield problem._replace(edits=())  # the text is a template
+
+
+def _check_expr(place: Place, expr: str) -> Iterator[Problem]:
+    for matcher in list_matchers(expr):
+        if matcher.operator not in ("=~", "!~"):
+            continue
+        meant = _GLOB.sub(r"\1.*", _BLANKS.sub(lambda found: "|" if "|" in found[0] else "", matcher.value))
+        if meant != matcher.value:
+            written, desired = (f'{matcher.label}{matcher.operator}"{v}"' for v in (matcher.value, meant))
+            message = f"`{written}` is written as a glob, but is a regular expression for the whole value"
+            edits = (Put(place, expr[: matcher.start] + meant + expr[matcher.end :]),)
+            yield Problem(place, message, written, desired, f"write `{desired}`", edits=edits)

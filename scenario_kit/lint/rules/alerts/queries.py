@@ -1,0 +1,64 @@
+"""SK117: expressions that can be read; and what queries ask about: series of the trial, of no other namespace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from scenario_kit.lint.context.scenario_context import LintContext
+from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.rules.alerts.promql import list_matchers, walk
+from scenario_kit.lint.simulation.place import Place
+from scenario_kit.model.kubernetes.re2 import compile_pattern
+
+_PATTERNS: Final = ("matches", "pattern", "messageMatches")
+
+
+@register_rule(
+    "SK117",
+    why="the check could never be answered",
+    bad="matches: '*.failed'",
+    good="matches: '.*failed'",
+    fix="correct the expression (regular expressions have the syntax of RE2, as PromQL's)",
+)
+def check_patterns(case: LintContext) -> Iterator[Problem]:
+    """A regular expression or a query cannot be read."""
+    for place, text in case.positions.texts.items():
+        if place[-2:] == ("query", "expr"):
+            yield from check_expression(place, text)
+        if place[-1] in _PATTERNS and ("checks" in place or "check" in place):
+            yield from check_pattern(place, text)
+
+
+def check_pattern(place: Place, text: str) -> Iterator[Problem]:
+    """SK117 for a pattern that RE2 does not take."""
+    try:
+        compile_pattern(text)
+    except ValueError as error:
+        reported = f"'{text}' is not a regular expression that can be used: {error}"
+        yield Problem(place, reported, text, "the syntax of RE2: no lookaheads, no backreferences")
+
+
+def check_expression(place: Place, expr: str) -> Iterator[Problem]:
+    """SK117 for an expression that is not PromQL."""
+    try:
+        list(walk(expr))
+    except ValueError as error:
+        message = f"the query is not PromQL: {str(error).splitlines()[0]}"
+        yield Problem(place, message, expr[:120], "an expression that Prometheus can read", "correct the expression")
+
+
+def check_series(place: Place, expr: str) -> Iterator[Problem]:
+    """SK119 for a query that looks at no series, or only at those of a namespace that is not the trial's."""
+    try:
+        kinds = {type(node).__name__ for node in walk(expr)}
+    except ValueError:
+        return  # SK117
+    if not kinds & {"VectorSelector", "MatrixSelector"}:
+        message = "the query looks at no series: its answer is the same whatever happens"
+        yield Problem(place, message, expr[:120], "a selector", "ask about a series of the app")
+    for matcher in list_matchers(expr):
+        if matcher.label == "namespace":
+            message = "the query names a namespace of its own, and every trial has another one"
+            observed, fix = f'namespace{matcher.operator}"{matcher.value}"', "leave it out: the trial's is put in"
+            yield Problem(place, message, observed, "no matcher of the namespace", fix)

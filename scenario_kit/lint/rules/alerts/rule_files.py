@@ -1,0 +1,144 @@
+"""SK117, SK314, SK316, SK319: rules that cannot be read, are not evaluated as written, or look elsewhere."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, Final
+
+from scenario_kit.catalog.alerts import Unread, list_groups, parse_duration
+from scenario_kit.lint.context.catalog_context import PackCase
+from scenario_kit.lint.framework.rule import Problem, register_check, register_rule
+from scenario_kit.lint.rules.alerts.promql import list_matchers
+from scenario_kit.lint.simulation.place import Place
+from scenario_kit.load.promql.parser import parse_expression
+from scenario_kit.load.yaml.edit import Drop, Put
+from scenario_kit.model.authored.alert_rule import EVALUATION
+
+#: Fields of a group that change what its rules do, and that the kit's evaluator does not know; zero is none at all.
+_UNSUPPORTED: Final = ("limit", "query_offset", "partial_response_strategy")
+#: Fields of an alerting rule that Prometheus refuses in a recording rule.
+_OF_ALERTS: Final = ("for", "keep_firing_for", "annotations", "entity")
+
+
+@register_check("SK117", "Pack")
+def check_unreadable(case: PackCase) -> Iterator[Problem]:
+    """The expression of a rule is not PromQL."""
+    for written, _ in case.read:
+        expr = written.rule.get("expr")
+        if isinstance(expr, str) and (reported := _explain_unreadable(expr)):
+            message = f"the expression of '{_name(written.rule)}' is not PromQL: {reported}"
+            fix = "correct the expression"
+            yield Problem((*written.place, "expr"), message, expr[:120], "an expression that Prometheus can read", fix)
+
+
+def _explain_unreadable(expr: str) -> str:
+    try:
+        parse_expression(expr)
+    except ValueError as error:
+        return str(error).splitlines()[0]
+    return ""
+
+
+def _name(rule_: dict[str, Any]) -> str:
+    return str(rule_.get("alert", rule_.get("record", "?")))
+
+
+@register_rule(
+    "SK314",
+    why="what is not evaluated here would make the alert fire at other times than on the cluster it was written for",
+    bad="groups: [{name: slo, interval: 20s, limit: 10, rules: […]}]",
+    good="groups: [{name: slo, interval: 30s, rules: […]}]",
+    fix="leave the field out",
+    repair="leaves out what is not supported",
+    about=("Pack",),
+)
+def check_unsupported(case: PackCase) -> Iterator[Problem]:
+    """A field of a rule or a group that is not evaluated as written."""
+    groups = list(list_groups(case.document))
+    for place, group in groups:
+        yield from _check_group(place, group)
+    for place, rule_ in case.groups():
+        if "record" in rule_:
+            for field in (name for name in _OF_ALERTS if name in rule_):
+                message = f"`{field}` of the recording rule '{rule_['record']}': Prometheus takes it for alerts only"
+                yield Problem((*place, field), message, field, "no such field", edits=(Drop((*place, field)),))
+    seen = Counter(str(group.get("name")) for _, group in groups)
+    for place, group in groups:
+        if seen[str(group.get("name"))] > 1:
+            message = f"more than one group of the file is called '{group['name']}': Prometheus does not load it"
+            yield Problem((*place, "name"), message, str(group["name"]), "a name of its own", "give it another name")
+
+
+def _check_group(place: Place, group: dict[str, Any]) -> Iterator[Problem]:
+    for field in _UNSUPPORTED:
+        if group.get(field) not in (None, 0, "0", "0s"):
+            message = f"`{field}` of the group '{group.get('name')}' is not supported"
+            yield Problem(
+                (*place, field), message, f"{field}: {group[field]}", "no such field", edits=(Drop((*place, field)),)
+            )
+    interval = parse_duration(group.get("interval", f"{EVALUATION}s"))
+    if interval % EVALUATION:
+        near = max(1, round(interval / EVALUATION)) * EVALUATION
+        message = (
+            f"the group '{group.get('name')}' is evaluated every {interval:g} s, and samples are {EVALUATION} s apart"
+        )
+        yield Problem(
+            (*place, "interval"), message, str(group["interval"]), f"a multiple of {EVALUATION}s", f"write {near}s"
+        )
+
+
+@register_rule(
+    "SK316",
+    why="recorded series are not stored in virtual time: an alert on them is evaluated with what they record",
+    bad='expr: sli:errors:ratio{service_name="cart"} > 0.01   # recorded in the same file',
+    good="expr: sli:errors:ratio > 0.01",
+    fix="write the expression that it records into the rule",
+    about=("Pack",),
+)
+def check_unrecordable(case: PackCase) -> Iterator[Problem]:
+    """A recorded series is used in a way that cannot be written out."""
+    for written, known in case.read:
+        expr = written.rule.get("expr")
+        if isinstance(known, Unread) and isinstance(expr, str) and not _explain_unreadable(expr):
+            yield Problem(known.place, known.message, expr[:120], "the series without labels or an offset", known.fix)
+
+
+@register_rule(
+    "SK319",
+    why="every trial has a namespace of its own, which is put into every selector: this one never matches",
+    bad='kube_pod_status_ready{namespace="otel-demo"} == 0',
+    good="kube_pod_status_ready == 0",
+    fix="leave the matcher out",
+    repair="leaves the matcher out",
+    about=("Pack",),
+)
+def check_namespaced(case: PackCase) -> Iterator[Problem]:
+    """A rule names a namespace."""
+    for place, rule_ in case.groups():
+        expr = rule_.get("expr")
+        if not isinstance(expr, str) or _explain_unreadable(expr):
+            continue
+        for matcher in list_matchers(expr):
+            if matcher.label == "namespace":
+                message = f"'{_name(rule_)}' names the namespace {matcher.operator}\"{matcher.value}\""
+                edits = (Put((*place, "expr"), _remove_matcher(expr, matcher.start, matcher.end)),)
+                yield Problem(
+                    (*place, "expr"),
+                    message,
+                    f'namespace{matcher.operator}"{matcher.value}"',
+                    "no matcher of the namespace",
+                    edits=edits,
+                )
+
+
+def _remove_matcher(expr: str, start: int, end: int) -> str:
+    """The expression without the matcher whose value stands there, and without the comma beside it."""
+    before, after = expr[:start].rstrip("\"'"), expr[end + 1 :]
+    before = before[: before.rindex("namespace")].rstrip()
+    after = after.lstrip()
+    if after.startswith(","):
+        after = after[1:].lstrip()
+    else:
+        before = before.removesuffix(",").rstrip()
+    return before + after

@@ -1,0 +1,172 @@
+"""SK315: alerting and recording rules over series that nothing exports.
+
+Known are the series of a lab, whose exporters a real cluster has as well, and what the pack records itself. Nothing is
+said of a pack that an app without a twin uses: what is exported beside it, only its own cluster knows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.errors import AuthoringError
+from scenario_kit.lint.context.catalog_context import PackCase
+from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.load import did_you_mean
+from scenario_kit.load.promql.parser import parse_expression, walk
+from scenario_kit.load.schema.suggest import find_only, suggest
+from scenario_kit.load.yaml.edit import Put
+from scenario_kit.model import Severity
+from scenario_kit.model.kubernetes.re2 import compile_pattern
+from scenario_kit.model.series import LABELS, VALUES
+
+#: The label that every expression gets a matcher of.
+_SCOPED: Final = "namespace"
+#: Functions that make labels.
+_MAKE_LABELS: Final = ("label_replace", "label_join", "count_values", "info")
+#: The label whose values are the names of components.
+_COMPONENT: Final = "service_name"
+_NAMES: Final = frozenset(LABELS)
+
+
+class _SeriesProblem(NamedTuple):
+    """What is wrong: the word that should be another one, and those that it can be."""
+
+    message: str
+    observed: str
+    word: str
+    known: frozenset[str]
+
+
+@register_rule(
+    "SK315",
+    why="a rule over a series that nothing exports never fires, and `absent` over one always does",
+    bad='sum by (service) (rate(traces_span_metrics_call_total{status_code="ERROR"}[2m])) > 1',
+    good='sum by (service_name) (rate(traces_span_metrics_calls_total{status_code="STATUS_CODE_ERROR"}[2m])) > 1',
+    fix="write the name, label or value that is exported",
+    repair="writes the intended name, label or value, where only one is close",
+    severity=Severity.WARNING,
+    about=("Pack",),
+)
+def check_unseen(case: PackCase) -> Iterator[Problem]:
+    """A rule asks for a series that cannot exist."""
+    if _is_of_foreign_cluster(case.catalog, case.name):
+        return
+    recorded = {str(entry["record"]) for _, entry in case.groups() if entry.get("record")}
+    components = _list_components(case.catalog)
+    for place, entry in case.groups():
+        expr = entry.get("expr")
+        if not isinstance(expr, str):
+            continue
+        try:
+            tree = parse_expression(expr)
+        except ValueError:
+            continue  # SK117
+        name = entry.get("alert") or entry.get("record")
+        for said in dict.fromkeys(_examine(tree, recorded, components)):
+            meant = find_only(said.word, said.known)
+            edits = (Put((*place, "expr"), _respell(expr, said.word, meant)),) if meant else ()
+            yield Problem(
+                (*place, "expr"), f"'{name}' asks for {said.message}", said.observed, fix=_suggest(said), edits=edits
+            )
+
+
+def _respell(expr: str, word: str, meant: str) -> str:
+    return re.sub(rf"(?<![\w:]){re.escape(word)}(?![\w:])", meant, expr)
+
+
+def _suggest(said: _SeriesProblem) -> str:
+    if said.known is not _NAMES or suggest(said.word, _NAMES):
+        return did_you_mean(said.word, said.known)
+    return "docs/series.md lists the series of a lab; where only a real cluster has it, no trial in a lab can show it"
+
+
+def _is_of_foreign_cluster(catalog: Catalog, pack: str) -> bool:
+    """Whether an app that runs on real clusters only uses the pack."""
+    for name in catalog.apps():
+        try:
+            app = catalog.app(name, catalog.versions(name)[0])
+        except (AuthoringError, IndexError):
+            continue  # its own rules say so
+        if app.twin is None and pack in app.alert_packs:
+            return True
+    return False
+
+
+def _list_components(catalog: Catalog) -> frozenset[str]:
+    """Return the names under which some component of some app reports spans; empty where an app cannot be read."""
+    found: set[str] = set()
+    for name in catalog.apps():
+        try:
+            found.update(c.name for version in catalog.versions(name) for c in catalog.app(name, version).components)
+        except AuthoringError:
+            return frozenset()
+    return frozenset(found)
+
+
+def _examine(tree: Any, recorded: set[str], components: frozenset[str]) -> Iterator[_SeriesProblem]:
+    for node in walk(tree):
+        if type(node).__name__ == "VectorSelector":
+            yield from _examine_selector(node, recorded, components)
+        elif type(node).__name__ == "AggregateExpr":
+            yield from _examine_grouping(node, recorded)
+
+
+def _examine_selector(node: Any, recorded: set[str], components: frozenset[str]) -> Iterator[_SeriesProblem]:
+    name = _read_name(node)
+    if not name or name in recorded:
+        return
+    if name not in LABELS:
+        yield _SeriesProblem(f"a series that nothing exports: {name}", name, name, _NAMES)
+        return
+    values = {**VALUES.get(name, {}), **({_COMPONENT: components} if components else {})}
+    for matcher in node.matchers.matchers:
+        label, desired = str(matcher.name), str(matcher.value)
+        if label in ("__name__", _SCOPED):
+            continue
+        if label not in LABELS[name]:
+            if not _matches(matcher, ""):
+                message = f"a label that {name} does not have: {label}"
+                yield _SeriesProblem(message, f'{label}="{desired}"', label, LABELS[name])
+        elif label in values and not any(_matches(matcher, value) for value in values[label]):
+            message = f'a value that {label} of {name} never has: "{desired}"'
+            yield _SeriesProblem(message, f'{label}="{desired}"', desired, values[label])
+
+
+def _examine_grouping(node: Any, recorded: set[str]) -> Iterator[_SeriesProblem]:
+    """Yield labels by which it is grouped and that no series inside has: all of them land in one group."""
+    modifier = node.modifier
+    inner = list(walk(node.expr))
+    makes = {str(getattr(getattr(n, "func", None), "name", "")) for n in inner} & {*_MAKE_LABELS}
+    names = [_read_name(n) for n in inner if type(n).__name__ == "VectorSelector"]
+    counts = any(str(getattr(n, "op", "")) == "count_values" for n in inner)
+    if modifier is None or not str(modifier.type).endswith("By") or makes or counts or not names:
+        return
+    if any(name in recorded or name not in LABELS for name in names):
+        return
+    known = frozenset[str]().union(*(LABELS[name] for name in names))
+    for label in modifier.labels:
+        if label not in known:
+            message = f"groups of a label that {' and '.join(dict.fromkeys(names))} has not: {label}"
+            yield _SeriesProblem(message, label, label, known)
+
+
+def _read_name(node: Any) -> str:
+    """Return the name of the series that a selector asks for; empty where it asks for several."""
+    if node.name:
+        return str(node.name)
+    named = [m for m in node.matchers.matchers if m.name == "__name__" and str(m.op) == "MatchOp.Equal"]
+    return str(named[0].value) if named else ""
+
+
+def _matches(matcher: Any, value: str) -> bool:
+    """Whether a matcher lets a value of its label through; a label that is missing has an empty one."""
+    operator, desired = str(matcher.op).removeprefix("MatchOp."), str(matcher.value)
+    if operator in ("Equal", "NotEqual"):
+        return (value == desired) == (operator == "Equal")
+    try:
+        return compile_pattern(desired).matches(value) == (operator == "Re")
+    except ValueError:
+        return True  # SK117

@@ -1,0 +1,1 @@
+"""Rules about apps, and about references to their objects."""

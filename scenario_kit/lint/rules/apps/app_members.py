@@ -1,0 +1,49 @@
+"""SK139: what an app's definition says is about components that it has, and about objects that its manifests yield."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scenario_kit.lint.context.catalog_context import AppCase
+from scenario_kit.lint.framework.name_fixes import fix_name
+from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.rules.apps.app_references import find_missing
+from scenario_kit.lint.simulation.place import Place
+from scenario_kit.model import Object
+from scenario_kit.render.templating.authoring_error import did_you_mean
+
+
+@register_rule(
+    "SK139",
+    why=(
+        "what is declared about components decides which faults are offered, "
+        "which alerts are predicted and how propagations are judged"
+    ),
+    bad="calls: [{caller: web, callee: stroe}]",
+    good="calls: [{caller: web, callee: store}]",
+    fix="name one of the version's `components`, or what its manifests have",
+    repair="writes the intended component, where only one is close",
+    about=("App",),
+)
+def check_members(case: AppCase) -> Iterator[Problem]:
+    """An app names a component, an object, a variable or an alert pack that it does not have."""
+    yield from find_missing(case)
+    for version, body in case.document["versions"].items():
+        known = [component["name"] for component in body["components"]]
+        for place, name in ((("entry",), case.document["entry"]), *_list_named(("versions", version), body)):
+            if name not in known:
+                message = f"{case.name} {version} has no component '{name}'"
+                yield Problem(place, message, name, fix=did_you_mean(name, known), edits=fix_name(place, name, known))
+
+
+def _list_named(at: Place, body: Object) -> Iterator[tuple[Place, str]]:
+    """Every component that a version names, and where."""
+    for i, call in enumerate(body.get("calls", ())):
+        yield from (((*at, "calls", i, end), call[end]) for end in ("caller", "callee"))
+    for i, client in enumerate(body.get("clients", ())):
+        yield (*at, "clients", i, "store"), client["store"]
+    for i, lasting in enumerate(body.get("aftermath", ())):
+        yield (*at, "aftermath", i, "after"), lasting["after"]
+        yield from (((*at, "aftermath", i, "restart", n), name) for n, name in enumerate(lasting["restart"]))
+    for flag, effect in body.get("flags", {}).get("effects", {}).items():
+        yield from (((*at, "flags", "effects", flag, k), effect[k]) for k in ("component", "shows") if k in effect)

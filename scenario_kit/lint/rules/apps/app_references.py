@@ -1,0 +1,88 @@
+"""What an app's definition says of its manifests is in them, with some value of its options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from scenario_kit.lint.context.catalog_context import AppCase
+from scenario_kit.lint.framework.rule import Problem
+from scenario_kit.lint.simulation.place import Place
+from scenario_kit.model import Object, Reference
+from scenario_kit.model.kubernetes.reference import WORKLOADS
+from scenario_kit.render.templating.authoring_error import did_you_mean
+
+
+class _NamedReference(NamedTuple):
+    """A name that the definition gives, where, what it is of, and what there is; None where nobody can tell."""
+
+    place: Place
+    name: str
+    what: str
+    known: Sequence[str] | None
+
+
+def find_missing(case: AppCase) -> Iterator[Problem]:
+    """Workloads, Services, variables and alert packs that the app names, and that are nowhere."""
+    said = list(_list_packs(case))
+    for version, body in case.document["versions"].items():
+        made = [v for v in case.versions if v.app.version == version]
+        objects = [obj for v in made for obj in v.objects]
+        if objects and not any(v.error for v in made):
+            said += _list_parts(("versions", version), body, objects)
+    for each in said:
+        if each.known is not None and each.name not in each.known:
+            fix = did_you_mean(each.name, each.known)
+            there = ", ".join(sorted(set(each.known))) or "none"
+            yield Problem(
+                each.place, f"{case.name} has no {each.what} '{each.name}'", each.name, f"one of {there}", fix=fix
+            )
+
+
+def _list_packs(case: AppCase) -> Iterator[_NamedReference]:
+    for i, name in enumerate(case.document.get("alertPacks", ())):
+        yield _NamedReference(("alertPacks", i), name, "alert pack", case.catalog.alert_packs())
+
+
+def _list_parts(at: Place, body: Object, objects: Sequence[Object]) -> Iterator[_NamedReference]:
+    """What a version says of the objects that it yields."""
+    workloads = [f"{o['kind']}/{o['metadata']['name']}" for o in objects if o["kind"] in WORKLOADS]
+    services = [o["metadata"]["name"] for o in objects if o["kind"] == "Service"]
+    homes = {component["name"]: _strip_namespace(component["workload"]) for component in body["components"]}
+    for i, component in enumerate(body["components"]):
+        yield _NamedReference((*at, "components", i, "workload"), homes[component["name"]], "object", workloads)
+        if "service" in component:
+            yield _NamedReference((*at, "components", i, "service"), component["service"], "Service", services)
+    for i, call in enumerate(body.get("calls", ())):
+        home = homes.get(call["caller"], "")
+        for n, name in enumerate(call.get("env", ())):
+            yield _NamedReference(
+                (*at, "calls", i, "env", n), name, f"variable in {home} that is called", _list_variables(home, objects)
+            )
+    loads = [c["name"] for c in body["components"] if c.get("role") == "Load"]
+    for knob, reported in body.get("load", {}).items():
+        home = homes[loads[0]] if loads else ""
+        yield _NamedReference(
+            (*at, "load", knob, "env"),
+            reported["env"],
+            f"variable in {home} that is called",
+            _list_variables(home, objects),
+        )
+
+
+def _strip_namespace(text: str) -> str:
+    """A reference without the namespace: names are unique over all of an app's."""
+    try:
+        ref = Reference.parse(text)
+    except ValueError:
+        return text
+    return f"{ref.kind}/{ref.name}"
+
+
+def _list_variables(home: str, objects: Sequence[Object]) -> Sequence[str] | None:
+    """The variables of a workload's containers; None for one that is not there, or takes some as they come."""
+    specs = [o["spec"]["template"]["spec"] for o in objects if f"{o['kind']}/{o['metadata']['name']}" == home]
+    containers = [c for spec in specs for part in ("containers", "initContainers") for c in spec.get(part) or ()]
+    if not containers or any(c.get("envFrom") for c in containers):
+        return None
+    return [entry["name"] for c in containers for entry in c.get("env") or ()]

@@ -1,0 +1,304 @@
+"""SK107 to SK110, SK13x: what a scenario names exists, and fits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.lint.context.scenario_context import LintContext
+from scenario_kit.lint.context.wrong_namespace import find_meant
+from scenario_kit.lint.framework.name_fixes import fix_name, fix_reference
+from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.rules.faults.unknown_containers import find_unknown_containers
+from scenario_kit.lint.simulation.place import Place
+from scenario_kit.load import did_you_mean
+from scenario_kit.load.schema.schemas import explain_too_much
+from scenario_kit.load.schema.validation import find_mistakes
+from scenario_kit.load.yaml.edit import Edit, Put
+from scenario_kit.model import Reference
+
+
+@register_rule(
+    "SK107",
+    why="the scenario cannot be deployed",
+    bad="app: {name: otel-shop, version: 2.2.0}",
+    good="app: {name: otel-demo, version: 2.2.0}",
+    fix="choose one that `scenario-kit catalog apps` lists",
+    repair="writes the intended name, where only one is close",
+)
+def check_app(case: LintContext) -> Iterator[Problem]:
+    """Unknown app, version, load profile or alert pack."""
+    choice, catalog = case.scenario.spec.app, case.catalog
+    if choice.name not in catalog.apps():
+        fix = did_you_mean(choice.name, catalog.apps())
+        place, message = ("spec", "app", "name"), f"there is no app '{choice.name}' in the catalogue"
+        yield Problem(place, message, choice.name, fix=fix, edits=fix_name(place, choice.name, catalog.apps()))
+        return
+    if problem := _explain_unusable(("spec", "app", "name"), choice.name, lambda: catalog.versions(choice.name)):
+        yield problem
+        return
+    versions = catalog.versions(choice.name)
+    if choice.version not in versions:
+        message = f"{choice.name} has no version '{choice.version}'"
+        place, fix = ("spec", "app", "version"), did_you_mean(choice.version, versions)
+        yield Problem(place, message, choice.version, fix=fix, edits=_suggest_version(place, choice.version, versions))
+    elif problem := _explain_unusable(
+        ("spec", "app", "name"), choice.name, lambda: catalog.app(choice.name, choice.version)
+    ):
+        yield problem
+    if case.app and choice.load.profile not in case.app.loads:
+        message = f"{choice.name} has no load profile '{choice.load.profile}'"
+        fix = did_you_mean(choice.load.profile, case.app.loads)
+        at = ("spec", "app", "load", "profile")
+        edits = fix_name(at, choice.load.profile, case.app.loads)
+        yield Problem(at, message, choice.load.profile, fix=fix, edits=edits)
+    for i, pack in enumerate(choice.alert_packs):
+        if pack not in catalog.alert_packs():
+            fix = did_you_mean(pack, catalog.alert_packs())
+            where = ("spec", "app", "alertPacks", i)
+            edits = fix_name(where, pack, catalog.alert_packs())
+            yield Problem(where, f"there is no alert pack '{pack}'", pack, fix=fix, edits=edits)
+        elif problem := _explain_unusable(("spec", "app", "alertPacks", i), pack, partial(catalog.alert_pack, pack)):
+            yield problem
+
+
+def _explain_unusable(place: Place, name: str, find: Callable[[], object]) -> Problem | None:
+    """A definition that is there and cannot be used. What is wrong with it has a place in another file."""
+    try:
+        find()
+    except AuthoringError as error:
+        first = error.findings[0] if error.findings else None
+        reported = f"{first.position}: {first.message}" if first and first.position else error.message
+        message = f"the definition of '{name}' cannot be used: {reported}"
+        return Problem(place, message, fix=error.fix or "correct the definition; `scenario-kit lint FILE` tells more")
+    return None
+
+
+def _suggest_version(place: Place, wrong: str, versions: Iterable[str]) -> tuple[Edit, ...]:
+    """A version is completed, never exchanged for one that looks alike."""
+    bare = wrong.lstrip("vV")
+    meant = [version for version in versions if version == bare or version.startswith(f"{bare}.")]
+    return (Put(place, meant[0]),) if len(meant) == 1 else ()
+
+
+@register_rule(
+    "SK108",
+    why="the kit does not know how to inject it, or which of two is meant",
+    bad="type: pod-kil",
+    good="type: pod-failure",
+    fix="choose one that `scenario-kit catalog faults` lists, or define it in `faults/` beside the scenario",
+    repair="writes the intended name, where only one is close",
+)
+def check_fault_type(case: LintContext) -> Iterator[Problem]:
+    """Unknown fault type, or two of one name."""
+    folder = case.path.parent / "faults"
+    own = [path.parent.name for path in folder.glob("*/fault.yaml")]
+    known = {*case.catalog.faults(), *own}
+    for i, use in enumerate(case.scenario.spec.faults):
+        if use.type in own and use.type in case.catalog.faults():
+            place, fix = ("spec", "faults", i, "type"), "give the one beside the scenario another name"
+            message = f"'{use.type}' is a fault type of the catalogue, and another one beside the scenario has its name"
+            yield Problem(place, message, use.type, "a name that the catalogue does not have", fix)
+            continue
+        if use.type not in known:
+            fix = did_you_mean(use.type, known)
+            place, message = ("spec", "faults", i, "type"), f"there is no fault type '{use.type}'"
+            yield Problem(place, message, use.type, fix=fix, edits=fix_name(place, use.type, known))
+        elif use.type not in case.types:
+            place = ("spec", "faults", i, "type")
+            if problem := _explain_unusable(place, use.type, lambda name=use.type: case.catalog.fault(name, case.path)):  # type: ignore[misc]
+                yield problem
+
+
+@register_rule(
+    "SK109",
+    why="the fault or app would run with something other than what was intended",
+    bad="parameters: {targetport: 9999}",
+    good="parameters: {targetPort: 9999}",
+    fix="use the parameters that `scenario-kit catalog faults show NAME` lists",
+    repair="writes the parameter's name or value, where only one can be intended",
+)
+def check_parameters(case: LintContext) -> Iterator[Problem]:
+    """A parameter or option does not fit its schema."""
+    for i, use in enumerate(case.scenario.spec.faults):
+        if use.type in case.types:
+            schema = case.types[use.type].parameters
+            yield from _check_values(
+                case, use.parameters, schema, ("spec", "faults", i, "parameters"), f"fault '{use.type}'"
+            )
+    if case.app:
+        options = case.scenario.spec.app.options
+        yield from _check_values(case, options, case.app.options, ("spec", "app", "options"), f"app '{case.app.name}'")
+
+
+def _check_values(
+    case: LintContext, values: dict[str, object], schema: dict[str, object], place: Place, owner: str
+) -> Iterator[Problem]:
+    if not values and not schema.get("required"):
+        return
+    if reported := explain_too_much(values, schema):
+        yield Problem(place, f"{reported} ({owner})", fix="give it fewer values")
+        return
+    closed = {"type": "object", "additionalProperties": False, **schema}
+    for finding, edits, follows in find_mistakes(values, closed, case.positions, place):
+        if follows:
+            continue
+        message = f"{finding.message} ({owner})"
+        yield Problem(
+            place, message, finding.observed, finding.expected, finding.fix, position=finding.position, edits=edits
+        )
+
+
+@register_rule(
+    "SK110",
+    why="there is nothing to break: the run would stop before it starts",
+    bad="target: Deployment/redis",
+    good="target: Deployment/valkey-cart",
+    fix="name an object that `scenario-kit render PATH` lists",
+    repair=("writes the intended object, where only one of that kind is close, or one of another kind has that name"),
+)
+def check_target(case: LintContext) -> Iterator[Problem]:
+    """The target is not an object of the app, or is of a kind that the fault does not break."""
+    for i, use in enumerate(case.scenario.spec.faults):
+        place, ref = ("spec", "faults", i, "target"), Reference.parse(use.target)
+        kinds = case.types[use.type].targets if use.type in case.types else ()
+        if kinds and ref.kind not in [kind.partition(".")[0] for kind in kinds]:
+            message = f"fault '{use.type}' breaks {' or '.join(kinds)}, not {ref.kind}"
+            similar = [f"{kind}/{ref.name}" for kind in kinds if case.exists(f"{kind}/{ref.name}")]
+            fix = did_you_mean(use.target, similar or case.names(*kinds))
+            edits = fix_reference(place, use.target, similar)
+            yield Problem(place, message, ref.kind, " or ".join(kinds), fix, edits=edits)
+        elif case.objects is not None and not case.exists(use.target):
+            fix = did_you_mean(use.target, case.names(*kinds))
+            message = f"'{use.target}' is not an object of {case.scenario.spec.app.name}"
+            edits = fix_reference(place, use.target, case.names(*kinds))
+            yield Problem(place, message, use.target, fix=fix, edits=edits)
+        elif own := find_meant(case, use.target):
+            message = f"'{use.target}' is not where {case.scenario.spec.app.name} has it"
+            yield Problem(place, message, use.target, own, f"write `target: {own}`", edits=(Put(place, own),))
+
+
+@register_rule(
+    "SK123",
+    why="a scenario is plain data; only faults in the catalogue are templates",
+    bad="target: 'Service/{{ name }}'",
+    good="target: Service/cart",
+    fix="write the value itself",
+)
+def check_templates(case: LintContext) -> Iterator[Problem]:
+    """A template where none is allowed, or one that cannot be rendered."""
+    for place, finding in case.unrendered:
+        astray = find_meant(case, case.scenario.spec.faults[int(place[2])].target)  # SK110
+        if finding.code not in ("SK120", "SK135", "SK304") and not astray:
+            yield Problem(place, finding.message, finding.observed, finding.expected, finding.fix)
+    for place, text in case.positions.texts.items():
+        if "{{" in text or "{%" in text:
+            yield Problem(place, f"'{text[:60]}' is a template, and nothing renders it here", text[:60])
+
+
+@register_rule(
+    "SK120",
+    why="the fault has nothing to change",
+    bad="parameters: {container: app}",
+    good="parameters: {container: cart}",
+    fix="use a name that the target has; `scenario-kit render PATH` shows it",
+)
+def check_parts(case: LintContext) -> Iterator[Problem]:
+    """A container, port, variable or component does not exist."""
+    for place, finding in case.unrendered:
+        if finding.code == "SK120":
+            yield Problem(place, finding.message, finding.observed, finding.expected, finding.fix)
+    for i, use in enumerate(case.scenario.spec.faults):
+        for change in case.faults[use.name].changes if use.name in case.faults else ():
+            for name, known in find_unknown_containers(case, change, breaks=True):
+                message = f"{change.target} has no container '{name}', and a new one would need an image"
+                fix, place = did_you_mean(name, known), ("spec", "faults", i, "parameters")
+                yield Problem(place, message, name, " or ".join(known), fix)
+    for procedure in case.procedures():
+        for j, change in enumerate(procedure.changes):
+            for name, known in find_unknown_containers(case, change):
+                message = f"{change.target} has no container '{name}': the patch would add one"
+                place = (*procedure.place, "changes", j, "patch", "patch")
+                yield Problem(place, message, name, " or ".join(known), did_you_mean(name, known))
+
+
+@register_rule(
+    "SK135",
+    why=(
+        "a solver would see what is declared hidden, and the label would name a different object from the visible one"
+    ),
+    bad="a pod-failure with visibility: Hidden   # it writes annotations on the pods",
+    good="a network-delay with visibility: Hidden",
+    fix="write `visibility: Visible`, or choose another fault",
+)
+def check_hidden(case: LintContext) -> Iterator[Problem]:
+    """A fault is declared hidden, but cannot be."""
+    for place, finding in case.unrendered:
+        if finding.code == "SK135":
+            place = (*place, "visibility")
+            yield Problem(place, finding.message, finding.observed, finding.expected, finding.fix)
+
+
+@register_rule(
+    "SK131",
+    why="the reference points at nothing",
+    bad="fixes: [port]   # the fault is called catalog-port",
+    good="fixes: [catalog-port]",
+    fix="use the name of one of `spec.faults`",
+    repair="writes the intended name, where only one is close, or there is only one fault",
+)
+def check_fault_names(case: LintContext) -> Iterator[Problem]:
+    """A reference names a fault that the scenario does not have."""
+    known = [use.name for use in case.scenario.spec.faults]
+    for place, name in _list_named_faults(case):
+        if name not in known:
+            edits = (Put(place, known[0]),) if len(known) == 1 else fix_name(place, name, known)
+            message, fix = f"the scenario has no fault '{name}'", did_you_mean(name, known)
+            yield Problem(place, message, name, fix=fix, edits=edits)
+
+
+def _list_named_faults(case: LintContext) -> Iterator[tuple[Place, str]]:
+    spec = case.scenario.spec
+    for i, use in enumerate(spec.faults):
+        if use.start.after_fault is not None:
+            yield ("spec", "faults", i, "start", "afterFault"), use.start.after_fault
+    for i, alert in enumerate(spec.expect.alerts):
+        if alert.after:
+            yield ("spec", "expect", "alerts", i, "after"), alert.after
+    for i, cause in enumerate(spec.ground_truth.root_causes):
+        yield ("spec", "groundTruth", "rootCauses", i, "fault"), cause.fault
+    for i, solution in enumerate(spec.solutions):
+        for j, name in enumerate(solution.fixes):
+            yield ("spec", "solutions", i, "fixes", j), name
+    for procedure in case.procedures():
+        for j, change in enumerate(procedure.changes):
+            if change.remove_fault:
+                yield (*procedure.place, "changes", j, "removeFault", "fault"), change.remove_fault.fault
+
+
+@register_rule(
+    "SK132",
+    why="none of them ever starts",
+    bad="a starts after b, b after a",
+    good="a starts at once, b after a",
+    fix="let one of them start on its own",
+)
+def start_order(case: LintContext) -> Iterator[Problem]:
+    """Faults wait for each other."""
+    after = {use.name: use.start.after_fault for use in case.scenario.spec.faults}
+    for i, use in enumerate(case.scenario.spec.faults):
+        seen, name = [use.name], use.start.after_fault
+        while name is not None and name not in seen:
+            seen.append(name)
+            name = after.get(name)
+        if use.start.on_alert and len(after) == 1:
+            message = (
+                f"'{use.name}' waits for {use.start.on_alert.name}, and there is no other fault that could raise it"
+            )
+            yield Problem(
+                ("spec", "faults", i, "start", "onAlert"), message, fix="drop `start`, or add the first fault"
+            )
+        if name == use.name:
+            message = f"'{use.name}' waits for itself: {' after '.join([*seen, name])}"
+            yield Problem(("spec", "faults", i, "start", "afterFault"), message)

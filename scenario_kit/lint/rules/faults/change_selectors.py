@@ -1,0 +1,235 @@
+"""SK111: label selectors of changes, against the pods that the rendered workloads make."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.lint.context.scenario_context import LintContext, PlacedProcedure
+from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.simulation.place import Place, make_reference
+from scenario_kit.model import App, Change, Object, Reference
+from scenario_kit.model.chaos.kinds import SCHEDULE, schedule_key
+from scenario_kit.model.chaos.pod_selector import LIVE, parse_selector
+from scenario_kit.model.kubernetes.label_selector import admits, parse_object
+from scenario_kit.model.kubernetes.reference import symbolise_namespace
+from scenario_kit.render import simulate_change
+
+#: Parts of a Chaos Mesh selector that say more than a rendered workload does: on which nodes its pods will be.
+_LIVE_PARTS = {"nodes", "nodeSelectors"}
+#: Kinds that make pods, and the pod itself.
+_MAKERS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "CronJob", "Pod")
+#: Changes after which the rendered objects are not what the cluster holds.
+_UNKNOWN = ("removeFault", "undoRollout", "run")
+
+
+@register_rule(
+    "SK111",
+    why=(
+        "a selector that matches no pod changes nothing, and one that "
+        "matches others breaks or repairs something else too"
+    ),
+    bad="labelSelectors: {app: payment-service}   # the pods have app: payment",
+    good="labelSelectors: {app: payment}",
+    fix="select by labels that only the target's pods have; `scenario-kit render PATH` shows them",
+)
+def check_selectors(case: LintContext) -> Iterator[Problem]:
+    """A selector matches no pod, or pods other than the target's."""
+    if case.app is None or case.objects is None:
+        return
+    objects: Sequence[Object] = case.objects
+    for i, use in enumerate(case.scenario.spec.faults):
+        if use.name not in case.faults:
+            continue
+        aim = _find_aimed(objects, Reference.parse(use.target), case.app)
+        for change in case.faults[use.name].changes:
+            for problem in _check_change(objects, change, case.app, aim):
+                yield Problem(("spec", "faults", i, "target"), f"fault '{use.name}': {problem[0]}", *problem[1:])
+            objects = _apply_change(objects, change, case.app)
+    for procedure in case.procedures():
+        yield from _check_procedure(case, procedure, objects)
+
+
+def _check_procedure(case: LintContext, procedure: PlacedProcedure, broken: Sequence[Object]) -> Iterator[Problem]:
+    assert case.app is not None
+    assert case.objects is not None
+    unsure = any(change.operation in _UNKNOWN for change in procedure.changes)
+    repairs = procedure.kind == "solution" and not unsure and _covers_all(case, procedure)
+    if not repairs and not any(change.chaos or change.create or change.apply for change in procedure.changes):
+        return
+    objects = broken
+    for j, change in enumerate(procedure.changes):
+        place: Place = (*procedure.place, "changes", j, change.operation)
+        yield from (Problem(place, *problem) for problem in _check_change(objects, change, case.app, None))
+        objects = _apply_change(objects, change, case.app)
+    if not repairs:
+        return
+    served = {ref for ref, found in _map_services(case.objects, case.app).items() if found}
+    for ref, found in _map_services(objects, case.app).items():
+        if ref in served and not found:
+            message = f"after solution '{procedure.name}' {ref} selects no pod"
+            yield Problem(
+                (*procedure.place, "changes"), message, "0 workloads", "those that it selects without a fault"
+            )
+
+
+def _covers_all(case: LintContext, procedure: PlacedProcedure) -> bool:
+    solution = case.scenario.spec.solutions[int(procedure.place[-1])]
+    return len(case.faults) == len(case.scenario.spec.faults) and set(case.faults) <= set(solution.fixes)
+
+
+def _apply_change(objects: Sequence[Object], change: Change, app: App) -> Sequence[Object]:
+    try:
+        return simulate_change(objects, change, app, app.namespace)
+    except AuthoringError:
+        return objects  # another rule says so
+
+
+def _check_change(
+    objects: Sequence[Object], change: Change, app: App, aim: set[Reference] | None
+) -> Iterator[tuple[str, str, str]]:
+    """Message, observed and expected for each selector of a change; ``aim`` are the workloads that it should reach."""
+    manifest = change.chaos or change.create or change.apply
+    if not manifest:
+        return
+    kind, spec = str(manifest.get("kind", "")), manifest.get("spec") or {}
+    if kind == SCHEDULE:
+        spec = spec.get(schedule_key(str(spec.get("type")))) or {}
+    if change.chaos:
+        yield from _check_experiment(objects, kind, spec, app, aim)
+    elif kind in ("NetworkPolicy", "PodDisruptionBudget") and _is_at_home(manifest["metadata"].get("namespace"), app):
+        selector = spec.get("podSelector" if kind == "NetworkPolicy" else "selector") or {}
+        if selector and not _find_selected(objects, selector, app):
+            yield f"the {kind} selects no pod", _format_requirements(selector), "labels of pods of the app"
+
+
+def _check_experiment(
+    objects: Sequence[Object], kind: str, spec: Mapping[str, Any], app: App, aim: set[Reference] | None
+) -> Iterator[tuple[str, str, str]]:
+    peers = spec.get("target")
+    ends = [("the target of the ", peers.get("selector"))] if isinstance(peers, Mapping) else []
+    for of, selector in [("the ", spec.get("selector")), *ends]:
+        if not isinstance(selector, Mapping):
+            continue
+        try:
+            query = parse_selector(selector, app.namespace, unknown=LIVE)
+        except ValueError:
+            continue  # another rule says so
+        if not all(_is_at_home(namespace, app) for namespace in query.namespaces):
+            continue  # another rule says so
+        pods = list(_list_future_pods(objects, app))
+        if query.names:
+            desired = [f"{ns}/{name}" for ns, names in query.names.items() for name in names]
+            lost = [each for each in desired if not any(_can_be(each, pod) for pod in pods)]
+            if lost and "{{" not in lost[0]:
+                yield f"{of}{kind} names a pod that the app does not have", lost[0], "a pod of the app"
+            continue
+        found = {pod.of for pod in pods if query._replace(nodes=(), node_labels={}).selects(pod.object)}
+        if not found:
+            yield f"{of}{kind} selects no pod", _format_selector(selector), "what pods of the app have"
+        elif of == "the " and aim and not found <= aim and _is_judged(selector):
+            others = ", ".join(sorted(str(ref) for ref in found - aim)[:3])
+            message = f"the {kind} selects pods of {others}, at which the fault is not aimed"
+            yield message, _format_selector(selector), " or ".join(sorted(str(ref) for ref in aim))
+
+
+def _is_judged(selector: Mapping[str, Any]) -> bool:
+    return not _LIVE_PARTS & set(selector) and not LIVE & set(selector.get("fieldSelectors") or {})
+
+
+class _FuturePod(NamedTuple):
+    """A pod as a workload will make it; ``names`` is a pattern where the cluster completes its name."""
+
+    of: Reference
+    object: Object
+    names: re.Pattern[str]
+
+
+def _list_future_pods(objects: Sequence[Object], app: App) -> Iterator[_FuturePod]:
+    for obj in objects:
+        ref, template = _find_template(obj, app)
+        if template is None:
+            continue
+        name, replicas = obj["metadata"]["name"], int((obj.get("spec") or {}).get("replicas", 1))
+        exact = {"Pod": "", "StatefulSet": f"-(?:{'|'.join(map(str, range(replicas)))})"}.get(obj["kind"], "-.+")
+        metadata = {**(template.get("metadata") or {}), "name": name}
+        metadata["namespace"] = obj["metadata"].get("namespace", app.namespace)
+        pod = {"metadata": metadata, "spec": template.get("spec") or {}, "status": {"phase": "Running"}}
+        yield _FuturePod(ref, pod, re.compile(re.escape(f"{metadata['namespace']}/{name}") + exact))
+
+
+def _can_be(name: str, pod: _FuturePod) -> bool:
+    return pod.names.fullmatch(name) is not None
+
+
+def _format_selector(selector: Mapping[str, Any]) -> str:
+    """A selector as a message shows it."""
+    plain = {"matchLabels": selector.get("labelSelectors"), "matchExpressions": selector.get("expressionSelectors")}
+    shown = [_format_requirements(plain)] if any(plain.values()) else []
+    for field in ("annotationSelectors", "fieldSelectors"):
+        shown += [f"{field} {key}={value}" for key, value in (selector.get(field) or {}).items()]
+    shown += [f"phase {phase}" for phase in selector.get("podPhaseSelectors") or ()]
+    return ", ".join(shown) or "every pod"
+
+
+def _is_at_home(namespace: object, app: App) -> bool:
+    return not namespace or symbolise_namespace(str(namespace), app.namespace) in ("app", *app.namespaces)
+
+
+def _find_aimed(objects: Sequence[Object], target: Reference, app: App) -> set[Reference]:
+    """The workloads whose pods a fault should reach; none where the target says nothing about pods."""
+    own = {ref for ref, _ in _list_pods(objects, app) if (ref.kind, ref.name) == (target.kind, target.name)}
+    if target.kind == "Service":
+        return _map_services(objects, app).get(Reference("Service", target.name, target.namespace), set())
+    return own
+
+
+def _map_services(objects: Sequence[Object], app: App) -> dict[Reference, set[Reference]]:
+    """The workloads that each Service of the app with a selector selects."""
+    pods = [(ref, labels.items()) for ref, labels in _list_pods(objects, app)]
+    found = {}
+    for obj in objects:
+        selector = (obj.get("spec") or {}).get("selector") if obj["kind"] == "Service" else None
+        ref = make_reference(obj, app.namespace) if selector else None
+        if selector and ref and ref.namespace in ("app", *app.namespaces):
+            here = [(pod, labels) for pod, labels in pods if pod.namespace == ref.namespace]
+            found[ref] = {pod for pod, labels in here if selector.items() <= labels}
+    return found
+
+
+def _list_pods(objects: Sequence[Object], app: App) -> Iterator[tuple[Reference, Mapping[str, Any]]]:
+    """Everything of the app's namespaces that makes pods, and their labels."""
+    for obj in objects:
+        ref, template = _find_template(obj, app)
+        if template is not None:
+            yield ref, (template.get("metadata") or {}).get("labels") or {}
+
+
+def _find_template(obj: Object, app: App) -> tuple[Reference, Mapping[str, Any] | None]:
+    """What an object is called, and the template of its pods; None where it makes none in the app's namespaces."""
+    ref, spec = make_reference(obj, app.namespace), obj.get("spec") or {}
+    if obj["kind"] not in _MAKERS:
+        return ref, None
+    if obj["kind"] == "CronJob":
+        spec = (spec.get("jobTemplate") or {}).get("spec") or {}
+    template = obj if obj["kind"] == "Pod" else spec.get("template")
+    here = ref.namespace in ("app", *app.namespaces) and isinstance(template, Mapping)
+    return ref.groupless, template if here else None
+
+
+def _find_selected(objects: Sequence[Object], selector: Mapping[str, Any], app: App) -> set[Reference]:
+    """What makes pods that a label selector of Kubernetes matches; all of them where it cannot be read."""
+    try:
+        desired = parse_object(selector)
+    except ValueError:
+        desired = frozenset()
+    return {ref for ref, labels in _list_pods(objects, app) if admits(desired, labels)}
+
+
+def _format_requirements(selector: Mapping[str, Any]) -> str:
+    labels, tests = selector.get("matchLabels") or {}, selector.get("matchExpressions") or []
+    shown = [f"{k}={v}" for k, v in labels.items()]
+    shown += [f"{t.get('key')} {t.get('operator')} {','.join(t.get('values') or [])}".strip() for t in tests]
+    return ", ".join(shown) or "every pod"

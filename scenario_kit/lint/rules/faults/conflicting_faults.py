@@ -1,0 +1,45 @@
+"""SK126: two faults that write the same field."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.lint.context.scenario_context import LintContext
+from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.simulation.field_diff import WrittenField, list_written
+from scenario_kit.render import simulate_change
+
+
+@register_rule(
+    "SK126",
+    why="the later one hides the earlier, so neither can be proven to be a cause or repaired on its own",
+    bad="two faults of type container-image-not-found on Deployment/cart",
+    good="one of them on Deployment/cart, the other on Deployment/ad",
+    fix="aim one of them at another object, or drop it",
+)
+def check_overlaps(case: LintContext) -> Iterator[Problem]:
+    """Two faults write the same field."""
+    if case.app is None or case.objects is None or len(case.faults) < 2:
+        return
+    objects, seen = case.objects, dict[str, set[WrittenField]]()
+    for i, use in enumerate(case.scenario.spec.faults):
+        if use.name not in case.faults:
+            continue
+        changes = case.faults[use.name].changes
+        fields = list_written(changes, objects, case.app)
+        for other, theirs in seen.items():
+            common = sorted(str(mine) for mine in fields if any(mine.meets(field) for field in theirs))
+            if common:
+                more = f" and {len(common) - 1} more" if len(common) > 1 else ""
+                message = f"fault '{use.name}' writes {common[0]}{more}, which fault '{other}' writes as well"
+                yield Problem(
+                    ("spec", "faults", i, "target"), message, use.target, "a field that no other fault writes"
+                )
+        seen[use.name] = fields
+        for change in changes:
+            if change.create or change.chaos:  # a later fault may be aimed at it
+                try:
+                    objects = simulate_change(objects, change, case.app, case.app.namespace)
+                except AuthoringError:
+                    continue

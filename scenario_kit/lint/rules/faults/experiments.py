@@ -1,0 +1,124 @@
+"""SK127: experiments of Chaos Mesh, against the schemas of its CRDs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from scenario_kit.lint.context.catalog_context import FaultCase
+from scenario_kit.lint.context.scenario_context import LintContext
+from scenario_kit.lint.framework.rule import Problem, register_check, register_rule
+from scenario_kit.lint.simulation.place import Place
+from scenario_kit.load import Positions, did_you_mean
+from scenario_kit.load.schema.suggest import find_only
+from scenario_kit.load.schema.validation import find_mistakes
+from scenario_kit.load.yaml.edit import Edit, Put
+from scenario_kit.model import Change, Fault, Object
+from scenario_kit.model.chaos.kinds import SCHEDULE, schedule_key
+from scenario_kit.model.chaos.pod_selector import parse_selector
+from scenario_kit.model.chaos.reach import list_selections
+from scenario_kit.schema.chaos import get_object_schema, list_kinds
+
+#: Ways to choose pods that need a number, which the CRDs leave to the manager.
+_COUNTED = ("fixed", "fixed-percent", "random-max-percent")
+
+
+@register_rule(
+    "SK127",
+    why="the API server or the Chaos Mesh manager rejects it, or silently drops what it does not know",
+    bad="chaos: {kind: PodChaos, spec: {action: pod-failure, mode: al, selector: {…}}}",
+    good="chaos: {kind: PodChaos, spec: {action: pod-failure, mode: all, selector: {…}}}",
+    fix="use only kinds, fields and values that Chaos Mesh knows",
+    repair="writes the intended kind, field or value, where only one is close",
+)
+def check_experiments(case: LintContext) -> Iterator[Problem]:
+    """An experiment does not fit the schema of its kind."""
+    for i, use in enumerate(case.scenario.spec.faults):
+        if use.name in case.faults:
+            for wrong in _check_fault(case.faults[use.name]):
+                message = f"fault '{use.name}': {wrong.message}"
+                yield Problem(("spec", "faults", i), message, wrong.observed, wrong.expected, wrong.fix)
+    for procedure in case.procedures():
+        for j, change in enumerate(procedure.changes):
+            if change.chaos:
+                yield from _check_manifest(case.positions, (*procedure.place, "changes", j, "chaos"), change.chaos)
+
+
+@register_check("SK127", "Fault")
+def check_experiments_of_type(case: FaultCase) -> Iterator[Problem]:
+    """An experiment does not fit the schema of its kind."""
+    places = [i for i, change in enumerate(case.fault.changes) if isinstance(change, Mapping) and "chaos" in change]
+    seen = set()
+    for rendering in case.renderings:
+        made = [c.chaos for c in rendering.fault.changes if c.chaos] if rendering.fault else []
+        for i, manifest in zip(places, made, strict=False):  # some may be left out; then the first stands for all
+            for problem in _check_manifest(case.positions, ("changes", i, "chaos"), manifest):
+                if (problem.message, problem.observed) not in seen:
+                    seen.add((problem.message, problem.observed))
+                    yield problem._replace(edits=())  # the text is a template, which says something else
+
+
+def _check_fault(fault: Fault) -> Iterator[Problem]:
+    """What is wrong with the experiments of a rendered fault; the places are within the experiment."""
+    for change in _changes(fault):
+        if manifest := change.chaos:
+            kind = manifest.get("kind", "an object without a kind")
+            for problem in _check_manifest(Positions(""), (), manifest):
+                yield problem._replace(message=f"{kind}: {problem.message}")
+
+
+def _changes(fault: Fault) -> Iterator[Change]:
+    yield from fault.changes
+    for solution in fault.solutions:
+        yield from solution.changes
+    for decoy in fault.decoys:
+        yield from decoy.changes
+
+
+def _check_manifest(positions: Positions, place: Place, manifest: Object) -> Iterator[Problem]:
+    """What is wrong with a manifest that stands at ``place``."""
+    kind, spec = str(manifest.get("kind", "")), manifest.get("spec")
+    started = str(spec.get("type", "")) if kind == SCHEDULE and isinstance(spec, Mapping) else ""
+    schema = get_object_schema(kind, started)
+    if schema is None:
+        meant, known = find_only(kind, list_kinds()), list_kinds()
+        edits: tuple[Edit, ...] = (Put((*place, "kind"), meant),) if meant else ()
+        message = f"Chaos Mesh has no kind '{kind}'" if kind else "the object has no kind"
+        yield Problem((*place, "kind"), message, kind, " or ".join(known), did_you_mean(kind, known), edits=edits)
+        return
+    for finding, repairs, follows in find_mistakes(manifest, schema, positions, place):
+        if follows:
+            continue
+        at = finding.position if positions.path else None
+        yield Problem(
+            place, finding.message, finding.observed, finding.expected, finding.fix, position=at, edits=repairs
+        )
+    yield from _check_counts(place, kind, spec)
+    yield from _check_selectors(place, manifest)
+
+
+def _check_selectors(place: Place, manifest: Object) -> Iterator[Problem]:
+    """Selectors that the manager cannot read: it reports that in an event, and selects nothing."""
+    for keys, selector in list_selections(manifest):
+        try:
+            parse_selector(selector, "")
+        except ValueError as error:
+            field, _, words = str(error).partition(": ")
+            where: Place = (*place, *keys, field)
+            message = f"Chaos Mesh cannot read `{'.'.join(map(str, keys))}.{field}`"
+            yield Problem(where, message, words, "what a selector of Kubernetes may say", "correct the field")
+
+
+def _check_counts(place: Place, kind: str, spec: Any) -> Iterator[Problem]:
+    """A number of pods that is asked for and not said."""
+    if not isinstance(spec, Mapping):
+        return
+    where: Place = (*place, "spec")
+    if kind == SCHEDULE:
+        key = schedule_key(str(spec.get("type")))
+        where, spec = (*where, key), spec.get(key) or {}
+    target = spec.get("target")
+    for at, part in ((where, spec), ((*where, "target"), target)):
+        if isinstance(part, Mapping) and part.get("mode") in _COUNTED and not part.get("value"):
+            message = f"`mode: {part['mode']}` needs a number in `value`"
+            yield Problem((*at, "mode"), message, str(part["mode"]), "`value`, or `mode: all`", "add `value`")

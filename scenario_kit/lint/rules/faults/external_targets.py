@@ -1,0 +1,100 @@
+"""SK151: names in external targets of a NetworkChaos, as the manager of Chaos Mesh will look them up."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from ipaddress import IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Final
+
+from scenario_kit.lint.context.catalog_context import FaultCase
+from scenario_kit.lint.context.scenario_context import LintContext
+from scenario_kit.lint.context.source_location import find_site
+from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.simulation.stages import Simulation
+from scenario_kit.model import APP_NAMESPACE, App
+from scenario_kit.model.chaos.fields import is_external, list_targets
+from scenario_kit.model.chaos.reach import is_chaos
+from scenario_kit.model.kubernetes.reference import resolve_namespace
+
+#: Where the pod of the manager is, in whose search domains it looks.
+_HOME: Final = "chaos-mesh"
+_ZONE: Final = ("svc", "cluster", "local")
+_NAME: Final = re.compile(r"[a-z0-9_]([-a-z0-9_]*[a-z0-9_])?(\.[a-z0-9_]([-a-z0-9_]*[a-z0-9_])?)*\.?", re.IGNORECASE)
+_POD: Final = re.compile(r"\d{1,3}(-\d{1,3}){3}")
+#: Services that every cluster has.
+_EVERYWHERE: Final = frozenset({("kubernetes", "default"), ("kube-dns", "kube-system")})
+
+
+@register_rule(
+    "SK151",
+    why="the manager resolves the name once, by the cluster's DNS, and injects nothing where nobody has it",
+    bad="externalTargets: [valkey-cart]   # sought in the manager's own namespace",
+    good="externalTargets: ['valkey-cart.{{ target.namespace }}.svc.cluster.local']",
+    fix="name a Service of the app with its namespace, or an IPv4 address or network",
+    about=("Scenario", "Fault"),
+)
+def check_unresolved(case: LintContext | FaultCase) -> Iterator[Problem]:
+    """A name in `externalTargets` that the cluster's DNS does not have."""
+    seen = set()
+    for one in case.written:
+        for i, target in enumerate(list_targets(one.object) if is_chaos(one.object) else ()):
+            problem = "" if "{{" in target else _find_problem(target, one.stage.app, one.stage)
+            if not problem:
+                continue
+            site = find_site(case, one.stage, ("spec", "externalTargets", i), target)
+            place, position = (site.place, site.position) if site else (one.stage.place, None)
+            if (place, target) not in seen:
+                seen.add((place, target))
+                yield Problem(place, problem, target, "a name that the cluster's DNS has", position=position)
+
+
+def _find_problem(target: str, app: App, stage: Simulation) -> str:
+    """Why a target is none; empty where it is one, or where that cannot be known here."""
+    host = target.rpartition(":")[0] if target.count(":") == 1 else target
+    address = _classify_address(host)
+    if address:
+        return "" if address == "IPv4" else "Chaos Mesh takes no address of IPv6 as an external target"
+    if not _NAME.fullmatch(host):
+        return f"'{host}' is neither an address nor a name"
+    labels = host.rstrip(".").lower().split(".")
+    if len(labels) == 1:
+        return f"'{host}' is sought in the namespace '{_HOME}', where Chaos Mesh runs, and not found"
+    *names, last = _strip_domain(labels)
+    if last == "pod":
+        return "" if _POD.fullmatch(names[0]) else f"no pod is called '{host}'"
+    name, namespace = (names[-1], last) if names else (last, "")
+    if labels == _strip_domain(labels) and is_external(host, _list_homes(app)):
+        return ""  # only the world knows; that the lab does not, another rule says
+    if (name, namespace) in _EVERYWHERE:
+        return ""
+    services = {
+        (o["metadata"]["name"], o["metadata"].get("namespace", app.namespace))
+        for o in stage.after
+        if o["kind"] == "Service"
+    }
+    return "" if (name, namespace) in services else f"the app has no Service '{name}' in namespace '{namespace}'"
+
+
+def _strip_domain(labels: list[str]) -> list[str]:
+    """The labels of a name without the domain of the cluster, of which any beginning may be written."""
+    for length in range(len(_ZONE), 0, -1):
+        if len(labels) > length + 1 and tuple(labels[-length:]) == _ZONE[:length]:
+            return labels[:-length]
+    if len(labels) == 5 and tuple(labels[-3:]) == ("pod", "cluster", "local"):
+        return labels[:3]
+    return labels
+
+
+def _classify_address(host: str) -> str:
+    """``IPv4`` or ``IPv6`` for an address or a network; empty for anything else."""
+    for read in (ip_address, lambda text: ip_network(text, strict=False)):
+        try:
+            return "IPv6" if isinstance(read(host), IPv6Address | IPv6Network) else "IPv4"
+        except ValueError:
+            continue
+    return ""
+
+
+def _list_homes(app: App) -> frozenset[str]:
+    return frozenset(resolve_namespace(app.namespace, symbol) for symbol in (APP_NAMESPACE, *app.namespaces))

@@ -1,0 +1,108 @@
+"""SK128: whether a fault lasts until the trial has seen what it does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from scenario_kit.lint.context.scenario_context import LintContext
+from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.load.yaml.edit import Edit, Put
+from scenario_kit.model import AlertRule, Change, Fault
+from scenario_kit.model.authored.scenario import FaultUse
+from scenario_kit.model.chaos.kinds import GROUP, ONE_SHOT, SCHEDULE
+from scenario_kit.model.kubernetes.duration import parse_seconds
+from scenario_kit.render.scenarios.time_windows import compute_windows
+
+
+class _Limit(NamedTuple):
+    """Where a change says how long it lasts: field, text and seconds."""
+
+    field: str
+    text: str
+    seconds: float
+
+
+@register_rule(
+    "SK128",
+    why=(
+        "the fault would be over while its alerts are still expected to hold, and what heals by itself needs no solver"
+    ),
+    bad="chaos: {kind: NetworkChaos, spec: {action: delay, duration: 55s, …}}",
+    good="chaos: {kind: NetworkChaos, spec: {action: delay, …}}",
+    fix="leave out the duration: the fault then lasts until it is removed",
+    repair="raises the parameter that sets the duration, where there is one",
+)
+def check_expiring(case: LintContext) -> Iterator[Problem]:
+    """A fault ends before its alerts have fired and held."""
+    needed = _compute_needed(case)
+    for i, use in enumerate(case.scenario.spec.faults):
+        if not needed or use.role in ("Trigger", "Distractor") or use.name not in case.faults:
+            continue
+        fault = case.faults[use.name]
+        for change in fault.changes:
+            limit = _limit(change, fault)
+            if limit is None or limit.seconds >= needed:
+                continue
+            name = _find_parameter(case, use, limit)
+            place = ("spec", "faults", i, "parameters", name) if name else ("spec", "faults", i, "type")
+            message = f"fault '{use.name}' ends after {limit.text} (`{limit.field}`), while its alerts are to hold"
+            fix = f"write `{name}: {needed}` or more" if name else ""
+            edits: tuple[Edit, ...] = ()
+            if name:
+                edits = (Put(place, needed) if use.parameters else Put(place[:-1], {name: needed}),)
+            yield Problem(place, message, limit.text, f"{needed} seconds, or no end", fix, edits=edits)
+
+
+def _compute_needed(case: LintContext) -> int:
+    """Seconds from injection to the end of hold, if the slowest alert comes when it is due; 0 where nothing must."""
+    spec = case.scenario.spec
+    rules = (case.alerts or {}).values()
+    due = [_compute_due(alert.within_seconds, (case.alerts or {}).get(alert.name)) for alert in spec.expect.alerts]
+    must = [d for d, alert in zip(due, spec.expect.alerts, strict=True) if alert.alert_class == "MustFire"]
+    return (
+        max(must) + compute_windows(tuple(rules), spec.expect).hold
+        if must and spec.ground_truth.outcome == "Incident"
+        else 0
+    )
+
+
+def _compute_due(within: int | None, known: AlertRule | None) -> int:
+    return within or (known.response_seconds if known else 0)
+
+
+def _limit(change: Change, fault: Fault) -> _Limit | None:
+    manifest = change.chaos or change.create or change.apply or {}
+    if str(manifest.get("apiVersion", "")).partition("/")[0] == GROUP:
+        spec = manifest.get("spec") or {}
+        text = str(spec.get("duration") or "")
+        if manifest.get("kind") == SCHEDULE or spec.get("action") in ONE_SHOT or not text:
+            return None
+        return _Limit("duration", text, _parse_seconds(text))
+    if manifest.get("kind") not in ("Job", "Pod") or not _is_cause(manifest, fault):
+        return None
+    spec = manifest.get("spec") or {}
+    inner = (spec.get("template") or {}).get("spec") or {}
+    limits = [n for n in (spec.get("activeDeadlineSeconds"), inner.get("activeDeadlineSeconds")) if isinstance(n, int)]
+    return _Limit("activeDeadlineSeconds", f"{min(limits)}s", min(limits)) if limits else None
+
+
+def _is_cause(manifest: Mapping[str, Any], fault: Fault) -> bool:
+    name = manifest["metadata"]["name"]
+    return any(cause.ref.endswith(f"/{name}") for cause in fault.causes)
+
+
+def _parse_seconds(text: str) -> float:
+    """The seconds of a duration as Go spells it; no end where it cannot be read, which SK127 tells."""
+    try:
+        return parse_seconds(text)
+    except ValueError:
+        return float("inf")
+
+
+def _find_parameter(case: LintContext, use: FaultUse, limit: _Limit) -> str:
+    """The one number among the fault's parameters that is the limit in seconds; empty where there is none, or two."""
+    known: Mapping[str, Any] = case.types[use.type].parameters.get("properties", {})
+    values = {name: use.parameters.get(name, part.get("default")) for name, part in known.items()}
+    same = [name for name, value in values.items() if type(value) is int and value == limit.seconds]
+    return same[0] if len(same) == 1 else ""

@@ -1,0 +1,61 @@
+"""SK208: how long a scenario may make everybody wait."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from scenario_kit.lint.context.catalog_context import FaultCase
+from scenario_kit.lint.context.scenario_context import LintContext
+from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.simulation.place import Place
+from scenario_kit.load.promql.parser import points
+from scenario_kit.load.yaml.edit import Put
+
+#: Seconds that any one deadline or delay may have: three quarters of an hour.
+CAP: Final = 2700
+#: Points of time that a query may ask of: Prometheus is shared by all trials.
+POINTS: Final = 10_000
+_FIELDS: Final = ("withinSeconds", "afterSeconds")
+
+
+@register_rule(
+    "SK208",
+    why="a validation waits for every deadline several times, on machines that others are waiting for",
+    bad="withinSeconds: 7200",
+    good="withinSeconds: 2700",
+    fix=f"write at most {CAP}, or choose an alert that fires sooner",
+    repair=f"writes {CAP}",
+    about=("Scenario", "Fault"),
+)
+def check_limits(case: LintContext | FaultCase) -> Iterator[Problem]:
+    """A deadline, a delay or the reach of a query is above the cap."""
+    for place, raw in case.positions.raw.items():
+        if place[-1:] and place[-1] in _FIELDS and raw.isdigit() and int(raw) > CAP:
+            message = f"`{place[-1]}: {raw}` is longer than {CAP // 60} minutes"
+            yield Problem(place, message, f"{raw} s", f"at most {CAP} s", edits=(Put(place, CAP),))
+    reported = set()
+    for place, expr in _list_queries(case):
+        asked = _measure_range(expr)
+        if asked > POINTS and place not in reported:
+            reported.add(place)
+            message = f"the query asks of {asked} points of time"
+            fix = "look back less far, or with larger steps"
+            yield Problem(place, message, expr[:120], f"at most {POINTS}", fix)
+
+
+def _list_queries(case: LintContext | FaultCase) -> Iterator[tuple[Place, str]]:
+    if isinstance(case, LintContext):
+        yield from ((p, text) for p, text in case.positions.texts.items() if p[-2:] == ("query", "expr"))
+        return
+    for rendering in case.renderings:
+        for place, check in rendering.checks():
+            if check.query:
+                yield (*place, "query", "expr"), check.query.expr
+
+
+def _measure_range(expr: str) -> int:
+    try:
+        return points(expr)
+    except ValueError:
+        return 0  # SK117

@@ -1,0 +1,61 @@
+"""SK911 at lint: what a fault changes, and the lab does not read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scenario_kit.lint.context.catalog_context import FaultCase
+from scenario_kit.lint.context.scenario_context import LintContext
+from scenario_kit.lint.framework.rule import Problem, register_check, register_rule
+from scenario_kit.model import Severity
+from scenario_kit.render.faults.modelled import REAL_DATA_PLANE, find_unmodelled
+
+#: Fields that a message names; a fault may write many.
+_NAMED = 3
+
+
+@register_rule(
+    "SK911",
+    severity=Severity.WARNING,
+    why="what cannot happen there cannot be judged there; the scenario is not to blame",
+    bad="parameters: {name: GOMEMLIMIT, value: '16'}   # no part of the lab reads this variable",
+    good="parameters: {name: CART_ADDR, value: 'cart:1'}   # the twin dials what it says",
+    fix="run it where the capability exists (docs/capabilities.md), or change what the lab reads",
+)
+def check_unshown(case: LintContext) -> Iterator[Problem]:
+    """The environment lacks a capability that a fault or the app needs."""
+    if case.app is None or case.objects is None:
+        return
+    for i, use in enumerate(case.scenario.spec.faults):
+        fault, known = case.faults.get(use.name), case.types.get(use.type)
+        if fault is None or known is None or REAL_DATA_PLANE in known.requires:
+            continue
+        if fields := find_unmodelled(fault.changes, case.app, case.objects, case.app.namespace):
+            yield _build_problem(("spec", "faults", i, "type"), f"fault '{use.name}'", fields)
+
+
+@register_check("SK911", "Fault")
+def check_unshown_anywhere(case: FaultCase) -> Iterator[Problem]:
+    """As ``check_unshown``, of a fault that the lab can show in no app."""
+    if REAL_DATA_PLANE in case.fault.requires:
+        return
+    found = [
+        find_unmodelled(rendering.fault.changes, rendering.app, rendering.objects, rendering.app.namespace)
+        for rendering in case.renderings
+        if rendering.fault is not None and rendering.app.twin is not None
+    ]
+    if found and all(found):
+        problem = _build_problem(("changes",), f"fault type '{case.fault.name}'", found[0])
+        yield problem._replace(fix=f"write `requires: [{', '.join((*case.fault.requires, REAL_DATA_PLANE))}]`")
+
+
+def _build_problem(place: tuple[str | int, ...], who: str, fields: tuple[str, ...]) -> Problem:
+    named = ", ".join(fields[:_NAMED]) + (f" and {len(fields) - _NAMED} more" if len(fields) > _NAMED else "")
+    return Problem(
+        place,
+        f"{who} writes only what the lab does not model, so the lab cannot show it: it needs {REAL_DATA_PLANE}",
+        observed=named,
+        expected="a field that the control plane, the simulated kubelet or the app's twin reads",
+        fix="run it on a cluster with real containers, or change what the lab reads; no other value will help here",
+        severity=Severity.WARNING,
+    )

@@ -1,0 +1,63 @@
+"""SK150: chaos stays inside of the app."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scenario_kit.changes import reach
+from scenario_kit.lint.context.catalog_context import FaultCase
+from scenario_kit.lint.context.scenario_context import LintContext
+from scenario_kit.lint.context.source_location import find_site
+from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.simulation.place import Place
+from scenario_kit.model import APP_NAMESPACE, App
+from scenario_kit.model.chaos.reach import find_strays, is_chaos, list_declared
+from scenario_kit.model.kubernetes.reference import resolve_namespace
+from scenario_kit.render.objects.lookup import format_reference
+
+
+@register_rule(
+    reach.CODE,
+    why=reach.WHY,
+    bad="selector: {namespaces: [kube-system], labelSelectors: {k8s-app: kube-dns}}",
+    good='selector: {namespaces: ["{{ target.namespace }}"], labelSelectors: "{{ pod_selector(target) }}"}',
+    fix=reach.FIX,
+    about=("Scenario", "Fault"),
+)
+def check_reach(case: LintContext | FaultCase) -> Iterator[Problem]:
+    """Chaos reaches beyond the app."""
+    seen: set[tuple[Place, str]] = set()
+    for problem in _find_strays(case):
+        if (problem.place, problem.observed) not in seen:  # names are drawn for each rendering
+            seen.add((problem.place, problem.observed))
+            yield problem
+
+
+def _find_strays(case: LintContext | FaultCase) -> Iterator[Problem]:
+    for one in case.written:
+        if not is_chaos(one.object):
+            continue
+        app, name = one.stage.app, format_reference(one.object)
+        own = _list_homes(app) | list_declared(_requires(case))
+        known = {(s.keys, s.value) for s in find_strays(one.was, own, app.namespace)} if one.was else set()
+        for stray in find_strays(one.object, own, app.namespace):
+            if (stray.keys, stray.value) not in known and "{{" not in stray.value:  # or it is not rendered yet
+                site = find_site(case, one.stage, stray.keys, stray.value)
+                place, position = (site.place, site.position) if site else (one.stage.place, None)
+                observed = f"{reach.format_path(stray)}: {stray.value}"
+                expected = "pods in the app's own namespaces"
+                yield Problem(place, reach.describe_stray(name, stray), observed, expected, position=position)
+    for stage in case.stages:
+        for change in stage.changes:
+            if reach.rewrites_spec(change):
+                message = f"the patch of {change.target} writes the spec of a chaos object"
+                yield Problem(stage.place, message, "a patch of `spec`", "another object in its place")
+
+
+def _requires(case: LintContext | FaultCase) -> Iterator[str]:
+    faults = case.faults.values() if isinstance(case, LintContext) else (case.fault,)
+    return (need for fault in faults for need in fault.requires)
+
+
+def _list_homes(app: App) -> frozenset[str]:
+    return frozenset(resolve_namespace(app.namespace, symbol) for symbol in (APP_NAMESPACE, *app.namespaces))

@@ -1,0 +1,113 @@
+"""SK003, SK121, SK123, SK138, SK304 of faults and apps: their templates yield changes that can be made, and objects."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.lint.context.catalog_context import AppCase, FaultCase, Rendering
+from scenario_kit.lint.framework.rule import Problem, Rule, add, register_check
+from scenario_kit.lint.simulation.place import Place
+from scenario_kit.load.yaml.edit import Put
+from scenario_kit.model import Severity
+from scenario_kit.render import NoChange, simulate_change
+from scenario_kit.render.templating.engine import explain_unsound
+
+#: What a fault says on purpose about targets and parameters with which it cannot bite.
+_REFUSALS: Final = frozenset({"SK304", "SK120", "SK110"})
+_PARTS: Final = "changes|undo|effect|undone|entities|solutions|decoys"
+#: How messages spell a place: ``changes[0].patch.target``.
+_SPELLED: Final = re.compile(rf"\b({_PARTS})((?:\[\d+\]|\.[A-Za-z_]+)*)")
+
+add(
+    Rule(
+        "SK138",
+        "The parameters of an app's twin do not fit together",
+        Severity.ERROR,
+        "the lab cannot simulate the app, and a trial would wait for it until it times out",
+        "edges: [{caller: web, callee: store, protocol: grpcs, address: {env: STORE_ADDR}}]",
+        "edges: [{caller: web, callee: store, protocol: grpc, address: {env: STORE_ADDR}}]",
+        "correct the twin.yaml beside the app; docs/twin-reference.md describes every field",
+        by="lint",
+    )
+)
+
+
+@register_check("SK003", "Fault", "App")
+def check_folder_name(case: FaultCase | AppCase) -> Iterator[Problem]:
+    """The folder has another name than the entry."""
+    folder, name = case.path.resolve().parent.name, str(case.document.get("name", ""))
+    if name != folder:
+        message = f"the {case.kind.lower()} is called '{name}', its folder '{folder}'"
+        yield Problem(("name",), message, folder, name, f"git mv {folder} {name}", edits=(Put(("name",), folder),))
+
+
+@register_check("SK123", "Fault")
+def check_expressions(case: FaultCase) -> Iterator[Problem]:
+    """A template that cannot be read, or that fails for a target at which the fault can be aimed."""
+    wrong = {place: said for place, text in case.positions.texts.items() if (said := explain_unsound(text))}
+    for place, said in wrong.items():
+        text = case.positions.texts[place].strip()[:120]
+        yield Problem(
+            place, f"the template cannot be read: {said}", text, "a Jinja2 expression", "correct the expression"
+        )
+    reported: set[str] = set()
+    for rendering in () if wrong else case.renderings:
+        for finding in rendering.error.findings if rendering.error else ():
+            if finding.code not in _REFUSALS and finding.message not in reported:
+                reported.add(finding.message)
+                aimed = f" (aimed at {rendering.use.target} of {rendering.app.name})"
+                fix = finding.fix or "correct the template"
+                yield Problem(_place(finding.message), finding.message + aimed, finding.observed, finding.expected, fix)
+
+
+def _place(message: str) -> Place:
+    match = _SPELLED.search(message)
+    if match is None:
+        return ("parameters",) if "parameter" in message or "default of" in message else ("name",)
+    steps = re.findall(r"\[(\d+)\]|\.([A-Za-z_]+)", match[2])
+    return (match[1], *(int(number) if number else name for number, name in steps))
+
+
+@register_check("SK123", "App")
+def check_manifests(case: AppCase) -> Iterator[Problem]:
+    """Templates that yield no objects."""
+    reported: set[str] = set()
+    for version in case.versions:
+        if version.error and version.error.message not in reported:
+            reported.add(version.error.message)
+            chosen = f" with {version.chosen}" if version.chosen else ""
+            fix = version.error.fix or "correct the template"
+            yield Problem(("name",), f"{version.error.message} ({version.app.version}{chosen})", fix=fix)
+
+
+@register_check("SK304", "Fault")
+def check_no_effect(case: FaultCase) -> Iterator[Problem]:
+    """A change of the fault changes nothing, although the fault did not refuse to be rendered."""
+    for rendering, index, error in _find_failing_changes(case):
+        if isinstance(error, NoChange):
+            message = f"{error.message} (aimed at {rendering.use.target} of {rendering.app.name})"
+            fix = "let the template `refuse(…)` such targets and parameters"
+            yield Problem(("changes", index), message, "the app as it was", "a change of it", fix)
+
+
+@register_check("SK121", "Fault")
+def check_impossible(case: FaultCase) -> Iterator[Problem]:
+    """A change of the fault cannot be made."""
+    for rendering, index, error in _find_failing_changes(case):
+        if not isinstance(error, NoChange):
+            message = f"{error.message} (aimed at {rendering.use.target} of {rendering.app.name})"
+            yield Problem(("changes", index), message, fix=error.fix)
+
+
+def _find_failing_changes(case: FaultCase) -> Iterator[tuple[Rendering, int, AuthoringError]]:
+    """The changes of each rendering that fail on the app's objects; indices count those that are rendered."""
+    for rendering in case.renderings:
+        objects = rendering.objects
+        for i, change in enumerate(rendering.fault.changes if rendering.fault else ()):
+            try:
+                objects = simulate_change(objects, change, rendering.app, rendering.app.namespace)
+            except AuthoringError as error:
+                yield rendering, i, error

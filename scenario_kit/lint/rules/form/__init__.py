@@ -1,0 +1,1 @@
+"""Rules about files: form, texts, metadata, duplicates, evidence."""

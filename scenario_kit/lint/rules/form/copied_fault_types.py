@@ -1,0 +1,180 @@
+"""SK222: a fault type beside a scenario that does what one of the catalogue does.
+
+Types are compared by what they write to the rendered app, not by names or texts. A type of the catalogue is aimed at
+the same object, and those of its parameters that hold text are tried with what the scenario's own type writes. Numbers
+may differ: another one is a parameter, not another mechanism. What ends differently, or is repaired differently, is
+something else.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import inf
+from typing import Any, Final, NamedTuple
+
+from msgspec import structs
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.errors import AuthoringError
+from scenario_kit.lint.context.scenario_context import LintContext
+from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.similarity.effect_signature import list_writes
+from scenario_kit.lint.similarity.index import strip_numbers
+from scenario_kit.load.schema.schemas import find_violations
+from scenario_kit.model import App, Fault, FaultType, Object, Reference, Severity
+from scenario_kit.model.authored.scenario import FaultUse
+from scenario_kit.render import render_fault
+
+#: Longer texts are files or scripts, and no values of parameters that choose something.
+_LONGEST: Final = 253
+_FIELD: Final = 100
+
+
+@register_rule(
+    "SK222",
+    why="the same mechanism under two names is tested, repaired and counted twice",
+    bad="faults/door-moved beside the scenario, which patches the targetPort of a Service",
+    good="type: service-target-port-wrong, which the catalogue has",
+    fix="use the catalogue's type, or break something that none of its types breaks",
+)
+def check_copied_type(case: LintContext) -> Iterator[Problem]:
+    """A fault type of the scenario's own does what one of the catalogue does."""
+    if case.app is None or case.objects is None:
+        return
+    for i, use in enumerate(case.scenario.spec.faults):
+        own, rendered = case.types.get(use.type), case.faults.get(use.name)
+        if own is None or rendered is None or not case.brings(use.type):
+            continue
+        found = _find_same(case.catalog, use, rendered, case.app, case.objects)
+        if found is None:
+            continue
+        name, given = found
+        call = f"type: {name}" + (f", parameters: {json.dumps(given)}" if given else "")
+        yield Problem(
+            ("spec", "faults", i, "type"),
+            f"fault type '{use.type}' writes what '{name}' of the catalogue writes",
+            use.type,
+            f"'{name}'",
+            f"use the catalogue's ({call}), or break something that none of its types breaks",
+            severity=Severity.ERROR if case.merged else Severity.WARNING,
+        )
+
+
+def _find_same(
+    catalog: Catalog, use: FaultUse, rendered: Fault, app: App, objects: Sequence[Object]
+) -> tuple[str, dict[str, Any]] | None:
+    """Return the type of the catalogue that writes the same, and the parameters with which it does."""
+    done = list_writes(rendered, objects, app)
+    if not done:
+        return None
+    desired = _Writes(done)
+    texts = tuple(dict.fromkeys([*_find_texts(done), *_find_texts(use.parameters)]))
+    kind = Reference.parse(use.target).kind
+    for name in catalog.faults():
+        known = _load(catalog, name)
+        if known is None or kind not in known.targets or _ends(known) != _ends(rendered):
+            continue
+        given = _reproduce(_Aim(known, use, app, objects), desired, texts)
+        if given is not None:
+            return name, given
+    return None
+
+
+def _ends(fault: Fault | FaultType) -> tuple[str, str]:
+    return fault.persistence, fault.mitigation
+
+
+def _load(catalog: Catalog, name: str) -> FaultType | None:
+    try:
+        return catalog.fault(name)
+    except AuthoringError:
+        return None  # another rule says so
+
+
+class _Writes:
+    """What a fault writes, without numbers: ``places`` only where, ``kinds`` in a form that no parameter changes."""
+
+    def __init__(self, done: Sequence[Sequence[Any]]) -> None:
+        self.places = {_sort(one[:3] if one[0] == "field" else _outline_changes(one)) for one in done}
+        self.entries = {_sort(_strip(one)) for one in done}
+        self.kinds = {_sort(_outline_changes(one)) for one in done}
+
+
+class _Aim(NamedTuple):
+    """A type of the catalogue, aimed at what the scenario's own type is aimed at."""
+
+    known: FaultType
+    use: FaultUse
+    app: App
+    objects: Sequence[Object]
+
+    def render(self, given: Mapping[str, Any]) -> _Writes | None:
+        """Return what it writes with these parameters; None where it refuses them or the target."""
+        use = structs.replace(self.use, type=self.known.name, parameters=dict(given), rollout=None)
+        try:
+            made = render_fault(self.known, use, self.app, self.objects, self.app.namespace, "draft")
+        except AuthoringError:
+            return None
+        return _Writes(list_writes(made, self.objects, self.app))
+
+
+def _reproduce(aim: _Aim, desired: _Writes, texts: Sequence[str]) -> dict[str, Any] | None:
+    """Return parameters with which the type writes exactly that; None where no text that is tried makes it do so."""
+    plain = aim.render({})
+    if plain is not None and plain.kinds != desired.kinds:
+        return None
+    given, best = dict[str, Any](), _count_apart(plain, desired)
+    for name, schema in aim.known.parameters.get("properties", {}).items():
+        if best == 0:
+            break
+        for value in [text for text in texts if schema.get("type") == "string" and not find_violations(text, schema)]:
+            apart = _count_apart(aim.render({**given, name: value}), desired)
+            if apart < best:
+                best, given = apart, {**given, name: value}
+    return given if best == 0 else None
+
+
+def _count_apart(found: _Writes | None, desired: _Writes) -> float:
+    """Return how much differs; a field that is not written at all weighs more than its value."""
+    if found is None:
+        return inf
+    return len(found.entries ^ desired.entries) + _FIELD * len(found.places ^ desired.places)
+
+
+def _strip(one: Sequence[Any]) -> list[Any]:
+    """Drop numbers, and how the pods of the target are selected beside their labels."""
+    if one[0] != "object" or "selector" not in (one[1].get("spec") or {}):
+        return list(strip_numbers(list(one)))
+    body = copy.deepcopy(one[1])
+    if isinstance(selector := body["spec"]["selector"], dict):
+        selector.pop("namespaces", None)
+    return list(strip_numbers(["object", body]))
+
+
+def _outline_changes(one: Sequence[Any]) -> list[Any]:
+    if one[0] == "field":
+        return ["field", one[1], [str(part) for part in one[2][:2]]]
+    body = one[1]
+    if one[0] == "object":
+        return ["object", body.get("kind"), (body.get("spec") or {}).get("action")]
+    return ["act", sorted(body)]
+
+
+def _sort(node: Any) -> str:
+    return json.dumps(node, sort_keys=True, default=str)
+
+
+def _find_texts(node: Any) -> Iterator[str]:
+    """Yield the short texts in what is written, each a possible value of a parameter."""
+    if isinstance(node, str):
+        if 0 < len(node) <= _LONGEST:
+            yield node
+    elif isinstance(node, Mapping):
+        for name, value in node.items():
+            yield from _find_texts(str(name))
+            yield from _find_texts(value)
+    elif isinstance(node, Iterable):
+        for each in node:
+            yield from _find_texts(each)

@@ -1,0 +1,107 @@
+"""SK216, SK217: scenarios that are there already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.lint.context.scenario_context import LintContext
+from scenario_kit.lint.evaluation.comparison import render_entries
+from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.similarity.index import IndexEntry, Shelf
+from scenario_kit.model import Severity
+
+
+@register_rule(
+    "SK216",
+    why="a second copy measures nothing new, and anyone who has seen the first knows the answer to the second",
+    bad="the same app, fault, target and parameters as another scenario, under another name and title",
+    good="another target, another fault, or a second fault on top",
+    fix="extend the other scenario, or break something else",
+)
+def check_copies(case: LintContext) -> Iterator[Problem]:
+    """An exact duplicate."""
+    entry, shelf = case.entry, case.shelf
+    same = _find_copies(case.catalog, shelf, entry) if shelf and entry else []
+    if entry and same:
+        message = f"it breaks the same thing in the same way as {_join_names(same)}"
+        severity = Severity.ERROR if case.merged else Severity.WARNING
+        fix = f"extend '{same[0].name}', or break something else"
+        yield Problem(
+            ("spec", "faults"), message, entry.fingerprint[:12], "a fingerprint of its own", fix, severity=severity
+        )
+
+
+@register_rule(
+    "SK217",
+    why="of scenarios that are almost the same, anyone who remembers one has solved the others",
+    bad="the description, alerts and solutions of another scenario with one number changed",
+    good="a description that says what is new about it",
+    fix="say what is new about it, or make it a different incident",
+    severity=Severity.WARNING,
+)
+def check_near_duplicates(case: LintContext) -> Iterator[Problem]:
+    """Almost a duplicate."""
+    entry, shelf = case.entry, case.shelf
+    if shelf is None or entry is None or _find_copies(case.catalog, shelf, entry):
+        return
+    if same := _find_same_mechanism(case.catalog, shelf, entry):
+        message = (
+            f"it breaks the same fields of the same objects as {_join_names(same)}, and must raise the same alerts"
+        )
+        fix = f"use '{same[0].name}', or break something else; another value of a field is no other incident"
+        severity = Severity.ERROR if case.merged else Severity.WARNING
+        desired = "another field, object, fault or promised alert"
+        yield Problem(("spec", "title"), message, "only values and texts differ", desired, fix, severity=severity)
+        return
+    near = shelf.near(entry)
+    if not near:
+        near = [(1.0, o) for o in _render_candidates(case.catalog, shelf, entry) if o.alike and o.alike == entry.alike]
+    if near:
+        (cosine, first), named = near[0], _join_names([other for _, other in near])
+        fix = f"say what '{first.name}' does not have, or make it another incident"
+        if entry.shape and entry.shape == first.shape:
+            message, seen, desired = f"only numbers differ from {named}", "the same but for numbers", "another fault"
+        elif (entry.core and entry.core == first.core) or (entry.alike and entry.alike == first.alike):
+            message = f"its root causes are those of {named}, whatever else happens"
+            seen, desired, fix = (
+                "the same root causes",
+                "another root cause",
+                f"break something else than '{first.name}'",
+            )
+        else:
+            message = f"texts and structure are almost those of {named}: cosine {cosine:.2f}"
+            seen, desired = f"{cosine:.2f}", "below 0.80"
+        yield Problem(("spec", "title"), message, seen, desired, fix)
+
+
+def _find_copies(catalog: Catalog, shelf: Shelf, entry: IndexEntry) -> list[IndexEntry]:
+    """Others that do the same, whatever their fault types are called."""
+    return shelf.copies(entry) or [
+        o for o in _render_candidates(catalog, shelf, entry) if o.does and o.does == entry.does
+    ]
+
+
+def _find_same_mechanism(catalog: Catalog, shelf: Shelf, entry: IndexEntry) -> list[IndexEntry]:
+    """Others whose labelled faults write the same fields and that promise the same, in the same surroundings."""
+    others = shelf.settings(entry) if entry.mechanism else []
+    return [other for other in render_entries(catalog, others) if other.mechanism == entry.mechanism]
+
+
+def _render_candidates(catalog: Catalog, shelf: Shelf, entry: IndexEntry) -> Iterator[IndexEntry]:
+    """Those that may do the same by other fault types; few, and only these are rendered to see."""
+    yield from render_entries(catalog, shelf.candidates(entry) if entry.does else ())
+
+
+def _join_names(others: list[IndexEntry]) -> str:
+    first, more = others[0], len(others) - 1
+    return f"'{first.name}' ({_shorten_path(first.path)})" + (f" and {more} more" if more else "")
+
+
+def _shorten_path(path: str) -> str:
+    """Relative to where the command runs, as other paths of findings are."""
+    try:
+        return str(Path(path).relative_to(Path.cwd()))
+    except ValueError:
+        return path

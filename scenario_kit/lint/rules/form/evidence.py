@@ -1,0 +1,49 @@
+"""SK607: evidence that is committed beside a scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scenario_kit.catalog.evidence import FILE, read_evidence
+from scenario_kit.errors import AuthoringError
+from scenario_kit.lint.context.scenario_context import LintContext
+from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.model import Position, Severity
+from scenario_kit.render.scenarios.runbook import digest_incident, sort_faults
+
+
+@register_rule(
+    "SK607",
+    why="numbers measured on another version say nothing about this one",
+    bad="an evidence.json that was recorded before a fault, an alert or a label changed",
+    good="an evidence.json with the digest that the scenario has now",
+    fix="run ci/evidence, which verifies it again and records the pass",
+    severity=Severity.WARNING,
+)
+def check_outdated(case: LintContext) -> Iterator[Problem]:
+    """The evidence belongs to another version of the scenario."""
+    position = Position(path=str(case.path.with_name(FILE)))
+    try:
+        found = read_evidence(case.path)
+    except AuthoringError as problem:
+        yield Problem((), problem.message, fix=problem.fix, position=position, severity=Severity.ERROR)
+        return
+    digest = digest_of(case) if found else ""
+    if found and digest and (found.digest, found.scenario) != (digest, case.scenario.name):
+        message = f"the evidence of {found.date} is of another version of the scenario"
+        yield Problem((), message, found.digest[:12], digest[:12], position=position)
+
+
+def digest_of(case: LintContext) -> str:
+    """The digest that the scenario has now; nothing where something that it names could not be found or rendered."""
+    spec = case.scenario.spec
+    if case.app is None or case.objects is None or case.alerts is None:
+        return ""
+    if set(case.faults) != {use.name for use in spec.faults}:
+        return ""
+    try:
+        faults = [case.faults[use.name] for use in sort_faults(spec.faults)]
+    except AuthoringError:
+        return ""
+    rules = [r for pack in spec.app.alert_packs for r in case.catalog.alert_pack(pack)]
+    return digest_incident(spec, faults, rules, case.app, case.objects)

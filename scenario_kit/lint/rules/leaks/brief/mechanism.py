@@ -1,0 +1,162 @@
+"""Find statements of how a component broke: terms of Kubernetes beside its name, and what was done to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+from scenario_kit.lint.rules.leaks.brief.text import (
+    contains_name,
+    find_phrases,
+    name_pattern,
+    split_name,
+    split_sentences,
+)
+
+#: Terms without a meaning outside of operations, by the family of the fault that they describe.
+_TERMS: Final = {
+    "Network": (
+        "target port", "targetport", "selector", "selectors", "no endpoints", "endpointslice", "service object", "dns",
+        "network policy", "networkpolicy", "closed port", "wrong port", "port", "ports", "clusterip",
+        "kube-proxy", "name server",
+    ),
+    "WorkloadSpec": (
+        "replica", "replicas", "probe", "probes", "image tag", "image pull", "imagepullbackoff", "image registry",
+        "container image", "entrypoint", "crashloopbackoff",
+    ),
+    "Configuration": (
+        "environment variable", "environment variables", "env", "env var", "configmap", "config map", "wrong address",
+    ),
+    "Chaos": (
+        "packet", "packets", "packet loss", "network delay", "network partition", "partition", "partitioned",
+        "pod failure", "cpu stress", "memory stress", "netem",
+    ),
+    "DataStores": (
+        "privilege", "privileges", "grant", "grants", "revoked", "password", "login", "locked", "evicted",
+        "max_connections", "credentials",
+    ),
+    "Resources": (
+        "cpu limit", "cpu limits", "memory limit", "memory limits", "resource limit", "resource limits", "throttled",
+        "quota", "file descriptors", "oom", "oomkilled", "out of memory", "limitrange",
+    ),
+    "Storage": (
+        "persistent volume", "persistent volumes", "volume claim", "storage class", "storageclass", "pvc",
+        "volume mount", "disk full", "disk is full",
+    ),
+    "Scheduling": (
+        "node", "nodes", "taint", "taints", "toleration", "tolerations", "affinity", "anti-affinity", "cordoned",
+        "unschedulable", "node selector", "preempted",
+    ),
+    "ControlPlane": (
+        "webhook", "webhooks", "admission", "rbac", "role binding", "rolebinding", "clusterrole", "service account",
+        "serviceaccount",
+    ),
+    "InitContainers": ("init container", "init containers"),
+    "Autoscaling": ("autoscaler", "hpa", "cpu limit", "cpu limits", "resource limits"),
+    "FeatureFlags": ("feature flag", "feature flags", "flagd", "feature toggle"),
+    "Mesh": ("mtls", "sidecar", "sidecars", "service mesh", "authorization policy", "envoy filter"),
+}  # fmt: skip
+#: Parts of a workload, which every family breaks. A deployment is a release to many, and a container is shipped.
+_WORKLOAD: Final = ("pod", "pods", "statefulset", "daemonset", "replicaset", "kubelet")
+#: Terms that mean something else where a page tells of what users see; of their own family they are no coincidence.
+_COMMON: Final = frozenset(
+    {
+        "port",
+        "ports",
+        "grant",
+        "grants",
+        "password",
+        "login",
+        "locked",
+        "evicted",
+        "env",
+        "partition",
+        "admission",
+        "credentials",
+    }
+)
+_ALL: Final = tuple(dict.fromkeys((*_WORKLOAD, *(t for terms in _TERMS.values() for t in terms if t not in _COMMON))))
+#: Terms that need no name beside them: they say what was changed, not what is seen.
+_CHANGED: Final = frozenset(
+    {
+        "target port", "targetport", "closed port", "wrong port", "service object", "networkpolicy", "network policy",
+        "image tag", "environment variable", "env var", "configmap", "config map", "packet loss",
+        "network delay", "network partition", "revoked", "max_connections", "limitrange", "volume claim",
+        "storage class", "storageclass", "pvc", "anti-affinity", "toleration", "node selector", "rolebinding",
+        "role binding", "clusterrole", "init container", "feature flag", "flagd", "mtls", "authorization policy",
+    }
+)  # fmt: skip
+#: Words that mean something else to users, unless they are of a component: a shipping address, no image, a role.
+_NOUNS: Final = (
+    r"port|image|image tag|probe|config(?:uration)?|selector|limits?|quota|flag|password|credentials?|volume|secret|"
+    r"replicas?|pods?|containers?|service object|network policy|variable|manifest"
+)
+#: What somebody did to a component. Customers' carts are deleted and payments rolled back, so such verbs count only of
+#: a service.
+_DONE: Final = (
+    r"(?:scaled(?: down)?|undeployed|uninstalled|killed|evicted|cordoned|drained|throttled|misrouted|repointed|"
+    r"downgraded|unplugged|isolated|firewalled|(?:turned|switched|shut|powered|taken) (?:off|down|away|offline))"
+)
+_DONE_TO_SERVICE: Final = r"(?:deleted|disabled|removed|rolled back|renamed|terminated|disconnected|stopped)"
+_SERVICE: Final = r"(?: (?:service|server|component|deployment|backend|database|store|app|process|workload))"
+_DID: Final = (
+    r"(?:scal(?:ed|ing)(?: down)?|deleted|deleting|undeployed|uninstalled|disabled|disabling|kill(?:ed|ing)|evicted|"
+    r"throttl(?:ed|ing)|renamed|misrouted|repointed|downgraded|removed|unplugged|isolated|firewalled|"
+    r"cut off|(?:turn|switch|shut|power)(?:t?ed|t?ing)? ?(?:off|down))"
+)
+_SPLIT_VERB: Final = r"\b(?:turn(?:ed|ing)?|switch(?:ed|ing)?|shut(?:ting)?|power(?:ed|ing)?|tak(?:en|ing)|took)"
+_ZERO: Final = re.compile(
+    r"\bscal(?:ed|ing) (?:\w+ ){0,4}(?:down )?to (?:zero|0|none|nothing)\b"
+    r"|\b(?:no|zero|0|without) (?:ready )?replicas?\b",
+    re.IGNORECASE,
+)
+_LOOK: Final = r"\b(?:look(?:ing)? (?:closely )?(?:at|into)|inspect|suspect)"
+#: What may stand between a verb or noun and the name that it is about; what is one's own is no component.
+_THE: Final = (
+    r"(?:(?:the|our|its|a|all|every) )?"
+    r"(?:(?!(?:from|to|in|into|at|on|with|by|for|of|and|or|their|his|her|my|your|empty)\b)[\w-]+ )?"
+)
+
+
+class Broken(NamedTuple):
+    """What a fault breaks: the names of its target and causes, and the family of its type (empty: unknown)."""
+
+    names: tuple[str, ...]
+    family: str
+
+
+def find_mechanisms(text: str, broken: Broken) -> Iterator[str]:
+    """Yield statements of how one of the broken objects came to fail, as the text has them or as term and name."""
+    terms = _TERMS.get(broken.family, () if broken.family else _ALL)
+    yield from (found.group() for found in _ZERO.finditer(text))
+    yield from find_phrases(text, tuple(term for term in terms if term in _CHANGED))
+    for name in broken.names:
+        if contains_name(text, name):
+            yield from (f"{name} and {term}" for term in find_phrases(text, (*terms, *_WORKLOAD[:2])))
+            for sentence in split_sentences(text):
+                if contains_name(sentence, name):
+                    yield from (f"{name} and {term}" for term in find_phrases(sentence, _ALL))
+        yield from _find_actions(text, _build_head_patterns(name))
+
+
+def _build_head_patterns(name: str) -> Iterable[str]:
+    """The patterns of a name and of its last word, by which people call it: the catalogue, the proxy."""
+    words = split_name(name)
+    return dict.fromkeys((name_pattern(name), name_pattern(words[-1]))) if words else ()
+
+
+def _find_actions(text: str, names: Iterable[str]) -> Iterator[str]:
+    be = r"(?:is|was|were|are|got|has been|have been|had been|being)(?: \w+ly)?"
+    for name in names:
+        for pattern in (
+            rf"\b(?:{_NOUNS}) (?:of|for|behind) {_THE}{name}(?!\w)",
+            rf"(?<![\w-]){name}['\u2019]s? (?:{_NOUNS})\b",
+            rf"(?<![\w-]){name} (?:pods?|replicas?|deployment|selector|probe|config)\b",
+            rf"(?<![\w-]){name}{_SERVICE}? {be} {_DONE}(?!\w)",
+            rf"(?<![\w-]){name}{_SERVICE} {be} {_DONE_TO_SERVICE}(?!\w)",
+            rf"\b{_DID} {_THE}{name}(?!\w)(?!['\u2019])",
+            rf"{_SPLIT_VERB} {_THE}{name}{_SERVICE}? (?:off|down|away|offline)\b",
+            rf"{_LOOK} {_THE}{name}(?!\w)",
+        ):
+            yield from (" ".join(found.group().split()) for found in re.finditer(pattern, text, re.IGNORECASE))

@@ -1,0 +1,120 @@
+"""Undo encodings and spellings that hide a name: base64, hexadecimal, Morse, reversed letters, initials.
+
+No rule finds every disguise. These are those that a program undoes at once, and that no on-call page contains.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import codecs
+import html
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+from urllib.parse import unquote
+
+from scenario_kit.lint.rules.leaks.brief.text import contains_name, count_name, split_name, split_sentences
+
+_BASE64: Final = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{12,}={0,2}")
+_BASE32: Final = re.compile(r"(?<![A-Z0-9])[A-Z2-7]{8,}={0,6}(?![A-Z0-9=])")
+_HEX: Final = re.compile(r"(?<![0-9A-Za-z])(?:[0-9A-Fa-f]{2}[ :]?){6,}(?![0-9A-Za-z])")
+_SPACED: Final = re.compile(r"(?<!\w)(?:\w[\s._-]{1,3}){3,}\w(?!\w)")
+_MORSE: Final = re.compile(r"(?<!\S)(?:[.\-\u00b7_]{1,5}[ /|]+){2,}[.\-\u00b7_]{1,5}(?!\S)")
+#: Figures and signs that are written for the letters that they look like.
+_FIGURES: Final = str.maketrans("013457@$", "oieastas")
+_MIRROR: Final = str.maketrans(
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", "zyxwvutsrqponmlkjihgfedcbaZYXWVUTSRQPONMLKJIHGFEDCBA"
+)
+_READABLE: Final = re.compile(r"[\x20-\x7e\n\t]{5,}")
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_CODE: Final = dict(
+    pair.split("=")
+    for pair in re.findall(
+        r"\S+",
+        ".-=a -...=b -.-.=c -..=d .=e ..-.=f --.=g ....=h ..=i .---=j -.-=k .-..=l --=m -.=n ---=o .--.=p --.-=q .-.=r "
+        "...=s -=t ..-=u ...-=v .--=w -..-=x -.--=y --..=z",
+    )
+)
+#: The spelling alphabet of radio operators (ICAO).
+_SPELLING: Final = {
+    word[0]: word
+    for word in re.findall(
+        r"\w+",
+        "alfa bravo charlie delta echo foxtrot golf hotel india juliett kilo lima mike november oscar papa quebec "
+        "romeo sierra tango uniform victor whiskey xray yankee zulu",
+    )
+}
+#: Shorter names may come about by chance: where letters are turned round, and where initials are read.
+_LEAST: Final = 4
+
+
+def find_encoded(text: str) -> Iterator[tuple[str, str]]:
+    """Yield each run that is encoded in base64, base32 or hexadecimal digits, and its meaning."""
+    for found in _BASE64.finditer(text):
+        run = found.group().rstrip("=").translate(str.maketrans("-_", "+/"))
+        if meaning := _decode(base64.b64decode, run + "=" * (-len(run) % 4)):
+            yield found.group(), meaning
+    for found in _BASE32.finditer(text):
+        run = found.group().rstrip("=")
+        if meaning := _decode(base64.b32decode, run + "=" * (-len(run) % 8)):
+            yield found.group(), meaning
+    for found in _HEX.finditer(text):
+        digits = re.sub(r"[ :]", "", found.group())
+        if meaning := _decode(bytes.fromhex, digits):
+            yield found.group().strip(), meaning
+
+
+def find_disguised(text: str, names: Iterable[str]) -> Iterator[str]:
+    """Yield the names that the text holds in disguise.
+
+    A name that also stands there plainly is not disguised by the figures, signs or entities that are beside it.
+    """
+    turned, unescaped = list(_turn_letters(text)), [t for t in _unescape(text) if t != text]
+    runs, words = [*_join_letters(text), *_take_initials(text)], " ".join(_WORD.findall(text.lower()))
+    for name in names:
+        letters = "".join(split_name(name)).lower()
+        if len(letters) < _LEAST:
+            continue
+        plain = count_name(text, name)
+        spelled = " ".join(_SPELLING.get(letter, letter) for letter in letters)
+        found = any(contains_name(reading, name) for reading in turned)
+        found = found or any(count_name(reading, name) > plain for reading in unescaped)
+        if found or spelled in words or any(letters in run for run in runs):
+            yield name
+
+
+def _turn_letters(text: str) -> Iterator[str]:
+    """Yield the text backwards, in rot13, in mirrored letters (atbash), and what stands there in Morse."""
+    yield text[::-1]
+    yield codecs.encode(text, "rot13")
+    yield text.translate(_MIRROR)
+    for found in _MORSE.finditer(text):
+        signs = re.split(r"[ /|]+", found.group().replace("_", "-").replace("\u00b7", "."))
+        yield "".join(_CODE.get(sign, " ") for sign in signs)
+
+
+def _unescape(text: str) -> tuple[str, ...]:
+    """Return the text without entities, without percent signs of addresses, and with letters for figures."""
+    return html.unescape(text), unquote(text), text.translate(_FIGURES)
+
+
+def _join_letters(text: str) -> list[str]:
+    """Join what is spelled letter by letter, in small letters."""
+    return ["".join(_WORD.findall(found.group())).lower() for found in _SPACED.finditer(text)]
+
+
+def _take_initials(text: str) -> Iterator[str]:
+    """Yield the initials of sentences and of lines, and the capitals inside of the text."""
+    for parts in (split_sentences(text), text.splitlines()):
+        yield "".join(word.group()[0] for part in parts if (word := _WORD.search(part))).lower()
+    yield "".join(re.findall(r"(?<=[a-z])[A-Z]|(?<=[a-z] )[A-Z](?=[A-Z]?\b)", text)).lower()
+
+
+def _decode(decode: Callable[[str], bytes], run: str) -> str:
+    """Decode a run if it is plain text; most words of twelve letters are some base64, but of no text."""
+    try:
+        text = decode(run).decode("ascii")
+    except (binascii.Error, ValueError):
+        return ""
+    return text if _READABLE.fullmatch(text) and re.search(r"[A-Za-z]{3}", text) else ""

@@ -1,0 +1,132 @@
+"""SK211: the rule about the brief."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from scenario_kit.lint.context.scenario_context import LintContext
+from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.rules.leaks.brief.language import UNITS, judge_sentence
+from scenario_kit.lint.rules.leaks.brief.mechanism import Broken, find_mechanisms
+from scenario_kit.lint.rules.leaks.brief.obfuscation import find_disguised, find_encoded
+from scenario_kit.lint.rules.leaks.brief.statements import find_statements
+from scenario_kit.lint.rules.leaks.brief.text import contains_name, contains_word, normalize_text, split_sentences
+from scenario_kit.lint.rules.leaks.ngrams import find_repeated
+from scenario_kit.model import Reference, Severity
+from scenario_kit.model.authored.scenario import FaultUse
+
+#: How a title goes on after the symptom.
+_REASON: Final = re.compile(r"\b(because|since|as|due to|after|when|while)\b", re.IGNORECASE)
+_WORD: Final = re.compile(r"\w+")
+#: Alphabets whose letters are taken for each other.
+_ALPHABETS: Final = frozenset({"LATIN", "CYRILLIC", "GREEK"})
+#: So many words in a row are no coincidence: in a text that only tells the cause, and in one that also tells symptoms.
+_FEW, _MANY = 4, 6
+_SHORTEST_VALUE: Final = 4
+#: How users of kubectl type kinds.
+_SHORT_KINDS: Final = {
+    "Service": "svc", "Deployment": "deploy", "StatefulSet": "sts", "DaemonSet": "ds", "ConfigMap": "cm", "Pod": "po",
+    "NetworkPolicy": "netpol", "PersistentVolumeClaim": "pvc", "HorizontalPodAutoscaler": "hpa", "CronJob": "cj",
+    "ServiceAccount": "sa", "Ingress": "ing",
+}  # fmt: skip
+
+
+@register_rule(
+    "SK211",
+    why="the brief is the only text a solver gets; a solver that reads the cause there has found nothing",
+    bad="brief: The Service product-catalog has a wrong target port.",
+    good="brief: Customers report that product pages have been failing for a few minutes.",
+    fix="describe what users or alerts report; name neither the broken object nor the mechanism",
+)
+def check_brief(case: LintContext) -> Iterator[Problem]:
+    """The brief gives the answer away."""
+    text = normalize_text(case.scenario.spec.brief)
+    leaks = list(dict.fromkeys(_find_leaks(case, text)))
+    foreign = {sentence: words for sentence in split_sentences(text) if (words := judge_sentence(sentence))}
+    broken = {ref.name for use in case.scenario.spec.faults for ref in _list_broken_objects(case, use)}
+    named = [name for name in sorted(broken) if any(contains_name(sentence, name) for sentence in foreign)]
+    leaks += [f"{name} in a sentence that is not in English" for name in named]
+    if leaks:
+        message = f"the brief says {_quote(leaks)}"
+        yield Problem(("spec", "brief"), message, text[:120], "symptoms only")
+    elif foreign:
+        strange = dict.fromkeys(word for words in foreign.values() for word in words)
+        message = f"the brief is not in English, so no rule can judge what it gives away: {_quote(strange)}"
+        fix, severity = "write it in English, or let somebody read it who knows the language", Severity.WARNING
+        yield Problem(("spec", "brief"), message, text[:120], "a brief in English", fix, severity)
+
+
+def _quote(words: Iterable[str]) -> str:
+    return ", ".join(f"'{word}'" for word in words)
+
+
+def _find_leaks(case: LintContext, text: str) -> Iterator[str]:
+    yield from find_statements(text)
+    yield from (run for run, _ in find_encoded(text))
+    yield from _find_quotations(case, text)
+    yield from (word for word in _WORD.findall(text) if _has_mixed_alphabets(word))
+    spec = case.scenario.spec
+    own = (case.scenario.name, *(use.name for use in spec.faults))
+    yield from (name for name in own if "-" in name and contains_word(text, name))
+    components = {ref.name for ref in case.known}
+    secret: set[str] = set()
+    for use in spec.faults:
+        objects = _list_broken_objects(case, use)
+        names = {ref.name for ref in objects}
+        secret |= names | {use.type}
+        if contains_word(text, use.type.replace("-", " ")):
+            yield use.type
+        family = case.types[use.type].family if use.type in case.types else ""
+        yield from find_mechanisms(text, Broken(tuple(sorted(names)), family))
+        yield from _find_references(text, objects)
+        yield from _find_values(text, use, components)
+    yield from (f"{name} in disguise" for name in find_disguised(text, sorted(secret)))
+
+
+def _list_broken_objects(case: LintContext, use: FaultUse) -> list[Reference]:
+    """The target of a fault and its causes, each once, in a fixed order."""
+    texts = dict.fromkeys((use.target, *case.entities(use.name, "Cause")))
+    return [Reference.parse(text) for text in texts]
+
+
+def _find_references(text: str, objects: list[Reference]) -> Iterator[str]:
+    """Yield references to broken objects as operators and name servers write them."""
+    for kind in sorted({ref.kind for ref in objects}):
+        for name in sorted({ref.name for ref in objects}):
+            spelled = rf"{re.escape(name)}(?![\w-])"
+            short = _SHORT_KINDS.get(kind, "")
+            typed = rf"{kind}s?/{spelled}" + (rf"|{short}[/ ]{spelled}" if short else "")
+            found = re.search(rf"(?<![\w-])(?:{typed})", text, re.IGNORECASE)
+            found = found or re.search(rf"(?<![\w-]){kind} {spelled}", text)
+            if found:
+                yield found.group()
+            yield from re.findall(rf"(?<![\w-]){re.escape(name)}(?:\.[\w-]+)?\.svc\b", text)
+
+
+def _find_values(text: str, use: FaultUse, components: set[str]) -> Iterator[str]:
+    """Yield the values of parameters that the text repeats; names of components are words that users say, too."""
+    values = [str(v) for v in use.parameters.values() if isinstance(v, str | int) and not isinstance(v, bool)]
+    telling = [value for value in values if len(value) >= _SHORTEST_VALUE and value not in components]
+    yield from (value for value in telling if contains_word(text, value))
+
+
+def _find_quotations(case: LintContext, text: str) -> Iterator[str]:
+    """Yield what the brief repeats of the texts that tell the answer."""
+    spec = case.scenario.spec
+    cause = _REASON.search(spec.title)
+    sources = [(spec.title[cause.end() :], _FEW) if cause else ("", _FEW), (spec.description, _MANY)]
+    sources += [(edge.because, _FEW) for edge in spec.ground_truth.propagation]
+    sources += [(solution.description, _FEW) for solution in spec.solutions]
+    sources += [(words, _MANY) for known in case.types.values() for words in (known.title, known.description)]
+    yield from dict.fromkeys(words for source, least in sources if (words := find_repeated(text, source, least)))
+
+
+def _has_mixed_alphabets(word: str) -> bool:
+    """Tell whether a word is spelled with letters of another alphabet that only look like its own."""
+    if word.isascii():
+        return False
+    names = {unicodedata.name(letter, "").partition(" ")[0] for letter in word if letter not in UNITS}
+    return len(_ALPHABETS & names) > 1

@@ -1,0 +1,33 @@
+"""All questions about one object that a fault wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scenario_kit.lint.rules.leaks.needless.marks import find_unused_marks
+from scenario_kit.lint.rules.leaks.needless.names import names
+from scenario_kit.lint.rules.leaks.needless.presence import explain_unused
+from scenario_kit.lint.rules.leaks.needless.settings import find_unused_documents, find_unused_variables
+from scenario_kit.lint.rules.leaks.needless.surroundings import Needless, ObjectSurroundings
+from scenario_kit.lint.rules.leaks.needless.texts import find_texts
+from scenario_kit.model import Object
+from scenario_kit.model.chaos.kinds import GROUP as CHAOS_GROUP
+
+__all__ = ["Needless", "find_needless"]
+
+
+def find_needless(obj: Object, was: Object | None, world: ObjectSurroundings, *, created: bool) -> Iterator[Needless]:
+    """What the object says and nothing reads; ``was`` is the object before, ``created`` that a change made it.
+
+    The spec of an experiment is left out: it has to say what is to be done, and where.
+    """
+    if created and (reason := explain_unused(obj, world)):
+        yield Needless(("metadata", "name"), obj["metadata"]["name"], reason)
+        return
+    yield from find_unused_marks(obj, was, world)
+    yield from names(obj, was, world, created=created)
+    if str(obj.get("apiVersion", "")).startswith(f"{CHAOS_GROUP}/"):
+        return
+    yield from find_unused_variables(obj, was, world)
+    yield from find_unused_documents(obj, was, world, created=created)
+    yield from find_texts(obj, was, world)

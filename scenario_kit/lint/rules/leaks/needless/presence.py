@@ -1,0 +1,40 @@
+"""Whole objects that nothing uses."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from scenario_kit.lint.rules.leaks.needless.surroundings import ObjectSurroundings
+from scenario_kit.model import Object
+
+#: Kinds that only say something: no controller acts on one that a fault makes.
+_SAYING: Final = frozenset({"ControllerRevision", "Event", "Lease", "PodTemplate"})
+#: Kinds that do nothing until another object names them.
+_NAMED: Final = frozenset(
+    {
+        "ConfigMap", "IngressClass", "PersistentVolumeClaim", "PriorityClass", "RuntimeClass",
+        "Secret", "Service", "ServiceAccount", "StorageClass",
+    }
+)  # fmt: skip
+_OPEN: Final = ("NodePort", "LoadBalancer")
+
+
+def explain_unused(obj: Object, world: ObjectSurroundings) -> str:
+    """Why nothing uses an object that a fault creates; empty where something does."""
+    kind, spec = obj["kind"], obj.get("spec") or {}
+    if kind in _SAYING:
+        return f"a {kind} only says something"
+    if kind not in _NAMED or world.is_mentioned(obj):
+        return ""
+    if kind == "Service" and spec.get("type") in _OPEN:
+        return ""
+    if kind == "PriorityClass" and obj.get("globalDefault"):
+        return ""
+    if kind in ("StorageClass", "IngressClass") and _is_found_by_mark(obj):
+        return ""
+    return f"no object names this {kind}"
+
+
+def _is_found_by_mark(obj: Object) -> bool:
+    marks = obj["metadata"].get("annotations") or {}
+    return any(key.endswith("/is-default-class") for key in marks)

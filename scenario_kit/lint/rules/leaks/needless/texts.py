@@ -1,0 +1,81 @@
+"""Sentences: comments in files, what a command only prints, descriptions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from scenario_kit.lint.rules.leaks.needless.surroundings import Needless, ObjectSurroundings
+from scenario_kit.lint.rules.leaks.needless.words import OUTPUT
+from scenario_kit.lint.simulation.stages import Keys, leaves, list_containers
+from scenario_kit.model import Object
+
+#: Fields that no machine reads.
+_DESCRIPTIONS: Final = ("description", "message", "note", "comment", "reason", "displayName")
+_COMMENT: Final = re.compile(r"^\s*(?:#|//|;|--\s)\s*(\S.*)$")
+#: What a shell reads and does nothing with: the end of a line, arguments of the empty command.
+_UNREAD: Final = re.compile(r"(?:\s#\s*|(?:^|[;&|(]\s*):\s+)(\S.*)$")
+#: Four words in a row, as people write and files of settings do not.
+_PROSE: Final = re.compile(r"(?<![\w$./=-])[A-Za-z]?[a-z']+(?:,? [a-z']+){3,}(?![\w=(/-])")
+#: What is only printed: neither piped, nor written to a file, nor taken as a value.
+_PRINTED: Final = re.compile(
+    r"""(?<![\w-])(?:echo|printf|logger)\s+(?:-\w+\s+)*("[^"]*"|'[^']*'|[^|;&>\n)]*)(?!\s*[|>])"""
+)
+_TAKEN: Final = re.compile(r"\s*[|>]")
+#: Shorter words are options and parts of file names.
+_TELLING: Final = 3
+_LETTERS: Final = re.compile(r"[A-Za-z]{3,}")
+
+
+def find_texts(obj: Object, was: Object | None, world: ObjectSurroundings) -> Iterator[Needless]:
+    """Fresh texts for readers only."""
+    before = {value for _, value in leaves(was) if isinstance(value, str)} if was is not None else set()
+    commands = {(*keys, field) for keys, _ in list_containers(obj) for field in ("command", "args")}
+    for keys, value in leaves(obj):
+        if not isinstance(value, str) or value in before or value in world.said or keys[:1] == ("metadata",):
+            continue
+        if any(keys[: len(place)] == place for place in commands):
+            yield from _find_printed(keys, value, world)
+        elif keys[-1] in _DESCRIPTIONS:
+            yield Needless(keys, value, f"{keys[-1]}: only people read it")
+        elif keys[0] == "status":
+            yield Needless(keys, value, "a status that no controller wrote")
+        else:
+            yield from _document(keys, value, _read_former(was, keys))
+
+
+def _find_printed(keys: Keys, text: str, world: ObjectSurroundings) -> Iterator[Needless]:
+    for match in _PRINTED.finditer(text):
+        reported = match[1].strip("\"' ")
+        telling = [word for word in world.strange(reported) if len(word) >= _TELLING and word not in OUTPUT]
+        if telling and not _TAKEN.match(text, match.end()):
+            yield Needless(keys, text, f"the command prints '{reported[:60]}', which changes nothing")
+    for line in text.splitlines():
+        comment = _COMMENT.match(line) or _UNREAD.search(line)
+        if comment and not line.startswith("#!") and _LETTERS.search(comment[1]):
+            yield Needless(keys, text, f"the command has a comment: '{comment[1][:60]}'")
+
+
+def _document(keys: Keys, text: str, before: str) -> Iterator[Needless]:
+    known = set(before.splitlines())
+    for line in text.splitlines():
+        if line in known:
+            continue
+        comment = _COMMENT.match(line)
+        if comment and "\n" in text and not line.startswith("#!") and _LETTERS.search(comment[1]):
+            yield Needless(keys, text, f"a comment: '{comment[1][:60]}'")
+        elif (prose := _PROSE.search(line)) and prose[0] not in before:
+            yield Needless(keys, text, f"a sentence: '{prose[0][:60]}'")
+
+
+def _read_former(was: Object | None, keys: Keys) -> str:
+    value: Any = was
+    for key in keys:
+        if isinstance(value, dict):
+            value = value.get(key)
+        elif isinstance(value, list) and isinstance(key, int) and key < len(value):
+            value = value[key]
+        else:
+            return ""
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,177 @@
+"""SK413, SK414: what an operator can do about a fault."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from scenario_kit.lint.context.catalog_context import FaultCase
+from scenario_kit.lint.context.scenario_context import LintContext
+from scenario_kit.lint.framework.rule import Problem, register_check, register_rule
+from scenario_kit.lint.simulation.field_diff import is_elsewhere
+from scenario_kit.lint.simulation.place import Place
+from scenario_kit.load.yaml.edit import Drop, Edit, Put
+from scenario_kit.model import App, Change, Entity, Fault, Object, Severity
+from scenario_kit.model.authored.scenario import LABELLED
+from scenario_kit.model.kubernetes.reference import strip_reference
+
+
+@register_rule(
+    "SK413",
+    why="nobody on call has the kit's receipts: a solution is what an operator would do with kubectl",
+    bad="solutions: [{name: fix, fixes: [port], changes: [{removeFault: {fault: port}}]}]",
+    good="solutions: [{name: fix, fixes: [port], changes: [{patch: {target: Service/cart, …}}]}]",
+    fix="write the changes that an operator would make, or leave out the solution where there is none",
+    repair="writes the changes of the fault's own solution, where it has one",
+    severity=Severity.WARNING,
+)
+def check_undoing(case: LintContext) -> Iterator[Problem]:
+    """A solution merely undoes the injection."""
+    if case.app is None or case.objects is None:
+        return
+    for i, solution in enumerate(case.scenario.spec.solutions):
+        names = {change.remove_fault.fault for change in solution.changes if change.remove_fault}
+        faults = [case.faults[name] for name in names if name in case.faults]
+        if not _has_only_removals(solution.changes) or not faults:
+            continue
+        if any(_is_new_object(fault, case.objects, case.app) for fault in faults):
+            continue
+        place = ("spec", "solutions", i, "changes")
+        message = f"solution '{solution.name}' only takes the injection back"
+        own = faults[0].solutions if len(faults) == 1 else ()
+        fix = f"do what fault '{faults[0].name}' proposes in `{own[0].name}`" if own else ""
+        one = len(own) == 1 and not case.generated(faults[0].name)
+        edits = _build_rewrite(place, own[0].changes, len(solution.changes)) if one else ()
+        yield Problem(place, message, "removeFault", "what an operator would do", fix, edits=edits)
+
+
+@register_check("SK413", "Fault")
+def check_undoing_of_type(case: FaultCase) -> Iterator[Problem]:
+    """A solution merely undoes the injection."""
+    for i, solution in enumerate(case.fault.solutions):
+        changes = solution.get("changes") if isinstance(solution, Mapping) else None
+        rendered = [r for r in case.renderings if r.fault]
+        if not isinstance(changes, list) or not changes or not all(_is_removal(change) for change in changes):
+            continue
+        if not any(_is_new_object(r.fault, r.objects, r.app) for r in rendered if r.fault):
+            message = f"solution '{solution.get('name', i)}' only takes the injection back"
+            yield Problem(("solutions", i, "changes"), message, "removeFault", "what an operator would do")
+
+
+def _is_removal(change: object) -> bool:
+    return isinstance(change, Mapping) and "removeFault" in change
+
+
+def _has_only_removals(changes: Sequence[Change]) -> bool:
+    return bool(changes) and all(change.remove_fault for change in changes)
+
+
+def _is_new_object(fault: Fault, objects: Sequence[Object], app: App) -> bool:
+    """Whether it changes an object that the app does not bring: what that was before, only the receipts know."""
+    return any(is_elsewhere(change, objects, app) for change in fault.changes)
+
+
+def _build_rewrite(place: Place, changes: Sequence[Change], former: int) -> tuple[Edit, ...]:
+    """These changes in place of the former ones; none where they would only take the injection back as well."""
+    if _has_only_removals(changes):
+        return ()
+    puts = (Put((*place, i), change.to_json()) for i, change in enumerate(changes))
+    return (*puts, *(Drop((*place, i)) for i in reversed(range(len(changes), former))))
+
+
+@register_rule(
+    "SK414",
+    why="whether an operator can end the incident at all decides what a solver is asked and how it is scored",
+    bad="mitigation: None   # with solutions",
+    good="mitigation: None   # without solutions: diagnosis only",
+    fix="write `mitigation: Native`, `Workaround` or `None`, and solutions unless it is None",
+    about=("Fault",),
+)
+def check_undeclared(case: FaultCase) -> Iterator[Problem]:
+    """Mitigation is not declared, or contradicts the solutions."""
+    fault = case.fault
+    repaired = fault.solutions or any(isinstance(e, Mapping) and e.get("fix") for e in fault.entities)
+    if "mitigation" not in case.document:
+        yield Problem((), "the fault does not say how an operator gets rid of it", expected="`mitigation`")
+    elif fault.mitigation == "None" and fault.solutions:
+        yield Problem(
+            ("mitigation",), "no operator can end it, says `mitigation: None`, but there are solutions", "None"
+        )
+    elif fault.mitigation != "None" and not repaired:
+        message = (
+            f"`mitigation: {fault.mitigation}` promises a repair, but there is no solution and no `fix` of a cause"
+        )
+        yield Problem(("mitigation",), message, fault.mitigation)
+
+
+@register_check("SK414", "Scenario")
+def check_contradicted(case: LintContext) -> Iterator[Problem]:
+    """Mitigation is not declared, or contradicts the solutions."""
+    roles = {use.name: use.role for use in case.scenario.spec.faults}
+    yield from _check_unprovable(case)
+    yield from _check_unshown(case)
+    for i, solution in enumerate(case.scenario.spec.solutions):
+        for j, name in enumerate(solution.fixes):
+            fault = case.faults.get(name)
+            if fault is None or fault.mitigation != "None" or roles.get(name) not in LABELLED:
+                continue
+            if _has_only_removals(solution.changes):
+                continue  # SK413
+            message = f"solution '{solution.name}' fixes '{name}', of which its type says that no operator can end it"
+            fix = "drop the solution, or use another fault"
+            yield Problem(("spec", "solutions", i, "fixes", j), message, name, "a fault with a mitigation", fix)
+
+
+def _check_unprovable(case: LintContext) -> Iterator[Problem]:
+    """Causes that no trial repairs alone: the whole fault is taken back instead, and it changes more, or names none."""
+    if case.scenario.spec.ground_truth.outcome != "Incident":
+        return
+    flags = case.app.flags if case.app else None
+    for i, use in enumerate(case.scenario.spec.faults):
+        fault = case.faults.get(use.name)
+        if fault is None or fault.visibility == "Hidden":  # then the workload stands for the experiment
+            continue
+        place = ("spec", "faults", i, "type")
+        if not fault.causes:
+            message = f"fault type '{fault.type}' names no object as its cause, so no trial repairs it alone"
+            fix = "give what it breaks the role Cause under `entities` of the type, with its `fix`"
+            yield Problem(place, message, expected="an entity of role Cause", fix=fix)
+        if use.role not in LABELLED:
+            continue
+        for cause in fault.causes:
+            touched = {c.about(flags) or strip_reference(fault.target) for c in fault.changes if not c.restart}
+            others = sorted(f"{kind}/{name}" for kind, name in touched - {strip_reference(cause.ref)})
+            if others and not _is_own_repair(cause):
+                message = (
+                    f"fault type '{fault.type}' also changes {others[0]}, and has no `fix` for '{cause.ref}' alone"
+                )
+                fix = "add `fix`, the changes that remove exactly this cause, to that entity of the type"
+                yield Problem(place, message, expected="`fix` of the cause", fix=fix)
+
+
+def _check_unshown(case: LintContext) -> Iterator[Problem]:
+    """What a fault type says of its end, and no solution shows: that restarts end it, or that nobody can."""
+    spec = case.scenario.spec
+    if spec.ground_truth.outcome != "Incident":
+        return
+    for i, use in enumerate(spec.faults):
+        fault, place = case.faults.get(use.name), ("spec", "faults", i, "type")
+        if fault is None or use.role not in LABELLED:
+            continue
+        own = [s.changes for s in spec.solutions if use.name in s.fixes]
+        solutions = own if spec.solutions else [s.changes for s in fault.solutions]
+        if fault.persistence == "Pod" and not any(c.restart or c.delete for changes in solutions for c in changes):
+            message = f"a restart ends '{fault.type}', says its `persistence: Pod`, but no solution restarts anything"
+            fix = "add a solution that restarts what is broken, or say how long the fault really lasts"
+            yield Problem(place, message, fault.persistence, "a solution with `restart`", fix)
+        back = [c for c in fault.changes if c.patch or c.scale or c.delete or c.set_flag]
+        if fault.mitigation == "None" and fault.persistence == "Object" and len(back) == len(fault.changes) > 0:
+            message = (
+                f"no operator can end '{fault.type}', says its `mitigation: None`, but it only changes {use.target}"
+            )
+            fix = "write `mitigation: Native`, and the solution that puts it back"
+            yield Problem(place, message, "None", "Native", fix)
+
+
+def _is_own_repair(cause: Entity) -> bool:
+    """Whether the repair of a cause is its own; `removeFault` takes back whatever the fault did."""
+    return bool(cause.fix) and not any(change.remove_fault for change in cause.fix)

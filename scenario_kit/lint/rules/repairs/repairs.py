@@ -1,0 +1,144 @@
+"""SK428, SK434: what repairs put back, compared with what the faults change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from scenario_kit.judge.repair.collateral_changes import Write, find_alterations, list_selected
+from scenario_kit.lint.context.catalog_context import FaultCase
+from scenario_kit.lint.context.scenario_context import LintContext
+from scenario_kit.lint.framework.rule import Problem, register_check, register_rule
+from scenario_kit.lint.simulation.stages import build_stage
+from scenario_kit.model import App, Change, Entity, Fault, Object
+from scenario_kit.model.kubernetes.difference import find_paths, get_at
+from scenario_kit.model.kubernetes.reference import strip_reference
+from scenario_kit.model.results.involved import list_involved
+
+#: So many differences are told one by one.
+_REPORTED = 3
+
+
+@register_rule(
+    "SK434",
+    why="whoever follows it ends the incident, and begins another one that no alert tells of yet",
+    bad="changes: [{patch: {target: Service/cart, …}}, {setFlag: {flag: paymentFailure, variant: 100%}}]",
+    good="changes: [{patch: {target: Service/cart, …}}]   # only what the fault changed",
+    fix="leave that change out; an operator puts back what is broken, and may work around it where the incident is",
+)
+def check_collateral(case: LintContext) -> Iterator[Problem]:
+    """A solution changes what no fault touched."""
+    spec = case.scenario.spec
+    if case.app is None or case.objects is None:
+        return
+    changes = [c for use in spec.faults if use.name in case.faults for c in case.faults[use.name].changes]
+    broken = build_stage((), case.app, case.objects, changes).after
+    parts = list_involved(case.faults.values(), spec.expect, spec.ground_truth.propagation)
+    for i, solution in enumerate(spec.solutions):
+        reported = _find_altered(case.app, case.objects, broken, solution.changes, parts)
+        if reported and not _leaves_unselected(case.app, case.objects, broken, solution.changes):
+            message = f"solution '{solution.name}' also changes {'; '.join(reported[:_REPORTED])}"
+            yield Problem(("spec", "solutions", i, "changes"), message, expected="the healthy app, but for the faults")
+
+
+@register_check("SK434", "Fault")
+def check_collateral_of_type(case: FaultCase) -> Iterator[Problem]:
+    """A solution changes what no fault touched."""
+    reported: dict[int, str] = {}
+    for rendering in case.renderings:
+        fault = rendering.fault
+        if fault is None:
+            continue
+        broken = build_stage((), rendering.app, rendering.objects, fault.changes).after
+        parts = {
+            "/".join(strip_reference(text)) for text in (fault.target, *fault.callers, *(e.ref for e in fault.entities))
+        }
+        for i, solution in enumerate(fault.solutions):
+            for says in _find_altered(rendering.app, rendering.objects, broken, solution.changes, parts):
+                reported.setdefault(i, f"solution '{solution.name}' also changes {says}")
+    for i, message in reported.items():
+        yield Problem(("solutions", i), message)
+
+
+def _find_altered(
+    app: App, before: Sequence[Object], broken: Sequence[Object], changes: Sequence[Change], parts: Iterable[str]
+) -> list[str]:
+    """What differs from the app as it was once a solution is carried out, and was not changed by a fault."""
+    now = build_stage((), app, tuple(broken), changes).after
+    return find_alterations(app, before, now, _writes(before, broken), set(parts))
+
+
+def _leaves_unselected(app: App, before: Sequence[Object], broken: Sequence[Object], changes: Sequence[Change]) -> bool:
+    """Whether a Service selects nothing any more, which SK111 tells."""
+    now = build_stage((), app, tuple(broken), changes).after
+    served, left = (
+        {o["metadata"]["name"] for o in objects if o["kind"] == "Service" and list_selected(o, objects)}
+        for objects in (before, now)
+    )
+    return not served <= left
+
+
+def _writes(before: Iterable[Object], broken: Iterable[Object]) -> Iterator[Write]:
+    was, is_ = ({(o["kind"], o["metadata"]["name"]): o for o in objects} for objects in (before, broken))
+    for name in {**was, **is_}:
+        if was.get(name) != is_.get(name):
+            yield Write(was.get(name), is_.get(name))
+
+
+@register_rule(
+    "SK428",
+    why="a workaround ends the incident whatever is labelled, so a trial with it proves no label",
+    bad="an annotation of Deployment/cart as Cause, with more memory for Deployment/cart as its `fix`",
+    good="a `fix` that takes back what the fault wrote at that object",
+    fix="let the `fix` of the entity put back what the fault changed there; a workaround belongs under `solutions`",
+    about=("Fault",),
+)
+def check_unrepaired(case: FaultCase) -> Iterator[Problem]:
+    """The fix of a cause leaves in place what the fault changed there."""
+    reported: dict[int, Problem] = {}
+    for rendering in case.renderings:
+        if rendering.fault is not None:
+            for i, problem in _find_unrepaired(rendering.app, rendering.objects, rendering.fault, ("entities",)):
+                reported.setdefault(i, problem)
+    yield from reported.values()
+
+
+@register_check("SK428", "Scenario")
+def check_unrepaired_in_scenario(case: LintContext) -> Iterator[Problem]:
+    """The fix of a cause leaves in place what the fault changed there."""
+    if case.app is None or case.objects is None:
+        return
+    for i, use in enumerate(case.scenario.spec.faults):
+        if use.name in case.faults:
+            for _, problem in _find_unrepaired(case.app, case.objects, case.faults[use.name], ()):
+                yield problem._replace(place=("spec", "faults", i, "type"))
+
+
+def _find_unrepaired(
+    app: App, objects: tuple[Object, ...], fault: Fault, place: tuple[str, ...]
+) -> Iterator[tuple[int, Problem]]:
+    """Causes that are as the fault left them after their own fix, by their position."""
+    broken = build_stage((), app, objects, fault.changes).after
+    before, after = _index_by_name(objects), _index_by_name(broken)
+    for i, cause in enumerate(fault.causes):
+        name = strip_reference(cause.ref)
+        written = name in before and name in after and before[name] != after[name]
+        if not cause.fix or not written or _takes_back(cause, fault):
+            continue  # what the app does not bring may be repaired by what it asks for; a trial shows that
+        now = _index_by_name(build_stage((), app, broken, cause.fix).after)
+        if name in now and not _is_restored(before[name], after[name], now[name]):
+            message = f"the `fix` of '{cause.ref}' leaves what the fault changed there as it is"
+            yield i, Problem(place, message, expected="the former value, or another one, in a field that it changed")
+
+
+def _is_restored(before: Object, broken: Object, now: Object) -> bool:
+    """Whether anything that the fault wrote is different again."""
+    return any(get_at(now, path) != get_at(broken, path) for path in find_paths(before, broken))
+
+
+def _takes_back(cause: Entity, fault: Fault) -> bool:
+    """Whether the repair is more than a write of objects."""
+    return any(c.run for c in fault.changes) or any(c.run or c.remove_fault or c.undo_rollout for c in cause.fix)
+
+
+def _index_by_name(objects: Iterable[Object]) -> dict[tuple[str, str], Object]:
+    return {(o["kind"], o["metadata"]["name"]): o for o in objects}

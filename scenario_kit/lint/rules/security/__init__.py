@@ -1,0 +1,1 @@
+"""Rules about what a fault may do to a cluster."""

@@ -1,0 +1,177 @@
+"""Where in a file stands what ``admission`` refuses: one judgement, put into the words and places of lint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from scenario_kit.admission import NODE, AdmissionBounds, Breach, derive_bounds, find_breaches
+from scenario_kit.admission.bounds import collect_declared
+from scenario_kit.admission.judgement import collect_created, find_aim, judge_change
+from scenario_kit.lint.context.catalog_context import AppCase, FaultCase
+from scenario_kit.lint.context.scenario_context import LintContext
+from scenario_kit.lint.context.source_location import Judged, SourceSite, find_site
+from scenario_kit.lint.context.wrong_namespace import find_meant
+from scenario_kit.lint.framework.rule import Problem
+from scenario_kit.lint.simulation.place import Place
+from scenario_kit.lint.simulation.stages import Simulation, WrittenObject, list_written
+from scenario_kit.model import Object, PolicyException
+from scenario_kit.model.kubernetes.reference import symbolise_namespace
+from scenario_kit.render.objects.lookup import format_reference
+from scenario_kit.schema.writable import CLUSTER, EXCEPTIONS
+
+
+class Refused(NamedTuple):
+    """A breach, who commits it, and where that stands."""
+
+    stage: Simulation
+    subject: str
+    breach: Breach
+    site: SourceSite
+
+
+class Bounded(NamedTuple):
+    """A stage and what bounds it."""
+
+    stage: Simulation
+    bounds: AdmissionBounds
+
+
+@lru_cache(maxsize=4)  # several rules ask about one file after the other
+def list_refused(case: Judged) -> tuple[Refused, ...]:
+    """Everything in a file that is not admitted, each once."""
+    reported: set[tuple[object, ...]] = set()
+    found: list[Refused] = []
+    for bounded in _bound_changes(case):
+        for each in (*_check_changes(case, bounded), *_check_objects(case, bounded)):
+            key = (each.breach.code, each.site, each.subject, each.breach.note)
+            if key not in reported:
+                reported.add(key)
+                found.append(each)
+    return tuple(found)
+
+
+def _bound_changes(case: Judged) -> Iterator[Bounded]:
+    if isinstance(case, AppCase):
+        for stage in case.stages:
+            needs = set(case.declared(stage))
+            # Whoever has the node has its ports.
+            allowed = frozenset(needs | ({CLUSTER} if NODE in needs else set()))
+            yield Bounded(stage, _derive_bounds(stage, (), allowed, stage.after))
+    elif isinstance(case, FaultCase):
+        said = {*case.fault.requires, *(e.allow for e in case.fault.exceptions)}
+        yield from _bound_fault(case, frozenset(said | ({CLUSTER} if case.fault.scope == CLUSTER else set())))
+    else:
+        yield from _bound_scenario(case)
+
+
+def _bound_fault(case: FaultCase, allowed: frozenset[str]) -> Iterator[Bounded]:
+    base: tuple[Object, ...] = ()
+    created: list[Object] = []
+    for stage in case.stages:
+        if stage.place == ("changes",):
+            base, created = stage.before, collect_created(stage.changes)
+        yield Bounded(stage, _derive_bounds(stage, base, allowed, (*created, *collect_created(stage.changes))))
+
+
+def _bound_scenario(case: LintContext) -> Iterator[Bounded]:
+    base, every = case.objects or (), tuple(o for stage in case.stages for o in collect_created(stage.changes))
+    for stage in case.stages:
+        faults = list(case.faults.values())
+        if stage.place[:2] == ("spec", "faults"):
+            use = case.scenario.spec.faults[int(stage.place[2])]
+            faults = [case.faults[use.name]]
+        yield Bounded(stage, _derive_bounds(stage, base, collect_declared(faults), every))
+
+
+def _derive_bounds(
+    stage: Simulation, base: tuple[Object, ...], allowed: frozenset[str], every: tuple[Object, ...]
+) -> AdmissionBounds:
+    return derive_bounds(stage.app, stage.app.namespace, base, every, allowed, of_app=not stage.changes and not base)
+
+
+def _check_changes(case: Judged, bounded: Bounded) -> Iterator[Refused]:
+    stage = bounded.stage
+    for i, change in enumerate(stage.changes):
+        breach = judge_change(change, bounded.bounds)
+        aim = find_aim(change, bounded.bounds)
+        if (
+            breach is None or aim is None or (isinstance(case, LintContext) and find_meant(case, change.target or ""))
+        ):  # SK121
+            continue
+        where = symbolise_namespace(aim.namespace, stage.app.namespace)
+        subject = f"{'' if where == 'app' else f'{where}/'}{aim.kind}/{aim.name}"
+        place: Place = (*stage.place, i, change.operation) if stage.place[-1:] == ("changes",) else stage.place
+        known = {**case.positions.raw, **case.positions.texts}
+        yield Refused(stage, subject, breach, SourceSite(place if place in known or not known else stage.place))
+
+
+def _check_objects(case: Judged, bounded: Bounded) -> Iterator[Refused]:
+    for one in list_written(bounded.stage):
+        for breach in find_breaches(one.object, one.was, bounded.bounds):
+            site = find_site(case, bounded.stage, breach.keys, breach.value) or _locate_type(one)
+            yield Refused(bounded.stage, format_reference(one.object), breach, site)
+
+
+def _locate_type(one: WrittenObject) -> SourceSite:
+    """No parameter is to blame: the fault itself is."""
+    return SourceSite((*one.stage.place[:3], "type"))
+
+
+def list_needed(case: FaultCase) -> set[str]:
+    """What the changes of a fault need to have declared."""
+    return _collect_needs(_bound_fault(case, frozenset()))
+
+
+def list_needed_by_use(case: LintContext, index: int) -> set[str]:
+    """Return what the changes of a scenario's fault need to have declared, as it is used there."""
+    base, every = case.objects or (), tuple(o for stage in case.stages for o in collect_created(stage.changes))
+    place = ("spec", "faults", index)
+    stages = [stage for stage in case.stages if stage.place[:3] == place]
+    return _collect_needs(Bounded(stage, _derive_bounds(stage, base, frozenset(), every)) for stage in stages)
+
+
+def _collect_needs(bounded: Iterable[Bounded]) -> set[str]:
+    found: set[str] = set()
+    for stage, bounds in bounded:
+        for one in list_written(stage):
+            found |= {breach.declared for breach in find_breaches(one.object, one.was, bounds)}
+        for change in stage.changes:
+            if (breach := judge_change(change, bounds)) is not None:
+                found.add(breach.declared)
+    return found
+
+
+def report_problems(case: Judged, code: str) -> Iterator[Problem]:
+    """What is refused under a code, as a rule yields it."""
+    for each in list_refused(case):
+        if each.breach.code == code:
+            yield _build_problem(case, each)
+
+
+def _build_problem(case: Judged, each: Refused) -> Problem:
+    breach, site = each.breach, each.site
+    expected, fix = breach.expected, ""
+    if need := breach.declared:
+        declaration = format_declaration(case, need)
+        fix = f"do without it, or {declaration}"
+        if isinstance(case, FaultCase):
+            expected = declaration
+    message = f"{each.subject} {breach.note}"
+    return Problem(site.place, message, str(breach.value)[:200], expected, fix, position=site.position)
+
+
+def format_declaration(case: Judged, need: str) -> str:
+    """How the file would declare it."""
+    if isinstance(case, AppCase):
+        capability = "node-access" if need == CLUSTER else need
+        return f"bring it with an option that says `x-requires: {{<value>: [{capability}]}}`"
+    if not isinstance(case, FaultCase):
+        return "let a fault do it that declares it"
+    if need == CLUSTER:
+        return "write `scope: Cluster`"
+    if need in EXCEPTIONS:
+        said = [*case.fault.exceptions, PolicyException(allow=need, because="…")]
+        return f"write `exceptions: [{', '.join(f'{{allow: {e.allow}, because: {e.because}}}' for e in said)}]`"
+    return f"write `requires: [{', '.join((*case.fault.requires, need))}]`"

@@ -1,0 +1,119 @@
+"""SK209: what a fault needs, it says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from scenario_kit.lint.context.catalog_context import FaultCase
+from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.rules.security.privileges import build_declaration_edit
+from scenario_kit.model import Object
+from scenario_kit.model.kubernetes.reference import WORKLOADS
+from scenario_kit.render.objects.lookup import format_reference
+
+#: Kinds that only some clusters can act on.
+_KINDS: Final = {
+    "NetworkPolicy": "cni-network-policy", "Ingress": "ingress-controller", "IPPool": "calico", "IPAMConfig": "calico",
+    "GlobalNetworkPolicy": "calico", "HorizontalPodAutoscaler": "metrics-server",
+}  # fmt: skip
+_GROUPS: Final = {
+    "security.istio.io": "mesh", "networking.istio.io": "mesh", "gateway.networking.k8s.io": "mesh",
+    "linkerd.io": "mesh", "policy.linkerd.io": "mesh", "crd.projectcalico.org": "calico",
+    "projectcalico.org": "calico",
+}  # fmt: skip
+_REAL: Final = "real-data-plane"
+#: Fields of pods and containers that only a real runtime acts on.
+_UNMODELLED: Final = frozenset({"postStart", "securityContext"})
+#: Kinds of Chaos Mesh that its manager carries out alone; the others need its daemon on the node.
+_MANAGED: Final = frozenset({"PodChaos", "Schedule"})
+_CHAOS: Final = {
+    "DNSChaos": "dns-chaos-server",
+    "JVMChaos": "jvm",
+    "PhysicalMachineChaos": "physical-node",
+    "KernelChaos": "kernel",
+    "BlockChaos": "kernel",
+}
+#: Actions of NetworkChaos that are a queueing discipline of the kernel; a partition is a rule of its firewall.
+_NETEM: Final = frozenset({"delay", "loss", "duplicate", "corrupt", "reorder", "bandwidth", "rate", "netem"})
+
+
+@register_rule(
+    "SK209",
+    why="on a cluster without it nothing happens, and the scenario is judged broken instead of not evaluated",
+    bad="changes: [{create: {kind: NetworkPolicy, …}}]   # and no `requires`",
+    good="requires: [cni-network-policy]",
+    fix="declare it in `requires`",
+    repair="declares the capability",
+    about=("Fault",),
+)
+def check_undeclared(case: FaultCase) -> Iterator[Problem]:
+    """A capability that the cluster must have is not declared."""
+    reported: set[str] = set()
+    for one in case.written:
+        if one.stage.place == ("changes",):
+            for need in needs_of_object(one.object, one.was):
+                if need not in case.fault.requires and need not in reported:
+                    reported.add(need)
+                    fields = _find_unmodelled(one.object, one.was) if need == _REAL else []
+                    what = (
+                        f"{' and '.join(fields)} of {format_reference(one.object)}"
+                        if fields
+                        else format_reference(one.object)
+                    )
+                    message = f"{what} acts only where the cluster has '{need}', which is not declared"
+                    fix = f"write `requires: [{', '.join((*case.fault.requires, need))}]`"
+                    edits = build_declaration_edit(case, need)
+                    yield Problem(
+                        ("changes",), message, ", ".join(case.fault.requires) or "none", need, fix, edits=edits
+                    )
+
+
+def needs_of_object(obj: Object, was: Object | None) -> Iterator[str]:
+    """Capabilities of the cluster without which an object, as it is written, does nothing."""
+    group = str(obj.get("apiVersion", "")).rpartition("/")[0]
+    kind, spec = obj["kind"], obj.get("spec") or {}
+    if group == "chaos-mesh.org":
+        yield from _find_chaos_needs(kind, spec)
+    elif kind in _KINDS:
+        yield _KINDS[kind]
+    elif group in _GROUPS:
+        yield _GROUPS[group]
+    elif kind in WORKLOADS and _find_unmodelled(obj, was):
+        yield _REAL
+    labels = {**_read_labels(obj), **_read_labels((spec.get("template") or {}) if isinstance(spec, Mapping) else {})}
+    if any(name.startswith("istio.io/") for name in labels) and not (was and labels == _read_labels(was)):
+        yield "mesh"
+
+
+def _find_unmodelled(obj: Mapping[str, Any], was: Mapping[str, Any] | None) -> list[str]:
+    """What pods of the app get on which only a real container could act: the lab runs on as if it were not there."""
+    if was is None:
+        return []  # a companion, of which nothing but its being there is simulated
+    before = _list_settings(was)
+    return sorted({place[1] for place, value in _list_settings(obj).items() if value and value != before.get(place)})
+
+
+def _list_settings(obj: Mapping[str, Any]) -> dict[tuple[str, str], Any]:
+    pod = ((obj.get("spec") or {}).get("template") or {}).get("spec") or {}
+    containers = [(c.get("name", ""), {**c, **(c.get("lifecycle") or {})}) for c in pod.get("containers") or ()]
+    return {(name, field): part[field] for name, part in [("", pod), *containers] for field in _UNMODELLED & {*part}}
+
+
+def _find_chaos_needs(kind: str, spec: Mapping[str, Any]) -> Iterator[str]:
+    yield "chaos-mesh"
+    action = spec.get("action", "")
+    if kind == "Schedule":
+        kind = str(spec.get("type", ""))
+        body = next((v for k, v in spec.items() if k.lower() == kind.lower() and isinstance(v, Mapping)), {})
+        action = body.get("action", "")
+    if kind not in _MANAGED or action == "container-kill":
+        yield "chaos-daemon"
+    if kind in _CHAOS:
+        yield _CHAOS[kind]
+    if kind == "NetworkChaos" and action in _NETEM:
+        yield "netem"
+
+
+def _read_labels(obj: Mapping[str, Any]) -> dict[str, Any]:
+    return dict((obj.get("metadata") or {}).get("labels") or {})

@@ -1,0 +1,83 @@
+"""SK206: nothing that opens a door somewhere."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from scenario_kit.lint.context.catalog_context import AppCase, FaultCase, PackCase
+from scenario_kit.lint.context.scenario_context import LintContext
+from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.simulation.place import Place
+from scenario_kit.model import Position
+
+#: Forms that only real credentials have, by who gives them out.
+_FORMS: Final = {
+    "a private key": r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY-----",
+    "an access key of AWS": r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b",
+    "a token of GitHub": r"\b(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{60,})\b",
+    "a token of GitLab": r"\bglpat-[A-Za-z0-9_-]{20,}",
+    "a token of Slack": r"\bxox[abprs]-[A-Za-z0-9-]{10,}",
+    "a key of Google": r"\bAIza[0-9A-Za-z_-]{35}\b",
+    "a key of Stripe": r"\b[rs]k_live_[0-9a-zA-Z]{20,}",
+    "a key of OpenAI or Anthropic": r"\bsk-(?:ant-|proj-)?[A-Za-z0-9_-]{32,}",
+    "a token of npm or PyPI": r"\b(?:npm_[A-Za-z0-9]{36}|pypi-[A-Za-z0-9_-]{50,})",
+    "a signed web token": r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
+}
+_FORM: Final = re.compile("|".join(f"({form})" for form in _FORMS.values()))
+#: Fields that hold credentials, and how random a text of such a field must be to be a real one, in bits for a letter.
+_FIELD: Final = re.compile(r"(?:pass(?:word|wd)?|secret|token|api_?key|access_?key|credentials?)$", re.I)
+_BITS, _LETTERS = 3.6, 20
+
+
+@register_rule(
+    "SK206",
+    why="a secret that was published once is public for ever",
+    bad="GITHUB_TOKEN: ghp_…",
+    good="a value that the app generates when it is deployed",
+    fix="remove it, revoke it wherever it is valid, and let the app generate what it needs",
+    about=("Scenario", "Fault", "App", "Pack"),
+)
+def check_secrets(case: LintContext | FaultCase | AppCase | PackCase) -> Iterator[Problem]:
+    """The file contains a secret."""
+    for place, text in case.positions.texts.items():
+        if what := _classify_secret(place, text):
+            yield Problem(place, f"this looks like {what}", f"{text.strip()[:6]}…", "no secret")
+    if isinstance(case, AppCase):
+        for path, text in case.templates.items():
+            for match in _FORM.finditer(text):
+                line = text.count("\n", 0, match.start()) + 1
+                at = Position(path=str(path), line=line, column=match.start() - text.rfind("\n", 0, match.start()))
+                reported = f"{match[0].strip()[:6]}…"
+                yield Problem(("name",), f"this looks like {_name_match(match)}", reported, "no secret", position=at)
+
+
+def _classify_secret(place: Place, text: str) -> str:
+    """What kind of secret a text is; empty for none."""
+    if match := _FORM.search(text):
+        return _name_match(match)
+    names = [str(part) for part in place if isinstance(part, str)]
+    if (
+        names
+        and _FIELD.search(names[-1])
+        and "{" not in text
+        and re.fullmatch(r"[\w+/=.~-]+", text)
+        and _is_random(text)
+    ):
+        return f"the value of a secret, `{names[-1]}`"
+    return ""
+
+
+def _name_match(match: re.Match[str]) -> str:
+    return list(_FORMS)[next(i for i, part in enumerate(match.groups()) if part is not None)]
+
+
+def _is_random(text: str) -> bool:
+    """Long, of mixed letters and digits, and without the repetitions that words have."""
+    if len(text) < _LETTERS or not re.search(r"\d", text) or not re.search(r"[A-Za-z]", text):
+        return False
+    counts = Counter(text)
+    return -sum(n / len(text) * math.log2(n / len(text)) for n in counts.values()) >= _BITS

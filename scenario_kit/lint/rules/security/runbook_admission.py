@@ -1,0 +1,141 @@
+"""What a resolved scenario would write that is not admitted: asked by the operator, before anything of it exists.
+
+A runbook holds everything that a trial may execute, whoever wrote it: the app's objects, the changes of faults, their
+undo and fixes, solutions, decoys and noise. A file is judged by
+the same function (``admission_findings``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from scenario_kit.admission import NODE, AdmissionBounds, Breach, derive_bounds, find_breaches
+from scenario_kit.admission.bounds import collect_declared
+from scenario_kit.admission.judgement import collect_created, find_aim, judge_change
+from scenario_kit.errors import AuthoringError
+from scenario_kit.lint.simulation.stages import build_stage, list_elsewhere, list_written
+from scenario_kit.model import Change, Decoy, Finding, Object, Runbook, Severity, Solution
+from scenario_kit.render import simulate_change
+from scenario_kit.render.objects.lookup import format_reference
+from scenario_kit.render.simulation.changes import NoChange
+from scenario_kit.schema.writable import CLUSTER
+
+
+class _RunbookPart(NamedTuple):
+    """Changes of a runbook: whose they are, what may be declared for them, and the objects that they may meet."""
+
+    name: str
+    changes: tuple[Change, ...]
+    allowed: frozenset[str]
+    bases: tuple[tuple[Object, ...], ...]
+
+
+def list_refusals(runbook: Runbook, namespace: str = "") -> list[Finding]:
+    """Every breach of a runbook, each once; ``namespace`` is the one in which it is to run."""
+    found: dict[tuple[str, str], Finding] = {}
+    for name, subject, breach in (*_check_placement(runbook, namespace), *_check_app(runbook), *_check_parts(runbook)):
+        message = f"{name}: {subject} {breach.note}".strip()
+        allowed = f"declare `{breach.declared}` in the fault, or do without it" if breach.declared else ""
+        found.setdefault(
+            (breach.code, message),
+            Finding(
+                code=breach.code,
+                severity=Severity.ERROR,
+                message=message,
+                observed=str(breach.value)[:200],
+                expected=breach.expected,
+                fix=allowed or "change an object of the app instead: docs/security.md lists what a change may write",
+            ),
+        )
+    return list(found.values())
+
+
+Refused = tuple[str, str, Breach]
+
+
+def _check_placement(runbook: Runbook, namespace: str) -> Iterator[Refused]:
+    homes = derive_bounds(runbook.app, runbook.namespace, ()).homes
+    for real in {namespace or runbook.namespace, *runbook.namespaces.values()} - homes:
+        note = f"would run in '{real}', for which it was not resolved"
+        yield "trial", "it", Breach("SK236", (), real, note, expected=" | ".join(sorted(homes)))
+
+
+def _check_app(runbook: Runbook) -> Iterator[Refused]:
+    said = {need for needs in runbook.requires.values() for need in needs}
+    allowed = frozenset(said | ({CLUSTER} if NODE in said else set()))
+    bounds = derive_bounds(runbook.app, runbook.namespace, (), runbook.objects, allowed, of_app=True)
+    for obj in runbook.objects:
+        for breach in find_breaches(obj, None, bounds):
+            yield f"app {runbook.app.name}", format_reference(obj), breach
+
+
+def _check_parts(runbook: Runbook) -> Iterator[Refused]:
+    parts = list(_list_parts(runbook))
+    created = [body for part in parts for body in collect_created(part.changes)]
+    for part in parts:
+        bounds = derive_bounds(runbook.app, runbook.namespace, runbook.objects, created, part.allowed)
+        for change in part.changes:
+            breach, aim = judge_change(change, bounds), find_aim(change, bounds)
+            if breach is not None and aim is not None:
+                yield part.name, f"{aim.kind}/{aim.name}", breach
+        for subject, breach in _check_objects(part, runbook, bounds):
+            yield part.name, subject, breach
+
+
+def _list_parts(runbook: Runbook) -> Iterator[_RunbookPart]:
+    broken = runbook.objects
+    for fault in runbook.faults:
+        allowed = collect_declared([fault])
+        yield _RunbookPart(f"fault '{fault.name}'", fault.changes, allowed, (broken, runbook.objects))
+        broken = build_stage((), runbook.app, broken, fault.changes, namespace=runbook.namespace).after
+    for fault in runbook.faults:
+        alone = build_stage((), runbook.app, runbook.objects, fault.changes, namespace=runbook.namespace).after
+        bases = (broken, alone, runbook.objects)
+        name, allowed = f"fault '{fault.name}'", collect_declared([fault])
+        yield _RunbookPart(f"{name}, undo", fault.undo, allowed, bases)
+        for entity in fault.entities:
+            yield _RunbookPart(f"{name}, fix", entity.fix, allowed, bases)
+        procedures: tuple[Solution | Decoy, ...] = (*fault.solutions, *fault.decoys)
+        for each in procedures:
+            yield _RunbookPart(f"{name}, {each.name}", each.changes, allowed, bases)
+    every = collect_declared(runbook.faults)
+    for procedure in runbook.procedures:
+        name = f"{procedure.use.lower()} '{procedure.name}'"
+        yield _RunbookPart(name, procedure.solution.changes, every, (broken, runbook.objects))
+    for source in runbook.noise:
+        for change in source.changes:
+            yield _RunbookPart(f"noise '{source.name}'", (change,), frozenset(), (broken, runbook.objects))
+
+
+def _check_objects(part: _RunbookPart, runbook: Runbook, bounds: AdmissionBounds) -> Iterator[tuple[str, Breach]]:
+    """What the changes make of objects; one that applies to none of them is judged by what it says itself."""
+    base = next((b for b in part.bases if _applies(part.changes, b, runbook)), part.bases[-1])
+    stage = build_stage((), runbook.app, base, part.changes, namespace=runbook.namespace)
+    for one in list_written(stage):
+        for breach in find_breaches(one.object, one.was, bounds):
+            yield format_reference(one.object), breach
+    for change in part.changes:
+        if not _applies((change,), base, runbook) and not _applies((change,), stage.after, runbook):
+            yield from _check_change(change, bounds)
+
+
+def _applies(changes: Sequence[Change], objects: tuple[Object, ...], runbook: Runbook) -> bool:
+    for change in changes:
+        try:
+            objects = simulate_change(objects, change, runbook.app, runbook.namespace)
+        except NoChange:
+            continue
+        except AuthoringError:
+            return False
+    return True
+
+
+def _check_change(change: Change, bounds: AdmissionBounds) -> Iterator[tuple[str, Breach]]:
+    bodies = [*collect_created([change]), *list_elsewhere(change, ())]
+    for body in bodies:
+        for breach in find_breaches(body, None, bounds):
+            yield format_reference(body), breach
+    if change.patch and not isinstance(change.patch.patch, Mapping):
+        note = "has a JSON patch that does not apply to it as rendered, so that what it makes cannot be judged"
+        yield change.patch.target, Breach("SK236", (), change.patch.target, note)

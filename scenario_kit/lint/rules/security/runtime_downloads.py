@@ -1,0 +1,89 @@
+"""SK204: what a pod needs is in its image."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from scenario_kit.lint.context.source_location import Judged, Spot, find_fresh
+from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.simulation.stages import list_containers
+from scenario_kit.model import Object
+
+#: Programs that install something from the network.
+_INSTALL: Final = re.compile(
+    r"\b(?:pip3?|pipx|uv pip|npm|pnpm|yarn|gem|cargo|go|apt|apt-get|apk|yum|dnf|microdnf|zypper|conda)"
+    r"\s+(?:-\S+\s+)*(?:install|add|ci|get)\b[^;&|\n]*"
+    r"|\bgit\s+clone\b[^;&|\n]*|\bhelm\s+(?:repo\s+add|pull)\b[^;&|\n]*"
+)
+#: Programs that take an address of a host outside of the cluster.
+_GET: Final = re.compile(
+    r"\b(?:curl|wget|kubectl\s+(?:apply|create)|helm\s+(?:install|upgrade)|fetch|aria2c)\b[^;&|\n]*?"
+    r"\b((?:https?|ftp)://([^\s/:'\"]+)[^\s'\"]*)"
+)
+_SCRIPT: Final = re.compile(r"^#!|\.(?:sh|py|js|rb|pl)$")
+
+_PUBLIC: Final = frozenset({"com", "org", "net", "io", "dev", "sh", "co", "edu", "gov", "de", "eu", "ai", "me"})
+
+
+@register_rule(
+    "SK204",
+    why=(
+        "what is fetched at run time changes from day to day, fails without "
+        "internet access, and has been reviewed by nobody"
+    ),
+    bad="command: [sh, -c, pip install redis && python flood.py]",
+    good="an image that holds what the command needs",
+    fix="use an image that contains it, or put the text into a ConfigMap",
+    about=("Scenario", "Fault", "App"),
+)
+def check_downloads(case: Judged) -> Iterator[Problem]:
+    """Something is fetched from the network at run time."""
+    for found in find_fresh(case, _find_downloads):
+        message = f"{found.subject} fetches from the network when it runs: `{found.spot.note[:100]}`"
+        expected = "everything is in the image, or in an object of the file"
+        yield Problem(found.site.place, message, found.spot.note[:100], expected, position=found.site.position)
+
+
+def _find_downloads(obj: Object) -> Iterator[Spot]:
+    for keys, container in list_containers(obj):
+        for name in ("command", "args"):
+            words = [str(word) for word in container.get(name) or ()]
+            if words and (what := _fetch(" ".join(words))):
+                at = next((i for i, word in enumerate(words) if _fetch(word)), 0)
+                yield Spot((*keys, name, at), words[at], what)
+        for part in ("postStart", "preStop"):
+            words = _split_words((container.get("lifecycle") or {}).get(part))
+            if what := _fetch(" ".join(words)):
+                yield Spot((*keys, "lifecycle", part, "exec", "command", 0), words[0], what)
+    if obj["kind"] == "ConfigMap":
+        for key, text in (obj.get("data") or {}).items():
+            if isinstance(text, str) and (_SCRIPT.search(key) or text.startswith("#!")) and (what := _fetch(text)):
+                yield Spot(("data", key), text, what)
+
+
+def _split_words(hook: Any) -> list[str]:
+    run = hook.get("exec") if isinstance(hook, Mapping) else None
+    return [str(word) for word in (run or {}).get("command") or ()]
+
+
+def _fetch(text: str) -> str:
+    """What the text fetches from outside of the cluster; empty for nothing."""
+    if match := _INSTALL.search(text):
+        return match[0].strip()
+    for match in _GET.finditer(text):
+        if _is_outside(match[2]):
+            return match[0].strip()
+    return ""
+
+
+def _is_outside(host: str) -> bool:
+    """Services have names without dots, or end in one of the cluster's domains; what is computed is not known."""
+    bare = host.rpartition("@")[2].strip("[]").lower()
+    if any(c in bare for c in "${}") or "." not in bare or re.fullmatch(r"[\d.]+", bare):
+        return False
+    if bare.endswith((".svc", ".cluster.local", ".local", ".internal")):
+        return False
+    # `service.namespace` has one dot, as `example.com` has; public domains end in one of few words.
+    return bare.count(".") > 1 or bare.rpartition(".")[2] in _PUBLIC

@@ -1,0 +1,1 @@
+"""Rules about the ground truth: causes, propagation, labels, noise."""

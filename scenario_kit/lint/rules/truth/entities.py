@@ -1,0 +1,116 @@
+"""SK453: the field that an entity of a fault names, against what the changes write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from scenario_kit.lint.context.catalog_context import FaultCase
+from scenario_kit.lint.context.scenario_context import LintContext
+from scenario_kit.lint.framework.rule import Problem, register_check, register_rule
+from scenario_kit.lint.simulation.field_diff import leaves, list_written
+from scenario_kit.model import App, Entity, Fault, Object
+from scenario_kit.model.kubernetes.reference import strip_reference
+
+
+@register_rule(
+    "SK453",
+    why="reports and scores show this field as what is broken: whoever looks there finds it as it always was",
+    bad="entities: [{ref: 'Deployment/cart', field: spec.replicas}]   # the changes write its image",
+    good="entities: [{ref: 'Deployment/cart', field: spec.template.spec.containers.image}]",
+    fix="name the field that the changes write, or leave `field` out",
+    about=("Fault",),
+)
+def check_unwritten_of_type(case: FaultCase) -> Iterator[Problem]:
+    """An entity names a field that the fault does not write."""
+    reported: set[int] = set()
+    for rendering in case.renderings:
+        if rendering.fault is None:
+            continue
+        for i, entity in enumerate(rendering.fault.entities):
+            if i not in reported and (
+                fields := _list_other_fields(rendering.fault, entity, rendering.objects, rendering.app)
+            ):
+                reported.add(i)
+                message, seen, desired = _describe_unwritten(entity, fields)
+                yield Problem(("entities",), message, seen, desired)
+
+
+@register_check("SK453", "Scenario")
+def check_unwritten(case: LintContext) -> Iterator[Problem]:
+    """An entity names a field that the fault does not write."""
+    if case.app is None or case.objects is None:
+        return
+    for i, use in enumerate(case.scenario.spec.faults):
+        fault = case.faults.get(use.name)
+        for entity in fault.entities if fault else ():
+            if fault and (fields := _list_other_fields(fault, entity, case.objects, case.app)):
+                message, seen, desired = _describe_unwritten(entity, fields)
+                place = ("spec", "faults", i, "type")
+                yield Problem(place, f"fault type '{fault.type}': {message}", seen, desired)
+
+
+def _describe_unwritten(entity: Entity, fields: Sequence[str]) -> tuple[str, str, str]:
+    message = f"no change writes `{entity.field}` of {entity.ref}, which its entity names"
+    return message, entity.field, " or ".join(fields[:3])
+
+
+def _list_other_fields(fault: Fault, entity: Entity, objects: Sequence[Object], app: App) -> list[str]:
+    """The fields of an object that the changes write instead of the one that its entity names; empty where they do.
+
+    Nothing is said of what a command does inside of a store, of objects that no change touches: SK405 tells that.
+    """
+    if not entity.field or any(change.run for change in fault.changes):
+        return []
+    paths = {
+        tuple(str(part) for part in field.path)
+        for field in list_written(fault.changes, objects, app)
+        if (field.of.kind, field.of.name) == strip_reference(entity.ref)
+    }
+    paths |= {path for body in _list_created(fault, entity) for path in leaves(body)}
+    patches = [
+        c.patch.patch
+        for c in fault.changes
+        if c.patch and strip_reference(c.patch.target) == strip_reference(entity.ref)
+    ]
+    paths |= {path for patch in patches for path in _list_replaced(patch)}
+    if () in paths or any(names(entity.field, path) for path in paths):
+        return []
+    return sorted({".".join(path) for path in paths})
+
+
+def _list_created(fault: Fault, entity: Entity) -> Iterator[dict[str, Any]]:
+    for change in fault.changes:
+        body = change.create or change.apply or change.chaos
+        if body and (body.get("kind"), body.get("metadata", {}).get("name")) == strip_reference(entity.ref):
+            yield body
+
+
+def _list_replaced(patch: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Maps that a strategic patch replaces: where the app leaves one to the API server's defaults, none is rendered."""
+    if isinstance(patch, dict):
+        if patch.get("$patch") == "replace":
+            yield path
+        for key, value in patch.items():
+            yield from _list_replaced(value, (*path, key))
+
+
+def names(field: str, path: tuple[str, ...]) -> bool:
+    """Whether a dotted field is the one at ``path``, a part of it, or the whole around it.
+
+    A field leaves out which entry of a list is meant, so that ``containers.image`` is the image of any container.
+    """
+    written_at = ".".join(path)
+    if written_at == field or written_at.startswith(f"{field}.") or field.startswith(f"{written_at}."):
+        return True
+    desired, before = [part.partition("[")[0] for part in field.split(".")], ""
+    for part in path:
+        if desired and part == desired[0]:
+            desired, before = desired[1:], part
+        elif part.isdigit() or before.endswith("s") or before == "env":
+            before = ""  # which entry of a list
+        else:
+            return False
+        if not desired:
+            return True
+    return True

@@ -1,0 +1,134 @@
+"""SK136, SK137: background noise that cannot be played, and noise that meddles with the incident."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.lint.context.affected_objects import find_components
+from scenario_kit.lint.context.scenario_context import LintContext
+from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.simulation.place import is_same
+from scenario_kit.model import App, Change, Fault, Reference
+from scenario_kit.model.authored.noise import Noise
+from scenario_kit.render.scenarios.noise import GRID, build_sources
+
+#: Roles whose replicas do not share their work: more of them are another app, not noise.
+_SINGLE: Final = ("Store", "Queue", "Flags", "Load", "Platform")
+#: What applies to every new pod of the namespace, whoever asks for it.
+_ALL_PODS: Final = ("ResourceQuota", "LimitRange", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+
+
+@register_rule(
+    "SK136",
+    why=("noise that cannot be carried out is no background, and noise that overlaps itself cannot be undone cleanly"),
+    bad="noise: [{name: more, scale: {target: Deployment/ad, forSeconds: 900}, everySeconds: 600}]",
+    good="noise: [{name: more, scale: {target: Deployment/ad, forSeconds: 240}, everySeconds: 600}]",
+    fix="choose another target, or another interval or duration",
+)
+def check_playable(case: LintContext) -> Iterator[Problem]:
+    """Background noise that cannot be carried out."""
+    if case.app is None or case.objects is None:
+        return
+    lasting: dict[str, str] = {}
+    for i, noise in enumerate(case.scenario.spec.noise):
+        place = ("spec", "noise", i)
+        try:
+            build_sources([noise], case.app, case.objects, case.app.namespace, case.scenario.spec.app.load.users)
+        except AuthoringError as error:
+            for found in error.findings:
+                yield Problem(place, found.message, found.observed, found.expected, found.fix)
+            continue
+        longest = noise.every_seconds * (100 - 2 * noise.jitter_percent) // 100 - GRID
+        if noise.for_seconds > longest:
+            message = f"noise '{noise.name}' may come again before it is over"
+            fix = "lower forSeconds or jitterPercent, or raise everySeconds"
+            yield Problem(place, message, f"{noise.for_seconds} s", f"at most {longest} s", fix)
+        if reason := _explain_unfit(case, case.app, noise):
+            yield Problem(place, f"noise '{noise.name}' {reason}", fix="aim it at a stateless workload of the app")
+        if noise.for_seconds:
+            what = noise.target or "load"
+            if what in lasting:
+                message = f"noise '{noise.name}' and '{lasting[what]}' set the same number"
+                yield Problem(place, message, what, "one of them", "drop one")
+            lasting.setdefault(what, noise.name)
+
+
+def _explain_unfit(case: LintContext, app: App, noise: Noise) -> str:
+    roles = {c.role for c in app.components if noise.target and is_same(c.workload, noise.target)}
+    if noise.restart is not None and "Load" in roles:
+        return "restarts what makes the load: that is a hole in the traffic, and no background"
+    if noise.scale is None:
+        return ""
+    if roles & set(_SINGLE):
+        return f"scales {noise.target}, whose replicas would not share its work"
+    scaled = [o["spec"]["scaleTargetRef"] for o in case.objects or () if o["kind"] == "HorizontalPodAutoscaler"]
+    if any(is_same(f"{r['kind']}/{r['name']}", noise.target) for r in scaled):
+        return f"scales {noise.target}, which an autoscaler scales"
+    return ""
+
+
+@register_rule(
+    "SK137",
+    why="noise that hits the broken object heals or hides the fault, so the label is no longer proven",
+    bad="a fault on Service/cart, and noise: [{name: cart, restart: {target: Deployment/cart}, everySeconds: 600}]",
+    good="noise: [{name: ads, restart: {target: Deployment/ad}, everySeconds: 600}]",
+    fix="aim the noise at another component",
+)
+def check_separate(case: LintContext) -> Iterator[Problem]:
+    """Background noise touches what the fault breaks."""
+    if case.app is None:
+        return
+    for i, noise in enumerate(case.scenario.spec.noise):
+        for name, fault in case.faults.items():
+            if reason := _explain_overlap(case.app, noise, fault):
+                message = f"noise '{noise.name}' and fault '{name}': {reason}"
+                yield Problem(("spec", "noise", i), message, noise.target or "load")
+                break
+        else:
+            for procedure in case.procedures():
+                if noise.scale and any(_writes(c, noise.target) for c in procedure.changes):
+                    message = f"noise '{noise.name}' scales what {procedure.kind} '{procedure.name}' changes"
+                    yield Problem(("spec", "noise", i), message, noise.target)
+
+
+def _writes(change: Change, target: str) -> bool:
+    return change.restart is None and change.target is not None and is_same(change.target, target)
+
+
+def _explain_overlap(app: App, noise: Noise, fault: Fault) -> str:
+    if not noise.target:
+        return _explain_load_change(app, fault)
+    if fault.scope == "Cluster" or Reference.parse(fault.target).kind in ("Node", "Namespace"):
+        return "it reaches every workload, so none is beside it"
+    created = {body["kind"] for c in fault.changes if (body := c.create or c.apply)}
+    if created & set(_ALL_PODS):
+        return "what it creates applies to every new pod, also to those of the noise"
+    mine = find_components(app, noise.target)
+    touches = mine & _list_touched(app, fault) or any(is_same(noise.target, r) for r in _list_references(fault))
+    return f"both touch {noise.target}" if touches else ""
+
+
+def _explain_load_change(app: App, fault: Fault) -> str:
+    """Why the load must not change while the fault lasts; empty if it may."""
+    touched = _list_touched(app, fault)
+    if any(c.role == "Load" and c.name in touched for c in app.components):
+        return "both change the load"
+    if app.flags is None or app.load is None or not app.load.users.flag:
+        return ""
+    store = f"ConfigMap/{app.flags.config_map}"
+    service = {name for workload in app.flags.restart for name in find_components(app, workload)}
+    both = touched & service or any(is_same(store, ref) for ref in _list_references(fault))
+    return f"both change the feature flags: the number of users is one of {app.name} {app.version}" if both else ""
+
+
+def _list_references(fault: Fault) -> set[str]:
+    """Objects that the fault is about: its target, what it writes, and whom it restarts."""
+    written = {c.target for c in fault.changes if c.target}
+    restarted = set(fault.callers) if fault.rollout.reconnect == "Callers" else set()
+    return {fault.target, *written, *(e.ref for e in fault.entities), *restarted}
+
+
+def _list_touched(app: App, fault: Fault) -> set[str]:
+    return {name for text in _list_references(fault) for name in find_components(app, text)}

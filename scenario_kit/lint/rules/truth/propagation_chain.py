@@ -1,0 +1,130 @@
+"""SK116: the propagation leads from the root causes to the alerts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scenario_kit.lint.context.scenario_context import FAULT_NODE, LintContext
+from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.rules.alerts.expectations import list_possible_entities
+from scenario_kit.lint.simulation.place import Place
+from scenario_kit.model import Reference
+
+_PLACE: Place = ("spec", "groundTruth", "propagation")
+
+
+@register_rule(
+    "SK116",
+    why="the chain is the explanation of the incident, and must reach every alert it is to explain",
+    bad="Service/product-catalog → Deployment/frontend, and an alert that must fire on Deployment/ad",
+    good="an edge for every step from the cause to each alerting object",
+    fix="add the missing edge, or reverse the wrong one",
+)
+def check_connected(case: LintContext) -> Iterator[Problem]:
+    """The propagation does not lead from the root causes to the alerts."""
+    truth = case.scenario.spec.ground_truth
+    edges = [(_resolve_node(case, edge.from_), _resolve_node(case, edge.to)) for edge in truth.propagation]
+    if not edges:
+        demanded = [
+            _resolve_node(case, a.on) for a in case.scenario.spec.expect.alerts if a.alert_class == "MustFire" and a.on
+        ]
+        shown_itself = demanded and set(demanded) <= _find_roots(case)  # the broken object itself raises the alarm
+        if case.merged and truth.root_causes and truth.outcome == "Incident" and not shown_itself:
+            yield Problem(("spec", "groundTruth"), "there is no propagation from the root causes to the alerts")
+        return
+    roots = _find_roots(case)
+    yield from _check_cycles(edges, roots)
+    if not roots:
+        return
+    triggers = {Reference(FAULT_NODE, use.name) for use in case.scenario.spec.faults if use.role == "Trigger"}
+    reached = _reach(roots, edges)
+    for i, (start, end) in enumerate(edges):
+        if end in triggers:
+            message = f"an edge leads to {_format_node(end)}, a Trigger, which nothing brings about"
+            yield Problem(
+                (*_PLACE, i, "to"), message, expected="edges that lead away from it", fix="turn the edge round"
+            )
+            continue
+        if start in triggers:  # what set it off may stand in front of what sustains it
+            continue
+        if end in roots:
+            message = f"an edge leads to the root cause {_format_node(end)}"
+            fix = "turn the edge round"
+            if start in roots:
+                fix = "drop the edge: both are root causes"
+            elif start in _reach(roots - {end}, [edge for edge in edges if end not in edge]):
+                fix = f"drop the edge: {_format_node(end)} is a root cause, whatever else it suffers from"
+            yield Problem((*_PLACE, i, "to"), message, expected="edges that lead away from it", fix=fix)
+        elif start not in reached:
+            message = f"{_format_node(start)} suffers from no root cause: no edge leads to it"
+            yield Problem((*_PLACE, i, "from"), message, expected=" or ".join(sorted(_format_node(r) for r in roots)))
+    for j, alert in enumerate(case.scenario.spec.expect.alerts):
+        if alert.alert_class == "MustFire" and alert.on and _resolve_node(case, alert.on) not in reached:
+            message = f"no edge leads to {alert.on}, on which {alert.name} must fire"
+            yield Problem(("spec", "expect", "alerts", j, "on"), message, fix=f"add an edge to {alert.on}")
+    yield from _check_loose_ends(case, edges, reached)
+
+
+def _resolve_node(case: LintContext, text: str) -> Reference:
+    """A node; the object of a fault with a known name is the same node as ``Fault/<name>``."""
+    ref = Reference.parse(text)
+    bare = ref.groupless
+    if ref.kind == FAULT_NODE:
+        return bare
+    for name in case.faults:
+        if any(Reference.parse(entity).groupless == bare for entity in case.entities(name, "Cause")):
+            return Reference(FAULT_NODE, name)
+    return bare
+
+
+def _find_roots(case: LintContext) -> set[Reference]:
+    """The real causes: a wrong label is another rule's business, and should not make the whole chain wrong."""
+    causes = case.scenario.spec.ground_truth.root_causes
+    known = {c.fault for c in causes if c.fault in case.faults or not c.entity}
+    return {Reference(FAULT_NODE, c.fault) if c.fault in known else _resolve_node(case, c.entity) for c in causes}
+
+
+def _reach(roots: set[Reference], edges: list[tuple[Reference, Reference]]) -> set[Reference]:
+    reached = set(roots)
+    while more := {end for start, end in edges if start in reached} - reached:
+        reached |= more
+    return reached
+
+
+def _check_cycles(edges: list[tuple[Reference, Reference]], roots: set[Reference]) -> Iterator[Problem]:
+    """Edges that close a cycle; not those from one root cause to another, which have to go in any case."""
+    for i, (start, end) in enumerate(edges):
+        if start in _reach({end}, edges[: i + 1]) and not {start, end} <= roots:
+            message = f"the edge from {_format_node(start)} to {_format_node(end)} closes a cycle"
+            yield Problem((*_PLACE, i), message, fix="drop this edge, or another one of the cycle")
+
+
+def _check_loose_ends(
+    case: LintContext, edges: list[tuple[Reference, Reference]], reached: set[Reference]
+) -> Iterator[Problem]:
+    """A chain that ends at an object on which no alert is expected."""
+    alerts = [alert for alert in case.scenario.spec.expect.alerts if alert.alert_class != "MustNotFire"]
+    if not alerts:
+        return
+    alerting = {_resolve_node(case, alert.on) for alert in alerts if alert.on} | _list_alert_objects(case)
+    starts = {start for start, _ in edges}
+    for i, (_, end) in enumerate(edges):
+        if end in reached and end not in starts and end not in alerting:
+            message = f"the chain ends at {_format_node(end)}, on which no alert is expected"
+            yield Problem((*_PLACE, i, "to"), message, fix="lead it on to an alerting object, or drop the edge")
+
+
+def _list_alert_objects(case: LintContext) -> set[Reference]:
+    """Objects that the alerts can be about of which the file does not say where they show."""
+    rules = (case.alerts or {}).get
+    named = [rules(a.name) for a in case.scenario.spec.expect.alerts if not a.on and a.alert_class != "MustNotFire"]
+    known = [rule for rule in named if rule is not None and rule.entity is not None]
+    return (
+        {_resolve_node(case, str(ref)) for rule in known for ref in list_possible_entities(case, rule)}
+        if case.app
+        else set()
+    )
+
+
+def _format_node(node: Reference) -> str:
+    return f"fault '{node.name}'" if node.kind == FAULT_NODE else str(node)

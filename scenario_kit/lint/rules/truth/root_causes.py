@@ -1,0 +1,265 @@
+"""SK112, SK115, SK116, SK40x: the ground truth, compared with what the faults change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scenario_kit.lint.context.affected_objects import touches
+from scenario_kit.lint.context.scenario_context import FAULT_NODE, LintContext
+from scenario_kit.lint.context.wrong_namespace import find_meant
+from scenario_kit.lint.framework.name_fixes import fix_reference
+from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.simulation.place import Place, is_same
+from scenario_kit.load import did_you_mean
+from scenario_kit.load.yaml.edit import Drop, Edit, Put
+from scenario_kit.model import Reference, Severity
+from scenario_kit.model.authored.scenario import LABELLED
+
+
+@register_rule(
+    "SK112",
+    why="a solver is scored against this name, and cannot name what cannot be observed",
+    bad="entity: Deployment/redis-cache",
+    good="entity: Deployment/valkey-cart",
+    fix="name the object that the fault changes",
+    repair=("writes the intended object, where only one of that kind is close, or one of another kind has that name"),
+)
+def check_known_causes(case: LintContext) -> Iterator[Problem]:
+    """The root cause names neither an object of the app nor one that a fault creates."""
+    if case.objects is None:
+        return
+    for i, cause in enumerate(case.scenario.spec.ground_truth.root_causes):
+        place = ("spec", "groundTruth", "rootCauses", i)
+        for where, entity in ((("entity",), cause.entity), *((("aliases", j), a) for j, a in enumerate(cause.aliases))):
+            if entity and not case.exists(entity):
+                known = [*case.entities(cause.fault, "Cause"), *case.names()]
+                fix, edits = did_you_mean(entity, known), fix_reference((*place, *where), entity, known)
+                message = f"'{entity}' is neither an object of {case.scenario.spec.app.name} nor created by a fault"
+                yield Problem((*place, *where), message, entity, fix=fix, edits=edits)
+            elif where[0] == "aliases" and (own := find_meant(case, entity)):  # an entity: SK405
+                message = f"'{entity}' is not where {case.scenario.spec.app.name} has it"
+                yield Problem(
+                    (*place, *where), message, entity, own, f"write `{own}`", edits=(Put((*place, *where), own),)
+                )
+
+
+@register_rule(
+    "SK405",
+    why="anyone who finds the real cause would be scored as wrong",
+    bad="a fault on Service/product-catalog, labelled as Service/currency",
+    good="entity: Service/product-catalog",
+    fix="label the object that the fault itself names as its cause",
+    repair="writes the object that the fault changes, where there is only one",
+)
+def check_untouched(case: LintContext) -> Iterator[Problem]:
+    """The labelled object is not what the fault changes."""
+    for i, cause in enumerate(case.scenario.spec.ground_truth.root_causes):
+        causes = case.entities(cause.fault, "Cause")
+        yield from _check_blamed(case, i)
+        if not causes or not cause.entity or not case.exists(cause.entity) or _is_one_of(cause.entity, causes):
+            continue
+        if _is_one_of(cause.entity, case.entities(cause.fault, "Victim", "Artefact")) or _suffers(case, cause.entity):
+            continue  # SK406
+        message = f"no change of fault '{cause.fault}' touches '{cause.entity}'"
+        place = ("spec", "groundTruth", "rootCauses", i, "entity")
+        fix, edits = f"write `entity: {causes[0]}`", _build_label_edit(place, causes)
+        yield Problem(place, message, cause.entity, " or ".join(causes), fix, edits=edits)
+
+
+def _check_blamed(case: LintContext, number: int) -> Iterator[Problem]:
+    """What the fault itself names as its cause, and does not touch; then the label is as wrong as the fault is."""
+    cause = case.scenario.spec.ground_truth.root_causes[number]
+    fault = case.faults.get(cause.fault)
+    if fault is None or case.app is None or case.objects is None:
+        return
+    for blamed in fault.causes:
+        if (cause.entity and not is_same(cause.entity, blamed.ref)) or touches(
+            fault, case.objects, case.app, blamed.ref
+        ):
+            continue
+        message = f"fault type '{fault.type}' names '{blamed.ref}' as its cause, but no change of it touches that"
+        place, fix = ("spec", "groundTruth", "rootCauses", number), "name what it changes under `entities` of the type"
+        yield Problem(place, message, blamed.ref, "an object that the fault changes", fix)
+
+
+@register_rule(
+    "SK406",
+    why="the object suffers from the fault, but repairing it changes nothing",
+    bad="entity: Deployment/frontend   # it only calls what is broken",
+    good="entity: Service/product-catalog",
+    fix="label the object that the fault changes; victims belong in the propagation",
+    repair="writes the object that the fault changes, where it is only one; drops `entity` where its name is generated",
+)
+def check_victims(case: LintContext) -> Iterator[Problem]:
+    """A victim is labelled as the cause."""
+    for i, cause in enumerate(case.scenario.spec.ground_truth.root_causes):
+        causes = case.entities(cause.fault, "Cause")
+        if not causes or not cause.entity or _is_one_of(cause.entity, causes):
+            continue
+        if _is_one_of(cause.entity, case.entities(cause.fault, "Victim", "Artefact")) or _suffers(case, cause.entity):
+            message = f"'{cause.entity}' suffers from fault '{cause.fault}', but is not what it changes"
+            place = ("spec", "groundTruth", "rootCauses", i, "entity")
+            fix, edits = f"write `entity: {causes[0]}`", _build_label_edit(place, causes)
+            if case.generated(cause.fault) and edits:
+                fix, edits = f"leave `entity` out: the name is drawn (here {causes[0]})", (Drop(place),)
+            yield Problem(place, message, cause.entity, " or ".join(causes), fix, edits=edits)
+
+
+def _build_label_edit(place: Place, causes: tuple[str, ...]) -> tuple[Edit, ...]:
+    return (Put(place, causes[0]),) if len(set(causes)) == 1 else ()
+
+
+def _is_one_of(entity: str, others: tuple[str, ...]) -> bool:
+    return any(is_same(entity, other) for other in others)
+
+
+def _suffers(case: LintContext, entity: str) -> bool:
+    """Whether the file itself says that the object suffers: an edge of the propagation, or an alert, points at it."""
+    spec = case.scenario.spec
+    edges = [edge.to for edge in spec.ground_truth.propagation]
+    alerts = [alert.on for alert in spec.expect.alerts if alert.alert_class == "MustFire" and alert.on]
+    return _is_one_of(entity, (*edges, *alerts))
+
+
+@register_rule(
+    "SK404",
+    why=(
+        "anyone who finds the real cause would be scored as wrong, and "
+        "removing the labelled causes would not end the incident"
+    ),
+    bad="two faults of role Cause, one root cause",
+    good="a root cause for each fault of role Cause or Sustaining, and none for a Trigger or a Distractor",
+    fix="add it to spec.groundTruth.rootCauses, or give the fault the role it really plays",
+)
+def check_unlabelled(case: LintContext) -> Iterator[Problem]:
+    """The root causes are not the faults whose removal ends the incident."""
+    truth = case.scenario.spec.ground_truth
+    labels = {cause.fault for cause in truth.root_causes}
+    for i, use in enumerate(case.scenario.spec.faults):
+        if use.role not in LABELLED and use.name in labels:
+            message = f"fault '{use.name}' is a {use.role}, but is labelled as a cause"
+            yield Problem(("spec", "faults", i, "role"), message, fix="drop the label, or the role")
+        elif use.role in LABELLED and use.name not in labels and truth.outcome == "Incident" and labels:
+            message = f"fault '{use.name}' is a {use.role}, but no root cause names it"  # SK408: no label at all
+            yield Problem(("spec", "groundTruth", "rootCauses"), message, fix=f"add {{fault: {use.name}, entity: …}}")
+    yield from _check_left_out(case)
+    yield from _check_unset(case)
+
+
+def _check_left_out(case: LintContext) -> Iterator[Problem]:
+    """Causes of a fault of which only some are labelled. To repair one of those that are left ends it as well, or is
+    needed as well: whoever names it is right."""
+    causes = case.scenario.spec.ground_truth.root_causes
+    for use in case.scenario.spec.faults:
+        own = [cause for cause in causes if cause.fault == use.name]
+        names = [name for cause in own for name in (cause.entity, *cause.aliases)]
+        written = case.entities(use.name, "Cause")
+        if not own or not all(cause.entity for cause in own) or not any(_is_one_of(n, written) for n in names):
+            continue  # SK405, SK406, SK409
+        for left in (ref for ref in written if not _is_one_of(ref, tuple(names))):
+            message = f"fault '{use.name}' also breaks '{left}', and no root cause names that"
+            fix = f"add {{fault: {use.name}, entity: {left}}}"
+            yield Problem(("spec", "groundTruth", "rootCauses"), message, ", ".join(names), left, fix)
+
+
+def _check_unset(case: LintContext) -> Iterator[Problem]:
+    """What sustains an incident that nothing set off."""
+    faults = case.scenario.spec.faults
+    if any(use.role == "Trigger" for use in faults):
+        return
+    for i, use in enumerate(faults):
+        if use.role == "Sustaining":
+            message = f"fault '{use.name}' is Sustaining, but no fault is the Trigger that set the incident off"
+            fix = "write `role: Cause`, or add the fault that sets it off with `role: Trigger`"
+            yield Problem(("spec", "faults", i, "role"), message, "Sustaining", "Cause", fix)
+
+
+@register_rule(
+    "SK409",
+    why="it may be omitted only where the object's name is drawn at injection, as only the fault knows it then",
+    bad="rootCauses: [{fault: catalog-port}]",
+    good="rootCauses: [{fault: catalog-port, entity: Service/product-catalog}]",
+    fix="name the object that the fault changes",
+    repair="writes the object that the fault changes, where there is only one",
+)
+def check_nameless(case: LintContext) -> Iterator[Problem]:
+    """The root cause has no entity."""
+    for i, cause in enumerate(case.scenario.spec.ground_truth.root_causes):
+        causes = case.entities(cause.fault, "Cause")
+        if causes and not cause.entity and not case.generated(cause.fault):
+            message = f"the root cause for '{cause.fault}' names no entity"
+            place = ("spec", "groundTruth", "rootCauses", i)
+            edits, fix = _build_label_edit((*place, "entity"), causes), f"add `entity: {causes[0]}`"
+            yield Problem(place, message, expected=" or ".join(causes), fix=fix, edits=edits)
+
+
+@register_rule(
+    "SK408",
+    why=(
+        "an incident has a cause and can be resolved; where there is none, "
+        "there is nothing to find and nothing to repair"
+    ),
+    bad="outcome: NoIncident with rootCauses",
+    good="outcome: Incident with rootCauses",
+    fix="label the cause, or choose another outcome",
+)
+def check_outcome(case: LintContext) -> Iterator[Problem]:
+    """The outcome disagrees with the rest of the file."""
+    spec, truth = case.scenario.spec, case.scenario.spec.ground_truth
+    if truth.outcome == "Incident":
+        if not truth.root_causes:
+            severity = Severity.ERROR if case.merged else Severity.WARNING
+            message = "the outcome is an Incident, but there is no root cause"
+            yield Problem(("spec", "groundTruth"), message, severity=severity)
+        return
+    for name, listed in (("solutions", spec.solutions), ("decoys", spec.decoys)):
+        if listed:
+            message = f"the outcome is {truth.outcome}, but there are {name}"
+            yield Problem(("spec", name), message, fix="drop them: nobody needs to act")
+    if truth.outcome == "Benign":
+        if not spec.faults:
+            yield Problem(("spec", "groundTruth", "outcome"), "the outcome is Benign, but nothing happens: no fault")
+        return
+    if truth.root_causes:
+        yield Problem(("spec", "groundTruth", "rootCauses"), "the outcome is NoIncident, but there are root causes")
+    for i, use in enumerate(spec.faults):
+        if use.role != "Distractor":
+            message = f"the outcome is NoIncident, but fault '{use.name}' is a {use.role}"
+            yield Problem(("spec", "faults", i), message, expected="role: Distractor, a real but harmless change")
+    for i, alert in enumerate(spec.expect.alerts):
+        if alert.alert_class == "MustFire":
+            message = f"the outcome is NoIncident, but {alert.name} must fire"
+            yield Problem(("spec", "expect", "alerts", i), message, expected="class MayFire or MustNotFire")
+
+
+@register_rule(
+    "SK115",
+    why="a chain through something that does not exist explains nothing",
+    bad="{from: Service/product-catalog, to: Deployment/frontned}",
+    good="{from: Service/product-catalog, to: Deployment/frontend}",
+    fix="name objects of the app, or `Fault/<name>` for a fault whose object has a generated name",
+    repair=("writes the intended object, where only one of that kind is close, or one of another kind has that name"),
+)
+def check_nodes(case: LintContext) -> Iterator[Problem]:
+    """The propagation names an object that does not exist."""
+    if case.objects is None:
+        return
+    for i, edge in enumerate(case.scenario.spec.ground_truth.propagation):
+        for end, text in (("from", edge.from_), ("to", edge.to)):
+            place, ref = ("spec", "groundTruth", "propagation", i, end), Reference.parse(text)
+            if ref.kind == FAULT_NODE:
+                uses = [use.name for use in case.scenario.spec.faults]
+                if ref.name not in uses:
+                    possible = [f"{FAULT_NODE}/{name}" for name in uses]
+                    fix, edits = did_you_mean(text, possible), fix_reference(place, text, possible)
+                    yield Problem(place, f"the scenario has no fault '{ref.name}'", text, fix=fix, edits=edits)
+            elif not case.exists(text):
+                fix, edits = (
+                    did_you_mean(text, case.names(ref.kind) or case.names()),
+                    fix_reference(place, text, case.names()),
+                )
+                message = f"'{text}' is not an object of {case.scenario.spec.app.name}"
+                yield Problem(place, message, text, fix=fix, edits=edits)
+            elif own := find_meant(case, text):
+                message = f"'{text}' is not where {case.scenario.spec.app.name} has it"
+                yield Problem(place, message, text, own, f"write `{own}`", edits=(Put(place, own),))

@@ -1,0 +1,185 @@
+"""SK125: each step of the propagation follows a call, from the callee to its caller, or crosses a message broker."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from scenario_kit.lint.context.affected_objects import touches
+from scenario_kit.lint.context.scenario_context import FAULT_NODE, LintContext
+from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.rules.truth.messaging import has_message_path, is_broker_of, route
+from scenario_kit.lint.simulation.field_diff import list_written
+from scenario_kit.lint.simulation.place import is_same
+from scenario_kit.model import App, Component, Reference, Severity
+from scenario_kit.render.simulation.observability import list_mute
+from scenario_kit.render.simulation.request_paths import trace_traffic
+
+#: Components through which data reaches who reads it later, so that trouble follows the data.
+_DEPOTS = ("Queue", "Store", "Flags")
+#: Kinds whose objects are what somebody wrote: nothing happens to them by itself.
+_WRITTEN = frozenset({"ConfigMap", "Secret", "ServiceAccount", "Role", "RoleBinding", "NetworkPolicy", "LimitRange"})
+_SILENCE = re.compile(r"(==\s*0|<=?\s*[0-9.]+)\s*$")
+
+
+@register_rule(
+    "SK125",
+    why="failures travel from callee to caller, and across a message broker both ways; nothing else carries them",
+    bad="{from: Deployment/ad, to: Deployment/payment}   # payment does not call ad",
+    good="{from: Deployment/ad, to: Deployment/frontend}",
+    fix="let each edge follow a call of the app; `scenario-kit catalog apps show NAME` lists them",
+    severity=Severity.WARNING,
+)
+def calls(case: LintContext) -> Iterator[Problem]:
+    """An edge of the propagation follows no call of the app."""
+    app = case.app
+    if app is None or not app.calls:
+        return
+    yield from _check_unwritten(case, app)
+    for i, edge in enumerate(case.scenario.spec.ground_truth.propagation):
+        source, end = _find_component(app, edge.from_), _find_component(app, edge.to)
+        if source is None and end is not None:
+            yield from _check_first_step(case, app, i, end)
+        if source is None or end is None or source == end or _calls(app, end.name, source.name):
+            continue
+        if is_broker_of(app, source.name, end.name) or has_message_path(app, source.name, end.name):
+            continue  # a lag or a full queue troubles those on both sides of it
+        if source.name == _find_collector(app) and end.name not in list_mute(app):
+            continue  # whoever reports there falls silent with it
+        place = ("spec", "groundTruth", "propagation", i)
+        if _calls(app, source.name, end.name):
+            if not _follows_traffic(case, source, end):
+                message = f"{source.name} calls {end.name}, and not the other way round: an edge leads to the caller"
+                fix = f"write {{from: {edge.to}, to: {edge.from_}}}, or drop the edge"
+                yield Problem(place, message, f"{source.name} → {end.name}", f"{end.name} → {source.name}", fix)
+            continue
+        way = route(app, source.name, end.name)
+        message = f"{end.name} does not call {source.name}"
+        if way:
+            message += f"; trouble reaches it through {', '.join(way[1:-1])}"
+        fix = f"write an edge for each step: {' → '.join(way)}" if way else ""
+        yield Problem(place, message, f"{source.name} → {end.name}", "a call of the app", fix)
+
+
+def _check_unwritten(case: LintContext, app: App) -> Iterator[Problem]:
+    """Steps into an object of the app that is as it was, since no fault writes it: it passes nothing on."""
+    objects = case.objects
+    if objects is None:
+        return
+    for i, edge in enumerate(case.scenario.spec.ground_truth.propagation):
+        ref = Reference.parse(edge.to)
+        if ref.kind not in _WRITTEN or not case.exists(edge.to):
+            continue
+        if not any(touches(fault, objects, app, edge.to) for fault in case.faults.values()):
+            message = f"no fault writes {edge.to}, and what nobody writes passes no trouble on"
+            fix = "lead the edge to who suffers, or let it begin at what the fault changes"
+            yield Problem(
+                ("spec", "groundTruth", "propagation", i, "to"), message, edge.to, "what a fault changes", fix
+            )
+
+
+def _check_first_step(case: LintContext, app: App, number: int, end: Component) -> Iterator[Problem]:
+    """A first step to somebody who neither is touched by the fault nor asks whom it touches.
+
+    Nothing is said of faults that reach every workload, and of those that touch what many read or run under.
+    """
+    start = case.scenario.spec.ground_truth.propagation[number].from_
+    ref = Reference.parse(start)
+    causes = [c.fault for c in case.scenario.spec.ground_truth.root_causes if c.entity and is_same(c.entity, start)]
+    fault = case.faults.get(ref.name if ref.kind == FAULT_NODE else causes[0] if causes else "")
+    if fault is None or fault.scope != "Namespace" or case.objects is None:
+        return
+    texts = {fault.target, *(e.ref for e in fault.entities if e.role != "Artefact"), *(c.target for c in fault.changes)}
+    texts |= {str(field.of) for field in list_written(fault.changes, case.objects, app)}
+    touched = [c for c in app.components if any(_find_component(app, text) == c for text in texts if text)]
+    aimed = _find_component(app, fault.target)
+    if aimed is None or aimed.role not in ("App", "Entry", "Store", "Queue"):
+        return
+    if end in touched or any(_calls(app, end.name, c.name) for c in touched):
+        return
+    if any(_calls(app, c.name, end.name) and _follows_traffic(case, c, end) for c in touched):
+        return
+    if any(is_broker_of(app, c.name, end.name) or has_message_path(app, c.name, end.name) for c in touched):
+        return
+    way = route(app, aimed.name, end.name)
+    message = f"fault '{fault.name}' does not touch {end.name}, and {end.name} does not call what it touches"
+    fix = f"write an edge for each step: {' → '.join(way)}" if way else ""
+    place = ("spec", "groundTruth", "propagation", number)
+    yield Problem(place, message, f"{start} → {end.workload}", "whom the fault touches, or who calls that", fix)
+
+
+def _find_component(app: App, text: str) -> Component | None:
+    """What a node belongs to; None for faults, and for objects that call nobody."""
+    ref = Reference.parse(text)
+    if ref.kind == FAULT_NODE or ref.namespace not in ("app", *app.namespaces):
+        return None
+    bare = str(ref.groupless)
+    own = (c for c in app.components if c.workload == bare or (ref.kind == "Service" and c.service == ref.name))
+    return next(own, None)
+
+
+def _find_collector(app: App) -> str:
+    """The component through which all others tell of their requests; nothing where the app has none, or no twin."""
+    collector = app.twin.collector if app.twin is not None else None
+    return collector.component if collector is not None else ""
+
+
+def _calls(app: App, caller: str, callee: str) -> bool:
+    return any((c.caller, c.callee) == (caller, callee) for c in app.calls)
+
+
+def _follows_traffic(
+    case: LintContext, caller: Component, callee: Component, seen: frozenset[str] = frozenset[str]()
+) -> bool:
+    """Whether trouble may travel with the requests: as data, as a flood from the load, or as silence.
+
+    Silence may pass somebody who shows none himself, on to whom he asks less. ``seen`` were looked at on the way here.
+    """
+    if caller.role == "Load" or callee.role in _DEPOTS or _is_load_cause(case):
+        return True
+    if _expects_silence(case, callee):
+        known = trace_traffic(case.app) if case.app else None  # where no requests of users go, none stay away
+        return known is None or (caller.name, callee.name) in known.calls
+    if case.app is None or callee.name in seen:
+        return False
+    further = _list_after(case, case.app, callee)
+    asked = [c for c in further if _calls(case.app, callee.name, c.name) and c.role not in _DEPOTS]
+    if any(_follows_traffic(case, callee, c, seen | {callee.name}) for c in asked):
+        return True
+    return any(
+        _has_starved_consumer(case, case.app, queue)
+        for queue in further
+        if callee.name in case.app.producers(queue.name)
+    )
+
+
+def _has_starved_consumer(case: LintContext, app: App, queue: Component) -> bool:
+    """Whether the propagation leads on from a queue to a consumer of it that falls silent."""
+    consumers = [c for c in _list_after(case, app, queue) if c.name in app.consumers(queue.name)]
+    return any(_expects_silence(case, c) for c in consumers)
+
+
+def _expects_silence(case: LintContext, component: Component) -> bool:
+    """Whether an alert is expected that says that nothing comes from the component."""
+    for alert in case.scenario.spec.expect.alerts:
+        defined = (case.alerts or {}).get(alert.name)
+        if defined is None or alert.alert_class == "MustNotFire" or not _SILENCE.search(defined.expr):
+            continue
+        if not alert.on or Reference.parse(alert.on) == Reference.parse(component.workload):
+            return True
+    return False
+
+
+def _list_after(case: LintContext, app: App, component: Component) -> Sequence[Component]:
+    """The components that the propagation leads to from this one."""
+    here = Reference.parse(component.workload)
+    edges = [e for e in case.scenario.spec.ground_truth.propagation if Reference.parse(e.from_) == here]
+    return [c for edge in edges if (c := _find_component(app, edge.to)) is not None]
+
+
+def _is_load_cause(case: LintContext) -> bool:
+    """Whether a cause is the load generator."""
+    app = case.app
+    causes = [e for use in case.scenario.spec.faults for e in (use.target, *case.entities(use.name, "Cause"))]
+    found = [_find_component(app, cause) for cause in causes] if app else []
+    return any(component is not None and component.role == "Load" for component in found)

@@ -1,0 +1,108 @@
+"""SK454, SK455, SK456: what each step of the propagation says, and through what it passes."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Final
+
+from scenario_kit.lint.context.affected_objects import touches
+from scenario_kit.lint.context.scenario_context import LintContext
+from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.simulation.place import Place
+from scenario_kit.load.yaml.edit import Drop
+from scenario_kit.model import Reference
+from scenario_kit.model.authored.scenario import PropagationEdge
+from scenario_kit.model.kubernetes.reference import strip_group
+from scenario_kit.render.apps.app import CLUSTER_KINDS
+
+_PLACE: Final[Place] = ("spec", "groundTruth", "propagation")
+_WORD: Final = re.compile(r"[^\W\d_]+")
+#: Letters of a reason below which it says nothing, whatever the language and its words.
+_FEWEST_LETTERS: Final = 10
+#: Edges that may share a reason: those of one object to two callers.
+_SHARED: Final = 2
+
+
+@register_rule(
+    "SK454",
+    why="a pod of one node may as well run on another: what no change touches passes no trouble on",
+    bad="{from: Deployment/cart, to: Node/worker-1}, {from: Node/worker-1, to: Deployment/ad}",
+    good="{from: Deployment/cart, to: Deployment/checkout}",
+    fix="lead the edge along calls, or let a fault change that object",
+)
+def check_untied(case: LintContext) -> Iterator[Problem]:
+    """The propagation passes through an object of the cluster that no fault touches."""
+    objects, app = case.objects, case.app
+    if objects is None or app is None or len(case.faults) < len(case.scenario.spec.faults):
+        return
+    for i, edge in enumerate(case.scenario.spec.ground_truth.propagation):
+        for end, text in (("from", edge.from_), ("to", edge.to)):
+            ref = Reference.parse(text)
+            named = (e.ref for fault in case.faults.values() for e in fault.entities)
+            if ref.kind not in CLUSTER_KINDS or any(strip_group(text) == strip_group(name) for name in named):
+                continue
+            if not any(touches(fault, objects, app, text) for fault in case.faults.values()):
+                message = f"no fault touches {text}, and no placement of pods is certain"
+                yield Problem((*_PLACE, i, end), message, text, "an object of the app, or one that a fault changes")
+
+
+@register_rule(
+    "SK455",
+    why="a chain that says the same twice looks longer than it is",
+    bad="{from: Service/cart, to: Deployment/checkout} twice",
+    good="one edge for each step",
+    fix="drop the edge",
+    repair="drops the second one",
+)
+def check_repeated(case: LintContext) -> Iterator[Problem]:
+    """An edge of the propagation is written twice, or leads to where it begins."""
+    seen: set[tuple[str, str]] = set()
+    for i, edge in enumerate(case.scenario.spec.ground_truth.propagation):
+        step = (strip_group(edge.from_), strip_group(edge.to))
+        place = (*_PLACE, i)
+        if step in seen:
+            message = f"the edge from {edge.from_} to {edge.to} is written twice"
+            yield Problem(place, message, f"{edge.from_} → {edge.to}", "each edge once", edits=(Drop(place),))
+        elif step[0] == step[1]:
+            message = f"an edge leads from {edge.from_} to itself"
+            yield Problem(
+                place, message, f"{edge.from_} → {edge.to}", "an edge to another object", edits=(Drop(place),)
+            )
+        seen.add(step)
+
+
+@register_rule(
+    "SK456",
+    why="an edge without a reason is a line that somebody drew: nobody can judge whether it is true",
+    bad="{from: Service/cart, to: Deployment/checkout, because: x}",
+    good="{from: Service/cart, to: Deployment/checkout, because: every order reads the cart first}",
+    fix="write in `because` what the one does to the other",
+)
+def check_unexplained(case: LintContext) -> Iterator[Problem]:
+    """The reason of an edge says nothing, or is the same everywhere."""
+    edges = case.scenario.spec.ground_truth.propagation
+    reported: dict[str, list[int]] = defaultdict(list)
+    for i, edge in enumerate(edges):
+        place: Place = (*_PLACE, i, "because")
+        words = _WORD.findall(edge.because.casefold())
+        if place not in case.positions.texts:
+            continue  # nothing is claimed
+        if sum(map(len, words)) < _FEWEST_LETTERS or _names_only(edge):
+            message = f"the edge from {edge.from_} to {edge.to} has no reason"
+            yield Problem(place, message, edge.because or "nothing", "what the one does to the other")
+        else:
+            reported[" ".join(words)].append(i)
+    for numbers in reported.values():
+        starts = {strip_group(edges[i].from_) for i in numbers}
+        if len(numbers) > _SHARED or (len(numbers) > 1 and len(starts) > 1):
+            message = f"{len(numbers)} edges have the same reason: '{edges[numbers[0]].because}'"
+            place = (*_PLACE, numbers[1], "because")
+            yield Problem(place, message, edges[numbers[1]].because, "a reason of its own for each step")
+
+
+def _names_only(edge: PropagationEdge) -> bool:
+    """Whether a reason has no word but the names of its two ends."""
+    ends = set(_WORD.findall(f"{edge.from_} {edge.to}".casefold()))
+    return set(_WORD.findall(edge.because.casefold())) <= ends | {"to", "from", "and"}

@@ -1,0 +1,1 @@
+"""What changes make of rendered objects."""

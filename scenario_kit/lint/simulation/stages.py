@@ -1,0 +1,136 @@
+"""What changes make of rendered objects: the policies judge objects, never the text that yields them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.lint.simulation.place import Place
+from scenario_kit.model import APP_NAMESPACE, App, Change, Object, Reference
+from scenario_kit.render import simulate_change
+
+#: Steps from the root of an object to a part of it.
+Keys = tuple[str | int, ...]
+
+
+class Simulation(NamedTuple):
+    """Objects before and after some changes; ``place`` is where the changes stand in the file."""
+
+    place: Place
+    app: App
+    before: tuple[Object, ...]
+    after: tuple[Object, ...]
+    changes: tuple[Change, ...] = ()
+    #: Whether it is what breaks the app, and not what repairs it.
+    breaks: bool = True
+
+
+class WrittenObject(NamedTuple):
+    """An object that a stage creates or changes, and how it was before."""
+
+    stage: Simulation
+    object: Object
+    was: Object | None
+
+
+def build_stage(
+    place: Place,
+    app: App,
+    before: tuple[Object, ...],
+    changes: Sequence[Change],
+    *,
+    breaks: bool = True,
+    namespace: str = "",
+) -> Simulation:
+    """The stage that these changes make; one that cannot be made is left out, another rule speaks of it.
+
+    ``namespace`` is the real one of the app, where that is not the conventional one.
+    """
+    objects: tuple[Object, ...] = before
+    for change in changes:
+        try:
+            objects = simulate_change(objects, change, app, namespace or app.namespace)
+        except AuthoringError:
+            continue
+        objects = (*objects, *list_elsewhere(change, objects))
+    return Simulation(place, app, before, objects, tuple(changes), breaks)
+
+
+def list_elsewhere(change: Change, objects: tuple[Object, ...]) -> Iterator[Object]:
+    """What a merged patch says about an object that is not the app's: all that is known of it."""
+    if change.patch is None or change.patch.type == "Json" or not isinstance(change.patch.patch, Mapping):
+        return
+    ref = Reference.parse(change.patch.target)
+    if any((o["kind"], o["metadata"]["name"]) == (ref.kind, ref.name) for o in objects):
+        return
+    reported = dict(change.patch.patch)
+    metadata = dict(reported.pop("metadata", None) or {}) | {"name": ref.name}
+    metadata |= {} if ref.namespace == APP_NAMESPACE else {"namespace": ref.namespace}
+    yield {**reported, "apiVersion": "v1", "kind": ref.kind, "metadata": metadata}
+
+
+def list_written(stage: Simulation) -> Iterator[WrittenObject]:
+    """Every object that the stage creates or changes."""
+    kept = {id(obj) for obj in stage.before}
+    known = {_name(obj): obj for obj in stage.before}
+    for obj in stage.after:
+        was = known.get(_name(obj))
+        if id(obj) not in kept and obj != was:
+            yield WrittenObject(stage, obj, was)
+
+
+def _name(obj: Object) -> tuple[str, str, str]:
+    return obj["kind"], obj["metadata"].get("namespace", ""), obj["metadata"]["name"]
+
+
+def list_pod_specs(obj: Object) -> Iterator[tuple[Keys, Object]]:
+    """The pod specs that an object holds, and where; only that of a Pod stands at another place."""
+    spec = obj.get("spec")
+    if not isinstance(spec, Mapping):
+        return
+    paths: dict[str, Keys] = {"Pod": ("spec",), "CronJob": ("spec", "jobTemplate", "spec", "template", "spec")}
+    keys = paths.get(obj["kind"], ("spec", "template", "spec"))
+    found = get_part(obj, keys)
+    if isinstance(found, Mapping):
+        yield keys, dict(found)
+
+
+def list_containers(obj: Object) -> Iterator[tuple[Keys, Object]]:
+    """All containers of an object's pods, the initial and the ephemeral ones included, and where they stand."""
+    for keys, spec in list_pod_specs(obj):
+        for kind in ("initContainers", "containers", "ephemeralContainers"):
+            for i, container in list_mappings(spec.get(kind)):
+                yield (*keys, kind, i), dict(container)
+
+
+def list_mappings(value: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """The mappings of a list, with their indices; a list that is not rendered yet has none."""
+    if isinstance(value, list | tuple):
+        yield from ((i, item) for i, item in enumerate(value) if isinstance(item, Mapping))
+
+
+def get_part(obj: Any, keys: Iterable[str | int]) -> Any:
+    """The part of an object at a place, None where there is none."""
+    for key in keys:
+        if isinstance(obj, Mapping):
+            obj = obj.get(key)
+        elif isinstance(obj, list) and isinstance(key, int) and key < len(obj):
+            obj = obj[key]
+        else:
+            return None
+    return obj
+
+
+def leaves(value: Any, keys: Keys = ()) -> Iterator[tuple[Keys, Any]]:
+    """Every scalar of a document, and where it stands."""
+    if isinstance(value, str):  # most are, and the other questions cost more
+        yield keys, value
+    elif isinstance(value, dict | Mapping):
+        for name, item in value.items():
+            yield from leaves(item, (*keys, name))
+    elif isinstance(value, list | tuple):
+        for i, item in enumerate(value):
+            yield from leaves(item, (*keys, i))
+    else:
+        yield keys, value

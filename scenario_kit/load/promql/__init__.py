@@ -1,0 +1,1 @@
+"""PromQL texts: parsed within bounds, rewritten, recorded."""

@@ -1,0 +1,1 @@
+"""Documents against their schemas: mistakes and their corrections."""

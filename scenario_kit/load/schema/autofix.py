@@ -1,0 +1,86 @@
+"""The edit that corrects a mistake of form, where there is exactly one that suggests itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from scenario_kit.load.schema.suggest import find_only
+from scenario_kit.load.yaml.document import Path_
+from scenario_kit.load.yaml.edit import Edit, Put, Rename
+
+_DURATION: Final = re.compile(r"\s*([0-9]+)\s*(s|sec|seconds?|m|min|minutes?|h|hours?)\s*$")
+_SECONDS: Final = {"s": 1, "m": 60, "h": 3600}
+#: What kubectl and people write for kinds.
+_KINDS: Final = {
+    "deploy": "Deployment", "deployment": "Deployment", "deployments": "Deployment", "svc": "Service",
+    "service": "Service", "services": "Service", "sts": "StatefulSet", "statefulset": "StatefulSet",
+    "ds": "DaemonSet", "daemonset": "DaemonSet", "cm": "ConfigMap", "configmap": "ConfigMap", "secret": "Secret",
+    "hpa": "HorizontalPodAutoscaler", "pvc": "PersistentVolumeClaim", "netpol": "NetworkPolicy", "node": "Node",
+    "no": "Node", "job": "Job", "cj": "CronJob", "cronjob": "CronJob", "quota": "ResourceQuota", "ing": "Ingress",
+    "ingress": "Ingress", "po": "Pod", "pod": "Pod",
+}  # fmt: skip
+_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+
+
+def fix_field_name(place: Path_, name: str, known: Iterable[str], there: Mapping[str, Any]) -> tuple[Edit, ...]:
+    """A misspelled field gets the one name that is close and not taken."""
+    close = find_only(name, known)
+    return (Rename((*place, name), close),) if close and close not in there else ()
+
+
+def fix_missing(place: Path_, name: str, schema: Mapping[str, Any]) -> tuple[Edit, ...]:
+    """A missing field that can have one value only."""
+    part = schema.get("properties", {}).get(name, {})
+    values = part.get("enum", ())
+    return (Put((*place, name), values[0]),) if len(values) == 1 else ()
+
+
+def fix_value(place: Path_, rule: str, desired: Any, got: Any, raw: str | None) -> tuple[Edit, ...]:
+    """Another value for one of a wrong type or spelling. ``raw`` is how the file spells a number or a boolean."""
+    value: Any = None
+    if rule == "type":
+        value = _convert_type(place, str(desired), got, raw)
+    elif rule == "enum":
+        choices = [choice for choice in desired if choice not in ("", None)]
+        value = choices[0] if len(choices) == 1 else find_only(str(got), [str(choice) for choice in choices])
+    elif rule == "pattern" and isinstance(got, str):
+        value = (
+            normalize_reference(got)
+            if "[A-Z]" in desired
+            else convert_to_kebab(got)
+            if desired.startswith("^[a-z0-9]([-a-z0-9]*")
+            else None
+        )
+    return (Put(place, value),) if value is not None and value != got else ()
+
+
+def _convert_type(place: Path_, desired: str, got: Any, raw: str | None) -> Any:
+    if desired == "integer" and isinstance(got, str):
+        if re.fullmatch(r"[-+]?[0-9]{1,18}", got.strip()):
+            return int(got)
+        if (match := _DURATION.match(got)) and str(place[-1]).endswith("Seconds"):
+            return int(match[1]) * _SECONDS[match[2][0]]
+    if desired == "integer" and isinstance(got, float) and got.is_integer():
+        return int(got)
+    if desired == "string" and raw:
+        return raw
+    if desired == "boolean" and isinstance(got, str):
+        return {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}.get(got.lower())
+    return [got] if desired == "array" and isinstance(got, str | dict) else None
+
+
+def convert_to_kebab(text: str) -> str | None:
+    """The text as a name in kebab case, or None where nothing is left of it."""
+    spaced = re.sub(r"([a-z0-9])([A-Z])", r"\1-\2", text)
+    name = re.sub(r"[^a-z0-9]+", "-", spaced.lower()).strip("-")
+    return name if _NAME.fullmatch(name) else None
+
+
+def normalize_reference(text: str) -> str | None:
+    """A reference whose kind is written as kubectl allows it: ``deploy/cart``."""
+    kind, slash, name = text.rpartition("/")
+    namespace, inner, kind = kind.rpartition("/")
+    full = _KINDS.get(kind.lower())
+    return f"{namespace}{inner}{full}{slash}{name}" if full and name else None

@@ -1,0 +1,223 @@
+"""What is wrong with a document, judged by its schema: every mistake, each with code, position, suggestion."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from scenario_kit.load.schema.autofix import fix_field_name, fix_missing, fix_value
+from scenario_kit.load.schema.fast_validation import fits
+from scenario_kit.load.schema.schemas import build_validator
+from scenario_kit.load.schema.suggest import did_you_mean, suggest
+from scenario_kit.load.yaml.document import Path_, Positions, shorten_text
+from scenario_kit.load.yaml.edit import Edit
+from scenario_kit.model import Finding, Position, Severity
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
+
+_WORDS = {
+    "object": "an object", "array": "a list", "string": "text", "integer": "an integer", "boolean": "true or false",
+    "number": "a number", "null": "nothing",
+}  # fmt: skip
+#: Mistakes that are told of one file. A file with more is not worth the wait for all of them.
+MOST: Final = 100
+#: A place as messages spell it, with at least one step: names of fields alone are words of the mistake.
+_PLACE: Final = re.compile(r"`[^`\s]+[.\[][^`\s]*`")
+_DURATION: Final = f"^(0|{''.join(f'([0-9]+{unit})?' for unit in ('y', 'w', 'd', 'h', 'm', 's', 'ms'))})$"
+_KEBAB = "lower-case letters, digits and '-', for example 'cart-down'"
+_PATTERNS = {
+    "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$": _KEBAB,
+    "^https?://": "a URL that starts with http:// or https://",
+    "^SK[0-9]{3}$": "a code such as 'SK210'",
+    "^[0-9]{4}-(0[1-9]|1[0-2])$": "a year and month such as '2027-01'",
+    _DURATION: "a duration such as '5m' or '1h30m'",
+    "^[a-zA-Z_:][a-zA-Z0-9_:]*$": "a name of letters, digits, '_' and ':', for example 'job:errors:rate5m'",
+    "^[A-Z][A-Za-z0-9]*(\\.[a-z0-9][-a-z0-9.]*)?$": "a kind such as 'Deployment'",
+}
+
+
+class LocatedFinding(NamedTuple):
+    """What is wrong, and the edits that correct it; none where there is more than one way.
+
+    ``follows`` says that another mistake of the same object has it as its effect.
+    """
+
+    finding: Finding
+    edits: tuple[Edit, ...] = ()
+    follows: bool = False
+
+
+def find_mistakes(data: Any, schema: dict[str, Any], positions: Positions, within: Path_ = ()) -> list[LocatedFinding]:
+    """All mistakes of ``data``, in the order of the file; of more than ``MOST`` some, and a last one that says so.
+
+    ``within`` is where in the document the data stands.
+    """
+    found: Iterator[LocatedFinding] = iter(())
+    if not fits(data, schema):
+        errors = _leaves(build_validator()(schema).iter_errors(data))
+        found = (m for error in errors for m in _translate_error(error, positions, within))
+    found = chain(found, (LocatedFinding(f) for f in _find_duplicates(data, schema, within, positions)))
+    unique: dict[tuple[str, str, str], LocatedFinding] = {}
+    for mistake in islice(found, MOST):  # what an alias repeats stands at one place, and is told once
+        finding = mistake.finding
+        unique.setdefault((finding.code, _PLACE.sub("", finding.message), str(finding.position)), mistake)
+    reported = sorted(unique.values(), key=_rank)
+    return reported if next(found, None) is None else [*reported, _report_more(reported[-1].finding.position)]
+
+
+def _report_more(position: Position | None) -> LocatedFinding:
+    message = f"there are more than these {MOST} mistakes; the others are told when some of these are gone"
+    at = position or Position(path="")
+    return LocatedFinding(_build_finding("SK104", message, at, fix="correct these first"))
+
+
+def _rank(mistake: LocatedFinding) -> tuple[int, int]:
+    at = mistake.finding.position
+    return (at.line, at.column) if at else (0, 0)
+
+
+def _leaves(errors: Iterable[ValidationError]) -> Iterator[ValidationError]:
+    """Alternatives (``anyOf``) are told by their first branch: for templates the strict one."""
+    for error in errors:
+        if error.validator == "anyOf" and error.context:
+            yield from _leaves(e for e in error.context if e.schema_path[0] == 0)
+        else:
+            yield error
+
+
+def _translate_error(error: ValidationError, positions: Positions, within: Path_) -> Iterator[LocatedFinding]:
+    place: Path_ = (*within, *error.absolute_path)
+    rule, desired, got = str(error.validator), error.validator_value, error.instance
+    here = format_place(place)
+    at = positions.value(*place)
+    if rule == "additionalProperties":
+        known = error.schema.get("properties", {})
+        for name in got:
+            if name not in known:
+                key, fix = positions.key(*place, name), did_you_mean(name, known)
+                if name == "true" and "on" in known:
+                    fix = "write `on`: programs that read YAML 1.1 take it for true, and write that"
+                elif got[name] is None and " " in str(name):
+                    fix = "put the text in front of it in quotes: in braces, a comma ends a text without them"
+                reported = _build_finding("SK102", f"`{shorten_text(name)}` is not a field of {here}", key, fix=fix)
+                yield LocatedFinding(reported, fix_field_name(place, name, known, got))
+    elif rule == "required":
+        unknown = [key for key in got if key not in error.schema.get("properties", {})]
+        for name in desired:
+            if name not in got:
+                fix = f"add `{name}`: {_describe_field(error.schema, name)}"
+                reported = _build_finding("SK103", f"{here} lacks the required field `{name}`", at, fix=fix)
+                yield LocatedFinding(
+                    reported, fix_missing(place, name, error.schema), _is_misspelling(name, unknown, error.schema)
+                )
+    elif rule == "oneOf":
+        known = error.schema.get("properties", {})
+        misspelled = isinstance(got, dict) and any(key not in known and suggest(key, known) for key in got)
+        yield LocatedFinding(_report_alternatives(error, here, at), follows=bool(known) and misspelled)
+    else:
+        code, expected, fix = _describe_expected(error, place)
+        must = f"must {expected}" if rule not in ("type", "enum", "pattern") else f"must be {expected}"
+        observed = _format_value(got)
+        reported = _build_finding(code, f"{here} {must}, but is {observed}", at, observed, expected, fix)
+        yield LocatedFinding(reported, fix_value(place, rule, desired, got, positions.raw.get(place)))
+
+
+def _is_misspelling(name: str, unknown: Iterable[str], schema: dict[str, Any]) -> bool:
+    """Whether an unknown field is this one, misspelled: then it is told as unknown, and not as missing as well."""
+    known = schema.get("properties", {})
+    return any(name in suggest(key, known) for key in unknown)
+
+
+def _describe_expected(error: ValidationError, place: Path_) -> tuple[str, str, str]:
+    """Code, what is expected, and the fix, for a value that does not fit."""
+    rule, desired, got = str(error.validator), error.validator_value, error.instance
+    if rule == "type":
+        expected = _WORDS.get(str(desired), str(desired))
+        return "SK104", expected, f"write {expected}"
+    if rule == "enum":
+        expected = " or ".join(f"'{value}'" for value in desired)
+        fix = did_you_mean(str(got), [str(value) for value in desired if value != ""])
+        return "SK105" if place == ("apiVersion",) else "SK104", expected, fix
+    if rule == "pattern":
+        reference = "a reference such as 'Deployment/cart'" if "[A-Z]" in desired else f"text that matches {desired}"
+        expected = _PATTERNS.get(desired, reference)
+        return "SK106" if place[-1:] == ("name",) else "SK104", expected, f"write {expected}"
+    if rule == "not" and "pattern" in desired:
+        expected = f"not match {desired['pattern']}"
+        return "SK104", expected, f"it must {expected}"
+    expected = _limit(rule, desired)
+    return "SK104", expected, f"it must {expected}"
+
+
+def _report_alternatives(error: ValidationError, here: str, at: Position) -> Finding:
+    branches = [branch for branch in error.validator_value if isinstance(branch, dict)]
+    names = [branch["required"][0] for branch in branches if branch.get("required")]
+    given = [name for name in names if isinstance(error.instance, dict) and name in error.instance]
+    expected = "exactly one of " + ", ".join(f"`{name}`" for name in names)
+    observed = " and ".join(f"`{name}`" for name in given) or "none of them"
+    fix = f"keep one of {observed}" if given else f"add one of {', '.join(f'`{name}`' for name in names)}"
+    return _build_finding("SK104", f"{here} must have {expected}, but has {observed}", at, observed, expected, fix)
+
+
+def _find_duplicates(data: Any, schema: dict[str, Any], place: Path_, positions: Positions) -> Iterator[Finding]:
+    """Entries of a keyed list that share their key (the API server refuses them, JSON Schema cannot say it)."""
+    if isinstance(data, dict):
+        for name, part in schema.get("properties", {}).items():
+            if name in data:
+                yield from _find_duplicates(data[name], part, (*place, name), positions)
+    elif isinstance(data, list) and "items" in schema:
+        keys = schema.get("x-kubernetes-list-map-keys", ())
+        seen: dict[tuple[str, ...], int] = {}
+        for i, item in enumerate(data):
+            yield from _find_duplicates(item, schema["items"], (*place, i), positions)
+            if keys and isinstance(item, dict):
+                key = tuple(str(item.get(k)) for k in keys)
+                if key in seen and None not in [item.get(k) for k in keys]:
+                    message = (
+                        f"{format_place((*place, i))} has the same {keys[0]} as entry {seen[key]}: "
+                        f"'{shorten_text(key[0])}'"
+                    )
+                    yield _build_finding(
+                        "SK106", message, positions.value(*place, i, keys[0]), fix="give it another name"
+                    )
+                seen.setdefault(key, i)
+
+
+def format_place(place: Path_) -> str:
+    """A place as it is written in messages: ``spec.faults[0].target``."""
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{shorten_text(part)}" for part in place)
+    return f"`{text.lstrip('.')}`" if text else "the document"
+
+
+def _describe_field(schema: dict[str, Any], name: str) -> str:
+    return str(schema.get("properties", {}).get(name, {}).get("description", "its value"))
+
+
+def _format_value(value: Any) -> str:
+    if isinstance(value, str):
+        return f"the text '{shorten_text(value)}'"
+    if isinstance(value, bool) or value is None:
+        return {True: "true", False: "false", None: "empty"}[value]
+    if isinstance(value, (dict, list)):
+        return "an object" if isinstance(value, dict) else "a list"
+    return f"{value}"
+
+
+def _limit(rule: str, desired: Any) -> str:
+    texts = {
+        "minimum": "be at least {}", "maximum": "be at most {}",
+        "minLength": "have at least {} characters", "maxLength": "have at most {} characters",
+        "minItems": "have at least {} entries", "maxItems": "have at most {} entries",
+    }  # fmt: skip
+    return texts.get(rule, rule + " {}").format(desired)
+
+
+def _build_finding(
+    code: str, message: str, at: Position, observed: str = "", expected: str = "", fix: str = ""
+) -> Finding:
+    return Finding(
+        code=code, severity=Severity.ERROR, message=message, position=at, observed=observed, expected=expected, fix=fix
+    )

@@ -1,0 +1,1 @@
+"""YAML documents with positions, and edits of them."""

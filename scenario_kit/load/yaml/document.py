@@ -1,0 +1,296 @@
+"""One YAML document as plain values, with the position of every one of them.
+
+The reading is narrower than YAML: one document, the core schema of YAML 1.2 (``on`` and ``no`` are text), text keys,
+no tags, no merge keys, no duplicate keys, and bounds on size, depth and the number of nodes that aliases may produce.
+Every mistake is collected; reading goes on where it can.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+import yaml
+
+from scenario_kit.errors import AuthoringError, UsageError
+from scenario_kit.load.yaml.modeline import Modeline, find_modeline
+from scenario_kit.load.yaml.nodes import UNDECIDED, Composer, TextLimits, Unbounded, mark_undecided
+from scenario_kit.load.yaml.syntax_errors import Trouble, find_cause
+from scenario_kit.load.yaml.yaml11 import explain_yaml11
+from scenario_kit.model import Finding, Position, Severity
+
+#: A place in a document: field names and list indices from the root.
+Path_ = tuple[str | int, ...]
+
+MAX_BYTES = 256 * 1024
+#: What a file may hold once its aliases are followed.
+BOUNDS = TextLimits(depth=40, values=50_000, characters=1_000_000)
+#: Mistakes of YAML that are told of one file.
+MOST_FINDINGS = 100
+
+LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_TAG = "tag:yaml.org,2002:"
+_PLAIN_TAGS = frozenset({UNDECIDED, *(_TAG + t for t in ("null", "bool", "int", "float", "str", "timestamp"))})
+_WORDS: dict[str, Any] = {
+    "": None, "~": None, "null": None, "Null": None, "NULL": None,
+    "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
+}  # fmt: skip
+_MARK = "\ufeff"
+_INTEGER = re.compile(r"[-+]?[0-9]+$")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$")
+
+
+class Positions:
+    """Where the values and keys of a document stand."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._values: dict[Path_, tuple[int, int]] = {}
+        self._keys: dict[Path_, tuple[int, int]] = {}
+        #: Every text value of the document.
+        self.texts: dict[Path_, str] = {}
+        #: How the document spells its numbers and booleans.
+        self.raw: dict[Path_, str] = {}
+        #: How kubectl reads values, and names of fields, that mean something else here.
+        self.elsewhere: dict[Path_, str] = {}
+        self.elsewhere_keys: dict[Path_, str] = {}
+        #: The comment that names the schema for editors.
+        self.modeline: Modeline | None = None
+
+    def note(self, place: Path_, value: tuple[int, int], key: tuple[int, int] | None = None) -> None:
+        """Remember a value and, for a field, its key."""
+        self._values[place] = value
+        if key:
+            self._keys[place] = key
+
+    def value(self, *place: str | int) -> Position:
+        """Position of the value at ``place``, or of the nearest thing around it."""
+        return self._nearest(self._values, place)
+
+    def key(self, *place: str | int) -> Position:
+        """Position of the field name at ``place``; of the value where there is no such name."""
+        return self._at(self._keys[place]) if place in self._keys else self.value(*place)
+
+    def _nearest(self, known: dict[Path_, tuple[int, int]], place: Path_) -> Position:
+        while place and place not in known:
+            place = place[:-1]
+        return self._at(known.get(place, (0, 0)))
+
+    def _at(self, mark: tuple[int, int]) -> Position:
+        return Position(path=self.path, line=mark[0] + 1, column=mark[1] + 1)
+
+
+class Document(NamedTuple):
+    """The values of a file, their positions, and what is wrong with the file as YAML."""
+
+    data: Any
+    positions: Positions
+    findings: tuple[Finding, ...]
+
+
+def read_document(path: Path) -> Document:
+    """Read one file.
+
+    Raises:
+        UsageError: there is no such file.
+        AuthoringError: it is no file, cannot be read, is not UTF-8, too large, not YAML, or not exactly one document.
+    """
+    return parse(read_text(path).removeprefix(_MARK), str(path))
+
+
+def read_text(path: Path, most: int = MAX_BYTES) -> str:
+    """The text of a file of at most so many bytes; raises as ``read_bytes``, and where it is not UTF-8."""
+    raw = read_bytes(path, most)
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start)
+        column = len(raw[raw.rfind(b"\n", 0, error.start) + 1 : error.start].decode("utf-8"))
+        reported = f"the file is not UTF-8 text: byte 0x{raw[error.start]:02x}"
+        _refuse(str(path), (line, column), reported, "save it as UTF-8")
+
+
+def read_bytes(path: Path, most: int = MAX_BYTES) -> bytes:
+    """What a file holds. Pipes, devices and folders are told apart before anything is read: they may have no end.
+
+    Raises:
+        UsageError: there is no such file.
+        AuthoringError: it is no file, cannot be read, or has more bytes.
+    """
+    shown = str(path)
+    try:
+        raw = _read_head(path, most + 1)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        if path.is_symlink():
+            _refuse(shown, (0, 0), "the link leads nowhere", "point it at a file, or remove it")
+        raise UsageError(f"cannot read {shown}: {error.strerror}", fix="name an existing file") from error
+    except OSError as error:
+        _refuse(shown, (0, 0), f"the file cannot be read: {error.strerror}", "make it readable, or remove it")
+    if raw is None:
+        _refuse(shown, (0, 0), "this is not a file", "put a regular file here, or remove what is here")
+    if path.is_symlink() and path.resolve().name != path.name:
+        # What is wrong with a file is told by quoting it, and this may be any file of this machine.
+        _refuse(shown, (0, 0), "the link leads to a file of another name", "put the file itself here")
+    if len(raw) > most:
+        _refuse(shown, (0, 0), f"the file is larger than {most // 1024} KiB", "move manifests out of it, or split it")
+    return raw
+
+
+def _read_head(path: Path, most: int) -> bytes | None:
+    """The first bytes of a file; None for a folder, a pipe, a device: they may have no end, or never begin."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            return None
+        with open(handle, "rb", closefd=False) as file:  # what was judged, not a path that may change
+            return file.read(most)
+    finally:
+        os.close(handle)
+
+
+def parse(text: str, path: str) -> Document:
+    """The document in ``text``; ``path`` is what positions show.
+
+    Raises:
+        AuthoringError: not YAML, or not exactly one document.
+    """
+    if _MARK in text:  # at the start libyaml would pass over it, and its positions would be off by one
+        _refuse_character(path, text, _MARK)
+    try:
+        first, second = _take_two(_compose_nodes(text))
+    except Unbounded as error:
+        _refuse(path, _locate(error.problem_mark), str(error.problem), error.fix)
+    except yaml.MarkedYAMLError as error:
+        since = _locate(error.context_mark) if error.context_mark else None
+        at = _locate(error.problem_mark or error.context_mark)
+        found = find_cause(text, Trouble(str(error.problem), at, str(error.context or ""), since))
+        _refuse(path, found.at, f"the file is not YAML: {found.message}", found.fix)
+    except yaml.reader.ReaderError as error:
+        _refuse_character(path, text, chr(error.character))
+    except UnicodeEncodeError as error:
+        _refuse_character(path, text, text[error.start])
+    if first is None:
+        _refuse(path, (0, 0), "the file holds no document", "write one, or remove the file")
+    if second is not None:
+        _refuse(path, _locate(second.start_mark), "the file holds more than one document", "one file per object")
+    reader = _NodeReader(path)
+    data = reader.convert(first, ())
+    reader.positions.modeline = find_modeline(text)
+    return Document(data, reader.positions, tuple(reader.findings))
+
+
+def _compose_nodes(text: str) -> Iterator[yaml.Node]:
+    return Composer(LOADER(text), BOUNDS, mark_undecided).documents()
+
+
+def _take_two(nodes: Iterator[yaml.Node]) -> tuple[yaml.Node | None, yaml.Node | None]:
+    return next(nodes, None), next(nodes, None)
+
+
+def _refuse_character(path: str, text: str, character: str) -> NoReturn:
+    index = max(0, text.find(character))
+    where = (text.count("\n", 0, index), index - text.rfind("\n", 0, index) - 1)
+    _refuse(path, where, f"the file is not YAML: character U+{ord(character):04X} is not allowed", "remove it")
+
+
+class _NodeReader:
+    """Turns nodes into values."""
+
+    def __init__(self, path: str) -> None:
+        self.positions = Positions(path)
+        self.findings: list[Finding] = []
+
+    def convert(self, node: yaml.Node, place: Path_, key: yaml.Node | None = None) -> Any:
+        self.positions.note(place, _mark(node), _mark(key) if key else None)
+        if isinstance(node, yaml.MappingNode):
+            self._refuse_tag(node, "map")
+            return self._mapping(node, place)
+        if isinstance(node, yaml.SequenceNode):
+            self._refuse_tag(node, "seq")
+            return [self.convert(part, (*place, i)) for i, part in enumerate(node.value)]
+        assert isinstance(node, yaml.ScalarNode)  # the only other kind of node
+        if node.tag not in _PLAIN_TAGS:
+            self._mistake(node, f"the tag '{shorten_text(node.tag)}' is not allowed", "remove the tag")
+        value = node.value if node.style or node.tag == _TAG + "str" else parse_scalar(node.value)
+        if not node.style and (there := explain_yaml11(node.value, value)):
+            self.positions.elsewhere[place] = there
+        if isinstance(value, str):
+            self.positions.texts[place] = value
+        elif value is not None:
+            self.positions.raw[place] = node.value
+        return value
+
+    def _mapping(self, node: yaml.MappingNode, place: Path_) -> dict[str, Any]:
+        result: dict[str, Any] = {}
+        for key, value in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                template = isinstance(key, yaml.MappingNode)
+                fix = 'put a template in quotes: "{{ … }}"' if template else "write a plain name"
+                self._mistake(key, "a field name must be text", fix)
+                continue
+            name = key.value
+            if name == "<<" and not key.style:
+                self._mistake(key, "merge keys are not allowed", "write the fields out")
+                continue
+            if name in result:
+                first = self.positions.key(*place, name)
+                self._mistake(
+                    key, f"`{shorten_text(name)}` is written twice; first in line {first.line}", "keep one of them"
+                )
+                continue
+            if not key.style and (there := explain_yaml11(name, name)):
+                self.positions.elsewhere_keys[(*place, name)] = there
+            result[name] = self.convert(value, (*place, name), key)
+        return result
+
+    def _refuse_tag(self, node: yaml.Node, kind: str) -> None:
+        if node.tag != _TAG + kind:
+            self._mistake(node, f"the tag '{shorten_text(node.tag)}' is not allowed", "remove the tag")
+
+    def _mistake(self, node: yaml.Node, message: str, fix: str) -> None:
+        if len(self.findings) > MOST_FINDINGS:
+            return
+        if len(self.findings) == MOST_FINDINGS:
+            message, fix = f"there are more than {MOST_FINDINGS} mistakes; this is the next", "correct the others first"
+        self.findings.append(build_syntax_error(self.positions.path, _mark(node), message, fix))
+
+
+def parse_scalar(text: str) -> Any:
+    """What a plain scalar means in the core schema of YAML 1.2; numbers too large for a machine stay text."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if _INTEGER.match(text) and len(text) <= 19:
+        return int(text)
+    if _FLOAT.match(text) and math.isfinite(number := float(text)):
+        return number
+    return text
+
+
+def _mark(node: yaml.Node) -> tuple[int, int]:
+    return _locate(node.start_mark)
+
+
+def _locate(mark: yaml.Mark | None) -> tuple[int, int]:
+    return (mark.line, mark.column) if mark else (0, 0)
+
+
+def shorten_text(text: str, most: int = 60) -> str:
+    """Text of a file as messages show it: short, and without characters that move a terminal or hide."""
+    short = text if len(text) <= most else text[: most - 1] + "…"
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in short)
+
+
+def build_syntax_error(path: str, mark: tuple[int, int], message: str, fix: str) -> Finding:
+    """SK101: the file is not a document that could be read."""
+    position = Position(path=path, line=mark[0] + 1, column=mark[1] + 1)
+    return Finding(code="SK101", severity=Severity.ERROR, message=message, position=position, fix=fix)
+
+
+def _refuse(path: str, mark: tuple[int, int], message: str, fix: str) -> NoReturn:
+    reported = build_syntax_error(path, mark, message, fix)
+    raise AuthoringError(f"{reported.position}: {message}", (reported,), fix=fix)

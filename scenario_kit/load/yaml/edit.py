@@ -1,0 +1,261 @@
+"""Edits of a YAML file that touch nothing else: not a comment, not the order, not a space.
+
+A serializer that keeps comments still decides about quotes, indentation and line breaks of the whole file. Here only
+the text of the value that changes is replaced, found by the position that the parser gives it. Whether the file then
+says what was meant is proven, not hoped: it is read again and compared with the same edit made on its plain values.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import yaml
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.load.yaml.document import LOADER, Path_, parse, parse_scalar
+from scenario_kit.load.yaml.modeline import replace_schema
+from scenario_kit.load.yaml.yaml11 import explain_yaml11
+
+_PLAIN = re.compile(r"[A-Za-z/][-A-Za-z0-9_./]*(:[0-9][-A-Za-z0-9_.]*)?$")
+
+
+class Put(NamedTuple):
+    """Give the value at ``place`` another value, add the field or the entry where it is not there."""
+
+    place: Path_
+    value: Any
+
+
+class Drop(NamedTuple):
+    """Remove the field or the entry at ``place``."""
+
+    place: Path_
+
+
+class Rename(NamedTuple):
+    """Give the field at ``place`` another name."""
+
+    place: Path_
+    name: str
+
+
+class Schema(NamedTuple):
+    """Give the comment that names the schema for editors another path; no value changes."""
+
+    path: str
+
+
+Edit = Put | Drop | Rename | Schema
+
+
+class Unfit(Exception):
+    """The edit cannot be made, or would say something else than was meant; the message tells which."""
+
+
+def apply_edits(text: str, edits: Sequence[Edit]) -> str:
+    """The text with the edits made, one after the other.
+
+    Raises:
+        Unfit: one of them cannot be made on this text without touching something else.
+    """
+    for edit in edits:
+        desired = _apply_to_values(_load_values(text), edit)
+        text = _apply_edit(text, edit)
+        if _load_values(text) != desired:
+            raise Unfit(f"the file would not say what was meant by {edit}")
+    return text
+
+
+def _load_values(text: str) -> Any:
+    try:
+        return parse(text, "").data
+    except AuthoringError as error:
+        raise Unfit(error.message) from error
+
+
+def _apply_to_values(data: Any, edit: Edit) -> Any:
+    """The plain values after the edit."""
+    if isinstance(edit, Schema):
+        return data
+    data = copy.deepcopy(data)
+    around, last = data, edit.place[-1]
+    try:
+        for part in edit.place[:-1]:
+            around = around[part]
+        if isinstance(edit, Drop):
+            del around[last]
+        elif isinstance(edit, Rename):
+            renamed = {(edit.name if key == last else key): value for key, value in around.items()}
+            if len(renamed) != len(around):
+                raise Unfit(f"`{edit.name}` is there already")
+            around.clear()
+            around.update(renamed)
+        elif isinstance(around, list) and last == len(around):
+            around.append(edit.value)
+        else:
+            around[last] = edit.value
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
+        raise Unfit(f"there is nothing at {edit.place}") from error
+    return data
+
+
+def _apply_edit(text: str, edit: Edit) -> str:
+    if isinstance(edit, Schema):
+        return replace_schema(text, edit.path)
+    root = yaml.compose(text, Loader=LOADER)
+    parents = [root]
+    for part in edit.place[:-1]:
+        parents.append(_find_child(parents[-1], part)[1])
+    parent, last = parents[-1], edit.place[-1]
+    if isinstance(edit, Put):
+        try:
+            key, node = _find_child(parent, last)
+        except Unfit:
+            return _append(text, parent, last, edit.value)
+        return _replace(text, key, node, edit.value)
+    key, node = _find_child(parent, last)
+    if isinstance(edit, Rename):
+        return text[: key.start_mark.index] + _format_flow(edit.name) + text[key.end_mark.index :]
+    return _drop(text, parent, key, node)
+
+
+def _find_child(parent: Any, part: str | int) -> tuple[Any, Any]:
+    """Key (the item itself in a list) and value."""
+    if isinstance(parent, yaml.MappingNode):
+        for key, value in parent.value:
+            if key.value == part:
+                return key, value
+    elif isinstance(parent, yaml.SequenceNode) and isinstance(part, int) and part < len(parent.value):
+        return parent.value[part], parent.value[part]
+    raise Unfit(f"there is no {part}")
+
+
+def _replace(text: str, key: Any, node: Any, value: Any) -> str:
+    start, end = node.start_mark.index, _end(text, node)
+    new = _format_flow(value)
+    if start == end and key is not node:  # `name:` with nothing behind it
+        start = end = key.end_mark.index + 1
+        new = " " + new
+    return text[:start] + new + text[end:]
+
+
+def _end(text: str, node: Any) -> int:
+    """Where the text of a node ends; the marks of blocks lie behind the white space and comments that follow."""
+    if not isinstance(node, yaml.ScalarNode) and not node.flow_style and node.value:
+        last = node.value[-1]
+        return _end(text, last[1] if isinstance(last, tuple) else last)
+    end = node.end_mark.index
+    if isinstance(node, yaml.ScalarNode) and node.style in ("|", ">"):
+        while end > node.start_mark.index and text[end - 1] in " \n":
+            end -= 1
+        # The mark of a block scalar may lie behind comments that follow it.
+        lines = text[node.start_mark.index : end].split("\n")
+        indent = min((len(x) - len(x.lstrip()) for x in lines[1:] if x.strip()), default=0)
+        while (
+            len(lines) > 1 and lines[-1].lstrip().startswith("#") and len(lines[-1]) - len(lines[-1].lstrip()) < indent
+        ):
+            lines.pop()
+        end = node.start_mark.index + len("\n".join(lines))
+    return int(end)
+
+
+def _append(text: str, parent: Any, last: str | int, value: Any) -> str:
+    entry = (
+        _format_flow(value)
+        if isinstance(parent, yaml.SequenceNode)
+        else f"{_format_key(str(last))}: {_format_flow(value)}"
+    )
+    if not isinstance(parent, yaml.MappingNode | yaml.SequenceNode):
+        raise Unfit("only lists and mappings can take more")
+    if isinstance(parent, yaml.SequenceNode) and last != len(parent.value):
+        raise Unfit("lists grow at their end only")
+    if parent.flow_style:
+        end = parent.end_mark.index - 1
+        if not parent.value:
+            return text[:end] + entry + text[end:]
+        end = _find_last_end(text, parent)
+        return text[:end] + ", " + entry + text[end:]
+    if not parent.value:
+        raise Unfit("an empty block has no place for more")
+    first = parent.value[0]
+    column: int = (first[0] if isinstance(first, tuple) else first).start_mark.column
+    if isinstance(parent, yaml.SequenceNode):
+        start = text.rfind("-", 0, first.start_mark.index)
+        column = start - (text.rfind("\n", 0, start) + 1)
+        entry = f"- {entry}"
+    else:
+        entry = _format_lines(str(last), value, column)
+    end = _find_last_end(text, parent)
+    line = text.find("\n", end)  # behind a comment on the same line
+    end = len(text) if line < 0 else line
+    return text[:end] + "\n" + " " * column + entry + text[end:]
+
+
+def _find_last_end(text: str, parent: Any) -> int:
+    last = parent.value[-1]
+    return _end(text, last[1] if isinstance(last, tuple) else last)
+
+
+def _drop(text: str, parent: Any, key: Any, node: Any) -> str:
+    siblings = [(entry if isinstance(entry, tuple) else (entry, entry)) for entry in parent.value]
+    index = next(i for i, pair in enumerate(siblings) if pair[1] is node and pair[0] is key)
+    start: int = key.start_mark.index
+    end = _end(text, node)
+    if parent.flow_style:
+        if index + 1 < len(siblings):
+            return text[:start] + text[siblings[index + 1][0].start_mark.index :]
+        if index:
+            start = _end(text, siblings[index - 1][1])
+        return text[:start] + text[end:]
+    if isinstance(parent, yaml.SequenceNode):
+        start = text.rfind("-", 0, start)
+    if len(siblings) == 1:
+        raise Unfit("a block needs one entry")
+    begin = text.rfind("\n", 0, start) + 1
+    if text[begin:start].strip():  # the first field of an entry of a list: `- name: x`
+        return text[:start] + text[siblings[index + 1][0].start_mark.index :]
+    line = text.find("\n", end)
+    return text[:begin] + (text[line + 1 :] if line >= 0 else "")
+
+
+def _format_key(name: str) -> str:
+    """A field's name: `on` is no truth value here, and is written as people write it."""
+    return name if _PLAIN.match(name) and parse_scalar(name) == name else _format_flow(name)
+
+
+def _format_lines(name: str, value: Any, column: int) -> str:
+    """A field of a block: lists of objects, and what holds some, over several lines, each entry on one."""
+    if not _is_long(value):
+        return f"{_format_key(name)}: {_format_flow(value)}"
+    if isinstance(value, dict):
+        parts = [" " * (column + 2) + _format_lines(k, v, column + 2) for k, v in value.items()]
+    else:
+        parts = [f"{' ' * column}- {_format_flow(part)}" for part in value]
+    return "\n".join([f"{_format_key(name)}:", *parts])
+
+
+def _is_long(value: Any) -> bool:
+    """Whether a value is a list of objects, or holds one."""
+    if isinstance(value, dict):
+        return any(map(_is_long, value.values()))
+    return isinstance(value, list | tuple) and any(isinstance(part, dict) for part in value)
+
+
+def _format_flow(value: Any) -> str:
+    """A value on one line, as plain as it can be."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_format_key(k)}: {_format_flow(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_format_flow(v) for v in value) + "]"
+    if (
+        isinstance(value, str)
+        and _PLAIN.match(value)
+        and parse_scalar(value) == value
+        and not explain_yaml11(value, value)
+    ):
+        return value
+    return json.dumps(value, ensure_ascii=False)

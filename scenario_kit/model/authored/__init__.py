@@ -1,0 +1,1 @@
+"""What people write: scenarios, faults, apps, changes, checks, rules."""

@@ -1,0 +1,100 @@
+"""Faults: the catalogue entry as it is written, and the same entry rendered for one target."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from scenario_kit.model.authored.change import Change
+from scenario_kit.model.authored.check import Check
+from scenario_kit.model.authored.scenario import Decoy, FaultStart, Rollout, Solution
+from scenario_kit.model.base import Object, Value
+
+Persistence = Literal["Object", "Workload", "Pod", "OneShot", "Expires", "SelfHeals"]
+EntityRole = Literal["Cause", "Artefact", "Victim"]
+
+
+class Symptom(Value, frozen=True, kw_only=True):
+    """A hint for ``new``: an alert and where it shows, relative to the target, unless ``when`` is false."""
+
+    alert: str
+    on: Literal["Self", "Callers", "Entry"]
+    when: str = ""
+
+
+class PolicyException(Value, frozen=True, kw_only=True):
+    """What a fault is allowed beyond the usual, and why it needs that; bounded by ``admission`` all the same."""
+
+    allow: str
+    because: str
+
+
+class FaultType(Value, frozen=True, kw_only=True):
+    """``catalog/faults/<name>/fault.yaml``. Templated parts stay unrendered documents until a target is known."""
+
+    name: str
+    version: int
+    title: str
+    description: str
+    family: str = ""
+    targets: tuple[str, ...]
+    parameters: Object = {}
+    changes: tuple[Any, ...]
+    undo: tuple[Any, ...] = ()
+    effect: tuple[Any, ...]
+    undone: tuple[Any, ...] = ()
+    entities: tuple[Any, ...]
+    causes_join: Literal["Independent", "Conjunctive"] = "Independent"
+    mitigation: Literal["Native", "Workaround", "None"] = "Native"
+    persistence: Persistence = "Object"
+    scope: Literal["Namespace", "Cluster"] = "Namespace"
+    rollout: Rollout = Rollout()
+    symptoms: tuple[Symptom, ...] = ()
+    solutions: tuple[Any, ...] = ()
+    decoys: tuple[Any, ...] = ()
+    requires: tuple[str, ...] = ()
+    exceptions: tuple[PolicyException, ...] = ()
+    app_options: Object = {}
+    references: tuple[str, ...] = ()
+
+
+class Entity(Value, frozen=True, kw_only=True):
+    """An object that the fault writes, its role, and for a cause the changes that remove exactly it."""
+
+    ref: str
+    field: str = ""
+    role: EntityRole = "Cause"
+    generated: bool = False
+    fix: tuple[Change, ...] = ()
+
+
+class Fault(Value, frozen=True, kw_only=True):
+    """A fault rendered for its target: everything that injecting, proving and removing it needs."""
+
+    name: str
+    type: str
+    version: int
+    target: str
+    role: str = "Cause"
+    visibility: str = "Visible"
+    changes: tuple[Change, ...]
+    undo: tuple[Change, ...] = ()
+    effect: tuple[Check, ...]
+    undone: tuple[Check, ...] = ()
+    entities: tuple[Entity, ...]
+    causes_join: str = "Independent"
+    mitigation: str = "Native"
+    persistence: Persistence = "Object"
+    scope: str = "Namespace"
+    rollout: Rollout = Rollout()
+    callers: tuple[str, ...] = ()
+    start: FaultStart = FaultStart()
+    solutions: tuple[Solution, ...] = ()
+    decoys: tuple[Decoy, ...] = ()
+    requires: tuple[str, ...] = ()
+    exceptions: tuple[PolicyException, ...] = ()
+    digest: str = ""
+
+    @property
+    def causes(self) -> tuple[Entity, ...]:
+        """The entities that are causes."""
+        return tuple(e for e in self.entities if e.role == "Cause")

@@ -1,0 +1,198 @@
+"""The authored incident (design §3): what stands in ``scenario.yaml``, field by field."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal
+
+import msgspec
+
+from scenario_kit.model.authored.change import Change
+from scenario_kit.model.authored.check import Check
+from scenario_kit.model.authored.noise import Noise
+from scenario_kit.model.base import Value
+from scenario_kit.model.kubernetes.reference import GROUP
+
+API_VERSION = f"{GROUP}/v1alpha1"
+
+
+Outcome = Literal["Incident", "Benign", "NoIncident"]
+Role = Literal["Cause", "Trigger", "Sustaining", "Distractor"]
+#: Roles of the faults that a ground truth labels: removing them ends the incident.
+LABELLED: Final = ("Cause", "Sustaining")
+
+
+class Author(Value, frozen=True, kw_only=True):
+    """Who wrote it."""
+
+    name: str
+    github: str = ""
+
+
+class Load(Value, frozen=True, kw_only=True):
+    """Traffic offered to the app: a profile of the app and the number of users."""
+
+    profile: str = "steady"
+    users: int = 50
+
+
+class AppChoice(Value, frozen=True, kw_only=True):
+    """Which app, in which version, configured how."""
+
+    name: str
+    version: str
+    options: dict[str, Any] = {}
+    load: Load = Load()
+    alert_packs: tuple[str, ...] = ("default",)
+
+
+class Rollout(Value, frozen=True, kw_only=True):
+    """How a change reaches running processes (faults.md rules 1 and 4)."""
+
+    drop_old: bool = False
+    reconnect: Literal["None", "Callers"] = "None"
+
+
+class OnAlert(Value, frozen=True, kw_only=True):
+    """An alert that starts a fault; its deadline counts from the latest injection before it."""
+
+    name: str
+    on: str = ""
+    within_seconds: int | None = None
+
+
+class FaultStart(Value, frozen=True, kw_only=True):
+    """When a fault begins: one of a delay, another fault's state, or an alert. Nothing set means at once."""
+
+    after_seconds: int | None = None
+    after_fault: str | None = None
+    is_: Literal["Injected", "Effective"] = msgspec.field(name="is", default="Effective")
+    on_alert: OnAlert | None = None
+
+
+class Recurrence(Value, frozen=True, kw_only=True):
+    """A fault that comes again every so many seconds and lasts for so many; 0 for what is over at once."""
+
+    every_seconds: int
+    for_seconds: int = 0
+
+
+class FaultUse(Value, frozen=True, kw_only=True):
+    """One fault of the catalogue, aimed at one object."""
+
+    name: str
+    type: str
+    target: str
+    parameters: dict[str, Any] = {}
+    rollout: Rollout | None = None
+    start: FaultStart = FaultStart()
+    recurrence: Recurrence | None = None
+    role: Role = "Cause"
+    visibility: Literal["Visible", "Hidden"] = "Visible"
+
+
+class AlertExpectation(Value, frozen=True, kw_only=True):
+    """One alert and what is demanded of it. ``on`` names its entity; empty means any."""
+
+    name: str
+    alert_class: Literal["MustFire", "MayFire", "MustNotFire"] = msgspec.field(name="class", default="MustFire")
+    on: str = ""
+    after: str = ""
+    within_seconds: int | None = None
+
+
+class BackgroundAlert(Value, frozen=True, kw_only=True):
+    """An alert that is chronically on in this app, and why that is accepted."""
+
+    name: str
+    on: str = ""
+    reason: str
+
+
+class Expect(Value, frozen=True, kw_only=True):
+    """What the incident looks like from outside."""
+
+    alerts: tuple[AlertExpectation, ...] = ()
+    background: tuple[BackgroundAlert, ...] = ()
+    checks: tuple[Check, ...] = ()
+
+
+class RootCause(Value, frozen=True, kw_only=True):
+    """A labelled cause. ``entity`` may be left out only where the fault generates the name."""
+
+    fault: str
+    entity: str = ""
+    aliases: tuple[str, ...] = ()
+
+
+class PropagationEdge(Value, frozen=True, kw_only=True):
+    """A causal edge. ``Fault/<name>`` stands for the entity of a fault whose name is generated."""
+
+    from_: str = msgspec.field(name="from")
+    to: str
+    because: str = ""
+
+
+class GroundTruth(Value, frozen=True, kw_only=True):
+    """The answer: root causes and how the trouble travels to the alerts.
+
+    ``causes_join`` says how the labelled faults combine; the causes within one fault join as that fault says.
+    """
+
+    outcome: Outcome = "Incident"
+    causes_join: Literal["Independent", "Conjunctive"] = "Independent"
+    root_causes: tuple[RootCause, ...] = ()
+    propagation: tuple[PropagationEdge, ...] = ()
+
+
+class Solution(Value, frozen=True, kw_only=True):
+    """A documented fix. ``fixes`` names the faults whose causes it removes."""
+
+    name: str
+    fixes: tuple[str, ...] = ()
+    description: str = ""
+    changes: tuple[Change, ...] = ()
+
+
+class Decoy(Value, frozen=True, kw_only=True):
+    """A plausible wrong fix: it must not clear the symptoms."""
+
+    name: str
+    description: str = ""
+    changes: tuple[Change, ...] = ()
+
+
+class Suppression(Value, frozen=True, kw_only=True):
+    """Silences one finding, with a reason and an end."""
+
+    code: str
+    reason: str
+    until: str
+
+
+class ScenarioSpec(Value, frozen=True, kw_only=True):
+    """``spec`` of a Scenario."""
+
+    title: str
+    description: str = ""
+    brief: str = ""
+    authors: tuple[Author, ...] = ()
+    license: str = ""
+    domain: str = "sre"
+    tags: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+    suspend: bool = False
+    app: AppChoice
+    faults: tuple[FaultUse, ...] = ()
+    noise: tuple[Noise, ...] = ()
+    expect: Expect = Expect()
+    ground_truth: GroundTruth = GroundTruth()
+    solutions: tuple[Solution, ...] = ()
+    decoys: tuple[Decoy, ...] = ()
+    suppress: tuple[Suppression, ...] = ()
+
+
+class Scenario(Value, frozen=True, kw_only=True):
+    """A named scenario. ``name`` is ``metadata.name`` and equals its folder under ``catalog/scenarios``."""
+
+    name: str
+    spec: ScenarioSpec

@@ -1,0 +1,1 @@
+"""Words of Chaos Mesh: kinds, fields, selectors, effects."""

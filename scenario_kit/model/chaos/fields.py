@@ -1,0 +1,210 @@
+"""Which fields of chaos objects the lab's data plane acts on: every field of every kind, and no field twice.
+
+``MODELLED`` are carried out. ``WITHOUT_EFFECT`` are read by the manager, or by nobody, and change nothing that a
+simulated program could notice: whom an experiment selects, what it is called, when it ends. Of the rest the lab shows
+nothing, or something else than a real cluster: whoever writes them needs one. ``*`` stands for all parts of a field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from scenario_kit.model.base import Object
+from scenario_kit.model.chaos.kinds import get_experiment
+
+#: Of every kind: the manager reads them.
+COMMON: Final = frozenset({"action", "mode", "value", "duration", "containerNames", "selector.*"})
+
+MODELLED: Final[Mapping[str, frozenset[str]]] = {
+    "BlockChaos": frozenset(),
+    "DNSChaos": frozenset({"patterns"}),
+    "HTTPChaos": frozenset({"abort", "code", "delay", "method", "path", "port", "replace.code", "target"}),
+    "IOChaos": frozenset(
+        {
+            "attr.perm", "delay", "errno", "methods", "mistake.filling", "mistake.maxLength", "mistake.maxOccurrences",
+            "path", "percent", "volumePath",
+        }
+    ),
+    "JVMChaos": frozenset(
+        {"class", "cpuCount", "exception", "latency", "memType", "method", "name", "returnValue", "ruleData"}
+    ),
+    "KernelChaos": frozenset(),
+    "NetworkChaos": frozenset(
+        {
+            "bandwidth.rate", "corrupt.corrupt", "delay.jitter", "delay.latency", "device", "direction",
+            "externalTargets", "loss.loss", "rate.rate", "target.mode", "target.selector.*", "target.value",
+            "targetDevice",
+        }
+    ),
+    "PodChaos": frozenset({"gracePeriod"}),
+    "StressChaos": frozenset(
+        {
+            "stressors.cpu.load", "stressors.cpu.workers", "stressors.memory.oomScoreAdj", "stressors.memory.size",
+            "stressors.memory.workers",
+        }
+    ),
+    "TimeChaos": frozenset({"clockIds", "timeOffset"}),
+}  # fmt: skip
+
+WITHOUT_EFFECT: Final[Mapping[str, frozenset[str]]] = {
+    "JVMChaos": frozenset({"port", "pid"}),
+    "NetworkChaos": frozenset(
+        {
+            "bandwidth.buffer", "bandwidth.limit", "corrupt.correlation", "delay.correlation", "delay.reorder.*",
+            "duplicate.*", "loss.correlation",
+        }
+    ),
+}  # fmt: skip
+
+#: What of these the lab shows nothing, and why.
+UNMODELLED: Final[Mapping[str, Mapping[str, str]]] = {
+    "BlockChaos": {"delay.*": "block devices", "volumeName": "block devices"},
+    "HTTPChaos": {
+        "patch.*": "what a proxy writes into bodies, headers and queries",
+        "replace.body": "what a proxy writes into bodies",
+        "replace.headers": "headers of requests and answers",
+        "replace.method": "another method of a request",
+        "replace.path": "another path of a request",
+        "replace.queries": "queries of requests",
+        "request_headers": "headers of requests",
+        "response_headers": "headers of answers",
+        "tls.*": "requests in TLS",
+    },
+    "IOChaos": dict.fromkeys(
+        (
+            "attr.atime.*", "attr.blocks", "attr.ctime.*", "attr.gid", "attr.ino", "attr.kind", "attr.mtime.*",
+            "attr.nlink", "attr.rdev", "attr.size", "attr.uid",
+        ),
+        "attributes of files other than permissions",
+    ),
+    "JVMChaos": dict.fromkeys(
+        ("database", "mysqlConnectorVersion", "sqlType", "table"), "queries of the MySQL connector"
+    ),
+    "KernelChaos": {"failKernRequest.*": "the kernel of a node"},
+    "NetworkChaos": {
+        "bandwidth.minburst": "single packets",
+        "bandwidth.peakrate": "single packets",
+    },
+    "StressChaos": {
+        "stressngStressors": "stressors beyond CPU and memory",
+        "stressors.cpu.options": "options of stress-ng",
+        "stressors.memory.options": "options of the memory stressor",
+    },
+}  # fmt: skip
+#: Kinds and fields that lead out of the cluster's pods; another rule refuses them.
+ELSEWHERE: Final = frozenset({"AWSChaos", "AzureChaos", "GCPChaos", "PhysicalMachineChaos", "remoteCluster"})
+
+
+#: What no name of the world ends in: words of the cluster's own names, and namespaces that every cluster has.
+_OF_CLUSTERS: Final = frozenset({"svc", "cluster", "local", "pod", "default", "kube-system", "chaos-mesh"})
+
+
+def is_external(host: str, namespaces: Container[str]) -> bool:
+    """Whether a name belongs to the world outside of a cluster with these namespaces."""
+    name, _, last = host.rstrip(".").lower().rpartition(".")
+    return bool(name) and last.isalpha() and last not in _OF_CLUSTERS and last not in namespaces
+
+
+class Blind(NamedTuple):
+    """A field with a value of which the lab shows nothing, and what it would have to know."""
+
+    kind: str
+    field: str
+    value: Any
+    what: str
+
+
+def find_blind_fields(obj: Object) -> Iterator[Blind]:
+    """What a chaos object, or the one that a Schedule starts, says to which the lab is blind."""
+    kind, spec = _get_experiment(obj)
+    known = UNMODELLED.get(kind, {})
+    if kind == "JVMChaos" and spec.get("action") == "mysql":
+        yield Blind(kind, "action", "mysql", "queries of the MySQL connector")
+        return
+    for field, value in _list_set(spec):
+        if (what := known.get(field)) or (what := _explain_value(kind, field, value)):
+            yield Blind(kind, field, value, what)
+    for condition, field, value, what in _list_absent(kind, spec):
+        if condition:
+            yield Blind(kind, field, value, what)
+
+
+def _explain_value(kind: str, field: str, value: Any) -> str:
+    """What the lab would have to know for a value of a field that it acts on otherwise."""
+    test = _VALUES.get((kind, field))
+    return test(value) if test else ""
+
+
+def _explain_share(value: Any) -> str:
+    return "a share of the memory of a real node" if str(value).strip().endswith("%") else ""
+
+
+def _explain_first(value: Any) -> str:
+    # Whatever fills a container, the twin lets its program be killed for it.
+    return "a stressor that a kernel kills before the program" if isinstance(value, int) and value > 0 else ""
+
+
+def _explain_ports(value: Any) -> str:
+    named = [str(v) for v in value or ()] if isinstance(value, list | tuple) else []
+    return "targets with a port" if any(v.count(":") == 1 for v in named) else ""
+
+
+def _explain_device(value: Any) -> str:
+    return "" if value == "eth0" else "several network devices of a pod"
+
+
+def _explain_clocks(value: Any) -> str:
+    known = not isinstance(value, list | tuple) or "CLOCK_REALTIME" in value
+    return "" if known else "clocks other than the time of day"
+
+
+def _explain_stack(value: Any) -> str:
+    return "how many threads a node lets a program have" if value == "stack" else ""
+
+
+_VALUES: Final[Mapping[tuple[str, str], Callable[[Any], str]]] = {
+    ("StressChaos", "stressors.memory.size"): _explain_share,
+    ("StressChaos", "stressors.memory.oomScoreAdj"): _explain_first,
+    ("NetworkChaos", "externalTargets"): _explain_ports,
+    ("NetworkChaos", "device"): _explain_device,
+    ("NetworkChaos", "targetDevice"): _explain_device,
+    ("JVMChaos", "memType"): _explain_stack,
+    ("TimeChaos", "clockIds"): _explain_clocks,
+}
+
+
+def _list_absent(kind: str, spec: Mapping[str, Any]) -> Iterator[tuple[bool, str, Any, str]]:
+    """Fields that stand for something unknown where they are left out."""
+    memory = (spec.get("stressors") or {}).get("memory") if kind == "StressChaos" else None
+    if isinstance(memory, Mapping):
+        yield not memory.get("size"), "stressors.memory.size", "none", "all memory of a real node"
+
+
+def _list_set(spec: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Every field with a value, as the table spells it; a false or empty one says nothing."""
+    for name, value in spec.items():
+        path = f"{prefix}{name}"
+        if value in (None, "", False) or value == [] or value == {}:
+            continue
+        if isinstance(value, Mapping):
+            yield f"{path}.*", value
+            yield from _list_set(value, f"{path}.")
+        yield path, value
+
+
+def list_targets(obj: Object) -> Iterator[str]:
+    """The external targets of a NetworkChaos, or of one that a Schedule starts."""
+    kind, spec = _get_experiment(obj)
+    named = spec.get("externalTargets") if kind == "NetworkChaos" else ()
+    yield from map(str, named) if isinstance(named, list | tuple) else ()
+
+
+def _get_experiment(obj: Object) -> tuple[str, Mapping[str, Any]]:
+    """Kind and spec of an experiment; an empty spec where its shape is wrong, as another rule says."""
+    try:
+        kind, spec = get_experiment(obj)
+    except (KeyError, TypeError, AttributeError):
+        return "", {}
+    found: Any = spec
+    return kind, found if isinstance(found, Mapping) else {}

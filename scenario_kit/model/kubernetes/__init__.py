@@ -1,0 +1,1 @@
+"""Words of Kubernetes: quantities, durations, images, selectors, references."""

@@ -1,0 +1,42 @@
+"""What a pod asks of its node, as the scheduler counts it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from scenario_kit.model.base import Object
+from scenario_kit.model.kubernetes.quantity import parse_quantity
+
+
+def sum_pod_requests(spec: Object) -> dict[str, float]:
+    """The amount of each resource that a pod of this spec needs, in base units (cores, bytes).
+
+    The containers and sidecars together; or, where that is more, an init container and the sidecars before it; the
+    overhead of the runtime in any case. A limit without a request is a request.
+    Source: kubernetes, ``k8s.io/component-helpers/resource``, PodRequests.
+    """
+    lasting: Counter[str] = Counter()
+    largest: dict[str, float] = {}
+    for container in spec.get("initContainers") or ():
+        own = _read_requests(container)
+        if container.get("restartPolicy") == "Always":
+            lasting.update(own)
+            own = {}
+        for name in {*own, *lasting}:
+            largest[name] = max(largest.get(name, 0.0), lasting[name] + own.get(name, 0.0))
+    for container in spec.get("containers") or ():
+        lasting.update(_read_requests(container))
+    overhead = {name: parse_quantity(amount) for name, amount in (spec.get("overhead") or {}).items()}
+    names = {*lasting, *largest, *overhead}
+    return {n: max(float(lasting[n]), largest.get(n, 0.0)) + overhead.get(n, 0.0) for n in sorted(names)}
+
+
+def sum_pod_needs(spec: Object) -> dict[str, float]:
+    """What a pod takes of a node: its requests, and a place."""
+    return {"pods": 1.0, **sum_pod_requests(spec)}
+
+
+def _read_requests(container: Object) -> dict[str, float]:
+    resources = container.get("resources") or {}
+    merged = {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
+    return {name: parse_quantity(amount) for name, amount in merged.items()}

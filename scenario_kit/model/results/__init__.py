@@ -1,0 +1,1 @@
+"""What trials and campaigns give: findings, verdicts, evidence."""

@@ -1,0 +1,1 @@
+"""What processes, clients, flags, traces and samples are."""

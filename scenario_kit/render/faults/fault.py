@@ -1,0 +1,254 @@
+"""A fault of the catalogue, rendered for its target."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.load.schema.schemas import find_violations
+from scenario_kit.model import APP_NAMESPACE, App, Decoy, Fault, FaultType, Object, Solution
+from scenario_kit.model.authored.scenario import FaultUse, Load
+from scenario_kit.render.apps.namespaces import list_used, place_fault
+from scenario_kit.render.faults.chaos_schedule import make_recurring
+from scenario_kit.render.faults.fault_sections import Parts
+from scenario_kit.render.faults.hidden_faults import hide_fault
+from scenario_kit.render.faults.modelled import REAL_DATA_PLANE, find_unmodelled
+from scenario_kit.render.faults.template_context import Scope
+from scenario_kit.render.objects.lookup import find_object
+from scenario_kit.render.simulation import commands
+from scenario_kit.render.simulation.observability import find_unseen
+from scenario_kit.render.templating.authoring_error import build_error, did_you_mean, join_errors
+from scenario_kit.render.templating.engine import render
+from scenario_kit.render.templating.target import FaultTarget, parse_target
+
+#: Characters of a value that are shown where it does not fit.
+_SHOWN = 200
+
+
+def render_fault(
+    fault_type: FaultType,
+    use: FaultUse,
+    app: App,
+    objects: Sequence[Object],
+    namespace: str,
+    scenario_name: str,
+    *,
+    load: Mapping[str, Any] | None = None,
+) -> Fault:
+    """Everything that injecting, proving and removing the fault needs.
+
+    Args:
+        fault_type: the catalogue's entry.
+        use: how the scenario uses it.
+        app: the app in its version.
+        objects: the app's objects, as rendered.
+        namespace: the app's real namespace.
+        scenario_name: seeds generated names.
+        load: ``profile`` and ``users``; what is missing takes the defaults of a scenario.
+
+    Raises:
+        AuthoringError: a target that the fault cannot be aimed at or that does not exist, parameters that its schema
+            refuses, parameters with which it cannot bite, a template that fails, or it cannot be hidden and is to be.
+            Findings carry all of them.
+    """
+    target = _resolve_target(fault_type, use, app, objects, namespace)
+    scope = Scope(app, objects, namespace, scenario_name, use.name, target, _build_load(load or {}))
+    parameters = resolve_parameters(fault_type, use, scope)
+    where = f"fault '{use.name}' ({fault_type.name})"
+    parts = Parts(scope.variables(parameters), where)
+    changes = parts.changes(fault_type.changes, "changes")  # before what repairs them: they refuse what cannot bite
+    entities = parts.entities(fault_type.entities, "entities")
+    several = sum(e.role == "Cause" for e in entities) > 1
+    rendered = Fault(
+        name=use.name,
+        type=fault_type.name,
+        version=fault_type.version,
+        target=use.target,
+        role=use.role,
+        visibility=use.visibility,
+        changes=changes,
+        undo=parts.changes(fault_type.undo, "undo"),
+        effect=parts.checks(fault_type.effect, "effect"),
+        undone=parts.checks(fault_type.undone, "undone"),
+        entities=entities,
+        causes_join=fault_type.causes_join if several else "Independent",
+        mitigation=fault_type.mitigation,
+        persistence=fault_type.persistence,
+        scope=fault_type.scope,
+        rollout=use.rollout or fault_type.rollout,
+        callers=_list_callers(scope, target),
+        start=use.start,
+        solutions=parts.procedures(fault_type.solutions, Solution, "solutions", fixes=[use.name]),
+        decoys=parts.procedures(fault_type.decoys, Decoy, "decoys"),
+        requires=fault_type.requires,
+        exceptions=fault_type.exceptions,
+    )
+    _demand(rendered, app, where)
+    if REAL_DATA_PLANE not in rendered.requires and find_unmodelled(rendered.changes, app, objects, namespace):
+        rendered = msgspec.structs.replace(rendered, requires=(*rendered.requires, REAL_DATA_PLANE))
+    if use.recurrence is not None:
+        rendered = make_recurring(rendered, use.recurrence)
+    if use.visibility == "Hidden":
+        rendered = hide_fault(rendered, namespace, list_used(app, objects, namespace).values())
+    rendered = place_fault(rendered, app, objects, namespace, target.namespace)
+    known = _spell_namespaces(parameters, list_used(app, objects, namespace))
+    return msgspec.structs.replace(rendered, digest=digest_of(_select_causal(fault_type, use, known)))
+
+
+def _demand(rendered: Fault, app: App, where: str) -> None:
+    """Refuse what breaks nothing, shows nowhere, or cannot be repaired cause by cause.
+
+    Raises:
+        AuthoringError: the first of these.
+    """
+    needed = {"changes": rendered.changes, "effect checks": rendered.effect, "entities": rendered.entities}
+    for name, left in needed.items():
+        if not left:
+            raise build_error("SK304", f"{where} has no {name} with these parameters", fix="change its parameters")
+    if beside := find_unseen(rendered.effect, app):
+        raise build_error(
+            "SK304",
+            f"{where}: nothing that is measured would show it at {rendered.target}",
+            observed=f"its effect would have to show in requests of {', '.join(beside)}",
+            expected="a target that serves requests of users, or is asked by one that does",
+            why="a fault whose effect cannot be proven cannot be the cause of anything",
+            fix=f"aim fault '{rendered.name}' at another object{_explain_unmodelled(app, beside)}",
+        )
+    for cause in rendered.causes:
+        if not cause.fix and len(rendered.causes) > 1:
+            raise build_error(
+                "SK123",
+                f"{where}: its cause {cause.ref} has no `fix`, and there are several causes",
+                expected="a fix for each, which removes exactly this cause",
+                why="a label is proven by repairing one cause and leaving the others",
+            )
+    repairs = [s.changes for s in rendered.solutions] + [d.changes for d in rendered.decoys]
+    repairs += [e.fix for e in rendered.entities]
+    made = [*rendered.changes, *rendered.undo, *(c for each in repairs for c in each)]
+    commands.check(app, made, rendered.requires, where)
+
+
+def resolve_parameters(fault_type: FaultType, use: FaultUse, scope: Scope) -> dict[str, Any]:
+    """The parameters with every default of the schema filled in; a default may itself be an expression.
+
+    Raises:
+        AuthoringError: with a finding for each parameter that the schema refuses.
+    """
+    schema = fault_type.parameters
+    known: Mapping[str, Any] = schema.get("properties", {})
+    filled = copy.deepcopy(use.parameters)
+    for name, part in known.items():
+        if name not in filled and "default" in part:
+            filled[name] = render(part["default"], scope.variables(filled), f"fault '{use.name}' default of {name}")
+    if problem := join_errors(_find_violations(fault_type, use, filled)):
+        raise problem
+    return filled
+
+
+def _find_violations(fault_type: FaultType, use: FaultUse, parameters: dict[str, Any]) -> list[AuthoringError]:
+    schema = fault_type.parameters
+    known = schema.get("properties", {})
+    unknown = [n for n in parameters if n not in known]
+    found_ = [
+        build_error(
+            "SK109",
+            f"fault '{use.name}': {fault_type.name} has no parameter '{name}'",
+            expected=" | ".join(known) or "no parameters",
+            fix=did_you_mean(name, known),
+        )
+        for name in unknown
+    ]
+    rest = {k: v for k, v in parameters.items() if k not in unknown}
+    for place, message, instance in find_violations(rest, schema) if schema else ():
+        where = ".".join(map(str, place))
+        subject = f"parameter '{where}' of fault '{use.name}'" if where else f"parameters of fault '{use.name}'"
+        found_.append(build_error("SK109", f"{subject}: {message}", observed=json.dumps(instance)[:_SHOWN]))
+    return found_
+
+
+def _resolve_target(
+    fault_type: FaultType, use: FaultUse, app: App, objects: Sequence[Object], namespace: str
+) -> FaultTarget:
+    try:
+        target = parse_target(use.target, namespace, app.namespaces)
+    except ValueError as error:
+        raise build_error("SK104", f"fault '{use.name}': {error}") from error
+    kinds = {target.kind, f"{target.kind}.{target.group}"}
+    if not kinds & set(fault_type.targets):
+        raise build_error(
+            "SK110",
+            f"fault '{use.name}': {fault_type.name} cannot be aimed at a {target.kind}",
+            observed=use.target,
+            expected=" | ".join(fault_type.targets),
+            fix=_suggest_target(fault_type, target, objects),
+        )
+    if target.ref.namespace in (APP_NAMESPACE, *app.namespaces) and target.kind not in ("Node", "Namespace"):
+        find_object(objects, target.ref, namespace, f"target of fault '{use.name}'")
+    return target
+
+
+def _suggest_target(fault_type: FaultType, target: FaultTarget, objects: Sequence[Object]) -> str:
+    names = {(o["kind"], o["metadata"]["name"]) for o in objects}
+    same = [f"{kind}/{target.name}" for kind in fault_type.targets if (kind, target.name) in names]
+    return f"target: {same[0]}" if same else ""
+
+
+def _build_load(load: Mapping[str, Any]) -> dict[str, Any]:
+    usual = Load()
+    return {"profile": usual.profile, "users": usual.users, **load}
+
+
+def _explain_unmodelled(app: App, names: Sequence[str]) -> str:
+    """What may be missing in the twin where parts that serve users are said to show nothing."""
+    silent = [c.name for c in app.components if c.name in names and c.role in ("App", "Entry")]
+    if app.twin is None or not silent:
+        return ""
+    return f"; if {', '.join(silent)} do report such requests, the app's twin.yaml has to say so (`telemetry`, `blind`)"
+
+
+def _list_callers(scope: Scope, target: FaultTarget) -> tuple[str, ...]:
+    """Workloads of the components that hold connections to the target's; none where it belongs to no component."""
+    component = next(
+        (
+            c
+            for c in scope.app.components
+            if c.workload == str(target) or (target.kind == "Service" and c.service == target.name)
+        ),
+        None,
+    )
+    if component is None:
+        return ()
+    callers = (scope.app.component(name) for name in scope.app.dependants(component.name))
+    # The load generator holds no connection that a fault of the entry could hide behind, and must keep running.
+    return tuple(c.workload for c in callers if c is not None and c.role != "Load")
+
+
+def _spell_namespaces(value: Any, namespaces: Mapping[str, str]) -> Any:
+    """The value with symbolic namespaces for real ones: a default may hold an address, and trials differ in them."""
+    if isinstance(value, Mapping):
+        return {key: _spell_namespaces(part, namespaces) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_spell_namespaces(part, namespaces) for part in value]
+    for symbol, real in namespaces.items() if isinstance(value, str) else ():
+        value = value.replace(real, symbol)
+    return value
+
+
+def _select_causal(fault_type: FaultType, use: FaultUse, parameters: Mapping[str, Any]) -> Object:
+    reported = ("title", "description", "references", "symptoms", "exceptions")
+    return {
+        "type": {k: v for k, v in fault_type.to_json().items() if k not in reported},
+        "use": {**use.to_json(), "parameters": parameters},
+    }
+
+
+def digest_of(document: Any) -> str:
+    """sha256 of the canonical JSON of a document."""
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,300 @@
+"""What the templates of a fault can use: the target, the rendered app, and a few functions over them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NoReturn
+
+from scenario_kit.model import App, Object, Reference
+from scenario_kit.model.kubernetes.reference import WORKLOADS
+from scenario_kit.render.apps.namespaces import make_finder
+from scenario_kit.render.objects.config_consumers import find_readers
+from scenario_kit.render.objects.files import describe_files
+from scenario_kit.render.objects.flags import describe_flags
+from scenario_kit.render.objects.jsonfields import list_documents, replace_field
+from scenario_kit.render.objects.load_settings import describe_load_settings
+from scenario_kit.render.objects.lookup import (
+    find_object,
+    find_position,
+    find_workload_behind,
+    format_reference,
+    read_pod_labels,
+)
+from scenario_kit.render.objects.service_ports import find_called_port
+from scenario_kit.render.simulation.observability import list_blind, list_mute
+from scenario_kit.render.templating.authoring_error import build_error, did_you_mean
+from scenario_kit.render.templating.target import FaultTarget
+
+#: Letters and digits that spell no words.
+_ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
+#: How a name ends that was drawn, as a regular expression.
+DRAWN: Final = rf"[{_ALPHABET}]{{5}}"
+#: Names of chaos objects may not be longer (Chaos Mesh derives others from them).
+_LONGEST_NAME: Final = 20
+
+
+class Rendered(dict[str, Any]):
+    """A rendered object; calling it with a reference answers another one: ``object('ConfigMap/flagd-config')``."""
+
+    def __init__(self, scope: Scope, obj: Mapping[str, Any]) -> None:
+        super().__init__(obj)
+        self._scope = scope
+
+    def __call__(self, ref: object) -> Object:
+        """The object that ``ref`` names; an error where there is none."""
+        return self._scope.find(ref)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Everything that is known when a fault is rendered; ``variables`` is what its templates see."""
+
+    app: App
+    objects: Sequence[Object]
+    namespace: str
+    scenario: str
+    fault: str
+    target: FaultTarget
+    load: Mapping[str, Any]
+
+    def variables(self, parameters: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Names for the templates. ``workload`` and the target's fields are there only where they exist."""
+        names: dict[str, Any] = {
+            "target": self.target,
+            "object": Rendered(self, {}),
+            "app": self._app(),
+            "load": self.load,
+            "fault": self.fault,
+            "index_of": index_of,
+            "refuse": self.refuse,
+            "neutral": self.neutral,
+            "pod_selector": self.pod_selector,
+            "objects": self.of_kind,
+            "readers": self.readers,
+            "documents": list_documents,
+            "with_field": self.with_field,
+            "callers": self.callers,
+            "dependants": self.dependants,
+            "component_of": self.component_of,
+            "container": self.container,
+            "files": self.files,
+            "client": self.client,
+            "address_variables": self.address_variables,
+            "called_port": self.called_port,
+            "tcp_ports": self.tcp_ports,
+            "env_index": lambda container, name: index_of(container.get("env", []), "name", name),
+        }
+        if parameters is not None:
+            names["parameters"] = parameters
+        index = find_position(self.objects, self.target.ref, self.namespace)
+        if index is not None:
+            obj = self.objects[index]
+            names["object"] = Rendered(self, obj)
+            workload = find_workload_behind(self.objects, obj)
+            if workload is not None:
+                names["workload"] = workload
+        return names
+
+    def find(self, ref: object) -> Object:
+        """The rendered object of a reference, a target, or an object that is one already."""
+        if isinstance(ref, Mapping) and "kind" in ref:
+            return dict(ref)
+        return find_object(self.objects, self._reference(ref), self.namespace, f"fault '{self.fault}'")
+
+    def of_kind(self, *kinds: str) -> list[Object]:
+        """Every rendered object of these kinds, in the order in which the app brings them."""
+        return [dict(o) for o in self.objects if o["kind"] in kinds]
+
+    def refuse(self, message: str) -> NoReturn:
+        """Refuse to render: these parameters cannot break anything."""
+        raise build_error(
+            "SK304",
+            f"fault '{self.fault}': {message}",
+            observed=f"target {self.target}",
+            expected="parameters that change what the target does",
+            why="a fault without an effect cannot be the cause of anything",
+            fix=f"aim fault '{self.fault}' at another object, or give it other parameters",
+        )
+
+    def neutral(self, prefix: str = "set") -> str:
+        """A name that tells nothing, at most 20 characters long; the same for every run of a scenario."""
+        value = int(hashlib.sha256(f"{self.scenario}/{self.fault}/{prefix}".encode()).hexdigest(), 16)
+        tail = "".join(_ALPHABET[(value >> (5 * i)) % len(_ALPHABET)] for i in range(5))
+        return f"{prefix[: _LONGEST_NAME - 6].rstrip('-')}-{tail}"
+
+    def pod_selector(self, workload: object) -> dict[str, Any]:
+        """Labels that select exactly the pods of a workload (or of the one behind a Service)."""
+        owner = self._workload(workload)
+        return dict(owner["spec"]["selector"].get("matchLabels") or read_pod_labels(owner))
+
+    def readers(self, ref: object, way: str = "") -> list[str]:
+        """Workloads whose pods read a ConfigMap, Secret or claim, in any way, or as ``volume`` or ``env`` only."""
+        return find_readers(self.objects, self._reference(ref), self.namespace, way)
+
+    def with_field(self, text: object, path: str, value: object) -> str:
+        """A JSON document with another value in one of its fields; an error where it has no such field."""
+        try:
+            return replace_field(text, path, value)
+        except ValueError as error:
+            raise build_error("SK120", f"fault '{self.fault}': {error}") from error
+
+    def callers(self, component: str) -> list[str]:
+        """Names of the components that call this one and notice its failures."""
+        self._known(component)
+        return list(self.app.callers(component))
+
+    def dependants(self, component: str) -> list[str]:
+        """Names of the components that talk to this one at all: callers, those who swallow its failures, consumers.
+
+        Behind one that reports no spans, or none with errors, stand those who talk to it in turn: they are the next who
+        could show anything.
+        """
+        self._known(component)
+        found, silent = [component], list_mute(self.app) | list_blind(self.app)
+        for name in found:  # it grows meanwhile
+            if name == component or name in silent:
+                found += [caller for caller in self.app.dependants(name) if caller not in found]
+        return found[1:]
+
+    def _known(self, component: str) -> None:
+        if self.app.component(component) is None:
+            known = [c.name for c in self.app.components]
+            raise build_error(
+                "SK120",
+                f"fault '{self.fault}': {self.app.name} has no component '{component}'",
+                fix=did_you_mean(component, known),
+            )
+
+    def component_of(self, ref: object) -> str:
+        """The name of the component that a workload or a Service belongs to."""
+        desired = self._reference(ref)
+        for component in self.app.components:
+            workload = Reference.parse(component.workload)
+            if (workload.kind, workload.name) == (desired.kind, desired.name):
+                return component.name
+            if desired.kind == "Service" and component.service == desired.name:
+                return component.name
+        raise build_error(
+            "SK120",
+            f"fault '{self.fault}': '{desired}' belongs to no component of {self.app.name}",
+            expected="the workload or Service of a component",
+        )
+
+    def container(self, workload: object, name: str = "") -> Object:
+        """A container of a workload by name, the first one where no name is given."""
+        owner = self._workload(workload)
+        containers: list[Object] = owner["spec"]["template"]["spec"]["containers"]
+        for each in containers:
+            if name in ("", each["name"]):
+                return each
+        names = [c["name"] for c in containers]
+        raise build_error(
+            "SK120",
+            f"fault '{self.fault}': {owner['kind']}/{owner['metadata']['name']} has no container '{name}'",
+            expected=" | ".join(names),
+            fix=did_you_mean(name, names),
+        )
+
+    def files(self, workload: object, name: str = "") -> dict[str, Any]:
+        """What a container of a workload does with files (``describe_files.py``)."""
+        owner = self._workload(workload)
+        return describe_files(self.app, self.component_of(owner), owner, self.container(owner, name))
+
+    def client(self, ref: object, name: str = "") -> dict[str, Any]:
+        """The client that talks to a store, by name, or the first one: ``name``, ``image``, ``env``, and ``choices``.
+
+        ``choices`` has the values that a ``{name}`` of its commands may take, where those are few.
+        """
+        component = self.component_of(ref)
+        for each in self.app.clients:
+            if each.store == component and name in ("", each.name):
+                choices: dict[str, list[str]] = {}
+                for command in each.commands:
+                    for hole, values in command.choices.items():
+                        known = choices.setdefault(hole, [])
+                        known += [v for v in values if v not in known]
+                return {"name": each.name, "image": each.image, "env": list(each.env), "choices": choices}
+        return self.refuse(f"{self.app.name} has no client '{name}' that talks to {component}")
+
+    def address_variables(self, workload: object) -> list[str]:
+        """Variables with a value of their own in which a workload finds whom it needs, synchronous calls first."""
+        owner = self._workload(workload)
+        component = self.component_of(owner)
+        spare = {c.name for c in self.app.components if c.role in ("Flags", "Platform")}
+        calls = [c for c in self.app.calls if c.caller == component and c.callee not in spare]
+        named = [name for call in sorted(calls, key=lambda c: c.mode != "Sync") for name in call.env]
+        containers = owner["spec"]["template"]["spec"]["containers"]
+        there = {e["name"] for c in containers for e in c.get("env", []) if e.get("value")}
+        return [name for name in dict.fromkeys(named) if name in there]
+
+    def called_port(self, service: object) -> int:
+        """The port of a Service by which the app's settings name it, its first one where none does."""
+        return find_called_port(self.objects, self.find(service))
+
+    def tcp_ports(self, workload: object, name: str = "") -> list[int]:
+        """The ports of TCP that a container of a workload declares; the protocol is TCP where none is named."""
+        declared = self.container(workload, name).get("ports") or []
+        return [port["containerPort"] for port in declared if port.get("protocol", "TCP") == "TCP"]
+
+    def _workload(self, ref: object) -> Object:
+        obj = self.find(ref)
+        owner = find_workload_behind(self.objects, obj)
+        if owner is None:
+            raise build_error(
+                "SK120",
+                f"fault '{self.fault}': {obj['kind']}/{obj['metadata']['name']} has no pods of its own",
+                expected=f"a {', '.join(WORKLOADS)}, or a Service in front of one",
+            )
+        return owner
+
+    def _reference(self, ref: object) -> Reference:
+        if isinstance(ref, Mapping):
+            return Reference.parse(format_reference(dict(ref), self.namespace))
+        if isinstance(ref, FaultTarget):
+            return ref.ref
+        try:
+            return Reference.parse(make_finder(self.objects, self.namespace)(str(ref)))
+        except ValueError as error:
+            raise build_error("SK104", f"fault '{self.fault}': {error}") from error
+
+    def _app(self) -> dict[str, Any]:
+        return {
+            "name": self.app.name,
+            "version": self.app.version,
+            "namespace": self.namespace,
+            "entry": self.app.entry,
+            "components": [
+                {
+                    "name": c.name,
+                    "workload": c.workload,
+                    "service": c.service,
+                    "role": c.role,
+                    "serves": c.serves,
+                    "jvm": {"returns": None, **c.jvm.to_json()} if c.jvm else None,
+                }
+                for c in self.app.components
+            ],
+            "calls": [
+                {"caller": c.caller, "callee": c.callee, "mode": c.mode, "via": c.via, "config": c.config}
+                for c in self.app.calls
+            ],
+            "flags": describe_flags(self.app, self.objects, self.namespace),
+            "load": describe_load_settings(self.app, self.objects, self.namespace),
+            "images": list(self.app.images),
+        }
+
+
+def index_of(items: Sequence[Mapping[str, Any]], key: str, value: object) -> int:
+    """The index of the first item whose ``key`` has that value."""
+    for index, item in enumerate(items):
+        if item.get(key) == value:
+            return index
+    there = [item.get(key) for item in items]
+    raise build_error(
+        "SK120",
+        f"there is no item with {key} {value!r}",
+        expected=" | ".join(str(v) for v in there) or "a list with items",
+        fix=did_you_mean(str(value), [str(v) for v in there]),
+    )

@@ -1,0 +1,1 @@
+"""Rendered objects: finding, merging and reading them."""

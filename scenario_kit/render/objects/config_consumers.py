@@ -1,0 +1,62 @@
+"""Which workloads read a ConfigMap, a Secret or a claim, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from scenario_kit.model import Object, Reference
+from scenario_kit.model.kubernetes.reference import WORKLOADS, resolve_namespace
+from scenario_kit.render.objects.lookup import format_reference
+
+#: Kind → the keys by which a volume, a source of a projected volume, and an environment name such an object.
+_VOLUME: Final = {
+    "ConfigMap": ("configMap", "name"),
+    "Secret": ("secret", "secretName"),
+    "PersistentVolumeClaim": ("persistentVolumeClaim", "claimName"),
+}
+_PROJECTED: Final = {"ConfigMap": "configMap", "Secret": "secret"}
+_ENVIRONMENT: Final = {"ConfigMap": ("configMapRef", "configMapKeyRef"), "Secret": ("secretRef", "secretKeyRef")}
+
+
+def find_readers(objects: Sequence[Object], ref: Reference, namespace: str, way: str = "") -> list[str]:
+    """References of the workloads whose pods read the object, in the order of the app's manifests.
+
+    Args:
+        objects: the app's objects.
+        ref: a ConfigMap, Secret or PersistentVolumeClaim; pods read those of their own namespace.
+        namespace: the app's real one.
+        way: ``volume`` or ``env`` for those that read it in this way; empty for any.
+    """
+    ways = {"volume": _find_by_volume, "env": _find_by_environment}
+    home = resolve_namespace(namespace, ref.namespace)
+    chosen = [ways[way]] if way else list(ways.values())
+    return [
+        format_reference(obj, namespace)
+        for obj in objects
+        if obj["kind"] in WORKLOADS
+        and obj["metadata"].get("namespace", home) == home
+        and any(ref.name in read(obj["spec"]["template"]["spec"], ref.kind) for read in chosen)
+    ]
+
+
+def _find_by_volume(spec: Mapping[str, Any], kind: str) -> Iterator[str]:
+    if kind not in _VOLUME:
+        return
+    source, name = _VOLUME[kind]
+    for volume in spec.get("volumes") or ():
+        if source in volume:
+            yield volume[source].get(name, "")
+        for projected in (volume.get("projected") or {}).get("sources") or ():
+            yield (projected.get(_PROJECTED.get(kind, "")) or {}).get("name", "")
+
+
+def _find_by_environment(spec: Mapping[str, Any], kind: str) -> Iterator[str]:
+    if kind not in _ENVIRONMENT:
+        return
+    whole, key = _ENVIRONMENT[kind]
+    for container in (*(spec.get("initContainers") or ()), *(spec.get("containers") or ())):
+        for source in container.get("envFrom") or ():
+            yield (source.get(whole) or {}).get("name", "")
+        for variable in container.get("env") or ():
+            yield ((variable.get("valueFrom") or {}).get(key) or {}).get("name", "")

@@ -1,0 +1,40 @@
+"""The feature flags that a rendered app has, and what its definition says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from scenario_kit.model import App, Object, Reference
+from scenario_kit.model.runtime.flag import read_flags
+from scenario_kit.render.objects.lookup import find_position
+
+
+def describe_flags(app: App, objects: Sequence[Object], namespace: str) -> dict[str, Any] | None:
+    """The app's flag store for templates; None where it has none.
+
+    ``known`` holds the flags of the rendered document: their ``variants``, the ``present`` one, whether a rule decides
+    instead of it (``targeted``), and ``trait``, what the flag does, or None. Those with a trait come first.
+    """
+    store = app.flags
+    if store is None:
+        return None
+    index = find_position(objects, Reference("ConfigMap", store.config_map), namespace)
+    written = read_flags(objects[index], store.key) if index is not None else {}
+    order = [*(f for f in store.effects if f in written), *(f for f in written if f not in store.effects)]
+    known = {
+        name: {
+            "variants": list(written[name].get("variants") or {}),
+            "present": written[name].get("defaultVariant", ""),
+            "targeted": bool(written[name].get("targeting")),
+            "trait": _describe_trait(store.effects[name].to_json()) if name in store.effects else None,
+        }
+        for name in order
+    }
+    return {"configMap": store.config_map, "key": store.key, "restart": list(store.restart), "known": known}
+
+
+def _describe_trait(document: Object) -> Object:
+    """With every field, as templates may ask for each."""
+    whole = {"shows": document["component"], "weak": [], "load": "", "prepare": {}, "because": "", **document}
+    return {**whole, "shows": whole["shows"] or document["component"]}

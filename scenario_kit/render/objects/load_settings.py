@@ -1,0 +1,63 @@
+"""How much load is offered, and where that is set, as templates see it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from scenario_kit.model import App, Object, Reference
+from scenario_kit.model.authored.app import LoadKnob
+from scenario_kit.model.runtime.flag import read_flags
+from scenario_kit.render.objects.lookup import find_position
+
+
+def describe_load_settings(app: App, objects: Sequence[Object], namespace: str) -> dict[str, Any] | None:
+    """The knobs of the app's load generator for templates; None where the app names none.
+
+    ``users``, and ``spawnRate`` (None where the app has no such knob), each hold ``env``, the ``flag`` that has the
+    last word (empty for none), its ``variant`` now, and ``present``: the number as it is, None where no object tells.
+    """
+    if app.load is None:
+        return None
+    known = {"users": app.load.users, "spawnRate": app.load.spawn_rate}
+    return {name: _describe_setting(knob, app, objects, namespace) if knob else None for name, knob in known.items()}
+
+
+def read_settings(app: App, objects: Sequence[Object], namespace: str) -> dict[str, str]:
+    """How the load is set: values of feature flags, and of variables where no flag has the last word."""
+    known = (describe_load_settings(app, objects, namespace) or {}).values()
+    return {k["flag"] or k["env"]: str(k["present"]) for k in known if k and k["present"] is not None}
+
+
+def _describe_setting(knob: LoadKnob, app: App, objects: Sequence[Object], namespace: str) -> dict[str, Any]:
+    variant, value = _flag(knob.flag, app, objects, namespace) if knob.flag else ("", None)
+    if not knob.flag:
+        value = next((v for c in _list_containers(app, objects, namespace) for v in _list_values(c, knob.env)), None)
+    return {"env": knob.env, "flag": knob.flag, "variant": variant, "present": _parse_number(value)}
+
+
+def _flag(flag: str, app: App, objects: Sequence[Object], namespace: str) -> tuple[str, Any]:
+    index = find_position(objects, Reference("ConfigMap", app.flags.config_map), namespace) if app.flags else None
+    if index is None or app.flags is None:
+        return "", None
+    entry = read_flags(objects[index], app.flags.key).get(flag) or {}
+    variant = str(entry.get("defaultVariant", ""))
+    return variant, (entry.get("variants") or {}).get(variant)
+
+
+def _list_containers(app: App, objects: Sequence[Object], namespace: str) -> Iterator[Object]:
+    for component in app.components:
+        if component.role == "Load":
+            index = find_position(objects, Reference.parse(component.workload), namespace)
+            yield from objects[index]["spec"]["template"]["spec"]["containers"] if index is not None else []
+
+
+def _list_values(container: Object, variable: str) -> Iterator[Any]:
+    return (e["value"] for e in container.get("env") or [] if e["name"] == variable and "value" in e)
+
+
+def _parse_number(value: Any) -> int | None:
+    try:
+        return int(value)
+    except (TypeError, ValueError):
+        return None

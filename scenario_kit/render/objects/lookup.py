@@ -1,0 +1,68 @@
+"""Finding things among rendered objects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scenario_kit.model import Object, Reference
+from scenario_kit.model.kubernetes.reference import WORKLOADS, resolve_namespace, symbolise_namespace
+from scenario_kit.render.templating.authoring_error import build_error, did_you_mean
+
+
+def format_reference(obj: Object, namespace: str = "") -> str:
+    """The reference of a manifest, as scenarios spell it for an app in ``namespace``; without one, kind and name."""
+    name = f"{obj['kind']}/{obj['metadata']['name']}"
+    own = obj["metadata"].get("namespace", namespace)
+    return f"{symbolise_namespace(own, namespace)}/{name}" if namespace and own != namespace else name
+
+
+def find_position(objects: Sequence[Object], ref: Reference, namespace: str) -> int | None:
+    """The index of the object that a reference names; a group is compared only where the reference has one."""
+    desired = (None, resolve_namespace(namespace, ref.namespace), ref.namespace)
+    for index, obj in enumerate(objects):
+        metadata = obj["metadata"]
+        if (obj["kind"], metadata["name"]) != (ref.kind, ref.name) or metadata.get("namespace") not in desired:
+            continue
+        if not ref.group or obj["apiVersion"].rpartition("/")[0] == ref.group:
+            return index
+    return None
+
+
+def find_object(objects: Sequence[Object], ref: Reference, namespace: str, what: str, code: str = "SK110") -> Object:
+    """The object that a reference names.
+
+    Raises:
+        AuthoringError: there is none; ``what`` says who asked, ``code`` is the finding's.
+    """
+    index = find_position(objects, ref, namespace)
+    if index is None:
+        known = [format_reference(o, namespace) for o in objects]
+        same = [k for k in known if f"/{ref.kind}/" in f"/{k}"] or known
+        raise build_error(
+            code,
+            f"{what}: '{ref}' is not among the app's objects",
+            observed=str(ref),
+            expected=f"one of {len(same)} objects of the app",
+            why="what does not exist cannot be changed, nor found by whoever investigates",
+            fix=did_you_mean(str(ref), same) or "`scenario-kit render` lists the objects",
+        )
+    return objects[index]
+
+
+def find_workload_behind(objects: Sequence[Object], obj: Object) -> Object | None:
+    """The workload itself, or the one whose pods a Service selects; None where nothing owns pods."""
+    if obj["kind"] in WORKLOADS:
+        return obj
+    selector = (obj.get("spec") or {}).get("selector") if obj["kind"] == "Service" else None
+    if not selector:
+        return None
+    home = obj["metadata"].get("namespace")
+    near = [o for o in objects if o["kind"] in WORKLOADS and o["metadata"].get("namespace", home) == home]
+    return next((o for o in near if selector.items() <= read_pod_labels(o).items()), None)
+
+
+def read_pod_labels(workload: Object) -> Mapping[str, Any]:
+    """Labels of the pods of a workload."""
+    metadata = workload["spec"]["template"].get("metadata") or {}  # a Job needs no labels
+    return metadata.get("labels") or {}

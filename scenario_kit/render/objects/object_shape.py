@@ -1,0 +1,75 @@
+"""The bones of objects: what rules and simulations look into must be a mapping, a list or a text where they look.
+
+It is no schema of Kubernetes: the API server judges values. What is left out, or null, is fine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from scenario_kit.model.chaos.kinds import GROUP
+
+_SELECTOR: Final[Mapping[str, Any]] = {"matchLabels": {}, "matchExpressions": [{}]}
+_PROBE: Final = {"httpGet": {}, "tcpSocket": {}, "grpc": {}, "exec": {"command": [str]}}
+_SOURCE: Final[Mapping[str, Any]] = {"configMapKeyRef": {}, "secretKeyRef": {}, "fieldRef": {}, "resourceFieldRef": {}}
+_CONTAINER: Final = {
+    "name": str, "image": str, "command": [str], "args": [str], "env": [{"name": str, "valueFrom": _SOURCE}],
+    "envFrom": [{"configMapRef": {}, "secretRef": {}}], "ports": [{}], "volumeMounts": [{}],
+    "resources": {"limits": {}, "requests": {}}, "securityContext": {"capabilities": {"add": [str], "drop": [str]}},
+    "readinessProbe": _PROBE, "livenessProbe": _PROBE, "startupProbe": _PROBE,
+    "lifecycle": {"postStart": _PROBE, "preStop": _PROBE},
+}  # fmt: skip
+_VOLUME: Final = {
+    "name": str, "hostPath": {}, "emptyDir": {}, "configMap": {}, "secret": {}, "persistentVolumeClaim": {},
+    "projected": {"sources": [{"configMap": {}, "secret": {}}]},
+}  # fmt: skip
+_POD: Final = {
+    "containers": [_CONTAINER], "initContainers": [_CONTAINER], "ephemeralContainers": [_CONTAINER],
+    "volumes": [_VOLUME], "nodeSelector": {}, "affinity": {}, "tolerations": [{}], "securityContext": {},
+}  # fmt: skip
+_METADATA: Final = {"name": str, "namespace": str, "labels": {}, "annotations": {}}
+_TEMPLATED: Final = {"template": {"metadata": _METADATA, "spec": _POD}}
+_WORKLOAD: Final[Mapping[str, Any]] = {**_TEMPLATED, "selector": _SELECTOR}
+#: What is special of the spec of a kind.
+_SPECS: Final[Mapping[str, Any]] = {
+    "Pod": _POD,
+    **dict.fromkeys(("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"), _WORKLOAD),
+    "Job": _TEMPLATED,
+    "CronJob": {"jobTemplate": {"spec": _TEMPLATED}},
+    "Service": {"selector": {}, "ports": [{}]},
+    "NetworkPolicy": {"podSelector": _SELECTOR, "ingress": [{}], "egress": [{}], "policyTypes": [str]},
+    "PodDisruptionBudget": {"selector": _SELECTOR},
+    "PersistentVolume": {"hostPath": {}, "local": {}, "claimRef": {}, "capacity": {}, "nodeAffinity": {}},
+    "HorizontalPodAutoscaler": {"scaleTargetRef": {}, "metrics": [{}]},
+}
+_PODS: Final = {"namespaces": [str], "labelSelectors": {}, "expressionSelectors": [{}], "pods": {}}
+_CHAOS: Final = {"mode": str, "action": str, "duration": str, "type": str, "schedule": str, "selector": _PODS}
+_OBJECT: Final = {
+    "apiVersion": str, "kind": str, "metadata": _METADATA, "spec": {}, "data": {}, "stringData": {}, "rules": [{}],
+    "subjects": [{}], "roleRef": {}, "webhooks": [{}],
+}  # fmt: skip
+_NAMES: Final = {str: "text", dict: "a mapping", list: "a list"}
+
+
+def find_misshapen(obj: Mapping[str, Any]) -> str:
+    """The first place of the object that is not what it has to be, and what that is; empty where there is none."""
+    kind = obj.get("kind")
+    usual = _CHAOS if str(obj.get("apiVersion", "")).startswith(f"{GROUP}/") else {}
+    bones = {**_OBJECT, "spec": _SPECS.get(kind, usual) if isinstance(kind, str) else {}}
+    return next(_find_wrong(obj, bones, ""), "")
+
+
+def _find_wrong(value: Any, bone: Any, place: str) -> Iterator[str]:
+    desired: Any = bone if isinstance(bone, type) else type(bone)
+    if value is None:
+        return
+    if not isinstance(value, desired):
+        yield f"{place} must be {_NAMES[desired]}"
+    elif isinstance(bone, dict):
+        for key, part in bone.items():
+            if key in value:
+                yield from _find_wrong(value[key], part, f"{place}.{key}".lstrip("."))
+    elif isinstance(bone, list):
+        for i, item in enumerate(value):
+            yield from _find_wrong(item, bone[0], f"{place}[{i}]") if item is not None else [f"{place}[{i}] is missing"]

@@ -1,0 +1,1 @@
+"""Scenarios, rendered: runbook, noise, preview, version, windows."""

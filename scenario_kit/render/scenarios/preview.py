@@ -1,0 +1,111 @@
+"""What would be applied, and when: the data behind ``scenario-kit render``."""
+
+from __future__ import annotations
+
+from scenario_kit.model import Change, Fault, Object, Runbook, Value
+from scenario_kit.model.authored.alert_rule import compute_alert_deadline
+from scenario_kit.model.authored.scenario import AlertExpectation
+from scenario_kit.render.scenarios.noise import Event, list_events
+
+
+class PreviewStage(Value, frozen=True, kw_only=True):
+    """A stretch of a paired repeat. ``starts_at`` counts from the end of the deployment, both in seconds."""
+
+    name: str
+    starts_at: int
+    seconds: int
+    what: str = ""
+
+
+class Preview(Value, frozen=True, kw_only=True):
+    """Objects of the app, the changes of each fault and procedure, the planned timeline, and the noise meanwhile."""
+
+    scenario: str
+    digest: str
+    objects: tuple[Object, ...]
+    rules: tuple[str, ...]
+    changes: dict[str, tuple[Change, ...]]
+    timeline: tuple[PreviewStage, ...]
+    noise: tuple[PreviewStage, ...] = ()
+
+
+def build_preview(runbook: Runbook, seed: int = 1) -> Preview:
+    """What a paired repeat of the runbook would do, with the times at which each stage ends at the latest.
+
+    ``seed`` is that of the trial, from which noise is drawn; the first trial of a validation has 1 unless told
+    otherwise.
+    """
+    changes = {f"Fault {f.name}": f.changes for f in runbook.faults}
+    changes |= {f"{p.use} {p.name}": p.solution.changes for p in runbook.procedures}
+    timeline = _build_timeline(runbook)
+    end = max((s.starts_at + s.seconds for s in timeline), default=0)
+    return Preview(
+        scenario=runbook.scenario,
+        digest=runbook.digest,
+        objects=runbook.objects,
+        rules=tuple(dict.fromkeys(r.name for r in runbook.rules)),
+        changes=changes,
+        timeline=timeline,
+        noise=tuple(_stage(e) for e in list_events(runbook.noise, seed, 0.0, float(end))),
+    )
+
+
+def _stage(event: Event) -> PreviewStage:
+    seconds = 0 if event.until is None else int(event.until - event.at)
+    change = event.change
+    if change.scale is not None:
+        what = f"{change.scale.target} has {change.scale.replicas} replicas"
+    else:
+        what = f"{event.users} users" if event.users else f"{change.target} restarts"
+    return PreviewStage(name=f"noise {event.source}", starts_at=int(event.at), seconds=seconds, what=what)
+
+
+def _build_timeline(runbook: Runbook) -> tuple[PreviewStage, ...]:
+    windows = runbook.windows
+    planned: list[tuple[str, int, str]] = [("quiet", windows.quiet, "nothing fires")]
+    for fault in runbook.faults:
+        role = "" if fault.role == "Cause" else f" ({fault.role})"
+        reported = f"{fault.type} on {fault.target}{role}{_describe_gate(fault)}"
+        planned.append((f"inject {fault.name}", fault.start.after_seconds or 0, reported))
+    must = [a for a in runbook.expect.alerts if a.alert_class == "MustFire"]
+    if runbook.outcome != "NoIncident":
+        planned.append(
+            (
+                "alerts",
+                max((compute_due(runbook, a) for a in must), default=0),
+                ", ".join(_describe_alert(a) for a in must),
+            )
+        )
+    nothing = runbook.outcome == "NoIncident"
+    planned.append(("hold", windows.hold, "nobody acts, and nothing fires" if nothing else "nobody acts"))
+    if runbook.outcome == "Benign":
+        planned.append(("pass", windows.resolve, "it clears without anybody acting"))
+    for procedure in runbook.procedures:
+        if procedure.use == "Decoy":
+            planned.append((f"decoy {procedure.name}", windows.still_firing, "clears nothing"))
+    solution = next((p for p in runbook.procedures if p.use == "Solution"), None)
+    if solution:
+        planned.append((f"solution {solution.name}", windows.resolve, "resolved, and clear for the clear window"))
+    stages, now = [], 0
+    for name, seconds, what in planned:
+        stages.append(PreviewStage(name=name, starts_at=now, seconds=seconds, what=what))
+        now += seconds
+    return tuple(stages)
+
+
+def _describe_gate(fault: Fault) -> str:
+    start = fault.start
+    if start.after_fault:
+        return f", once {start.after_fault} is {start.is_.lower()}"
+    if start.on_alert:
+        return f", once {start.on_alert.name} fires" + (f" on {start.on_alert.on}" if start.on_alert.on else "")
+    return ""
+
+
+def compute_due(runbook: Runbook, alert: AlertExpectation) -> int:
+    """Seconds after injection by which an alert is expected: the author's number, else what its rule may need."""
+    return compute_alert_deadline(runbook.rules, alert.name, alert.within_seconds)
+
+
+def _describe_alert(alert: AlertExpectation) -> str:
+    return f"{alert.name} on {alert.on}" if alert.on else alert.name

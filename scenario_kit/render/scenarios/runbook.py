@@ -1,0 +1,291 @@
+"""A scenario, resolved and rendered: everything a trial needs, independent of the catalogue from here on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model import AlertRule, App, Change, Fault, Object, Procedure, Runbook, Scenario, Solution
+from scenario_kit.model.authored.alert_rule import EVALUATION
+from scenario_kit.model.authored.scenario import LABELLED, Decoy, FaultUse, GroundTruth, PropagationEdge, ScenarioSpec
+from scenario_kit.render.apps.app import list_needs, render_app, resolve_options
+from scenario_kit.render.apps.namespaces import list_used, locate_components, settle_change
+from scenario_kit.render.faults.fault import digest_of, render_fault
+from scenario_kit.render.objects.load_settings import read_settings
+from scenario_kit.render.scenarios.noise import build_sources
+from scenario_kit.render.scenarios.restart_after_repair import complete_fault
+from scenario_kit.render.scenarios.time_windows import compute_windows
+from scenario_kit.render.simulation.changes import simulate_change
+from scenario_kit.render.templating.authoring_error import build_error, did_you_mean, join_errors
+
+_P = TypeVar("_P", Solution, Decoy)
+#: How propagation and root causes refer to an entity whose name is generated.
+_BY_FAULT: Final = "Fault/"
+#: Parts of a scenario that tell about the incident but do not shape it.
+_REPORTED: Final = ("title", "description", "brief", "authors", "license", "tags", "references", "suspend", "suppress")
+#: Parts of an app's definition that act through its objects or its repairs alone, and what only the twin reads.
+_RENDERED: Final = ("title", "twin", "options", "loads", "images", "locks", "namespaces", "aftermath")
+
+
+def resolve(
+    scenario: Scenario,
+    catalog: Catalog,
+    namespace: str,
+    *,
+    users: int | None = None,
+    beside: Path | None = None,
+) -> Runbook:
+    """The runbook of a scenario in a namespace.
+
+    Args:
+        scenario: as loaded.
+        catalog: where its app, faults and alert packs come from.
+        namespace: the real namespace of the app.
+        users: replaces the scenario's number of users (repeats vary the load).
+        beside: the scenario's file or folder, for faults of its own.
+
+    Raises:
+        AuthoringError: with a finding for each mistake that hinders rendering; what stands beside the faults (labels,
+            expectations, solutions) is judged by ``lint``, not here.
+    """
+    spec = scenario.spec
+    app = catalog.app(spec.app.name, spec.app.version)
+    templates = catalog.templates(app.name)
+    offered = spec.app.load.users if users is None else users
+    load = {"profile": spec.app.load.profile, "users": offered}
+    options = resolve_options(app, spec.app.options, spec.app.load.profile)
+    objects = render_app(app, options, offered, namespace, templates=templates)
+    rules = tuple(r for pack in spec.app.alert_packs for r in catalog.alert_pack(pack))
+    app = locate_components(app, objects, namespace)
+    faults = _render_faults(scenario, app, catalog, app_objects=objects, namespace=namespace, load=load, beside=beside)
+    written = render_as_written(spec, app, templates)
+    mended = [complete_fault(each, app, written) for each in faults]
+    return Runbook(
+        scenario=scenario.name,
+        digest=digest_incident(spec, faults, rules, app, written),
+        app=app,
+        namespace=namespace,
+        namespaces=list_used(app, objects, namespace),
+        requires=list_needs(app, options),
+        users=offered,
+        objects=objects,
+        rules=rules,
+        windows=compute_windows(rules, spec.expect),
+        faults=faults,
+        expect=spec.expect,
+        ground_truth=_build_ground_truth(spec.ground_truth, faults),
+        noise=build_sources(spec.noise, app, objects, namespace, offered),
+        usual=read_settings(app, written, app.namespace),
+        procedures=(
+            *(
+                _place_procedure(p, app, namespace)
+                for p in (*_build_solutions(spec, mended), *_build_decoys(spec, faults))
+            ),
+            *_build_fixes(mended),
+        ),
+    )
+
+
+def _render_faults(
+    scenario: Scenario,
+    app: App,
+    catalog: Catalog,
+    *,
+    app_objects: Sequence[Object],
+    namespace: str,
+    load: Mapping[str, Any],
+    beside: Path | None,
+) -> tuple[Fault, ...]:
+    objects = tuple(app_objects)
+    faults: list[Fault] = []
+    problems: list[AuthoringError] = []
+    for use in sort_faults(scenario.spec.faults):
+        try:
+            fault_type = catalog.fault(use.type, beside)
+            faults.append(render_fault(fault_type, use, app, objects, namespace, scenario.name, load=load))
+        except AuthoringError as problem:
+            problems.append(problem if problem.findings else build_error("SK108", problem.message, fix=problem.fix))
+            continue
+        # A later fault may be aimed at what an earlier one creates; what it breaks stays as the author sees it.
+        for change in faults[-1].changes:
+            if change.create or change.chaos:
+                objects = simulate_change(objects, change, app, namespace)
+    if together := join_errors(problems):
+        raise together
+    return tuple(faults)
+
+
+def sort_faults(uses: Sequence[FaultUse]) -> tuple[FaultUse, ...]:
+    """The faults in the order in which they start: one that waits for another comes after it.
+
+    Raises:
+        AuthoringError: a fault waits for one that does not exist, or for itself in a circle.
+    """
+    by_name = {use.name: use for use in uses}
+    done: dict[str, FaultUse] = {}
+
+    def visit(use: FaultUse, waiting: tuple[str, ...]) -> None:
+        if use.name in waiting:
+            raise build_error("SK116", f"faults wait for each other: {' → '.join((*waiting, use.name))}")
+        before = use.start.after_fault
+        if before is not None:
+            if before not in by_name:
+                raise build_error(
+                    "SK115",
+                    f"fault '{use.name}' starts after '{before}', which is not a fault of this scenario",
+                    expected=" | ".join(by_name),
+                    fix=did_you_mean(before, by_name),
+                )
+            visit(by_name[before], (*waiting, use.name))
+        done.setdefault(use.name, use)
+
+    for use in sorted(uses, key=_waits):
+        visit(use, ())
+    return tuple(done.values())
+
+
+def _waits(use: FaultUse) -> tuple[int, int]:
+    """Those that start by themselves come first, by delay; then those that wait for a fault, then for an alert."""
+    start = use.start
+    if start.on_alert is not None:
+        return (2, 0)
+    return (1, 0) if start.after_fault is not None else (0, start.after_seconds or 0)
+
+
+def resolve_entity(text: str, faults: Sequence[Fault]) -> str:
+    """The reference, with ``Fault/<name>`` replaced by the first cause of that fault.
+
+    Raises:
+        AuthoringError: there is no such fault, or it has no cause.
+    """
+    if not text.startswith(_BY_FAULT):
+        return text
+    name = text.removeprefix(_BY_FAULT)
+    causes = next((f.causes for f in faults if f.name == name), ())
+    if not causes:
+        known = [f.name for f in faults if f.causes]
+        raise build_error(
+            "SK115",
+            f"'{text}' names no fault of this scenario that has a cause",
+            expected=" | ".join(_BY_FAULT + k for k in known),
+            fix=did_you_mean(name, known),
+        )
+    return causes[0].ref
+
+
+def _build_ground_truth(truth: GroundTruth, faults: Sequence[Fault]) -> GroundTruth:
+    return msgspec.structs.replace(
+        truth,
+        root_causes=tuple(
+            msgspec.structs.replace(c, entity=resolve_entity(c.entity or f"{_BY_FAULT}{c.fault}", faults))
+            for c in truth.root_causes
+        ),
+        propagation=tuple(
+            PropagationEdge(from_=resolve_entity(e.from_, faults), to=resolve_entity(e.to, faults), because=e.because)
+            for e in truth.propagation
+        ),
+    )
+
+
+def _build_solutions(spec: ScenarioSpec, faults: Sequence[Fault]) -> tuple[Procedure, ...]:
+    """The author's, or those of the faults that have to be repaired; only an incident needs any."""
+    if spec.ground_truth.outcome != "Incident":
+        return ()
+    inherited = _make_names_unique((f.name, s) for f in faults if f.role in LABELLED for s in f.solutions)
+    return tuple(Procedure(use="Solution", name=s.name, solution=s) for s in spec.solutions or inherited)
+
+
+def _build_decoys(spec: ScenarioSpec, faults: Sequence[Fault]) -> tuple[Procedure, ...]:
+    if spec.ground_truth.outcome != "Incident":
+        return ()
+    inherited = [(f.name, d) for f in faults if f.role in LABELLED for d in f.decoys]
+    new = [d for i, d in enumerate(inherited) if all(d[1].changes != other.changes for _, other in inherited[:i])]
+    decoys = spec.decoys or _make_names_unique(new)
+    return tuple(
+        Procedure(
+            use="Decoy",
+            name=d.name,
+            solution=Solution(name=d.name, description=d.description, changes=d.changes),
+        )
+        for d in decoys
+    )
+
+
+def _place_procedure(procedure: Procedure, app: App, namespace: str) -> Procedure:
+    changes = tuple(settle_change(c, app, namespace) for c in procedure.solution.changes)
+    return msgspec.structs.replace(procedure, solution=msgspec.structs.replace(procedure.solution, changes=changes))
+
+
+def _make_names_unique(inherited: Iterable[tuple[str, _P]]) -> tuple[_P, ...]:
+    """Procedures of several faults, with the fault's name in front where an earlier one has the same name."""
+    found: dict[str, _P] = {}
+    for owner, each in inherited:
+        name = each.name if each.name not in found else f"{owner}-{each.name}"
+        found[name] = msgspec.structs.replace(each, name=name)
+    return tuple(found.values())
+
+
+def _build_fixes(faults: Sequence[Fault]) -> tuple[Procedure, ...]:
+    """One repair per cause, named ``<fault>:<position among its causes>``.
+
+    A fault with a single cause and no repair of its own is taken back from its receipts: that removes exactly it.
+    """
+    fixes = []
+    for each in faults:
+        for number, cause in enumerate(each.causes):
+            alone = len(each.causes) == 1
+            changes = cause.fix or ((Change.from_json({"removeFault": {"fault": each.name}}),) if alone else ())
+            name = f"{each.name}:{number}"
+            if changes:
+                solution = Solution(name=name, fixes=(each.name,), description=f"Repair {cause.ref}", changes=changes)
+                fixes.append(Procedure(use="Fix", name=name, solution=solution))
+    return tuple(fixes)
+
+
+def digest_incident(
+    spec: ScenarioSpec, faults: Sequence[Fault], rules: Sequence[AlertRule], app: App, objects: Sequence[Object]
+) -> str:
+    """sha256 over what makes the incident: neither its texts nor the namespace or the load of one trial.
+
+    ``faults`` are rendered, in the order in which they start; ``objects`` are those of ``render_as_written``. How the
+    templates come to them is another matter, so a template may be rewritten and the sum stays.
+    """
+    judged = [_select_judged(rule) for rule in rules]
+    return digest_of(
+        {
+            "spec": select_causal(spec),
+            "faults": [f.digest for f in faults],
+            "rules": judged,
+            "app": digest_app(app, objects),
+        }
+    )
+
+
+def _select_judged(rule: AlertRule) -> Object:
+    """What decides whether a rule fires; what is usual is left out, so that older sums stay true."""
+    unusual = {} if rule.interval_seconds == EVALUATION else {"interval": rule.interval_seconds}
+    unusual |= {"keepFiring": rule.keep_firing_seconds} if rule.keep_firing_seconds else {}
+    return {"name": rule.name, "expr": rule.expr, "for": rule.for_seconds, "labels": rule.labels, **unusual}
+
+
+def render_as_written(spec: ScenarioSpec, app: App, templates: Path) -> tuple[Object, ...]:
+    """The app's objects with the scenario's own load, in the app's conventional namespace."""
+    options = resolve_options(app, spec.app.options, spec.app.load.profile)
+    return render_app(app, options, spec.app.load.users, app.namespace, templates=templates)
+
+
+def digest_app(app: App, objects: Sequence[Object]) -> str:
+    """sha256 over an app as it runs: its definition, but for what its objects say anyway or the twin alone reads."""
+    shape = {k: v for k, v in app.to_json().items() if k not in _RENDERED}
+    placed = sorted(objects, key=lambda o: (o["kind"], o["metadata"]["name"]))
+    return digest_of({"definition": shape, "objects": placed})
+
+
+def select_causal(spec: ScenarioSpec) -> Object:
+    """The parts of a scenario that shape the incident or its judgement."""
+    return {k: v for k, v in spec.to_json().items() if k not in _REPORTED}

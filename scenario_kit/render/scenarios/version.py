@@ -1,0 +1,58 @@
+"""The version key of a scenario: the sums over what its evidence depends on (validation.md §3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from scenario_kit.model import Object, Runbook, ScenarioSpec
+from scenario_kit.model.authored.scenario import API_VERSION
+from scenario_kit.model.results.evidence import FaultVersion, VersionKey
+from scenario_kit.render.faults.fault import digest_of
+from scenario_kit.render.scenarios.runbook import digest_app, select_causal
+
+#: The number is raised when a change of the kit itself, not of the catalogue, makes older runs worthless.
+_CONTRACT: Final = f"{API_VERSION}/1"
+
+
+def compute_version_key(
+    spec: ScenarioSpec, runbook: Runbook, objects: Sequence[Object], kubernetes: str = "", engine: str = ""
+) -> VersionKey:
+    """The key of a scenario as it was resolved.
+
+    Args:
+        spec: of the scenario, as loaded.
+        runbook: the same, resolved; the trial's namespace and load do not matter.
+        objects: the app's objects ``as_written``.
+        kubernetes: the server's version, e.g. ``v1.34.2``; its minor version counts.
+        engine: what injects chaos, with its version.
+    """
+    app = runbook.app
+    return VersionKey(
+        scenario=digest_of(select_causal(spec)),
+        app=f"{app.name} {app.version}",
+        app_digest=digest_app(app, objects),
+        images=digest_of(sorted(_list_images(objects))),
+        faults=tuple(
+            FaultVersion(name=f.name, type=f.type, version=f.version, digest=f.digest) for f in runbook.faults
+        ),
+        alerts=digest_of([r.to_json() for r in runbook.rules]),
+        kubernetes=".".join(kubernetes.lstrip("v").split(".")[:2]),
+        engine=engine,
+        contract=_CONTRACT,
+    )
+
+
+def _list_images(objects: Sequence[Object]) -> set[str]:
+    """Every image that a container of the rendered app names, at whatever depth."""
+    found: set[str] = set()
+    left: list[object] = list(objects)
+    while left:
+        part = left.pop()
+        if isinstance(part, dict):
+            if isinstance(image := part.get("image"), str):
+                found.add(image)
+            left.extend(part.values())
+        elif isinstance(part, list):
+            left.extend(part)
+    return found

@@ -1,0 +1,1 @@
+"""Templates of strangers: a sandbox, its budget, its errors."""

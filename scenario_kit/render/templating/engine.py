@@ -1,0 +1,177 @@
+"""Renders documents whose values are Jinja2 expressions, in a sandbox.
+
+A value that is exactly one ``{{ expression }}`` becomes the value of the expression, whatever its type; in other text
+expressions are inserted. Names that are not defined are errors. Templates cannot read files or the environment, import,
+define macros, or grow without bound: contributed faults are rendered on a maintainer's machine.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cache, lru_cache
+from typing import Any, Final
+
+from jinja2 import Template, Undefined, nodes
+from jinja2.environment import TemplateExpression
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.render.templating.authoring_error import build_error
+from scenario_kit.render.templating.render_budget import MAX_OUTPUT, check_room, meter_rendering
+from scenario_kit.render.templating.sandbox import FAILURES, MAX_RANGE, Sandbox, create_sandbox
+from scenario_kit.render.templating.target import FaultTarget
+
+__all__ = ["MAX_OUTPUT", "MAX_RANGE", "MAX_SOURCE", "Sandbox", "Variables", "copy_plain", "render", "create_sandbox"]
+
+#: Characters of one text with expressions.
+MAX_SOURCE: Final = 100_000
+#: Loops inside loops.
+_MAX_LOOPS: Final = 2
+_FORBIDDEN: Final = (nodes.Macro, nodes.CallBlock, nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)
+_ONE: Final = re.compile(r"\s*\{\{.*?\}\}\s*", re.DOTALL)
+
+Variables = Mapping[str, Any]
+
+
+def render(document: Any, variables: Variables, where: str = "") -> Any:
+    """The document with every expression replaced, as plain JSON types.
+
+    Args:
+        document: JSON types; text in it, keys included, may hold expressions.
+        variables: what the expressions may use.
+        where: how messages call the document, for example ``changes``.
+
+    Raises:
+        AuthoringError: an expression is not valid, uses an undefined name, or fails; the message names the place.
+    """
+    left = [MAX_OUTPUT]
+    with meter_rendering():
+        return _walk(document, variables, where, left)
+
+
+def _walk(value: Any, variables: Variables, where: str, left: list[int]) -> Any:
+    if isinstance(value, str):
+        result = copy_plain(_render_text(value, variables, where)) if "{" in value else value
+        left[0] -= len(value) if result is value else len(str(result))
+        if left[0] < 0:
+            raise build_error(
+                "SK123", f"{where}: the document grows beyond {MAX_OUTPUT} characters when it is rendered"
+            )
+        return result
+    if isinstance(value, Mapping):
+        return {
+            str(_walk(k, variables, where, left)): _walk(v, variables, f"{where}.{k}".lstrip("."), left)
+            for k, v in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [_walk(v, variables, f"{where}[{i}]", left) for i, v in enumerate(value)]
+    return value
+
+
+def _render_text(text: str, variables: Variables, where: str) -> Any:
+    if "{{" not in text and "{%" not in text and "{#" not in text:
+        return text
+    try:
+        result = _compile(text)(variables)
+        if isinstance(result, Undefined):
+            result._fail_with_undefined_error()
+        return result
+    except AuthoringError:
+        raise
+    except FAILURES as error:
+        raise build_error(
+            "SK123",
+            f"{where}: the template cannot be rendered: {error}",
+            observed=text.strip()[:200],
+            expected=f"an expression over {', '.join(sorted(variables))}",
+        ) from error
+
+
+def explain_unsound(text: str) -> str:
+    """What is wrong with the expressions of a text, whatever they are given; empty for nothing."""
+    if "{{" not in text and "{%" not in text and "{#" not in text:
+        return ""
+    try:
+        with meter_rendering():
+            _compile(text)
+    except FAILURES as error:
+        return str(error) or type(error).__name__
+    return ""
+
+
+@lru_cache(maxsize=4096)
+def _compile(text: str) -> Callable[[Variables], Any]:
+    check_room(len(text), MAX_SOURCE)
+    environment = _build_sandbox()
+    tree = environment.parse(text)
+    if any(tree.find_all(_FORBIDDEN)):
+        raise ValueError("include, import, extends and macro are not available here")
+    if _measure_depth(tree) > _MAX_LOOPS:
+        raise ValueError(f"loops are nested more than {_MAX_LOOPS} deep")
+    if _ONE.fullmatch(text) and len(tree.body) == 1 and isinstance(tree.body[0], nodes.Output):
+        inside = [n for n in tree.body[0].nodes if not _is_blank(n)]
+        if len(inside) == 1 and not isinstance(inside[0], nodes.TemplateData):
+            # As Environment.compile_expression does, which would parse it once more.
+            kept = nodes.Assign(nodes.Name("result", "store"), inside[0], lineno=1)
+            evaluated = environment.from_string(nodes.Template([kept], lineno=1))
+            expression = TemplateExpression(evaluated, undefined_to_none=False)
+            return lambda variables: expression(**variables)
+    template: Template = environment.from_string(tree)
+    return lambda variables: _render_bounded(template, variables)
+
+
+def _render_bounded(template: Template, variables: Variables) -> str:
+    pieces, size = [], 0
+    for piece in template.generate(**variables):
+        size += len(piece)
+        if size > MAX_OUTPUT:
+            raise ValueError(f"the text grows beyond {MAX_OUTPUT} characters")
+        pieces.append(piece)
+    return "".join(pieces)
+
+
+@cache
+def _build_sandbox() -> Sandbox:
+    return create_sandbox()
+
+
+def _is_blank(node: nodes.Node) -> bool:
+    return isinstance(node, nodes.TemplateData) and not node.data.strip()
+
+
+def _measure_depth(node: nodes.Node) -> int:
+    return isinstance(node, nodes.For) + max((_measure_depth(child) for child in node.iter_child_nodes()), default=0)
+
+
+def _check_encodable(value: Any) -> str:
+    """Text that can be written down: a template can spell half a character, which no file and no API takes."""
+    text = str(value)
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        half = f"U+{ord(text[error.start]):04X}"
+        raise build_error(
+            "SK123", f"an expression results in half a character, {half}", fix="write whole ones"
+        ) from error
+    return text
+
+
+def copy_plain(value: Any) -> Any:
+    """The value as plain JSON types: copies, so that nothing in a result is shared with what it came from.
+
+    Raises:
+        AuthoringError: it is of a type that has no JSON form.
+    """
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, str):
+        return _check_encodable(value)
+    if isinstance(value, Mapping):
+        return {_check_encodable(k): copy_plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [copy_plain(v) for v in (sorted(value) if isinstance(value, set | frozenset) else value)]
+    if hasattr(value, "__iter__") and hasattr(value, "__next__"):
+        return [copy_plain(v) for v in value]  # what filters like `map` and `select` answer
+    if isinstance(value, FaultTarget):
+        return str(value)
+    raise build_error("SK123", f"an expression results in a {type(value).__name__}, which is not a value of YAML")

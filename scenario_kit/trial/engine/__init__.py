@@ -1,0 +1,1 @@
+"""What every step needs: ports, runbook, time, noise, progress."""

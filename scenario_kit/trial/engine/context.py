@@ -1,0 +1,174 @@
+"""What a step needs: the ports, the runbook, and the way in which time passes while faults are in force."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from scenario_kit.changes import TRIAL_LABEL, Engine
+from scenario_kit.errors import InfrastructureError
+from scenario_kit.judge.alerts.missing_alerts import UnusedRules
+from scenario_kit.model import AlertHistory, Fault, Object, Reference, Runbook, TrialSpec, TrialStep
+from scenario_kit.model.kubernetes.reference import WORKLOADS
+from scenario_kit.observe import AlertEvaluator
+from scenario_kit.ports import Clock, Cluster, Metrics
+from scenario_kit.trial.engine import noise
+from scenario_kit.trial.engine.baseline import Baseline
+from scenario_kit.trial.engine.progress import InjectionProgress
+
+#: Scrape and evaluation interval of every alert rule, in seconds.
+TICK: Final = 15
+#: Traffic is measured over this many seconds (design §5, Resolved).
+TRAFFIC_WINDOW: Final = 300
+
+
+class Stopped(Exception):
+    """Somebody asked the run to stop here; the program continues from this step when it is started again."""
+
+
+@dataclass(slots=True)
+class TrialContext:
+    """One trial in execution. ``stopping`` ends the run early, ``idle`` lets wall seconds pass.
+
+    ``health`` names infrastructure that is not well; ``diagnose`` does, too, takes its time, and also finds what hangs.
+
+    ``beside`` evaluates, by pack, the rules of those packs that the scenario does not use, since the trial began.
+
+    ``solver`` is the cluster as whoever investigates may see it. ``tell`` is called as time passes, with the present
+    time and the alert history, for whoever watches. ``said`` is what this process has logged and need not say again.
+    """
+
+    name: str
+    spec: TrialSpec
+    runbook: Runbook
+    cluster: Cluster
+    solver: Cluster
+    metrics: Metrics
+    clock: Clock
+    engine: Engine
+    evaluator: AlertEvaluator
+    management: str
+    health: Callable[[], Sequence[str]]
+    stopping: Callable[[], bool]
+    idle: Callable[[float], None]
+    tell: Callable[[float, AlertHistory], None]
+    said: set[str] = field(default_factory=set)
+    diagnose: Callable[[], Sequence[str]] = tuple
+    beside: Callable[[], Mapping[str, UnusedRules]] = dict
+
+    @property
+    def namespace(self) -> str:
+        """The real namespace of the app."""
+        return self.spec.namespace
+
+    @property
+    def everywhere(self) -> tuple[str, ...]:
+        """The real names of all namespaces of the app."""
+        return (self.namespace, *self.runbook.namespaces.values())
+
+    @property
+    def virtual(self) -> bool:
+        """Whether time moves only when this trial lets it."""
+        return self.spec.clock == "Virtual"
+
+    def homes(self) -> dict[str, Object | None]:
+        """The live Namespace objects of the app, by name; None where there is none."""
+        return {name: self.cluster.get(Reference("Namespace", name)) for name in self.everywhere}
+
+    def identity(self) -> str:
+        """The UIDs of the app's namespaces; empty where one of them is missing."""
+        found = [home for home in self.homes().values() if home is not None]
+        return " ".join(home["metadata"]["uid"] for home in found) if len(found) == len(self.everywhere) else ""
+
+    def contents(self, *kinds: str) -> list[Object]:
+        """The live objects of these kinds in all namespaces of the app."""
+        return [o for name in self.everywhere for kind in kinds for o in self.cluster.list(kind, name)]
+
+    def guarded(self) -> list[Object]:
+        """The live objects that an honest repair leaves in place (see ``judge.repair.invariants``)."""
+        flags = self.runbook.app.flags
+        store = self.cluster.get(Reference("ConfigMap", flags.config_map, self.namespace)) if flags else None
+        return [*self.contents(*WORKLOADS, "Service"), *([store] if store else [])]
+
+    def wait(self, until: float) -> float:
+        """Let time pass up to ``until``, with every lasting fault bound to the pods of the moment, and noise played.
+
+        Raises:
+            Stopped: the run is to stop.
+            InfrastructureError: a part that the trial rests on is not well.
+        """
+        while True:
+            if self.stopping():
+                raise Stopped
+            if problems := self.health():
+                raise InfrastructureError("; ".join(problems))
+            lasting = self.persistent()
+            self.engine.maintain(lasting)
+            look = min(until, noise.play(self))
+            if self.virtual and (over := self.engine.expire(self.clock.now())) is not None:
+                look = min(look, over)
+            if self.virtual and self.engine.binds(lasting):  # new processes are free of it until somebody looks
+                look = min(look, self.clock.now() + TICK)
+            now = self.clock.wait(look)
+            if now >= until:
+                return now
+
+    def settle(self) -> float:
+        """Let the cluster come to rest without letting time pass (virtual), or look again in a second (wall)."""
+        now = self.clock.now()
+        return self.wait(now if self.virtual else now + 1)
+
+    def history(self) -> AlertHistory:
+        """Every alert since the trial began, up to now."""
+        history = self.evaluator.advance(self.clock.now())
+        self.tell(self.clock.now(), history)
+        return history
+
+    def persistent(self) -> list[str]:
+        """Groups of receipts whose chaos binds to the workload (design §4)."""
+        return [f"Fault/{f.name}" for f in self.runbook.faults if f.persistence == "Workload"]
+
+    def injected_at(self, fault: str = "") -> float | None:
+        """When the first change of a fault (or of any fault) was recorded."""
+        prefix = f"Fault/{fault}" if fault else "Fault/"
+        times = [r.at for r in self.engine.recorded(prefix) if r.causal and (not fault or r.group == prefix)]
+        return min(times, default=None)
+
+    def last_injected_at(self) -> float | None:
+        """When the first change of the latest fault was recorded."""
+        firsts = [at for f in self.runbook.faults if (at := self.injected_at(f.name)) is not None]
+        return max(firsts, default=None)
+
+    def chosen_faults(self, step: TrialStep) -> list[Fault]:
+        """The faults that an inject step names, in the runbook's order; no names mean all but its exceptions."""
+        named = [f for f in self.runbook.faults if not step.faults or f.name in step.faults]
+        return [f for f in named if f.name not in step.except_]
+
+    def save_progress(self, progress: InjectionProgress) -> None:
+        """Write down which faults were proven, beside the receipts."""
+        self.cluster.apply(self._document("progress", json.dumps(progress.to_json())))
+
+    def progress(self) -> InjectionProgress:
+        """Which faults were injected and proven so far."""
+        found = self.cluster.get(Reference("ConfigMap", f"{self.name}-progress", self.management))
+        return InjectionProgress.from_json(json.loads(found["data"]["document"])) if found else InjectionProgress()
+
+    def save_baseline(self, baseline: Baseline) -> None:
+        """Write the baseline beside the receipts."""
+        self.cluster.apply(self._document("baseline", json.dumps(baseline.to_json())))
+
+    def baseline(self) -> Baseline | None:
+        """The baseline, once the deploy step has begun."""
+        found = self.cluster.get(Reference("ConfigMap", f"{self.name}-baseline", self.management))
+        return Baseline.from_json(json.loads(found["data"]["document"])) if found else None
+
+    def save_evidence(self, document: Object) -> str:
+        """Write what was observed; returns the ConfigMap's name."""
+        self.cluster.apply(self._document("evidence", json.dumps(document)))
+        return f"{self.name}-evidence"
+
+    def _document(self, suffix: str, text: str) -> Object:
+        metadata = {"name": f"{self.name}-{suffix}", "namespace": self.management, "labels": {TRIAL_LABEL: self.name}}
+        return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"document": text}}

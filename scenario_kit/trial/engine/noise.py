@@ -1,0 +1,141 @@
+"""Playing background noise while a trial waits: what the plan says for now is made so, whatever was done before.
+
+Each occurrence has a receipt of its own, by which a run that was killed knows what is in force. Noise begins when the
+app is ready and ends with the teardown, which takes every receipt back.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from typing import Final, Protocol
+
+import msgspec
+
+from scenario_kit.changes import Engine, Receipt
+from scenario_kit.errors import AuthoringError
+from scenario_kit.judge.repair import invariants
+from scenario_kit.judge.repair.invariants import Guarded
+from scenario_kit.model import Runbook, TrialSpec
+from scenario_kit.model.authored.noise import NoiseSource
+from scenario_kit.ports import Clock
+from scenario_kit.render.scenarios.noise import Event, compute_occurrence, find_latest, list_events
+from scenario_kit.trial.engine.baseline import Baseline
+
+log = logging.getLogger(__name__)
+#: Groups of receipts of noise, and their ordinals: far above those of steps, a block for each source.
+GROUP: Final = "Noise/"
+_FIRST: Final = 10_000_000
+_BLOCK: Final = 1_000_000
+#: Changes nothing for good.
+NEVER: Final = float("inf")
+
+
+class NoisyTrial(Protocol):
+    """What playing noise needs to know of a trial; ``trial.engine.context`` has it."""
+
+    name: str
+    spec: TrialSpec
+    runbook: Runbook
+    clock: Clock
+    engine: Engine
+    said: set[str]
+
+    def baseline(self) -> Baseline | None:
+        """The baseline, once the deploy step has begun."""
+
+
+def play(context: NoisyTrial) -> float:
+    """Bring the noise to what is planned for this moment; returns the trial's time at which that changes next.
+
+    Raises:
+        ClusterError: the API server does not answer; called again, it goes on.
+    """
+    start = _start(context)
+    if start is None:
+        return NEVER
+    now = context.clock.now()
+    return min((_play(context, i, s, start, now) for i, s in enumerate(context.runbook.noise)), default=NEVER)
+
+
+def _start(context: NoisyTrial) -> float | None:
+    baseline = context.baseline() if context.runbook.noise else None
+    return None if baseline is None else baseline.ready_at
+
+
+def _play(context: NoisyTrial, index: int, source: NoiseSource, start: float, now: float) -> float:
+    event = find_latest(source, context.spec.seed, start, now)
+    number = -1 if event is None else event.number
+    current = _make_ordinal(index, number)
+    over = event is None or (event.until is not None and event.until <= now)
+    for receipt in context.engine.done(GROUP + source.name):
+        if receipt.change.restart is None and (receipt.ordinal != current or over):
+            context.engine.undo([receipt])  # what is blocked stays done, and is tried again
+    if event is not None and not over:
+        _begin(context, current, event)
+    following = compute_occurrence(source, context.spec.seed, start, number + 1).at
+    return following if event is None or over or event.until is None else min(event.until, following)
+
+
+def _begin(context: NoisyTrial, ordinal: int, event: Event) -> None:
+    try:
+        context.engine.do(event.change, ordinal=ordinal, group=GROUP + event.source, causal=False)
+    except AuthoringError as problem:
+        # Whoever investigates may have removed the object, or set the very value: that is no failure of the trial.
+        said = f"noise '{event.source}' is left out: {problem.message}"
+        if said not in context.said:
+            context.said.add(said)
+            log.warning("%s: %s", context.name, said)
+
+
+def _make_ordinal(index: int, number: int) -> int:
+    return _FIRST + index * _BLOCK + number
+
+
+def measure_offered(context: NoisyTrial, start: float, end: float) -> float:
+    """The load offered on average in a window, as a multiple of the scenario's own."""
+    began = _start(context)
+    if began is None or end <= start:
+        return 1.0
+    extra = sum(
+        max(0.0, min(event.until or event.at, end) - max(event.at, start)) * (event.users / context.runbook.users - 1)
+        for event in _list_swings(context, began, end)
+    )
+    return 1.0 + extra / (end - start)
+
+
+def _list_swings(context: NoisyTrial, start: float, end: float) -> Iterator[Event]:
+    """The load swings that were made, or are to be made until then."""
+    seed = context.spec.seed
+    played = {r.ordinal for r in context.engine.recorded(GROUP)}
+    for index, source in enumerate(context.runbook.noise):
+        if source.users:
+            yield from (e for e in list_events([source], seed, start, end) if _make_ordinal(index, e.number) in played)
+
+
+def adjust_guards(context: NoisyTrial, baseline: tuple[Guarded, ...]) -> tuple[Guarded, ...]:
+    """The guards of this moment: a swing of the load that is in force is part of what is offered.
+
+    So is, where nobody has to act, what a benign fault made of the load: it need not pass to be harmless.
+    """
+    swung: dict[tuple[str, str], dict[str, str]] = {}
+    for entry in (e for r in _list_in_force(context) for e in r.entries if e.prior and e.after):
+        before, after = (
+            invariants.take_baseline([o], context.runbook.app) for o in (entry.prior or {}, entry.after or {})
+        )
+        # Only what the swing itself set: others may have changed other settings of the object before it.
+        for was, now in zip(before, after, strict=True):
+            settings = {k: v for k, v in now.environment.items() if was.environment.get(k) != v}
+            swung.setdefault((now.kind, now.name), {}).update(settings)
+    return tuple(
+        msgspec.structs.replace(g, environment={**g.environment, **swung[key]})
+        if (key := (g.kind, g.name)) in swung
+        else g
+        for g in baseline
+    )
+
+
+def _list_in_force(context: NoisyTrial) -> list[Receipt]:
+    swings = [r for r in context.engine.done(GROUP) if r.change.restart is None] if context.runbook.noise else []
+    benign = context.engine.done("Fault/") if context.runbook.outcome == "Benign" else []
+    return [*benign, *swings]

@@ -1,0 +1,1 @@
+"""Steps that break things, and prove that they are broken."""

@@ -1,0 +1,351 @@
+"""Step *inject*: break things as the scenario stages them, and prove for each that it bites.
+
+What was injected is known from the receipts, what was proven from the trial's progress: called again after a crash,
+the step goes on where it stood, and nothing is proven twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from scenario_kit.changes import NoEffect, is_settled
+from scenario_kit.errors import InfrastructureError, Rejected
+from scenario_kit.model import AlertHistory, Check, CheckResult, Fault, Finding, Severity, TrialStep
+from scenario_kit.model.authored.alert_rule import compute_alert_deadline
+from scenario_kit.model.kubernetes.reference import WORKLOADS, strip_group, strip_reference
+from scenario_kit.observe import symptoms
+from scenario_kit.trial import effects
+from scenario_kit.trial.engine.checks import answer_check
+from scenario_kit.trial.engine.context import TICK, TrialContext
+from scenario_kit.trial.engine.progress import FaultProgress
+from scenario_kit.trial.injection.apply_fault import STEP, break_
+from scenario_kit.trial.injection.resync import resync
+from scenario_kit.trial.injection.staging import Situation, is_due, waits_for
+from scenario_kit.trial.investigation.symptoms import list_pods
+
+__all__ = ["STEP", "inject"]
+
+#: How far time moves between two looks while a fault waits for an alert, in seconds of virtual time.
+_LOOK: Final = 60
+
+
+def inject(context: TrialContext, step: TrialStep, index: int, start: float) -> tuple[list[Finding], list[CheckResult]]:
+    """Execute the faults' changes, each when it is due; a fault that has no effect ends the step.
+
+    Several are under way at once: one waits for its time while another is being proven.
+    """
+    broken = bool(context.chosen_faults(step))
+    if broken:
+        resync(context)
+    stage = _InjectStep(context, step, index, start)
+    while True:
+        findings = stage.advance()
+        if findings:
+            return findings, stage.checks
+        if broken:
+            resync(context)
+        if stage.complete:
+            return stage.remarks, stage.checks
+        context.wait(stage.next_look())
+
+
+class _InjectStep:
+    """One inject step. What it knows is in the cluster; only the alert history of the instant is kept."""
+
+    def __init__(self, context: TrialContext, step: TrialStep, index: int, start: float) -> None:
+        self._context = context
+        self._index = index
+        self._start = start
+        self._chosen = context.chosen_faults(step)
+        self._progress = context.progress()
+        self._history: AlertHistory | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether every fault of the step was proven."""
+        return all((p := self._of(f)) is not None and p.effective_at is not None for f in self._chosen)
+
+    @property
+    def checks(self) -> list[CheckResult]:
+        """The answers of the effect checks that hold, fault by fault."""
+        known = [p for f in self._chosen if (p := self._of(f)) is not None]
+        return [p.checks[position] for p in known for position in sorted(p.checks, key=int)]
+
+    @property
+    def remarks(self) -> list[Finding]:
+        """What is said of faults whose checks failed although something shows that they took effect."""
+        return [finding for f in self._chosen if (p := self._of(f)) is not None for finding in p.remarks]
+
+    def advance(self) -> list[Finding]:
+        """Inject what is due and prove what is in force, until neither gets further at this instant."""
+        self._history = None
+        while True:
+            before = self._progress
+            for fault in self._chosen:
+                if findings := self._fault(fault):
+                    return findings
+            if self._progress == before:
+                return self._report_missed()
+
+    def _fault(self, fault: Fault) -> list[Finding]:
+        progress = self._of(fault)
+        if progress is None:
+            begun = self._begun(fault)
+            if not (begun or is_due(fault.start, fault.name, self._situation())):
+                return []
+            if not begun and not self._progress.faults:
+                if self._proven_already(fault):
+                    return [report_unproven(fault)]
+                if foregone := self._promised_already():
+                    return foregone
+            try:
+                break_(self._context, fault, self._index)
+            except NoEffect as nothing:
+                return [report_without_effect(fault, nothing.message, "a change of the object")]
+            except Rejected as refused:
+                return [_report_refused(fault, refused)]
+            progress = FaultProgress(step=self._index, injected_at=self._context.clock.now())
+            self._note(fault, progress)
+        return [] if progress.effective_at is not None else self._prove(fault, progress)
+
+    def _proven_already(self, fault: Fault) -> bool:
+        """Whether everything that is to prove the fault is true without it; a fault before it may well make it so."""
+        context, now = self._context, self._context.clock.now()
+        checks = context.engine.placed(fault.effect)
+        asked = (answer_check(context, check, now) for check in checks)
+        return bool(checks) and all(result.answer == "True" for result in asked)
+
+    def _promised_already(self) -> list[Finding]:
+        """Findings about the checks that the scenario expects, before anything is broken: false, unless they stay."""
+        context, now = self._context, self._context.clock.now()
+        if context.runbook.outcome == "NoIncident":
+            return []  # nothing is broken that they could tell of
+        asked = [
+            (check, answer_check(context, check, now)) for check in context.engine.placed(context.runbook.expect.checks)
+        ]
+        return [reported for check, result in asked if (reported := _report_premature(check, result)) is not None]
+
+    def _prove(self, fault: Fault, progress: FaultProgress) -> list[Finding]:
+        context, now = self._context, self._context.clock.now()
+        answers, failed = dict(progress.checks), list[tuple[Check, CheckResult]]()
+        checks = context.engine.placed(fault.effect)  # what is asked of several nodes is as many checks
+        for position, check in enumerate(checks):
+            deadline = progress.injected_at + check.within_seconds
+            if str(position) in answers:
+                continue
+            result = answer_check(context, check, now)
+            if result.answer == "True":
+                answers[str(position)] = result
+            elif now >= deadline:
+                failed.append((check, result))
+        if failed:
+            return self._judge_failed(fault, progress, failed)
+        proven = len(answers) == len(checks)
+        if answers != progress.checks or proven:
+            at = now if proven else None
+            self._note(fault, msgspec.structs.replace(progress, checks=answers, effective_at=at))
+        return []
+
+    def _judge_failed(
+        self, fault: Fault, progress: FaultProgress, failed: Sequence[tuple[Check, CheckResult]]
+    ) -> list[Finding]:
+        """Tell a fault that does nothing from one whose effect its checks cannot see."""
+        context, now = self._context, self._context.clock.now()
+        _blame_injector(context, fault)
+        others = [f for f in context.runbook.faults if f.name != fault.name and self._of(f) is not None]
+        working = [f.name for f in others if (p := self._of(f)) is not None and p.effective_at is not None]
+        checks, results = [check for check, _ in failed], [result for _, result in failed]
+        seen = effects.find_effects(context, fault, checks, progress.injected_at, beside=bool(others))
+        if seen and (working or not others):
+            remark = effects.warn(fault, results, seen, working)
+            self._note(fault, msgspec.structs.replace(progress, remarks=(remark,), effective_at=now))
+            return []
+        if seen and any(self._may_still_hold(other, now) for other in others):
+            return []
+        hindered = _explain_hindered(context, fault)
+        fix = _explain_outlived(context, fault) or _explain_masked([f.name for f in others])
+        return [report_without_effect(fault, f"{r.describe}: {r.observed}{hindered}", r.expected, fix) for r in results]
+
+    def _may_still_hold(self, fault: Fault, now: float) -> bool:
+        """Whether a fault that is in force is neither proven nor out of time."""
+        progress = self._of(fault)
+        if progress is None or progress.effective_at is not None:
+            return False
+        return now < progress.injected_at + max((c.within_seconds for c in fault.effect), default=0)
+
+    def next_look(self) -> float:
+        """When something can change: a proof, an alert, or a time that comes."""
+        now = self._context.clock.now()
+        looks = []
+        for fault in self._chosen:
+            progress = self._of(fault)
+            if progress is not None:
+                looks += [now + TICK] if progress.effective_at is None else []
+            elif waits_for(fault.start) == "Time":
+                looks.append(self._start + (fault.start.after_seconds or 0))
+            elif waits_for(fault.start) == "Alert":
+                spacing = _LOOK if self._context.virtual else TICK
+                looks.append(self._start + (int(now - self._start) // spacing + 1) * spacing)
+        return min(looks, default=now + TICK)
+
+    def _report_missed(self) -> list[Finding]:
+        """An alert that a fault waits for, and that did not come before its deadline."""
+        context = self._context
+        base = max(context.last_injected_at() or self._start, self._start)
+        findings = []
+        for fault in self._chosen:
+            alert = fault.start.on_alert
+            if alert is None or self._of(fault) is not None:
+                continue
+            within = compute_alert_deadline(context.runbook.rules, alert.name, alert.within_seconds)
+            if context.clock.now() >= base + within:
+                desired = f"{alert.name} on {alert.on}" if alert.on else alert.name
+                findings.append(_report_never_started(fault, desired, within, self._alerts()))
+        return findings
+
+    def _of(self, fault: Fault) -> FaultProgress | None:
+        """What is known of a fault that is in force, by whichever step it was injected."""
+        known = self._progress.faults.get(fault.name)
+        if known is None or known.step == self._index or self._context.engine.done(f"Fault/{fault.name}"):
+            return known
+        return None  # an earlier step injected it, and it was removed since
+
+    def _begun(self, fault: Fault) -> bool:
+        group = f"Fault/{fault.name}"
+        recorded = self._context.engine.recorded(group)
+        return any(r.group == group and r.ordinal // STEP == self._index for r in recorded)
+
+    def _note(self, fault: Fault, progress: FaultProgress) -> None:
+        known = self._context.progress()  # a resync has written its part
+        self._progress = msgspec.structs.replace(
+            known,
+            faults={**self._progress.faults, fault.name: progress},
+            proofs=known.proofs + (progress.effective_at is not None),
+        )
+        self._context.save_progress(self._progress)
+
+    def _situation(self) -> Situation:
+        known = {f.name: p for f in self._context.runbook.faults if (p := self._of(f)) is not None}
+        return Situation(
+            now=self._context.clock.now(),
+            zero=self._start,
+            injected=known,
+            effective=[name for name, p in known.items() if p.effective_at is not None],
+            expected={*known, *(f.name for f in self._chosen)},
+            history=self._alerts,
+        )
+
+    def _alerts(self) -> AlertHistory:
+        """The history of this instant; injecting may have let time pass."""
+        if self._history is None or self._history.end < self._context.clock.now():
+            self._history = self._context.history()
+        return self._history
+
+
+def _blame_injector(context: TrialContext, fault: Fault) -> None:
+    """An absent effect is only the scenario's doing when what injects it is well."""
+    if any(c.chaos for c in fault.changes) and (problems := context.health()):
+        raise InfrastructureError("; ".join(problems))
+
+
+def _explain_hindered(context: TrialContext, fault: Fault) -> str:
+    """What keeps pods of the target from running: often it is that, and not the fault, which breaks something."""
+    workload = strip_group(fault.target)
+    why = symptoms.explain_hindered(list_pods(context), context.runbook.app, workload)
+    return f"; pods of {workload} wait: {'; '.join(why)}" if why else ""
+
+
+def _explain_outlived(context: TrialContext, fault: Fault) -> str:
+    """What to do where old pods keep serving, as the rollout waits for new ones that never become ready."""
+    written = {strip_reference(c.target) for c in fault.changes if (c.patch or c.apply) and c.target}
+    waiting = ((o["kind"], o["metadata"]["name"]) for o in context.contents(*WORKLOADS) if not is_settled(o))
+    stuck = sorted("/".join(each) for each in waiting if each in written)
+    if not stuck or fault.rollout.drop_old:
+        return ""
+    return (
+        f"add `rollout: {{dropOld: true}}` to fault '{fault.name}': new pods of {' and '.join(stuck)} do not become "
+        "ready, so the rollout leaves the old ones in service"
+    )
+
+
+def _explain_masked(others: Sequence[str]) -> str:
+    """What else may be the reason where other faults are in force: they may keep away what this one needs to bite."""
+    if not others:
+        return ""
+    named = " and ".join(f"'{name}'" for name in others)
+    return (
+        f"let it begin before {named}, if that leaves it nothing to break, or drop it; otherwise choose parameters "
+        "that differ more from what the app already has"
+    )
+
+
+def report_without_effect(fault: Fault, observed: str, expected: str, fix: str = "") -> Finding:
+    """A fault that does not bite."""
+    return Finding(
+        code="SK304",
+        severity=Severity.ERROR,
+        message=f"injecting '{fault.name}' ({fault.type} on {fault.target}) has no measurable effect",
+        observed=observed,
+        expected=expected,
+        why="a fault without an effect cannot be the cause of anything",
+        fix=fix or "choose parameters that differ more from what the app already has, or a target with traffic",
+    )
+
+
+def report_unproven(fault: Fault) -> Finding:
+    """A fault whose proof holds in the healthy app."""
+    return Finding(
+        code="SK304",
+        severity=Severity.ERROR,
+        message=f"every effect check of '{fault.name}' ({fault.type}) holds before it is injected",
+        observed="; ".join(c.describe or "a check without description" for c in fault.effect) + ": true",
+        expected="a check that is false while nothing is broken",
+        why="what is true anyway proves nothing: the fault might not bite at all",
+        fix=f"let `effect` of fault type '{fault.type}' ask for what only the fault brings about",
+    )
+
+
+def _report_premature(check: Check, result: CheckResult) -> Finding | None:
+    """What is wrong with the answer to an expected check before the fault; None where it is as it should be."""
+    if check.stays == (result.answer == "True") or (result.answer == "Unknown" and not check.stays):
+        return None
+    if check.stays:
+        message = f"an expected check is to stay true, and is not before the fault: {result.describe}"
+        expected, fix = result.expected, "correct the check, or leave `stays` out where the fault makes it true"
+    else:
+        message = f"an expected check holds before the fault: {result.describe}"
+        expected = "false while nothing is broken"
+        fix = "ask for what only the fault brings about, or write `stays: true` where it is to go on holding"
+    why = "a check that holds without the fault shows nothing about it"
+    return Finding(
+        code="SK141", severity=Severity.ERROR, message=message, observed=result.observed or result.answer,
+        expected=expected, why=why, fix=fix,
+    )  # fmt: skip
+
+
+def _report_refused(fault: Fault, refusal: Rejected) -> Finding:
+    return Finding(
+        code="SK121",
+        severity=Severity.ERROR,
+        message=f"injecting '{fault.name}' ({fault.type} on {fault.target}) is refused by {refusal.by}",
+        observed=refusal.message,
+        expected="changes that the cluster accepts",
+        why="what cannot be made breaks nothing",
+        fix="choose parameters that are valid for this object",
+    )
+
+
+def _report_never_started(fault: Fault, desired: str, within: float, history: AlertHistory) -> Finding:
+    firing = sorted({f"{t.name} on {t.entity}" for t in history.timelines if t.firing_at(history.end)})
+    return Finding(
+        code="SK331",
+        severity=Severity.ERROR,
+        message=f"fault '{fault.name}' never started: {desired}, for which it waits, did not fire",
+        observed=f"firing after {within:.0f} s: {', '.join(firing) or 'nothing'}",
+        expected=f"{desired} within {within:.0f} s of the injection before it",
+        why="a scenario whose second half never happens is a different scenario",
+        fix="wait for an alert that an earlier fault raises, or raise start.onAlert.withinSeconds",
+    )

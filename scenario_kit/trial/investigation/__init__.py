@@ -1,0 +1,1 @@
+"""What a solver finds: symptoms, leaks, silent hops."""

@@ -1,0 +1,55 @@
+"""What passed through the components of the propagation of which no alert speaks."""
+
+from __future__ import annotations
+
+import msgspec
+
+from scenario_kit.judge.alerts.expectations import is_same_entity
+from scenario_kit.model import Component
+from scenario_kit.model.kubernetes.reference import strip_group, strip_reference
+from scenario_kit.model.runtime.observation import Passage, Work
+from scenario_kit.observe.span_throughput import measure_work as work
+from scenario_kit.trial.engine import noise
+from scenario_kit.trial.engine.context import TRAFFIC_WINDOW, TrialContext
+
+
+def measure_passages(context: TrialContext, end: float) -> tuple[Passage, ...]:
+    """The work of those components, before the first change and from it to ``end``; none where nothing was broken.
+
+    Raises:
+        MetricsError: Prometheus does not answer.
+    """
+    injected = context.injected_at()
+    silent = _list_silent(context, injected) if injected is not None else []
+    if injected is None or not silent:
+        return ()
+    before = measure_work(context, injected - TRAFFIC_WINDOW, injected)
+    during = measure_work(context, injected, end)
+    nothing = Work(seconds=end - injected, requests=0.0)
+    return tuple(
+        Passage(entity=strip_group(c.workload), before=was, during=during.get(c.name, nothing))
+        for c in silent
+        if (was := before.get(c.name)) is not None
+    )
+
+
+def _list_silent(context: TrialContext, injected: float) -> list[Component]:
+    """Components between others on the propagation that no fault touches, and of which no alert spoke."""
+    runbook = context.runbook
+    edges = runbook.ground_truth.propagation
+    between = {strip_reference(e.from_) for e in edges} & {strip_reference(e.to) for e in edges}
+    touched = {strip_reference(ref) for f in runbook.faults for ref in (f.target, *(e.ref for e in f.entities)) if ref}
+    alerted = [t.entity for t in context.history().timelines if t.onset(injected) is not None]
+    return [
+        c
+        for c in runbook.app.components
+        if strip_reference(c.workload) in between - touched
+        and not any(e and is_same_entity(c.workload, e) for e in alerted)
+    ]
+
+
+def measure_work(context: TrialContext, start: float, end: float) -> dict[str, Work]:
+    """Return the work of all components, in seconds of the usual load."""
+    load = noise.measure_offered(context, start, end)
+    found = work(context.metrics, context.everywhere, context.runbook.app, start, end)
+    return {name: msgspec.structs.replace(w, seconds=w.seconds * load) for name, w in found.items()}

@@ -1,0 +1,1 @@
+"""Steps that ask whether an incident is over, and stays over."""

@@ -1,0 +1,24 @@
+"""Whether a repair leaves the app as it was, but for what was broken."""
+
+from __future__ import annotations
+
+from scenario_kit.changes.operations import make_object_reference
+from scenario_kit.judge.repair.collateral_changes import Write, find_alterations
+from scenario_kit.judge.repair.resolved import Resolution
+from scenario_kit.model.results.involved import list_involved
+from scenario_kit.trial.engine import noise
+from scenario_kit.trial.engine.context import TrialContext
+
+
+def check_integrity(context: TrialContext) -> Resolution:
+    """Nothing of the app differs from how it was deployed that no fault changed."""
+    runbook = context.runbook
+    kinds = {
+        (r.kind, r.group, r.namespace) for o in runbook.objects if (r := make_object_reference(o, context.namespace))
+    }
+    now = [o for kind, group, namespace in sorted(kinds) for o in context.cluster.list(kind, namespace, group=group)]
+    done = [*context.engine.recorded("Fault/"), *context.engine.recorded(noise.GROUP)]
+    writes = [Write(e.prior, e.after) for r in done for e in r.entries]
+    parts = list_involved(runbook.faults, runbook.expect, runbook.ground_truth.propagation)
+    problems = find_alterations(runbook.app, runbook.objects, now, writes, parts)
+    return Resolution(answer="False" if problems else "True", reasons=tuple(problems))

@@ -1,0 +1,247 @@
+"""Steps *expectCleared* and *expectUnresolved*: is the incident over, and does it stay over."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from msgspec import structs
+
+from scenario_kit.changes import Receipt
+from scenario_kit.changes.operations import make_object_reference
+from scenario_kit.errors import KitError
+from scenario_kit.judge.alerts.expectations import list_distractor_alerts
+from scenario_kit.judge.repair import invariants, resolved
+from scenario_kit.judge.repair.cheating import get_code
+from scenario_kit.judge.repair.invariants import Guarded
+from scenario_kit.judge.repair.resolved import Resolution
+from scenario_kit.model import AlertHistory, Finding, Severity, TrialStep
+from scenario_kit.model.authored.scenario import LABELLED
+from scenario_kit.model.kubernetes.reference import strip_group, strip_reference
+from scenario_kit.observe import symptoms
+from scenario_kit.trial.alerts.alert_steps import await_stretch, choose_next_look, measure_served, pass_time
+from scenario_kit.trial.engine import noise
+from scenario_kit.trial.engine.baseline import Baseline
+from scenario_kit.trial.engine.context import TRAFFIC_WINDOW, TrialContext
+from scenario_kit.trial.investigation.symptoms import list_pods
+from scenario_kit.trial.resolution import durability
+from scenario_kit.trial.resolution.app_integrity import check_integrity
+
+#: Traffic windows are lengthened up to this many seconds where requests are few.
+_LONGEST_TRAFFIC: Final = 900
+#: Kinds whose objects end by themselves.
+_ENDING: Final = ("Job", "Pod")
+#: Kinds whose objects are what they hold.
+_HOLDING: Final = ("ConfigMap", "Secret")
+_CODES: Final = {"Solution": "SK411", "Fix": "SK401", "Cheat": "SK435", "Wait": "SK435"}
+
+
+def judge_resolution(context: TrialContext, since: float) -> Resolution:
+    """The tri-state answer of design §5, for the present moment; ``since`` is when the repair was made."""
+    history = context.history()
+    expect = context.runbook.expect
+    benign = context.runbook.outcome == "Benign"
+    own = list_distractor_alerts(expect, context.runbook.faults)
+    known = resolved.list_known(history, expect, context.injected_at() or since, since, benign=benign, own=own)
+    parts = [
+        resolved.judge_alerts(history, expect, known, context.runbook.windows.clear),
+        _judge_guards(context),
+    ]
+    if all(p.answer == "True" for p in parts):
+        parts += [_judge_completeness(context), check_integrity(context), _judge_traffic(context, history, since)]
+    return resolved.combine(parts)
+
+
+def _judge_guards(context: TrialContext) -> Resolution:
+    baseline = _read_baseline(context)
+    if context.identity() != baseline.namespace_uid:
+        return Resolution(answer="False", reasons=("the app's namespace is not the one that was deployed",))
+    scalers = [
+        o
+        for namespace in context.everywhere
+        for o in context.cluster.list("HorizontalPodAutoscaler", namespace, group="autoscaling")
+    ]
+    problems = invariants.find_violations(
+        noise.adjust_guards(context, _list_owed(context, baseline.guards)),
+        context.guarded(),
+        context.runbook.app,
+        scalers,
+    )
+    return Resolution(answer="False" if problems else "True", reasons=tuple(problems))
+
+
+def _list_spared(context: TrialContext) -> list[Receipt]:
+    """What triggers and distractors changed, which no repair has to take back."""
+    groups = {f"Fault/{f.name}" for f in context.runbook.faults if f.role not in LABELLED}
+    return [r for r in context.engine.done("Fault/") if r.group in groups]
+
+
+def _list_owed(context: TrialContext, known: tuple[Guarded, ...]) -> tuple[Guarded, ...]:
+    """The guards without what a harmless change took off: replicas but for the last one, probes, limits."""
+    entries = [e for r in _list_spared(context) for e in r.entries if e.prior and e.after]
+    changed = {
+        (g.kind, g.name): g for e in entries for g in invariants.take_baseline([e.after or {}], context.runbook.app)
+    }
+    owed = (_remove_from_guard(g, changed.get((g.kind, g.name), g)) for g in known)
+    ill = {strip_reference(e.on) for e in list_distractor_alerts(context.runbook.expect, context.runbook.faults)}
+    return tuple(_relax_guard(g) if (g.kind, g.name) in ill else g for g in owed)
+
+
+def _relax_guard(guard: Guarded) -> Guarded:
+    """The guard of what is in trouble of its own: none of its pods has to be ready."""
+    return structs.replace(guard, replicas=0)
+
+
+def _remove_from_guard(guard: Guarded, now: Guarded) -> Guarded:
+    left = {name: [p for p in probes if p in now.probes.get(name, probes)] for name, probes in guard.probes.items()}
+    kept = {
+        name: {key: value for key, value in known.items() if key in now.resources.get(name, known)}
+        for name, known in guard.resources.items()
+    }
+    return structs.replace(guard, replicas=min(guard.replicas, max(now.replicas, 1)), probes=left, resources=kept)
+
+
+def _judge_completeness(context: TrialContext) -> Resolution:
+    """Whether the objects of the app are there, beside the guarded ones, and hold what they held.
+
+    What runs already does not miss its configuration, its account or its autoscaler, so no alert tells of them. What a
+    trigger or a distractor took away may stay away: nobody has to repair that.
+    """
+    guarded = {(g.kind, g.name) for g in _read_baseline(context).guards}
+    spared = {e.ref: e.after for r in _list_spared(context) for e in r.entries}
+    owed = [o for o in context.runbook.objects if (o["kind"], o["metadata"]["name"]) not in guarded]
+    desired = {make_object_reference(o, context.namespace): o for o in owed if o["kind"] not in _ENDING}
+    # By kind: an app has many more objects than kinds of them.
+    there = {
+        (kind, namespace, obj["metadata"]["name"]): obj
+        for kind, group, namespace in sorted({(r.kind, r.group, r.namespace) for r in desired})
+        for obj in context.cluster.list(kind, namespace, group=group)
+    }
+    problems = []
+    for ref, obj in desired.items():
+        now = there.get((ref.kind, ref.namespace, ref.name))
+        left = spared.get(str(ref), obj)  # what nobody has to bring back is not owed
+        if now is None:
+            problems += [f"{ref.kind}/{ref.name} is gone"] if left is not None else []
+        elif ref.kind in _HOLDING:
+            lost = (invariants.holds(obj) & invariants.holds(left or {})) - invariants.holds(now)
+            problems += [f"{ref.kind}/{ref.name} has no {key} any more" for key in sorted(lost)]
+    return Resolution(answer="False" if problems else "True", reasons=tuple(problems))
+
+
+def _judge_traffic(context: TrialContext, history: AlertHistory, since: float) -> Resolution:
+    """Over the last 300 s, and further back where that holds too few requests, but never before the repair worked."""
+    baseline = _read_baseline(context).served
+    if baseline is None:
+        return Resolution(answer="Unknown", reasons=("no traffic was measured before the fault",))
+    clear = resolved.clear_since(history, context.runbook.expect) or since
+    end = history.end
+    window = float(TRAFFIC_WINDOW)
+    while True:
+        answer = resolved.judge_traffic(baseline, measure_served(context, end - window, end))
+        if answer.answer != "Unknown" or window >= min(_LONGEST_TRAFFIC, end - clear):
+            return answer
+        window = min(2 * window, float(_LONGEST_TRAFFIC), end - clear)
+
+
+def _read_baseline(context: TrialContext) -> Baseline:
+    baseline = context.baseline()
+    if baseline is None:
+        raise KitError("a trial reached its solution without a baseline")
+    return baseline
+
+
+def expect_cleared(context: TrialContext, step: TrialStep, index: int, start: float) -> list[Finding]:
+    """Resolved before the deadline of the resolve window; a live scenario has none. A solution also has to last."""
+    windows = context.runbook.windows
+    deadline = start + (step.seconds or windows.resolve)
+    if context.virtual and not step.forever:
+        context.wait(min(start + windows.clear, deadline))
+    while True:
+        answer = judge_resolution(context, start)
+        if answer.answer == "True":
+            return durability.lasts(context, step, index, start) if step.use == "Solution" else []
+        if not step.forever and context.clock.now() >= deadline:
+            return [_report_unresolved(context, step, answer, start, deadline)]
+        if step.forever:
+            pass_time(context, start)
+        else:
+            context.wait(choose_next_look(context, start))
+
+
+def _report_unresolved(
+    context: TrialContext, step: TrialStep, answer: Resolution, start: float, deadline: float
+) -> Finding:
+    anew = _list_new_alerts(context, start)
+    subject = {
+        "Solution": f"solution '{step.name}' does not resolve the incident",
+        "Fix": f"fixing only what is labelled ({step.name}) does not resolve the incident",
+        "Cheat": "the fault is said to end with its pods, and outlasts a restart of every workload",
+        "Wait": f"fault '{step.name}' is said to end by itself, and does not",
+        "RemoveFault": f"the incident outlives the fault: removing {step.name} does not resolve it",
+    }.get(step.use, "the incident is not resolved")
+    why = {
+        "Solution": "a documented fix must be the fix",
+        "Fix": "then what is labelled is not the cause, or not all of it",
+        **dict.fromkeys(("Cheat", "Wait"), "cheats and checks that the claim rules out are not tried"),
+    }.get(step.use, "")
+    fix = {
+        "Solution": "correct the solution's changes; `scenario-kit try` shows what still fires",
+        "Fix": "label the object whose repair clears the alerts",
+        **dict.fromkeys(
+            ("Cheat", "Wait"), "say in the fault type how long it lasts (`persistence: Object` or `Workload`)"
+        ),
+    }.get(step.use, "")
+    if context.runbook.outcome == "Benign":
+        subject = "the scenario is Benign, but it does not pass by itself"
+        why = "what does not pass needs somebody who acts, and that is an incident"
+        fix = "choose the outcome Incident, or a fault that heals or expires"
+    elif step.use == "Fix" and _is_conjunctive(context):
+        fix += ", or let the causes be Independent (causesJoin)"
+    if anew:
+        fix += "; what started anew may need a repair of its own"
+    return Finding(
+        code=_CODES.get(step.use, "SK329"),
+        severity=Severity.ERROR,
+        message=subject,
+        observed="; ".join([f"{'; '.join(answer.reasons)} after {deadline - start:.0f} s", *anew]),
+        expected="alerts clear and stay clear, traffic is served, the app is all there",
+        why=why,
+        fix=fix,
+    )
+
+
+def _list_new_alerts(context: TrialContext, repaired: float) -> list[str]:
+    """What began anew between the fault and the repair and is no part of the fault, as a sentence; empty if nothing.
+
+    Who was evicted, or crashed, with the fault may need a repair of its own: whatever it held in memory is lost.
+    """
+    own = {strip_group(r) for f in context.runbook.faults for r in (f.target, *(e.ref for e in f.entities))}
+    since = context.injected_at() or repaired
+    begun = symptoms.list_started(list_pods(context), context.runbook.app, since, repaired)
+    others = [w for w in begun if w not in own and not w.startswith("Pod/")]
+    return [f"since the fault also started anew: {', '.join(others)}"] if others else []
+
+
+def expect_unresolved(context: TrialContext, step: TrialStep, start: float) -> list[Finding]:
+    """A cheat must not count as resolved, not even once every window has passed."""
+    windows = context.runbook.windows
+    await_stretch(context, start, step.seconds or windows.still_firing + windows.clear)
+    answer = judge_resolution(context, start)
+    if answer.answer != "True":
+        return []
+    return [
+        Finding(
+            code=get_code(step.name),
+            severity=Severity.ERROR,
+            message=f"the cheat '{step.name}' counts as resolved",
+            observed="alerts clear, traffic served, guards unchanged",
+            expected="not resolved",
+            why="whoever cheats would score as if the cause had been found",
+            fix="use a fault that outlives the cheat, or expect a symptom that the cheat does not hide",
+        )
+    ]
+
+
+def _is_conjunctive(context: TrialContext) -> bool:
+    joins = {context.runbook.ground_truth.causes_join, *(f.causes_join for f in context.runbook.faults)}
+    return "Conjunctive" in joins

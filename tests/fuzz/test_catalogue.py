@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint import lint_file
-from scenario_kit.lint.framework.fix import fix_file
+from scenario_kit.lint.fix import fix_file
 from scenario_kit.load.yaml.document import parse
 from tests.fuzz.effort import effort
 from tests.fuzz.mutation import LANGUAGE, damaged, mutated, noted, written

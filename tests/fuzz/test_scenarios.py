@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint import lint_text
-from scenario_kit.lint.framework.fix import fix_text
+from scenario_kit.lint.fix import fix_text
 from scenario_kit.load import LocatedFinding
 from scenario_kit.load.yaml.document import parse
 from tests.fuzz.effort import effort

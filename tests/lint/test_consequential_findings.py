@@ -11,7 +11,7 @@ import pytest
 from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.cli import run
 from scenario_kit.lint import drop_consequential, lint_text
-from scenario_kit.lint.framework.fix import fix_file
+from scenario_kit.lint.fix import fix_file
 from scenario_kit.load import LocatedFinding
 from scenario_kit.load.yaml.document import parse
 from scenario_kit.model import Finding, Severity

@@ -12,7 +12,7 @@ import pytest
 from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.errors import UsageError
 from scenario_kit.lint import RULES, lint_text
-from scenario_kit.lint.framework.fix import fix_file, fix_text, format_diff, write
+from scenario_kit.lint.fix import fix_file, fix_text, format_diff, write
 from scenario_kit.lint.framework.suppression import find_latest_month, get_today
 from scenario_kit.load import LocatedFinding
 from scenario_kit.load.yaml.document import parse

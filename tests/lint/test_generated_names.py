@@ -7,7 +7,7 @@ import pytest
 from scenario_kit.catalog import Catalog
 from scenario_kit.draft import Answers, draft
 from scenario_kit.lint import lint_text
-from scenario_kit.lint.framework.fix import fix_text
+from scenario_kit.lint.fix import fix_text
 from scenario_kit.load import LocatedFinding
 
 CATALOG = Catalog(merging=True)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from scenario_kit.lint import lint_file
-from scenario_kit.lint.framework.fix import fix_file
+from scenario_kit.lint.fix import fix_file
 from tests.lint.test_claims import patching
 from tests.lint.test_rules import CATALOG
 from tests.lint.test_truth_rules import scenario

@@ -8,7 +8,7 @@ import pytest
 
 from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.lint import lint_file
-from scenario_kit.lint.framework.fix import fix_file
+from scenario_kit.lint.fix import fix_file
 from scenario_kit.load.yaml.modeline import find_modeline, replace_schema
 
 CATALOG = Catalog()

@@ -12,7 +12,7 @@ import yaml
 
 from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.lint import lint_file
-from scenario_kit.lint.framework.fix import fix_file
+from scenario_kit.lint.fix import fix_file
 from scenario_kit.lint.rules.alerts.promql import (
     list_comparisons,
     list_durations,

@@ -10,7 +10,7 @@ import yaml
 
 from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.lint import RULES, lint_file, lint_files, lint_text, list_lintable
-from scenario_kit.lint.framework.fix import fix_text
+from scenario_kit.lint.fix import fix_text
 from scenario_kit.lint.framework.suppression import find_latest_month, get_today
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load import LocatedFinding

@@ -11,7 +11,7 @@ import yaml
 from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.alerts import parse_duration, parse_rules
 from scenario_kit.lint import lint_file
-from scenario_kit.lint.framework.fix import fix_file
+from scenario_kit.lint.fix import fix_file
 from scenario_kit.model import AlertRule
 from tests.lint.test_truth_rules import CATALOG
 from tests.lint.truth_violations import own_pack

@@ -13,7 +13,7 @@ import yaml
 
 from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.lint import lint_file
-from scenario_kit.lint.framework.fix import fix_file
+from scenario_kit.lint.fix import fix_file
 from scenario_kit.lint.simulation.field_diff import list_written
 from scenario_kit.load.yaml.document import read_document
 from scenario_kit.model import Change, Finding, Object

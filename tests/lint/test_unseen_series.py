@@ -10,7 +10,7 @@ import yaml
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.lint import lint_file
-from scenario_kit.lint.framework.fix import fix_file
+from scenario_kit.lint.fix import fix_file
 from tests.lint.test_pack_rules import pack
 from tests.lint.truth_violations import own_pack
 

@@ -16,7 +16,7 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.lint import lint_file, lint_text
-from scenario_kit.lint.framework.fix import fix_file
+from scenario_kit.lint.fix import fix_file
 from scenario_kit.load.yaml.document import parse
 from tests.load import hostile
 

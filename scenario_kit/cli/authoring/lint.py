@@ -62,7 +62,7 @@ def register(app: typer.Typer) -> None:
 def _find_all(files: Sequence[Path], catalog: Catalog) -> list[Finding]:
     """The findings of all files, marked where --fix corrects them."""
     from scenario_kit.lint import drop_consequential, find_mistakes
-    from scenario_kit.lint.framework.fix import mark_fixable
+    from scenario_kit.lint.fix import mark_fixable
 
     found = zip(files, find_mistakes(files, catalog), strict=True)
     return [
@@ -72,7 +72,7 @@ def _find_all(files: Sequence[Path], catalog: Catalog) -> list[Finding]:
 
 def _fix_files(files: list[Path], catalog: Catalog, format: str, *, write: bool) -> int:
     """Corrects the files, or shows how. What is left then decides; where nothing is written, all is left."""
-    from scenario_kit.lint.framework import fix
+    from scenario_kit.lint import fix
     from scenario_kit.model import Severity
 
     results = [fix.fix_file(path, catalog) for path in files]

@@ -65,9 +65,9 @@ def found(source=SOURCE, mutated=MUTATED):
 
 def test_mutants_have_the_name_of_their_function_and_the_line_of_the_change_in_the_source():
     assert [(m.function, m.line) for m in found()] == [
-        ("judge.guards.ready", 5),
-        ("judge.guards.ready", 7),
-        ("judge.guards.Pod.old", 12),
+        ("judge.repair.invariants.ready", 5),
+        ("judge.repair.invariants.ready", 7),
+        ("judge.repair.invariants.Pod.old", 12),
     ]
 
 

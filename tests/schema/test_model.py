@@ -15,7 +15,7 @@ from scenario_kit import model
 from scenario_kit.campaign.planning.plans import Plan
 from scenario_kit.campaign.planning.sequential_test import Look
 from scenario_kit.campaign.planning.spec import EmbeddedScenario, ValidationSpec
-from scenario_kit.model.authored import app, change, check, noise, scenario
+from scenario_kit.model.authored import app, change, check, fault, noise, scenario
 from scenario_kit.model.base import Value
 from scenario_kit.model.results import trial
 from scenario_kit.schema import Schema, load_definitions
@@ -62,7 +62,7 @@ PAIRS: dict[str, type[Value]] = {
     "OnAlert": scenario.OnAlert,
     "Patch": change.Patch,
     "Plan": Plan,
-    "PolicyException": model.fault.PolicyException,
+    "PolicyException": fault.PolicyException,
     "Position": model.Position,
     "QueryCheck": check.QueryCheck,
     "Recurrence": scenario.Recurrence,
@@ -80,7 +80,7 @@ PAIRS: dict[str, type[Value]] = {
     "StepStatus": trial.StepStatus,
     "StoreEffect": model.StoreEffect,
     "Suppression": scenario.Suppression,
-    "Symptom": model.fault.Symptom,
+    "Symptom": fault.Symptom,
     "Taint": change.Taint,
     "Target": change.Target,
     "TrialSpec": trial.TrialSpec,

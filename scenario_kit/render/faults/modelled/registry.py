@@ -52,6 +52,7 @@ def register(objects: Sequence[Object], app: App, namespace: str) -> dict[tuple[
     """What the lab acts on, by kind, namespace and name."""
     keys = frozenset(key for obj in objects for key in _list_selected(obj))
     accounts = {o["metadata"]["name"] for o in objects if o["kind"] == "ServiceAccount"} | {"default"}
+    documents = tuple(list_documents(app))
     found: dict[tuple[str, str, str], Any] = {}
     for obj in objects:
         home = str(obj["metadata"].get("namespace", namespace))
@@ -63,7 +64,7 @@ def register(objects: Sequence[Object], app: App, namespace: str) -> dict[tuple[
             found[place] = _project_service(obj)
         elif obj["kind"] not in _UNREAD:
             found[place] = {k: v for k, v in obj.items() if k != "metadata"} | _project_labels(obj)
-        elif obj["kind"] == "ConfigMap" and (known := _project_config(obj, app)):
+        elif obj["kind"] == "ConfigMap" and (known := _project_config(obj, app, documents)):
             found[place] = known
     return found
 
@@ -80,12 +81,12 @@ def _project_service(obj: Object) -> dict[str, Any]:
     return {**found, "named": spec.get("type") == "ExternalName"}
 
 
-def _project_config(obj: Object, app: App) -> dict[str, Any]:
+def _project_config(obj: Object, app: App, documents: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """What the twin reads of a ConfigMap by its name: flags that do something, and what stores are set up with."""
     data = obj.get("data") or {}
     store, name = app.flags, obj["metadata"]["name"]
     found: dict[str, Any] = {}
-    for called, key in list_documents(app):
+    for called, key in documents:
         if called != name or (store is not None and (called, key) == (store.config_map, store.key)):
             continue
         found[key] = data.get(key)

@@ -11,8 +11,7 @@ from operators.scenario.resolution import resolve_scenario
 from scenario_kit.campaign.interventions import programs
 from scenario_kit.catalog.capabilities import list_capabilities
 from scenario_kit.errors import AuthoringError
-from scenario_kit.judge.capabilities import find_lacks
-from scenario_kit.judge.capabilities import report_lacks as missing
+from scenario_kit.judge.capabilities import find_lacks, report_lacks
 from scenario_kit.model import Finding, Object, Runbook, TrialSpec, TrialStep
 from scenario_kit.render.faults.chaos_schedule import demand_wall_clock
 
@@ -65,7 +64,7 @@ def find_missing_capabilities(environment: Environment, runbook: Runbook, clock:
         lambda each, argument: grounds.offers(each, argument, clock),
         runbook.requires,
     )
-    return missing(lacks, grounds.name)
+    return report_lacks(lacks, grounds.name)
 
 
 def _build_refusal(findings: Sequence[Finding]) -> Refusal:

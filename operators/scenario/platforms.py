@@ -10,7 +10,7 @@ from typing import Final, Literal, Protocol
 
 from scenario_kit.clients.clock import WallClock
 from scenario_kit.errors import ClusterError, LabError, MetricsError
-from scenario_kit.lab import capabilities as lab_offers
+from scenario_kit.lab import capabilities as lab_capabilities
 from scenario_kit.lab.clock import close_world, has_world, open_world
 from scenario_kit.lab.host import supervisor
 from scenario_kit.lab.host.state import LabState
@@ -66,7 +66,7 @@ class Grounds(Protocol):
 class Lab:
     """The embedded lab: a world per trial, in wall or virtual time; parts are processes."""
 
-    name = lab_offers.NAME
+    name = lab_capabilities.NAME
     campaign_clock: Literal["Wall", "Virtual"] = "Virtual"
     data_plane = "Twin"
     versions = (read_kubernetes_version(), describe_engine())
@@ -79,7 +79,7 @@ class Lab:
 
     def offers(self, capability: Capability, argument: str, clock: str) -> bool:
         """See ``Grounds``."""
-        return lab_offers.offers_capability(capability, argument, clock=clock)
+        return lab_capabilities.offers_capability(capability, argument, clock=clock)
 
     def open_clock(self, trial: str, spec: TrialSpec) -> Clock:
         """See ``Grounds``."""

@@ -18,8 +18,7 @@ from scenario_kit.report import graph as propagation
 from scenario_kit.report import timeline
 from scenario_kit.report.difficulty import describe_difficulty
 from scenario_kit.report.document import Report
-from scenario_kit.report.identity import describe_neighbours as apart
-from scenario_kit.report.identity import describe_resembling
+from scenario_kit.report.identity import describe_neighbours, describe_resembling
 from scenario_kit.report.incident import READING, build_incident_rows
 from scenario_kit.report.markdown import format_minutes
 
@@ -62,7 +61,7 @@ def render(report: Report) -> str:
         edges=[{"from": e.from_, "to": e.to, "because": e.because} for e in truth.propagation],
         trials=[_build_trial(t) for t in validation.trials],
         numbers=validation.statistics,
-        neighbours=apart(validation.identifiability),
+        neighbours=describe_neighbours(validation.identifiability),
         lookalikes=describe_resembling(validation.resemblance),
         difficulty=describe_difficulty(validation.difficulty) if validation.difficulty else [],
     )

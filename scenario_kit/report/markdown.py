@@ -11,8 +11,7 @@ from scenario_kit.judge.alerts.expectations import label
 from scenario_kit.model import Finding, Severity, Verdict
 from scenario_kit.report.difficulty import describe_difficulty
 from scenario_kit.report.document import Report
-from scenario_kit.report.identity import describe_neighbours as apart
-from scenario_kit.report.identity import describe_resembling
+from scenario_kit.report.identity import describe_neighbours, describe_resembling
 from scenario_kit.report.incident import READING, build_incident_rows
 from scenario_kit.report.steps import build_step_rows
 
@@ -52,7 +51,7 @@ def render(report: Report) -> str:
         ),
         *(["## Difficulty", _format_rows(describe_difficulty(validation.difficulty))] if validation.difficulty else []),
         *(
-            ["## Incidents with the same alerts", _format_rows(apart(near))]
+            ["## Incidents with the same alerts", _format_rows(describe_neighbours(near))]
             if (near := validation.identifiability)
             else []
         ),

@@ -9,11 +9,11 @@ from typing import Final, Literal
 import msgspec
 
 from scenario_kit.campaign.interventions import label_interventions, programs
-from scenario_kit.campaign.interventions import repairs as solving
 from scenario_kit.campaign.interventions.artefacts import find_artefacts
 from scenario_kit.campaign.interventions.cheats import add_cheats, build_cheats, starts
 from scenario_kit.campaign.interventions.persistence import add_restart, list_endings
 from scenario_kit.campaign.interventions.repair_side_effects import BESIDE, add_side_effects, find_side_effects
+from scenario_kit.campaign.interventions.repairs import build_single_solution, build_solutions
 from scenario_kit.campaign.interventions.rollout_control import USE as SHAM
 from scenario_kit.campaign.interventions.rollout_control import add_rollout_control, build_rollout_control
 from scenario_kit.campaign.planning.sequential_test import FIVE_THEN_FIVE, ONCE, REPRODUCIBLE, Look, check_reachable
@@ -113,7 +113,7 @@ def get_plan(name: str) -> Plan:
 def plan_trials(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
     """The trials of a plan for a scenario, by its outcome and by the roles and joins of its causes."""
     outcome = runbook.outcome
-    repairs = solving.build_solutions(runbook) if outcome == "Incident" else []
+    repairs = build_solutions(runbook) if outcome == "Incident" else []
     repair = repairs[0] if repairs else ()
     apart = _find_independent_decoys(runbook, repair)
     steps = _repeat(runbook, apart, repair)
@@ -288,7 +288,7 @@ def _plan_left_out_cause(
     runbook: Runbook, claim: label_interventions.LeftOut, number: int, seed: int
 ) -> Iterator[PlannedTrial]:
     """Leave-one-out of a cause, with the decoys that can be tried beside its own repair, and a trial of the others."""
-    own, possible = solving.build_single_solution(runbook, claim), _find_separate_decoys(runbook, claim)
+    own, possible = build_single_solution(runbook, claim), _find_separate_decoys(runbook, claim)
     apart = _find_independent_decoys(runbook, own)
     yield PlannedTrial(
         purpose=f"leave-out-{number}",

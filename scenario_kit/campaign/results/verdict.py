@@ -14,8 +14,7 @@ from scenario_kit.campaign.planning.retries import counts, is_repeat, judge_tria
 from scenario_kit.campaign.planning.sequential_test import ONCE, Look, decide, repeats_for
 from scenario_kit.campaign.results.difficulty import measure_difficulty
 from scenario_kit.campaign.results.exceptions import list_allowances
-from scenario_kit.campaign.results.identifiability import find_neighbours, take_fingerprint
-from scenario_kit.campaign.results.identifiability import judge_neighbours as identity_findings
+from scenario_kit.campaign.results.identifiability import find_neighbours, judge_neighbours, take_fingerprint
 from scenario_kit.campaign.results.incident import fill_deadlines
 from scenario_kit.campaign.results.result import Statistics, TrialResult, Validation
 from scenario_kit.campaign.results.similar_faults import find_resemblance
@@ -72,7 +71,7 @@ def conclude(
     looks = followed.looks
     seen = take_fingerprint(promised, results) if promised is not None else None
     near = find_neighbours(seen, {n: f for n, f in (library or {}).items() if n != scenario}) if seen else []
-    static = [*static, *identity_findings(near)]
+    static = [*static, *judge_neighbours(near)]
     answer = reach_verdict(results, static, looks)
     numbers = None
     remarked: list[Finding] = []

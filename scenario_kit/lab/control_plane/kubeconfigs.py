@@ -11,7 +11,7 @@ from scenario_kit.lab.control_plane.bootstrap_manifests import CHAOS_NAMESPACE
 from scenario_kit.lab.control_plane.certificates import Authority, KeyPair, issue, write_private
 from scenario_kit.model.base import Object
 from scenario_kit.model.kubernetes.reference import MANAGEMENT_NAMESPACE
-from scenario_kit.schema.install import get_identity as operator
+from scenario_kit.schema.install import get_identity
 from scenario_kit.schema.solver import SOLVER
 
 #: The user that the manager of Chaos Mesh is in a cluster where its chart was installed.
@@ -58,7 +58,7 @@ def write_solver(path: Path, server: str, pki: Path) -> None:
 def write_operator(path: Path, server: str, pki: Path) -> None:
     """The operator's kubeconfig: the user that its ServiceAccount is in other clusters, with the same rights."""
     groups = ["system:serviceaccounts", f"system:serviceaccounts:{MANAGEMENT_NAMESPACE}"]
-    pair = issue(Authority.load(pki / "ca.crt", pki / "ca.key"), operator(), groups=groups)
+    pair = issue(Authority.load(pki / "ca.crt", pki / "ca.key"), get_identity(), groups=groups)
     authority = (pki / "ca.crt").read_bytes()
     _write(path, build_kubeconfig(server, authority, "operator", pair, MANAGEMENT_NAMESPACE, "operator"))
 

@@ -8,7 +8,7 @@ from scenario_kit.judge.alerts.expectations import is_same_entity
 from scenario_kit.model import Component
 from scenario_kit.model.kubernetes.reference import strip_group, strip_reference
 from scenario_kit.model.runtime.observation import Passage, Work
-from scenario_kit.observe.span_throughput import measure_work as work
+from scenario_kit.observe import span_throughput
 from scenario_kit.trial.engine import noise
 from scenario_kit.trial.engine.context import TRAFFIC_WINDOW, TrialContext
 
@@ -51,5 +51,5 @@ def _list_silent(context: TrialContext, injected: float) -> list[Component]:
 def measure_work(context: TrialContext, start: float, end: float) -> dict[str, Work]:
     """Return the work of all components, in seconds of the usual load."""
     load = noise.measure_offered(context, start, end)
-    found = work(context.metrics, context.everywhere, context.runbook.app, start, end)
+    found = span_throughput.measure_work(context.metrics, context.everywhere, context.runbook.app, start, end)
     return {name: msgspec.structs.replace(w, seconds=w.seconds * load) for name, w in found.items()}

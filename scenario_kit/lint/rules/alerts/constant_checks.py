@@ -8,8 +8,13 @@ from typing import Final
 from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check, register_rule
-from scenario_kit.lint.rules.alerts.bounds import ValueBounds as _Bounds
-from scenario_kit.lint.rules.alerts.bounds import compute_bounds, find_constant_comparisons, holds_always, holds_never
+from scenario_kit.lint.rules.alerts.bounds import (
+    ValueBounds,
+    compute_bounds,
+    find_constant_comparisons,
+    holds_always,
+    holds_never,
+)
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load.promql import parser
 from scenario_kit.model import App, Check, Object, Reference
@@ -98,7 +103,7 @@ def _query(query: QueryCheck) -> str:
     except ValueError:
         return ""  # SK117
     operator, threshold = _OPERATORS[query.is_], query.value / query.scale
-    desired = _Bounds(threshold, threshold)
+    desired = ValueBounds(threshold, threshold)
     if holds_always(bounds, operator, desired) and (bounds.sure or query.empty == "True" or not bounds.counts):
         return f"every value of the query is {operator} {threshold:g}"
     if holds_never(bounds, operator, desired) and query.empty != "True":

@@ -26,6 +26,7 @@ from scenario_kit.catalog.evidence import read_fingerprints
 from scenario_kit.errors import NotFound
 from scenario_kit.model import Object, Reference, Runbook
 from scenario_kit.model.kubernetes.reference import GROUP
+from scenario_kit.model.kubernetes.status import parse_time
 from scenario_kit.model.results.trial import PURPOSE_LABEL, make_trial_reference
 from scenario_kit.report import Report
 from scenario_kit.report.truncation import truncate_report
@@ -162,7 +163,7 @@ class Validations:
     ) -> None:
         """Leave the report, then say the verdict: whoever is killed in between does both again."""
         before = obj["status"]
-        took = self._now() - datetime.fromisoformat(before["startedAt"]).timestamp()
+        took = self._now() - parse_time(before["startedAt"])
         verdict = conclude(
             case.name, "", before.get("digest", ""), case.plan, results, list(case.static), round(max(took, 0.0), 1),
             promised=case.sample, library=read_fingerprints(self._environment.catalog.scenarios()),
@@ -199,7 +200,7 @@ class Validations:
         return "; ".join(self._environment.grounds.health())
 
     def _find_spent_budget(self, before: dict[str, Any], case: ValidationInput) -> str:
-        began = datetime.fromisoformat(before["startedAt"]).timestamp()
+        began = parse_time(before["startedAt"])
         minutes = case.spec.max_minutes
         return f"the budget of {minutes} min was spent" if self._now() - began > 60 * minutes else ""
 

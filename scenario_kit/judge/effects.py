@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
 from typing import Final
 
 from scenario_kit.judge.alerts.propagation_traffic import compute_chance
 from scenario_kit.model import App, Object
+from scenario_kit.model.kubernetes.status import list_container_statuses, parse_time
 from scenario_kit.model.runtime.observation import Work
 
 #: Smaller changes are drift: of the share of requests that fail, and of the rate, as a share of what it was.
@@ -35,11 +35,11 @@ def describe_crashes(pods: Iterable[tuple[str, Object]], since: float) -> list[s
     """Describe the containers that ended by themselves since then; each pod comes with its workload."""
     found = set()
     for workload, pod in pods:
-        status = pod.get("status") or {}
-        for container in [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]:
+        for container in list_container_statuses(pod.get("status") or {}):
             for state in (container.get("state") or {}, container.get("lastState") or {}):
                 ended = state.get("terminated") or {}
-                if ended.get("exitCode") and _read_time(ended.get("finishedAt")) >= since:
+                at = ended.get("finishedAt")
+                if ended.get("exitCode") and at and parse_time(at) >= since:
                     reason = ended.get("reason") or "Error"
                     found.add(f"container {container['name']} of {workload} ended: {reason}, code {ended['exitCode']}")
     return sorted(found)
@@ -79,7 +79,3 @@ def _compute_share(work: Work) -> float:
 
 def _rate(work: Work) -> float:
     return work.requests / max(work.seconds, 1.0)
-
-
-def _read_time(text: str | None) -> float:
-    return datetime.fromisoformat(text).timestamp() if text else 0.0

@@ -7,11 +7,11 @@ before them) at a distance that no two neighbours among the others have: what co
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 from itertools import pairwise
 from typing import Final
 
 from scenario_kit.model import Finding, Object, Reference, Severity
+from scenario_kit.model.kubernetes.status import parse_time
 
 #: Fewer others make no order.
 _LEAST: Final = 3
@@ -73,7 +73,7 @@ def _read_version(obj: Object) -> float | None:
 def _find_times(obj: Object, *, status: bool) -> Iterator[float]:
     for entry in obj["metadata"].get("managedFields") or ():
         if (entry.get("subresource") == "status") == status and entry.get("time"):
-            yield _parse_seconds(entry["time"])
+            yield parse_time(entry["time"])
 
 
 def _read_generation(obj: Object) -> float | None:
@@ -83,11 +83,7 @@ def _read_generation(obj: Object) -> float | None:
 
 def _read_creation(obj: Object) -> float | None:
     at = obj["metadata"].get("creationTimestamp")
-    return _parse_seconds(at) if at else None
-
-
-def _parse_seconds(text: str) -> float:
-    return datetime.fromisoformat(text).timestamp()
+    return parse_time(at) if at else None
 
 
 #: Orders by which objects are sorted, how an object is placed in one, and the distance that says nothing in it.

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 from typing import Final
 
 from scenario_kit.model import App, Object
+from scenario_kit.model.kubernetes.status import list_container_statuses, parse_time
 from scenario_kit.observe.entities import find_by_name
 from scenario_kit.ports import LogLine
 
@@ -54,7 +54,7 @@ def find_pod_symptoms(pods: Iterable[Object], app: App) -> set[str]:
 
 
 def _list_reasons(status: Object) -> Iterator[str]:
-    for container in [*(status.get("containerStatuses") or []), *(status.get("initContainerStatuses") or [])]:
+    for container in list_container_statuses(status):
         for state in (container.get("state") or {}, container.get("lastState") or {}):
             yield (state.get("waiting") or {}).get("reason", "")
             yield (state.get("terminated") or {}).get("reason", "")
@@ -70,7 +70,7 @@ def explain_hindered(pods: Iterable[Object], app: App, workload: str) -> list[st
         status = pod.get("status") or {}
         conditions = status.get("conditions") or []
         waits = [c for c in conditions if c.get("type") == "PodScheduled" and c.get("status") == "False"]
-        for container in [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]:
+        for container in list_container_statuses(status):
             waits.append((container.get("state") or {}).get("waiting") or {})
         reported = ((wait.get("reason", ""), wait.get("message", "")) for wait in waits)
         found |= {f"{reason}: {message}" if message else reason for reason, message in reported if reason not in _USUAL}
@@ -83,7 +83,7 @@ def list_started(pods: Iterable[Object], app: App, after: float, before: float) 
     for pod in pods:
         for container in (pod.get("status") or {}).get("containerStatuses") or []:
             at = ((container.get("state") or {}).get("running") or {}).get("startedAt")
-            if at and after <= datetime.fromisoformat(at).timestamp() < before:
+            if at and after <= parse_time(at) < before:
                 found.add(find_by_name(pod["metadata"]["name"], app))
     return sorted(found)
 

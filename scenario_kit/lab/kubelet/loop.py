@@ -22,6 +22,7 @@ from scenario_kit.lab.kubelet.pod.pod_state import recall
 from scenario_kit.lab.kubelet.status import PodTransition, compute_pod_status
 from scenario_kit.lab.kubelet.writer import KubeletWriter
 from scenario_kit.model.base import Object
+from scenario_kit.model.kubernetes.status import list_container_statuses
 from scenario_kit.model.runtime.process import Exit, LogRecord
 
 _KILLED = 137
@@ -171,7 +172,7 @@ class Kubelet:
         address = status.get("podIP", "")
         if address and not pod["spec"].get("hostNetwork"):
             self._addresses.reserve(node, address)
-        for entry in [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]:
+        for entry in list_container_statuses(status):
             if entry.get("imageID"):
                 started = (entry["state"].get("running") or entry["state"].get("terminated") or {}).get("startedAt")
                 self._images.add(pod["metadata"]["namespace"], entry["image"], times.parse_or(started, 0.0))

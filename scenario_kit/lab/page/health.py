@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
 from scenario_kit.model import AlertTimeline, App, Object, Reference, Value
+from scenario_kit.model.kubernetes.status import list_container_statuses
 from scenario_kit.observe.entities import find_by_name
 from scenario_kit.ports import Series
 
@@ -177,7 +178,7 @@ def find_reason(pod: Object) -> str:
     status = pod.get("status", {})
     if "deletionTimestamp" in pod["metadata"]:
         return "Terminating"
-    for each in (*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())):
+    for each in list_container_statuses(status):
         state = each.get("state", {})
         text = state.get("waiting", {}).get("reason") or state.get("terminated", {}).get("reason")
         if text and text != "Completed":

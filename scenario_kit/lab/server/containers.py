@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from scenario_kit.lab.chaos_daemon.ledger import LedgerBook
 from scenario_kit.model.base import Object
+from scenario_kit.model.kubernetes.status import list_container_statuses
 
 
 class _ContainerPlace(NamedTuple):
@@ -69,7 +70,7 @@ class RunningContainers:
 def _list_running(pod: Object) -> Mapping[str, Object]:
     """What the spec says of the containers that run, by their id."""
     status, spec = pod.get("status") or {}, pod["spec"]
-    entries = [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]
     specs = {each["name"]: each for part in ("initContainers", "containers") for each in spec.get(part) or ()}
+    entries = list_container_statuses(status)
     running = [e for e in entries if e.get("containerID") and "running" in (e.get("state") or {})]
     return {e["containerID"]: specs.get(e["name"], {"name": e["name"], "image": ""}) for e in running}

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from scenario_kit.lab.telemetry.series import block
 from scenario_kit.model import Object
+from scenario_kit.model.kubernetes.status import parse_time
 from scenario_kit.model.runtime.process import Usage
 
 API_VERSION = "metrics.k8s.io/v1beta1"
@@ -51,7 +52,7 @@ def measure_container_usage(pod: Object, measured: Measured) -> Mapping[str, Usa
 
 def _find_begin(running: Object, otherwise: float) -> float:
     text = running.get("startedAt")
-    return _parse_seconds(text) if text else otherwise
+    return parse_time(text) if text else otherwise
 
 
 def build_node_metrics(nodes: Iterable[Object], used: Mapping[str, Usage], at: float, window: float) -> list[Object]:
@@ -130,10 +131,6 @@ def _format_canonical(number: int, base: int, suffixes: Sequence[str]) -> str:
 
 def _format_time(at: float) -> str:
     return datetime.fromtimestamp(int(at), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _parse_seconds(time: str) -> float:
-    return datetime.fromisoformat(time).timestamp()
 
 
 def _format_window(seconds: float) -> str:

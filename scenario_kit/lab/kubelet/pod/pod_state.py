@@ -8,6 +8,7 @@ from scenario_kit.lab.kubelet.image.processes import Processes
 from scenario_kit.lab.kubelet.pod import times
 from scenario_kit.lab.kubelet.pod.backoff import INITIAL_SECONDS, MAXIMUM_SECONDS, BackOff
 from scenario_kit.model.base import Object
+from scenario_kit.model.kubernetes.status import list_container_statuses
 from scenario_kit.model.runtime.process import Exit
 
 
@@ -78,7 +79,7 @@ def recall(pod: Object, processes: Processes, now: float) -> PodMemory:
     memory = PodMemory()
     spec, status = pod["spec"], pod.get("status") or {}
     images = {c["name"]: c["image"] for c in [*(spec.get("initContainers") or ()), *spec["containers"]]}
-    for entry in [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]:
+    for entry in list_container_statuses(status):
         own = memory.of(entry["name"])
         own.image = images.get(entry["name"], "")
         state, last = entry.get("state") or {}, entry.get("lastState") or {}

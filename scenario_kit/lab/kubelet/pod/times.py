@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from scenario_kit.model.kubernetes.status import parse_time
+
 
 def format_rfc3339(seconds: float) -> str:
     """Seconds since the epoch as ``2026-01-31T10:00:00Z``; fractions are cut off, as by ``metav1.Time``."""
@@ -17,7 +19,7 @@ def format_rfc3339_nano(seconds: float) -> str:
 
 def parse(text: str) -> float:
     """The inverse of ``format_rfc3339``; accepts fractions."""
-    return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+    return parse_time(text)
 
 
 def parse_or(text: str | None, otherwise: float) -> float:

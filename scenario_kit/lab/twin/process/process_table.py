@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 from typing import Final
 
 from scenario_kit.lab.twin.cluster.cluster_view import View
@@ -13,6 +12,7 @@ from scenario_kit.lab.twin.cluster.files import parse_configuration, read_mounte
 from scenario_kit.lab.twin.process.process import Process, ProcessKey, identify, list_containers, list_listeners
 from scenario_kit.model.base import Object
 from scenario_kit.model.kubernetes.re2 import compile_pattern
+from scenario_kit.model.kubernetes.status import parse_time
 from scenario_kit.model.twin.component import ComponentModel
 from scenario_kit.model.twin.definition import TwinDefinition
 
@@ -177,7 +177,7 @@ def read_start(running: Object, now: float) -> float:
     text = running.get("startedAt")
     if not text:
         return now if math.isfinite(now) else 0.0
-    return min(now, datetime.fromisoformat(str(text).replace("Z", "+00:00")).timestamp())
+    return min(now, parse_time(str(text)))
 
 
 def _find_databases(view: View, model: ComponentModel | None, env: Mapping[str, str]) -> Iterator[str]:

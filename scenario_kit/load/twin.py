@@ -13,7 +13,8 @@ from scenario_kit.model.twin import DefinitionError, Place, TwinDefinition, deco
 
 #: Names of JSON types, as other mistakes of shape have them.
 _JSON: Final[dict[type, str]] = {list: "array"}
-_FIX: Final = "correct the twin.yaml beside the app; docs/twin-reference.md describes every field"
+#: The fix of every SK138.
+FIX: Final = "correct the twin.yaml beside the app; docs/twin-reference.md describes every field"
 
 
 def load_twin(path: Path, document: Object, app: str, version: str) -> TwinDefinition:
@@ -34,8 +35,8 @@ def load_twin(path: Path, document: Object, app: str, version: str) -> TwinDefin
     except DefinitionError as error:
         message = f"the twin of {app} {version}: {error}"
         position = locate_field(read_document(path), version, error.place)
-        finding = Finding(code="SK138", severity=Severity.ERROR, message=message, position=position, fix=_FIX)
-        raise AuthoringError(f"{position}: {message}", [finding], fix=_FIX) from error
+        finding = Finding(code="SK138", severity=Severity.ERROR, message=message, position=position, fix=FIX)
+        raise AuthoringError(f"{position}: {message}", [finding], fix=FIX) from error
 
 
 def _check_versions(parts: Any) -> None:

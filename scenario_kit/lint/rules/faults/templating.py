@@ -10,6 +10,7 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.context.catalog_context import AppCase, FaultCase, Rendering
 from scenario_kit.lint.framework.rule import Problem, Rule, add, register_check
 from scenario_kit.lint.simulation.place import Place
+from scenario_kit.load.twin import FIX
 from scenario_kit.load.yaml.edit import Put
 from scenario_kit.model import Severity
 from scenario_kit.render import NoChange, simulate_change
@@ -29,7 +30,7 @@ add(
         "the lab cannot simulate the app, and a trial would wait for it until it times out",
         "edges: [{caller: web, callee: store, protocol: grpcs, address: {env: STORE_ADDR}}]",
         "edges: [{caller: web, callee: store, protocol: grpc, address: {env: STORE_ADDR}}]",
-        "correct the twin.yaml beside the app; docs/twin-reference.md describes every field",
+        FIX,
         by="lint",
     )
 )

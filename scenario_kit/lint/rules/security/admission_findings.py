@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -126,10 +127,8 @@ def list_needed(case: FaultCase) -> set[str]:
 
 def list_needed_by_use(case: LintContext, index: int) -> set[str]:
     """Return what the changes of a scenario's fault need to have declared, as it is used there."""
-    base, every = case.objects or (), tuple(o for stage in case.stages for o in collect_created(stage.changes))
-    place = ("spec", "faults", index)
-    stages = [stage for stage in case.stages if stage.place[:3] == place]
-    return _collect_needs(Bounded(stage, _derive_bounds(stage, base, frozenset(), every)) for stage in stages)
+    own = [each for each in _bound_scenario(case) if each.stage.place[:3] == ("spec", "faults", index)]
+    return _collect_needs(Bounded(stage, replace(bounds, declared=frozenset())) for stage, bounds in own)
 
 
 def _collect_needs(bounded: Iterable[Bounded]) -> set[str]:

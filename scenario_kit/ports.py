@@ -44,18 +44,18 @@ class Cluster(Protocol):
     """
 
     def get(self, ref: Reference) -> Object | None:
-        """The object, or None when it does not exist."""
+        """Get the object, or None when it does not exist."""
 
     def list(
         self, kind: str, namespace: str = "", *, group: str = "", labels: Mapping[str, str] | None = None
     ) -> list[Object]:
-        """All objects of a kind, in one namespace or (empty) in all; ``apiVersion`` and ``kind`` are filled in."""
+        """List all objects of a kind, in one namespace or (empty) in all; ``apiVersion`` and ``kind`` are filled in."""
 
     def create(self, obj: Object) -> Object:
         """Create; raises ``AlreadyExists``."""
 
     def apply(self, obj: Object) -> Object:
-        """Server-side apply, forced."""
+        """Apply an object server-side, forced."""
 
     def patch(self, ref: Reference, patch: Any, type: PatchType = "Merge", *, subresource: str = "") -> Object:
         """Patch an object or one of its subresources; raises ``NotFound``."""
@@ -67,10 +67,10 @@ class Cluster(Protocol):
         """Ask for the eviction of a pod; missing is fine. ``EvictionRefused`` where a disruption budget forbids it."""
 
     def kinds(self) -> Sequence[Kind]:
-        """Every kind that can be listed."""
+        """Return every kind that can be listed."""
 
     def logs(self, pod: Object, *, since: float = 0.0) -> Sequence[LogLine]:
-        """Lines of all containers of a pod, oldest first; ``NotFound`` when it is gone."""
+        """Return lines of all containers of a pod, oldest first; ``NotFound`` when it is gone."""
 
     def probe(self, pod: Reference, port: int, path: str = "") -> Probed:
         """Ask a port of a pod, by TCP or (with a path) by an HTTP GET; ``NotFound`` when the pod does not exist."""
@@ -97,7 +97,7 @@ class Clock(Protocol):
     """The time of one trial. Virtual clocks move only here; wall clocks move by themselves."""
 
     def now(self) -> float:
-        """Seconds since the epoch."""
+        """Return seconds since the epoch."""
 
     def wait(self, until: float) -> float:
         """Let time pass up to ``until`` and the cluster settle; returns the time reached, which may be earlier.

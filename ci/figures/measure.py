@@ -113,12 +113,12 @@ def count_modules(root: Path) -> Counts:
 
 
 def begins_with_verb(name: str, words: Words) -> bool:
-    """Whether the first word of a function's name is a verb of the list."""
+    """Check whether the first word of a function's name is a verb of the list."""
     return name.strip("_").split("_")[0] in words.verbs
 
 
 def is_participle(name: str, words: Words) -> bool:
-    """Whether a name is one word, and that a past participle; adjectives of the list are none."""
+    """Check whether a name is one word, and that a past participle; adjectives of the list are none."""
     word = name.strip("_")
     if "_" in word or word in words.adjectives:
         return False
@@ -182,13 +182,13 @@ def measure_descriptions(root: Path) -> float:
 
 
 def is_worse(row: Row, value: float, allowed: float) -> bool:
-    """Whether a value is worse than what was reached before; shares may move by half a point."""
+    """Check whether a value is worse than what was reached before; shares may move by half a point."""
     slack = 0.5 if row.unit in {"%", "kB"} else 0
     return value < allowed - slack if row.better == "up" else value > allowed + slack
 
 
 def ratchet(rows: Iterable[Row], values: Mapping[str, float], allowed: Mapping[str, float]) -> dict[str, float]:
-    """The values to hold from now on: what was held, or better ones that were reached."""
+    """Return the values to hold from now on: what was held, or better ones that were reached."""
     held = {}
     for row in rows:
         if row.better:
@@ -255,7 +255,7 @@ def _count_function(node: ast.FunctionDef | ast.AsyncFunctionDef, counts: Counts
 
 
 def _is_command(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether this is a command, whose parameters are the options that a person has."""
+    """Check whether this is a command, whose parameters are the options that a person has."""
     return "Annotated" in {_name_of(a.annotation) for a in node.args.args + node.args.kwonlyargs if a.annotation}
 
 

@@ -27,7 +27,7 @@ _NAME: Final = "kubernetes.io/metadata.name"
 
 
 def check_addresses(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
-    """Addresses that are not the app's."""
+    """Return addresses that are not the app's."""
     kind = obj["kind"]
     if kind == "Service":
         yield from _check_service(obj, bounds)
@@ -98,7 +98,7 @@ def _is_within(address: Any, networks: tuple[Any, ...]) -> bool:
 
 
 def _check_webhooks(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
-    """Webhooks: served in the app's namespace, and asked about nothing else."""
+    """Check webhooks: served in the app's namespace, and asked about nothing else."""
     for i, hook in enumerate(obj.get("webhooks") or ()):
         if not isinstance(hook, Mapping):
             continue

@@ -65,7 +65,7 @@ class AdmissionBounds:
 
 
 def collect_declared(faults: Iterable[Fault]) -> frozenset[str]:
-    """What rendered faults declare together."""
+    """Collect what rendered faults declare together."""
     found: set[str] = set()
     for fault in faults:
         found |= {*fault.requires, *(each.allow for each in fault.exceptions)}
@@ -82,12 +82,12 @@ def derive_bounds(
     *,
     of_app: bool = False,
 ) -> AdmissionBounds:
-    """The bounds of changes on top of an app; ``made`` is what they create on the way."""
+    """Derive the bounds of changes on top of an app; ``made`` is what they create on the way."""
     return AdmissionBounds(app, namespace, tuple(before), (*before, *made), allowed, of_app)
 
 
 def find_metadata(value: Any, keys: Keys = ()) -> Iterable[tuple[Keys, Mapping[str, Any]]]:
-    """The labels and annotations of an object and of every template in it, each with its place."""
+    """Find the labels and annotations of an object and of every template in it, each with its place."""
     if isinstance(value, Mapping):
         metadata = value.get("metadata")
         if isinstance(metadata, Mapping):

@@ -45,7 +45,7 @@ class Aim(NamedTuple):
 
 
 def find_breaches(obj: Object, was: Object | None, bounds: AdmissionBounds) -> Iterator[Breach]:
-    """What an object has that is not admitted; what it had before counts for nothing."""
+    """Find what an object has that is not admitted; what it had before counts for nothing."""
     had = set() if was is None else {_identify(breach) for breach in judge_object(was, bounds)}
     reported: set[tuple[object, ...]] = set()
     for breach in judge_object(obj, bounds):
@@ -60,7 +60,7 @@ def _identify(breach: Breach) -> tuple[object, ...]:
 
 
 def judge_object(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
-    """Everything that is not admitted of an object by itself, whatever is declared."""
+    """Return everything that is not admitted of an object by itself, whatever is declared."""
     yield from _check_kind(obj, bounds)
     yield from _check_place(obj, bounds)
     yield from check_privileges(obj)
@@ -90,7 +90,7 @@ def _check_kind(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
 
 
 def _is_at_home(obj: Object, bounds: AdmissionBounds) -> bool:
-    """Whether an object without a namespace is the app's all the same, or is judged by the rights that it gives."""
+    """Check whether an object without a namespace is the app's all the same, or is judged by the rights that it gives."""
     kind, name = obj["kind"], obj["metadata"]["name"]
     if (
         bounds.of_app
@@ -146,7 +146,7 @@ def _is_system(obj: Object, home: str) -> bool:
 
 
 def find_aim(change: Change, bounds: AdmissionBounds) -> Aim | None:
-    """What a change is about; None of one that names no object."""
+    """Find what a change is about; None of one that names no object."""
     if body := change.create or change.apply or change.chaos:
         metadata = body["metadata"]
         home = _resolve_namespace(str(metadata.get("namespace") or APP_NAMESPACE), bounds)
@@ -163,7 +163,9 @@ def _resolve_namespace(symbol: str, bounds: AdmissionBounds) -> str:
 
 
 def judge_change(change: Change, bounds: AdmissionBounds) -> Breach | None:
-    """Why a change of an object that is there is not admitted; what it makes of rendered objects is judged apart."""
+    """Return why a change of an object that is there is not admitted; what it makes of rendered objects is judged
+    apart.
+    """
     aim = find_aim(change, bounds)
     if aim is None or change.create or change.apply or change.chaos:
         return None
@@ -206,7 +208,7 @@ def _check_aim(change: Change, aim: Aim, bounds: AdmissionBounds) -> Breach | No
 
 
 def _check_outside(change: Change, aim: Aim, bounds: AdmissionBounds) -> Breach | None:
-    """An object that is in a namespace of the app but not rendered belongs to a workload of it."""
+    """Return an object that is in a namespace of the app but not rendered belongs to a workload of it."""
     if aim.namespace in bounds.namespaces:
         return None
     if aim.namespace in _OURS:
@@ -223,11 +225,11 @@ def _check_outside(change: Change, aim: Aim, bounds: AdmissionBounds) -> Breach 
 
 
 def _is_data_merge(change: Change) -> bool:
-    """Whether a patch writes only data, in a form that shows it."""
+    """Check whether a patch writes only data, in a form that shows it."""
     patch: Any = change.patch.patch if change.patch else None
     return isinstance(patch, Mapping) and set(patch) <= {"data"}
 
 
 def collect_created(changes: Sequence[Change]) -> list[Object]:
-    """What changes create."""
+    """Collect what changes create."""
     return [body for c in changes if (body := c.create or c.apply or c.chaos)]

@@ -48,7 +48,7 @@ _OF_NAMESPACES: Final = frozenset(
 
 
 def check_marks(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
-    """Marks of an object by which others keep it, remove it, or act on it."""
+    """Check the marks of an object by which others keep it, remove it, or act on it."""
     metadata: Mapping[str, Any] = obj["metadata"]
     for i, text in enumerate(metadata.get("finalizers") or ()):
         note = f"has the finalizer '{text}', without which it cannot go"

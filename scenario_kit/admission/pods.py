@@ -59,7 +59,7 @@ _LISTS: Final = ("initContainers", "containers", "ephemeralContainers")
 
 
 def find_pod_specs(value: Any, keys: Keys = ()) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
-    """Every pod spec in an object, with its place: whatever lists containers."""
+    """Find every pod spec in an object, with its place: whatever lists containers."""
     if isinstance(value, Mapping):
         if any(_is_containers(value, kind) for kind in _LISTS):
             yield keys, value
@@ -78,7 +78,7 @@ def _is_containers(spec: Mapping[str, Any], kind: str) -> bool:
 
 
 def check_privileges(obj: Object) -> Iterator[Breach]:
-    """What the pods of an object may do beyond themselves; each names what declares it."""
+    """Return what the pods of an object may do beyond themselves; each names what declares it."""
     for keys, spec in find_pod_specs(obj):
         yield from _check_pod(spec, keys)
     if obj["kind"] == "PersistentVolume":
@@ -164,7 +164,7 @@ def _check_volume(obj: Object) -> Iterator[Breach]:
 
 
 def _name_place(place: Keys) -> str:
-    """The last names of a place: two where one alone says little."""
+    """Name the last names of a place: two where one alone says little."""
     names = [str(key) for key in place if isinstance(key, str)]
     return ".".join(names[-2:]) if names[-1] in ("add", "path", "type", "name") else names[-1]
 

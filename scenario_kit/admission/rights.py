@@ -101,13 +101,13 @@ def _covers(rule: Rule, part: _RulePart) -> bool:
 
 
 def find_uncovered(rule: Rule, owned: Iterable[Rule]) -> list[_RulePart]:
-    """The parts of a rule that none of the others covers."""
+    """Find the parts of a rule that none of the others covers."""
     known = tuple(owned)
     return [part for part in _split_rule(rule) if not any(_covers(other, part) for other in known)]
 
 
 def check_granted(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
-    """What a role or a binding would give beyond the app's rights."""
+    """Return what a role or a binding would give beyond the app's rights."""
     kind = obj["kind"]
     if kind in ("Role", "ClusterRole"):
         yield from _check_role(obj, bounds)
@@ -151,7 +151,7 @@ def _check_own_answers(rule: Rule, i: int) -> Iterator[Breach]:
 
 
 def _build_breach(rule: Rule, i: int, part: _RulePart, everywhere: bool) -> Breach:
-    """The field that goes too far: the verb where reading would be in order, else the resource."""
+    """Build the field that goes too far: the verb where reading would be in order, else the resource."""
     where = "in every namespace" if everywhere else "beyond what a declared exception may give"
     if part.url:
         place: tuple[str | int, ...] = ("rules", i, "nonResourceURLs", list(rule["nonResourceURLs"]).index(part.url))

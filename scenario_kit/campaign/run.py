@@ -32,7 +32,7 @@ class ProgressListener(Protocol):
     """Whoever watches: told about every change of a trial's status."""
 
     def __call__(self, planned: PlannedTrial, name: str, status: TrialStatus) -> None:
-        """``status`` is new since the last call for this trial."""
+        """Report ``status``, new since the last call for this trial."""
 
 
 def run(
@@ -183,7 +183,7 @@ class _RunView:
             self._open[each.purpose] = entry
 
     def give_up(self, problems: str) -> None:
-        """Infrastructure is not well: what runs is not waited for."""
+        """Stop waiting for what runs: infrastructure is not well."""
         for entry in list(self._open.values()):
             self._end(entry, problems)
 

@@ -54,11 +54,11 @@ class Campaign:
     labels: Mapping[str, str] = field(default_factory=dict)
 
     def name(self, planned: PlannedTrial) -> str:
-        """The name of a trial; the same for whoever continues."""
+        """Name the name of a trial; the same for whoever continues."""
         return derive_trial_name(self.scenario, planned, self.digest, self.identity or self.plan.name)
 
     def find(self, planned: PlannedTrial) -> Object | None:
-        """The Trial object, also one that is on its way out; None where there is none."""
+        """Find the Trial object, also one that is on its way out; None where there is none."""
         return self.cluster.get(make_trial_reference(self.name(planned)))
 
     def begin(self, planned: PlannedTrial) -> None:
@@ -88,7 +88,7 @@ class Campaign:
         self.cluster.delete(make_trial_reference(self.name(planned)))
 
     def result(self, planned: PlannedTrial, trial: Object | None, trouble: str = "") -> TrialResult:
-        """What became of a trial, with its evidence; ``trouble`` is why one that did not end is given up."""
+        """Return what became of a trial, with its evidence; ``trouble`` is why one that did not end is given up."""
         base = TrialResult(
             name=self.name(planned), purpose=planned.purpose, describe=planned.describe, seed=planned.seed,
             outcome="Infra", message=trouble,
@@ -115,23 +115,23 @@ class Campaign:
 
 
 def read_status(trial: Object) -> TrialStatus:
-    """The status of a Trial object; empty while the operator has not seen it."""
+    """Read the status of a Trial object; empty while the operator has not seen it."""
     return TrialStatus.from_json(trial.get("status") or {})
 
 
 def is_terminating(trial: Object) -> bool:
-    """Whether a trial is on its way out."""
+    """Check whether a trial is on its way out."""
     return bool(trial["metadata"].get("deletionTimestamp"))
 
 
 def is_stale(trial: Object) -> bool:
-    """Whether a trial of an earlier run makes way for a new one: it was kept, or infrastructure ended it."""
+    """Check whether a trial of an earlier run makes way for a new one: it was kept, or infrastructure ended it."""
     outcome = read_status(trial).outcome
     return outcome == "Infra" or bool(outcome and KEPT_LABEL in (trial["metadata"].get("labels") or {}))
 
 
 def measure_duration(trial: Object, status: TrialStatus) -> float:
-    """Wall seconds from the creation of a trial to its end; 0 for one that has not ended."""
+    """Measure the wall seconds from the creation of a trial to its end; 0 for one that has not ended."""
     ended = next((c.last_transition_time for c in status.conditions if c.type == "Succeeded"), "")
     if not ended:
         return 0.0
@@ -153,7 +153,7 @@ class TrialEvidence(NamedTuple):
 
 
 def read_evidence(cluster: Cluster, status: TrialStatus) -> TrialEvidence:
-    """What a finished trial left; nothing where that is gone."""
+    """Read what a finished trial left; nothing where that is gone."""
     found = cluster.get(Reference("ConfigMap", status.evidence, MANAGEMENT_NAMESPACE)) if status.evidence else None
     if found is None:
         return TrialEvidence()

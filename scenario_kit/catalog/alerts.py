@@ -41,7 +41,7 @@ class Unread(NamedTuple):
 
 
 def parse_rules(pack: str, path: Path, document: Object) -> tuple[AlertRule, ...]:
-    """The alerting rules of a pack's document, recorded series written out.
+    """Parse the alerting rules of a pack's document, recorded series written out.
 
     Raises:
         AuthoringError: a rule lacks a field, or its expression or a duration cannot be parsed.
@@ -58,7 +58,9 @@ def parse_rules(pack: str, path: Path, document: Object) -> tuple[AlertRule, ...
 
 
 def read_rules(pack: str, document: Object) -> list[tuple[WrittenRule, AlertRule | Unread | None]]:
-    """Every rule as it is written with the alert that it means: none for a recording rule, or why it cannot be read."""
+    """Read every rule as it is written with the alert that it means: none for a recording rule, or why it cannot be
+    read.
+    """
     records = {
         str(written.rule["record"]): build_recorded_expression(str(written.rule.get("expr", "")), _read_labels(written))
         for written in list_rules(document)
@@ -68,7 +70,7 @@ def read_rules(pack: str, document: Object) -> list[tuple[WrittenRule, AlertRule
 
 
 def get_groups(document: Object) -> Any:
-    """The groups of a rule file, or of a PrometheusRule object."""
+    """Get the groups of a rule file, or of a PrometheusRule object."""
     spec = document.get("spec")
     return (
         (spec.get("groups", ()) if isinstance(spec, dict) else ()) if "kind" in document else document.get("groups", ())
@@ -76,21 +78,21 @@ def get_groups(document: Object) -> Any:
 
 
 def list_groups(document: Object) -> Iterator[tuple[Place, Object]]:
-    """Every group, and where it stands."""
+    """List every group, and where it stands."""
     above: Place = ("spec", "groups") if "kind" in document else ("groups",)
     for i, group in enumerate(get_groups(document) or ()):
         yield (*above, i), group
 
 
 def list_rules(document: Object) -> Iterator[WrittenRule]:
-    """Every rule, alerting and recording, in the order of the file."""
+    """List every rule, alerting and recording, in the order of the file."""
     for place, group in list_groups(document):
         for j, rule in enumerate(group.get("rules") or ()):
             yield WrittenRule((*place, "rules", j), rule, group)
 
 
 def build_prometheus_groups(document: Object, prefix: str = "") -> list[Object]:
-    """The groups as Prometheus takes them, without what only we know; their names begin with the prefix."""
+    """Build the groups as Prometheus takes them, without what only we know; their names begin with the prefix."""
     found = []
     for group in get_groups(document):
         rules = [{key: rule[key] for key in _RULE_FIELDS if key in rule} for rule in group["rules"]]
@@ -100,7 +102,7 @@ def build_prometheus_groups(document: Object, prefix: str = "") -> list[Object]:
 
 
 def parse_duration(text: Any) -> float:
-    """The seconds of a duration as Prometheus writes it.
+    """Parse the seconds of a duration as Prometheus writes it.
 
     Raises:
         ValueError: it is none.
@@ -119,7 +121,7 @@ def _is_group(group: Any) -> bool:
 
 
 def find_longest_range(expr: str) -> int:
-    """How far back an expression looks, in seconds: range, subquery and offset, added up along each branch.
+    """Find how far back an expression looks, in seconds: range, subquery and offset, added up along each branch.
 
     Raises:
         ValueError: not PromQL.
@@ -170,7 +172,7 @@ def _read(pack: str, written: WrittenRule, records: dict[str, str]) -> AlertRule
 
 
 def _explain_unrecorded(rule: Object, place: Place, records: dict[str, str]) -> Unread | None:
-    """Why a recording rule cannot be read."""
+    """Explain why a recording rule cannot be read."""
     try:
         inline(str(rule["expr"]), {name: expr for name, expr in records.items() if name != rule["record"]})
     except KeyError as error:

@@ -20,7 +20,7 @@ class _File(Value, frozen=True, kw_only=True):
 
 @lru_cache(maxsize=8)  # the operator asks once a second for each Scenario
 def list_capabilities(catalog: Catalog) -> tuple[Capability, ...]:
-    """Every capability, by file and in the order of each; earlier roots win.
+    """List every capability, by file and in the order of each; earlier roots win.
 
     Raises:
         AuthoringError: a file does not have the shape of one.
@@ -38,7 +38,7 @@ def list_capabilities(catalog: Catalog) -> tuple[Capability, ...]:
 
 
 def render_capabilities_page(known: Iterable[Capability]) -> str:
-    """All of them as Markdown: meaning, canary, and who has it."""
+    """Render all of them as Markdown: meaning, canary, and who has it."""
     lines = [
         "# Capabilities",
         "",

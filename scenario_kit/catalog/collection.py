@@ -21,13 +21,13 @@ _DEMANDS: Final = ("Merged", "Draft")
 
 
 def find_collection(path: Path) -> Path | None:
-    """The root of the collection in which a file or folder lies; None where it lies in none."""
+    """Find the root of the collection in which a file or folder lies; None where it lies in none."""
     here = path.absolute()
     return next((folder for folder in (here, *here.parents) if _is_root(folder)), None)
 
 
 def _is_root(folder: Path) -> bool:
-    """Whether a folder holds a catalogue; one that may not be looked into holds none."""
+    """Check whether a folder holds a catalogue; one that may not be looked into holds none."""
     try:
         return (folder / "catalog").is_dir() and any((folder / "catalog" / family).is_dir() for family in FAMILIES)
     except PermissionError:
@@ -35,7 +35,8 @@ def _is_root(folder: Path) -> bool:
 
 
 def requires_merge(path: Path) -> bool:
-    """Whether a scenario that lies there has to be complete, as its collection says; where none says so, it may lack.
+    """Check whether a scenario that lies there has to be complete, as its collection says; where none says so, it may
+    lack.
 
     Raises:
         UsageError: the collection's file does not say it.

@@ -18,7 +18,7 @@ _MOST_BYTES: Final = 200_000
 
 
 def read_evidence(scenario: Path) -> Evidence | None:
-    """The evidence beside a scenario's file, or None where there is none.
+    """Read the evidence beside a scenario's file, or None where there is none.
 
     Raises:
         AuthoringError: there is a file, but it is no evidence.
@@ -36,7 +36,7 @@ def read_evidence(scenario: Path) -> Evidence | None:
 
 
 def read_fingerprints(scenarios: Iterable[Path]) -> dict[str, Fingerprint]:
-    """What these incidents look like to a solver, by name; those without readable evidence are left out."""
+    """Read what these incidents look like to a solver, by name; those without readable evidence are left out."""
     found = {}
     for path in scenarios:
         try:

@@ -45,7 +45,7 @@ _MITIGATED: Final = {
 
 
 def render_fault_page(fault: FaultType) -> str:
-    """One fault, as Markdown: how it is used, what it changes, how it is proven and fixed."""
+    """Render one fault, as Markdown: how it is used, what it changes, how it is proven and fixed."""
     lines = [f"# {fault.name}: {fault.title}", "", _NOTE, "", fault.description.strip(), ""]
     lines += [f"* **Family**: {FAMILIES.get(fault.family, fault.family or 'none')}"]
     lines += [f"* **Targets**: {', '.join(fault.targets)}"]
@@ -75,7 +75,7 @@ def render_fault_page(fault: FaultType) -> str:
 
 
 def render_faults_index(faults: Iterable[FaultType], known: Coverage) -> str:
-    """All faults by family, what is not built and why, and ITBench's faults by our names."""
+    """Render all faults by family, what is not built and why, and ITBench's faults by our names."""
     by_family: dict[str, list[FaultType]] = {}
     for fault in faults:
         by_family.setdefault(fault.family, []).append(fault)

@@ -21,7 +21,7 @@ _NOTE: Final = "# written by ci/lock: the digests that the tags had then; do not
 
 
 def read_locks(definition: Path) -> dict[str, str]:
-    """Image → digest, from the file beside an app's definition; nothing where there is none.
+    """Read image → digest, from the file beside an app's definition; nothing where there is none.
 
     Raises:
         AuthoringError: the file does not have that shape.

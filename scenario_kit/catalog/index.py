@@ -46,15 +46,15 @@ class Catalog:
         self._kept: dict[tuple[str, ...], Any] = {}
 
     def apps(self) -> tuple[str, ...]:
-        """Names of the apps."""
+        """Return names of the apps."""
         return self._names("apps", "app.yaml")
 
     def versions(self, app: str) -> tuple[str, ...]:
-        """Versions of one app, as its definition orders them."""
+        """Return versions of one app, as its definition orders them."""
         return tuple(self._app_document(app).get("versions", {}))
 
     def app(self, name: str, version: str) -> App:
-        """One app in one version, with the twin's parameters from ``twin.yaml`` beside it where that exists.
+        """Return one app in one version, with the twin's parameters from ``twin.yaml`` beside it where that exists.
 
         Raises:
             UnknownEntry: no such app, or no such version of it.
@@ -63,7 +63,7 @@ class Catalog:
         return self._keep(("app", name, version), lambda: self._read_app(name, version))
 
     def app_path(self, name: str) -> Path:
-        """The file that defines an app.
+        """Return the file that defines an app.
 
         Raises:
             UnknownEntry: no such app.
@@ -74,7 +74,7 @@ class Catalog:
         raise UnknownEntry("app", name, self.apps())
 
     def templates(self, app: str) -> Path:
-        """The folder with the templates of an app.
+        """Return the folder with the templates of an app.
 
         Raises:
             UnknownEntry: no root has templates for it.
@@ -85,7 +85,7 @@ class Catalog:
         raise UnknownEntry("app with templates", app, self.apps())
 
     def matrix(self, app: App, fault: str = "") -> tuple[MatrixRow, ...]:
-        """What each fault type, as it is now, showed on each target of the app; nothing where nobody has tried.
+        """Return what each fault type, as it is now, showed on each target of the app; nothing where nobody has tried.
 
         With ``fault`` only the rows of that type: the definitions of all others are not read.
 
@@ -95,11 +95,11 @@ class Catalog:
         return self._keep(("matrix", app.name, app.version, fault), lambda: self._list_tried(app, fault))
 
     def faults(self) -> tuple[str, ...]:
-        """Names of the fault types."""
+        """Return names of the fault types."""
         return self._names("faults", "fault.yaml")
 
     def fault(self, type: str, beside: Path | None = None) -> FaultType:
-        """A fault type; ``beside`` is a scenario's file or folder, whose own ``faults/`` is searched first.
+        """Return a fault type; ``beside`` is a scenario's file or folder, whose own ``faults/`` is searched first.
 
         Raises:
             UnknownEntry: no such fault type.
@@ -111,7 +111,7 @@ class Catalog:
         )
 
     def fault_path(self, type: str, beside: Path | None = None) -> Path:
-        """The file that defines a fault type; see ``fault``."""
+        """Return the file that defines a fault type; see ``fault``."""
         own = [] if beside is None else [(beside if beside.is_dir() else beside.parent) / "faults"]
         shared = [root / "catalog" / "faults" for root in self.roots]
         for folder in (*own, *shared):
@@ -122,14 +122,14 @@ class Catalog:
         )
 
     def scenarios(self) -> tuple[Path, ...]:
-        """Files of the scenarios, by name."""
+        """Return files of the scenarios, by name."""
         found = {
             p.parent.name: p for root in reversed(self.roots) for p in root.glob("catalog/scenarios/*/scenario.yaml")
         }
         return tuple(found[name] for name in sorted(found))
 
     def demands_merged(self, path: Path) -> bool:
-        """Whether a scenario that lies there has to be complete.
+        """Check whether a scenario that lies there has to be complete.
 
         Raises:
             UsageError: the file in which its collection says so says something else.
@@ -137,18 +137,18 @@ class Catalog:
         return self.merging or requires_merge(path)
 
     def behind(self, root: Path) -> Catalog:
-        """This catalogue with another root before its own."""
+        """Return this catalogue with another root before its own."""
         return Catalog((root, *self.roots), merging=self.merging)
 
     def alert_packs(self) -> tuple[str, ...]:
-        """Names of the alert packs."""
+        """Return names of the alert packs."""
         return self._keep(
             ("names", "alerts"),
             lambda: tuple(sorted({p.stem for root in self.roots for p in root.glob("catalog/alerts/*.yaml")})),
         )
 
     def alert_pack(self, name: str) -> tuple[AlertRule, ...]:
-        """The rules of a pack.
+        """Return the rules of a pack.
 
         Raises:
             UnknownEntry: no such pack.
@@ -157,7 +157,7 @@ class Catalog:
         return self._keep(("pack", name), lambda: self._rules(name))
 
     def alert_pack_path(self, name: str) -> Path:
-        """The file of a pack.
+        """Return the file of a pack.
 
         Raises:
             UnknownEntry: no such pack.
@@ -168,13 +168,15 @@ class Catalog:
         return path
 
     def packs_with(self, chosen: Sequence[str], pack: str) -> tuple[str, ...]:
-        """The chosen packs and this one, without those that define one of its alerts, too (SK313). Raises as above."""
+        """Return the chosen packs and this one, without those that define one of its alerts, too (SK313). Raises as
+        above.
+        """
         names = {rule.name for rule in self.alert_pack(pack)}
         apart = [c for c in chosen if c != pack and names.isdisjoint(rule.name for rule in self.alert_pack(c))]
         return (*apart, pack)
 
     def prometheus_rules(self, *packs: str) -> Object:
-        """The packs as one Prometheus rule file, without what only we know.
+        """Return the packs as one Prometheus rule file, without what only we know.
 
         Raises:
             UnknownEntry: no such pack.
@@ -234,7 +236,9 @@ class Catalog:
 
 
 def _check_document(path: Path, check: Callable[[Path], Object]) -> Object:
-    """The document of a definition. What others wrote is checked by its schema first; what we ship, by our tests."""
+    """Return the document of a definition. What others wrote is checked by its schema first; what we ship, by our
+    tests.
+    """
     shipped = path.is_relative_to(find_data_root())
     try:
         document: Object = cache_json(

@@ -40,7 +40,7 @@ class Coverage(Value, frozen=True, kw_only=True):
 
 
 def load_coverage(catalog: Catalog) -> Coverage:
-    """All files together, in order of ids and numbers.
+    """Load all files together, in order of ids and numbers.
 
     Raises:
         AuthoringError: a file does not have the shape of one.

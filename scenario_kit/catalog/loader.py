@@ -32,7 +32,7 @@ class UnknownEntry(AuthoringError, LookupError):
 
 
 def find_data_root() -> Path:
-    """The folder with ``catalog/`` and ``templates/``: the checkout, or the data inside the installed package.
+    """Find the folder with ``catalog/`` and ``templates/``: the checkout, or the data inside the installed package.
 
     Raises:
         LookupError: neither is there; the installation is incomplete.
@@ -45,7 +45,8 @@ def find_data_root() -> Path:
 
 
 def find_collections(paths: Iterable[Path] = ()) -> tuple[Path, ...]:
-    """The roots to look in: what ``SCENARIO_KIT_CATALOG`` names, where these files or the command lie, and the kit's.
+    """Find the roots to look in: what ``SCENARIO_KIT_CATALOG`` names, where these files or the command lie, and the
+    kit's.
 
     Raises:
         UsageError: it names a folder that holds no ``catalog/``.
@@ -62,7 +63,7 @@ def find_collections(paths: Iterable[Path] = ()) -> tuple[Path, ...]:
 
 
 def list_folders(parent: Path, file: str) -> set[str]:
-    """Names of the folders of ``parent`` that hold such a file."""
+    """List names of the folders of ``parent`` that hold such a file."""
     return {path.parent.name for path in parent.glob(f"*/{file}")}
 
 
@@ -73,7 +74,7 @@ def _find_closest(name: str, known: Sequence[str]) -> tuple[str, ...]:
 
 
 def read_mapping(path: Path) -> Object:
-    """The mapping that a YAML file holds, read as narrowly as a scenario.
+    """Read the mapping that a YAML file holds, read as narrowly as a scenario.
 
     Raises:
         UsageError: there is no such file.
@@ -89,7 +90,7 @@ def read_mapping(path: Path) -> Object:
 
 
 def convert_value(document: Object, to: type[_T], path: Path, name: str) -> _T:
-    """The value that a document describes.
+    """Convert to the value that a document describes.
 
     Raises:
         AuthoringError: it names itself otherwise than its folder does, or has another shape.

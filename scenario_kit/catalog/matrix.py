@@ -18,7 +18,8 @@ FILE: Final = "matrix.jsonl"
 
 
 def read_rows(path: Path) -> list[MatrixRow]:
-    """The records of a file, the last one for each fault type, version of it, and target; none where there is no file.
+    """Read the records of a file, the last one for each fault type, version of it, and target; none where there is no
+    file.
 
     Half a line, which whoever was interrupted leaves, is no record.
 
@@ -42,5 +43,7 @@ def read_rows(path: Path) -> list[MatrixRow]:
 
 
 def select_current(found: Iterable[MatrixRow], version: str, changes: dict[str, int]) -> tuple[MatrixRow, ...]:
-    """Those of one version of the app whose fault types are still the same; ``changes`` are their versions by name."""
+    """Select those of one version of the app whose fault types are still the same; ``changes`` are their versions by
+    name.
+    """
     return tuple(row for row in found if row.version == version and changes.get(row.fault) == row.change)

@@ -19,17 +19,17 @@ _STEP: Final = "15s"
 
 
 def locate_tests(pack: Path) -> Path:
-    """Where the tests of a pack belong."""
+    """Locate where the tests of a pack belong."""
     return pack.parent / TESTS / pack.name
 
 
 def is_promtool(document: Any) -> bool:
-    """Whether tests are in promtool's own format."""
+    """Check whether tests are in promtool's own format."""
     return isinstance(document, Mapping)
 
 
 def read_tests(path: Path) -> tuple[Document, tuple[Finding, ...]]:
-    """The document of a file of tests, and what is wrong with its form.
+    """Read the document of a file of tests, and what is wrong with its form.
 
     Raises:
         UsageError: there is no such file.
@@ -42,7 +42,7 @@ def read_tests(path: Path) -> tuple[Document, tuple[Finding, ...]]:
 
 
 def list_firing(document: Any) -> set[str]:
-    """Names of the alerts that some test shows firing."""
+    """List names of the alerts that some test shows firing."""
     if not is_promtool(document):
         return {str(case.get("alert")) for case in _keep_mappings(document) if "fires" in case}
     shown = {str(test.get("alertname")) for test in _list_all(document, "alert_rule_test") if test.get("exp_alerts")}
@@ -53,14 +53,14 @@ def list_firing(document: Any) -> set[str]:
 
 
 def list_named(document: Any) -> set[str]:
-    """Names of all alerts that are tested."""
+    """List names of all alerts that are tested."""
     if not is_promtool(document):
         return {str(case.get("alert")) for case in _keep_mappings(document)}
     return {str(test.get("alertname")) for test in _list_all(document, "alert_rule_test")}
 
 
 def build_promtool_tests(document: Any, rules: Sequence[AlertRule], rule_file: str) -> list[tuple[str, Object]]:
-    """Each test with its name, as a whole file for promtool that reads the rules from ``rule_file``."""
+    """Build each test with its name, as a whole file for promtool that reads the rules from ``rule_file``."""
     if is_promtool(document):
         own = {key: value for key, value in document.items() if key not in ("tests", "rule_files")}
         return [
@@ -78,7 +78,7 @@ def build_promtool_tests(document: Any, rules: Sequence[AlertRule], rule_file: s
 
 
 def _test(case: Mapping[str, Any], rule: AlertRule | None) -> Object:
-    """One of the kit's cases as a test of promtool's."""
+    """Return one of the kit's cases as a test of promtool's."""
     label = rule.entity.label if rule is not None and rule.entity else ""
     entity = f'{{{label}="{case["fires"]}"}}' if label and "fires" in case else "{}"
     alerts = f'ALERTS{{alertname="{case["alert"]}",alertstate="firing"}}'
@@ -102,7 +102,7 @@ def _keep_mappings(parts: Any) -> list[Mapping[str, Any]]:
 
 
 def _find_alerts(expr: str) -> set[str]:
-    """Names of the alerts whose firing an expression asks for."""
+    """Find names of the alerts whose firing an expression asks for."""
     try:
         nodes = [node for node in walk(parse_expression(expr)) if getattr(node, "name", None) == "ALERTS"]
     except ValueError:

@@ -22,7 +22,7 @@ class Listed(NamedTuple):
 
 
 def render_scenarios_page(listed: Sequence[Listed], faults: Iterable[FaultType], known: Iterable[Capability]) -> str:
-    """All scenarios by app with their evidence, and the coverage of the fault library by family, as Markdown."""
+    """Render all scenarios by app with their evidence, and the coverage of the fault library by family, as Markdown."""
     types = {fault.name: fault for fault in faults}
     proven = [one for one in listed if one.evidence]
     lines = [
@@ -43,7 +43,7 @@ def render_scenarios_page(listed: Sequence[Listed], faults: Iterable[FaultType],
 
 
 def describe_kind(scenario: Scenario) -> str:
-    """What sort of incident it is, in words: whether one is, how many causes, how they join and start."""
+    """Describe what sort of incident it is, in words: whether one is, how many causes, how they join and start."""
     spec, truth = scenario.spec, scenario.spec.ground_truth
     causes = [f for f in spec.faults if f.role in ("Cause", "Sustaining")]
     outcome = truth.outcome if spec.faults else "NoIncident"
@@ -61,7 +61,7 @@ def describe_kind(scenario: Scenario) -> str:
 
 
 def describe_evidence(evidence: Evidence | None) -> str:
-    """The evidence in a few words."""
+    """Describe the evidence in a few words."""
     if evidence is None:
         return "none"
     held = evidence.n - evidence.failures
@@ -69,7 +69,7 @@ def describe_evidence(evidence: Evidence | None) -> str:
 
 
 def describe_difficulty(evidence: Evidence | None) -> str:
-    """The band of what was measured; nothing where nothing was."""
+    """Describe the band of what was measured; nothing where nothing was."""
     return evidence.difficulty.complexity.band if evidence and evidence.difficulty else ""
 
 
@@ -93,7 +93,7 @@ def _render_row(one: Listed, types: dict[str, FaultType]) -> str:
 
 
 def _render_coverage(listed: Sequence[Listed], types: dict[str, FaultType], known: Iterable[Capability]) -> list[str]:
-    """Fault types by family: how many scenarios use each, and which none does."""
+    """Render fault types by family: how many scenarios use each, and which none does."""
     used: dict[str, int] = {}
     for one in listed:
         for name in {use.type for use in one.scenario.spec.faults}:

@@ -42,7 +42,7 @@ class Field(NamedTuple):
 
 
 def render_twin_page() -> str:
-    """One section for each type, from the whole document to its parts."""
+    """Render one section for each type, from the whole document to its parts."""
     lines = [_HEAD]
     for kind in list_twin_types():
         text = inspect.cleandoc(kind.__doc__ or "").replace("``", "`")
@@ -55,7 +55,7 @@ def render_twin_page() -> str:
 
 
 def list_twin_types() -> Iterator[Any]:
-    """Every type of value that a definition is made of, each before those that it uses."""
+    """List every type of value that a definition is made of, each before those that it uses."""
     waiting: list[Any] = [TwinDocument]
     seen: set[Any] = set()
     while waiting:
@@ -67,7 +67,7 @@ def list_twin_types() -> Iterator[Any]:
 
 
 def list_fields(kind: Any) -> list[Field]:
-    """The fields of one type."""
+    """List the fields of one type."""
     found = []
     shape = types.type_info(kind)
     assert isinstance(shape, types.StructType)
@@ -104,7 +104,7 @@ def _list_structs(shape: types.Type) -> Iterator[Any]:
 
 
 def _list_inner(shape: types.Type) -> tuple[types.Type, ...]:
-    """The types inside of a list, a map, a union, or a described type."""
+    """List the types inside of a list, a map, a union, or a described type."""
     if isinstance(shape, types.Metadata):
         return (shape.type,)
     if isinstance(shape, types.UnionType):

@@ -24,7 +24,7 @@ _ASSUMED: Final = {"type": "string", "pattern": f"^{ASSUMED.pattern}$"}
 
 
 def build_twin_schema() -> Object:
-    """The schema, complete in one document."""
+    """Build the schema, complete in one document."""
     _, written = msgspec.json.schema_components([TwinDocument], ref_template=_POINTER + "{name}")
     known = {name: _make_portable(schema) for name, schema in written.items()}
     _add_units(known)
@@ -82,7 +82,7 @@ def _lay_over(name: str, known: dict[str, Object], parts: dict[str, Object]) -> 
 
 
 def _make_partial(schema: Any, known: dict[str, Object], parts: dict[str, Object]) -> Any:
-    """The schema of a value that is laid over another one; lists replace, so they have to be complete."""
+    """Make the schema of a value that is laid over another one; lists replace, so they have to be complete."""
     if "$ref" in schema:
         name = schema["$ref"].removeprefix(_POINTER)
         _lay_over(name, known, parts)

@@ -40,18 +40,18 @@ _CONTENT: Final = re.compile(
 
 
 def make_reference(obj: Object) -> Reference:
-    """The reference of a chaos object."""
+    """Make the reference of a chaos object."""
     metadata = obj["metadata"]
     return Reference(obj["kind"], metadata["name"], metadata.get("namespace", ""), GROUP)
 
 
 def is_lasting(obj: Object) -> bool:
-    """Whether the fault lasts until the object is deleted, on the pods that it is bound to."""
+    """Check whether the fault lasts until the object is deleted, on the pods that it is bound to."""
     return obj["kind"] != SCHEDULE and (obj.get("spec") or {}).get("action") not in ONE_SHOT
 
 
 def ends_after(obj: Object) -> float | None:
-    """Seconds after which an experiment is over by its own duration; None where it lasts, or cannot be read.
+    """Return seconds after which an experiment is over by its own duration; None where it lasts, or cannot be read.
 
     A Schedule starts it anew, and follows the wall clock as a whole.
     """
@@ -82,7 +82,7 @@ class Chosen(NamedTuple):
 
 
 def choose_pods(cluster: Cluster, obj: Object, default_namespace: str) -> Chosen:
-    """The live pods that an experiment is aimed at now.
+    """Choose the live pods that an experiment is aimed at now.
 
     Raises:
         AuthoringError: Chaos Mesh cannot read a selector.
@@ -95,20 +95,20 @@ def choose_pods(cluster: Cluster, obj: Object, default_namespace: str) -> Chosen
 
 
 def list_aimed(cluster: Cluster, namespace: str, *, at: str) -> list[Object]:
-    """Chaos objects of a namespace that select pods of another one (``at``): what is hidden from its solvers."""
+    """List chaos objects of a namespace that select pods of another one (``at``): what is hidden from its solvers."""
     kinds = [k for k in cluster.kinds() if k.group == GROUP and k.namespaced]
     there = [o for k in kinds for o in cluster.list(k.kind, namespace, group=GROUP)]
     return [o for o in there if at in list_namespaces(o)]
 
 
 def list_started(cluster: Cluster, schedule: Reference, kind: str) -> list[Reference]:
-    """The experiments of a kind that a Schedule has started and that are still there, its own deletion included."""
+    """List the experiments of a kind that a Schedule has started and that are still there, its own deletion included."""
     found = cluster.list(kind, schedule.namespace, group=GROUP, labels={"managed-by": schedule.name})
     return [make_reference(o) for o in found]
 
 
 def select(cluster: Cluster, selector: Mapping[str, Any], home: str) -> list[Object]:
-    """Live pods that a selector means, oldest first; pods that are going away do not count.
+    """Select live pods that a selector means, oldest first; pods that are going away do not count.
 
     Raises:
         AuthoringError: Chaos Mesh cannot read the selector.
@@ -139,7 +139,7 @@ def select(cluster: Cluster, selector: Mapping[str, Any], home: str) -> list[Obj
 
 
 def _take_pods(side: Mapping[str, Any], pods: list[Object]) -> list[Object]:
-    """The pods that a mode takes: the oldest, so that two runs take the same where Chaos Mesh would draw."""
+    """Take the pods that a mode takes: the oldest, so that two runs take the same where Chaos Mesh would draw."""
     try:
         return pods[: count(str(side.get("mode", "")), str(side.get("value", "")), len(pods))]
     except ValueError as error:
@@ -147,7 +147,7 @@ def _take_pods(side: Mapping[str, Any], pods: list[Object]) -> list[Object]:
 
 
 def explain_empty_selection(name: str) -> tuple[str, tuple[Finding, ...]]:
-    """What is to be said of an experiment that selects no pod, as message and finding."""
+    """Explain what is to be said of an experiment that selects no pod, as message and finding."""
     message = f"the selector of {name} matches no running pod"
     finding = Finding(
         code="SK111",
@@ -162,7 +162,7 @@ def explain_empty_selection(name: str) -> tuple[str, tuple[Finding, ...]]:
 
 
 def bind(template: Object, pods: Chosen) -> Object:
-    """The chaos object with its selectors replaced by exactly these pods (chaos-mesh.md C1).
+    """Return the chaos object with its selectors replaced by exactly these pods (chaos-mesh.md C1).
 
     A Schedule keeps its selectors, but says where they look: without Chaos Mesh's webhooks that would be everywhere.
     """
@@ -188,14 +188,14 @@ def _build_exact_selector(pods: Sequence[Object]) -> Object:
 
 
 def list_covered(cluster: Cluster, bound: Object) -> tuple[str, ...]:
-    """What a bound object reaches, as ``identify_pods``; nothing of a Schedule, which is bound to no pods."""
+    """List what a bound object reaches, as ``identify_pods``; nothing of a Schedule, which is bound to no pods."""
     if bound["kind"] == SCHEDULE:
         return ()
     return identify_pods(choose_pods(cluster, bound, bound["metadata"].get("namespace", "")).everyone)
 
 
 def identify_pods(targets: Sequence[Object]) -> tuple[str, ...]:
-    """What a chaos fault is bound to: pod UID and the ids of its containers (both die with a restart)."""
+    """Return what a chaos fault is bound to: pod UID and the ids of its containers (both die with a restart)."""
     result = []
     for pod in targets:
         statuses = (pod.get("status") or {}).get("containerStatuses") or []
@@ -204,7 +204,7 @@ def identify_pods(targets: Sequence[Object]) -> tuple[str, ...]:
 
 
 def has_uncovered_pods(obj: Object, before: Sequence[str], now: Sequence[str]) -> bool:
-    """Whether pods exist that the object does not reach.
+    """Check whether pods exist that the object does not reach.
 
     Network effects and pod-failure live in the pod and survive a container restart; stress, IO, HTTP, time and JVM
     effects die with the container (chaos-mesh.md §5).
@@ -215,7 +215,7 @@ def has_uncovered_pods(obj: Object, before: Sequence[str], now: Sequence[str]) -
 
 
 def is_injected(live: Object) -> bool | None:
-    """What Chaos Mesh claims: True when every record is Injected, None before. Necessary, never sufficient.
+    """Tell what Chaos Mesh claims: True when every record is Injected, None before. Necessary, never sufficient.
 
     A Schedule claims nothing: its first experiment may be minutes away, and the effect checks wait for it.
     """
@@ -230,7 +230,7 @@ def is_injected(live: Object) -> bool | None:
 
 
 def read_trouble(live: Object) -> str:
-    """The last failure that Chaos Mesh noted, or empty."""
+    """Read the last failure that Chaos Mesh noted, or empty."""
     records = ((live.get("status") or {}).get("experiment") or {}).get("containerRecords") or []
     for record in records:
         for event in reversed(record.get("events") or []):
@@ -240,13 +240,13 @@ def read_trouble(live: Object) -> str:
 
 
 def parse_daemon_answer(trouble: str) -> tuple[str, str]:
-    """What the daemon answered, where the trouble is an answer of it: gRPC's name of the code, and its words."""
+    """Parse what the daemon answered, where the trouble is an answer of it: gRPC's name of the code, and its words."""
     found = _ANSWER.search(trouble)
     return (found[1], found[2]) if found else ("", "")
 
 
 def parse_objection(trouble: str) -> str:
-    """What Chaos Mesh says against the content of an object, where the trouble is that; else empty.
+    """Parse what Chaos Mesh says against the content of an object, where the trouble is that; else empty.
 
     A daemon calls a request an invalid argument. The manager and the daemon's helpers have no codes, only words.
     """

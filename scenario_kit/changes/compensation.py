@@ -63,7 +63,7 @@ def _run(scene: Scene, clock: Clock, run: Run, ref: Reference) -> None:
 
 
 def _describe_inverse(scene: Scene, change: Change) -> str:
-    """What an inverse change works on, for whoever reads why it is blocked."""
+    """Describe what an inverse change works on, for whoever reads why it is blocked."""
     if change.run is None:
         return change.target or change.operation
     client = scene.app.client(change.run.client)

@@ -88,7 +88,7 @@ class Engine:
         return blocked
 
     def _adopt(self, undone: Receipt) -> None:
-        """What a fix deleted and its undo brought back is the same object again to the change that created it."""
+        """Return what a fix deleted and its undo brought back is the same object again to the change that created it."""
         if undone.change.delete is None:
             return
         uids = {e.ref: _read_uid(self._scene.cluster.get(Reference.parse(e.ref))) for e in undone.entries}
@@ -134,26 +134,30 @@ class Engine:
         return self.undo(self._store.all())
 
     def recorded(self, prefix: str = "") -> list[Receipt]:
-        """Every receipt whose group starts with ``prefix``, whatever became of it."""
+        """Return every receipt whose group starts with ``prefix``, whatever became of it."""
         return [r for r in self._store.all() if r.group.startswith(prefix)]
 
     @staticmethod
     def chaos_state(live: Object | None) -> tuple[bool | None, str]:
-        """What Chaos Mesh claims of a chaos object, and the last failure that it noted."""
+        """Return what Chaos Mesh claims of a chaos object, and the last failure that it noted."""
         return (None, "") if live is None else (chaos.is_injected(live), chaos.read_trouble(live))
 
     @staticmethod
     def chaos_answer(trouble: str) -> tuple[str, str]:
-        """gRPC's name of the code, and the words, of a failure that is the daemon's answer; empty where it is none."""
+        """Return gRPC's name of the code, and the words, of a failure that is the daemon's answer; empty where it is
+        none.
+        """
         return chaos.parse_daemon_answer(trouble)
 
     @staticmethod
     def chaos_objection(trouble: str) -> str:
-        """What Chaos Mesh says against the content of an object; empty where the failure is about something else."""
+        """Return what Chaos Mesh says against the content of an object; empty where the failure is about something
+        else.
+        """
         return chaos.parse_objection(trouble)
 
     def placed(self, checks: Iterable[Check]) -> list[Check]:
-        """The checks about the nodes that this trial's changes chose."""
+        """Return the checks about the nodes that this trial's changes chose."""
         return node_placeholders.place_checks(checks, self._places())
 
     def forget(self) -> None:
@@ -161,7 +165,7 @@ class Engine:
         self._store.clear()
 
     def done(self, prefix: str = "") -> list[Receipt]:
-        """Receipts in force whose group starts with ``prefix``."""
+        """Return receipts in force whose group starts with ``prefix``."""
         return [r for r in self._store.all() if r.state == "Done" and r.group.startswith(prefix)]
 
     def maintain(self, persistent: Iterable[str]) -> int:
@@ -175,7 +179,7 @@ class Engine:
         return sum(self._rebind(receipt) for receipt in self._list_bound(persistent))
 
     def binds(self, persistent: Iterable[str]) -> bool:
-        """Whether ``maintain`` must look again: chaos of these groups is bound to pods, or a drain is blocked."""
+        """Check whether ``maintain`` must look again: chaos of these groups is bound to pods, or a drain is blocked."""
         return bool(self._list_bound(persistent)) or bool(self._list_blocked())
 
     def _list_blocked(self) -> list[Receipt]:
@@ -217,7 +221,7 @@ class Engine:
         return min(ahead, default=None)
 
     def has_expired(self, group: str) -> bool:
-        """Whether an experiment of that group ended by its own duration."""
+        """Check whether an experiment of that group ended by its own duration."""
         return any(r.group == group and r.note == _EXPIRED for r in self._store.all())
 
     def _rebind(self, receipt: Receipt) -> int:
@@ -288,7 +292,7 @@ class Engine:
         )
 
     def _expect_namespace(self, ref: Reference) -> None:
-        """Whoever names a namespace that is not the app's has to name one that exists; the app's own is ours."""
+        """Return whoever names a namespace that is not the app's has to name one that exists; the app's own is ours."""
         scene = self._scene
         if ref.namespace in (scene.namespace, *scene.everywhere):
             return
@@ -299,7 +303,7 @@ class Engine:
             )
 
     def _taken_up(self, receipt: Receipt) -> Receipt:
-        """A change that was announced and never made is made now: what it brings about is due from now on."""
+        """Make a change that was announced and never made: what it brings about is due from now on."""
         now = self._clock.now()
         if receipt.state != "Recorded" or receipt.change.run or receipt.at == now or self._has_arrived(receipt):
             return receipt
@@ -327,7 +331,7 @@ class Engine:
         return receipt
 
     def _has_arrived(self, receipt: Receipt) -> bool:
-        """Whether an earlier attempt of this write reached the API server."""
+        """Check whether an earlier attempt of this write reached the API server."""
         if receipt.change.operation in nodes.OPERATIONS:
             return False  # of several nodes some may be written; writing one again is nothing
         for entry in receipt.entries:
@@ -375,7 +379,7 @@ def _read_uid(obj: Object | None) -> str:
 
 
 def _find_rereading(receipts: Iterable[Receipt]) -> list[Receipt]:
-    """The restarts of a group that followed a change of what is read at a start, in their order."""
+    """Find the restarts of a group that followed a change of what is read at a start, in their order."""
     changed, found = False, []
     for receipt in sorted(receipts, key=lambda r: (r.at, r.ordinal)):
         changed = changed or any(Reference.parse(e.ref).kind in _READ_AT_START for e in receipt.entries)

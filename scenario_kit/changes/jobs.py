@@ -33,13 +33,13 @@ class JobEnd(NamedTuple):
 
 
 def make_job_reference(trial: str, ordinal: int, namespace: str, position: str = "") -> Reference:
-    """The Job of a change, or of one of the changes that undo it; its name tells nothing."""
+    """Make the Job of a change, or of one of the changes that undo it; its name tells nothing."""
     digest = hashlib.sha256(f"{trial}/{ordinal}/{position}".encode()).hexdigest()
     return Reference("Job", f"task-{digest[:10]}", namespace, "batch")
 
 
 def find_client(scene: Scene, run: Run) -> Client:
-    """The client that a change names.
+    """Find the client that a change names.
 
     Raises:
         AuthoringError: the app has none by this name.
@@ -55,13 +55,13 @@ def find_client(scene: Scene, run: Run) -> Client:
 
 
 def find_home(scene: Scene, run: Run) -> str:
-    """The real namespace in which a command runs: that of the store, which has there what the client needs."""
+    """Find the real namespace in which a command runs: that of the store, which has there what the client needs."""
     component = scene.app.component(find_client(scene, run).store)
     return scene.namespace if component is None else scene.reference(component.workload).namespace
 
 
 def build_manifest(client: Client, run: Run, ref: Reference) -> Object:
-    """The Job. Nothing in it names us, and nothing of it is left to defaults that could start it twice."""
+    """Build the Job. Nothing in it names us, and nothing of it is left to defaults that could start it twice."""
     container: dict[str, Any] = {
         "name": "main",
         "image": client.image,
@@ -152,7 +152,7 @@ def remove(scene: Scene, clock: Clock, ref: Reference, uid: str = "") -> None:
 
 
 def is_store_gone(scene: Scene, run: Run) -> bool:
-    """Whether the store, and with it whatever a command did to it, is not there any more.
+    """Check whether the store, and with it whatever a command did to it, is not there any more.
 
     A store without pods that keeps nothing in claims holds nothing.
     """
@@ -201,7 +201,7 @@ def _read_last_output(scene: Scene, ref: Reference) -> str:
 
 
 def _state(scene: Scene, ref: Reference) -> str:
-    """What the Job's pod waits for."""
+    """Return what the Job's pod waits for."""
     found = _list_pods(scene, ref)
     if not found:
         return "it has no pod"

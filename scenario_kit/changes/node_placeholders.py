@@ -43,7 +43,7 @@ _CRITICAL: Final = 2_000_000_000
 def resolve(
     change: Change, known: Mapping[str, str], cluster: Cluster, *namespaces: str
 ) -> tuple[Change, dict[str, str]]:
-    """The change without stand-ins, and what they stand for; known answers are kept.
+    """Return the change without stand-ins, and what they stand for; known answers are kept.
 
     The workload that a stand-in names is in one of ``namespaces``.
 
@@ -59,7 +59,7 @@ def resolve(
 
 
 def place_checks(checks: Iterable[Check], known: Mapping[str, str]) -> list[Check]:
-    """The checks about the recorded nodes; a check on several nodes becomes one for each."""
+    """Return the checks about the recorded nodes; a check on several nodes becomes one for each."""
     result: list[Check] = []
     for check in checks:
         document = check.to_json()
@@ -120,7 +120,7 @@ def _find_host(cluster: Cluster, workload: Reference, name: str) -> str:
 
 
 def _open(cluster: Cluster) -> list[str]:
-    """Nodes on which the scheduler may place ordinary pods."""
+    """Return nodes on which the scheduler may place ordinary pods."""
     return sorted(
         node["metadata"]["name"]
         for node in cluster.list("Node")
@@ -136,7 +136,7 @@ def _is_control_plane(node: Object) -> bool:
 
 
 def _measure_room(cluster: Cluster, workload: Reference, host: str, resource: str, name: str) -> str:
-    """What those that cannot leave the host leave free, less half of what one pod of the workload asks for.
+    """Measure what those that cannot leave the host leave free, less half of what one pod of the workload asks for.
 
     Others that run there now may go elsewhere, at the next restart at the latest; were they counted, that would make
     room for the workload again. Those of the workload on the host do not count: as many as it wants are to run there.
@@ -161,7 +161,7 @@ def _measure_room(cluster: Cluster, workload: Reference, host: str, resource: st
 
 
 def _stays(pod: Object, host: str) -> bool:
-    """Whether a pod runs on the host and can run nowhere else, or gives way to nobody."""
+    """Check whether a pod runs on the host and can run nowhere else, or gives way to nobody."""
     spec = pod["spec"]
     if spec.get("nodeName") != host or (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed"):
         return False

@@ -21,7 +21,7 @@ _MIRROR: Final = "kubernetes.io/config.mirror"
 
 
 def parse_references(text: str) -> list[Reference]:
-    """The nodes that the target of such an operation names; several are separated by commas.
+    """Parse the nodes that the target of such an operation names; several are separated by commas.
 
     Raises:
         AuthoringError: it names something else than nodes.
@@ -62,7 +62,9 @@ def _write_cordon(cluster: Cluster, ref: Reference, *, on: bool) -> None:
 
 
 def list_pods_to_evict(scene: Scene, change: Change) -> list[Object]:
-    """The app's pods that a drain sends away: all on its nodes, but those of DaemonSets and mirrors of static pods."""
+    """List the app's pods that a drain sends away: all on its nodes, but those of DaemonSets and mirrors of static
+    pods.
+    """
     drained = {ref.name for ref in parse_references(change.target or "")}
     pods = [p for namespace in scene.everywhere for p in scene.cluster.list("Pod", namespace)]
     return [p for p in pods if p["spec"].get("nodeName") in drained and not _is_tied_to_node(p)]
@@ -83,7 +85,7 @@ def evict(scene: Scene, change: Change) -> str:
 
 
 def is_draining(cluster: Cluster, change: Change) -> bool:
-    """Whether a node of a drain is still cordoned: who uncordons it has called the drain off."""
+    """Check whether a node of a drain is still cordoned: who uncordons it has called the drain off."""
     nodes = [cluster.get(ref) for ref in parse_references(change.target or "")]
     return any((node.get("spec") or {}).get("unschedulable") for node in nodes if node is not None)
 
@@ -95,7 +97,7 @@ def _is_tied_to_node(pod: Object) -> bool:
 
 
 def _write_taint(cluster: Cluster, ref: Reference, taint: Taint | None, *, present: bool) -> None:
-    """The list of taints can only be written as a whole, so it must not have changed since it was read."""
+    """Write the list of taints as a whole; it must not have changed since it was read."""
     assert taint is not None
     for attempt in range(_ATTEMPTS):
         node = cluster.get(ref)

@@ -26,14 +26,14 @@ from scenario_kit.schema.writable import OWNED
 
 
 def make_object_reference(obj: Object, namespace: str) -> Reference:
-    """The reference of a manifest; namespaced kinds without a namespace belong to the app."""
+    """Make the reference of a manifest; namespaced kinds without a namespace belong to the app."""
     group = obj.get("apiVersion", "v1").rpartition("/")[0]
     metadata = obj["metadata"]
     return Reference(obj["kind"], metadata["name"], metadata.get("namespace", namespace), group)
 
 
 def list_targets(scene: Scene, change: Change) -> list[Reference]:
-    """The objects that a change is going to write."""
+    """List the objects that a change is going to write."""
     if manifest := change.create or change.apply or change.chaos:
         return [make_object_reference(manifest, scene.namespace)]
     if change.set_flag:
@@ -114,7 +114,9 @@ def _restart(scene: Scene, change: Change) -> None:
 
 
 def _choose_restart_time(workload: Object, now: float) -> str:
-    """The time of a restart; never that of the last one, which would change nothing: virtual time may stand still."""
+    """Choose the time of a restart; never that of the last one, which would change nothing: virtual time may stand
+    still.
+    """
     at = datetime.fromtimestamp(now, UTC)
     last = ((workload["spec"]["template"].get("metadata") or {}).get("annotations") or {}).get(RESTARTED)
     with suppress(ValueError, TypeError):  # somebody else may have written anything there
@@ -144,7 +146,7 @@ def _undo_rollout(scene: Scene, change: Change) -> None:
 
 
 def flag_document(scene: Scene) -> tuple[Reference, str, dict[str, Any]]:
-    """The ConfigMap of the app's flags, its key, and the document in it."""
+    """Return the ConfigMap of the app's flags, its key, and the document in it."""
     store = scene.app.flags
     if store is None:
         raise AuthoringError(f"{scene.app.name} has no feature flags", fix="use an app that declares `flags`")

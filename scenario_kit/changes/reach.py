@@ -27,7 +27,7 @@ def demand(change: Change, own: Container[str], home: str) -> None:
 
 
 def report_strays(changes: Iterable[Change], own: Container[str], home: str) -> Iterator[Finding]:
-    """A finding for each part of a change that leads out of the app."""
+    """Report a finding for each part of a change that leads out of the app."""
     for change in changes:
         manifest = change.chaos or change.create or change.apply
         if manifest and is_chaos(manifest):
@@ -39,17 +39,19 @@ def report_strays(changes: Iterable[Change], own: Container[str], home: str) -> 
 
 
 def describe_stray(name: str, stray: Stray) -> str:
-    """What is to be said of a part of an object that leads out of the app."""
+    """Describe what is to be said of a part of an object that leads out of the app."""
     return f"{name} reaches {stray.where}, outside of the app"
 
 
 def format_path(stray: Stray) -> str:
-    """Where it stands, as a path."""
+    """Format where it stands, as a path."""
     return ".".join(map(str, stray.keys))
 
 
 def rewrites_spec(change: Change) -> bool:
-    """Whether a patch writes the spec of a chaos object: Chaos Mesh refuses it, and what it would select is unknown."""
+    """Check whether a patch writes the spec of a chaos object: Chaos Mesh refuses it, and what it would select is
+    unknown.
+    """
     if change.patch is None:
         return False
     ref, patch = Reference.parse(change.patch.target), change.patch.patch

@@ -79,7 +79,7 @@ class Receipt(Value, frozen=True, kw_only=True):
 
 
 def _find_kind(change: Change) -> str:
-    """The kind of what a change writes; a target may name several nodes, so it is no reference."""
+    """Find the kind of what a change writes; a target may name several nodes, so it is no reference."""
     manifest = change.create or change.apply
     return str(manifest["kind"]) if manifest else (change.target or "").rpartition("/")[0].rpartition("/")[2]
 
@@ -88,7 +88,7 @@ class ReceiptStore(Protocol):
     """Where the receipts of one trial are kept."""
 
     def all(self) -> list[Receipt]:
-        """Every receipt, by ordinal."""
+        """Return every receipt, by ordinal."""
 
     def save(self, receipt: Receipt) -> Receipt:
         """Write it; replaces an earlier version of the same name."""
@@ -110,7 +110,7 @@ class ClusterStore:
         self._known: dict[str, Receipt] | None = None
 
     def all(self) -> list[Receipt]:
-        """Every receipt of the trial, by ordinal."""
+        """Return every receipt of the trial, by ordinal."""
         if self._known is None:
             self._known = self._read()
         return sorted(self._known.values(), key=lambda r: r.ordinal)

@@ -36,11 +36,11 @@ class Scene:
         return self.declared | {*self.everywhere}
 
     def reference(self, text: str) -> Reference:
-        """A reference of a change, with the real namespace filled in."""
+        """Return a reference of a change, with the real namespace filled in."""
         return Reference.parse(text).within(self.namespace, self.others)
 
     def existing(self, text: str) -> tuple[Reference, Object]:
-        """The object that a change names.
+        """Return the object that a change names.
 
         Raises:
             AuthoringError: it does not exist; a change on nothing would be a silent no-op.

@@ -38,7 +38,7 @@ RESTARTED: Final = "kubectl.kubernetes.io/restartedAt"
 
 
 def strip_to_desired(obj: Object | None) -> Object:
-    """The part of an object that somebody asked for: no status, no server metadata, no controller annotations."""
+    """Return the part of an object that somebody asked for: no status, no server metadata, no controller annotations."""
     if obj is None:
         return {}
     result = {k: copy.deepcopy(v) for k, v in obj.items() if k != "status"}
@@ -55,7 +55,7 @@ def strip_to_desired(obj: Object | None) -> Object:
 
 
 def is_alike(obj: Object, other: Object) -> bool:
-    """Whether two objects ask for the same, whenever their pods were last restarted."""
+    """Check whether two objects ask for the same, whenever their pods were last restarted."""
     return _strip_restart(obj) == _strip_restart(other)
 
 
@@ -69,7 +69,7 @@ def _strip_restart(obj: Object) -> Object:
 
 
 def find_touched(prior: Any, after: Any, path: str = "") -> tuple[str, ...]:
-    """JSON-pointer-like paths at which the two differ; items of named lists appear as ``[name]``."""
+    """Find JSON-pointer-like paths at which the two differ; items of named lists appear as ``[name]``."""
     if prior == after:
         return ()
     if isinstance(prior, dict) and isinstance(after, dict):
@@ -89,7 +89,9 @@ def find_touched(prior: Any, after: Any, path: str = "") -> tuple[str, ...]:
 
 
 def restore_fields(live: Any, prior: Any, after: Any) -> Any:
-    """``live`` with every field that changed from ``prior`` to ``after`` set back to ``prior``; nothing else moves."""
+    """Return ``live`` with every field that changed from ``prior`` to ``after`` set back to ``prior``; nothing else
+    moves.
+    """
     if prior == after:
         return live
     if isinstance(prior, dict) and isinstance(after, dict) and isinstance(live, dict):

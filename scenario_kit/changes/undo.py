@@ -59,14 +59,14 @@ def _undo_entry(scene: Scene, receipt: Receipt, entry: ReceiptEntry, clock: Cloc
 
 
 def _scale_back(scene: Scene, receipt: Receipt, entry: ReceiptEntry, live: Object | None) -> None:
-    """A restart leaves nothing behind but, when it was cut short, a workload at zero."""
+    """Return a restart leaves nothing behind but, when it was cut short, a workload at zero."""
     replicas = ((entry.prior or {}).get("spec") or {}).get("replicas")
     if receipt.state == "Down" and live is not None and replicas is not None and not live["spec"].get("replicas"):
         scene.cluster.patch(Reference.parse(entry.ref), {"spec": {"replicas": replicas}})
 
 
 def _flag_back(scene: Scene, receipt: Receipt, entry: ReceiptEntry) -> None:
-    """Only the one flag returns to what it was; others may have been set meanwhile."""
+    """Return only the one flag returns to what it was; others may have been set meanwhile."""
     assert receipt.change.set_flag is not None
     assert scene.app.flags is not None
     if scene.cluster.get(Reference.parse(entry.ref)) is None:
@@ -98,7 +98,7 @@ def _remove(scene: Scene, receipt: Receipt, entry: ReceiptEntry, live: Object | 
 
 
 def _find_left(scene: Scene, receipt: Receipt, ref: Reference) -> Reference | None:
-    """What is still there of an object and, where it is a Schedule, of the experiments that it started."""
+    """Find what is still there of an object and, where it is a Schedule, of the experiments that it started."""
     if scene.cluster.get(ref) is not None:
         return ref
     if ref.kind == SCHEDULE and receipt.change.chaos is not None:
@@ -142,7 +142,9 @@ def _restore(scene: Scene, ref: Reference, entry: ReceiptEntry, after: Object | 
 
 
 def _diff(live: Object, target: Object) -> list[Object]:
-    """A JSON patch on the second level (``/spec/ports``, ``/data/key``): small, and independent of list positions."""
+    """Return a JSON patch on the second level (``/spec/ports``, ``/data/key``): small, and independent of list
+    positions.
+    """
     patch: list[Object] = []
     for top in sorted({*live, *target} - {"status", "metadata", "apiVersion", "kind"}):
         before, after = live.get(top), target.get(top)
@@ -166,7 +168,7 @@ def _diff(live: Object, target: Object) -> list[Object]:
 
 
 def select_annotations(live: Object) -> Object:
-    """The annotations that are not a controller's bookkeeping."""
+    """Select the annotations that are not a controller's bookkeeping."""
     annotations: Object = (strip_to_desired(live).get("metadata") or {}).get("annotations") or {}
     return annotations
 

@@ -12,7 +12,7 @@ SCALABLE: Final = ("Deployment", "StatefulSet", "ReplicaSet")
 
 
 def list_pods(cluster: Cluster, workload: Reference) -> list[Object]:
-    """Pods of a workload, also those that are being deleted; empty when the workload is gone, or selects nothing."""
+    """List pods of a workload, also those that are being deleted; empty when the workload is gone, or selects nothing."""
     obj = cluster.get(workload)
     if obj is None or workload.kind == "Pod":
         return [obj] if obj else []
@@ -26,7 +26,7 @@ def list_pods(cluster: Cluster, workload: Reference) -> list[Object]:
 
 
 def is_settled(obj: Object) -> bool:
-    """Whether a rollout is through: observed, updated and available (kubectl rollout status's own condition)."""
+    """Check whether a rollout is through: observed, updated and available (kubectl rollout status's own condition)."""
     status, spec = obj.get("status") or {}, obj.get("spec") or {}
     if status.get("observedGeneration", 0) < (obj.get("metadata") or {}).get("generation", 0):
         return False

@@ -48,7 +48,7 @@ INTERRUPTED = 130
 
 
 def build(arguments: Sequence[str] = ()) -> typer.Typer:
-    """The command line with all its commands; where the first argument is one of them, with what its module adds."""
+    """Build the command line with all its commands; where the first argument is one of them, with what its module adds."""
     app = typer.Typer(
         name="scenario-kit",
         help="Write an incident as one YAML file, make it happen, and prove that it does. First: scenario-kit demo",
@@ -124,7 +124,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def main() -> None:
-    """Entry point of the ``scenario-kit`` command."""
+    """Run the ``scenario-kit`` command."""
     sys.exit(run())
 
 

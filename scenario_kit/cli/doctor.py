@@ -56,7 +56,7 @@ def register(app: typer.Typer) -> None:
 
 
 def examine() -> list[DoctorCheck]:
-    """Everything that a lab needs of this machine."""
+    """Return everything that a lab needs of this machine."""
     parts = [*_check_parts(), _check_assets()]
     tools: list[DoctorCheck] = []
     if not all(part.fine for part in parts):
@@ -83,7 +83,7 @@ def _check_system() -> DoctorCheck:
 
 
 def _check_python() -> DoctorCheck:
-    """Whether this interpreter is one of those that the tests run on, and everything that it needs is installed."""
+    """Check whether this interpreter is one of those that the tests run on, and everything that it needs is installed."""
     oldest, newest = (".".join(map(str, version)) for version in (PYTHON[0], PYTHON[-1]))
     observed = platform.python_version()
     if sys.version_info[:2] not in PYTHON:
@@ -97,7 +97,7 @@ def _check_python() -> DoctorCheck:
 
 
 def _find_missing() -> list[str]:
-    """Dependencies that are not installed in this environment."""
+    """Find dependencies that are not installed in this environment."""
     lacking = []
     for line in importlib.metadata.requires("scenario-kit") or ():
         requirement, _, marker = line.partition(";")
@@ -159,7 +159,7 @@ def _check_disk() -> DoctorCheck:
 
 
 def _check_room() -> DoctorCheck:
-    """What a lab writes; it is small beside what building takes, but on another disk perhaps."""
+    """Return what a lab writes; it is small beside what building takes, but on another disk perhaps."""
     from scenario_kit.lab.host import disk_space
     from scenario_kit.lab.host.state import find_home
 
@@ -204,7 +204,7 @@ def _check_labs() -> list[DoctorCheck]:
 
 
 def _check_capabilities() -> DoctorCheck:
-    """What a lab offers to faults; what it lacks is no defect of this machine."""
+    """Return what a lab offers to faults; what it lacks is no defect of this machine."""
     from scenario_kit.catalog import Catalog
     from scenario_kit.catalog.capabilities import list_capabilities
     from scenario_kit.lab.capabilities import describe_offers

@@ -35,7 +35,7 @@ class NotServed(NotFound):
 
 
 def build_error(status: int, body: bytes, doing: str) -> ClusterError:
-    """The error that an answer with ``status`` >= 300 stands for; ``doing`` is the request, for the message."""
+    """Build the error that an answer with ``status`` >= 300 stands for; ``doing`` is the request, for the message."""
     answer = _parse_status_object(body)
     reason = str(answer.get("reason", "")) if answer else ""
     text = str(answer.get("message", "")) if answer else body[:300].decode("utf-8", "replace").strip()
@@ -46,7 +46,7 @@ def build_error(status: int, body: bytes, doing: str) -> ClusterError:
 
 
 def is_own(body: bytes) -> bool:
-    """Whether the API server itself says this, not a program behind its proxy."""
+    """Check whether the API server itself says this, not a program behind its proxy."""
     return _parse_status_object(body) is not None
 
 

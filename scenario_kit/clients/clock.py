@@ -25,7 +25,7 @@ class WallClock:
         self._apart = _measure_drift()
 
     def now(self) -> float:
-        """Seconds since the epoch."""
+        """Return seconds since the epoch."""
         return time.time()
 
     def wait(self, until: float) -> float:
@@ -46,5 +46,7 @@ class WallClock:
 
 
 def _measure_drift() -> float:
-    """What the wall clock shows more than the monotonic one, which nobody can set and which stops while one sleeps."""
+    """Measure what the wall clock shows more than the monotonic one, which nobody can set and which stops while one
+    sleeps.
+    """
     return time.time() - time.monotonic()

@@ -43,7 +43,7 @@ class ApiConnection(Protocol):
         """Connections that verify the server, and show it a certificate where the identity has one."""
 
     def headers(self) -> Mapping[str, str]:
-        """What to send with a request, asked for each, since tokens are renewed.
+        """Return what to send with a request, asked for each, since tokens are renewed.
 
         Raises:
             ClusterError: there is no token to be had.
@@ -64,7 +64,7 @@ class Certificate:
 
 
 def read_certificate(kubeconfig: Path, context: str | None) -> Certificate | None:
-    """The identity of a context that is a certificate and nothing else, at an address on loopback.
+    """Read the identity of a context that is a certificate and nothing else, at an address on loopback.
 
     None where the context asks for anything more, and where the file is not what it should be: then the official client
     reads it, or says what is wrong with it.

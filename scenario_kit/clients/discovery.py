@@ -23,7 +23,7 @@ class ServedKind(NamedTuple):
 
 
 def parse(*documents: Any) -> list[ServedKind]:
-    """The kinds in ``APIGroupDiscoveryList`` documents, each in the version that its group prefers; core first."""
+    """Parse the kinds in ``APIGroupDiscoveryList`` documents, each in the version that its group prefers; core first."""
     found: dict[tuple[str, str], ServedKind] = {}
     for document in documents:
         for group in document["items"]:
@@ -48,11 +48,11 @@ class Discovery:
         self._served: list[ServedKind] | None = None
 
     def kinds(self) -> Sequence[Kind]:
-        """Every kind that can be listed, as the server says now."""
+        """Return every kind that can be listed, as the server says now."""
         return [s.kind for s in self._refresh() if s.listable]
 
     def find(self, kind: str, group: str = "", *, core: bool = False) -> Kind:
-        """The kind; with an empty group the core one, else the first group that serves it. ``core``: only core.
+        """Find the kind; with an empty group the core one, else the first group that serves it. ``core``: only core.
 
         Raises:
             NotFound: no group, or not the one asked for, serves the kind.
@@ -78,6 +78,6 @@ class Discovery:
 
 
 def pick(served: Sequence[ServedKind], kind: str, group: str, *, core: bool = False) -> Kind | None:
-    """Core is listed first, so an ambiguous kind without a group (Event) is the core one."""
+    """Pick the kind; core is listed first, so an ambiguous kind without a group (Event) is the core one."""
     exact = bool(group) or core
     return next((s.kind for s in served if s.kind.kind == kind and (not exact or s.kind.group == group)), None)

@@ -28,7 +28,7 @@ class Repository:
         self._folder = folder
 
     def base(self, reference: str) -> str:
-        """The commit where the present branch left ``reference``.
+        """Return the commit where the present branch left ``reference``.
 
         Raises:
             UsageError: this is no repository, there is no such reference, or they have nothing in common.
@@ -44,12 +44,12 @@ class Repository:
         return found.decode().strip()
 
     def root(self) -> Path:
-        """The top folder of the checkout."""
+        """Return the top folder of the checkout."""
         found = self._git("rev-parse", "--show-toplevel", because="this is not a Git repository", fix="")
         return Path(found.decode().rstrip("\n"))
 
     def changes(self, base: str) -> list[FileChange]:
-        """The files that differ between ``base`` and the last commit; a renamed one is removed and added."""
+        """Return the files that differ between ``base`` and the last commit; a renamed one is removed and added."""
         out = self._git("diff", "--raw", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", base, "HEAD")
         parts = out.decode(errors="surrogateescape").split("\0")
         found = []
@@ -63,13 +63,13 @@ class Repository:
         return found
 
     def commits(self, base: str) -> list[Commit]:
-        """The commits since ``base``, newest first, without merges."""
+        """Return the commits since ``base``, newest first, without merges."""
         out = self._git("log", "--no-merges", "-z", "--format=%h%x01%B", f"{base}..HEAD")
         reported = [part.partition("\x01") for part in out.decode(errors="replace").split("\0") if part]
         return [Commit(hash=short, message=message) for short, _, message in reported]
 
     def text(self, commit: str, path: str) -> str | None:
-        """A file as it is in a commit; None where it has none of that name."""
+        """Return a file as it is in a commit; None where it has none of that name."""
         listed = self._git("ls-tree", "-z", commit, "--", path)
         if not listed:
             return None
@@ -77,11 +77,13 @@ class Repository:
         return self._git("cat-file", "blob", blob).decode(errors="replace")
 
     def has_uncommitted(self) -> bool:
-        """Whether files that Git knows differ from the last commit."""
+        """Check whether files that Git knows differ from the last commit."""
         return bool(self._git(*self._list_filter_options(), "status", "--porcelain", "-z", "--untracked-files=no"))
 
     def _list_filter_options(self) -> list[str]:
-        """Options without the programs that this machine knows as filters: attributes of the branch could call them."""
+        """List options without the programs that this machine knows as filters: attributes of the branch could call
+        them.
+        """
         listed = self._git(
             "config", "--null", "--name-only", "--get-regexp", r"^filter\..*\.(clean|smudge|process)$", ok=(1,)
         )

@@ -38,7 +38,7 @@ class ImagePlace(NamedTuple):
 
 
 def place(image: str) -> ImagePlace:
-    """The parts of a reference with a tag.
+    """Return the parts of a reference with a tag.
 
     Raises:
         AuthoringError: it has a digest already, or is no reference.
@@ -60,7 +60,7 @@ class ImageRegistries:
         self._tokens: dict[tuple[str, str], str] = {}
 
     def digest(self, image: str) -> str:
-        """The digest that the image's tag has now, ``sha256:…``.
+        """Digest the digest that the image's tag has now, ``sha256:…``.
 
         Raises:
             AuthoringError: the registry answers that there is no such image, or it may not be seen.

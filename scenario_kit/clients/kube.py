@@ -66,7 +66,7 @@ class KubeCluster:
         self._transport.close()
 
     def get(self, ref: Reference) -> Object | None:
-        """The object, or None when it does not exist; ``NotFound`` when its kind does not."""
+        """Get the object, or None when it does not exist; ``NotFound`` when its kind does not."""
         path = self._path(ref)
         try:
             found: Object = self._transport.json("GET", path)
@@ -79,7 +79,7 @@ class KubeCluster:
     def list(
         self, kind: str, namespace: str = "", *, group: str = "", labels: Mapping[str, str] | None = None
     ) -> list[Object]:
-        """All objects of a kind, in one namespace or (empty) in all."""
+        """List all objects of a kind, in one namespace or (empty) in all."""
         served = self._discovery.find(kind, group)
         query = {"labelSelector": ",".join(f"{k}={v}" for k, v in labels.items())} if labels else {}
         answer = self._transport.json("GET", _build_collection_path(served, namespace), query)
@@ -93,7 +93,7 @@ class KubeCluster:
         return created
 
     def apply(self, obj: Object) -> Object:
-        """Server-side apply, forced."""
+        """Apply an object server-side, forced."""
         served = self._kind_of(obj)
         path = f"{_build_collection_path(served, _find_namespace(obj, served))}/{quote(obj['metadata']['name'])}"
         query = {**self._write, "force": "true"}
@@ -133,11 +133,11 @@ class KubeCluster:
             return
 
     def kinds(self) -> Sequence[Kind]:
-        """Every kind that can be listed."""
+        """Return every kind that can be listed."""
         return self._discovery.kinds()
 
     def logs(self, pod: Object, *, since: float = 0.0) -> Sequence[LogLine]:
-        """Lines of all containers of a pod, oldest first; a container that has not started has none."""
+        """Return lines of all containers of a pod, oldest first; a container that has not started has none."""
         ref = Reference("Pod", pod["metadata"]["name"], pod["metadata"]["namespace"])
         query = {"timestamps": "true"}
         if since > 0:
@@ -163,7 +163,7 @@ class KubeCluster:
     def watch(
         self, kind: str, *, group: str = "", namespace: str = "", stop: threading.Event
     ) -> Iterator[tuple[str, Object]]:
-        """Everything that exists, then everything that happens, until ``stop`` is set.
+        """Return everything that exists, then everything that happens, until ``stop`` is set.
 
         Yields ``("ADDED" | "MODIFIED" | "DELETED", object)`` and, after each complete list, ``("SYNCED", {})``.
         Dropped connections and forgotten versions (410) are repaired within: a relist yields the differences only.
@@ -175,7 +175,7 @@ class KubeCluster:
         return follow(self._transport, Collection(served), _build_collection_path(served, namespace), stop)
 
     def collection_version(self, kind: str, namespace: str = "", *, group: str = "") -> str:
-        """The version of a collection: it differs whenever anything in the cluster's store was written since."""
+        """Return the version of a collection: it differs whenever anything in the cluster's store was written since."""
         served = self._discovery.find(kind, group)
         answer = self._transport.json("GET", _build_collection_path(served, namespace), {"limit": "1"})
         return str(answer["metadata"]["resourceVersion"])

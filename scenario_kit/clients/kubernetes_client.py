@@ -67,7 +67,7 @@ class Official:
         return headers
 
     def forward_port(self, pod: Reference, port: int) -> Any:
-        """A port of a pod, forwarded; the caller closes it.
+        """Return a port of a pod, forwarded; the caller closes it.
 
         Raises:
             ClusterError: no port can be forwarded; ``NotFound`` where the pod does not exist.
@@ -91,7 +91,7 @@ class Official:
 
 
 def read_current_context() -> str:
-    """The context that the default kubeconfig names as current; empty where there is none."""
+    """Read the context that the default kubeconfig names as current; empty where there is none."""
     try:
         _, current = kubernetes.config.list_kube_config_contexts()  # type: ignore[no-untyped-call]
     except _CONFIGURATION_ERRORS:

@@ -12,7 +12,7 @@ _LINE = re.compile(r"^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d) 
 
 
 def parse_lines(data: bytes, pod: str, container: str, since: float = 0.0) -> Iterator[LogLine]:
-    """The lines at or after ``since``. One without a stamp continues the line before it and shares its time."""
+    """Parse the lines at or after ``since``. One without a stamp continues the line before it and shares its time."""
     at = since
     for raw in data.decode("utf-8", "replace").splitlines():
         text = raw

@@ -16,7 +16,7 @@ _PROXY: Final = (502, 503, 504)
 
 
 def probe_http(transport: Transport, pod_path: str, port: int, path: str) -> Probed:
-    """A GET through the proxy of the API server.
+    """Return a GET through the proxy of the API server.
 
     Raises:
         ClusterError: the API server does not answer, or refuses to proxy; ``NotFound`` where the pod does not exist.
@@ -30,7 +30,7 @@ def probe_http(transport: Transport, pod_path: str, port: int, path: str) -> Pro
 
 
 def probe_tcp(transport: Transport, pod: Reference, port: int) -> Probed:
-    """A connection through the kubelet, which dials the port from within the pod.
+    """Return a connection through the kubelet, which dials the port from within the pod.
 
     Raises:
         ClusterError: no port can be forwarded; ``NotFound`` where the pod does not exist.
@@ -43,7 +43,7 @@ def probe_tcp(transport: Transport, pod: Reference, port: int) -> Probed:
 
 
 def read_forward(forward: Any, port: int) -> Probed:
-    """What became of a forwarded port: the kubelet tells a refusal at once, and says nothing of a connection."""
+    """Read what became of a forwarded port: the kubelet tells a refusal at once, and says nothing of a connection."""
     socket = forward.socket(port)
     select.select([socket], [], [], REFUSAL_SECONDS)
     problem = forward.error(port)

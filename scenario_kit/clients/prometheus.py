@@ -60,12 +60,12 @@ class PrometheusMetrics:
         return self._read(expr, series)
 
     def alerts(self) -> Sequence[Object]:
-        """The server's own view of pending and firing alerts, for display only: virtual trials are not in it."""
+        """Return the server's own view of pending and firing alerts, for display only: virtual trials are not in it."""
         data = self._ask("alerts", {})
         return self._read("alerts", lambda: data["alerts"])
 
     def _ask(self, what: str, query: dict[str, str]) -> Any:
-        """The ``data`` of an answer.
+        """Return the ``data`` of an answer.
 
         Raises:
             MetricsError: no answer, a refusal, or an answer that is not Prometheus's.
@@ -90,7 +90,7 @@ class PrometheusMetrics:
 
 
 def _create_pool(url: str) -> urllib3.PoolManager:
-    """Connections to a server; by the proxy that the environment names, unless it is on this machine."""
+    """Create connections to a server; by the proxy that the environment names, unless it is on this machine."""
     where = urlsplit(url)
     proxy = getproxies().get(where.scheme, "")
     if not proxy or where.hostname in LOOPBACK or proxy_bypass(where.netloc):
@@ -99,7 +99,7 @@ def _create_pool(url: str) -> urllib3.PoolManager:
 
 
 def build_error(status: int, body: bytes, url: str) -> MetricsError:
-    """The error that an answer other than 200 stands for."""
+    """Build the error that an answer other than 200 stands for."""
     try:
         answer = msgspec.json.decode(body)
         text = f"{answer['errorType']}: {answer['error']}"

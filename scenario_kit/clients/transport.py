@@ -60,7 +60,7 @@ class Transport:
         return Official(*self._named)
 
     def get_proxied(self, path: str) -> tuple[int, ClusterError | None, str]:
-        """A GET that the API server passes on: status, then (where the answer is the API server's own) its meaning.
+        """Get a GET that the API server passes on: status, then (where the answer is the API server's own) its meaning.
 
         Raises:
             ClusterError: no answer at all.
@@ -122,7 +122,9 @@ class Transport:
         return response.data
 
     def stream(self, path: str, query: Mapping[str, str], seconds: float) -> urllib3.BaseHTTPResponse:
-        """An open GET whose body is read by the caller, who must close it; ``seconds`` may pass between two reads."""
+        """Return an open GET whose body is read by the caller, who must close it; ``seconds`` may pass between two
+        reads.
+        """
         return self._send("GET", path, query, None, "application/json", "application/json", seconds, stream=True)
 
     def _send(

@@ -19,7 +19,7 @@ LIBRARY_ERRORS: Final[tuple[type[Exception], ...]] = (
 
 
 def translate_error(error: Exception, doing: str) -> Unreachable:
-    """The error of our tree for a library's exception: whatever happened, the server gave no usable answer."""
+    """Return the error of our tree for a library's exception: whatever happened, the server gave no usable answer."""
     cause = error.reason if isinstance(error, urllib3.exceptions.MaxRetryError) and error.reason else error
     fix = "check that the API server runs ('scenario-kit lab status', or kubectl cluster-info)"
     return Unreachable(f"{doing}: no answer: {cause}", fix=fix)

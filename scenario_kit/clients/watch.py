@@ -29,7 +29,7 @@ class Collection(NamedTuple):
     kind: Kind
 
     def items(self, answer: Any) -> list[Object]:
-        """The items of a list, ``apiVersion`` and ``kind`` filled in."""
+        """Return the items of a list, ``apiVersion`` and ``kind`` filled in."""
         version = f"{self.kind.group}/{self.kind.version}" if self.kind.group else self.kind.version
         head = {"apiVersion": version, "kind": self.kind.kind}
         return [{**head, **item} for item in answer.get("items") or ()]
@@ -63,7 +63,7 @@ def follow(transport: Transport, collection: Collection, path: str, stop: thread
 
 
 def _diff_list(known: dict[str, Object], items: list[Object]) -> Iterator[Event]:
-    """What a complete list says that was not known; brings ``known`` up to date."""
+    """Return what a complete list says that was not known; brings ``known`` up to date."""
     fresh = {item["metadata"]["uid"]: item for item in items}
     for uid in [uid for uid in known if uid not in fresh]:
         yield "DELETED", known.pop(uid)
@@ -85,7 +85,7 @@ def _remember(known: dict[str, Object], type_: str, obj: Object) -> None:
 
 
 def _stream_events(transport: Transport, path: str, version: str, stop: threading.Event) -> Iterator[Event]:
-    """One watch request, to its end.
+    """Return one watch request, to its end.
 
     Raises:
         Conflict: the server has forgotten ``version``.

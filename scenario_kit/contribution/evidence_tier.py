@@ -41,7 +41,7 @@ class EvidenceTier(Value, frozen=True, kw_only=True):
 def choose_lane(
     before: Mapping[str, Any] | None, after: Mapping[str, Any], other_files: Iterable[str] = ()
 ) -> EvidenceTier:
-    """The lane of a change from the document ``before`` (None: it is new) to ``after``.
+    """Choose the lane of a change from the document ``before`` (None: it is new) to ``after``.
 
     ``other_files`` are changed files of the folder beside ``scenario.yaml``; faults of its own are among them.
     """
@@ -71,7 +71,7 @@ def choose_lane(
 
 
 def _is_different(one: Any, other: Any) -> bool:
-    """Whether two parts of a document say different things; for Python alone, 1 and true are equal."""
+    """Check whether two parts of a document say different things; for Python alone, 1 and true are equal."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return one.keys() != other.keys() or any(_is_different(one[k], other[k]) for k in one)
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
@@ -80,7 +80,7 @@ def _is_different(one: Any, other: Any) -> bool:
 
 
 def _is_version_bump(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    """Whether only the version differs, and is a later one."""
+    """Check whether only the version differs, and is a later one."""
     if {k for k in {*old, *new} if _is_different(old.get(k), new.get(k))} != {"version"}:
         return False
     before, after = _parse_version(old.get("version")), _parse_version(new.get("version"))

@@ -45,7 +45,7 @@ class PullRequestScope(Value, frozen=True, kw_only=True):
 
 
 def shape(changes: Sequence[FileChange], *, scenarios: str = SCENARIOS) -> PullRequestScope:
-    """The shape of a set of changed files.
+    """Return the shape of a set of changed files.
 
     A contribution without any scenario is not ours to judge, and has no findings. One with a scenario may touch nothing
     but this scenario's folder.
@@ -85,7 +85,7 @@ def shape(changes: Sequence[FileChange], *, scenarios: str = SCENARIOS) -> PullR
 
 
 def report_missing_scenario(name: str, *, scenarios: str = SCENARIOS) -> Finding:
-    """SK002 for a folder that has no ``scenario.yaml`` and is there all the same."""
+    """Report SK002 for a folder that has no ``scenario.yaml`` and is there all the same."""
     return _build_finding(
         "SK002",
         f"{scenarios}{_make_printable(name)}/ has no scenario.yaml",
@@ -95,7 +95,7 @@ def report_missing_scenario(name: str, *, scenarios: str = SCENARIOS) -> Finding
 
 
 def check_sign_off(commits: Iterable[Commit]) -> list[Finding]:
-    """SK004 for each commit whose message has no ``Signed-off-by`` trailer."""
+    """Report SK004 for each commit whose message has no ``Signed-off-by`` trailer."""
     return [
         _build_finding(
             "SK004",
@@ -126,7 +126,9 @@ def _check_links(changes: Iterable[FileChange]) -> list[Finding]:
 
 
 def _check_evidence(changes: Iterable[FileChange], folder: str, *, removed: bool) -> list[Finding]:
-    """Whoever contributes a scenario does not say how well it did; evidence goes only together with its scenario."""
+    """Return whoever contributes a scenario does not say how well it did; evidence goes only together with its
+    scenario.
+    """
     words = {"A": "added", "D": "removed"}
     return [
         _build_finding(
@@ -150,5 +152,5 @@ def _join_names(names: Sequence[str]) -> str:
 
 
 def _make_printable(text: str) -> str:
-    """A name from a stranger's repository, without anything that a terminal or a log would act on."""
+    """Make a name from a stranger's repository, without anything that a terminal or a log would act on."""
     return "".join(c if c.isprintable() else "?" for c in text)[:120]

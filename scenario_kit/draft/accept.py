@@ -29,7 +29,8 @@ _LASTING: Final = 0.8
 def select_observed(
     history: AlertHistory, injected_at: float, judged_at: float, repaired_at: float | None = None
 ) -> tuple[AlertExpectation, ...]:
-    """The alerts that began after the injection, by ``judged_at``: those that last as MustFire, others as MayFire.
+    """Select the alerts that began after the injection, by ``judged_at``: those that last as MustFire, others as
+    MayFire.
 
     An alert lasts if it fires at ``judged_at``, and nearly all the time from its onset until somebody repairs it.
     """
@@ -56,7 +57,7 @@ def select_observed(
 
 
 def _measure_firing(timeline: AlertTimeline, start: float, end: float) -> float:
-    """Seconds between two instants in which an alert fired."""
+    """Measure seconds between two instants in which an alert fired."""
     spans = ((max(i.start, start), min(end if i.end is None else i.end, end)) for i in timeline.firing)
     return sum(max(0.0, last - first) for first, last in spans)
 
@@ -70,7 +71,7 @@ def write_accepted(
     held: bool = False,
     rules: Sequence[AlertRule] = (),
 ) -> str:
-    """The file with the observed alerts and the edges that lead to them.
+    """Write the file with the observed alerts and the edges that lead to them.
 
     Args:
         text: the file.
@@ -103,20 +104,20 @@ def write_accepted(
 
 
 def _widen_edit(edit: Edit) -> Edit:
-    """The edit of a draft that leaves out the whole of ``expect``: it gets one."""
+    """Return the edit of a draft that leaves out the whole of ``expect``: it gets one."""
     return Put(_ALERTS[:-1], {_ALERTS[-1]: edit.value}) if isinstance(edit, Put) and edit.place == _ALERTS else edit
 
 
 def draw_edges(
     seen: Sequence[AlertExpectation], faults: Sequence[Fault], app: App, components: dict[str, Component | None]
 ) -> tuple[PropagationEdge, ...]:
-    """Edges from each fault's causes to what alerted, along the app's call graph."""
+    """Draw edges from each fault's causes to what alerted, along the app's call graph."""
     found = [e for fault in faults for e in predict_propagation(fault, app, components.get(fault.name), seen)]
     return tuple(dict.fromkeys(found))
 
 
 def _merge_alerts(spec: ScenarioSpec, seen: Sequence[AlertExpectation], held: bool) -> list[AlertExpectation]:
-    """The author's own entries where they hold, in their order; then what is new.
+    """Merge the author's own entries where they hold, in their order; then what is new.
 
     What only may fire stays so, though it lasted, unless nothing would be left that must.
     """
@@ -151,7 +152,7 @@ def _merge_alerts(spec: ScenarioSpec, seen: Sequence[AlertExpectation], held: bo
 def _give_time(
     alert: AlertExpectation, seen: Sequence[AlertExpectation], rules: Sequence[AlertRule]
 ) -> AlertExpectation:
-    """The expectation with a deadline that what was seen keeps; one that it keeps already stays as it is."""
+    """Return the expectation with a deadline that what was seen keeps; one that it keeps already stays as it is."""
     onsets = [s.within_seconds or 0 for s in seen if s.name == alert.name and alert.on in ("", s.on)]
     if alert.alert_class != "MustFire" or not onsets:
         return alert
@@ -162,7 +163,7 @@ def _give_time(
 
 
 def _list(place: tuple[str, ...], old: list[dict[str, object]], new: list[dict[str, object]]) -> list[Edit]:
-    """Edits entry by entry: entries that stay the same keep their layout and their comments."""
+    """Edit a list entry by entry: entries that stay the same keep their layout and their comments."""
     if not old:
         return [Put(place, new)] if new else []
     edits: list[Edit] = [Put((*place, i), entry) for i, entry in enumerate(new) if i >= len(old) or old[i] != entry]
@@ -174,7 +175,7 @@ def _serialize_edge(edge: PropagationEdge) -> dict[str, object]:
 
 
 def _leads_on(edge: PropagationEdge, spec: ScenarioSpec, ends: set[str]) -> bool:
-    """Whether something that matters lies behind an edge."""
+    """Check whether something that matters lies behind an edge."""
     reached, waiting = {edge.to}, [edge.to]
     while waiting:
         at = waiting.pop()

@@ -22,7 +22,7 @@ _SERVING: Final = ("App", "Entry")
 def predict_alerts(
     symptoms: Sequence[Symptom], fault: Fault, app: App, component: Component | None, rules: Mapping[str, AlertRule]
 ) -> tuple[AlertExpectation, ...]:
-    """The alerts to expect, the most direct one as MustFire, others as MayFire.
+    """Predict the alerts to expect, the most direct one as MustFire, others as MayFire.
 
     Args:
         symptoms: the hints of the fault type.
@@ -52,7 +52,9 @@ def predict_alerts(
 def predict_propagation(
     fault: Fault, app: App, component: Component | None, alerts: Iterable[AlertExpectation]
 ) -> tuple[PropagationEdge, ...]:
-    """Edges from the causes to the alerting objects: first to the component that is hit, then from callee to caller."""
+    """Predict edges from the causes to the alerting objects: first to the component that is hit, then from callee to
+    caller.
+    """
     desired = list(dict.fromkeys(a.on for a in alerts if a.alert_class != "MustNotFire" and a.on))
     reasons = _list_reasons(fault)
     starts = list(reasons)
@@ -93,7 +95,7 @@ def _name(ref: str) -> str:
 
 
 def _list_reasons(fault: Fault) -> dict[str, str]:
-    """Where the trouble starts, and why it breaks what is hit: of several causes, each has a reason of its own."""
+    """List where the trouble starts, and why it breaks what is hit: of several causes, each has a reason of its own."""
     fields = {f"Fault/{fault.name}" if e.generated else e.ref: e.field for e in fault.causes}
     if len(fields) < 2:
         return dict.fromkeys(fields, "this is what breaks it")
@@ -102,7 +104,7 @@ def _list_reasons(fault: Fault) -> dict[str, str]:
 
 
 def _find_edges_behind(app: App, desired: Iterable[str], ends: Iterable[str]) -> list[PropagationEdge]:
-    """Edges along the work to wanted workloads that hang on others in trouble, the nearest first: caller → callee.
+    """Find edges along the work to wanted workloads that hang on others in trouble, the nearest first: caller → callee.
 
     Between the two there may be others, which show nothing themselves. ``ends`` are those in trouble, the first ones
     nearest to the cause: of several callers that ask less, they are the more likely reason.
@@ -129,7 +131,7 @@ def _find_edges_behind(app: App, desired: Iterable[str], ends: Iterable[str]) ->
 
 
 def _find_way_up(app: App, start: str, reached: Iterable[str], places: Mapping[str, str]) -> list[str]:
-    """The shortest way from a component to one of those who give it work, whose workload is among ``reached``."""
+    """Find the shortest way from a component to one of those who give it work, whose workload is among ``reached``."""
     rank = {workload: number for number, workload in enumerate(reached)}
     ways = [[start]]
     seen = {start}
@@ -143,7 +145,7 @@ def _find_way_up(app: App, start: str, reached: Iterable[str], places: Mapping[s
 
 
 def _find_callers_of_work(app: App, name: str) -> list[str]:
-    """Who gives a component work while users do what they do: its callers, and the queues that it reads.
+    """Find who gives a component work while users do what they do: its callers, and the queues that it reads.
 
     Nobody has less to do because of callers that ask only when browsers come, or of other readers of a queue.
     """
@@ -160,7 +162,7 @@ def _list_queues(app: App) -> set[str]:
 def _predict_at_entry(
     symptoms: Sequence[Symptom], app: App, rules: Mapping[str, AlertRule]
 ) -> dict[tuple[str, str], AlertExpectation]:
-    """Where nothing near the target serves users, its symptoms can only be seen where users come in."""
+    """Predict where nothing near the target serves users, its symptoms can only be seen where users come in."""
     entry = app.component(app.entry)
     for symptom in symptoms:
         rule = rules.get(symptom.alert)
@@ -193,26 +195,27 @@ def _find_places(on: str, fault: Fault, app: App, component: Component | None, r
 
 
 def _serves(app: App, name: str) -> bool:
-    """Whether a component serves users and tells of it in its telemetry."""
+    """Check whether a component serves users and tells of it in its telemetry."""
     component = app.component(name)
     return component is not None and component.role in _SERVING and name not in list_mute(app)
 
 
 def _is_idle(app: App, component: Component) -> bool:
-    """Whether nobody asks a component while users do what they do: only at a start, say, or when a cache is cold."""
+    """Check whether nobody asks a component while users do what they do: only at a start, say, or when a cache is cold."""
     known = trace_traffic(app)
     return known is not None and component.name not in known.parts
 
 
 def _find_asked(fault: Fault, app: App) -> set[tuple[str, str]] | None:
-    """Who asks whom while users do what they do; where callers are restarted, also for what they need to start."""
+    """Find who asks whom while users do what they do; where callers are restarted, also for what they need to start."""
     known = trace_traffic(app)
     again = fault.rollout is not None and fault.rollout.reconnect == "Callers"
     return None if known is None else known.calls | known.starts if again else known.calls
 
 
 def _find_callers(app: App, name: str, asked: set[tuple[str, str]] | None, *, errors: bool) -> list[str]:
-    """Callers that serve users, nearest first: past stores and queues. Who swallows failures waits, but has no errors.
+    """Find callers that serve users, nearest first: past stores and queues. Who swallows failures waits, but has no
+    errors.
 
     Only those count that are among ``asked``, callers and callees; None where nobody knows who asks whom when.
     """
@@ -242,7 +245,7 @@ def _find_hit(fault: Fault, component: Component | None) -> str:
 
 
 def _find_paths(start: Component, app: App, desired: set[str]) -> list[PropagationEdge]:
-    """Edges callee → caller along the shortest ways from ``start`` to the wanted workloads."""
+    """Find edges callee → caller along the shortest ways from ``start`` to the wanted workloads."""
     before = {start.name: ""}
     _spread(app, before, [start.name])
     for queue in sorted(_list_queues(app)):

@@ -48,7 +48,7 @@ class BreakableEntity:
 
 
 def list_entities(app: App, objects: Sequence[Object]) -> list[BreakableEntity]:
-    """What there is to break, in the order of the app's definition; single objects last."""
+    """List what there is to break, in the order of the app's definition; single objects last."""
     by_component: dict[str, list[str]] = {c.name: [] for c in app.components}
     alone = []
     for obj in objects:
@@ -77,7 +77,9 @@ class Aimed(NamedTuple):
 def aim_fault(
     fault: str, entity: str, app: App, catalog: Catalog, parameters: Mapping[str, Any] | None = None
 ) -> Aimed:
-    """A fault at an entity (a component's name or an object's reference), with the options of the app that it wants."""
+    """Return a fault at an entity (a component's name or an object's reference), with the options of the app that it
+    wants.
+    """
     fault_type = catalog.fault(fault)
     objects = render_objects_for(fault_type, app, catalog)
     found: list[Offer] = []
@@ -94,7 +96,7 @@ def aim_fault(
 
 
 def find_faults(entity: str, app: App, catalog: Catalog) -> Iterator[Offer]:
-    """Every fault that bites on an entity with default parameters, once for each object of it."""
+    """Find every fault that bites on an entity with default parameters, once for each object of it."""
     return (found for name in catalog.faults() for found in aim_fault(name, entity, app, catalog).offers)
 
 
@@ -103,7 +105,7 @@ def _format_problem(problem: AuthoringError) -> str:
 
 
 def name_for(answers: Answers) -> str:
-    """A name for the scenario: what breaks, and how."""
+    """Name a name for the scenario: what breaks, and how."""
     if not answers.fault:
         return f"{answers.app}-no-incident"
     target = Reference.parse(answers.target).name

@@ -18,7 +18,7 @@ from scenario_kit.schema.editor import build_editor_schema
 
 
 def build_scenario_schema(catalog: Catalog) -> Schema:
-    """The schema that an editor completes scenarios by."""
+    """Build the schema that an editor completes scenarios by."""
     schema = build_editor_schema("Scenario")
     parts = schema["definitions"]
     apps = [catalog.app(name, version) for name in catalog.apps() for version in catalog.versions(name)[:1]]
@@ -50,7 +50,7 @@ def _build_condition(field: str, value: str) -> Schema:
 
 
 def _complete_options(app: App, catalog: Catalog) -> Schema:
-    """Versions, load profiles and options of an app."""
+    """Complete versions, load profiles and options of an app."""
     then: Schema = {"version": _build_offer(catalog.versions(app.name))}
     if app.loads:
         then["load"] = {"properties": {"profile": _build_offer(app.loads)}}
@@ -60,7 +60,7 @@ def _complete_options(app: App, catalog: Catalog) -> Schema:
 
 
 def _complete_objects(app: App, catalog: Catalog) -> Schema:
-    """Objects of an app, where a scenario names some."""
+    """Complete objects of an app, where a scenario names some."""
     try:
         objects = render_app(app, {}, 50, app.namespace, templates=catalog.templates(app.name))
     except AuthoringError:
@@ -82,14 +82,14 @@ def _complete_objects(app: App, catalog: Catalog) -> Schema:
 
 
 def _complete_parameters(fault: FaultType) -> Schema:
-    """The parameters of a fault type: their meaning, their ranges and their defaults."""
+    """Complete the parameters of a fault type: their meaning, their ranges and their defaults."""
     properties = {name: _strip_keywords(part) for name, part in fault.parameters.get("properties", {}).items()}
     parameters: Schema = {"properties": properties, "additionalProperties": False, "description": fault.title}
     return {"if": _build_condition("type", fault.name), "then": {"properties": {"parameters": parameters}}}
 
 
 def _strip_keywords(schema: Any) -> Any:
-    """The schema without the kit's own keywords, and without defaults that are templates."""
+    """Return the schema without the kit's own keywords, and without defaults that are templates."""
     if not isinstance(schema, dict):
         return schema
     kept = {key: value for key, value in schema.items() if not key.startswith("x-")}

@@ -62,7 +62,7 @@ class Draft:
 
 
 def draft(answers: Answers, catalog: Catalog) -> Draft:
-    """A complete scenario.
+    """Draft a complete scenario.
 
     Raises:
         AuthoringError: the fault cannot be aimed there, or would not bite with these parameters.
@@ -100,17 +100,17 @@ def draft(answers: Answers, catalog: Catalog) -> Draft:
 
 
 def document_of(name: str, spec: Object) -> Object:
-    """The document of a scenario."""
+    """Return the document of a scenario."""
     return {"apiVersion": API_VERSION, "kind": "Scenario", "metadata": _build_metadata(name), "spec": spec}
 
 
 def _add_note(text: str, *, tried: bool) -> str:
-    """The text with a note on where its alerts come from."""
+    """Return the text with a note on where its alerts come from."""
     return text.replace("\n  expect:\n", _TRIED if tried else _PREDICTED, 1)
 
 
 def join_drafts(drafts: Sequence[Draft]) -> Draft:
-    """One scenario with the faults of several drafts, each with its own causes, alerts and solutions."""
+    """Return one scenario with the faults of several drafts, each with its own causes, alerts and solutions."""
     if len(drafts) == 1:
         return drafts[0]
     first, specs = drafts[0], [made.spec for made in drafts]
@@ -157,14 +157,16 @@ def join_drafts(drafts: Sequence[Draft]) -> Draft:
 
 
 def _join_solutions(specs: Sequence[Object]) -> list[Object]:
-    """The solutions of all faults; none where one of the faults has them only once it is injected: it supplies them."""
+    """Return the solutions of all faults; none where one of the faults has them only once it is injected: it supplies
+    them.
+    """
     if any(s["groundTruth"].get("rootCauses") and not s.get("solutions") for s in specs):
         return []
     return _make_names_unique([p for s in specs for p in s.get("solutions", ())])
 
 
 def _join_chains(edges: Sequence[Object], causes: Sequence[Object], alerting: Collection[str]) -> list[Object]:
-    """One propagation of several: no edge leads to a cause, and none to what neither alerts nor leads on.
+    """Return one propagation of several: no edge leads to a cause, and none to what neither alerts nor leads on.
 
     A cause whose only way ended at another cause has none left: while that one lasts, nobody notices it.
     """
@@ -177,7 +179,7 @@ def _join_chains(edges: Sequence[Object], causes: Sequence[Object], alerting: Co
 
 
 def _make_names_unique(procedures: Sequence[Object]) -> list[Object]:
-    """The procedures, each with a name of its own."""
+    """Make the procedures, each with a name of its own."""
     seen: dict[str, int] = {}
     found = []
     for procedure in procedures:
@@ -187,7 +189,7 @@ def _make_names_unique(procedures: Sequence[Object]) -> list[Object]:
 
 
 def _build_app_use(answers: Answers, app: App, options: Object) -> Object:
-    """The app as the scenario asks for it; what is usual is left out."""
+    """Build the app as the scenario asks for it; what is usual is left out."""
     load = {"profile": answers.profile, "users": answers.users}
     load = {name: value for name, value in load.items() if value}
     packs = {"alertPacks": list(answers.packs)} if answers.packs else {}
@@ -200,7 +202,7 @@ def _build_app_use(answers: Answers, app: App, options: Object) -> Object:
 def _find_usual_parameters(
     fault_type: FaultType, app: App, objects: Sequence[Object], answers: Answers
 ) -> Object | None:
-    """What the fault takes there by itself, as whoever tries it does; None where it needs to be told."""
+    """Find what the fault takes there by itself, as whoever tries it does; None where it needs to be told."""
     try:
         return offer(fault_type, app, objects, answers.target).parameters
     except AuthoringError:
@@ -208,7 +210,7 @@ def _find_usual_parameters(
 
 
 def check_name(answers: Answers) -> str:
-    """The name of the scenario, given or derived.
+    """Return the name of the scenario, given or derived.
 
     Raises:
         UsageError: the name is none that Kubernetes takes.
@@ -223,7 +225,7 @@ def check_name(answers: Answers) -> str:
 
 
 def _choose_expected(answers: Answers, alerts: tuple[AlertExpectation, ...]) -> tuple[AlertExpectation, ...]:
-    """What is promised: of something benign nothing has to fire, and of a distractor nothing does."""
+    """Choose what is promised: of something benign nothing has to fire, and of a distractor nothing does."""
     if answers.outcome == "NoIncident":
         return ()
     if answers.outcome == "Benign":
@@ -232,7 +234,7 @@ def _choose_expected(answers: Answers, alerts: tuple[AlertExpectation, ...]) -> 
 
 
 def _build_quiet_spec(answers: Answers, app: App) -> Object:
-    """An app in which nothing is broken."""
+    """Build an app in which nothing is broken."""
     return {
         "title": f"Nothing is broken in {app.name}",
         "description": "The app runs as it should. The right answer is that there is no incident.",
@@ -250,12 +252,12 @@ def _build_metadata(name: str) -> Object:
 
 
 def derive_fault_name(answers: Answers) -> str:
-    """The fault's name within the scenario: the first words of its type, unless another one is given."""
+    """Derive the fault's name within the scenario: the first words of its type, unless another one is given."""
     return answers.use or "-".join(answers.fault.split("-")[:3])
 
 
 def dump_document(document: Any) -> str:
-    """The document as YAML, small things on one line."""
+    """Return the document as YAML, small things on one line."""
     return yaml.dump(
         document, Dumper=_Dumper, sort_keys=False, width=_WIDTH, allow_unicode=True, default_flow_style=None
     )
@@ -341,7 +343,9 @@ def _changes(changes: Iterable[Change], app: App) -> list[Object]:
 def _build_usual_decoys(
     app: App, component: Component | None, fault: Fault, alerts: Sequence[AlertExpectation]
 ) -> list[Object]:
-    """What somebody tries first: restarting what only suffers, or else the broken component where that is no help."""
+    """Build what somebody tries first: restarting what only suffers, or else the broken component where that is no
+    help.
+    """
     ranked = sorted(alerts, key=lambda alert: alert.alert_class != "MustFire")
     loud = [c for alert in ranked for c in app.components if c.workload == alert.on]
     callers = [c for n in app.dependants(component.name) if (c := app.component(n))] if component else []
@@ -364,7 +368,9 @@ class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[mi
         return True
 
     def represent_mapping(self, tag: str, mapping: Any, flow_style: bool | None = None) -> Any:
-        """The field `on` stays plain, as what resolves to its own tag does: the CRD knows how kubectl spells it."""
+        """Represent a mapping with the field `on` plain, as what resolves to its own tag is: the CRD knows how kubectl
+        spells it.
+        """
         node = super().represent_mapping(tag, mapping, flow_style)
         for key, _ in node.value:
             if key.value == "on":

@@ -18,7 +18,7 @@ _NAME: Final = "scenario.schema.json"
 
 
 def build_schema_header(file: Path) -> tuple[str, Path | None]:
-    """The line, and where a copy of the schema must lie for it to be true; None where one is there anyway."""
+    """Build the line, and where a copy of the schema must lie for it to be true; None where one is there anyway."""
     folder = file.absolute().parent
     for parent in folder.parents:
         if (parent / IN_CHECKOUT / _NAME).is_file():
@@ -28,7 +28,7 @@ def build_schema_header(file: Path) -> tuple[str, Path | None]:
 
 
 def dump_schema(catalog: Catalog) -> str:
-    """The schema itself, with what the catalogue holds."""
+    """Return the schema itself, with what the catalogue holds."""
     return json.dumps(build_scenario_schema(catalog), indent=1, ensure_ascii=False) + "\n"
 
 

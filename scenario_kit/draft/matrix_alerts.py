@@ -9,13 +9,15 @@ from scenario_kit.model.results.matrix import MatrixRow
 
 
 def find_row(matrix: Iterable[MatrixRow], fault: str, target: str) -> MatrixRow | None:
-    """The trial of that fault, with its defaults, on that target; None where it was not tried or nothing was judged."""
+    """Find the trial of that fault, with its defaults, on that target; None where it was not tried or nothing was
+    judged.
+    """
     found = (row for row in matrix if (row.fault, row.target) == (fault, target))
     return next((row for row in found if row.outcome in ("Ran", "NoEffect")), None)
 
 
 def promise_alerts(predicted: Sequence[AlertExpectation], row: MatrixRow) -> tuple[AlertExpectation, ...]:
-    """The alerts that fired, in the order of their onsets: one as MustFire, the others as MayFire.
+    """Return the alerts that fired, in the order of their onsets: one as MustFire, the others as MayFire.
 
     The one is the most direct of the predicted ones that came, else the first that came. Where none came there is
     nothing better than the prediction.
@@ -31,7 +33,7 @@ def promise_alerts(predicted: Sequence[AlertExpectation], row: MatrixRow) -> tup
 
 
 def list_warnings(row: MatrixRow) -> tuple[str, ...]:
-    """What an author should know before a trial tells."""
+    """List what an author should know before a trial tells."""
     when = f"when {row.fault} was tried on {row.target} with its defaults ({row.date}),"
     if row.outcome == "NoEffect":
         return (f"{when} it had no effect: {row.reported}",)

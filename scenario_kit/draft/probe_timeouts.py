@@ -32,14 +32,16 @@ class _Delay(NamedTuple):
     proxy: Object | None = None
 
     def messages(self, container: Object, probe: Object) -> int:
-        """How often a probe is held back."""
+        """Return how often a probe is held back."""
         if self.proxy is None:
             return next((count for kind, count in _MESSAGES.items() if kind in probe), 0)
         return int("httpGet" in probe and _is_matched(self.proxy, container, probe["httpGet"]))
 
 
 def list_cautions(fault: Fault, objects: Sequence[Object]) -> tuple[str, ...]:
-    """What an author should know of a fault that delays answers, one text for each workload whose probes are hasty."""
+    """List what an author should know of a fault that delays answers, one text for each workload whose probes are
+    hasty.
+    """
     manifests = (change.chaos for change in fault.changes if change.chaos is not None)
     delays = [delay for manifest in manifests for delay in _find_delays(manifest)]
     workloads = [o for o in objects if o["kind"] in WORKLOADS]
@@ -49,7 +51,9 @@ def list_cautions(fault: Fault, objects: Sequence[Object]) -> tuple[str, ...]:
 
 
 def is_outlived(fault_type: FaultType, fault: Fault, objects: Sequence[Object]) -> bool:
-    """Whether old pods would keep serving: one with a wrong configuration may never be ready, and the rollout waits."""
+    """Check whether old pods would keep serving: one with a wrong configuration may never be ready, and the rollout
+    waits.
+    """
     if fault_type.family != "Configuration" or fault.rollout.drop_old:
         return False
     written = {strip_reference(change.target) for change in fault.changes if change.patch and change.target}
@@ -62,7 +66,7 @@ def is_outlived(fault_type: FaultType, fault: Fault, objects: Sequence[Object]) 
 
 
 def _find_delays(manifest: Object) -> Iterator[_Delay]:
-    """The delay of an experiment that everybody meets who asks its pods; none where only some peers do."""
+    """Find the delay of an experiment that everybody meets who asks its pods; none where only some peers do."""
     kind, spec = get_experiment(manifest)
     selector = (spec.get("selector") or {}).get("labelSelectors") or {}
     if kind == "HTTPChaos" and spec.get("delay") and spec.get("method", "GET") == "GET":
@@ -97,7 +101,7 @@ def _format_caution(delay: _Delay, workload: Object) -> str:
 
 
 def _is_matched(proxy: Object, container: Object, asked: Object) -> bool:
-    """Whether the requests of a probe are among those that a proxy holds back."""
+    """Check whether the requests of a probe are among those that a proxy holds back."""
     ports = {port.get("name"): port["containerPort"] for port in container.get("ports") or ()}
     port = ports.get(asked["port"], asked["port"])
     return port == proxy.get("port") and fnmatchcase(asked.get("path") or "/", proxy.get("path") or "*")

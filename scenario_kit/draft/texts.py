@@ -22,7 +22,7 @@ _PAGED: Final = "The people on call were paged a few minutes ago: something in t
 
 
 def write_brief(alerts: Iterable[AlertExpectation]) -> str:
-    """The page, from the alert that must fire."""
+    """Write the page, from the alert that must fire."""
     first = next((a.name for a in alerts if a.alert_class == "MustFire"), "")
     return _NOTICED.get(first, _PAGED)
 
@@ -32,17 +32,17 @@ _ASKED: Final = "Somebody says that the application has not felt right today. Is
 
 
 def write_question() -> str:
-    """The page of a scenario in which nobody needs to act: it must not promise trouble."""
+    """Write the page of a scenario in which nobody needs to act: it must not promise trouble."""
     return _ASKED
 
 
 def write_title(fault_type: FaultType, fault: Fault) -> str:
-    """Where it happens, and what. Never shown to a solver."""
+    """Write where it happens, and what. Never shown to a solver."""
     first, _, rest = fault_type.title.partition(" ")
     what = f"{first.lower()} {rest}" if first in _ARTICLES else fault_type.title
     return f"{Reference.parse(fault.target).name}: {what}"[:160]
 
 
 def write_description(fault_type: FaultType) -> str:
-    """The mechanism. Never shown to a solver."""
+    """Write the mechanism. Never shown to a solver."""
     return " ".join(fault_type.description.split())

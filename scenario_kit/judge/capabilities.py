@@ -20,7 +20,7 @@ def find_lacks(
     offers: Offers,
     options: Mapping[str, Sequence[str]] = _NONE,
 ) -> list[Lack]:
-    """Every need of the faults, of the app and of its options that is not met, once per need and who has it.
+    """Find every need of the faults, of the app and of its options that is not met, once per need and who has it.
 
     An app without a model of its traffic (``twin: none``) needs a real data plane. ``options`` are the needs of those
     that a runbook has.
@@ -47,7 +47,7 @@ def _find_lack(who: str, need: str, app: App, known: Sequence[Capability], offer
 
 
 def report_lacks(lacks: Iterable[Lack], environment: str) -> list[Finding]:
-    """SK911 for each; ``environment`` is whom the capability is missed in, such as ``the lab``."""
+    """Report SK911 for each; ``environment`` is where the capability is missed, such as ``the lab``."""
     return [
         Finding(
             code="SK911",

@@ -51,7 +51,7 @@ class Token(Value, frozen=True, kw_only=True):
 
 
 def list_tokens(runbook: Runbook) -> tuple[Token, ...]:
-    """What must not be readable, without what the app says itself, and what an experiment says that is to be seen."""
+    """List what must not be readable, without what the app says itself, and what an experiment says that is to be seen."""
     seen = [c.chaos for f in runbook.faults if f.visibility != "Hidden" for c in f.changes if c.chaos is not None]
     known = "\n".join(text for obj in (*runbook.objects, *seen) for text in list_texts(obj).values())
     known += "\n".join((*(c.name for c in runbook.app.components), *sorted(_list_written_fields(runbook))))
@@ -60,14 +60,14 @@ def list_tokens(runbook: Runbook) -> tuple[Token, ...]:
 
 
 def _list_written_fields(runbook: Runbook) -> set[str]:
-    """Fields of the API that the faults write (``podAntiAffinity``): to see them there is to find the cause."""
+    """List fields of the API that the faults write (``podAntiAffinity``): to see them there is to find the cause."""
     written = [c for f in runbook.faults for c in f.changes]
     bodies = [c.create or c.apply or (c.patch.patch if c.patch else {}) for c in written]
     return {name for body in bodies for name in _find_fields(body)}
 
 
 def _find_fields(value: Any) -> Iterator[str]:
-    """Names that belong to the API: keys of maps that somebody fills freely are none."""
+    """Find names that belong to the API: keys of maps that somebody fills freely are none."""
     if isinstance(value, list):
         for item in value:
             yield from _find_fields(item)
@@ -101,7 +101,7 @@ def _find_tokens(runbook: Runbook) -> Iterator[Token]:
 
 
 def _split_name_tokens(name: str, what: str) -> Iterator[Token]:
-    """A name of several parts; a single word ('quota') is a word of the trade, and stands in every log."""
+    """Split a name of several parts; a single word ('quota') is a word of the trade, and stands in every log."""
     if len(re.split(r"[-_]", name)) > 1:
         yield Token(text=name, what=what)
 
@@ -112,19 +112,19 @@ def _split_text_tokens(text: str, what: str) -> Iterator[Token]:
 
 
 def has_shown_experiment(runbook: Runbook) -> bool:
-    """Whether some experiment is one that the scenario lets a solver see: its objects are read by design."""
+    """Check whether some experiment is one that the scenario lets a solver see: its objects are read by design."""
     return any(f.visibility != "Hidden" and any(c.chaos is not None for c in f.changes) for f in runbook.faults)
 
 
 def list_readable(obj: Object) -> Iterator[Readable]:
-    """Everything that an object says, secret data decoded."""
+    """List everything that an object says, secret data decoded."""
     name = f"{obj.get('kind', '')}/{obj['metadata'].get('name', '')}"
     for place, text in list_texts(obj).items():
         yield Readable(where=f"{name}: {place}", text=text)
 
 
 def list_texts(obj: Object) -> Mapping[str, str]:
-    """Every text of an object by its path; keys of mappings count, since names of labels and variables are keys."""
+    """List every text of an object by its path; keys of mappings count, since names of labels and variables are keys."""
     found: dict[str, str] = {}
     _walk(obj, "", found)
     if obj.get("kind") == "Secret":
@@ -150,7 +150,7 @@ def _walk(value: Any, path: str, found: dict[str, str]) -> None:
 
 
 def find_leaks(read: Iterable[Readable], sought: Iterable[Token]) -> list[Finding]:
-    """One finding for each token that a solver can read, with the first places where it stands."""
+    """Find one finding for each token that a solver can read, with the first places where it stands."""
     desired = list(sought)
     if not desired:
         return []
@@ -188,7 +188,7 @@ def _build_finding(token: Token, places: list[Readable]) -> Finding:
 
 
 def report_reached(where: str) -> Finding:
-    """The solver's role reaches into what is ours."""
+    """Report that the solver's role reaches into what is ours."""
     return Finding(
         code="SK442",
         severity=Severity.ERROR,
@@ -201,7 +201,7 @@ def report_reached(where: str) -> Finding:
 
 
 def report_unneeded(subject: str, reason: str, value: str) -> Finding:
-    """A fault wrote what no symptom needs, where the solver's role reaches."""
+    """Report a fault wrote what no symptom needs, where the solver's role reaches."""
     return Finding(
         code="SK443",
         severity=Severity.ERROR,

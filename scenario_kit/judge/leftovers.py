@@ -18,21 +18,21 @@ _DEFAULTS: Final = frozenset({("ConfigMap", "kube-root-ca.crt"), ("ServiceAccoun
 
 
 def digest(desired: Object) -> str:
-    """A short fingerprint of the part of an object that somebody asked for."""
+    """Digest a short fingerprint of the part of an object that somebody asked for."""
     if desired.get("kind") == "Node":
         desired = _strip_node(desired)
     return hashlib.sha256(json.dumps(desired, sort_keys=True, default=str).encode()).hexdigest()[:16]
 
 
 def _strip_node(node: Object) -> Object:
-    """Whether it takes pods, and which: its other fields, and taints of its own controller, change by themselves."""
+    """Check whether it takes pods, and which: its other fields, and taints of its own controller, change by themselves."""
     spec = node.get("spec") or {}
     taints = [t for t in spec.get("taints") or () if not str(t.get("key")).startswith("node.kubernetes.io/")]
     return {"unschedulable": bool(spec.get("unschedulable")), "taints": taints}
 
 
 def list_leftovers(contents: Iterable[Object]) -> list[str]:
-    """Objects of the app's namespace that a teardown should have removed."""
+    """List objects of the app's namespace that a teardown should have removed."""
     return sorted(
         f"{o['kind']}/{o['metadata']['name']}"
         for o in contents
@@ -41,7 +41,7 @@ def list_leftovers(contents: Iterable[Object]) -> list[str]:
 
 
 def compare(before: Mapping[str, str], after: Mapping[str, str], contents: Iterable[Object]) -> list[Finding]:
-    """Findings for everything that is left over, missing or different."""
+    """Return findings for everything that is left over, missing or different."""
     problems = [f"left in the namespace: {name}" for name in list_leftovers(contents)]
     problems += [f"new: {key}" for key in sorted(after.keys() - before.keys())]
     problems += [f"missing: {key}" for key in sorted(before.keys() - after.keys())]

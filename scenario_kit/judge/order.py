@@ -24,7 +24,9 @@ Place = Callable[[Object], float | None]
 
 
 def check_order(objects: Sequence[Object], desired: Mapping[str, Collection[Reference]]) -> list[Finding]:
-    """A finding for each kind and order that finds some of the wanted objects alone; ``wanted`` is by what they are."""
+    """Return a finding for each kind and order that finds some of the wanted objects alone; ``wanted`` is by what they
+    are.
+    """
     found = []
     for kind in sorted({o["kind"] for o in objects}):
         alike = [o for o in objects if o["kind"] == kind]
@@ -44,7 +46,7 @@ def _make_reference(obj: Object) -> Reference:
 
 
 def _describe_outliers(own: Iterable[Object], others: Iterable[Object], place: Place, unit: float) -> str:
-    """How the places of some stand apart from those of the others; empty where they do not."""
+    """Describe how the places of some stand apart from those of the others; empty where they do not."""
     mine = [p for o in own if (p := place(o)) is not None]
     rest = sorted(p for o in others if (p := place(o)) is not None)
     if not mine or len(rest) < _LEAST:
@@ -57,12 +59,12 @@ def _describe_outliers(own: Iterable[Object], others: Iterable[Object], place: P
 
 
 def _find_write_time(obj: Object) -> float | None:
-    """When somebody last wrote what the object asks for; its status is no order but a symptom."""
+    """Find when somebody last wrote what the object asks for; its status is no order but a symptom."""
     return max(_find_times(obj, status=False), default=None)
 
 
 def _read_version(obj: Object) -> float | None:
-    """The version, unless a controller goes on to write the status, which anybody sees in the status itself."""
+    """Read the version, unless a controller goes on to write the status, which anybody sees in the status itself."""
     asked, reported = _find_write_time(obj), max(_find_times(obj, status=True), default=None)
     if asked is not None and reported is not None and reported - asked > _SETTLING:
         return None

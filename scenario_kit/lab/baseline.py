@@ -51,14 +51,14 @@ class StoreBaseline(msgspec.Struct, frozen=True):
 
 
 def select_kept(found: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
-    """Of everything in the store, what a baseline holds."""
+    """Select, of everything in the store, what a baseline holds."""
     return {key: value for key, value in found.items() if not key.startswith((*_ALIVE, *_BOOKS, *_PASSING))}
 
 
 def plan_restoration(
     baseline: Mapping[bytes, bytes], found: Iterable[bytes], changed: Mapping[bytes, bytes]
 ) -> Restoration:
-    """What makes a store with the keys ``found`` equal to the baseline.
+    """Plan what makes a store with the keys ``found`` equal to the baseline.
 
     ``changed`` are the present values of keys of the baseline that may differ. Keys beside one another are deleted as
     one range.
@@ -93,7 +93,7 @@ def save(path: Path, baseline: StoreBaseline) -> None:
 
 
 def load(path: Path) -> StoreBaseline | None:
-    """The baseline in a file; None where there is none, or none that can be read."""
+    """Load the baseline in a file; None where there is none, or none that can be read."""
     try:
         return msgspec.msgpack.decode(path.read_bytes(), type=StoreBaseline)
     except (FileNotFoundError, msgspec.MsgspecError):

@@ -13,7 +13,7 @@ NAME: Final = "the lab"
 
 
 def offers_capability(capability: Capability, argument: str, *, clock: str = "Virtual") -> bool:
-    """Whether a trial in the lab, by that clock (``Wall`` or ``Virtual``), has the capability."""
+    """Check whether a trial in the lab, by that clock (``Wall`` or ``Virtual``), has the capability."""
     if capability.name == "nodes>=":
         return int(argument) <= LEAST
     if capability.canary.clock is not None:
@@ -22,7 +22,7 @@ def offers_capability(capability: Capability, argument: str, *, clock: str = "Vi
 
 
 def describe_offers(known: Iterable[Capability]) -> dict[str, str]:
-    """Every capability as a person asks for it, and an empty text, or why the lab lacks it."""
+    """Describe every capability as a person asks for it, and an empty text, or why the lab lacks it."""
     shown: dict[str, str] = {}
     for each in known:
         if each.name == "nodes>=":

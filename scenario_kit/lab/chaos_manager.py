@@ -53,17 +53,17 @@ def prepare(folder: Path, address: str, port: int, proto: Path) -> ChaosDaemonSt
 
 
 def locate_certificate(folder: Path) -> Path:
-    """The certificate (``.crt``) and key (``.key``) that webhooks show, without the ending."""
+    """Locate the certificate (``.crt``) and key (``.key``) that webhooks show, without the ending."""
     return folder / "chaos-mesh" / "webhook" / "tls"
 
 
 def locate_kubeconfig(folder: Path) -> Path:
-    """Where the manager finds its credentials."""
+    """Locate where the manager finds its credentials."""
     return folder / "chaos-mesh" / "kubeconfig"
 
 
 def build_spec(state: LabState, binaries: Mapping[str, Path]) -> Spec:
-    """How to start the manager."""
+    """Build how to start the manager."""
     daemon, part = state.chaos_daemon, state.part(PART)
     assert daemon is not None, PART
     assert part is not None, PART

@@ -36,7 +36,7 @@ _SECONDS: Final = 5
 
 
 def build_objects(manager: int, targets: int, authority: Path) -> list[Object]:
-    """The configurations by which the API server asks the manager, and the lab server for the addresses of names.
+    """Build the configurations by which the API server asks the manager, and the lab server for the addresses of names.
 
     Args:
         manager: the port of the manager's webhooks.

@@ -71,7 +71,7 @@ class WorldClock:
         self._trial = trial
 
     def now(self) -> float:
-        """Seconds since the epoch."""
+        """Return seconds since the epoch."""
         return float(self._server.ask("GET", self._path)["now"])
 
     def wait(self, until: float) -> float:
@@ -125,7 +125,7 @@ class WorldWallClock(clock.WallClock):
 
 
 def ask(server_url: str, token: str, method: str, path: str, document: Object | None = None) -> Any:
-    """One question to a lab server.
+    """Return one question to a lab server.
 
     Raises:
         LabError: the server is gone, or there is no such thing.
@@ -149,7 +149,7 @@ def open_world(
     mode: Literal["Wall", "Virtual"],
     assumptions: Mapping[str, float] | None = None,
 ) -> Clock:
-    """The clock of a trial's world, which is made if it does not exist.
+    """Open the clock of a trial's world, which is made if it does not exist.
 
     ``app`` is a ``model.App`` as JSON, ``others`` are further namespaces of it. A virtual world starts at the lab's
     epoch.
@@ -172,7 +172,7 @@ def open_world(
 
 
 def has_world(server_url: str, token: str, trial: str) -> bool:
-    """Whether the trial has a world; one that is lost (the server died) took its time and its state along.
+    """Check whether the trial has a world; one that is lost (the server died) took its time and its state along.
 
     Raises:
         LabError: the server is gone.

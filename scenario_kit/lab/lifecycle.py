@@ -56,7 +56,7 @@ def bring_up(
     reporter: toolchain.Reporter | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> LabState:
-    """A lab that works: at once when it runs, repaired when parts of it died, else created.
+    """Return a lab that works: at once when it runs, repaired when parts of it died, else created.
 
     ``packs`` are the alert packs that Prometheus shows in a new lab, ``node_count`` is how many nodes it
     has (three where nothing is said). ``reporter`` is told about missing binaries (by default a person is, on stderr),
@@ -143,7 +143,7 @@ def reset(
 
 
 def report_status(state: LabState) -> list[PartReport]:
-    """How every part is, asked all at once."""
+    """Report how every part is, asked all at once."""
     health = supervisor.HealthProbe(state)
     with ThreadPoolExecutor(len(state.parts) or 1) as pool:
         problems = list(pool.map(health.problem, state.parts))
@@ -163,7 +163,7 @@ def report_status(state: LabState) -> list[PartReport]:
 
 
 def list_worlds(state: LabState) -> list[Object]:
-    """The worlds of the lab, one per trial that is open; raises ``LabError`` when its server does not answer."""
+    """List the worlds of the lab, one per trial that is open; raises ``LabError`` when its server does not answer."""
     headers = {"Authorization": f"Bearer {state.server_token}"}
     try:
         with loopback.create_client(headers=headers, timeout=_ANSWER_SECONDS) as client:
@@ -319,12 +319,12 @@ def _clear(name: str) -> None:
 
 
 def _lock_exclusively(name: str, say: Callable[[str], None]) -> AbstractContextManager[None]:
-    """One command at a time may start or end a lab."""
+    """Lock the lab: one command at a time may start or end it."""
     return hold_lock(_lock(name), f"another command is starting or ending lab {name!r}", say)
 
 
 def occupy(name: str, say: Callable[[str], None], *, alone: bool) -> AbstractContextManager[None]:
-    """While trials of this command run in a lab; those that reach beyond their app run alone.
+    """Occupy the lab while trials of this command run in it; those that reach beyond their app run alone.
 
     Commands share a lab as trials of one command do (``campaign.planning.concurrency``): a trial would find the
     cluster changed by what belongs to another command's trial, and blame the scenario.

@@ -48,12 +48,12 @@ _HEALTH = {
 
 
 def choose_epoch(now: float) -> int:
-    """Where virtual time starts in a lab that is created now."""
+    """Choose where virtual time starts in a lab that is created now."""
     return (int(now) // _DAY - EPOCH_DAYS) * _DAY
 
 
 def plan(name: str, packs: tuple[str, ...], host: str, count: int = nodes.LEAST) -> LabState:
-    """A lab of so many nodes that does not run yet: ports, token and parts chosen, every process id 0."""
+    """Plan a lab of so many nodes that does not run yet: ports, token and parts chosen, every process id 0."""
     taken = _list_taken_ports(name)
     beside = (chaos_manager.WEBHOOK, chaos_manager.NAMES, chaos_manager.TARGETS)
     loopback = free_ports(len(_LISTENING) + len(beside), taken)
@@ -83,7 +83,7 @@ def plan(name: str, packs: tuple[str, ...], host: str, count: int = nodes.LEAST)
 
 
 def list_specs() -> Mapping[str, Callable[[LabState, Mapping[str, Path]], Spec]]:
-    """How to start each part of ``STARTED``."""
+    """List how to start each part of ``STARTED``."""
     return {
         prometheus.PART: prometheus.build_spec,
         nodes.PART: nodes.build_spec,
@@ -94,7 +94,7 @@ def list_specs() -> Mapping[str, Callable[[LabState, Mapping[str, Path]], Spec]]
 
 
 def build_api_server_url(state: LabState) -> str:
-    """Where the API server listens."""
+    """Build where the API server listens."""
     return f"https://{LOOPBACK}:{state.ports['kube-apiserver']}"
 
 
@@ -106,7 +106,7 @@ def _find_part(state: LabState, name: str) -> ProcessState:
 
 
 def _build_python_spec(name: str, module: str, state: LabState) -> Spec:
-    """One of our own programs, run by this interpreter with this installation of the project."""
+    """Build one of our own programs, run by this interpreter with this installation of the project."""
     roots = {str(Path(scenario_kit.__file__).parent.parent): None}
     operators = find_operators_folder()
     if operators is not None:
@@ -128,7 +128,7 @@ def _build_python_spec(name: str, module: str, state: LabState) -> Spec:
 
 
 def _list_taken_ports(name: str) -> set[int]:
-    """The ports of the other labs, running or not."""
+    """List the ports of the other labs, running or not."""
     ports: set[int] = set()
     for other in list_lab_names():
         try:

@@ -29,7 +29,7 @@ class RuleTestOutcome(NamedTuple):
 
 
 def check_rules(document: Object) -> str:
-    """Why Prometheus would not load the rules of a pack's document; empty where it does.
+    """Return why Prometheus would not load the rules of a pack's document; empty where it does.
 
     Raises:
         InfrastructureError: promtool is not there, or does not end.
@@ -40,7 +40,7 @@ def check_rules(document: Object) -> str:
 
 
 def run_tests(document: Object, rules: Sequence[AlertRule], tests: Any) -> list[RuleTestOutcome]:
-    """What became of each test of a pack.
+    """Return what became of each test of a pack.
 
     Raises:
         InfrastructureError: promtool is not there, or does not end.
@@ -66,7 +66,7 @@ def _write(folder: str, document: Object) -> None:
 
 
 def _read_objection(folder: str, *arguments: str) -> str:
-    """What promtool says, without where it looked; empty where it has no objection."""
+    """Read what promtool says, without where it looked; empty where it has no objection."""
     promtool = toolchain.resolve("promtool")
     try:
         done = subprocess.run(

@@ -82,7 +82,7 @@ __all__ = [
 
 
 def lint_files(paths: Sequence[Path], catalog: Catalog | None = None) -> list[Finding]:
-    """Every finding about some files, file by file, worst first; scenarios are also compared with each other.
+    """Return every finding about some files, file by file, worst first; scenarios are also compared with each other.
 
     A file that cannot be loaded is judged no further, and what follows from another finding is left out.
 
@@ -94,23 +94,23 @@ def lint_files(paths: Sequence[Path], catalog: Catalog | None = None) -> list[Fi
 
 
 def find_mistakes(paths: Sequence[Path], catalog: Catalog) -> list[list[LocatedFinding]]:
-    """All findings of each file, those that follow from others included, with the edits that correct them."""
+    """Find all findings of each file, those that follow from others included, with the edits that correct them."""
     return _compare_files(judge_each(paths, catalog), catalog)
 
 
 def lint_file(path: Path, catalog: Catalog | None = None) -> list[Finding]:
-    """As ``lint_files``, of one file."""
+    """Lint one file as ``lint_files`` does."""
     return lint_files([path], catalog)
 
 
 def lint_text(text: str, path: Path, catalog: Catalog | None = None) -> list[LocatedFinding]:
-    """What ``lint_file`` would find if ``path`` held ``text``, each finding with the edits that correct it."""
+    """Return what ``lint_file`` would find if ``path`` held ``text``, each finding with the edits that correct it."""
     known = catalog or Catalog()
     return _compare_files([judge_file(path, text, known)], known)[0]
 
 
 def _compare_files(files: Sequence[Judged], catalog: Catalog) -> list[list[LocatedFinding]]:
-    """The findings of each file, once it is known what all of them hold."""
+    """Return the findings of each file, once it is known what all of them hold."""
     entries = [file.entry for file in files if file.entry is not None]
     shelf = build_index(catalog, entries) if entries else None
     return [settle_findings(file, shelf) for file in files]

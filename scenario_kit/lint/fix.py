@@ -56,7 +56,7 @@ class FixedFile(NamedTuple):
 
 
 def fix_text(text: str, study: Callable[[str], Sequence[LocatedFinding]]) -> Fixed:
-    """The text with every edit made that betters it, until none does; ``study`` judges a text.
+    """Return the text with every edit made that betters it, until none does; ``study`` judges a text.
 
     Fixing the answer again changes nothing, unless the file is so large and so wrong that this ended early.
     """
@@ -73,7 +73,8 @@ def fix_text(text: str, study: Callable[[str], Sequence[LocatedFinding]]) -> Fix
 def _apply_step(
     text: str, found: Sequence[LocatedFinding], study: Callable[[str], Sequence[LocatedFinding]], judged: list[int]
 ) -> tuple[str, Sequence[LocatedFinding], Finding] | None:
-    """The first edit that betters the text: the text and its findings after it, and the finding that it corrected.
+    """Return the first edit that betters the text: the text and its findings after it, and the finding that it
+    corrected.
 
     ``judged`` holds how many characters may still be judged.
     """
@@ -92,7 +93,7 @@ def _apply_step(
 
 
 def _is_better(finding: Finding, before: Sequence[LocatedFinding], after: Sequence[LocatedFinding]) -> bool:
-    """Positions do not count: they move with the text."""
+    """Compare without positions, which move with the text."""
     old, new = (Counter(_make_key(mistake.finding) for mistake in found) for found in (before, after))
     appeared = new - old
     return new[_make_key(finding)] < old[_make_key(finding)] and all(
@@ -109,7 +110,7 @@ def _rank_code(code: str) -> int:
 
 
 def fix_file(path: Path, catalog: Catalog) -> FixedFile:
-    """What fixing a scenario file would make of it; nothing is written.
+    """Return what fixing a scenario file would make of it; nothing is written.
 
     Raises:
         UsageError: there is no such file.
@@ -126,7 +127,7 @@ def fix_file(path: Path, catalog: Catalog) -> FixedFile:
 
 
 def mark_fixable(path: Path, mistakes: Sequence[LocatedFinding], catalog: Catalog) -> list[LocatedFinding]:
-    """The mistakes of a file; ``fixable`` are findings that fixing it would correct, which is found by trying."""
+    """Return the mistakes of a file; ``fixable`` are findings that fixing it would correct, which is found by trying."""
     if not any(mistake.edits for mistake in mistakes):
         return list(mistakes)
     corrected = {_make_key(finding) for finding in fix_file(path, catalog).corrected}
@@ -137,7 +138,7 @@ def mark_fixable(path: Path, mistakes: Sequence[LocatedFinding], catalog: Catalo
 
 
 def format_diff(file: FixedFile) -> str:
-    """The change as a unified diff that ``patch -p0`` applies; empty where there is none."""
+    """Format the change as a unified diff that ``patch -p0`` applies; empty where there is none."""
     old, new = (data.decode().splitlines(keepends=True) for data in (file.old, file.new))
     lines = unified_diff(old, new, str(file.path), str(file.path))
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)

@@ -53,7 +53,7 @@ class LoadedFault(NamedTuple):
 
 
 def find_scenario_files(paths: Sequence[Path]) -> list[Path]:
-    """The scenario files that paths mean: a file itself, every ``scenario.yaml`` below a folder.
+    """Find the scenario files that paths mean: a file itself, every ``scenario.yaml`` below a folder.
 
     Raises:
         UsageError: a path does not exist, or a folder holds no scenario.
@@ -72,7 +72,7 @@ def find_scenario_files(paths: Sequence[Path]) -> list[Path]:
 
 
 def load_scenario(path: Path) -> Loaded:
-    """The scenario in a file.
+    """Load the scenario in a file.
 
     Raises:
         UsageError: there is no such file.
@@ -82,7 +82,7 @@ def load_scenario(path: Path) -> Loaded:
 
 
 def read_scenario(text: str, path: str) -> Loaded:
-    """The scenario in a text; ``path`` is what positions show. Raises as ``load_scenario``."""
+    """Read the scenario in a text; ``path`` is what positions show. Raises as ``load_scenario``."""
     return _build_scenario(parse(text, path))
 
 
@@ -95,7 +95,7 @@ def _build_scenario(document: Document) -> Loaded:
 
 
 def parse_scenario_object(obj: Object) -> Scenario:
-    """The scenario in an object that the API server stored (its schema has judged it).
+    """Parse the scenario in an object that the API server stored (its schema has judged it).
 
     kubectl reads YAML 1.1 and sends an unquoted ``on`` as ``true``; the CRD accepts that, and here it is undone.
 
@@ -133,12 +133,12 @@ def _restore_on(data: Any, schema: Object) -> Any:
 
 
 def load_fault(path: Path) -> LoadedFault:
-    """The fault in a ``fault.yaml``; its templates stay unrendered. Raises as ``load_scenario``."""
+    """Load the fault in a ``fault.yaml``; its templates stay unrendered. Raises as ``load_scenario``."""
     return parse_fault(read_document(path))
 
 
 def parse_fault(document: Document) -> LoadedFault:
-    """The fault in a document; raises as ``load_fault``, but for the file."""
+    """Parse the fault in a document; raises as ``load_fault``, but for the file."""
     data = _check_document("Fault", document)
     schema = data.get("parameters", {})
     _raise(document, [LocatedFinding(f) for f in check_schema(schema, document.positions, ("parameters",))])
@@ -146,18 +146,18 @@ def parse_fault(document: Document) -> LoadedFault:
 
 
 def load_app(path: Path) -> Object:
-    """The document of an ``app.yaml``, checked. Raises as ``load_scenario``."""
+    """Load the document of an ``app.yaml``, checked. Raises as ``load_scenario``."""
     return parse_app(read_document(path))
 
 
 def read_plan(path: Path) -> tuple[Object, Positions]:
-    """The document of a plan of one's own, checked, and where its fields stand. Raises as ``load_scenario``."""
+    """Read the document of a plan of one's own, checked, and where its fields stand. Raises as ``load_scenario``."""
     document = read_document(path)
     return _check_document("Plan", document), document.positions
 
 
 def parse_app(document: Document) -> Object:
-    """The app in a document, checked; raises as ``load_app``, but for the file."""
+    """Parse the app in a document, checked; raises as ``load_app``, but for the file."""
     data = _check_document("App", document)
     places: list[Path_] = [("options",), *(("versions", version, "options") for version in data["versions"])]
     broken: list[LocatedFinding] = []
@@ -170,12 +170,12 @@ def parse_app(document: Document) -> Object:
 
 
 def load_pack(path: Path) -> Object:
-    """The document of an alert pack, checked. Raises as ``load_scenario``."""
+    """Load the document of an alert pack, checked. Raises as ``load_scenario``."""
     return pack_in(read_document(path))
 
 
 def pack_in(document: Document) -> Object:
-    """The alert pack in a document: a rule file, or a PrometheusRule object; raises as ``load_pack``."""
+    """Return the alert pack in a document: a rule file, or a PrometheusRule object; raises as ``load_pack``."""
     data = document.data if isinstance(document.data, dict) else {}
     if "tests" in data and "groups" not in data:
         reported = "the file holds tests of rules, and no rules"
@@ -186,7 +186,9 @@ def pack_in(document: Document) -> Object:
 
 
 def get_schema(kind: str) -> Object:
-    """``schema.authoring``, kept on disk: putting the definitions together takes longer than judging a file by them."""
+    """Return ``schema.authoring``, kept on disk: putting the definitions together takes longer than judging a file by
+    them.
+    """
     if kind not in _SCHEMAS:
         files = Path(source.__file__).parent.glob("*.[yp]*")
         _SCHEMAS[kind] = cache_json(f"schema-{kind}", files, (), lambda: build_authoring_schema(kind))
@@ -197,7 +199,7 @@ _SCHEMAS: dict[str, Object] = {}
 
 
 def _is_a(kind: str, document: Document) -> None:
-    """A file of another kind is told so, instead of as a pile of unknown fields."""
+    """Check the kind first: a file of another kind is told so, instead of as a pile of unknown fields."""
     data = document.data
     if isinstance(data, dict) and "kind" in data and data["kind"] != kind:
         message = f"the file holds a '{data['kind']}', not a '{kind}'"
@@ -219,7 +221,7 @@ def _get_part(data: Object, place: Path_) -> Any:
 
 
 def _needs(schema: Any, positions: Positions, place: Path_) -> Iterator[LocatedFinding]:
-    """Values of ``x-requires`` that are no lists of capabilities."""
+    """Return values of ``x-requires`` that are no lists of capabilities."""
     properties = schema.get("properties") if isinstance(schema, dict) else None
     for name, part in properties.items() if isinstance(properties, dict) else ():
         needs = part.get("x-requires", {}) if isinstance(part, dict) else {}

@@ -35,12 +35,12 @@ _SUM: Final = hashlib.sha256().digest_size
 
 
 def cache_json(kind: str, files: Iterable[Path], more: Iterable[str], make: Callable[[], Any]) -> Any:
-    """``cache_bytes`` for plain JSON types."""
+    """Cache as ``cache_bytes`` does, for plain JSON types."""
     return msgspec.json.decode(cache_bytes(kind, files, more, lambda: msgspec.json.encode(make())))
 
 
 def cache_bytes(kind: str, files: Iterable[Path], more: Iterable[str], make: Callable[[], bytes]) -> bytes:
-    """What ``make`` answers, or what it answered for the same content before.
+    """Return what ``make`` answers, or what it answered for the same content before.
 
     Args:
         kind: what it is; also part of the entry's name.
@@ -67,7 +67,7 @@ def cache_bytes(kind: str, files: Iterable[Path], more: Iterable[str], make: Cal
 
 
 def _find_folder() -> Path | None:
-    """The folder of the entries, made if it is not there; None where there is none that is ours alone."""
+    """Find the folder of the entries, made if it is not there; None where there is none that is ours alone."""
     named = os.environ.get(VARIABLE)
     if named == "":
         return None
@@ -81,12 +81,12 @@ def _find_folder() -> Path | None:
 
 
 def _is_ours(state: os.stat_result, kind: Callable[[int], bool]) -> bool:
-    """Whether nobody else could have written it, root apart. A link is never ours."""
+    """Check whether nobody else could have written it, root apart. A link is never ours."""
     return kind(state.st_mode) and state.st_uid == os.getuid() and not state.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 def _make_key(files: Iterable[Path], more: Iterable[str]) -> str | None:
-    """None where a file is too large to be worth it."""
+    """Return None where a file is too large to be worth it."""
     sums = hashlib.sha256(_digest_code())
     for path in files:
         try:
@@ -104,7 +104,7 @@ def _make_key(files: Iterable[Path], more: Iterable[str]) -> str | None:
 
 @cache
 def _digest_code() -> bytes:
-    """What makes the answers: our own code, by the times and sizes of its files, and its version."""
+    """Digest what makes the answers: our own code, by the times and sizes of its files, and its version."""
     root = Path(scenario_kit.__file__).parent
     sums = hashlib.sha256(scenario_kit.__version__.encode())
     for folder in ("catalog", "lab/twin", "load", "model", "model/twin", "render", "schema"):
@@ -117,7 +117,7 @@ def _digest_code() -> bytes:
 
 
 def _read_entry(entry: Path) -> bytes | None:
-    """What an entry holds; None where somebody else could have written it, or it is damaged."""
+    """Read what an entry holds; None where somebody else could have written it, or it is damaged."""
     handle = os.open(entry, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(handle, "rb") as file:
         if not _is_ours(os.fstat(handle), stat.S_ISREG):
@@ -127,7 +127,7 @@ def _read_entry(entry: Path) -> bytes | None:
 
 
 def _write(entry: Path, data: bytes) -> None:
-    """Puts an entry in place in one step, for its owner only, and makes room."""
+    """Put an entry in place in one step, for its owner only, and make room."""
     handle, name = tempfile.mkstemp(dir=entry.parent)
     try:
         with os.fdopen(handle, "wb") as file:

@@ -11,7 +11,7 @@ Desired = Callable[[str, str], bool]
 
 
 def list_below(folder: Path, desired: Desired, closed: str) -> list[Path]:
-    """Everything below a folder that is wanted by its name, sorted; whether it is a file is for the reader to see.
+    """List everything below a folder that is wanted by its name, sorted; whether it is a file is for the reader to see.
 
     Links to folders are not followed, so loops of them have no effect. For a folder that cannot be opened stands the
     path that ``closed`` would have in it: reading that fails and tells why, so nothing is passed over in silence.

@@ -9,7 +9,7 @@ from scenario_kit.model import Object
 
 
 def select_version(document: Object, version: str) -> Object:
-    """The document with the part of one version laid over what all versions share, mapping by mapping."""
+    """Select the document with the part of one version laid over what all versions share, mapping by mapping."""
     document = dict(document)
     own = (document.pop("versions", None) or {}).get(version) or {}
     return _overlay(document, own)

@@ -51,7 +51,7 @@ def _check_versions(parts: Any) -> None:
 
 
 def locate_field(document: Document, version: str, place: Place) -> Position:
-    """Where a field of a version is written: in the part of that version, or in what all versions share."""
+    """Locate where a field of a version is written: in the part of that version, or in what all versions share."""
     own = ("versions", version, *place)
     return document.positions.key(*(own if _has_field(document.data, own) else place))
 

@@ -18,7 +18,7 @@ _FIRST: Final = Lock()
 
 
 def convert(data: Any, to: type[_T]) -> _T:
-    """What ``msgspec.convert`` answers, safe in threads.
+    """Convert to what ``msgspec.convert`` answers, safe in threads.
 
     Raises:
         msgspec.ValidationError: ``data`` has another shape.
@@ -34,13 +34,13 @@ class Value(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defa
     """A frozen value. ``to_json`` and ``from_json`` are inverse to each other; unknown fields are errors."""
 
     def to_json(self) -> Object:
-        """This value as plain JSON types, defaults left out."""
+        """Return this value as plain JSON types, defaults left out."""
         result: Object = msgspec.to_builtins(self)
         return result
 
     @classmethod
     def from_json(cls, data: Any) -> Self:
-        """The value that ``data`` describes.
+        """Return the value that ``data`` describes.
 
         Raises:
             msgspec.ValidationError: ``data`` has another shape. Loaders validate against the schema first, so for

@@ -91,7 +91,7 @@ class AlertEvaluator:
         return self.history()
 
     def history(self) -> AlertHistory:
-        """Everything from the first tick to the last one evaluated."""
+        """Return everything from the first tick to the last one evaluated."""
         timelines = [
             self._timeline(index, rule, labels, alert)
             for index, rule in enumerate(self._rules)
@@ -102,7 +102,7 @@ class AlertEvaluator:
         return AlertHistory(start=self._start, end=end, timelines=tuple(timelines), gaps=self._gaps)
 
     def _evaluate(self, grid: Sequence[float]) -> list[list[RuleEvaluation]]:
-        """The ticks of the presence query, then those of each rule."""
+        """Evaluate the ticks of the presence query, then those of each rule."""
         presence = AlertRule(name="", expr=PRESENCE, for_seconds=0, range_seconds=0)
 
         def ticks(rule: AlertRule, expr: str) -> list[RuleEvaluation]:
@@ -121,7 +121,7 @@ class AlertEvaluator:
 
 
 def extend(gaps: tuple[Interval, ...], blind: Sequence[float], step: float) -> tuple[Interval, ...]:
-    """``gaps`` with one more step at each blind tick, adjacent stretches joined; both are in order of time."""
+    """Return ``gaps`` with one more step at each blind tick, adjacent stretches joined; both are in order of time."""
     joined = list(gaps)
     for at in blind:
         if joined and joined[-1].end == at:

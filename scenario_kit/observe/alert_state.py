@@ -34,18 +34,18 @@ class Alert(NamedTuple):
     firing: tuple[Interval, ...] = ()
 
     def begin(self, at: float) -> Alert:
-        """Active from now on."""
+        """Become active from now on."""
         return self._replace(active_at=at)
 
     def age(self, at: float, for_seconds: float) -> Alert:
-        """Still active; fires once it has been active long enough."""
+        """Stay active; fire after having been active long enough."""
         assert self.active_at is not None
         if self.fired_at is not None or at - self.active_at < for_seconds:
             return self._replace(absent_at=None)
         return self._replace(fired_at=at, pending=self._pending_until(at))
 
     def end(self, at: float, keep_firing_seconds: float = 0) -> Alert:
-        """No longer in the result: over, unless it goes on firing for a while."""
+        """Leave the result: over, unless it goes on firing for a while."""
         absent_at = at if self.absent_at is None else self.absent_at
         if self.fired_at is not None and at - absent_at < keep_firing_seconds:
             return self._replace(absent_at=absent_at)
@@ -73,7 +73,7 @@ State = Mapping[LabelSet, Alert]
 def fire(
     state: State, ticks: Iterable[RuleEvaluation], for_seconds: float, keep_firing_seconds: float = 0
 ) -> dict[LabelSet, Alert]:
-    """The state after some more ticks of one rule, in order."""
+    """Return the state after some more ticks of one rule, in order."""
     alerts = dict(state)
     for at, active in ticks:
         if active is None:

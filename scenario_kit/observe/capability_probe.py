@@ -15,7 +15,8 @@ _ARGUMENT = "{argument}"
 
 
 def has_capability(canary: Canary, argument: str, cluster: Cluster) -> bool:
-    """Whether the canary finds what it looks for. What is no matter of the cluster (clock, app, declared) is false.
+    """Check whether the canary finds what it looks for. What is no matter of the cluster (clock, app, declared) is
+    false.
 
     Raises:
         ClusterError: the API server does not answer, so nothing is known.

@@ -53,7 +53,7 @@ def evaluate_check(
     since: float = 0.0,
     others: Mapping[str, str] = _NONE,
 ) -> CheckResult:
-    """The answer at ``now``, for the app in ``namespace``; log lines before ``since`` do not count.
+    """Evaluate the answer at ``now``, for the app in ``namespace``; log lines before ``since`` do not count.
 
     ``others`` are the real names of the app's further namespaces, by the symbolic ones.
 
@@ -74,7 +74,7 @@ def evaluate_check(
 
 
 def describe(check: Check) -> str:
-    """A check in words, where its author gave none."""
+    """Describe a check in words, where its author gave none."""
     if check.object:
         return f"{check.object.ref}: {describe_expectation(check.object)}"
     if check.endpoints:
@@ -155,7 +155,7 @@ def _evaluate_event(check: EventCheck, cluster: Cluster, names: _Names) -> _Outc
 
 
 def _concerns(involved: dict[str, str], ref: Reference, pods: set[str]) -> bool:
-    """Pods and ReplicaSets that are gone left events behind; their names begin with the workload's."""
+    """Return pods and ReplicaSets that are gone left events behind; their names begin with the workload's."""
     kind, name = involved.get("kind", ""), involved.get("name", "")
     if (kind, name) == (ref.kind, ref.name) or (kind == "Pod" and name in pods):
         return True

@@ -12,7 +12,7 @@ from scenario_kit.observe.jsonpath import find
 
 
 def matches_object(check: ObjectCheck, obj: Any) -> bool:
-    """Whether an object (None: it does not exist) satisfies a check.
+    """Check whether an object (None: it does not exist) satisfies a check.
 
     Every value at the path must satisfy the comparison. Without a value only ``exists: false`` holds, numeric bounds,
     which read it as 0, and what is compared with true or false, which reads it as false: the API leaves those out.
@@ -33,7 +33,7 @@ def matches_object(check: ObjectCheck, obj: Any) -> bool:
 
 
 def describe_expectation(check: ObjectCheck) -> str:
-    """What the check asks for, in words."""
+    """Describe what the check asks for, in words."""
     where = check.path or "it"
     if check.exists is not None:
         return f"{where} {'exists' if check.exists else 'does not exist'}"
@@ -62,7 +62,9 @@ def _build_comparison(check: ObjectCheck) -> Callable[[Any], bool]:
 
 
 def _is_same(value: Any, desired: Any) -> bool:
-    """Equal, and of one type. Quantities are what they amount to, as the API server spells them in its own way."""
+    """Check whether two values are equal, and of one type. Quantities are compared by amount, as the API server spells
+    them.
+    """
     return type(value) is type(desired) and quantity.is_same_quantity(value, desired)
 
 

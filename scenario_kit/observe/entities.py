@@ -21,7 +21,7 @@ _GENERATED = (
 def find_entity(
     rule: AlertRule, labels: Mapping[str, str], app: App, owner_of: Callable[[str], Reference | None]
 ) -> str:
-    """The reference of what an alert is about, in the app's namespace; empty where the rule names no entity.
+    """Find the reference of what an alert is about, in the app's namespace; empty where the rule names no entity.
 
     A pod stands for the workload that owns it. One that has vanished is recognised by its name.
     """
@@ -39,13 +39,13 @@ def find_entity(
 
 
 def _spell_app_reference(bare: str, app: App) -> str:
-    """The reference with the symbolic namespace of the component whose workload it is."""
+    """Return the reference with the symbolic namespace of the component whose workload it is."""
     found = (strip_group(c.workload) for c in app.components)
     return next((text for text in found if text.endswith(f"/{bare}")), bare)
 
 
 def find_by_name(pod: str, app: App) -> str:
-    """The workload of the app whose pods are named like this one; the pod itself where there is none."""
+    """Find the workload of the app whose pods are named like this one; the pod itself where there is none."""
     refs = [Reference.parse(c.workload) for c in app.components]
     workloads = {f"{ref.kind}/{ref.name}" for ref in refs}
     for kind, suffix in _GENERATED:
@@ -64,7 +64,7 @@ class Owners:
         self._known: dict[str, Reference] = {}
 
     def __call__(self, pod: str) -> Reference | None:
-        """The top-most controller of the pod, None where neither it nor a memory of it exists."""
+        """Return the top-most controller of the pod, None where neither it nor a memory of it exists."""
         if pod not in self._known:
             self._refresh()
         return self._known.get(pod)
@@ -78,7 +78,7 @@ class Owners:
 
 
 def list_owned_pods(cluster: Cluster, ref: Reference) -> list[Object]:
-    """The pods of a workload, of a Service (by its selector), or the pod itself; ``ref`` has a real namespace."""
+    """List the pods of a workload, of a Service (by its selector), or the pod itself; ``ref`` has a real namespace."""
     pods = cluster.list("Pod", ref.namespace)
     if ref.kind == "Pod":
         return [p for p in pods if p["metadata"]["name"] == ref.name]
@@ -96,7 +96,7 @@ def _find_controller(obj: Object) -> tuple[str, str] | None:
 
 
 def _find_top_controller(pod: Object, replica_sets: Mapping[str, Object]) -> tuple[str, str] | None:
-    """The Deployment above the ReplicaSet above the pod, or whatever controls the pod directly.
+    """Find the Deployment above the ReplicaSet above the pod, or whatever controls the pod directly.
 
     None also where the ReplicaSet is gone already: what was above it is not known then.
     """

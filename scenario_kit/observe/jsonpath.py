@@ -25,7 +25,7 @@ _Step = Callable[[Any], list[Any]]
 
 
 def find(document: Any, path: str) -> list[Any]:
-    """The values at ``path``; null counts as absent. The empty path is the document itself.
+    """Find the values at ``path``; null counts as absent. The empty path is the document itself.
 
     Raises:
         ValueError: ``path`` is not of the form above.

@@ -13,7 +13,7 @@ from scenario_kit.observe.entities import find_by_name
 
 
 def map_placement(pods: Iterable[Object], app: App) -> dict[str, tuple[str, ...]]:
-    """The nodes of each workload, one for each of its pods, in order of name; without pods that have none."""
+    """Return the nodes of each workload, one for each of its pods, in order of name; without pods that have none."""
     found: dict[str, list[str]] = {}
     for pod in pods:
         if node := pod["spec"].get("nodeName"):

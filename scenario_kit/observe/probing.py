@@ -34,7 +34,7 @@ def probe(check: ProbeCheck, ref: Reference, cluster: Cluster) -> tuple[Answer, 
 
 
 def describe_expected(check: ProbeCheck) -> str:
-    """What the check asks for, in words."""
+    """Describe what the check asks for, in words."""
     if not check.path:
         return "a connection" if check.succeeds else "no connection"
     answer = f"an answer with a status from {check.status_at_least} to {check.status_at_most}"
@@ -68,7 +68,7 @@ def _find_pods_behind(check: ProbeCheck, ref: Reference, cluster: Cluster) -> li
 
 
 def _list_endpoints(ref: Reference, port: int, cluster: Cluster) -> list[tuple[Reference, int]]:
-    """The ready pods behind a port of a Service, with the port that it forwards to on each."""
+    """List the ready pods behind a port of a Service, with the port that it forwards to on each."""
     service = cluster.get(ref)
     entry = next((p for p in (service or {}).get("spec", {}).get("ports") or () if p["port"] == port), None)
     if entry is None:

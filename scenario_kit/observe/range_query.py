@@ -14,7 +14,7 @@ CHUNK = 80
 
 
 def label_set(rule: AlertRule, series: Mapping[str, str]) -> LabelSet:
-    """The labels of the alert that a series raises: without the metric's name, the rule's own labels on top."""
+    """Label the labels of the alert that a series raises: without the metric's name, the rule's own labels on top."""
     labels = {name: value for name, value in series.items() if name != "__name__" and value}
     return tuple(sorted({**labels, **rule.labels}.items()))
 
@@ -22,7 +22,7 @@ def label_set(rule: AlertRule, series: Mapping[str, str]) -> LabelSet:
 def evaluate_ticks(
     metrics: Metrics, rule: AlertRule, expr: str, grid: Sequence[float], step: float
 ) -> Iterator[RuleEvaluation]:
-    """One tick per instant of ``grid``, which is ascending with distance ``step``.
+    """Evaluate one tick per instant of ``grid``, which is ascending with distance ``step``.
 
     A chunk whose query fails is evaluated tick by tick, and what fails then is a failed tick, as for Prometheus itself.
 
@@ -60,6 +60,6 @@ def _split(rule: AlertRule, result: Sequence[Series], chunk: Sequence[float], st
 
 
 def _check_distinct(labels: Sequence[LabelSet]) -> frozenset[LabelSet] | None:
-    """Two series that become the same alert are an error of that evaluation (``ErrDuplicateAlertLabelSet``)."""
+    """Return two series that become the same alert are an error of that evaluation (``ErrDuplicateAlertLabelSet``)."""
     distinct = frozenset(labels)
     return distinct if len(distinct) == len(labels) else None

@@ -18,7 +18,7 @@ CLUSTER_METRICS = (
 
 
 def scope(expr: str, namespace: str, *others: str) -> str:
-    """``expr`` with ``namespace="<namespace>"`` in every selector of series that belong to a namespace.
+    """Return ``expr`` with ``namespace="<namespace>"`` in every selector of series that belong to a namespace.
 
     With ``others``, series of any of these namespaces are selected.
 
@@ -45,7 +45,7 @@ def scope(expr: str, namespace: str, *others: str) -> str:
 
 
 def _read_metric(node: Any) -> str:
-    """The name of the series; empty where a pattern says it, which may stand for any."""
+    """Read the name of the series; empty where a pattern says it, which may stand for any."""
     named = (m.value for m in node.matchers.matchers if m.name == "__name__" and m.op == promql_parser.MatchOp.Equal)
     return str(node.name or next(named, ""))
 
@@ -59,7 +59,7 @@ def _list_matchers(node: Any) -> list[tuple[str, str, str]]:
 
 
 def _verify(expr: str, scoped: str, before: list[Any], namespace: str, operator: Any) -> None:
-    """The parser's view of the rewritten text: the same selectors, each with the matcher and nothing else."""
+    """Return the parser's view of the rewritten text: the same selectors, each with the matcher and nothing else."""
     desired = []
     for node in before:
         extra = [("namespace", str(operator), namespace)] if _has_namespace(node) else []

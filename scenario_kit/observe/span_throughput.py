@@ -16,7 +16,7 @@ _ASKED: Final = 'span_kind=~"SPAN_KIND_SERVER|SPAN_KIND_CONSUMER"'
 
 
 def measure_work(metrics: Metrics, namespaces: Iterable[str], app: App, start: float, end: float) -> dict[str, Work]:
-    """The work of the app's components between two instants, by their names; those without spans are left out.
+    """Measure the work of the app's components between two instants, by their names; those without spans are left out.
 
     Raises:
         MetricsError: Prometheus does not answer.

@@ -31,7 +31,7 @@ _USUAL: Final = ("ContainerCreating", "PodInitializing", "Completed", "")
 
 
 def find_event_symptoms(events: Iterable[Object], app: App) -> set[str]:
-    """Warnings, by reason and by the object that they are about; pods stand for their workloads."""
+    """Find warnings, by reason and by the object that they are about; pods stand for their workloads."""
     found = set()
     for event in events:
         if event.get("type") == "Warning":
@@ -41,7 +41,7 @@ def find_event_symptoms(events: Iterable[Object], app: App) -> set[str]:
 
 
 def find_pod_symptoms(pods: Iterable[Object], app: App) -> set[str]:
-    """Why containers wait or ended, and pods that are not scheduled."""
+    """Find why containers wait or ended, and pods that are not scheduled."""
     found = set()
     for pod in pods:
         owner = find_by_name(pod["metadata"]["name"], app)
@@ -62,7 +62,7 @@ def _list_reasons(status: Object) -> Iterator[str]:
 
 
 def explain_hindered(pods: Iterable[Object], app: App, workload: str) -> list[str]:
-    """Why pods of a workload wait, in the words of who lets them wait, such as ``Unschedulable: 0/3 nodes …``."""
+    """Explain why pods of a workload wait, in the words of who lets them wait, such as ``Unschedulable: 0/3 nodes …``."""
     found = set()
     for pod in pods:
         if find_by_name(pod["metadata"]["name"], app) != workload:
@@ -78,7 +78,7 @@ def explain_hindered(pods: Iterable[Object], app: App, workload: str) -> list[st
 
 
 def list_started(pods: Iterable[Object], app: App, after: float, before: float) -> list[str]:
-    """Workloads with a container that runs since then: from ``after`` until ``before``, in Unix seconds."""
+    """List workloads with a container that runs since then: from ``after`` until ``before``, in Unix seconds."""
     found = set()
     for pod in pods:
         for container in (pod.get("status") or {}).get("containerStatuses") or []:
@@ -89,7 +89,7 @@ def list_started(pods: Iterable[Object], app: App, after: float, before: float) 
 
 
 def find_log_symptoms(lines: Iterable[LogLine], app: App) -> set[str]:
-    """The most frequent kinds of lines that tell of trouble, for each workload."""
+    """Find the most frequent kinds of lines that tell of trouble, for each workload."""
     kinds: dict[str, Counter[str]] = {}
     for line in lines:
         if _TROUBLE.search(line.text):
@@ -102,12 +102,12 @@ def find_log_symptoms(lines: Iterable[LogLine], app: App) -> set[str]:
 
 
 def is_about(sign: str, workload: str) -> bool:
-    """Whether a sign is about a workload, spelled as references usually are."""
+    """Check whether a sign is about a workload, spelled as references usually are."""
     return sign.endswith(f" on {workload}") or sign.startswith(f"log of {workload}:")
 
 
 def extract_template(line: str) -> str:
-    """A line without what differs from one of its kind to the next."""
+    """Extract a line without what differs from one of its kind to the next."""
     return " ".join(_VARIES.sub("#", line).split())[:_LONGEST]
 
 

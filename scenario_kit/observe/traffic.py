@@ -18,7 +18,7 @@ class Traffic(Value, frozen=True, kw_only=True):
 
 
 def measure_traffic(metrics: Metrics, namespace: str, app: App, start: float, end: float) -> Traffic:
-    """The increase of the entry's server-span counters between two instants, extrapolated as PromQL does.
+    """Measure the increase of the entry's server-span counters between two instants, extrapolated as PromQL does.
 
     Raises:
         MetricsError: Prometheus does not answer.

@@ -6,7 +6,7 @@ from scenario_kit.model.results.difficulty import Difficulty
 
 
 def describe_difficulty(hard: Difficulty) -> list[tuple[str, str]]:
-    """Names and texts, in the order of their weight."""
+    """Describe names and texts, in the order of their weight."""
     shape = hard.complexity
     ranked = "the cause itself does not alert" if hard.cause_rank is None else f"the cause ranks {hard.cause_rank:g}"
     late = "–" if hard.first_alert_seconds is None else f"{hard.first_alert_seconds:.0f} s after injection"

@@ -101,12 +101,12 @@ def format_timestamp() -> str:
 
 
 def dump_report(report: Report, indent: int | None = None) -> str:
-    """The report as JSON."""
+    """Return the report as JSON."""
     return json.dumps(report.to_json() | {"schemaVersion": SCHEMA_VERSION, "kit": __version__}, indent=indent)
 
 
 def read_report(path: Path) -> Report:
-    """The report in a run's folder, in the newest run below a folder, or in the file itself.
+    """Read the report in a run's folder, in the newest run below a folder, or in the file itself.
 
     Raises:
         UsageError: there is none, or another version of the kit wrote it.
@@ -121,7 +121,7 @@ def read_report(path: Path) -> Report:
 
 
 def find_newest(folder: Path) -> Path:
-    """The newest ``report.json`` in or below a folder."""
+    """Find the newest ``report.json`` in or below a folder."""
     found: Sequence[Path] = sorted(folder.glob(f"**/{FILE}")) if folder.is_dir() else []
     if not found:
         raise UsageError(

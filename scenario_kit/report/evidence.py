@@ -16,7 +16,7 @@ _TIERS: Final[dict[str, Tier]] = {"Twin": "simulated", "RealNode": "reproduced",
 
 
 def build_evidence(report: Report, digest: str, key: VersionKey) -> Evidence:
-    """The evidence that a report gives for a scenario whose digest is now ``digest``.
+    """Build the evidence that a report gives for a scenario whose digest is now ``digest``.
 
     Raises:
         UsageError: it gives none: it did not pass, its plan shows too little, or the scenario is another one by now.
@@ -57,7 +57,7 @@ def build_evidence(report: Report, digest: str, key: VersionKey) -> Evidence:
 
 
 def _list_onsets(validation: Validation) -> tuple[Onset, ...]:
-    """The alerts of the incident: those that must fire, and whichever others did."""
+    """List the alerts of the incident: those that must fire, and whichever others did."""
     alerts = validation.statistics.alerts if validation.statistics else ()
     return tuple(
         Onset(

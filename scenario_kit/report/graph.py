@@ -41,7 +41,7 @@ class Graph(NamedTuple):
 
 
 def draw_graph(truth: GroundTruth, onsets: Mapping[str, str]) -> Graph | None:
-    """The propagation, layered by the longest way from a cause; None where there are no entities.
+    """Draw the propagation, layered by the longest way from a cause; None where there are no entities.
 
     ``onsets`` tells of entities what is written below their name.
     """
@@ -65,7 +65,7 @@ def draw_graph(truth: GroundTruth, onsets: Mapping[str, str]) -> Graph | None:
 
 
 def _assign_columns(names: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str, int]:
-    """The longest way to each; a circle, which lint refuses, only stops growing."""
+    """Return the longest way to each; a circle, which lint refuses, only stops growing."""
     columns = dict.fromkeys(names, 0)
     for _ in names:
         for before, after in edges:

@@ -20,13 +20,13 @@ class PastRun(NamedTuple):
 
 
 def list_past_runs(folder: Path, scenario: str = "") -> list[PastRun]:
-    """The runs below a folder, newest first; of one scenario where it is named."""
+    """List the runs below a folder, newest first; of one scenario where it is named."""
     found = [file.parent for file in folder.glob(f"**/{FILE}") if not scenario or file.parent.parent.name == scenario]
     return [PastRun(path, _read_run(path)) for path in sorted(found, key=lambda path: path.name, reverse=True)]
 
 
 def list_failed_files(folder: Path, files: Sequence[Path]) -> list[Path]:
-    """Those scenario files whose newest run did not pass; a file without a run is none of them."""
+    """List those scenario files whose newest run did not pass; a file without a run is none of them."""
     newest: dict[str, Report] = {}
     for run in list_past_runs(folder):
         if run.report is not None:
@@ -36,7 +36,7 @@ def list_failed_files(folder: Path, files: Sequence[Path]) -> list[Path]:
 
 
 def compare(before: Report, after: Report) -> list[tuple[str, str, str]]:
-    """What differs between two runs: what it is about, before and after; nothing where they agree."""
+    """Return what differs between two runs: what it is about, before and after; nothing where they agree."""
     old, new = before.validation, after.validation
     plain = [
         ("scenario", old.scenario, new.scenario),
@@ -57,7 +57,7 @@ def compare(before: Report, after: Report) -> list[tuple[str, str, str]]:
 
 
 def run_named(name: str, folder: Path) -> Report:
-    """The report that somebody means: a run's folder or file, or a scenario, of which it is the newest run.
+    """Return the report that somebody means: a run's folder or file, or a scenario, of which it is the newest run.
 
     Raises:
         UsageError: there is none.

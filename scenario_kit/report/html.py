@@ -35,7 +35,7 @@ _OUTCOMES: Mapping[str, tuple[str, str]] = {
 
 
 def render(report: Report) -> str:
-    """The page; every text in it is escaped, nothing is loaded from anywhere."""
+    """Render the page; every text in it is escaped, nothing is loaded from anywhere."""
     validation = report.validation
     expect = validation.expect or Expect()
     truth = validation.ground_truth or GroundTruth()
@@ -104,7 +104,7 @@ def _build_trial(trial: TrialResult) -> dict[str, Any]:
 
 
 def _format_onsets(repeats: Iterable[TrialResult], truth: GroundTruth) -> dict[str, str]:
-    """Of each entity of the propagation, when its first alert came in the repeats: the earliest and the latest."""
+    """Format, of each entity of the propagation, when its first alert came in the repeats: the earliest and the latest."""
     entities = {c.entity for c in truth.root_causes} | {n for e in truth.propagation for n in _ends(e)}
     found = {}
     for entity in entities:
@@ -116,7 +116,7 @@ def _format_onsets(repeats: Iterable[TrialResult], truth: GroundTruth) -> dict[s
 
 
 def _format_passages(statistics: Statistics | None) -> dict[str, str]:
-    """Of each component that raised no alert, the plainest change of its work."""
+    """Format, of each component that raised no alert, the plainest change of its work."""
     return {p.entity: p.traces[0] if p.traces else "as before" for p in statistics.passages} if statistics else {}
 
 

@@ -13,7 +13,7 @@ _PLACES: Final = 8
 
 
 def describe_neighbours(found: Iterable[Neighbour]) -> list[tuple[str, str]]:
-    """Each neighbour and what tells it apart."""
+    """Describe each neighbour and what tells it apart."""
     return [(near.scenario, _describe_difference(near)) for near in found]
 
 
@@ -28,7 +28,9 @@ def _describe_difference(near: Neighbour) -> str:
 
 
 def describe_resembling(found: Resemblance | None) -> list[tuple[str, str]]:
-    """How many faults raise the same alerts; then a line for each place, with what is found there and not here."""
+    """Describe how many faults raise the same alerts; then a line for each place, with what is found there and not
+    here.
+    """
     if found is None:
         return []
     places: dict[str, list[Lookalike]] = {}

@@ -15,7 +15,7 @@ _UNSAYABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
 def render(report: Report) -> str:
-    """One suite per scenario, one case per trial, and one for what no single trial shows: rules and statistics."""
+    """Render one suite per scenario, one case per trial, and one for what no single trial shows: rules and statistics."""
     validation = report.validation
     suite = TestSuite(validation.scenario)
     rules = TestCase("rules and statistics", classname=validation.scenario, time=0)
@@ -37,7 +37,7 @@ def render(report: Report) -> str:
 
 
 def _build_failure(finding: Finding) -> Failure:
-    """A finding whose type is its code, and whose text says where, what was seen, what should be, and the fix."""
+    """Build a finding whose type is its code, and whose text says where, what was seen, what should be, and the fix."""
     failure = Failure(f"{finding.code}: {finding.message}", finding.code)
     parts = {
         "at": str(finding.position or ""),

@@ -29,7 +29,7 @@ _CUT_ROOM: Final = 500
 
 
 def render(report: Report) -> str:
-    """The whole page."""
+    """Render the whole page."""
     validation = report.validation
     head = [
         f"# {_WORD[validation.verdict]}" + (f": {validation.scenario}" if validation.scenario else ""),
@@ -66,7 +66,7 @@ def render(report: Report) -> str:
 
 
 def _fit_page(head: list[str], trials: list[str], foot: str) -> str:
-    """The parts as one page of at most ``LIMIT`` bytes: whole trials go first, so that no table breaks off."""
+    """Return the parts as one page of at most ``LIMIT`` bytes: whole trials go first, so that no table breaks off."""
     for kept in range(len(trials), -1, -1):
         note = f"The steps of {len(trials) - kept} trials are left out here; report.json has them."
         text = "\n\n".join(p for p in [*head, *trials[:kept], note if kept < len(trials) else "", foot] if p)
@@ -93,7 +93,7 @@ def _format_facts(validation: Validation) -> str:
 
 
 def _format_exceptions(validation: Validation) -> str:
-    """What its faults are allowed beyond the usual: whoever merges it agrees to this."""
+    """Format what its faults are allowed beyond the usual: whoever merges it agrees to this."""
     rows = [f"| {escape(e.fault)} | `{e.allow}` | {escape(e.because)} |" for e in validation.exceptions]
     return "\n".join(["| fault | allowed | because |", "| --- | --- | --- |", *rows])
 
@@ -155,7 +155,7 @@ def _format_trials(trials: Iterable[TrialResult]) -> str:
 
 
 def format_minutes(trial: TrialResult) -> str:
-    """How long a trial took on its own clock."""
+    """Format how long a trial took on its own clock."""
     ends = [s.finished_at for s in trial.steps if s.finished_at is not None]
     if not ends or trial.started_at is None:
         return "–"
@@ -177,7 +177,7 @@ def _format_trial(trial: TrialResult) -> str:
 
 
 def format_alert_lines(trial: TrialResult) -> list[str]:
-    """Each alert that fired: from when to when, counted from injection."""
+    """Format each alert that fired: from when to when, counted from injection."""
     if trial.history is None or trial.injected_at is None:
         return []
     lines = []
@@ -193,6 +193,6 @@ def format_alert_lines(trial: TrialResult) -> list[str]:
 
 
 def escape(text: str) -> str:
-    """Text from scenarios and clusters, made harmless: no markup, no links or images, and nobody is mentioned."""
+    """Return text from scenarios and clusters, made harmless: no markup, no links or images, and nobody is mentioned."""
     plain = text.replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|").replace("\n", " ")
     return plain.replace("[", "\\[").replace("@", "&#64;")

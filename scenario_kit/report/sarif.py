@@ -16,7 +16,9 @@ from scenario_kit.report.document import Report
 
 
 def render(report: Report) -> str:
-    """All findings of a validation; code scanning wants a place for each, so what trials found is about the file."""
+    """Render all findings of a validation; code scanning wants a place for each, so what trials found is about the
+    file.
+    """
     whole = Position(path=report.validation.path, line=1, column=1)
     placed = [f if f.position else structs.replace(f, position=whole) for f in report.validation.findings]
     return json.dumps(log(placed), indent=2, ensure_ascii=False)
@@ -59,7 +61,7 @@ def find_root(folder: Path) -> Path:
 
 
 def _relativise(path: str, root: Path) -> str:
-    """The path as the repository names it; one outside of it stays as it is."""
+    """Return the path as the repository names it; one outside of it stays as it is."""
     absolute = Path(path).resolve()
     return absolute.relative_to(root).as_posix() if absolute.is_relative_to(root) else Path(path).as_posix()
 

@@ -13,12 +13,12 @@ from scenario_kit.report.document import SCHEMA_VERSION, Report
 
 
 def build_report_schema() -> dict[str, Any]:
-    """JSON Schema (draft 2020-12) of ``report.json``; its version is ``schemaVersion`` in every report."""
+    """Build the JSON Schema (draft 2020-12) of ``report.json``; its version is ``schemaVersion`` in every report."""
     return _build_schema(Report, f"scenario-kit report, version {SCHEMA_VERSION}")
 
 
 def build_evidence_schema() -> dict[str, Any]:
-    """JSON Schema (draft 2020-12) of ``evidence.json``, versioned in the same way."""
+    """Build the JSON Schema (draft 2020-12) of ``evidence.json``, versioned in the same way."""
     return _build_schema(Evidence, f"scenario-kit evidence, version {EVIDENCE_VERSION}")
 
 

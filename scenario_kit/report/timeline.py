@@ -74,7 +74,7 @@ class Chart(NamedTuple):
 
 
 def build_chart(trials: Sequence[TrialResult], expect: Expect) -> Chart | None:
-    """The timelines of these trials, one lane each, aligned at injection; None where none has evidence."""
+    """Build the timelines of these trials, one lane each, aligned at injection; None where none has evidence."""
     seen = [t for t in trials if t.history is not None]
     if not seen:
         return None
@@ -101,7 +101,7 @@ def build_chart(trials: Sequence[TrialResult], expect: Expect) -> Chart | None:
 
 
 def _find_zero(trial: TrialResult) -> float:
-    """What counts as time 0: injection, else the beginning."""
+    """Find what counts as time 0: injection, else the beginning."""
     return trial.injected_at if trial.injected_at is not None else (trial.started_at or 0.0)
 
 
@@ -141,7 +141,7 @@ def _build_rows(trials: Sequence[TrialResult], expect: Expect, x: _Across, end: 
 
 
 def _list_never_fired(trials: Sequence[TrialResult], expect: Expect) -> list[AlertExpectation]:
-    """The promised alerts of which no trial that demanded them shows anything, pending or firing."""
+    """List the promised alerts of which no trial that demanded them shows anything, pending or firing."""
     demanding = [trial for trial in trials if _expects_alerts(trial)]
     return [
         alert
@@ -161,14 +161,16 @@ def _shows(trial: TrialResult, alert: AlertExpectation) -> bool:
 
 
 def _build_missing_bar(trial: TrialResult, alert: AlertExpectation, y: float, x: _Across, end: float) -> Bar:
-    """The time in which a promised alert should have begun, from injection to its deadline."""
+    """Build the time in which a promised alert should have begun, from injection to its deadline."""
     last = min(float(alert.within_seconds or end), end)
     reported = f"{trial.purpose}: {alert.name} promised until {_format_minutes(last)}, never fired"
     return Bar(x(0.0), y, round(max(x(last) - x(0.0), 1.5), 1), "missing", reported)
 
 
 def _is_worth_showing(trial: TrialResult, timeline: AlertTimeline) -> bool:
-    """What fired; what was only pending counts from injection on, since every app is pending while it starts."""
+    """Check whether an alert is worth showing: what was only pending counts from injection on, as every app has it at
+    its start.
+    """
     return bool(timeline.firing) or any(
         trial.injected_at is not None and (p.end is None or p.end > trial.injected_at) for p in timeline.pending
     )
@@ -185,7 +187,7 @@ def _build_bars(trial: TrialResult, timeline: AlertTimeline, y: float, x: _Acros
 
 
 def classify_alert(expect: Expect, timeline: AlertTimeline) -> str:
-    """The class that the scenario gives an alert, ``background``, or ``undeclared``."""
+    """Classify the class that the scenario gives an alert, ``background``, or ``undeclared``."""
     for expectation in expect.alerts:
         if matches(expectation, timeline):
             return expectation.alert_class
@@ -206,7 +208,7 @@ def _build_bands(trial: TrialResult, x: _Across) -> Iterable[Band]:
 
 
 def _find_removal(trial: TrialResult, x: _Across, end: float) -> float:
-    """Where the fault ends: at the repair, else at teardown."""
+    """Find where the fault ends: at the repair, else at teardown."""
     if trial.injected_at is None:
         return float(NAMES)
     for step in trial.steps:

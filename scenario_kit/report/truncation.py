@@ -16,7 +16,7 @@ _FINDINGS: Final = 100
 
 
 def truncate_report(report: Report, limit: int = LIMIT) -> str:
-    """The report as JSON of at most ``limit`` bytes, and what had to be left out for that (``leftOut``).
+    """Return the report as JSON of at most ``limit`` bytes, and what had to be left out for that (``leftOut``).
 
     Raises:
         ValueError: not even its verdict, numbers and first findings fit.

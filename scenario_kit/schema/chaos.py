@@ -29,12 +29,12 @@ _DURATION: Final = r"^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$"
 
 
 def list_kinds() -> tuple[str, ...]:
-    """Kinds that can be created: experiments, and the Schedule that starts them."""
+    """List kinds that can be created: experiments, and the Schedule that starts them."""
     return (*sorted(_load_data()["experiments"]), SCHEDULE)
 
 
 def get_object_schema(kind: str, started: str = "") -> Schema | None:
-    """The schema of a whole object of a kind; None for a kind that there is not.
+    """Get the schema of a whole object of a kind; None for a kind that there is not.
 
     Args:
         kind: an experiment or ``Schedule``.
@@ -61,7 +61,7 @@ def get_object_schema(kind: str, started: str = "") -> Schema | None:
 
 
 def _schedule(own: Schema, experiments: Mapping[str, Schema], started: str) -> Schema:
-    """A Schedule has the spec of what it starts under a key of its own; the others are empty."""
+    """Return the schema of a Schedule: the spec of what it starts under a key of its own; the others are empty."""
     names = {key: kind for key in own["x-starts"] for kind in experiments if key.lower() == kind.lower()}
     inner = {key: experiments[kind] for key, kind in names.items() if kind == started}
     kinds_ = {"type": {"type": "string", "enum": sorted(names.values())}}
@@ -77,7 +77,7 @@ def _load_data() -> dict[str, Any]:
 
 
 def condense_definitions(definitions: Iterable[Schema], version: str) -> Schema:
-    """The content of ``chaos_mesh.json``.
+    """Return the content of ``chaos_mesh.json``.
 
     Args:
         definitions: the CustomResourceDefinitions of Chaos Mesh.
@@ -109,7 +109,7 @@ def _get_spec(definition: Schema) -> Schema:
 
 
 def _strip_schema(schema: Schema) -> Schema:
-    """Without texts, closed, and in the words of JSON Schema where OpenAPI has others."""
+    """Return the schema without texts, closed, and in the words of JSON Schema where OpenAPI has others."""
     result: Schema = {}
     for key, value in schema.items():
         if key == "properties":

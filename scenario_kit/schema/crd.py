@@ -64,7 +64,7 @@ _INTEGER_COLUMNS = tuple(f".status.{name}" for name in ("current", "planned", "r
 
 
 def make_structural(schema: Schema) -> Schema:
-    """An expanded schema as the API server wants it: open objects are marked, defaults become words.
+    """Make an expanded schema as the API server wants it: open objects are marked, defaults become words.
 
     Defaults are not given to the server, so that a stored object stays what its author wrote.
     """
@@ -87,7 +87,7 @@ def make_structural(schema: Schema) -> Schema:
 
 
 def _accept_unquoted_on(schema: Schema) -> None:
-    """kubectl reads YAML 1.1, in which an unquoted ``on`` is true, and sends it as the field ``true``."""
+    """Accept the field ``true``: kubectl reads YAML 1.1, in which an unquoted ``on`` is true."""
     schema["properties"]["true"] = {
         **schema["properties"]["on"],
         "description": "What kubectl makes of an unquoted `on`; write `on`.",
@@ -113,7 +113,7 @@ def _describe_format(schema: Schema) -> str:
 
 
 def build_crd(kind: str) -> dict[str, Any]:
-    """The CustomResourceDefinition of a kind."""
+    """Build the CustomResourceDefinition of a kind."""
     short, columns = KINDS[kind]
     plural = f"{kind.lower()}s"
     schema: Schema = {

@@ -6,7 +6,7 @@ from scenario_kit.schema.source import Schema, allow_templates, load_definitions
 
 
 def build_editor_schema(name: str) -> Schema:
-    """The schema of one kind of file, complete in one document."""
+    """Build the schema of one kind of file, complete in one document."""
     used: dict[str, Schema] = {}
     root = _make_portable(load_definitions()[name], used)
     if name == "Fault":  # most of it is templates
@@ -21,7 +21,7 @@ def build_editor_schema(name: str) -> Schema:
 
 
 def _make_portable(schema: Schema, used: dict[str, Schema]) -> Schema:
-    """Bare names become pointers; draft 7 ignores what stands beside a reference, so it is wrapped."""
+    """Make bare names pointers; draft 7 ignores what stands beside a reference, so it is wrapped."""
     if "$ref" in schema:
         name = schema["$ref"]
         if name not in used:

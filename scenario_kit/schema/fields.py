@@ -41,12 +41,12 @@ class NoField(NamedTuple):
 
 
 def split_path(path: str) -> list[str]:
-    """The names of a path; indices of lists say nothing, since all entries have the same fields."""
+    """Return the names of a path; indices of lists say nothing, since all entries have the same fields."""
     return [part for part in _INDEX.sub("", path).strip(".").split(".") if part and not part.isdecimal()]
 
 
 def find_field(path: str) -> SchemaField | NoField:
-    """The field at a path: of the format that it begins with (``Scenario.spec``), else of the first that has it."""
+    """Find the field at a path: of the format that it begins with (``Scenario.spec``), else of the first that has it."""
     parts = split_path(path)
     named = next((name for name in FORMATS if parts and parts[0] == name), None)
     if named is not None:
@@ -58,13 +58,13 @@ def find_field(path: str) -> SchemaField | NoField:
 
 
 def find_fields(name: str) -> list[str]:
-    """Paths of the fields of a scenario that have this name, shortest first."""
+    """Find paths of the fields of a scenario that have this name, shortest first."""
     found = [path for path in list_paths("Scenario") if path.split(".")[-1] == name]
     return sorted(found, key=lambda path: (path.count("."), path))
 
 
 def render_field_page(field: SchemaField) -> str:
-    """What a field means, and the fields below it, as text."""
+    """Render what a field means, and the fields below it, as text."""
     schema, below = field.schema, _list_below(field.schema)
     entry = schema.get("items", {})
     kind = _describe_kind(schema)
@@ -114,7 +114,7 @@ def _walk(format: str, parts: list[str]) -> SchemaField | NoField:
 
 
 def _list_below(schema: Schema) -> dict[str, Any]:
-    """The fields of an object, of the entries of a list, or of the values of a map."""
+    """List the fields of an object, of the entries of a list, or of the values of a map."""
     for part in (schema, *schema.get("anyOf", ())[:1]):
         for inner in (part, part.get("items"), part.get("additionalProperties")):
             if isinstance(inner, dict) and inner.get("properties"):
@@ -124,7 +124,7 @@ def _list_below(schema: Schema) -> dict[str, Any]:
 
 
 def list_paths(format: str) -> list[str]:
-    """Paths of all fields of a format, those at the top first."""
+    """List paths of all fields of a format, those at the top first."""
     found, waiting = [], [("", build_authoring_schema(format))]
     while waiting:
         path, schema = waiting.pop(0)

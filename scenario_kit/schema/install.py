@@ -54,12 +54,12 @@ _APART = ("nodes", "secrets")
 
 
 def get_identity() -> str:
-    """The user as which the API server knows the operator, in a cluster and in a lab."""
+    """Get the user as which the API server knows the operator, in a cluster and in a lab."""
     return f"system:serviceaccount:{NAMESPACE}:{NAME}"
 
 
 def build_operator_access() -> list[dict[str, Any]]:
-    """The operator's roles and bindings, and what the API server refuses it all the same."""
+    """Build the operator's roles and bindings, and what the API server refuses it all the same."""
     by_group: dict[str, list[str]] = {}
     for each in WRITABLE:
         if each.resource not in _APART:
@@ -103,7 +103,7 @@ def _build_binding(kind: str, role: str, metadata: dict[str, str]) -> dict[str, 
 
 
 def build_access() -> list[dict[str, Any]]:
-    """Namespace, ServiceAccount, roles and bounds of the operator; roles of the solver; the other policies."""
+    """Build namespace, ServiceAccount, roles and bounds of the operator; roles of the solver; the other policies."""
     return [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}},
         {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": NAME, "namespace": NAMESPACE}},
@@ -115,7 +115,7 @@ def build_access() -> list[dict[str, Any]]:
 
 
 def build_event_exclusion() -> list[dict[str, Any]]:
-    """Keeps events of Chaos Mesh about single pods out of their namespaces.
+    """Keep events of Chaos Mesh about single pods out of their namespaces.
 
     For every network, HTTP or IO experiment the manager keeps an object per pod, in the pod's namespace, and reports
     events on it there. A solver reads events; it cannot read those objects, but would learn from the events that they
@@ -132,7 +132,7 @@ def build_event_exclusion() -> list[dict[str, Any]]:
 
 
 def build_deployment(image: str) -> list[dict[str, Any]]:
-    """The Deployment that runs the operator: one replica, never two at the same time."""
+    """Build the Deployment that runs the operator: one replica, never two at the same time."""
     container = {
         "name": "operator",
         "image": image,

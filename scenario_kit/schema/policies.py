@@ -35,7 +35,7 @@ def _quote_texts(values: Sequence[str]) -> str:
 
 
 def _has(owner: str) -> str:
-    """Whether an object is labelled as a namespace that the operator made."""
+    """Check whether an object is labelled as a namespace that the operator made."""
     return f"(has({owner}.metadata.labels) && {owner}.metadata.labels[?'{_LABEL}'].orValue('') == '{_VALUE}')"
 
 
@@ -50,7 +50,7 @@ def _build_home_test(namespace: str) -> str:
 
 
 def _list_bounds(namespace: str, account: str) -> Iterator[_Bound]:
-    """One per kind of thing that nobody's scenario may have."""
+    """List one per kind of thing that no scenario may have."""
     subjects = f"object.subjects.all(s, (s.kind == 'User' && s.name == '{SOLVER}') || "
     own = f"(s.kind == 'ServiceAccount' && s.name == '{account}' && s.namespace == '{namespace}'))"
     yield _Bound(
@@ -106,7 +106,9 @@ def _list_bounds(namespace: str, account: str) -> Iterator[_Bound]:
 
 
 def build_bounds(namespace: str, account: str) -> list[dict[str, Any]]:
-    """Policies about the requests of the operator: where it writes, what it binds, which roles and Secrets it makes."""
+    """Build policies about the requests of the operator: where it writes, what it binds, which roles and Secrets it
+    makes.
+    """
     groups: dict[str, list[str]] = {}
     for each in WRITABLE:
         if each.namespaced:
@@ -141,7 +143,7 @@ def bound(
     conditions: list[dict[str, str]] | None = None,
     variables: list[dict[str, str]] | None = None,
 ) -> list[dict[str, Any]]:
-    """A policy that denies what its validations do not hold for, and its binding."""
+    """Return a policy that denies what its validations do not hold for, and its binding."""
     spec: dict[str, Any] = {
         "failurePolicy": "Fail",
         "matchConstraints": {"resourceRules": rules},
@@ -174,7 +176,9 @@ REQUESTS: Final = (
 
 
 def build_scenario_policies() -> list[dict[str, Any]]:
-    """What can be said of a Scenario when it is applied: kinds, types of Secrets, and roles of the cluster itself."""
+    """Build what can be said of a Scenario when it is applied: kinds, types of Secrets, and roles of the cluster
+    itself.
+    """
     never = (*GOVERNING, *REQUESTS)
     kinds = [each.kind for each in WRITABLE]
     experiments = [each.partition("/")[0] for each in EXPERIMENTS]
@@ -204,7 +208,7 @@ def build_scenario_policies() -> list[dict[str, Any]]:
 
 
 def _test_every(test: str) -> str:
-    """The test of each body ``b`` that a solution or a decoy creates or applies."""
+    """Return the test of each body ``b`` that a solution or a decoy creates or applies."""
     body = " && ".join(
         f"(!has(c.{name}) || !has(c.{name}.kind) || [c.{name}].all(b, {test}))" for name in ("create", "apply", "chaos")
     )

@@ -36,7 +36,7 @@ _EVERYWHERE: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 
 
 def build_solver_access() -> list[dict[str, Any]]:
-    """The solver's roles, and the binding of the one that only reads things outside of namespaces."""
+    """Build the solver's roles, and the binding of the one that only reads things outside of namespaces."""
     return [
         _build_role(SOLVER, _MINE),
         _build_role(_CLUSTER_ROLE, _EVERYWHERE),

@@ -18,7 +18,7 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 @cache
 def load_definitions() -> dict[str, Schema]:
-    """All definitions by name, as written."""
+    """Load all definitions by name, as written."""
     result: dict[str, Schema] = {}
     for path in sorted(Path(__file__).parent.glob("*.yaml")):
         # The loader is PyYAML's safe one, in C where that is there.
@@ -30,7 +30,7 @@ def load_definitions() -> dict[str, Schema]:
 
 
 def expand(schema: Schema) -> Schema:
-    """``schema`` with every reference replaced by what it names; keywords beside a reference win."""
+    """Return ``schema`` with every reference replaced by what it names; keywords beside a reference win."""
     if "$ref" in schema:
         base = load_definitions()[schema["$ref"]]
         return expand({**base, **{k: v for k, v in schema.items() if k != "$ref"}})
@@ -44,7 +44,9 @@ def expand(schema: Schema) -> Schema:
 
 
 def allow_templates(schema: Schema) -> Schema:
-    """``schema`` (expanded) for a document whose values may be template expressions; their parts may say ``when``."""
+    """Return ``schema`` (expanded) for a document whose values may be template expressions; their parts may say
+    ``when``.
+    """
     if schema.get("type") == "object" or "properties" in schema:
         result = dict(schema)
         properties = {name: allow_templates(part) for name, part in schema.get("properties", {}).items()}
@@ -68,7 +70,7 @@ def allow_templates(schema: Schema) -> Schema:
 
 @cache
 def build_authoring_schema(name: str) -> Schema:
-    """The closed schema that files of a kind are judged by: ``Scenario``, ``Fault`` or ``App``."""
+    """Build the closed schema that files of a kind are judged by: ``Scenario``, ``Fault`` or ``App``."""
     schema = expand(load_definitions()[name])
     if name == "Fault":
         properties = schema["properties"]

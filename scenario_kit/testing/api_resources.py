@@ -50,7 +50,7 @@ CUSTOM_GROUPS = frozenset({"chaos-mesh.org", "scenariokit.io"})
 
 
 def pluralize(kind: str) -> str:
-    """The plural under which a built-in kind is served."""
+    """Return the plural under which a built-in kind is served."""
     lower = kind.lower()
     if kind in _PLURALS:
         return _PLURALS[kind]
@@ -60,7 +60,7 @@ def pluralize(kind: str) -> str:
 
 
 def list_defaults() -> list[Kind]:
-    """The kinds of a cluster with Chaos Mesh's and our own definitions, core first."""
+    """List the kinds of a cluster with Chaos Mesh's and our own definitions, core first."""
     found = [
         Kind(group, version, kind, pluralize(kind), namespaced)
         for table, namespaced in ((_NAMESPACED, True), (_CLUSTER, False))

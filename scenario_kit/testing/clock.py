@@ -22,7 +22,7 @@ class FakeClock:
         self._passing = passing
 
     def now(self) -> float:
-        """Seconds since the epoch."""
+        """Return seconds since the epoch."""
         return self._now
 
     def wait(self, until: float) -> float:

@@ -70,20 +70,20 @@ class FakeCluster:
         return copy.deepcopy(self._store(key, self._born(served, fresh)))
 
     def log(self, namespace: str, pod: str, container: str, at: float, text: str) -> None:
-        """Append a line to a container's log."""
+        """Log a line of a container."""
         self._lines.setdefault((namespace, pod), []).append(LogLine(pod, container, at, text))
 
     # The port
 
     def get(self, ref: Reference) -> Object | None:
-        """The object, or None when it does not exist."""
+        """Get the object, or None when it does not exist."""
         key = self._request("get", ref)
         return copy.deepcopy(self._objects.get(key))
 
     def list(
         self, kind: str, namespace: str = "", *, group: str = "", labels: Mapping[str, str] | None = None
     ) -> list[Object]:
-        """All objects of a kind, in one namespace or (empty) in all."""
+        """List all objects of a kind, in one namespace or (empty) in all."""
         served = self._find(kind, group)
         self._say("list", f"{namespace}/{kind}" if namespace else kind)
         desired = (labels or {}).items()
@@ -106,7 +106,7 @@ class FakeCluster:
         return copy.deepcopy(self._store(key, self._set_managed_fields(self._born(served, fresh), "Update")))
 
     def apply(self, obj: Object) -> Object:
-        """Server-side apply, forced: fields that an earlier apply set and this one leaves out are removed."""
+        """Apply an object server-side, forced: fields that an earlier apply set and this one leaves out are removed."""
         served, key, fresh = self._prepare("apply", obj)
         current, before = self._objects.get(key), self._applied.get(key, {})
         self._applied[key] = copy.deepcopy(fresh)
@@ -173,12 +173,12 @@ class FakeCluster:
         self.delete(pod)
 
     def kinds(self) -> Sequence[Kind]:
-        """Every kind that can be listed."""
+        """Return every kind that can be listed."""
         self._say("kinds", "")
         return list(self._kinds)
 
     def logs(self, pod: Object, *, since: float = 0.0) -> Sequence[LogLine]:
-        """Lines of all containers of a pod, oldest first; ``NotFound`` when it is gone."""
+        """Return lines of all containers of a pod, oldest first; ``NotFound`` when it is gone."""
         ref = Reference("Pod", pod["metadata"]["name"], pod["metadata"]["namespace"])
         if self._request("logs", ref) not in self._objects:
             raise NotFound(f'pods "{ref.name}" not found', status=404)
@@ -186,14 +186,14 @@ class FakeCluster:
         return sorted(lines, key=lambda line: line.at)
 
     def probe(self, pod: Reference, port: int, path: str = "") -> Probed:
-        """As ``answers`` says; a connection without a path has no status."""
+        """Answer as ``answers`` does; a connection without a path has no status."""
         if self._request("probe", pod) not in self._objects:
             raise NotFound(f'pods "{pod.name}" not found', status=404)
         answer = self.answers.get((pod.namespace, pod.name, port), Probed(False, None, "connection refused"))
         return answer if path else answer._replace(status=None)
 
     def collection_version(self, kind: str, namespace: str = "", *, group: str = "") -> str:
-        """Differs whenever anything was written since."""
+        """Return a number that differs whenever anything was written since."""
         self._say("list", f"{namespace}/{self._find(kind, group).kind}")
         return str(self._version)
 
@@ -321,4 +321,4 @@ def _group_of(obj: Object) -> str:
 
 
 def _do_nothing(verb: str, target: str) -> None:
-    """The default of ``FakeCluster.before``: every request is answered."""
+    """Return the default of ``FakeCluster.before``: every request is answered."""

@@ -11,7 +11,7 @@ SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction su
 
 
 def find_refusal(pod: Object, budgets: Iterable[Object]) -> tuple[str, Object | None]:
-    """Why a pod may not go (empty where it may), and the budget that its going takes from, if any."""
+    """Find why a pod may not go (empty where it may), and the budget that its going takes from, if any."""
     if _is_exempt(pod):
         return "", None
     found = [budget for budget in budgets if _selects(budget, pod)]

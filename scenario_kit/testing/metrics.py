@@ -28,7 +28,7 @@ class FakeMetrics:
 
     @classmethod
     def matching(cls, answers: Mapping[str, Callable[[float], Iterable[Sample]]]) -> FakeMetrics:
-        """The first key that occurs in the expression answers it; expressions without a key have no series."""
+        """Return the first key that occurs in the expression answers it; expressions without a key have no series."""
 
         def respond(expr: str, at: float) -> Iterable[Sample]:
             generator = next((g for key, g in answers.items() if key in expr), None)

@@ -20,7 +20,7 @@ _SERVER_OWNED = ("creationTimestamp", "generation", "deletionTimestamp")
 
 
 def patch_document(document: Object, patch: Any, type_: PatchType) -> Object:
-    """The document after a patch.
+    """Return the document after a patch.
 
     Raises:
         Rejected: a JSON patch that does not apply, its failed tests included.
@@ -38,7 +38,7 @@ def patch_document(document: Object, patch: Any, type_: PatchType) -> Object:
 
 
 def revise_object(served: Kind, current: Object, desired: Object, subresource: str = "") -> Object | None:
-    """The object to store, or None where nothing changes.
+    """Return the object to store, or None where nothing changes.
 
     Raises:
         Conflict: ``wanted`` was made from another version.
@@ -67,7 +67,7 @@ def revise_object(served: Kind, current: Object, desired: Object, subresource: s
 
 
 def _normalize_patch(document: Object, operation: Object) -> Object:
-    """The API server adds where RFC 6902 would refuse to replace: a member that an existing object lacks."""
+    """Return the API server adds where RFC 6902 would refuse to replace: a member that an existing object lacks."""
     if operation.get("op") != "replace":
         return operation
     parent, member = jsonpointer.JsonPointer(operation["path"]).to_last(document)
@@ -76,7 +76,7 @@ def _normalize_patch(document: Object, operation: Object) -> Object:
 
 
 def stamp(at: float) -> str:
-    """An instant as the API spells it."""
+    """Return an instant as the API spells it."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))
 
 

@@ -15,7 +15,7 @@ _ENDED = ("Succeeded", "Failed")
 
 
 def explain_taken(own: Sequence[Object], others: Iterable[Object], nodes: Iterable[Object]) -> str:
-    """What others take that pods of the app wait for, as a sentence; empty where it is not their fault.
+    """Explain what others take that pods of the app wait for, as a sentence; empty where it is not their fault.
 
     Args:
         own: the pods of the app.

@@ -67,7 +67,7 @@ def deploy(context: TrialContext) -> list[Finding]:
 
 
 def _find_strays(context: TrialContext) -> list[Finding]:
-    """What any change of the runbook would reach outside of the app, whether or not this trial makes it."""
+    """Find what any change of the runbook would reach outside of the app, whether or not this trial makes it."""
     runbook = context.runbook
     changes = [c for f in runbook.faults for c in (*f.changes, *f.undo)]
     changes += [c for p in runbook.procedures for c in p.solution.changes]
@@ -75,7 +75,7 @@ def _find_strays(context: TrialContext) -> list[Finding]:
 
 
 def _refuse_foreign(context: TrialContext) -> None:
-    """A namespace on its way out is waited for: its controller takes seconds, whatever the trial's clock says."""
+    """Wait for a namespace on its way out: its controller takes seconds, whatever the trial's clock says."""
     for _ in range(_GOING_SECONDS):
         there = {name: home for name, home in context.homes().items() if home is not None}
         if not any(home["metadata"].get("deletionTimestamp") for home in there.values()):
@@ -89,7 +89,7 @@ def _refuse_foreign(context: TrialContext) -> None:
 
 
 def _refuse_full(context: TrialContext) -> None:
-    """Nobody's scenario is wrong because others have taken the room."""
+    """Refuse a trial without blame of its scenario: others have taken the room."""
     pods, nodes = context.cluster.list("Pod"), context.cluster.list("Node")
     own = [p for p in pods if p["metadata"]["namespace"] in context.everywhere]
     others = [p for p in pods if p["metadata"]["namespace"] not in context.everywhere]
@@ -121,7 +121,7 @@ def _create(context: TrialContext, objects: Iterable[Object]) -> None:
 
 
 def _build_namespace(name: str) -> Object:
-    """A namespace with the label by which the operator is allowed to write in it."""
+    """Build a namespace with the label by which the operator is allowed to write in it."""
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": dict([OWNED])}}
 
 
@@ -143,7 +143,7 @@ def _await_secrets(context: TrialContext) -> None:
 
 
 def _build_access(context: TrialContext) -> list[Object]:
-    """What a solver may do in the app's namespaces; chaos objects only where the scenario shows them."""
+    """Build what a solver may do in the app's namespaces; chaos objects only where the scenario shows them."""
     return [o for name in context.everywhere for o in _build_access_to(context, name)]
 
 
@@ -169,8 +169,9 @@ def _build_access_to(context: TrialContext, namespace: str) -> list[Object]:
 
 
 def _list_readable_chaos(context: TrialContext) -> list[str]:
-    """Resources of Chaos Mesh for the solver. Beside a hidden fault only the kinds that are shown, without the objects
-    that the manager keeps for each pod: those name every experiment that hits it."""
+    """List resources of Chaos Mesh for the solver. Beside a hidden fault only the kinds that are shown, without the
+    objects that the manager keeps for each pod: those name every experiment that hits it.
+    """
     faults = context.runbook.faults
     shown = {c.chaos["kind"] for f in faults if f.visibility == "Visible" for c in f.changes if c.chaos is not None}
     if not shown or not _hides(context):
@@ -207,7 +208,7 @@ def _remember(context: TrialContext) -> None:
 
 
 def snapshot(cluster: Cluster) -> dict[str, str]:
-    """Fingerprints of everything outside app namespaces: cluster-scoped objects, by kind and name."""
+    """Take fingerprints of everything outside app namespaces: cluster-scoped objects, by kind and name."""
     kinds = [k for k in cluster.kinds() if not k.namespaced and k.group not in _NOT_STATE]
     kinds = [k for k in kinds if k.kind not in leftovers.IGNORED_KINDS and k.kind != "Namespace"]
     with ThreadPoolExecutor(_PARALLEL) as pool:
@@ -300,7 +301,7 @@ def remove(context: TrialContext, deadline: float) -> None:
 
 
 def _list_unowned(rest: list[Object]) -> list[Object]:
-    """Those that nobody removes already: they have no owner, they are not going, and no controller keeps them.
+    """List those that nobody removes already: they have no owner, they are not going, and no controller keeps them.
 
     Endpoints go with the Service of their name, though they name no owner. Deleted before it, they come back. The
     binding that lets us delete Secrets goes last.
@@ -334,7 +335,7 @@ def _format_names(objects: list[Object]) -> str:
 
 
 def expect_clean(context: TrialContext) -> list[Finding]:
-    """The cluster equals the snapshot; only then are the receipts dropped."""
+    """Check that the cluster equals the snapshot; only then are the receipts dropped."""
     baseline = context.baseline() or Baseline()
     contents = [o for name in context.everywhere for o in _list_contents(context.cluster, name)]
     if _hides(context):

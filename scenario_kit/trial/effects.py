@@ -41,7 +41,7 @@ def find_effects(
 
 
 def _asks_controller(check: ObjectCheck) -> bool:
-    """Whether a check asks what a controller reports of a workload, which changes while its pods come and go."""
+    """Check whether a check asks what a controller reports of a workload, which changes while its pods come and go."""
     return check.path.startswith("status") and Reference.parse(check.ref).kind in (*WORKLOADS, "Pod")
 
 

@@ -40,7 +40,7 @@ Action = RunStep | Skip | Finish
 
 
 def plan(steps: Sequence[TrialStep], statuses: Sequence[StepStatus]) -> Action:
-    """The next action. A step without status or still Running is next; after a failure only clean-up steps run."""
+    """Plan the next action. A step without status or still Running is next; after a failure only clean-up steps run."""
     known = {s.index: s for s in statuses}
     failed = find_first_failure(statuses)
     for index, step in enumerate(steps):
@@ -54,7 +54,7 @@ def plan(steps: Sequence[TrialStep], statuses: Sequence[StepStatus]) -> Action:
 
 
 def find_first_failure(statuses: Sequence[StepStatus]) -> StepStatus | None:
-    """The first step that did not hold: it decides what the trial shows, later ones are consequences.
+    """Find the first step that did not hold: it decides what the trial shows, later ones are consequences.
 
     One that only looks has no consequences, so it decides where nothing else failed.
     """
@@ -67,7 +67,7 @@ def _is_aside(status: StepStatus) -> bool:
 
 
 def determine_outcome(statuses: Sequence[StepStatus]) -> Literal["Held", "Broken", "Infra"]:
-    """Held if every step that ran held; otherwise what the first failure was."""
+    """Return held if every step that ran held; otherwise what the first failure was."""
     failed = find_first_failure(statuses)
     if failed is None:
         return "Held"

@@ -66,7 +66,9 @@ def _log(context: TrialContext, status: TrialStatus, index: int, seconds: float)
 
 
 def lose(context: TrialContext, status: TrialStatus, message: str) -> TrialStatus:
-    """The status of a trial that cannot go on where it stood: the step that was due is ``Infra``, clean-up follows."""
+    """Return the status of a trial that cannot go on where it stood: the step that was due is ``Infra``, clean-up
+    follows.
+    """
     action = plan(context.spec.steps, status.steps)
     if not isinstance(action, RunStep) or context.spec.steps[action.index].kind in ALWAYS:
         return status
@@ -82,7 +84,7 @@ def lose(context: TrialContext, status: TrialStatus, message: str) -> TrialStatu
 
 
 def refuse(name: str, steps: Sequence[TrialStep], status: TrialStatus, finding: Finding) -> TrialStatus:
-    """The status of a trial that cannot begin: its first step did not hold, and no other has anything to do.
+    """Return the status of a trial that cannot begin: its first step did not hold, and no other has anything to do.
 
     A finding that is an error is held against the author; otherwise nothing can be said about the scenario.
     """
@@ -168,7 +170,7 @@ def _run_step(context: TrialContext, status: TrialStatus, index: int, pause: Cal
 
 
 def _find_earlier_trouble(status: TrialStatus) -> str:
-    """The trouble below that an earlier step met, also one that held in the end; empty if there was none.
+    """Find the trouble below that an earlier step met, also one that held in the end; empty if there was none.
 
     What does not hold afterwards may be its consequence: time passed, or a clean-up was cut short. Only a trial without
     any is held against a scenario; every one that holds speaks for it.
@@ -180,7 +182,8 @@ def _find_earlier_trouble(status: TrialStatus) -> str:
 
 
 def _clear_of_trouble(context: TrialContext, before: str) -> None:
-    """What did not hold is the scenario's only if everything below it works, and did all the time that the step took.
+    """Return what did not hold is the scenario's only if everything below it works, and did all the time that the step
+    took.
 
     ``before`` is what went wrong below in an earlier attempt. Time may have passed then, and with it a deadline.
     """
@@ -226,7 +229,7 @@ def execute(
 
 
 def _truncate_finding(finding: Finding, step: str) -> Finding:
-    """A finding that fits the limits of the status schema."""
+    """Return a finding that fits the limits of the status schema."""
     return msgspec.structs.replace(
         finding, step=step[:128], observed=finding.observed[:_LONGEST], expected=finding.expected[:_LONGEST]
     )
@@ -274,7 +277,7 @@ def _read_now(context: TrialContext, fallback: float) -> float:
 
 
 def list_alerts_now(history: AlertHistory) -> tuple[AlertNow, ...]:
-    """What is pending or firing at the end of a history, firing first."""
+    """List what is pending or firing at the end of a history, firing first."""
     present: list[AlertNow] = []
     for timeline in sorted(history.timelines, key=label):
         if open_ := [i for i in timeline.firing if i.end is None]:

@@ -63,11 +63,11 @@ class TrialStatus(Value, frozen=True, kw_only=True):
     evidence: str = ""
 
     def step(self, index: int) -> StepStatus | None:
-        """What is known about the step of that index."""
+        """Return what is known about the step of that index."""
         return next((s for s in self.steps if s.index == index), None)
 
     def with_step(self, step: StepStatus) -> TrialStatus:
-        """This status with one step replaced or added."""
+        """Return this status with one step replaced or added."""
         others = [s for s in self.steps if s.index != step.index]
         steps = tuple(sorted([*others, step], key=lambda s: s.index))
         return msgspec.structs.replace(self, steps=steps, current=step.index)
@@ -75,7 +75,7 @@ class TrialStatus(Value, frozen=True, kw_only=True):
     def with_condition(
         self, type: str, status: Literal["True", "False", "Unknown"], reason: str, message: str
     ) -> TrialStatus:
-        """This status with one condition set; the transition time moves only when its status does."""
+        """Return this status with one condition set; the transition time moves only when its status does."""
         row = (type, status, reason, message)
         changed = set_conditions(self.conditions, [row], max(self.observed_generation, 0), CONDITIONS)
         return msgspec.structs.replace(self, conditions=changed)
@@ -84,7 +84,7 @@ class TrialStatus(Value, frozen=True, kw_only=True):
 def set_conditions(
     before: Iterable[Condition], rows: Iterable[ConditionRow], generation: int, order: Sequence[str]
 ) -> tuple[Condition, ...]:
-    """Conditions with those of ``rows`` set, in the order of their types; unknown types are last."""
+    """Return conditions with those of ``rows`` set, in the order of their types; unknown types are last."""
     result = tuple(before)
     for type, status, reason, message in rows:
         result = set_condition(result, type, status, reason, message, generation)
@@ -100,7 +100,7 @@ def set_condition(
     message: str,
     generation: int,
 ) -> tuple[Condition, ...]:
-    """Conditions with one of them set, by the API conventions."""
+    """Return conditions with one of them set, by the API conventions."""
     existing = {c.type: c for c in conditions}
     old = existing.get(type)
     unmoved = old is not None and old.status == status
@@ -116,5 +116,5 @@ def set_condition(
 
 
 def format_wall_time() -> str:
-    """Now, as Kubernetes writes times. Conditions follow the wall clock in every kind of trial."""
+    """Format now, as Kubernetes writes times. Conditions follow the wall clock in every kind of trial."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

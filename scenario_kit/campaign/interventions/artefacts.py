@@ -27,7 +27,7 @@ class Artefact(NamedTuple):
 
 
 def find_artefacts(runbook: Runbook) -> list[Artefact]:
-    """Every object that a fault writes without a label, in the order in which it is written.
+    """Find every object that a fault writes without a label, in the order in which it is written.
 
     A distractor is left out as a whole in a trial of its own.
     """
@@ -40,7 +40,7 @@ def find_artefacts(runbook: Runbook) -> list[Artefact]:
 
 
 def _find_written(runbook: Runbook, fault: Fault) -> list[str]:
-    """The objects of a fault whose undo says something about its labels, as ``Kind/name``."""
+    """Find the objects of a fault whose undo says something about its labels, as ``Kind/name``."""
     answered = [c.entity for c in list_answers(runbook) if c.fault == fault.name]
     # Of a fault without a label, the causes are repaired in the trial of everything that is not labelled.
     causes = (
@@ -52,7 +52,9 @@ def _find_written(runbook: Runbook, fault: Fault) -> list[str]:
 
 
 def _describe_change(runbook: Runbook, fault: Fault, change: Change) -> tuple[str, str] | None:
-    """What a change writes and leaves; the experiment of a hidden fault is stood for by the workload that it hits."""
+    """Describe what a change writes and leaves; the experiment of a hidden fault is stood for by the workload that it
+    hits.
+    """
     if change.operation in _STATELESS:
         return None
     if change.chaos is not None and (fault.visibility == "Hidden" or change.chaos["spec"].get("action") in ONE_SHOT):

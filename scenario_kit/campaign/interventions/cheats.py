@@ -32,12 +32,12 @@ _RESTARTABLE: Final = ("Pod", "OneShot", "Expires", "SelfHeals")
 
 
 def add_cheats(runbook: Runbook) -> Runbook:
-    """The runbook with its cheats among the procedures, and what follows a repair that is taken back."""
+    """Return the runbook with its cheats among the procedures, and what follows a repair that is taken back."""
     return msgspec.structs.replace(runbook, procedures=(*runbook.procedures, *build_cheats(runbook), *starts(runbook)))
 
 
 def restart_everything(runbook: Runbook) -> Procedure:
-    """A restart of every workload but those that generate load."""
+    """Return a restart of every workload but those that generate load."""
     load = {_strip_namespace(c.workload) for c in runbook.app.components if c.role == "Load"}
     changes = tuple(
         _build_operation("restart", format_reference(w))
@@ -52,7 +52,7 @@ def restart_everything(runbook: Runbook) -> Procedure:
 
 
 def starts(runbook: Runbook) -> tuple[Procedure, ...]:
-    """What the faults restarted, restarted again; nothing where they restart nothing.
+    """Return what the faults restarted, restarted again; nothing where they restart nothing.
 
     Where a fault restarts something, it is only there for what starts after it: pods that were admitted while a repair
     was in force stay. To take the repair back is to do what the fault did.
@@ -63,7 +63,7 @@ def starts(runbook: Runbook) -> tuple[Procedure, ...]:
 
 
 def build_cheats(runbook: Runbook) -> tuple[Procedure, ...]:
-    """The cheats that can be tried on this scenario, in the order of the reference."""
+    """Build the cheats that can be tried on this scenario, in the order of the reference."""
     new = [m for f in runbook.faults for c in f.changes if (m := c.create or c.chaos or c.apply)]
     find = make_finder([*runbook.objects, *new], runbook.namespace)
     return tuple(
@@ -102,7 +102,7 @@ def _build_battery(runbook: Runbook) -> Iterator[tuple[str, str, list[Change]]]:
 
 
 def _repairs_by_restart(runbook: Runbook) -> bool:
-    """Whether a restart is a repair that the scenario documents, of a fault that ends with its pods."""
+    """Check whether a restart is a repair that the scenario documents, of a fault that ends with its pods."""
     ending = {f.name for f in runbook.faults if f.role in LABELLED and f.persistence in _RESTARTABLE}
     return any(
         change.restart is not None
@@ -122,7 +122,7 @@ def _list_workloads(runbook: Runbook) -> list[Object]:
 
 
 def _find_suspects(runbook: Runbook, workloads: Sequence[Object]) -> set[str]:
-    """What somebody who only reads alerts acts on: the workloads that must alert, and those that are labelled."""
+    """Find what somebody who only reads alerts acts on: the workloads that must alert, and those that are labelled."""
     expected = [e.on for e in list_by_class(runbook.expect, "MustFire") if e.on]
     labels = [c.entity for c in runbook.ground_truth.root_causes if c.entity]
     known = {format_reference(w) for w in workloads}
@@ -169,7 +169,7 @@ def _drop_probes(blamed: Iterable[Object]) -> Iterator[Change]:
 
 
 def _roll_back(runbook: Runbook, blamed: Iterable[Object]) -> Iterator[Change]:
-    """Where no fault changes the template of a workload, an older revision of it repairs nothing.
+    """Return where no fault changes the template of a workload, an older revision of it repairs nothing.
 
     There has to be one: an app that was just deployed has a second revision only where a fault restarted the workload.
     """

@@ -31,12 +31,12 @@ class LeftOut(NamedTuple):
 
 
 def list_labelled(runbook: Runbook) -> list[CauseRepair]:
-    """The causes that the ground truth names, fault by fault."""
+    """List the causes that the ground truth names, fault by fault."""
     return [c for f in runbook.faults for c in _list_causes(runbook, f) if _is_labelled(runbook, f, c.entity)]
 
 
 def list_answers(runbook: Runbook) -> list[CauseRepair]:
-    """What may be named as a cause: the labelled ones, and what joins conjunctively with one of them.
+    """List what may be named as a cause: the labelled ones, and what joins conjunctively with one of them.
 
     To repair such an alternative is said to end the incident just as well, which is tried like the label itself.
     """
@@ -50,13 +50,13 @@ def list_answers(runbook: Runbook) -> list[CauseRepair]:
 
 
 def list_unlabelled(runbook: Runbook) -> list[CauseRepair]:
-    """Everything else that the faults changed as a cause: triggers, distractors, and causes that no label names."""
+    """List everything else that the faults changed as a cause: triggers, distractors, and causes that no label names."""
     known = list_answers(runbook)
     return [c for fault in runbook.faults for c in _list_causes(runbook, fault) if c not in known]
 
 
 def find_repairs(runbook: Runbook) -> list[tuple[CauseRepair, ...]]:
-    """Sets of answers, each of which ends the incident when it is repaired, and has nothing to spare.
+    """Find sets of answers, each of which ends the incident when it is repaired, and has nothing to spare.
 
     Every answer is in one of them. With independent causes there is one set, with conjunctive ones one for each cause;
     where both meet, alternatives are taken side by side, not every combination of them.
@@ -71,7 +71,7 @@ def find_repairs(runbook: Runbook) -> list[tuple[CauseRepair, ...]]:
 
 
 def leave_one_out(sets: Iterable[Sequence[CauseRepair]]) -> list[LeftOut]:
-    """Each set of repairs less one of its causes; a set of one leaves nothing to repair, which holding shows."""
+    """Return each set of repairs less one of its causes; a set of one leaves nothing to repair, which holding shows."""
     found: dict[tuple[frozenset[str], str], LeftOut] = {}  # by the names of the fixes that are made
     for causes in sets:
         for left in causes:
@@ -82,7 +82,7 @@ def leave_one_out(sets: Iterable[Sequence[CauseRepair]]) -> list[LeftOut]:
 
 
 def list_other_causes(runbook: Runbook, fault: Fault) -> tuple[CauseRepair, ...]:
-    """The causes of other faults that keep the alerts firing whatever becomes of this one; none without a label."""
+    """List the causes of other faults that keep the alerts firing whatever becomes of this one; none without a label."""
     sets = (s for s in find_repairs(runbook) if any(c.fault == fault.name for c in s))
     return tuple(c for c in next(sets, ()) if c.fault != fault.name)
 
@@ -95,14 +95,14 @@ def _join_causes(join: str, parts: Sequence[list[tuple[CauseRepair, ...]]]) -> l
 
 
 def _list_causes(runbook: Runbook, fault: Fault) -> list[CauseRepair]:
-    """A fix exists per cause entity of each fault, named ``<fault>:<position among its causes>``."""
+    """List a fix exists per cause entity of each fault, named ``<fault>:<position among its causes>``."""
     fixes = {p.name: p for p in runbook.procedures if p.use == "Fix"}
     named: list[tuple[str, Entity]] = [(f"{fault.name}:{i}", e) for i, e in enumerate(fault.causes)]
     return [CauseRepair(fault.name, e.ref, fixes[name]) for name, e in named if name in fixes]
 
 
 def _is_alternative(runbook: Runbook, fault: Fault, named: Collection[str]) -> bool:
-    """Whether all of a fault's causes are answers, labelled or not; ``named`` are the faults with a label."""
+    """Check whether all of a fault's causes are answers, labelled or not; ``named`` are the faults with a label."""
     if fault.name in named:
         return fault.causes_join == "Conjunctive"
     return bool(named) and fault.role in LABELLED and runbook.ground_truth.causes_join == "Conjunctive"

@@ -29,7 +29,7 @@ class Ending(NamedTuple):
 
 
 def list_endings(runbook: Runbook) -> list[Ending]:
-    """The labelled faults that are said to end without a repair of their own."""
+    """List the labelled faults that are said to end without a repair of their own."""
     return [
         Ending(fault.name, fault.persistence, how, list_other_causes(runbook, fault))
         for fault in runbook.faults
@@ -38,12 +38,12 @@ def list_endings(runbook: Runbook) -> list[Ending]:
 
 
 def add_restart(runbook: Runbook) -> Runbook:
-    """The runbook in which every workload can be restarted."""
+    """Return the runbook in which every workload can be restarted."""
     return msgspec.structs.replace(runbook, procedures=(*runbook.procedures, restart_everything(runbook)))
 
 
 def _choose_method(fault: Fault) -> Literal["Restart", "Wait"] | None:
-    """How its claim is tried; of what is over at once, only what a command did may go on."""
+    """Choose how its claim is tried; of what is over at once, only what a command did may go on."""
     if fault.persistence in ("Expires", "SelfHeals"):
         return "Wait"
     ran = any(change.run is not None for change in fault.changes)

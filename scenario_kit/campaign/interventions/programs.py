@@ -21,7 +21,7 @@ _LONGEST: Final = 128
 
 
 def build_live(outcome: str = "Incident") -> tuple[TrialStep, ...]:
-    """A Scenario that was applied, until the object is deleted, which cleans up.
+    """Build a Scenario that was applied, until the object is deleted, which cleans up.
 
     An incident lasts until somebody resolves it, what is benign until it has passed, and where there is no incident the
     app (with the harmless changes) is there to be looked at.
@@ -32,27 +32,29 @@ def build_live(outcome: str = "Incident") -> tuple[TrialStep, ...]:
 
 
 def build_paired(decoys: Sequence[Procedure], repair: Sequence[TrialStep]) -> tuple[TrialStep, ...]:
-    """The paired repeat: quiet, broken, held; each decoy tried and undone; then repaired."""
+    """Build the paired repeat: quiet, broken, held; each decoy tried and undone; then repaired."""
     return (*_START, *_BREAK, TrialStep(kind="hold"), *_try_decoys(decoys), *repair, *_END)
 
 
 def build_benign() -> tuple[TrialStep, ...]:
-    """Something happens that nobody needs to act on: only declared alerts fire, and it passes by itself."""
+    """Build a trial in which something harmless happens: only declared alerts fire, and it passes by itself."""
     return (*_START, *_BREAK, TrialStep(kind="hold"), TrialStep(kind="expectCleared"), *_END)
 
 
 def build_no_incident(seconds: int) -> tuple[TrialStep, ...]:
-    """Nothing is broken: with the distractors, if there are any, nothing fires for as long as a repeat takes."""
+    """Build a trial without a fault: with the distractors, if there are any, nothing fires for as long as a repeat
+    takes.
+    """
     return (*_START, TrialStep(kind="inject"), TrialStep(kind="hold", seconds=seconds), *_END)
 
 
 def solve(repair: Sequence[TrialStep]) -> tuple[TrialStep, ...]:
-    """A further way to repair it, on an app that nothing else was tried on."""
+    """Return a further way to repair it, on an app that nothing else was tried on."""
     return (*_START, *_BREAK, *repair, *_END)
 
 
 def build_control(seconds: int, rollout: Procedure | None = None, *, after: int = 0) -> tuple[TrialStep, ...]:
-    """The no-fault control: as long as a repeat is from quiet to the end of hold, and nothing may fire.
+    """Build the no-fault control: as long as a repeat is from quiet to the end of hold, and nothing may fire.
 
     With ``rollout``, the sham control follows on the same app: the restarts that injecting brings with it, without the
     change, and nothing may fire for ``after`` seconds either.
@@ -67,12 +69,12 @@ def build_control(seconds: int, rollout: Procedure | None = None, *, after: int 
 
 
 def scan() -> tuple[TrialStep, ...]:
-    """What a solver can read, once everything has happened, does not say what did."""
+    """Return what a solver can read, once everything has happened, does not say what did."""
     return (*_START, *_BREAK, TrialStep(kind="expectNoLeaks"), *_END)
 
 
 def build_distractors(names: Sequence[str], seconds: int) -> tuple[TrialStep, ...]:
-    """Only the harmless changes are made: nothing may fire, for as long as a repeat holds."""
+    """Build a trial of the harmless changes alone: nothing may fire, for as long as a repeat holds."""
     return (
         *_START,
         TrialStep(kind="inject", faults=tuple(names)),
@@ -82,13 +84,15 @@ def build_distractors(names: Sequence[str], seconds: int) -> tuple[TrialStep, ..
 
 
 def build_without(names: Sequence[str]) -> tuple[TrialStep, ...]:
-    """The incident without its triggers, or without its distractors: which alerts still come shows what those are."""
+    """Build the incident without its triggers, or without its distractors: which alerts still come shows what those
+    are.
+    """
     left = tuple(names)
     return (*_START, TrialStep(kind="inject", except_=left), TrialStep(kind="expectAlerts", faults=left), *_END)
 
 
 def fix_only(causes: Sequence[CauseRepair], *, scanned: bool = False) -> tuple[TrialStep, ...]:
-    """The label intervention: repairing just these labelled causes must resolve the incident.
+    """Check the label intervention: repairing just these labelled causes must resolve the incident.
 
     ``scanned``: before anything is repaired, what a solver can read is searched for the answer.
     """
@@ -104,7 +108,7 @@ def fix_only(causes: Sequence[CauseRepair], *, scanned: bool = False) -> tuple[T
 
 
 def fix_others(causes: Sequence[CauseRepair]) -> tuple[TrialStep, ...]:
-    """The counter-intervention: repairing everything but what is labelled must not clear the alerts."""
+    """Check the counter-intervention: repairing everything but what is labelled must not clear the alerts."""
     return (
         *_START,
         *_BREAK,
@@ -115,13 +119,13 @@ def fix_others(causes: Sequence[CauseRepair]) -> tuple[TrialStep, ...]:
 
 
 def fix_beside(each: SideEffect) -> tuple[TrialStep, ...]:
-    """What a repair does beside its cause, with every other cause repaired: the cause alone keeps alerts firing."""
+    """Return what a repair does beside its cause, with every other cause repaired: the cause alone keeps alerts firing."""
     steps = [*_build_fixes(each.others), TrialStep(kind="change", use="Fix", name=each.part.name)]
     return (*_START, *_BREAK, *steps, TrialStep(kind="expectStillFiring", use="Fix", name=each.part.name), *_END)
 
 
 def undo_artefact(each: Artefact) -> tuple[TrialStep, ...]:
-    """What the fault did to one object without a label is undone alone: what is labelled keeps alerts firing."""
+    """Return what the fault did to one object without a label is undone alone: what is labelled keeps alerts firing."""
     undone, left = (each.fault,), (each.fault,) if each.others else ()
     steps = [*_build_fixes(each.others), TrialStep(kind="change", use="Undo", name=each.entity, faults=undone)]
     asked = TrialStep(kind="expectStillFiring", use="Undo", name=each.entity, faults=left)
@@ -129,7 +133,7 @@ def undo_artefact(each: Artefact) -> tuple[TrialStep, ...]:
 
 
 def end(each: Ending) -> tuple[TrialStep, ...]:
-    """What ends by itself is waited for; what ends with its pods ends when every workload is restarted."""
+    """Wait for what ends by itself; what ends with its pods ends when every workload is restarted."""
     steps = [*_START, *_BREAK, *_build_fixes(each.others)]
     if each.how == "Wait":
         waited = TrialStep(kind="expectCleared", use="Wait", name=each.fault, seconds=PATIENCE)
@@ -155,7 +159,7 @@ def leave_out(
 def build_cheated(
     cheats: Sequence[Procedure], repair: Sequence[TrialStep], starts: Sequence[Procedure] = ()
 ) -> tuple[TrialStep, ...]:
-    """Each cheat tried and undone; at last a repair that is taken back at once, which repairs nothing either.
+    """Build each cheat tried and undone; at last a repair that is taken back at once, which repairs nothing either.
 
     ``starts`` follow that, so that the fault is there again for what acts only on a start.
     """
@@ -176,12 +180,12 @@ def build_cheated(
 
 
 def list_by_use(runbook: Runbook, use: str) -> list[Procedure]:
-    """The procedures of one use, in the author's order."""
+    """List the procedures of one use, in the author's order."""
     return [p for p in runbook.procedures if p.use == use]
 
 
 def _try_decoys(decoys: Sequence[Procedure]) -> list[TrialStep]:
-    """Each decoy, which clears nothing, and is undone."""
+    """Return each decoy, which clears nothing, and is undone."""
     return [
         step
         for decoy in decoys

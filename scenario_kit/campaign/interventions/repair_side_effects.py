@@ -31,7 +31,7 @@ class SideEffect(NamedTuple):
 
 
 def find_side_effects(runbook: Runbook) -> list[SideEffect]:
-    """Every answer whose repair also takes back what the fault did to other objects, in their order."""
+    """Find every answer whose repair also takes back what the fault did to other objects, in their order."""
     found: dict[str, SideEffect] = {}
     for causes in find_repairs(runbook):
         for cause in causes:
@@ -41,13 +41,13 @@ def find_side_effects(runbook: Runbook) -> list[SideEffect]:
 
 
 def add_side_effects(runbook: Runbook) -> Runbook:
-    """The runbook with those parts among its procedures."""
+    """Return the runbook with those parts among its procedures."""
     parts = tuple(each.part for each in find_side_effects(runbook))
     return msgspec.structs.replace(runbook, procedures=(*runbook.procedures, *parts))
 
 
 def _build_partial_repair(runbook: Runbook, cause: CauseRepair) -> Procedure | None:
-    """What is left of a repair without what it does to the cause; None where nothing of that undoes the fault."""
+    """Build what is left of a repair without what it does to the cause; None where nothing of that undoes the fault."""
     fault = runbook.fault(cause.fault)
     flags = runbook.app.flags
     fix = cause.fix.solution.changes
@@ -63,5 +63,5 @@ def _build_partial_repair(runbook: Runbook, cause: CauseRepair) -> Procedure | N
 
 
 def _find_touched(changes: Iterable[Change], flags: FlagStore | None) -> set[tuple[str, str]]:
-    """What the changes are about, but for restarts: these write nothing, and take nothing back."""
+    """Find what the changes are about, but for restarts: these write nothing, and take nothing back."""
     return {about for c in changes if c.restart is None and (about := c.about(flags)) is not None}

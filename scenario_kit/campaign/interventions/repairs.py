@@ -11,12 +11,13 @@ from scenario_kit.model.authored.scenario import LABELLED
 
 
 def list_faults_to_repair(runbook: Runbook) -> list[str]:
-    """Names of the faults whose causes have to go for the incident to end."""
+    """List names of the faults whose causes have to go for the incident to end."""
     return [f.name for f in runbook.faults if f.role in LABELLED]
 
 
 def build_solutions(runbook: Runbook) -> list[tuple[TrialStep, ...]]:
-    """Programs that carry the documented solutions out, each solution in one of them, the author's first one first.
+    """Build programs that carry the documented solutions out, each solution in one of them, the author's first one
+    first.
 
     A solution that repairs only some of the faults is completed: by other solutions where these repair just the rest,
     else by the fixes of the causes that are left. Faults that nobody can repair (mitigation ``None``) are removed at
@@ -44,7 +45,8 @@ def build_solutions(runbook: Runbook) -> list[tuple[TrialStep, ...]]:
 
 
 def build_single_solution(runbook: Runbook, claim: LeftOut) -> tuple[TrialStep, ...]:
-    """The first solution of just the fault that is left, where every other one is repaired; none if there is none.
+    """Build the first solution of just the fault that is left, where every other one is repaired; none if there is
+    none.
 
     Carried out together, one solution could do what another only says.
     """
@@ -74,7 +76,7 @@ def _build_program(runbook: Runbook, together: Sequence[Procedure], desired: fro
 def _combine_procedures(
     first: Procedure, documented: Sequence[Procedure], desired: frozenset[str], any_is_enough: bool
 ) -> tuple[Procedure, ...]:
-    """``first`` with the fewest others that repair exactly the rest; alone where no others do."""
+    """Return ``first`` with the fewest others that repair exactly the rest; alone where no others do."""
     rest = desired - _find_repaired(first, desired)
     if not rest or any_is_enough:
         return (first,)
@@ -88,7 +90,7 @@ def _combine_procedures(
 
 
 def _find_repaired(solution: Procedure, desired: frozenset[str]) -> frozenset[str]:
-    """A solution that does not say what it fixes is meant to fix everything."""
+    """Find a solution that does not say what it fixes is meant to fix everything."""
     return desired & set(solution.solution.fixes) if solution.solution.fixes else desired
 
 

@@ -21,7 +21,7 @@ _TEMPLATE: Final = "/spec/template"
 
 
 def build_rollout_control(runbook: Runbook) -> Procedure | None:
-    """The rollouts of a scenario's faults as a procedure; None where injecting replaces no pod of a workload."""
+    """Build the rollouts of a scenario's faults as a procedure; None where injecting replaces no pod of a workload."""
     thorough: dict[str, bool] = {}
     for fault in runbook.faults:
         for target, drops in _find_rollouts(fault):
@@ -33,13 +33,13 @@ def build_rollout_control(runbook: Runbook) -> Procedure | None:
 
 
 def add_rollout_control(runbook: Runbook) -> Runbook:
-    """The runbook with that procedure among its own."""
+    """Return the runbook with that procedure among its own."""
     found = build_rollout_control(runbook)
     return msgspec.structs.replace(runbook, procedures=(*runbook.procedures, found)) if found else runbook
 
 
 def _find_rollouts(fault: Fault) -> Iterator[tuple[str, bool]]:
-    """Workloads whose pods injecting replaces, and whether all of the old ones go first."""
+    """Find workloads whose pods injecting replaces, and whether all of the old ones go first."""
     for change in fault.changes:
         if change.restart is not None:
             yield change.restart.target, change.restart.drop_old
@@ -52,7 +52,7 @@ def _find_rollouts(fault: Fault) -> Iterator[tuple[str, bool]]:
 
 
 def _writes_template(patch: Patch) -> bool:
-    """Whether a patch writes the pod template of a workload."""
+    """Check whether a patch writes the pod template of a workload."""
     if Reference.parse(patch.target).kind not in WORKLOADS:
         return False
     if isinstance(patch.patch, list | tuple):

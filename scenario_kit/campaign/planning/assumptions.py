@@ -37,7 +37,7 @@ class Ran(Protocol):
 
 
 def draw_assumptions(app: App, variation: int) -> dict[str, float]:
-    """The values that a variation gives to the assumptions of an app; number 0 changes none of them."""
+    """Draw the values that a variation gives to the assumptions of an app; number 0 changes none of them."""
     known = read_ranges(app)
     if not variation:
         return {}
@@ -50,12 +50,12 @@ def draw_assumptions(app: App, variation: int) -> dict[str, float]:
 
 
 def read_ranges(app: App) -> Mapping[str, Assumption]:
-    """The assumptions of an app by name; none where it has no twin."""
+    """Read the assumptions of an app by name; none where it has no twin."""
     return app.twin.assumptions if app.twin is not None else {}
 
 
 def vary_runbook(runbook: Runbook, variation: int) -> Runbook:
-    """The runbook with the twin's assumptions as that variation has them."""
+    """Return the runbook with the twin's assumptions as that variation has them."""
     values, twin = draw_assumptions(runbook.app, variation), runbook.app.twin
     if not values or twin is None:
         return runbook
@@ -64,7 +64,7 @@ def vary_runbook(runbook: Runbook, variation: int) -> Runbook:
 
 
 def find_decisive_assumptions(repeats: Iterable[Ran], app: App) -> list[Finding]:
-    """What every broken repeat had and no other: assumptions at one end of their range."""
+    """Find what every broken repeat had and no other: assumptions at one end of their range."""
     ran = [r for r in repeats if r.outcome in ("Held", "Broken")]
     broken = [r for r in ran if r.outcome == "Broken"]
     if not broken or len(broken) == len(ran) or not all(r.assumed for r in broken):

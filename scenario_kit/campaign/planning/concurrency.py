@@ -25,12 +25,12 @@ _NAMES: Final = "DNSChaos"
 
 
 def limit_concurrency(runbook: Runbook, parallel: int) -> int:
-    """Of ``parallel`` trials, how many may run beside each other: one, where any of them reaches beyond its app."""
+    """Return how many of ``parallel`` trials may run beside each other: one, where any of them reaches beyond its app."""
     return 1 if runs_alone(runbook) else parallel
 
 
 def runs_alone(runbook: Runbook) -> bool:
-    """Whether a trial reaches beyond its app, so that nothing may run beside it, or takes the room of others."""
+    """Check whether a trial reaches beyond its app, so that nothing may run beside it, or takes the room of others."""
     if any(fault.scope == "Cluster" for fault in runbook.faults):
         return True
     own = {"", "app", *runbook.namespaces, *runbook.everywhere}
@@ -39,7 +39,7 @@ def runs_alone(runbook: Runbook) -> bool:
 
 
 def _needs_many_pods(change: Change, each: Mapping[tuple[str, str], float]) -> bool:
-    """Whether a change asks for so many pods that others may find no room.
+    """Check whether a change asks for so many pods that others may find no room.
 
     ``each`` is what one pod of a workload, by kind and name, asks for in cores.
     """
@@ -54,7 +54,7 @@ def _needs_many_pods(change: Change, each: Mapping[tuple[str, str], float]) -> b
 
 
 def _count_requested_pods(change: Change) -> int:
-    """How many pods a change of an object that exists asks for; 0 where it says nothing of that."""
+    """Count how many pods a change of an object that exists asks for; 0 where it says nothing of that."""
     if change.scale is not None:
         return change.scale.replicas
     patch = change.patch.patch if change.patch is not None else None
@@ -65,7 +65,7 @@ def _count_requested_pods(change: Change) -> int:
 
 
 def _count_replicas(document: Any) -> int:
-    """How many pods an object, or a merge patch of one, asks for at most; 0 where it says nothing of that."""
+    """Count how many pods an object, or a merge patch of one, asks for at most; 0 where it says nothing of that."""
     spec = document.get("spec") if isinstance(document, Mapping) else None
     reported = (
         [spec.get(name) for name in ("replicas", "maxReplicas", "parallelism")] if isinstance(spec, Mapping) else ()
@@ -79,12 +79,12 @@ def _count_cores(obj: Object) -> float:
 
 
 def build_labels(runbook: Runbook) -> dict[str, str]:
-    """What a trial carries so that others know whether they may run beside it."""
+    """Build what a trial carries so that others know whether they may run beside it."""
     return {ALONE_LABEL: "true"} if runs_alone(runbook) else {}
 
 
 def find_blocking_trial(runbook: Runbook, others: Iterable[Object]) -> str:
-    """Why no trial of this scenario may begin beside other Trial objects; empty where one may."""
+    """Find why no trial of this scenario may begin beside other Trial objects; empty where one may."""
     beyond = runs_alone(runbook)
     going = sorted(t["metadata"]["name"] for t in others if _is_running(t) and (beyond or _is_exclusive(t)))
     if not going:

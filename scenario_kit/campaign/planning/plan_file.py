@@ -18,7 +18,7 @@ _ENDINGS: Final = (".yaml", ".yml")
 
 
 def choose_plan(plan: str) -> Plan:
-    """The plan that somebody names: a built-in one, or the file of one.
+    """Choose the plan that somebody names: a built-in one, or the file of one.
 
     Raises:
         UsageError: there is none, or the file is wrong; then with every mistake, at its line.
@@ -27,7 +27,7 @@ def choose_plan(plan: str) -> Plan:
 
 
 def load_plan(path: Path) -> Plan:
-    """The plan in a file. Raises as ``choose_plan``."""
+    """Load the plan in a file. Raises as ``choose_plan``."""
     try:
         data, positions = read_plan(path)
     except AuthoringError as problem:
@@ -44,7 +44,8 @@ def load_plan(path: Path) -> Plan:
 
 
 def limit_plan(plan: Plan, repeats: int | None) -> Plan:
-    """The plan with the looks that a budget of repeats allows; between the bounds of the last it is inconclusive.
+    """Return the plan with the looks that a budget of repeats allows; between the bounds of the last it is
+    inconclusive.
 
     Raises:
         UsageError: the budget is too small for any pass (SK503).

@@ -95,12 +95,12 @@ Resolve = Callable[[str, int], Runbook]
 
 
 def count_users(scenario: Scenario, load_percent: int) -> int:
-    """How many users a trial offers: that share of the scenario's, and at least one."""
+    """Count how many users a trial offers: that share of the scenario's, and at least one."""
     return max(1, round(scenario.spec.app.load.users * load_percent / 100))
 
 
 def get_plan(name: str) -> Plan:
-    """The plan of that name.
+    """Get the plan of that name.
 
     Raises:
         UsageError: there is none.
@@ -111,7 +111,7 @@ def get_plan(name: str) -> Plan:
 
 
 def plan_trials(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
-    """The trials of a plan for a scenario, by its outcome and by the roles and joins of its causes."""
+    """Plan the trials of a plan for a scenario, by its outcome and by the roles and joins of its causes."""
     outcome = runbook.outcome
     repairs = build_solutions(runbook) if outcome == "Incident" else []
     repair = repairs[0] if repairs else ()
@@ -150,7 +150,7 @@ def plan_trials(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
 
 
 def _plan_controls(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
-    """Trials in which nothing may fire: without the faults, with a rollout alone, and with the distractors alone."""
+    """Plan trials in which nothing may fire: without the faults, with a rollout alone, and with the distractors alone."""
     planned: list[PlannedTrial] = []
     rollout = build_rollout_control(runbook) if plan.sham and runbook.outcome == "Incident" else None
     if runbook.faults and (plan.control or rollout is not None):
@@ -168,7 +168,7 @@ def _plan_controls(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial
 
 
 def _plan_role_checks(runbook: Runbook, seed: int) -> list[PlannedTrial]:
-    """What triggers and distractors are claimed to do for the incident: everything, and nothing."""
+    """Plan what triggers and distractors are claimed to do for the incident: everything, and nothing."""
     claims = (("Trigger", "untriggered", "does not come"), ("Distractor", "undisturbed", "comes all the same"))
     return [
         PlannedTrial(
@@ -183,7 +183,7 @@ def _plan_role_checks(runbook: Runbook, seed: int) -> list[PlannedTrial]:
 
 
 def _make_revertible(runbook: Runbook, repair: Sequence[TrialStep]) -> Sequence[TrialStep]:
-    """The repair, if each of its procedures leaves something that can be taken back; restarts cannot."""
+    """Make the repair, if each of its procedures leaves something that can be taken back; restarts cannot."""
     for step in repair:
         if step.kind == "change" and step.use != "RemoveFault":
             changes = runbook.procedure(step.use, step.name).solution.changes
@@ -193,7 +193,7 @@ def _make_revertible(runbook: Runbook, repair: Sequence[TrialStep]) -> Sequence[
 
 
 def repeat(first: PlannedTrial, number: int, loads: Sequence[int] = ()) -> PlannedTrial:
-    """The repeat of that number, counted from 1: the same program under another seed, load and twin."""
+    """Return the repeat of that number, counted from 1: the same program under another seed, load and twin."""
     loads = loads or LOADS
     return msgspec.structs.replace(
         first,
@@ -215,7 +215,7 @@ def _repeat(runbook: Runbook, apart: Sequence[Procedure], repair: Sequence[Trial
 
 
 def _find_independent_decoys(runbook: Runbook, repair: Sequence[TrialStep]) -> list[Procedure]:
-    """Decoys that leave revisions of what the repair rolls back: it would return to one of theirs."""
+    """Find decoys that leave revisions of what the repair rolls back: it would return to one of theirs."""
     steps = [s for s in repair if s.kind == "change" and s.use != "RemoveFault"]
     changes = [c for s in steps for c in runbook.procedure(s.use, s.name).solution.changes]
     rolled = {strip_reference(c.undo_rollout.target) for c in changes if c.undo_rollout}
@@ -229,7 +229,7 @@ def _find_independent_decoys(runbook: Runbook, repair: Sequence[TrialStep]) -> l
 
 
 def _plan_interventions(runbook: Runbook, seed: int, *, scanned: bool) -> list[PlannedTrial]:
-    """The label interventions of validation.md §7: what is labelled, everything else, and all labels but one."""
+    """Plan the label interventions of validation.md §7: what is labelled, everything else, and all labels but one."""
     ours, others = label_interventions.find_repairs(runbook), label_interventions.list_unlabelled(runbook)
     planned = []
     for number, repaired in enumerate(ours):
@@ -306,7 +306,7 @@ def _plan_left_out_cause(
 
 
 def _find_separate_decoys(runbook: Runbook, claim: label_interventions.LeftOut) -> list[Procedure]:
-    """Decoys that can be tried where some causes are repaired: those that change no object of these repairs."""
+    """Find decoys that can be tried where some causes are repaired: those that change no object of these repairs."""
     done = {c.target for cause in claim.repaired for c in cause.fix.solution.changes}
     decoys = programs.list_by_use(runbook, "Decoy")
     return [d for d in decoys if all(c.restart is not None or c.target not in done for c in d.solution.changes)]
@@ -321,24 +321,24 @@ def _format_entities(repaired: Sequence[label_interventions.CauseRepair]) -> str
 
 
 def join_names(names: Sequence[str], last: str = "and") -> str:
-    """Names as a sentence has them: ``a``, ``a and b``, ``a, b and c``."""
+    """Return names as a sentence has them: ``a``, ``a and b``, ``a, b and c``."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"
 
 
 def _compute_length(runbook: Runbook) -> int:
-    """Seconds from quiet to the end of hold: what a repeat takes before anybody acts."""
+    """Compute seconds from quiet to the end of hold: what a repeat takes before anybody acts."""
     windows = runbook.windows
     return windows.quiet + find_slowest(runbook.rules) + windows.hold
 
 
 def derive_trial_name(scenario: str, planned: PlannedTrial, digest: str, plan: str) -> str:
-    """A derived name: an interrupted validation finds its trials again."""
+    """Derive a derived name: an interrupted validation finds its trials again."""
     identity = _shorten(f"{scenario}{digest}{plan}{planned.purpose}{planned.seed}")
     return f"{scenario[:36].rstrip('-')}-{planned.purpose}-{identity}"
 
 
 def derive_namespace(app: str, unique: str) -> str:
-    """``<app>-<4 characters>``: says nothing about the scenario.
+    """Derive ``<app>-<4 characters>``, which says nothing about the scenario.
 
     ``unique`` differs with every run, also of the same trial: series of an earlier one are still in Prometheus.
     """
@@ -348,7 +348,7 @@ def derive_namespace(app: str, unique: str) -> str:
 def build_trial_spec(
     planned: PlannedTrial, runbook: Runbook, plan: str, clock: Literal["Wall", "Virtual"] = "Virtual"
 ) -> TrialSpec:
-    """The immutable spec of a trial, with everything resolved inside.
+    """Build the immutable spec of a trial, with everything resolved inside.
 
     Raises:
         AuthoringError: a fault of it follows the wall clock, and the trial does not.

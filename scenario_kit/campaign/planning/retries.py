@@ -34,25 +34,25 @@ class EndedTrial(Protocol):
 
 
 def is_repeat(purpose: str) -> bool:
-    """Whether a trial is one of the paired repeats."""
+    """Check whether a trial is one of the paired repeats."""
     return purpose.startswith(_REPEAT)
 
 
 def counts(ended: Iterable[EndedTrial]) -> tuple[int, int]:
-    """How many repeats held, and how many broke."""
+    """Return how many repeats held, and how many broke."""
     outcomes = [e.outcome for e in ended if is_repeat(e.purpose)]
     return outcomes.count("Held"), outcomes.count("Broken")
 
 
 def is_settled(looks: Sequence[Look], ended: Sequence[EndedTrial]) -> bool:
-    """Whether no further repeat can change what the repeats show."""
+    """Check whether no further repeat can change what the repeats show."""
     return decide(looks, *counts(ended)).verdict is not None
 
 
 def plan_further_trials(
     looks: Sequence[Look], planned: Sequence[PlannedTrial], ended: Sequence[EndedTrial], loads: Sequence[int] = ()
 ) -> list[PlannedTrial]:
-    """The trials that are needed next, once all that were planned have ended; none if everything is settled.
+    """Plan the trials that are needed next, once all that were planned have ended; none if everything is settled.
 
     ``planned`` is all that was planned so far, ``loads`` are the plan's. Repeats get new numbers and new seeds. A trial
     of another purpose that infrastructure ended runs again with its own, once. Nothing more is tried where
@@ -73,7 +73,7 @@ def plan_further_trials(
 
 
 def judge_trials(looks: Sequence[Look], ended: Sequence[EndedTrial]) -> Verdict:
-    """The verdict of the trials alone: Fail before NotEvaluated before Inconclusive before Pass."""
+    """Return the verdict of the trials alone: Fail before NotEvaluated before Inconclusive before Pass."""
     repeats = decide(looks, *counts(ended)).verdict if any(is_repeat(e.purpose) for e in ended) else Verdict.PASS
     others = [e for e in ended if not is_repeat(e.purpose)]
     if repeats == Verdict.FAIL or any(e.outcome == "Broken" for e in others):

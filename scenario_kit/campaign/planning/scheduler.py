@@ -40,7 +40,8 @@ def advance(
     parallel: int,
     give_up: bool = False,
 ) -> Move:
-    """The next step of a campaign: at most ``parallel`` trials run at once, none begins once it is to ``give_up``.
+    """Return the next step of a campaign: at most ``parallel`` trials run at once, none begins once it is to
+    ``give_up``.
 
     Repeats that can no longer change anything are not begun; where the plan needs more of them, or infrastructure ended
     a trial, further ones follow when all others have ended.

@@ -51,7 +51,7 @@ class Decision(NamedTuple):
 
 
 def decide(looks: Sequence[Look], held: int, broken: int) -> Decision:
-    """The verdict of a plan after that many valid repeats; early, as soon as nothing can change it.
+    """Return the verdict of a plan after that many valid repeats; early, as soon as nothing can change it.
 
     Raises:
         ValueError: a count is negative.
@@ -82,7 +82,7 @@ class Characteristics(NamedTuple):
 
 
 def compute_characteristics(looks: Sequence[Look], p: float) -> Characteristics:
-    """Exact operating characteristics, all repeats of a look counted (they run side by side)."""
+    """Compute exact operating characteristics, all repeats of a look counted (they run side by side)."""
     alive, passes, fails, repeats, before = {0: 1.0}, 0.0, 0.0, 0.0, 0
     for look in looks:
         size = look.n - before
@@ -103,7 +103,7 @@ def _compute_binomial(n: int, q: float) -> list[float]:
 
 
 def find_refuted_rate(looks: Sequence[Look], error: float = 0.05) -> float:
-    """The largest ``p`` that a pass rules out at that error: what a pass claims, and nothing more."""
+    """Find the largest ``p`` that a pass rules out at that error: what a pass claims, and nothing more."""
     steps = range(_STEPS)  # the better a scenario, the likelier its pass
     return bisect(steps, error, key=lambda step: compute_characteristics(looks, step / _STEPS).passes) / _STEPS
 
@@ -140,7 +140,7 @@ def check_reachable(name: str, looks: Sequence[Look], repeats: int | None = None
 
 
 def lower_bound(n: int, broken: int, confidence: float = 0.95) -> float:
-    """Exact one-sided lower bound of ``p`` (Clopper and Pearson 1934); 0 where nothing was held."""
+    """Return the exact one-sided lower bound of ``p`` (Clopper and Pearson 1934); 0 where nothing was held."""
     _check(n, broken)
     if broken == n:
         return 0.0
@@ -152,7 +152,7 @@ def lower_bound(n: int, broken: int, confidence: float = 0.95) -> float:
 
 
 def compute_wilson_interval(n: int, broken: int, z: float = 1.96) -> tuple[float, float]:
-    """Two-sided interval of ``p`` for display (Wilson 1927)."""
+    """Compute the two-sided interval of ``p`` for display (Wilson 1927)."""
     _check(n, broken)
     share, square = (n - broken) / n, z * z
     centre = share + square / (2 * n)
@@ -161,7 +161,7 @@ def compute_wilson_interval(n: int, broken: int, z: float = 1.96) -> tuple[float
 
 
 def repeats_for(p: float, broken: int = 0, confidence: float = 0.95) -> int:
-    """The least number of repeats, ``broken`` of them broken, whose lower bound is at least ``p``.
+    """Return the least number of repeats, ``broken`` of them broken, whose lower bound is at least ``p``.
 
     Raises:
         ValueError: ``p`` is not below 1.
@@ -175,7 +175,8 @@ def repeats_for(p: float, broken: int = 0, confidence: float = 0.95) -> int:
 
 
 def compute_evidence(held: int, broken: int, p: float) -> float:
-    """Anytime-valid evidence against the claim that a repeat holds with at most ``p``: 20 or more refutes it at 5 %.
+    """Compute anytime-valid evidence against the claim that a repeat holds with at most ``p``: 20 or more refutes it at
+    5 %.
 
     The Bayes factor of a uniform mixture over (p, 1) (validation.md §6.3); may be looked at as often as one likes.
     """
@@ -189,7 +190,7 @@ def compute_evidence(held: int, broken: int, p: float) -> float:
 
 
 def estimate_effective_size(sizes: Sequence[int], correlation: float = 0.3) -> float:
-    """How many independent repeats those of clusters of these sizes are worth (validation.md §6.6)."""
+    """Estimate how many independent repeats those of clusters of these sizes are worth (validation.md §6.6)."""
     total = sum(sizes)
     if total == 0:
         return 0.0

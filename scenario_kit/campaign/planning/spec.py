@@ -50,7 +50,7 @@ class ValidationSpec(Value, frozen=True, kw_only=True):
 
 
 def parse_validation_spec(spec: Object) -> ValidationSpec:
-    """The spec of a Validation object, without its embedded scenario: that is read as every stored one is.
+    """Parse the spec of a Validation object, without its embedded scenario: that is read as every stored one is.
 
     Raises:
         UsageError: its plan makes no sense.

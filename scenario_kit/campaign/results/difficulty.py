@@ -29,7 +29,7 @@ _TRIVIAL: Final = 0.8
 
 
 def measure_difficulty(runbook: Runbook, results: Iterable[TrialResult]) -> Difficulty | None:
-    """The difficulty of an incident; None where there is none, or no repeat held."""
+    """Measure the difficulty of an incident; None where there is none, or no repeat held."""
     repeats = [r for r in results if is_repeat(r.purpose) and r.outcome == "Held" and r.history is not None]
     if runbook.outcome != "Incident" or not repeats:
         return None
@@ -58,7 +58,7 @@ def measure_difficulty(runbook: Runbook, results: Iterable[TrialResult]) -> Diff
 
 
 def measure_complexity(runbook: Runbook) -> Complexity:
-    """What the file alone says about difficulty."""
+    """Measure what the file alone says about difficulty."""
     causes = [c.entity for c in list_labelled(runbook)]
     edges = runbook.ground_truth.propagation
     path = max(1, max((_find_longest_path(cause, edges) for cause in causes), default=1))
@@ -75,7 +75,9 @@ def measure_complexity(runbook: Runbook) -> Complexity:
 
 
 def measure_loudness(result: TrialResult) -> dict[str, float]:
-    """Seconds for which alerts fired on each entity, from injection until somebody acts; several at once add up."""
+    """Measure seconds for which alerts fired on each entity, from injection until somebody acts; several at once add
+    up.
+    """
     assert result.history is not None
     start, end = result.injected_at or result.history.start, end_of_hold(result)
     heard: dict[str, float] = {}
@@ -87,7 +89,7 @@ def measure_loudness(result: TrialResult) -> dict[str, float]:
 
 
 def _compute_share(app: App, heard: dict[str, float], causes: Sequence[str]) -> float:
-    """The chance that naming one of those with the highest score names a cause."""
+    """Compute the chance that naming one of those with the highest score names a cause."""
     if not heard:
         return 0.0
     best = [e for e, score in heard.items() if score == max(heard.values())]
@@ -95,7 +97,7 @@ def _compute_share(app: App, heard: dict[str, float], causes: Sequence[str]) -> 
 
 
 def _rank(app: App, heard: dict[str, float], causes: Sequence[str]) -> float | None:
-    """The rank of the loudest cause, from 1; those that are as loud share the middle of their ranks."""
+    """Return the rank of the loudest cause, from 1; those that are as loud share the middle of their ranks."""
     ranks = []
     for entity, score in heard.items():
         if any(is_same_thing(app, entity, c) for c in causes):
@@ -106,13 +108,15 @@ def _rank(app: App, heard: dict[str, float], causes: Sequence[str]) -> float | N
 
 
 def _find_longest_path(start: str, edges: Sequence[PropagationEdge], seen: tuple[str, ...] = ()) -> int:
-    """Edges of the longest way from an entity; the propagation has no cycles, and one in bad input is not followed."""
+    """Find edges of the longest way from an entity; the propagation has no cycles, and one in bad input is not
+    followed.
+    """
     ways = [e.to for e in edges if is_same_entity(e.from_, start) and e.to not in seen]
     return max((1 + _find_longest_path(end, edges, (*seen, start)) for end in ways), default=0)
 
 
 def is_same_thing(app: App, one: str, other: str) -> bool:
-    """Whether two references mean one thing to whoever investigates: the same object, or parts of one component."""
+    """Check whether two references mean one thing to whoever investigates: the same object, or parts of one component."""
     if is_same_entity(one, other):
         return True
     component = _find_component(app, one)
@@ -128,7 +132,7 @@ def _find_component(app: App, entity: str) -> str:
 
 
 def _find_technology(app: App, entity: str) -> str:
-    """What has to be understood: a store, queue or flag service by its name, every other object by its kind."""
+    """Find what has to be understood: a store, queue or flag service by its name, every other object by its kind."""
     component = app.component(_find_component(app, entity)) if _find_component(app, entity) else None
     if component is not None and component.role in ("Store", "Queue", "Flags"):
         return component.name

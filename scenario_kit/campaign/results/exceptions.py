@@ -17,7 +17,7 @@ _PLAIN: Final = {
 
 
 def list_allowances(faults: Iterable[Fault]) -> tuple[Allowance, ...]:
-    """The exceptions that the faults declare, each with its reason; none of an ordinary scenario."""
+    """List the exceptions that the faults declare, each with its reason; none of an ordinary scenario."""
     return tuple(each for fault in faults for each in _list_fault_allowances(fault))
 
 

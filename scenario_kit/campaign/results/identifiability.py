@@ -27,7 +27,7 @@ _FEW: Final = 3
 
 
 def take_fingerprint(runbook: Runbook, results: Iterable[TrialResult]) -> Fingerprint | None:
-    """What the repeats that held showed; None where there are too few, or where nothing is to be found."""
+    """Take what the repeats that held showed; None where there are too few, or where nothing is to be found."""
     repeats = [r for r in results if is_repeat(r.purpose) and r.outcome == "Held" and r.history is not None]
     if runbook.outcome != "Incident" or len(repeats) < _FEW:
         return None
@@ -42,14 +42,14 @@ def take_fingerprint(runbook: Runbook, results: Iterable[TrialResult]) -> Finger
 
 
 def collect_symptoms(repeat: TrialResult) -> set[str]:
-    """The alerts of a repeat, from the injection until somebody acts."""
+    """Collect the alerts of a repeat, from the injection until somebody acts."""
     assert repeat.history is not None
     start, end = repeat.injected_at or repeat.history.start, end_of_hold(repeat)
     return {label(t) for t in repeat.history.timelines if t.fires_within(start, end)}
 
 
 def _find_changed(runbook: Runbook) -> set[str]:
-    """Fields that a solver finds different from the healthy app's; what hidden experiments write, nobody finds."""
+    """Find fields that a solver finds different from the healthy app's; what hidden experiments write, nobody finds."""
     return {
         f"field {entity.field or 'of'} on {entity.ref}"
         for fault in runbook.faults
@@ -60,7 +60,7 @@ def _find_changed(runbook: Runbook) -> set[str]:
 
 
 def find_neighbours(mine: Fingerprint, others: Mapping[str, Fingerprint]) -> list[Neighbour]:
-    """The incidents of the same app whose symptoms are the same, the nearest first, and what tells them apart."""
+    """Find the incidents of the same app whose symptoms are the same, the nearest first, and what tells them apart."""
     found = []
     for name, other in others.items():
         if other.app != mine.app or not other.symptoms:
@@ -81,7 +81,7 @@ def find_neighbours(mine: Fingerprint, others: Mapping[str, Fingerprint]) -> lis
 
 
 def judge_neighbours(found: Sequence[Neighbour]) -> list[Finding]:
-    """Incidents that cannot be told apart, and incidents that are the same one."""
+    """Find incidents that cannot be told apart, and incidents that are the same one."""
     findings = []
     for near in found:
         if near.same_answer:

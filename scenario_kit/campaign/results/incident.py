@@ -59,7 +59,7 @@ def describe_incident(scenario: Scenario, runbook: Runbook | None, titles: Mappi
 
 
 def _compute_deadline(alert: AlertExpectation, runbook: Runbook | None) -> int:
-    """Seconds after the injection; 0 where only the rules would say, and they are unknown."""
+    """Compute seconds after the injection; 0 where only the rules would say, and they are unknown."""
     if runbook is None:
         return alert.within_seconds or 0
     return compute_alert_deadline(runbook.rules, alert.name, alert.within_seconds)

@@ -61,7 +61,7 @@ def _find_place(finding: Finding, spec: ScenarioSpec) -> tuple[str | int, ...]:
 
 
 def _list_names(part: tuple[str, ...], spec: ScenarioSpec) -> Sequence[tuple[str, ...]]:
-    """What names each entry of a part; the entry with the most of it in a finding's text is meant."""
+    """List what names each entry of a part; the entry with the most of it in a finding's text is meant."""
     if part == _ALERTS:
         return [(a.name, a.on) for a in spec.expect.alerts]
     if part == _BACKGROUND:

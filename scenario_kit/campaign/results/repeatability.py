@@ -17,7 +17,7 @@ _ROUNDED_TO: Final = 30
 
 
 def find_quantile(times: Iterable[float], share: float) -> float:
-    """The nearest-rank quantile: a value that was seen, also infinity.
+    """Find the nearest-rank quantile: a value that was seen, also infinity.
 
     Raises:
         ValueError: there are no times, or the share is not in (0, 1].
@@ -29,7 +29,7 @@ def find_quantile(times: Iterable[float], share: float) -> float:
 
 
 def propose_budget(times: Sequence[float]) -> float:
-    """Seconds within which an alert should be expected, from the onsets that were seen: rounded up to 30 s.
+    """Propose seconds within which an alert should be expected, from the onsets that were seen: rounded up to 30 s.
 
     Twice the 95th percentile, or a minute more than it if that is longer; infinite if the alert once did not come.
     """
@@ -49,7 +49,7 @@ class Onsets(NamedTuple):
 
 
 def summarise_onsets(times: Sequence[float]) -> Onsets:
-    """What the onsets of one alert show."""
+    """Summarise what the onsets of one alert show."""
     return Onsets(
         sum(isfinite(t) for t in times),
         len(times),
@@ -60,19 +60,19 @@ def summarise_onsets(times: Sequence[float]) -> Onsets:
 
 
 def is_even(times: Sequence[float], tick: float) -> bool:
-    """Whether onsets lie within what scraping alone explains: ``tick`` is scrape plus evaluation interval."""
+    """Check whether onsets lie within what scraping alone explains: ``tick`` is scrape plus evaluation interval."""
     seen = [t for t in times if isfinite(t)]
     return not seen or max(seen) - min(seen) <= max(2 * tick, 0.5 * median(seen))
 
 
 def compute_jaccard(sets: Sequence[frozenset[str]]) -> float:
-    """Mean similarity of all pairs of sets; two empty ones, and fewer than two sets, are equal."""
+    """Compute the mean similarity of all pairs of sets; two empty ones, and fewer than two sets, are equal."""
     pairs = [len(a & b) / len(a | b) if a | b else 1.0 for a, b in combinations(sets, 2)]
     return mean(pairs) if pairs else 1.0
 
 
 def measure_order(before: Sequence[float], after: Sequence[float], tick: float) -> float:
-    """The share of repeats in which one onset did not come later than another, but for a tick.
+    """Measure the share of repeats in which one onset did not come later than another, but for a tick.
 
     Repeats in which neither came say nothing; with none left it is 1.
     """
@@ -81,6 +81,8 @@ def measure_order(before: Sequence[float], after: Sequence[float], tick: float) 
 
 
 def discriminates(first: Sequence[frozenset[str]], second: Sequence[frozenset[str]]) -> float:
-    """How far two scenarios' repeats lie apart: mean similarity within each, less that across; 0 is no difference."""
+    """Return how far two scenarios' repeats lie apart: mean similarity within each, less that across; 0 is no
+    difference.
+    """
     across = [len(a & b) / len(a | b) if a | b else 1.0 for a in first for b in second]
     return (compute_jaccard(first) + compute_jaccard(second)) / 2 - (mean(across) if across else 1.0)

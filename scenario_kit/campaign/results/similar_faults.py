@@ -23,7 +23,7 @@ from scenario_kit.model.results.matrix import MatrixRow
 def find_resemblance(
     runbook: Runbook, results: Iterable[TrialResult], matrix: Iterable[MatrixRow]
 ) -> Resemblance | None:
-    """The faults of the matrix whose alerts are those of the repeats that held, the nearest first.
+    """Find the faults of the matrix whose alerts are those of the repeats that held, the nearest first.
 
     Alerts count that fired within the time for which the repeats were looked at. The scenario's own faults are not
     compared; nor is anything where nothing fired, since silence looks like everything else that is silent. None where
@@ -57,6 +57,6 @@ def find_resemblance(
 
 
 def _find_proven(repeats: Sequence[TrialResult]) -> set[str]:
-    """What the effect checks of the scenario's own faults have found."""
+    """Find what the effect checks of the scenario's own faults have found."""
     steps = [step for r in repeats for step in r.steps if step.step.startswith("inject")]
     return {check.describe for step in steps for check in step.checks if check.answer == "True"}

@@ -33,7 +33,7 @@ _FEW: Final = 3
 def summarise(
     looks: Sequence[Look], results: Iterable[TrialResult], expect: Expect, edges: Iterable[PropagationEdge]
 ) -> Statistics:
-    """The statistics of all repeats that ended; alerts are looked at from injection to the end of hold."""
+    """Summarise the statistics of all repeats that ended; alerts are looked at from injection to the end of hold."""
     repeats = [r for r in results if is_repeat(r.purpose)]
     valid = [r for r in repeats if r.outcome in ("Held", "Broken")]
     if not valid:
@@ -59,7 +59,7 @@ def summarise(
 def _measure_similarity(
     seen: Sequence[TrialResult], onsets: Sequence[dict[str, float]], expect: Expect
 ) -> float | None:
-    """How far the repeats raise the same alerts; those that may fire are not compared, as they may be missing."""
+    """Measure how far the repeats raise the same alerts; those that may fire are not compared, as they may be missing."""
     optional = {
         label(timeline)
         for result in seen
@@ -72,7 +72,7 @@ def _measure_similarity(
 
 
 def make_remarks(statistics: Statistics) -> list[Finding]:
-    """What the numbers speak for; warnings, since each rests on few repeats."""
+    """Make what the numbers speak for; warnings, since each rests on few repeats."""
     found = []
     for alert in statistics.alerts:
         proposed = alert.proposed_seconds
@@ -138,14 +138,14 @@ def _build_warning(code: str, message: str, *, observed: str, expected: str, fix
 
 
 def end_of_hold(result: TrialResult) -> float:
-    """When somebody first acts: the end of the hold step, else the end of the evidence."""
+    """Return when somebody first acts: the end of the hold step, else the end of the evidence."""
     assert result.history is not None
     held = [s.finished_at for s in result.steps if s.step == "hold" and s.finished_at is not None]
     return held[0] if held else result.history.end
 
 
 def _find_onsets(result: TrialResult) -> dict[str, float]:
-    """Seconds from injection to each alert's onset, by its label."""
+    """Find seconds from injection to each alert's onset, by its label."""
     assert result.history is not None
     assert result.injected_at is not None
     found: dict[str, float] = {}
@@ -206,7 +206,7 @@ def _keep_finite(value: float) -> float | None:
 
 
 def _order(repeats: Sequence[TrialResult], edges: Iterable[PropagationEdge]) -> list[OrderSummary]:
-    """The edges whose ends the same rule speaks of: rules differ in how long they take to speak, by minutes."""
+    """Return the edges whose ends the same rule speaks of: rules differ in how long they take to speak, by minutes."""
     rows = []
     for edge in edges:
         for rule in sorted(_list_rules(repeats, edge.from_) & _list_rules(repeats, edge.to)):
@@ -220,7 +220,7 @@ def _order(repeats: Sequence[TrialResult], edges: Iterable[PropagationEdge]) -> 
 
 
 def _summarise_passages(repeats: Sequence[TrialResult]) -> list[PassageSummary]:
-    """The components that raised no alert in any of the repeats."""
+    """Summarise the components that raised no alert in any of the repeats."""
     rows = []
     for entity in dict.fromkeys(p.entity for r in repeats for p in r.passages):
         its = [p for r in repeats for p in r.passages if p.entity == entity]
@@ -241,13 +241,14 @@ def _summarise_passages(repeats: Sequence[TrialResult]) -> list[PassageSummary]:
 
 
 def _list_rules(repeats: Sequence[TrialResult], entity: str) -> set[str]:
-    """The alerts that came on an entity in any repeat."""
+    """List the alerts that came on an entity in any repeat."""
     lines = (t for r in repeats if r.history for t in r.history.timelines)
     return {t.name for t in lines if t.entity and is_same_entity(entity, t.entity)}
 
 
 def find_first_onset(result: TrialResult, entity: str, until: float = inf, rule: str = "") -> float:
-    """Seconds from injection to the first onset of any alert on an entity; infinite where none came ``until`` then.
+    """Find seconds from injection to the first onset of any alert on an entity; infinite where none came ``until``
+    then.
 
     With ``rule``, of that alert alone.
     """

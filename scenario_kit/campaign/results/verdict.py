@@ -113,7 +113,9 @@ def conclude(
 
 
 def _collect_findings(results: Sequence[TrialResult], answer: Verdict) -> list[Finding]:
-    """Findings of the trials; one of a repeat says in how many, and is a warning where the plan passes all the same."""
+    """Collect findings of the trials; one of a repeat says in how many, and is a warning where the plan passes all the
+    same.
+    """
     repeats = [r for r in results if is_repeat(r.purpose) and r.outcome != "Infra"]
     found = []
     for result in results:
@@ -136,7 +138,7 @@ def _is_same(one: Finding, other: Finding) -> bool:
 def weigh_findings(
     answer: Verdict, looks: Sequence[Look], results: Sequence[TrialResult], numbers: Statistics
 ) -> list[Finding]:
-    """What the count of repeats itself gives a finding for: too many broken ones, or too few to decide."""
+    """Return what the count of repeats itself gives a finding for: too many broken ones, or too few to decide."""
     if numbers.n < 2 or answer not in (Verdict.FAIL, Verdict.INCONCLUSIVE) or not numbers.broken:
         return []
     if decide(looks, numbers.n - numbers.broken, numbers.broken).verdict == Verdict.FAIL:
@@ -170,7 +172,7 @@ def weigh_findings(
 
 
 def merge_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Findings without repetitions across trials, errors first, in order of their first appearance."""
+    """Merge findings without repetitions across trials, errors first, in order of their first appearance."""
     unique: dict[tuple[str, str], Finding] = {}
     for finding in findings:
         unique.setdefault((finding.code, finding.message), finding)
@@ -179,7 +181,7 @@ def merge_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def write_headline(answer: Verdict, results: Sequence[TrialResult], findings: Sequence[Finding]) -> str:
-    """One sentence that says what the evidence is worth."""
+    """Write one sentence that says what the evidence is worth."""
     held = [r for r in results if r.outcome == "Held"]
     judged = sum(r.outcome != "Infra" for r in results)
     match answer:
@@ -197,7 +199,7 @@ def write_headline(answer: Verdict, results: Sequence[TrialResult], findings: Se
 
 
 def list_shown(results: Sequence[TrialResult]) -> list[str]:
-    """What trials that held have shown, and nothing that none of them tried."""
+    """List what trials that held have shown, and nothing that none of them tried."""
     repeats = [r for r in results if is_repeat(r.purpose)]
     purposes = {r.purpose for r in results}
     tried = [r for r in results if is_repeat(r.purpose) or r.purpose.startswith("decoys")]
@@ -228,7 +230,7 @@ def list_shown(results: Sequence[TrialResult]) -> list[str]:
 
 
 def _describe_repeats(repeats: Sequence[TrialResult]) -> list[str]:
-    """What the repeats are evidence of; how they end tells an incident from what is none."""
+    """Describe what the repeats are evidence of; how they end tells an incident from what is none."""
     if not repeats:
         return []
     times = f" {len(repeats)} times" if len(repeats) > 1 else ""
@@ -276,5 +278,5 @@ def suggest_command(answer: Verdict, path: str, plan: str, findings: Sequence[Fi
 
 
 def _format_plan_option(plan: str) -> str:
-    """The option that names a plan; a plan of a file is not named, as its path is not known here."""
+    """Format the option that names a plan; a plan of a file is not named, as its path is not known here."""
     return f" --plan {plan}" if plan in ("standard", "thorough") else ""

@@ -88,7 +88,7 @@ def _find_errors(file: Path, catalog: Catalog) -> list[Finding]:
 
 
 def _has_held(trial: TrialResult) -> bool:
-    """Whether the trial got through the hold with every promised alert still firing."""
+    """Check whether the trial got through the hold with every promised alert still firing."""
     return any(step.step == "hold" and step.outcome == "Held" for step in trial.steps)
 
 
@@ -101,7 +101,7 @@ def _find_judged_at(trial: TrialResult) -> float | None:
 
 
 def _find_repaired_at(trial: TrialResult) -> float | None:
-    """When the repair began; None where the trial did not get as far."""
+    """Find when the repair began; None where the trial did not get as far."""
     begun = None
     for step in trial.steps:
         if step.step.startswith("change "):
@@ -112,7 +112,7 @@ def _find_repaired_at(trial: TrialResult) -> float | None:
 
 
 def _replace(file: Path, text: str) -> None:
-    """All or nothing: the file is never half written."""
+    """Replace all or nothing: the file is never half written."""
     handle, name = tempfile.mkstemp(dir=file.parent, prefix=".scenario-")
     with os.fdopen(handle, "w", encoding="utf-8") as out:
         out.write(text)

@@ -60,7 +60,7 @@ def register(app: typer.Typer) -> None:
 
 
 def _find_all(files: Sequence[Path], catalog: Catalog) -> list[Finding]:
-    """The findings of all files, marked where --fix corrects them."""
+    """Find the findings of all files, marked where --fix corrects them."""
     from scenario_kit.lint import drop_consequential, find_mistakes
     from scenario_kit.lint.fix import mark_fixable
 
@@ -71,7 +71,7 @@ def _find_all(files: Sequence[Path], catalog: Catalog) -> list[Finding]:
 
 
 def _fix_files(files: list[Path], catalog: Catalog, format: str, *, write: bool) -> int:
-    """Corrects the files, or shows how. What is left then decides; where nothing is written, all is left."""
+    """Correct the files, or show how. What is left then decides; where nothing is written, all is left."""
     from scenario_kit.lint import fix
     from scenario_kit.model import Severity
 
@@ -93,14 +93,14 @@ def _fix_files(files: list[Path], catalog: Catalog, format: str, *, write: bool)
 
 
 def format_fixes(corrected: Sequence[Finding]) -> str:
-    """How many findings were corrected."""
+    """Format how many findings were corrected."""
     return f"{len(corrected)} fix{'es' if len(corrected) != 1 else ''}"
 
 
 def _show(
     findings: list[Finding], files: Sequence[Path], format: str, corrected: Sequence[Finding] | None = None
 ) -> None:
-    """The findings; with ``corrected``, after what was corrected."""
+    """Show the findings; with ``corrected``, after what was corrected."""
     from scenario_kit.cli.terminal.output import show_findings, show_json
 
     match format:
@@ -123,7 +123,7 @@ def _show(
 
 
 def name_kinds(files: Sequence[Path]) -> str:
-    """What the files are called together."""
+    """Name what the files are called together."""
     from scenario_kit.lint.context.discovery import classify_file
 
     found = {classify_file(file) for file in files}
@@ -131,7 +131,7 @@ def name_kinds(files: Sequence[Path]) -> str:
 
 
 def format_summary(findings: list[Finding], files: int, what: str = "scenario") -> str:
-    """The last line: how many files, how many findings of each severity, and of how many --fix takes care."""
+    """Format the last line: how many files, how many findings of each severity, and of how many --fix takes care."""
     counted = [
         f"{n} {name.lower()}{'s' if n != 1 else ''}"
         for name in ("Error", "Warning", "Note")
@@ -144,7 +144,7 @@ def format_summary(findings: list[Finding], files: int, what: str = "scenario") 
 
 
 def format_annotation(finding: Finding) -> str:
-    """A workflow command of GitHub Actions."""
+    """Format a workflow command of GitHub Actions."""
     level = {"Error": "error", "Warning": "warning"}.get(finding.severity, "notice")
     at = finding.position
     place = f" file={_escape(at.path, ',:')},line={at.line},col={at.column},title={finding.code}" if at else ""

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 def find_missing(
     faults: Iterable[Fault], app: App, options: Mapping[str, Sequence[str]], catalog: Catalog
 ) -> list[Lack]:
-    """Capabilities that faults, their app and its ``options`` (needs by option) ask for and no trial in the lab has."""
+    """Find capabilities that faults, their app and its ``options`` (needs by option) ask for and no trial in the lab
+    has.
+    """
     from scenario_kit.catalog.capabilities import list_capabilities
     from scenario_kit.judge.capabilities import find_lacks
     from scenario_kit.lab.capabilities import offers_capability
@@ -24,7 +26,7 @@ def find_missing(
 
 
 def find_missing_for(offer: Offer, app: App, catalog: Catalog) -> list[Lack]:
-    """The same for a fault that is offered, with the options of the app that it wants; each capability once."""
+    """Find the same for a fault that is offered, with the options of the app that it wants; each capability once."""
     from scenario_kit.render.apps.app import list_needs, resolve_options, select_options
 
     options = resolve_options(app, select_options(app, catalog.fault(offer.fault.type)))

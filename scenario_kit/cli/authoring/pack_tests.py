@@ -44,7 +44,7 @@ def register(app: typer.Typer) -> None:
 
 
 def _find_packs(named: list[str]) -> list[Path]:
-    """The files of the packs that are meant."""
+    """Find the files of the packs that are meant."""
     from scenario_kit.catalog import Catalog
     from scenario_kit.lint.context.discovery import classify_file, list_lintable
 
@@ -92,6 +92,6 @@ def _test_pack(path: Path) -> int:
 
 
 def _prevents_test(finding: Finding) -> bool:
-    """Whether a finding keeps a pack from being tested: its form, its expressions, or its tests."""
+    """Check whether a finding keeps a pack from being tested: its form, its expressions, or its tests."""
     missing = finding.code == "SK310" and "there is no" in finding.message
     return missing or finding.code.startswith(("SK10", "SK117", "SK314", "SK316", "SK317"))

@@ -42,7 +42,7 @@ class LoadOptions(NamedTuple):
 def complete(
     given: Mapping[str, str], parameters: Sequence[str], author: str, catalog: Catalog, *, ask: bool
 ) -> Answers:
-    """All answers: those that were given, checked, and the others asked for.
+    """Complete all answers: those that were given, checked, and the others asked for.
 
     Args:
         given: app, version, target, fault, name, outcome; empty means not given. Without an incident and without a
@@ -75,7 +75,7 @@ def complete(
 
 
 def _ask_name(answers: Answers) -> Answers:
-    """With a name and an author, asked for where they are not known."""
+    """Ask for name and author where they are not known."""
     from scenario_kit.draft import check_name, name_for
 
     name, author = answers.name, answers.author
@@ -85,7 +85,7 @@ def _ask_name(answers: Answers) -> Answers:
 
 
 def ask_setting(answers: Answers, load: LoadOptions, catalog: Catalog, *, ask: bool) -> Answers:
-    """With the load and the alert packs; whoever is asked takes the usual ones by an empty line.
+    """Ask for the load and the alert packs; an empty line takes the usual ones.
 
     Raises:
         UsageError: the app has no such profile, there is no such pack, or the users are no sensible number.
@@ -120,7 +120,7 @@ def ask_setting(answers: Answers, load: LoadOptions, catalog: Catalog, *, ask: b
 
 
 def ask_others(answers: Answers, also: Sequence[str], catalog: Catalog, *, ask: bool) -> list[Answers]:
-    """Further faults of the same scenario: ``FAULT@TARGET``, with ``,NAME=VALUE`` behind it, or asked for.
+    """Ask for further faults of the same scenario: ``FAULT@TARGET``, with ``,NAME=VALUE`` behind it.
 
     Raises:
         UsageError: one that does not fit.
@@ -146,7 +146,7 @@ def ask_others(answers: Answers, also: Sequence[str], catalog: Catalog, *, ask: 
 
 
 def _make_unique_name(made: Answers, before: Sequence[Answers]) -> str:
-    """A name for the fault that no other one of the scenario has; empty where its own will do."""
+    """Make a name for the fault that no other one of the scenario has; empty where its own will do."""
     from scenario_kit.draft.document import derive_fault_name
 
     taken, own = {derive_fault_name(other) for other in before}, derive_fault_name(made)
@@ -171,7 +171,7 @@ def _parse_outcome(text: str) -> Any:
 
 
 def _offer(given: Mapping[str, str], values: Mapping[str, Any], app: App, catalog: Catalog, *, ask: bool) -> Offer:
-    """What breaks, and how."""
+    """Offer what breaks, and how."""
     from scenario_kit.draft import list_entities
     from scenario_kit.render import render_app
     from scenario_kit.render.faults.golden import render_objects_for
@@ -191,7 +191,7 @@ def _offer(given: Mapping[str, str], values: Mapping[str, Any], app: App, catalo
 
 
 def _offer_anywhere(fault: str, app: App, catalog: Catalog) -> Offer:
-    """The fault at the first target that fits it: for those who want to see it, wherever."""
+    """Offer the fault at the first target that fits it: for those who want to see it, wherever."""
     from scenario_kit.render.faults.golden import find_first_offer
 
     found = find_first_offer(catalog.fault(fault), app, catalog)
@@ -201,7 +201,7 @@ def _offer_anywhere(fault: str, app: App, catalog: Catalog) -> Offer:
 
 
 def _offer_at(entity: str, fault: str, values: Mapping[str, Any], app: App, catalog: Catalog) -> Offer:
-    """The chosen fault with the given values, or without them where only these are wrong, as others tell."""
+    """Offer the chosen fault with the given values, or without them where only these are wrong, as others tell."""
     from scenario_kit.draft import aim_fault
 
     found = aim_fault(fault, entity, app, catalog, values)
@@ -217,7 +217,7 @@ def _offer_at(entity: str, fault: str, values: Mapping[str, Any], app: App, cata
 
 
 def _list_fitting(fault: str, app: App, catalog: Catalog) -> str:
-    """What the fault can be aimed at, with its defaults."""
+    """List what the fault can be aimed at, with its defaults."""
     from scenario_kit.render.faults.applicability import find_offers
     from scenario_kit.render.faults.golden import render_objects_for
 
@@ -228,7 +228,7 @@ def _list_fitting(fault: str, app: App, catalog: Catalog) -> str:
 
 
 def _choose_offer(entity: str, app: App, catalog: Catalog, *, ask: bool) -> Offer:
-    """The fault that somebody chooses among those that fit."""
+    """Choose the fault that somebody chooses among those that fit."""
     from scenario_kit.draft import find_faults
 
     offered = list(find_faults(entity, app, catalog))
@@ -240,7 +240,7 @@ def _choose_offer(entity: str, app: App, catalog: Catalog, *, ask: bool) -> Offe
 
 
 def _choose_type(offered: Iterable[Offer], app: App, catalog: Catalog) -> str:
-    """The types of faults, last those that the lab cannot judge, each with what it lacks for that."""
+    """Choose the types of faults, last those that the lab cannot judge, each with what it lacks for that."""
     lacks = {o.fault.type: _lacks(o, app, catalog) for o in offered}
     here = ", ".join(name for name, lack in lacks.items() if not lack) or "none"
     beyond = ", ".join(f"{name} (needs {lack})" for name, lack in lacks.items() if lack)
@@ -248,7 +248,7 @@ def _choose_type(offered: Iterable[Offer], app: App, catalog: Catalog) -> str:
 
 
 def _build_choice(offered: Offer, app: App, catalog: Catalog) -> Choice:
-    """A fault as the menu shows it: what it does, where, and what came of it when it was tried there."""
+    """Build a fault as the menu shows it: what it does, where, and what came of it when it was tried there."""
     from scenario_kit.draft.matrix_alerts import find_row
 
     fault_type, fault = catalog.fault(offered.fault.type), offered.fault.type
@@ -271,12 +271,12 @@ def _format_target(reference: str) -> str:
 
 
 def _split_family(family: str) -> str:
-    """The name of a family as words: ``WorkloadSpec`` is `Workload spec`."""
+    """Split the name of a family as words: ``WorkloadSpec`` is `Workload spec`."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", family).capitalize()
 
 
 def _lacks(offered: Offer, app: App, catalog: Catalog) -> str:
-    """What the lab lacks for this fault, beyond what it lacks for the app whatever happens to it."""
+    """Return what the lab lacks for this fault, beyond what it lacks for the app whatever happens to it."""
     from scenario_kit.cli.authoring.missing_capabilities import find_missing, find_missing_for
 
     always = {lack.need for lack in find_missing((), app, {}, catalog)}
@@ -284,7 +284,7 @@ def _lacks(offered: Offer, app: App, catalog: Catalog) -> str:
 
 
 def _choose_parameters(offer: Offer, given: Sequence[str], app: App, catalog: Catalog, *, ask: bool) -> dict[str, Any]:
-    """The chosen values; all others keep their defaults, which the fault derives itself."""
+    """Choose the chosen values; all others keep their defaults, which the fault derives itself."""
     fault_type = catalog.fault(offer.fault.type)
     if not ask or given or not offer.parameters:
         return _check_allowed(_parse_pairs(given, fault_type), offer)
@@ -312,7 +312,7 @@ def _choose_parameters(offer: Offer, given: Sequence[str], app: App, catalog: Ca
 
 
 def _split(text: str) -> list[str]:
-    """The words of an answer; quotes hold a value with spaces together."""
+    """Split the words of an answer; quotes hold a value with spaces together."""
     try:
         return shlex.split(text)
     except ValueError as error:
@@ -320,7 +320,7 @@ def _split(text: str) -> list[str]:
 
 
 def describe_possible(schema: Mapping[str, Any], choices: Iterable[Any] = ()) -> str:
-    """Which values a parameter may have: a list, or a range with what it is counted in."""
+    """Describe which values a parameter may have: a list, or a range with what it is counted in."""
     values = [str(c) for c in choices] or [str(v) for v in schema.get("enum", ())]
     if values:
         more = f" and {len(values) - _SHOWN} more" if len(values) > _SHOWN else ""
@@ -334,7 +334,7 @@ def describe_possible(schema: Mapping[str, Any], choices: Iterable[Any] = ()) ->
 
 
 def _parse_pairs(given: Sequence[str], fault_type: FaultType) -> dict[str, Any]:
-    """The values by name; text stays text where the fault type wants text."""
+    """Parse the values by name; text stays text where the fault type wants text."""
     known, values = fault_type.parameters.get("properties", {}), {}
     for pair in given:
         name, equals, text = pair.partition("=")
@@ -348,7 +348,9 @@ def _parse_pairs(given: Sequence[str], fault_type: FaultType) -> dict[str, Any]:
 
 
 def _check_allowed(values: dict[str, Any], offer: Offer) -> dict[str, Any]:
-    """The values, none of which the fault rules out there. The choices of a list are whole lists, or its entries."""
+    """Return the values, none of which the fault rules out there. The choices of a list are whole lists, or its
+    entries.
+    """
     for name, value in values.items():
         allowed = offer.choices.get(name)
         if not allowed or value in allowed:
@@ -370,7 +372,7 @@ def _choose_answer(
     only: bool = False,
     also: Sequence[str] = (),
 ) -> str:
-    """The answer to one question; a single possibility (``only``) needs none."""
+    """Choose the answer to one question; a single possibility (``only``) needs none."""
     if given:
         if given not in (*there, *also):
             fix = did_you_mean(given, [*there, *also]) or f"one of: {', '.join(there)}"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def check_files(files: Sequence[Path], catalog: Catalog) -> list[Finding]:
-    """Findings about the twins of those files that are apps, in every version; each mistake once."""
+    """Return findings about the twins of those files that are apps, in every version; each mistake once."""
     from scenario_kit.lint.context.discovery import add_own_root, classify_file
 
     found: dict[str, Finding] = {}
@@ -36,7 +36,7 @@ def check_files(files: Sequence[Path], catalog: Catalog) -> list[Finding]:
 
 
 def check_app(name: str, version: str, catalog: Catalog) -> list[Finding]:
-    """Findings about the twin of one app; none where there is no such app, which others tell."""
+    """Return findings about the twin of one app; none where there is no such app, which others tell."""
     try:
         return _check_app(name, version, catalog, catalog.app_path(name).with_name("twin.yaml"))
     except AuthoringError:
@@ -44,7 +44,7 @@ def check_app(name: str, version: str, catalog: Catalog) -> list[Finding]:
 
 
 def _check_app(name: str, version: str, catalog: Catalog, file: Path) -> list[Finding]:
-    """What keeps the twin of an app from being loaded, from running, or its healthy processes from meeting."""
+    """Return what keeps the twin of an app from being loaded, from running, or its healthy processes from meeting."""
     try:
         app = catalog.app(name, version)
     except AuthoringError as error:  # what is wrong with the app itself is told by the rules
@@ -66,7 +66,7 @@ def _check_app(name: str, version: str, catalog: Catalog, file: Path) -> list[Fi
 
 
 def _localise_position(file: Path, position: Position | None) -> Position | None:
-    """The position with the path as the command line spells it."""
+    """Return the position with the path as the command line spells it."""
     import msgspec
 
     return None if position is None else msgspec.structs.replace(position, path=str(file))
@@ -83,7 +83,7 @@ def _build_finding(message: str, position: Position | None) -> Finding:
 
 
 def _find_read_errors(twin: Path) -> tuple[Finding, ...]:
-    """What keeps the file from being read at all: then no version of the app can be had, and no rule judges any."""
+    """Find what keeps the file from being read at all: then no version of the app can be had, and no rule judges any."""
     from scenario_kit.load.yaml.document import read_document
 
     if not twin.is_file():
@@ -98,7 +98,7 @@ def _find_read_errors(twin: Path) -> tuple[Finding, ...]:
 
 
 def _find_unknown_parts(twin: Path, name: str, catalog: Catalog) -> Iterator[Finding]:
-    """Parts of versions that the app does not have: nothing would ever read them."""
+    """Find parts of versions that the app does not have: nothing would ever read them."""
     from scenario_kit.load.yaml.document import read_document
 
     if not twin.is_file():
@@ -112,7 +112,7 @@ def _find_unknown_parts(twin: Path, name: str, catalog: Catalog) -> Iterator[Fin
 
 
 def _find_mistakes(app: App, catalog: Catalog) -> list[tuple[str, Place]]:
-    """What is wrong, and where; kept, since to load the twin takes longer than to lint a scenario."""
+    """Find what is wrong, and where; kept, since to load the twin takes longer than to lint a scenario."""
     import msgspec
 
     from scenario_kit.load.disk_cache import cache_json
@@ -136,7 +136,9 @@ def _list_templates(app: App, catalog: Catalog) -> list[Path]:
 
 
 def _render_app(app: App, catalog: Catalog) -> tuple[App, tuple[Object, ...]] | None:
-    """The app with its objects, as its options are without a word of anybody; None where others tell what is wrong."""
+    """Render the app with its objects, as its options are without a word of anybody; None where others tell what is
+    wrong.
+    """
     from scenario_kit.render import render_app, resolve_options
     from scenario_kit.render.apps.namespaces import locate_components
 

@@ -38,7 +38,7 @@ class AlertLine(NamedTuple):
     after: float | None = None
 
     def cells(self) -> tuple[str, ...]:
-        """As a table shows it."""
+        """Return the cells of a table."""
         at = datetime.fromtimestamp(self.since, UTC).strftime("%H:%M:%S")
         after = "" if self.after is None else f" ({'−' if self.after < 0 else '+'}{format_minutes(abs(self.after))})"
         return self.namespace, self.name, self.state, self.on, format_minutes(self.lasting), f"{at}{after}", self.clock
@@ -89,13 +89,13 @@ class _Look:
         self._metrics = PrometheusMetrics(state.prometheus_url)
 
     def now(self) -> tuple[list[Object], list[AlertLine]]:
-        """The worlds, and what is pending or firing, firing first."""
+        """Return the worlds, and what is pending or firing, firing first."""
         worlds = self._source.alerts()
         return worlds, build_rows(worlds, self._metrics.alerts(), time.time())
 
 
 def build_rows(worlds: Iterable[Object], wall: Iterable[Object], now: float) -> list[AlertLine]:
-    """What is pending or firing. ``wall`` are alerts as Prometheus tells them: those of worlds are told by these."""
+    """Build what is pending or firing. ``wall`` are alerts as Prometheus tells them: those of worlds are told by these."""
     found, own = [], set()
     for world in worlds:
         own.update(world["namespaces"])
@@ -128,7 +128,7 @@ def build_rows(worlds: Iterable[Object], wall: Iterable[Object], now: float) -> 
 
 
 def format_heading(world: Object) -> str:
-    """A world in a line: whose, where, and what time it is there."""
+    """Format a world in a line: whose, where, and what time it is there."""
     at = datetime.fromtimestamp(world["now"], UTC).strftime("%H:%M:%S")
     clock = "virtual time" if world["mode"] == "Virtual" else "wall clock"
     whose = f"{world['trial']} in {world['namespace']}" if world["trial"] else world["namespace"]
@@ -141,7 +141,7 @@ def format_heading(world: Object) -> str:
 
 
 def changes(before: Sequence[AlertLine], after: Sequence[AlertLine]) -> list[str]:
-    """What became of each alert between two looks, a line each."""
+    """Return what became of each alert between two looks, a line each."""
     old, new = ({(r.namespace, r.trial, r.name, r.on): r for r in found} for found in (before, after))
     lines = [
         f"{row.namespace}: {row.name} {row.on} {row.state.lower()} since {row.cells()[5]} {row.clock}".replace(
@@ -154,7 +154,7 @@ def changes(before: Sequence[AlertLine], after: Sequence[AlertLine]) -> list[str
 
 
 def format_minutes(seconds: float) -> str:
-    """A span of time, as minutes and seconds."""
+    """Format a span of time, as minutes and seconds."""
     whole = round(max(seconds, 0.0))
     return f"{whole // 60}:{whole % 60:02d}"
 

@@ -86,7 +86,7 @@ def up(
 
 
 def _format_exports(state: LabState) -> Iterator[str]:
-    """What a shell evaluates to use the lab, with the kubectl of the toolchain where PATH has none."""
+    """Format what a shell evaluates to use the lab, with the kubectl of the toolchain where PATH has none."""
     from scenario_kit.lab import toolchain
 
     yield f"export KUBECONFIG={shlex.quote(state.kubeconfig)}"
@@ -215,7 +215,7 @@ def open_(
 
 
 def choose_world(worlds: list[dict[str, Any]], desired: str) -> str:
-    """The trial whose virtual clock is to move; raises ``UsageError`` when that is not clear."""
+    """Choose the trial whose virtual clock is to move; raises ``UsageError`` when that is not clear."""
     virtual = sorted(str(w["trial"]) for w in worlds if w["mode"] == "Virtual")
     if desired:
         if desired in virtual:
@@ -283,7 +283,7 @@ def _show_status(state: LabState, reports: list[PartReport]) -> None:
 
 
 def _list_offers() -> dict[str, str]:
-    """Capabilities, each with an empty text, or why the lab lacks it."""
+    """List capabilities, each with an empty text, or why the lab lacks it."""
     from scenario_kit.catalog import Catalog
     from scenario_kit.catalog.capabilities import list_capabilities
     from scenario_kit.lab.capabilities import describe_offers

@@ -73,7 +73,7 @@ def top(
 
 
 def build_node_row(metrics: Object, sizes: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
-    """What a node uses, and may give to pods."""
+    """Build what a node uses, and may give to pods."""
     from scenario_kit.model.kubernetes.quantity import parse_quantity
 
     name, usage = metrics["metadata"]["name"], metrics["usage"]
@@ -88,7 +88,9 @@ def build_node_row(metrics: Object, sizes: Mapping[str, Mapping[str, str]]) -> d
 
 
 def build_pod_row(metrics: Object) -> dict[str, Any]:
-    """What a pod uses: the sum over its containers. ``until`` is the end of the window, on the clock of its world."""
+    """Build what a pod uses: the sum over its containers. ``until`` is the end of the window, on the clock of its
+    world.
+    """
     from scenario_kit.model.kubernetes.quantity import parse_quantity
 
     used = [container["usage"] for container in metrics["containers"]]
@@ -102,7 +104,7 @@ def build_pod_row(metrics: Object) -> dict[str, Any]:
 
 
 def sort_rows(rows: Sequence[dict[str, Any]], by: str) -> list[dict[str, Any]]:
-    """By namespace and name, or the biggest first."""
+    """Sort by namespace and name, or the biggest first."""
     named = sorted(rows, key=lambda row: (row.get("namespace", ""), row["name"]))
     key = {"cpu": "cpuCores", "memory": "memoryBytes"}.get(by)
     return sorted(named, key=lambda row: -row[key]) if key else named

@@ -94,7 +94,9 @@ def traces(
 
 
 def choose_namespace(worlds: Sequence[Mapping[str, Any]], desired: str) -> str:
-    """The namespace of the world that a trial's or namespace's name means; raises ``UsageError`` if that is unclear."""
+    """Choose the namespace of the world that a trial's or namespace's name means; raises ``UsageError`` if that is
+    unclear.
+    """
     fitting = [w for w in worlds if desired in ("", w["trial"], w["namespace"])]
     if len(fitting) == 1:
         return str(fitting[0]["namespace"])
@@ -107,19 +109,19 @@ def choose_namespace(worlds: Sequence[Mapping[str, Any]], desired: str) -> str:
 
 
 def build_jaeger_url(state: LabState, namespace: str) -> str:
-    """Where Jaeger's API of a world is, without the ``/api`` that clients add."""
+    """Build where Jaeger's API of a world is, without the ``/api`` that clients add."""
     return f"{state.server_url}/worlds/{namespace}/jaeger"
 
 
 def parse_rows(lines: Iterable[str]) -> list[TraceLine]:
-    """Traces out of OTLP lines, the newest first."""
+    """Parse traces out of OTLP lines, the newest first."""
     import msgspec
 
     return sorted((_parse_row(msgspec.json.decode(line)) for line in lines if line), key=lambda row: -row.start)
 
 
 def serialize_row(row: TraceLine) -> dict[str, Any]:
-    """A row for programs."""
+    """Return a row for programs."""
     return {
         "traceId": row.trace_id,
         "start": row.start,

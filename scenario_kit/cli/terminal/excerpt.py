@@ -25,7 +25,9 @@ _BEFORE: Final = 40
 
 
 def format_excerpt(finding: Finding) -> list[str]:
-    """The line of the finding, with a caret; before it the line in which something opens. Empty where none is there."""
+    """Format the line of the finding, with a caret; before it the line in which something opens. Empty where none is
+    there.
+    """
     at = finding.position
     if at is None or not _FORM.match(finding.code):
         return []
@@ -64,7 +66,7 @@ def _mark_columns(lines: list[str], number: int, column: int, width: int) -> Ite
 
 
 def _measure_width(text: str) -> int:
-    """How many columns of a terminal a text takes."""
+    """Measure how many columns of a terminal a text takes."""
     return sum(
         0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in ("W", "F") else 1 for c in text
     )

@@ -58,7 +58,7 @@ class Timeline:
             self._live.stop()
 
     def __call__(self, planned: PlannedTrial, name: str, status: TrialStatus) -> None:
-        """A trial moved on; its purpose tells more than its name."""
+        """Return a trial moved on; its purpose tells more than its name."""
         del name
         if planned not in self._planned:  # a further repeat, or a second attempt
             self._planned.append(planned)
@@ -127,13 +127,13 @@ def _format_alerts(alerts: Sequence[AlertNow]) -> Text:
 
 
 def _name_alert(alert: AlertNow) -> str:
-    """The alert with the object that it is about; alerts about several of its pods are named alike."""
+    """Name the alert with the object that it is about; alerts about several of its pods are named alike."""
     entity = alert.entity.partition("/")[2]
     return f"{alert.name}({entity})" if entity else alert.name
 
 
 def _format_offset(status: TrialStatus, at: float | None) -> str:
-    """Time since the trial began, as minutes and seconds of its own clock."""
+    """Format time since the trial began, as minutes and seconds of its own clock."""
     if at is None or status.started_at is None:
         return ""
     minutes, seconds = divmod(round(at - status.started_at), 60)

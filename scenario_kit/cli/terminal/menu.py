@@ -28,7 +28,9 @@ class Choice(NamedTuple):
 
 
 def choose(question: str, choices: Sequence[Choice]) -> int:
-    """The index of the choice that somebody makes: by number, by name, or by the only one that holds what is typed."""
+    """Choose the index of the choice that somebody makes: by number, by name, or by the only one that holds what is
+    typed.
+    """
     from scenario_kit.cli.terminal.output import fold_text
     from scenario_kit.load import did_you_mean, suggest
 
@@ -60,7 +62,7 @@ def choose(question: str, choices: Sequence[Choice]) -> int:
 
 
 def ask_again(question: str, understand: Callable[[str], _T], default: str = "", *, show_default: bool = True) -> _T:
-    """The answer to a question as it is understood; one that is refused is asked again, with the reason."""
+    """Return the answer to a question as it is understood; one that is refused is asked again, with the reason."""
     from scenario_kit.cli.terminal.output import show_error
 
     while True:

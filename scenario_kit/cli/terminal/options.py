@@ -10,7 +10,9 @@ from scenario_kit.errors import UsageError
 
 
 def declare_choice(flag: str, *values: str, help: str) -> Any:
-    """An option that takes one of a few values: listed in the help, and checked before the command does anything."""
+    """Return an option that takes one of a few values: listed in the help, and checked before the command does
+    anything.
+    """
 
     def check(value: str) -> str:
         if value not in values:

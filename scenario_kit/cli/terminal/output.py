@@ -31,7 +31,7 @@ _COLOURS = {"Error": typer.colors.RED, "Warning": typer.colors.YELLOW, "Note": t
 
 
 def fold_text(text: str, indent: str = "", *, err: bool = False) -> str:
-    """The text, indented; on a terminal, broken between words. Commands and paths are never broken."""
+    """Return the text, indented; on a terminal, broken between words. Commands and paths are never broken."""
     stream = sys.stderr if err else sys.stdout
     if not stream.isatty():
         return indent + text
@@ -47,7 +47,7 @@ def fold_text(text: str, indent: str = "", *, err: bool = False) -> str:
 
 
 def show_error(error: ScenarioKitError) -> None:
-    """One clear message on stderr; an author's mistakes each with their place."""
+    """Show one clear message on stderr; an author's mistakes each with their place."""
     findings = _select_findings(error)
     if findings:
         show_findings(findings, err=True)
@@ -60,7 +60,7 @@ def show_error(error: ScenarioKitError) -> None:
 
 
 def _select_findings(error: ScenarioKitError) -> Sequence[Finding]:
-    """The findings of an error, without those that follow from others."""
+    """Select the findings of an error, without those that follow from others."""
     if not isinstance(error, AuthoringError) or not error.findings:
         return ()
     from scenario_kit.lint.framework.consequential_findings import drop_consequential
@@ -70,7 +70,7 @@ def _select_findings(error: ScenarioKitError) -> Sequence[Finding]:
 
 
 def show_findings(findings: Iterable[Finding], *, err: bool = False) -> None:
-    """Findings as text: code, severity, place; what is wrong; observed and expected; why; the fix."""
+    """Show findings as text: code, severity, place; what is wrong; observed and expected; why; the fix."""
     for finding in findings:
         colour = _COLOURS[finding.severity]
         head = style_text(f"{finding.code} {finding.severity.lower()}", fg=colour, bold=True)
@@ -88,7 +88,7 @@ def show_findings(findings: Iterable[Finding], *, err: bool = False) -> None:
 
 
 def make_printable(text: str) -> str:
-    """The text without what could move a terminal or command a CI: findings quote files of strangers.
+    """Make the text without what could move a terminal or command a CI: findings quote files of strangers.
 
     GitHub reads commands out of what a step prints: after ``::`` at the beginning of a line, and ``##[`` anywhere.
     """
@@ -97,12 +97,12 @@ def make_printable(text: str) -> str:
 
 
 def show_json(document: Any) -> None:
-    """A document for programs."""
+    """Show a document for programs."""
     typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
 
 
 def show_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Columns as wide as their content; on a terminal, what is too wide for it is continued below itself."""
+    """Print columns as wide as their content; on a terminal, what is too wide for it is continued below itself."""
     if not rows:
         return
     terminal = sys.stdout.isatty()
@@ -112,7 +112,7 @@ def show_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def format_table(headers: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None) -> list[str]:
-    """The lines of a table, none longer than ``width``, but for words that are.
+    """Format the lines of a table, none longer than ``width``, but for words that are.
 
     The last column is wrapped. Where that leaves it no room to be read in, each row begins with its first cell alone.
     """
@@ -126,7 +126,7 @@ def format_table(headers: Sequence[str], rows: Sequence[Sequence[str]], width: i
 
 
 def _stack_cells(cells: Sequence[Sequence[str]], width: int) -> list[str]:
-    """Rows with the first cell in a line of its own, and the others side by side below it."""
+    """Return rows with the first cell in a line of its own, and the others side by side below it."""
     others = [row[1:] for row in cells]
     widths = [max(len(row[i]) for row in others) for i in range(len(others[0]))]
     share = (width - len(_BELOW) - _READABLE) // max(1, len(widths) - 1) - 2
@@ -140,7 +140,7 @@ def _stack_cells(cells: Sequence[Sequence[str]], width: int) -> list[str]:
 
 
 def _format_row(row: Sequence[str], widths: Sequence[int]) -> list[str]:
-    """The lines of one row; cells are broken between words at their width, of which 0 is as wide as they are."""
+    """Format the lines of one row; cells are broken between words at their width, of which 0 is as wide as they are."""
     wrapped = [
         textwrap.wrap(cell, wide, break_long_words=False, break_on_hyphens=False) if wide else [cell]
         for cell, wide in zip(row, widths, strict=True)

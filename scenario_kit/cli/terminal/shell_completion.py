@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def complete_names(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
-    """A completion that offers those names that begin with what is written; nothing where they cannot be read."""
+    """Complete a completion that offers those names that begin with what is written; nothing where they cannot be read."""
 
     def offered(incomplete: str) -> list[str]:
         from scenario_kit.errors import ScenarioKitError
@@ -21,28 +21,28 @@ def complete_names(names: Callable[[], Iterable[str]]) -> Callable[[str], list[s
 
 
 def list_apps() -> Iterable[str]:
-    """The apps of the catalogue."""
+    """List the apps of the catalogue."""
     from scenario_kit.catalog import Catalog
 
     return Catalog().apps()
 
 
 def list_faults() -> Iterable[str]:
-    """The fault types of the catalogue."""
+    """List the fault types of the catalogue."""
     from scenario_kit.catalog import Catalog
 
     return Catalog().faults()
 
 
 def list_packs() -> Iterable[str]:
-    """The alert packs, and the files of the working directory."""
+    """List the alert packs, and the files of the working directory."""
     from scenario_kit.catalog import Catalog
 
     return [*Catalog().alert_packs(), *(str(path) for path in Path("catalog/alerts").glob("*.yaml"))]
 
 
 def list_components() -> Iterable[str]:
-    """The components of every app."""
+    """List the components of every app."""
     from scenario_kit.catalog import Catalog
 
     catalog = Catalog()
@@ -51,7 +51,7 @@ def list_components() -> Iterable[str]:
 
 
 def list_explained() -> Iterable[str]:
-    """Codes of rules, and paths of fields."""
+    """List codes of rules, and paths of fields."""
     from scenario_kit.lint import RULES
     from scenario_kit.schema.fields import list_paths
 

@@ -141,7 +141,7 @@ class Demo:
         self._try(lab, ["get", "endpointslices", "-n", runbook.namespace], 5)
 
     def _firing(self, cluster: KubeCluster, trial: str) -> list[Object]:
-        """What fires now; the trial shows it with its next step."""
+        """Return what fires now; the trial shows it with its next step."""
         deadline = time.monotonic() + _ALERTS_SECONDS
         while True:
             status = (cluster.get(_make_reference("Trial", trial)) or {}).get("status") or {}
@@ -233,13 +233,13 @@ class Demo:
 
 
 def _shorten_path(path: Path) -> str:
-    """A path as one would type it here."""
+    """Return a path as one would type it here."""
     here = Path.cwd()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def _prepare_scenario(document: Object) -> Object:
-    """A scenario as it is applied for a demonstration: in the management namespace, in virtual time."""
+    """Return a scenario as it is applied for a demonstration: in the management namespace, in virtual time."""
     annotations = {**(document["metadata"].get("annotations") or {}), "scenariokit.io/clock": "Virtual"}
     metadata = {**document["metadata"], "namespace": "scenario-kit", "annotations": annotations}
     return {**document, "metadata": metadata}

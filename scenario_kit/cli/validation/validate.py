@@ -83,7 +83,7 @@ def register(app: typer.Typer) -> None:
 
 
 def _list_failed(paths: list[Path], runs: Path) -> list[Path]:
-    """The scenario files whose last run did not pass."""
+    """List the scenario files whose last run did not pass."""
     from scenario_kit.load import find_scenario_files
     from scenario_kit.report.history import list_failed_files
 
@@ -128,7 +128,7 @@ def validate(
 def _validate_one(
     file: Path, plan: Plan, seed: int, name: str, parallel: int, catalog: Catalog, *, keep: bool
 ) -> Validation:
-    """Static rules first; the lab is started only for a scenario that passes them."""
+    """Check the static rules first; start the lab only for a scenario that passes them."""
     from scenario_kit.campaign import conclude
     from scenario_kit.campaign.results.incident import describe_incident, read_titles
     from scenario_kit.model import Severity
@@ -225,7 +225,7 @@ def _print_line(text: str) -> None:
 
 
 def _find_missing(runbook: Runbook, catalog: Catalog) -> list[Finding]:
-    """Capabilities that the scenario needs and a trial in the lab does not have: then nothing is started."""
+    """Find capabilities that the scenario needs and a trial in the lab does not have: then nothing is started."""
     from scenario_kit.cli.authoring.missing_capabilities import find_missing
     from scenario_kit.judge.capabilities import report_lacks
     from scenario_kit.lab.capabilities import NAME
@@ -234,7 +234,7 @@ def _find_missing(runbook: Runbook, catalog: Catalog) -> list[Finding]:
 
 
 def _explain_interruption(scenario: str, lab: str) -> str:
-    """What becomes of the trials, and how to go on or to cancel them."""
+    """Explain what becomes of the trials, and how to go on or to cancel them."""
     from scenario_kit.model.kubernetes.reference import MANAGEMENT_NAMESPACE
     from scenario_kit.model.results.trial import CAMPAIGN_LABEL
 
@@ -248,7 +248,7 @@ def _explain_interruption(scenario: str, lab: str) -> str:
 
 
 def list_dead_parts(lab: LabState) -> list[str]:
-    """Parts that died, but for the operator: what it was doing goes on where it stood, so it is started again."""
+    """List parts that died, but for the operator: what it was doing goes on where it stood, so it is started again."""
     from scenario_kit.lab.lifecycle import bring_up
 
     dead = type(lab).load(lab.name).dead_parts()

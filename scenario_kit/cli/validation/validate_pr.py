@@ -152,7 +152,7 @@ def _lint(folder: Path, root: Path) -> list[Finding]:
 
 
 def _relativise(root: Path, finding: Finding) -> Finding:
-    """The finding with its path as the repository names it, as annotations and code scanning want it."""
+    """Return the finding with its path as the repository names it, as annotations and code scanning want it."""
     if finding.position is None:
         return finding
     path = Path(finding.position.path).resolve()
@@ -161,7 +161,7 @@ def _relativise(root: Path, finding: Finding) -> Finding:
 
 
 def _describe(folder: Path) -> Incident | None:
-    """What the incident is; None where the file cannot be read, as the findings say."""
+    """Describe what the incident is; None where the file cannot be read, as the findings say."""
     from scenario_kit.campaign.results.incident import describe_incident, read_titles
     from scenario_kit.catalog import Catalog
     from scenario_kit.errors import AuthoringError
@@ -175,7 +175,7 @@ def _describe(folder: Path) -> Incident | None:
 
 
 def _list_allowances(folder: Path) -> tuple[Allowance, ...]:
-    """What the faults of the scenario declare that they are allowed beyond the usual."""
+    """List what the faults of the scenario declare that they are allowed beyond the usual."""
     from scenario_kit.campaign.results.exceptions import list_allowances
     from scenario_kit.catalog import Catalog, find_collections
     from scenario_kit.load import load_scenario
@@ -198,7 +198,7 @@ def _find_lane(contribution: _Contribution) -> EvidenceTier:
 
 
 def _document(text: str | None) -> Mapping[str, Any] | None:
-    """The scenario as it was; one that this version cannot read is as good as none."""
+    """Return the scenario as it was; one that this version cannot read is as good as none."""
     from scenario_kit.errors import AuthoringError
     from scenario_kit.load import read_scenario
 
@@ -211,14 +211,14 @@ def _document(text: str | None) -> Mapping[str, Any] | None:
 
 
 def _read_parts(scenario: Scenario) -> Mapping[str, Any]:
-    """What is compared: the values, with defaults that were left out."""
+    """Read what is compared: the values, with defaults that were left out."""
     return {"name": scenario.name, "spec": scenario.spec.to_json()}
 
 
 def _build_static_verdict(
     name: str, headline: str, findings: Sequence[Finding], incident: Incident | None = None
 ) -> Validation:
-    """A verdict without trials."""
+    """Build a verdict without trials."""
     from scenario_kit.campaign import Validation
     from scenario_kit.campaign.results.verdict import merge_findings, name_correction, suggest_command
     from scenario_kit.contribution.pull_request_scope import SCENARIOS

@@ -26,7 +26,9 @@ from scenario_kit.model.authored.scenario import Expect
 
 
 def check_quiet(history: AlertHistory, expect: Expect, start: float, end: float) -> list[Finding]:
-    """Before injection: what must fire later must not fire now; anything else that fires is chronic and undeclared."""
+    """Check before injection: what must fire later must not fire now; anything else that fires is chronic and
+    undeclared.
+    """
     findings = []
     for timeline in list_firing(history, start, end):
         if is_background(expect, timeline):
@@ -47,7 +49,7 @@ def check_quiet(history: AlertHistory, expect: Expect, start: float, end: float)
 
 
 def find_start_end(history: AlertHistory, expect: Expect, start: float) -> float | None:
-    """When that was over which the start of the app set off, as services fail while those come up that they need.
+    """Find when that was over which the start of the app set off, as services fail while those come up that they need.
 
     It is what was pending or firing at ``start`` already, but for alerts that are declared as chronic. ``start`` where
     there was nothing, None while some of it fires or is pending.
@@ -63,7 +65,7 @@ def find_start_end(history: AlertHistory, expect: Expect, start: float) -> float
 
 
 def _set_off(timeline: AlertTimeline, start: float) -> Iterator[Interval]:
-    """Stretches that had begun by ``start`` and went on; a firing one began when it became pending."""
+    """Return stretches that had begun by ``start`` and went on; a firing one began when it became pending."""
     begun = {p.end: p.start for p in timeline.pending}
     yield from (p for p in timeline.pending if p.start <= start and (p.end is None or p.end > start))
     for stretch in timeline.firing:
@@ -81,8 +83,8 @@ def check_control(
     own: Sequence[AlertExpectation] = (),
     sham: bool = False,
 ) -> list[Finding]:
-    """A run without the fault, with the ``harmless`` ones alone, or with the rollout alone that injecting brings with
-    it (``sham``): nothing may fire at any time.
+    """Return a run without the fault, with the ``harmless`` ones alone, or with the rollout alone that injecting brings
+    with it (``sham``): nothing may fire at any time.
 
     Where something was done from ``start`` on, only that is chronic which fired before. ``own`` are the alerts that the
     harmless ones are declared to raise.
@@ -110,7 +112,7 @@ def check_control(
 
 
 def check_never_on(history: AlertHistory, expect: Expect, start: float, end: float) -> list[Finding]:
-    """What is said to be chronically on, and never fires in a run without the fault."""
+    """Return what is said to be chronically on, and never fires in a run without the fault."""
     seen = list_firing(history, start, end)
     return [
         Finding(
@@ -128,7 +130,7 @@ def check_never_on(history: AlertHistory, expect: Expect, start: float, end: flo
 
 
 def _suggest_fix(expect: Expect, timeline: AlertTimeline, sham: bool) -> str:
-    """What helps against an alert that the healthy app raises: what is promised cannot be background."""
+    """Suggest what helps against an alert that the healthy app raises: what is promised cannot be background."""
     if sham or any(select_timelines(e, [timeline]) for e in list_by_class(expect, "MustFire")):
         return "use a rule with a longer `for`, or another alert"
     known = format_alert(timeline, "reason: …")
@@ -136,7 +138,8 @@ def _suggest_fix(expect: Expect, timeline: AlertTimeline, sham: bool) -> str:
 
 
 def check_nothing(history: AlertHistory, expect: Expect, start: float, end: float) -> list[Finding]:
-    """Where there is no incident, no alert fires but those that are chronic, and those that may fire and pass again.
+    """Return where there is no incident, no alert fires but those that are chronic, and those that may fire and pass
+    again.
 
     ``start`` is the injection, ``end`` that of the hold. Chronic is only what fired before the injection as well.
     """

@@ -12,7 +12,7 @@ from scenario_kit.model.kubernetes.reference import strip_reference
 
 
 def is_same_entity(desired: str, observed: str) -> bool:
-    """Whether two references name the same object; namespaces are left out, a trial has one app."""
+    """Check whether two references name the same object; namespaces are left out, a trial has one app."""
     if not desired:
         return True
     if not observed:
@@ -21,17 +21,17 @@ def is_same_entity(desired: str, observed: str) -> bool:
 
 
 def matches(expectation: AlertExpectation | BackgroundAlert, timeline: AlertTimeline) -> bool:
-    """Whether a timeline is the alert, on the entity, that the expectation names."""
+    """Check whether a timeline is the alert, on the entity, that the expectation names."""
     return expectation.name == timeline.name and is_same_entity(expectation.on, timeline.entity)
 
 
 def select_timelines(expectation: AlertExpectation, timelines: Iterable[AlertTimeline]) -> list[AlertTimeline]:
-    """The timelines that an expectation names."""
+    """Select the timelines that an expectation names."""
     return [t for t in timelines if matches(expectation, t)]
 
 
 def restrict_to_faults(expect: Expect, faults: Iterable[Fault], edges: Sequence[PropagationEdge]) -> Expect:
-    """``expect`` with only those must-fire alerts that these faults explain; all of it where they explain none.
+    """Return ``expect`` with only those must-fire alerts that these faults explain; all of it where they explain none.
 
     A fault explains an alert that counts from its injection, and one on an object that the propagation leads to from
     an object that the fault writes.
@@ -49,13 +49,15 @@ def restrict_to_faults(expect: Expect, faults: Iterable[Fault], edges: Sequence[
 
 
 def list_distractor_alerts(expect: Expect, faults: Iterable[Fault]) -> list[AlertExpectation]:
-    """The alerts that distractors are declared to raise: trouble with no part in the incident, which nobody repairs."""
+    """List the alerts that distractors are declared to raise: trouble with no part in the incident, which nobody
+    repairs.
+    """
     names = {f.name for f in faults if f.role == "Distractor"}
     return [e for e in list_by_class(expect, "MayFire") if e.on and e.after in names]
 
 
 def is_beside(own: Iterable[AlertExpectation], expect: Expect, timeline: AlertTimeline) -> bool:
-    """Whether an alert belongs to trouble beside the incident: it is on an object of which ``own`` says so.
+    """Check whether an alert belongs to trouble beside the incident: it is on an object of which ``own`` says so.
 
     What the incident promises, or rules out, is its own wherever it fires.
     """
@@ -64,47 +66,47 @@ def is_beside(own: Iterable[AlertExpectation], expect: Expect, timeline: AlertTi
 
 
 def list_by_class(expect: Expect, alert_class: str) -> list[AlertExpectation]:
-    """Expectations of one class."""
+    """List expectations of one class."""
     return [e for e in expect.alerts if e.alert_class == alert_class]
 
 
 def is_background(expect: Expect, timeline: AlertTimeline) -> bool:
-    """Whether the scenario declares this alert as chronically on."""
+    """Check whether the scenario declares this alert as chronically on."""
     return any(matches(b, timeline) for b in expect.background)
 
 
 def is_chronic(history: AlertHistory, expect: Expect, timeline: AlertTimeline, since: float) -> bool:
-    """Whether an alert that is declared as chronically on did fire before ``since``, when nothing had been done."""
+    """Check whether an alert that is declared as chronically on did fire before ``since``, when nothing had been done."""
     return is_background(expect, timeline) and timeline.fires_within(history.start, since)
 
 
 def is_declared(expect: Expect, timeline: AlertTimeline) -> bool:
-    """Whether any expectation speaks of this alert."""
+    """Check whether any expectation speaks of this alert."""
     return is_background(expect, timeline) or any(matches(e, timeline) for e in expect.alerts)
 
 
 def label(timeline: AlertTimeline) -> str:
-    """How an alert is called in messages."""
+    """Label how an alert is called in messages."""
     return f"{timeline.name} on {timeline.entity}" if timeline.entity else timeline.name
 
 
 def label_expectation(expectation: AlertExpectation | BackgroundAlert) -> str:
-    """How an expectation is called in messages."""
+    """Label how an expectation is called in messages."""
     return f"{expectation.name} on {expectation.on}" if expectation.on else expectation.name
 
 
 def list_firing(history: AlertHistory, start: float, end: float) -> list[AlertTimeline]:
-    """The alerts that fire at some time between two instants."""
+    """List the alerts that fire at some time between two instants."""
     return [t for t in history.timelines if t.fires_within(start, end)]
 
 
 def describe_since(timeline: AlertTimeline, start: float, zero: float) -> str:
-    """From when on an alert fires after ``start``, in words that count from ``zero``."""
+    """Describe from when on an alert fires after ``start``, in words that count from ``zero``."""
     onset = timeline.onset(start)
     return f"from +{(onset or start) - zero:.0f} s"
 
 
 def format_alert(timeline: AlertTimeline, more: str) -> str:
-    """An alert as a scenario writes it, ready to be pasted; without `on` where it names no entity."""
+    """Format an alert as a scenario writes it, ready to be pasted; without `on` where it names no entity."""
     on = f", on: {timeline.entity}" if timeline.entity else ""
     return f"{{name: {timeline.name}{on}, {more}}}"

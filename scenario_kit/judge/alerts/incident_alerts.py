@@ -22,7 +22,7 @@ from scenario_kit.model.authored.scenario import Expect
 
 
 def list_pending(history: AlertHistory, expect: Expect, injected_at: float) -> list[AlertExpectation]:
-    """The must-fire expectations that have not fired since injection."""
+    """List the must-fire expectations that have not fired since injection."""
     return [
         e
         for e in list_by_class(expect, "MustFire")
@@ -38,7 +38,7 @@ def check_fired(
     *,
     counted_from: float | None = None,
 ) -> list[Finding]:
-    """After injection: each must-fire alert fires before its deadline, on its entity.
+    """Check after injection that each must-fire alert fires before its deadline, on its entity.
 
     With several faults the deadlines may count from a later injection than the first one, ``counted_from``.
     """
@@ -100,7 +100,7 @@ def _report_missing(
 def check_forbidden(
     history: AlertHistory, expect: Expect, start: float, end: float, *, closed: bool = False
 ) -> list[Finding]:
-    """From injection to the end of hold: no must-not-fire alert; undeclared alerts are noted.
+    """Check from injection to the end of hold that no must-not-fire alert fires; undeclared alerts are noted.
 
     ``closed`` refuses them: the scenario claims that it knows every alert.
     """
@@ -145,7 +145,7 @@ def check_forbidden(
 
 
 def check_held(history: AlertHistory, expect: Expect, at: float) -> list[Finding]:
-    """At the end of hold each must-fire alert still fires: the fault lasts while nobody acts."""
+    """Check at the end of hold that each must-fire alert still fires: the fault lasts while nobody acts."""
     return [
         Finding(
             code="SK305",
@@ -164,7 +164,7 @@ def check_held(history: AlertHistory, expect: Expect, at: float) -> list[Finding
 def check_still_firing(
     history: AlertHistory, expect: Expect, since: float, *, code: str, procedure: str
 ) -> list[Finding]:
-    """After a decoy, or a repair that leaves a cause: at least the set as a whole has not cleared.
+    """Check after a decoy, or a repair that leaves a cause, that the set as a whole has not cleared.
 
     ``since`` is when an alert that only dipped would have been back; one that fires then, or later, is enough.
     """
@@ -192,7 +192,7 @@ def check_still_firing(
 
 
 def check_left_firing(history: AlertHistory, expect: Expect, since: float, left: Sequence[str]) -> list[Finding]:
-    """Where only the faults of ``left`` are in force, every alert that counts from one of them is theirs.
+    """Return where only the faults of ``left`` are in force, every alert that counts from one of them is theirs.
 
     ``since`` is as it is for `still_firing`.
     """
@@ -223,5 +223,5 @@ def _describe_last(expectation: AlertExpectation, history: AlertHistory) -> str:
 
 
 def propose_deadline(onset: float) -> int:
-    """``max(2 × p95, p95 + 60 s)`` rounded up to 30 s (validation.md §6.7); one run is its own p95."""
+    """Propose a deadline: ``max(2 × p95, p95 + 60 s)`` rounded up to 30 s; one run is its own p95."""
     return int(-(-max(2 * onset, onset + 60) // 30) * 30)

@@ -20,7 +20,7 @@ class UnusedRules(NamedTuple):
 
 
 def explain_silence(finding: Finding, beside: Mapping[str, UnusedRules], injected_at: float) -> Finding:
-    """A promised alert that is missing among silence, told with what rules of other packs would have said.
+    """Explain a promised alert that is missing among silence, told with what rules of other packs would have said.
 
     Args:
         finding: what is wrong with the promise.
@@ -41,7 +41,7 @@ def explain_silence(finding: Finding, beside: Mapping[str, UnusedRules], injecte
 
 
 def check_unnoticed(history: AlertHistory, expect: Expect, injected_at: float) -> list[Finding]:
-    """An incident that promises no alert, as drafts may, and raised none: whatever else held shows nothing."""
+    """Return an incident that promises no alert, as drafts may, and raised none: whatever else held shows nothing."""
     if list_by_class(expect, "MustFire") or any(i.start > injected_at for t in history.timelines for i in t.firing):
         return []
     return [

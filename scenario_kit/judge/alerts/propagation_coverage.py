@@ -13,7 +13,8 @@ _FAULT = "Fault"
 
 
 def find_explained(faults: Iterable[Fault], edges: Sequence[PropagationEdge], app: App) -> set[tuple[str, str]]:
-    """What the faults break and what the propagation leads to, without namespaces; a Service goes with its workload.
+    """Find what the faults break and what the propagation leads to, without namespaces; a Service goes with its
+    workload.
 
     Victims that only the fault's type names are not among them: where they suffer, the propagation says so.
     """
@@ -33,7 +34,7 @@ def find_explained(faults: Iterable[Fault], edges: Sequence[PropagationEdge], ap
 def check_unexplained(
     history: AlertHistory, expect: Expect, since: float, known: set[tuple[str, str]]
 ) -> list[Finding]:
-    """Alerts that must fire somewhere, and do since ``since``, but on no workload that the propagation leads to."""
+    """Return alerts that must fire somewhere, and do since ``since``, but on no workload that the propagation leads to."""
     findings = []
     for expectation in list_by_class(expect, "MustFire"):
         fired = [t.entity for t in select_timelines(expectation, history.timelines) if t.onset(since) is not None]

@@ -34,7 +34,7 @@ class TrafficChange(NamedTuple):
 
 
 def pool_passages(passages: Sequence[Passage]) -> Passage:
-    """Several repeats of one component's passage as one; there is at least one."""
+    """Pool several repeats of one component's passage as one; there is at least one."""
     return Passage(
         entity=passages[0].entity,
         before=_sum([p.before for p in passages]),
@@ -43,13 +43,13 @@ def pool_passages(passages: Sequence[Passage]) -> Passage:
 
 
 def is_telling(passage: Passage) -> bool:
-    """Whether there were requests enough for a change to show."""
+    """Check whether there were requests enough for a change to show."""
     before, during = passage.before, passage.during
     return min(before.requests, before.requests * during.seconds / max(before.seconds, 1.0)) >= ENOUGH
 
 
 def find_traces(passage: Passage) -> list[TrafficChange]:
-    """What changed, the plainest first; none where the component worked as before."""
+    """Find what changed, the plainest first; none where the component worked as before."""
     before, during = passage.before, passage.during
     found = []
     failing = _compute_share(before), _compute_share(during)
@@ -67,7 +67,7 @@ def find_traces(passage: Passage) -> list[TrafficChange]:
 
 
 def compute_chance(one: float, other: float, exposure: float, other_exposure: float) -> float:
-    """How likely two counts lie as far apart, if both come at the same rate per exposure: two-sided, at most 1."""
+    """Compute how likely two counts lie as far apart, if both come at the same rate per exposure: two-sided, at most 1."""
     a, n = round(one), round(one) + round(other)
     if n == 0 or exposure <= 0 or other_exposure <= 0:
         return 1.0
@@ -93,7 +93,7 @@ def _compute_share(work: Work) -> float:
 
 
 def _measure_distance(one: Work, other: Work) -> float:
-    """The largest difference of the two distributions of durations; 0 where one of them is unknown."""
+    """Measure the largest difference of the two distributions of durations; 0 where one of them is unknown."""
     if min(one.requests, other.requests) <= 0:
         return 0.0
     there = dict(other.within)
@@ -101,14 +101,14 @@ def _measure_distance(one: Work, other: Work) -> float:
 
 
 def _compute_distance_chance(apart: float, n: float, m: float) -> float:
-    """How likely a difference of distributions is that large by chance: the limit for many requests, a bound."""
+    """Compute how likely a difference of distributions is that large by chance: the limit for many requests, a bound."""
     if min(n, m) <= 0:
         return 1.0
     return min(1.0, 2 * exp(-2 * (apart * sqrt(n * m / (n + m))) ** 2))
 
 
 def _find_median(work: Work) -> str:
-    """The bound below which half of the requests were served."""
+    """Find the bound below which half of the requests were served."""
     bound = next((b for b, n in work.within if n >= work.requests / 2), inf)
     if bound == inf:
         return "more"

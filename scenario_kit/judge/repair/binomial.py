@@ -12,7 +12,7 @@ _NOTHING = 1e-18
 
 
 def compute_upper_tail(k: int, n: int, p: float) -> float:
-    """How likely ``k`` or more of ``n`` independent trials succeed, each with probability ``p``.
+    """Compute how likely ``k`` or more of ``n`` independent trials succeed, each with probability ``p``.
 
     >>> at_least(2, 3, 0.5)
     0.5
@@ -28,7 +28,7 @@ def compute_upper_tail(k: int, n: int, p: float) -> float:
 
 
 def _sum(k: int, n: int, p: float) -> float:
-    """The terms from ``k`` on, which is above the mean."""
+    """Sum the terms from ``k`` on, which is above the mean."""
     term = first = exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + k * log(p) + (n - k) * log1p(-p))
     odds = p / (1.0 - p)
     terms = []

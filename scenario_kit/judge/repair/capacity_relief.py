@@ -15,7 +15,7 @@ _NAMES: Final = ("ports", "port", "targetPort", "nodePort", "metadata")
 
 
 def find_raised(before: Iterable[Object], writes: Iterable[Write]) -> float:
-    """The greatest factor by which a number was raised, above what it was in the healthy app; 1 where none was.
+    """Find the greatest factor by which a number was raised, above what it was in the healthy app; 1 where none was.
 
     Args:
         before: the app's objects as they are rendered.

@@ -21,5 +21,5 @@ CODES: Final = {
 
 
 def get_code(name: str) -> str:
-    """The finding code of a cheat; one that is not of the battery is a wrong repair like any other."""
+    """Get the finding code of a cheat; one that is not of the battery is a wrong repair like any other."""
     return CODES.get(name, "SK427")

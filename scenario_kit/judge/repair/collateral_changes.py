@@ -45,7 +45,7 @@ def find_alterations(
     writes: Iterable[Write],
     involved: Collection[str] = (),
 ) -> list[str]:
-    """Every difference that is neither a fault's nor a way around it, in words.
+    """Find every difference that is neither a fault's nor a way around it, in words.
 
     Args:
         app: what the objects belong to.
@@ -97,7 +97,7 @@ def _find_differences(app: App, before: Object, now: Object, spared: Iterable[Pa
 
 
 def _strip_to_spec(obj: Object) -> Object:
-    """The part of an object that says what it does: no status, no metadata."""
+    """Return the part of an object that says what it does: no status, no metadata."""
     found = {k: v for k, v in obj.items() if k not in ("status", "metadata", "apiVersion", "kind", "stringData")}
     if obj.get("kind") == "ServiceAccount":
         found.pop("secrets", None)
@@ -105,12 +105,14 @@ def _strip_to_spec(obj: Object) -> Object:
 
 
 def _is_equal(was: Any, is_: Any) -> bool:
-    """Whether both say the same: the API server leaves out what is empty, and spells quantities its own way."""
+    """Check whether both say the same: the API server leaves out what is empty, and spells quantities its own way."""
     return (not was and not is_) or is_same_quantity(was, is_)
 
 
 def _is_new(before: Object, path: Path) -> bool:
-    """Whether something was added where nothing is added by itself: what is inside of what was there is a default."""
+    """Check whether something was added where nothing is added by itself: what is inside of what was there is a
+    default.
+    """
     return any(part in _CLOSED and get_at(before, path[: i + 2]) is None for i, part in enumerate(path))
 
 
@@ -121,7 +123,7 @@ def _is_flags(app: App, kind: str, name: str, path: Path) -> bool:
 def _check_selectors(
     before: Mapping[Name, Object], now: Mapping[Name, Object], spared: Mapping[Name, list[Path]]
 ) -> Iterator[str]:
-    """Services that lead to other workloads than before, although no fault changed selector or labels."""
+    """Return Services that lead to other workloads than before, although no fault changed selector or labels."""
     for name in (n for n in before if n[0] == "Service" and n in now):
         was, is_ = list_selected(before[name], before.values()), list_selected(now[name], now.values())
         for workload in sorted(was ^ is_):
@@ -134,7 +136,7 @@ def _check_selectors(
 
 
 def list_selected(service: Object, objects: Iterable[Object]) -> set[Name]:
-    """The workloads whose pods a Service selects."""
+    """List the workloads whose pods a Service selects."""
     selector = (service.get("spec") or {}).get("selector") or {}
     home = service["metadata"].get("namespace")
     return {
@@ -148,7 +150,7 @@ def list_selected(service: Object, objects: Iterable[Object]) -> set[Name]:
 def _check_flags(
     app: App, before: Mapping[Name, Object], now: Mapping[Name, Object], writes: Iterable[Write]
 ) -> Iterator[str]:
-    """Feature flags that answer otherwise than before, but for those of the faults and of the load."""
+    """Return feature flags that answer otherwise than before, but for those of the faults and of the load."""
     store = app.flags
     if store is None or (name := ("ConfigMap", store.config_map)) not in before or name not in now:
         return

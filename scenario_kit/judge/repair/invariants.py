@@ -37,7 +37,7 @@ class Guarded(Value, frozen=True, kw_only=True):
 
 
 def take_baseline(objects: Iterable[Object], app: App, usual: Mapping[str, str] | None = None) -> tuple[Guarded, ...]:
-    """Guards of an app at rest. Of what generates load, environment and feature flags count too: the offered load.
+    """Take guards of an app at rest. Of what generates load, environment and feature flags count too: the offered load.
 
     ``usual`` is how the scenario's own load is set, by variable or flag. Repeats offer more or less, and a repair that
     its author wrote down brings it back to what the author knows.
@@ -58,7 +58,7 @@ def _select_settings(environment: Mapping[str, str], usual: Mapping[str, str]) -
 
 
 def _guard_flags(obj: Object, app: App) -> Guarded | None:
-    """The flags that a load generator asks for, as they are effective; None for any other object."""
+    """Return the flags that a load generator asks for, as they are effective; None for any other object."""
     store = app.flags
     if store is None or (obj["kind"], obj["metadata"]["name"]) != ("ConfigMap", store.config_map):
         return None
@@ -73,7 +73,9 @@ def _guard_flags(obj: Object, app: App) -> Guarded | None:
 
 
 def read_effective(flag: Object) -> str:
-    """What the service answers: nothing while it is disabled, else the value of its variant, or what its rule says."""
+    """Read what the service answers: nothing while it is disabled, else the value of its variant, or what its rule
+    says.
+    """
     if flag.get("state") == "DISABLED":
         return "disabled"
     if flag.get("targeting"):
@@ -98,7 +100,7 @@ def _guard(obj: Object, load: bool) -> Guarded:
 
 
 def holds(obj: Object) -> set[str]:
-    """The keys under which a ConfigMap or Secret holds something."""
+    """Return the keys under which a ConfigMap or Secret holds something."""
     parts = (obj.get(part) or {} for part in ("data", "stringData", "binaryData"))
     return {key for part in parts for key, value in part.items() if value}
 
@@ -106,7 +108,7 @@ def holds(obj: Object) -> set[str]:
 def find_violations(
     guards: Iterable[Guarded], objects: Iterable[Object], app: App, scalers: Iterable[Object] = ()
 ) -> list[str]:
-    """Every guard that the live objects of the app break, in words; empty means the app is all there."""
+    """Find every guard that the live objects of the app break, in words; empty means the app is all there."""
     live = {(o["kind"], o["metadata"]["name"]): o for o in objects}
     minimum = {
         (s["spec"]["scaleTargetRef"]["kind"], s["spec"]["scaleTargetRef"]["name"]): s["spec"].get("minReplicas", 1)
@@ -132,7 +134,7 @@ def find_violations(
 
 
 def _leads(service: Object, objects: Iterable[Object]) -> tuple[str, ...]:
-    """The ports of a Service that forward to one that a container of its pods declares."""
+    """Return the ports of a Service that forward to one that a container of its pods declares."""
     spec, home = service.get("spec") or {}, service["metadata"].get("namespace")
     selector = spec.get("selector") or {}
     near = [o for o in objects if o["kind"] != "Service" and o["metadata"].get("namespace") == home]
@@ -152,7 +154,7 @@ def _flag_problems(guard: Guarded, now: Guarded | None) -> list[str]:
 
 
 def _load_problems(where: str, guard: Guarded, now: Mapping[str, str], under: str = "") -> list[str]:
-    """What is neither as it was nor as the scenario's own load sets it, of the settings whose keys begin so."""
+    """Load what is neither as it was nor as the scenario's own load sets it, of the settings whose keys begin so."""
     return [
         f"{where}: the load setting {key.partition('/')[2]} is {now.get(key) or 'gone'}, its baseline is {value}"
         for key, value in guard.environment.items()

@@ -55,7 +55,7 @@ class Resolution(Value, frozen=True, kw_only=True):
 
 
 def clear_since(history: AlertHistory, expect: Expect) -> float | None:
-    """Since when no must-fire alert fires; None while one of them does."""
+    """Return since when no must-fire alert fires; None while one of them does."""
     last = history.start
     for timeline in _list_promised(history, expect):
         for interval in timeline.firing:
@@ -74,7 +74,7 @@ def list_known(
     benign: bool = False,
     own: Sequence[AlertExpectation] = (),
 ) -> list[str]:
-    """The labels of alerts that may fire after a repair: chronic ones, and those that the fault raised.
+    """List the labels of alerts that may fire after a repair: chronic ones, and those that the fault raised.
 
     Chronic is only what fired before the fault, too: else any damage that a repair does could be declared away. What is
     ``benign`` passes, whatever class its alerts have. ``own`` are alerts of trouble beside the incident.
@@ -92,7 +92,8 @@ def find_lingering(
     repaired: float,
     own: Sequence[AlertExpectation] = (),
 ) -> list[AlertTimeline]:
-    """Alerts that the fault raised, that no expectation demands, and that fire still. What is chronic fired before.
+    """Find alerts that the fault raised, that no expectation demands, and that fire still. What is chronic fired
+    before.
 
     What fired on through the injection, no fault raised; that nobody declared it is told where it was seen (SK303).
     ``own`` are alerts of trouble beside the incident, which nobody has to repair.
@@ -104,7 +105,9 @@ def find_lingering(
 
 
 def measure_development(history: AlertHistory, expect: Expect, injected: float, repaired: float) -> float:
-    """How long the incident took to come: seconds from the fault to the first moment of the last promised alert."""
+    """Measure how long the incident took to come: seconds from the fault to the first moment of the last promised
+    alert.
+    """
     onsets = [at for t in _list_promised(history, expect) if (at := t.onset(injected)) is not None and at < repaired]
     return max(onsets, default=injected) - injected
 
@@ -112,7 +115,7 @@ def measure_development(history: AlertHistory, expect: Expect, injected: float, 
 def compute_recurrence_wait(
     history: AlertHistory, expect: Expect, injected: float, repaired: float, raised: float = 1.0
 ) -> float:
-    """For how many seconds after a repair to wait for an incident that it only put off.
+    """Compute for how many seconds after a repair to wait for an incident that it only put off.
 
     That is a little longer than the incident took to come, as no two of its onsets are alike, up to an hour. ``raised``
     is the factor by which the repair raised what fills up. Where half of it was taken at rest, four times as much takes
@@ -123,7 +126,7 @@ def compute_recurrence_wait(
 
 
 def find_returned(history: AlertHistory, expect: Expect, cleared: float) -> list[tuple[AlertTimeline, float]]:
-    """Promised alerts that began to fire again after they had all been clear, and when."""
+    """Find promised alerts that began to fire again after they had all been clear, and when."""
     promised = _list_promised(history, expect)
     return [(t, at) for t in history.timelines if t in promised and (at := t.onset(cleared)) is not None]
 
@@ -137,7 +140,8 @@ def _list_chronic(history: AlertHistory, expect: Expect, injected: float) -> lis
 
 
 def judge_alerts(history: AlertHistory, expect: Expect, known: Sequence[str], clear_seconds: float) -> Resolution:
-    """Must-fire alerts are clear for the whole clear window, and no alert fires now that did not fire before.
+    """Check that must-fire alerts are clear for the whole clear window, and no alert fires now that did not fire
+    before.
 
     ``list_known`` are the labels of those that did: the fault's may take longer to clear.
     """
@@ -160,7 +164,7 @@ def judge_alerts(history: AlertHistory, expect: Expect, known: Sequence[str], cl
 
 
 def judge_traffic(baseline: EntryTraffic, now: EntryTraffic) -> Resolution:
-    """The entry serves at least 80 % of the baseline's rate, with a success ratio no worse than the baseline's.
+    """Return the entry serves at least 80 % of the baseline's rate, with a success ratio no worse than the baseline's.
 
     The ratio is compared by an exact one-sided binomial test against the baseline's error ratio (add-one smoothed, so
     that a faultless baseline does not turn a single error into certainty).
@@ -196,7 +200,7 @@ def judge_traffic(baseline: EntryTraffic, now: EntryTraffic) -> Resolution:
 
 
 def combine(parts: Sequence[Resolution]) -> Resolution:
-    """False if any part is, else Unknown if any is, else True; reasons of all parts that are not True."""
+    """Return False if any part is, else Unknown if any is, else True; reasons of all parts that are not True."""
     answers = [p.answer for p in parts]
     answer: Answer = "False" if "False" in answers else "Unknown" if "Unknown" in answers else "True"
     return Resolution(answer=answer, reasons=tuple(r for p in parts if p.answer != "True" for r in p.reasons))

@@ -49,7 +49,7 @@ _CHECKED: Final = {
 
 
 def parse_rules(script: str) -> list[dict[str, Any]]:
-    """The rules of a script: ``name``, ``class``, ``method``, and ``actions`` in order.
+    """Parse the rules of a script: ``name``, ``class``, ``method``, and ``actions`` in order.
 
     An action is one of ``{sleepSeconds: 3.0}``, ``{throws: "java.lang.IllegalStateException: why"}``,
     ``{returns: "null"}``, ``{threads: 8}`` (busy ones), ``{fills: "heap"}``, ``{collects: true}``. A rule that Byteman
@@ -115,7 +115,9 @@ def _parse_rule(clauses: dict[str, str]) -> dict[str, Any]:
 
 
 def _holds(name: str, clauses: dict[str, str]) -> bool:
-    """Whether the condition is true; of variables only the constant that the manager's own templates bind is known."""
+    """Check whether the condition is true; of variables only the constant that the manager's own templates bind is
+    known.
+    """
     condition = clauses["IF"].strip()
     bound: dict[str, str] = dict(re.findall(r"(\w+)\s*:\s*boolean\s*=\s*(true|false)\s*;?", clauses.get("BIND", "")))
     truth = bound.get(condition, condition).lower()
@@ -151,7 +153,7 @@ def _parse_actions(name: str, helper: str, body: str) -> Iterator[dict[str, Any]
 
 
 def _resolve_exception(name: str, spelled: str) -> str:
-    """The full name of an exception that any method may throw; empty for one that a method must declare.
+    """Return the full name of an exception that any method may throw; empty for one that a method must declare.
 
     Byteman checks that when a rule is first met, tells only the program's own output, and goes on without the rule.
     """

@@ -104,7 +104,7 @@ class ChaosNameServer:
 
 
 def build_objects(namespace: str) -> tuple[Object, Object]:
-    """The Service and the pod by which the manager finds the server. Nothing schedules the pod; see
+    """Build the Service and the pod by which the manager finds the server. Nothing schedules the pod; see
     ``build_status``.
     """
     service: Object = {
@@ -123,7 +123,7 @@ def build_objects(namespace: str) -> tuple[Object, Object]:
 
 
 def build_status(address: str) -> Object:
-    """What the pod's status says of where the server listens: the manager dials the pod's address."""
+    """Build what the pod's status says of where the server listens: the manager dials the pod's address."""
     return {"phase": "Running", "podIP": address, "podIPs": [{"ip": address}]}
 
 

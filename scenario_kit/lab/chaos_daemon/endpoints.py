@@ -17,7 +17,7 @@ NAME_SERVICE: Final = "chaos-mesh-dns-server"
 def build_endpoint_slice(
     nodes: Iterable[str], address: str, port: int, *, namespace: str = "chaos-mesh", without: Iterable[str] = ()
 ) -> Object:
-    """The EndpointSlice that puts one daemon at ``address:port`` behind every node.
+    """Build the EndpointSlice that puts one daemon at ``address:port`` behind every node.
 
     ``address`` is an IPv4 address of this machine other than loopback or link-local, which the API refuses. Nodes in
     ``without`` get no endpoint: the daemon is missing there. The manager takes the first endpoint of the pod's node and

@@ -62,7 +62,7 @@ class Knobs:
             self._released.set()
 
     def take(self, call: str, pod_uid: str, intent: str) -> Misbehaviour | None:
-        """The misbehaviour for this call, used up once. ``intent`` is Apply, Recover, or empty for neither."""
+        """Take the misbehaviour for this call, used up once. ``intent`` is Apply, Recover, or empty for neither."""
         with self._lock:
             for turned in self._set:
                 knob = turned.misbehaviour

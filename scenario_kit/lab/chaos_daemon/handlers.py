@@ -61,13 +61,15 @@ class Programs(Protocol):
     """
 
     def barred(self, container_id: str) -> Literal["", "NoJava", "NoShell", "Unknown"]:
-        """Why no agent can be loaded into the program of a running container; empty where one can."""
+        """Return why no agent can be loaded into the program of a running container; empty where one can."""
 
     def unknown(self, container_id: str, rules: Sequence[Mapping[str, Any]]) -> str:
-        """What of these rules (see ``byteman.rules``) nobody knows the consequences of in that program; else empty."""
+        """Return what of these rules (see ``byteman.rules``) nobody knows the consequences of in that program; else
+        empty.
+        """
 
     def mounts(self, container_id: str) -> Sequence[str]:
-        """Where something is mounted in a running container: what its pod mounts, and the volumes of its image."""
+        """Return where something is mounted in a running container: what its pod mounts, and the volumes of its image."""
 
 
 class DaemonHandlers:
@@ -81,7 +83,9 @@ class DaemonHandlers:
         self._numbers = itertools.count(int(time.time()))
 
     def handlers(self) -> dict[str, Handler]:
-        """Handlers by the name of the call; a ``ValueError`` from one means that the real daemon would refuse, too."""
+        """Return handlers by the name of the call; a ``ValueError`` from one means that the real daemon would refuse,
+        too.
+        """
         return {
             "FlushIPSets": self._flush_ip_sets,
             "SetIptablesChains": self._set_iptables_chains,
@@ -220,7 +224,7 @@ class DaemonHandlers:
         return CallOutcome("Recover", lambda: self._book.remove(_make_jvm_key(target, request)))
 
     def _process(self, request: Any) -> dict[str, Any]:
-        """The helper process of a call that may already have one: HTTP and IO."""
+        """Return the helper process of a call that may already have one: HTTP and IO."""
         number = request.instance or next(self._numbers)
         return {
             "instance": number,
@@ -230,11 +234,11 @@ class DaemonHandlers:
 
 
 def _do_nothing() -> None:
-    """The change of a call that changes nothing."""
+    """Return the change of a call that changes nothing."""
 
 
 def _choose_intent(before: int, after: int) -> Intent:
-    """A shorter list takes rules back; a longer or equally long one brings them."""
+    """Choose by length: a shorter list takes rules back; a longer or equally long one brings them."""
     return "Recover" if after < before else "Apply"
 
 
@@ -252,7 +256,7 @@ def _make_jvm_key(target: CallTarget, request: Any) -> EffectKey:
 
 
 def _parse_flags(text: str) -> dict[str, Any]:
-    """Flags of a stressor by name, numbers as numbers: ``--cpu 2 --cpu-load 80`` is ``{cpu: 2, cpu-load: 80}``."""
+    """Parse flags of a stressor by name, numbers as numbers: ``--cpu 2 --cpu-load 80`` is ``{cpu: 2, cpu-load: 80}``."""
     result: dict[str, Any] = {}
     name = ""
     for word in shlex.split(text):

@@ -21,7 +21,7 @@ _MISREAD: Final = "toda update RPC failed: [-32602] Invalid params: "
 
 
 def demand_mount(volume: str, mounts: Sequence[str]) -> str:
-    """The mount point at ``volume``, which must be among ``mounts``.
+    """Return the mount point at ``volume``, which must be among ``mounts``.
 
     Raises:
         Failed: nothing is mounted there; the words are those of the real daemon.
@@ -37,8 +37,8 @@ def demand_mount(volume: str, mounts: Sequence[str]) -> str:
 
 
 def parse_actions(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Actions for the ledger: without their source, as an effect does not depend on who asked for it, and with delays
-    in seconds.
+    """Parse actions for the ledger: without their source, as an effect does not depend on who asked for it, and with
+    delays in seconds.
 
     Raises:
         Failed: a delay that the injector cannot read.

@@ -46,7 +46,7 @@ class LedgerBook:
         self._effects: dict[EffectKey, ContainerEffect] = {}
 
     def snapshot(self, pod_uids: Iterable[str]) -> Ledger:
-        """What is in force on these pods, in an order that does not depend on who came first."""
+        """Return what is in force on these pods, in an order that does not depend on who came first."""
         with self._lock:
             desired = sorted(set(pod_uids))
             network = []
@@ -90,7 +90,7 @@ class LedgerBook:
             network.traffic = tuple(rules)
 
     def rule_counts(self, pod_uid: str) -> tuple[int, int]:
-        """How many packet filters and how many traffic rules the pod has."""
+        """Return how many packet filters and how many traffic rules the pod has."""
         with self._lock:
             network = self._networks.get(pod_uid)
             return (len(network.filters), len(network.traffic)) if network else (0, 0)
@@ -109,7 +109,7 @@ class LedgerBook:
                 self._effects.pop(key, None)
 
     def forget_container(self, pod_uid: str, container_id: str) -> None:
-        """The container ended: its effects end with it, the pod's network rules stay.
+        """Return the container ended: its effects end with it, the pod's network rules stay.
 
         ``container_id`` as in ``status.containerStatuses[].containerID``, with or without the scheme.
         """
@@ -118,7 +118,7 @@ class LedgerBook:
             self._drop(lambda e: e.pod_uid == pod_uid and strip_scheme(e.container_id) == gone)
 
     def forget_pod(self, pod_uid: str) -> None:
-        """The pod is gone, and everything with it."""
+        """Forget a pod that is gone, and everything with it."""
         with self._change(pod_uid):
             self._networks.pop(pod_uid, None)
             self._drop(lambda e: e.pod_uid == pod_uid)
@@ -160,7 +160,7 @@ class _Change:
 
 
 def strip_scheme(container_id: str) -> str:
-    """A container id without its scheme (``containerd://``)."""
+    """Return a container id without its scheme (``containerd://``)."""
     return container_id.rpartition("://")[2]
 
 

@@ -39,7 +39,7 @@ class NetworkRule(NamedTuple):
 
 
 def parse_address_set(message: Any) -> AddressSet:
-    """The set that an ``IPSet`` message describes.
+    """Parse the set that an ``IPSet`` message describes.
 
     Raises:
         ValueError: an unknown type, or an address that is none.
@@ -57,7 +57,7 @@ def parse_address_set(message: Any) -> AddressSet:
 
 
 def parse_traffic_rule(pod_uid: str, message: Any) -> NetworkRule:
-    """The rule that a ``Tc`` message describes. It shapes what the pod sends.
+    """Parse the rule that a ``Tc`` message describes. It shapes what the pod sends.
 
     Correlations, reordering, queue limits and burst sizes are left out: the simulated network has no packets.
 
@@ -89,7 +89,7 @@ def parse_traffic_rule(pod_uid: str, message: Any) -> NetworkRule:
 
 
 def filter_rule(pod_uid: str, message: Any) -> NetworkRule:
-    """The rule that a ``Chain`` message describes: packets from (INPUT) or to (OUTPUT) its sets are dropped.
+    """Filter the rule that a ``Chain`` message describes: packets from (INPUT) or to (OUTPUT) its sets are dropped.
 
     Raises:
         ValueError: a target other than DROP.
@@ -107,7 +107,9 @@ def filter_rule(pod_uid: str, message: Any) -> NetworkRule:
 
 
 def resolve_peers(rule: NetworkRule, sets: Mapping[str, AddressSet]) -> NetworkEffect | None:
-    """The effect with its peers filled in; None when it names sets and these are empty, for then it touches nobody."""
+    """Return the effect with its peers filled in; None when it names sets and these are empty, for then it touches
+    nobody.
+    """
     if not rule.sets:
         return rule.effect
     peers = list_members(rule.sets, sets)
@@ -115,7 +117,7 @@ def resolve_peers(rule: NetworkRule, sets: Mapping[str, AddressSet]) -> NetworkE
 
 
 def list_members(names: tuple[str, ...], sets: Mapping[str, AddressSet]) -> tuple[str, ...]:
-    """The addresses in the named sets and in the sets they hold, sorted, each once."""
+    """List the addresses in the named sets and in the sets they hold, sorted, each once."""
     found: set[str] = set()
     seen: set[str] = set()
     todo = list(names)

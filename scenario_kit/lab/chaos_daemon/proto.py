@@ -43,7 +43,7 @@ class Messages(NamedTuple):
 
 
 def load_messages(path: Path, service: str = "ChaosDaemon") -> Messages:
-    """The message classes of one service of a ``.proto`` file.
+    """Load the message classes of one service of a ``.proto`` file.
 
     Raises:
         ToolchainError: the file is missing, uses a part of the language that is not read here, or lacks the service.
@@ -59,7 +59,7 @@ def load_messages(path: Path, service: str = "ChaosDaemon") -> Messages:
 
 
 def parse_messages(text: str, where: str, service: str) -> Messages:
-    """The message classes of one service of a proto3 file with that text; ``where`` names it in errors.
+    """Parse the message classes of one service of a proto3 file with that text; ``where`` names it in errors.
 
     Raises:
         ToolchainError: it uses a part of the language that is not read here, or lacks the service.
@@ -84,7 +84,7 @@ def parse_messages(text: str, where: str, service: str) -> Messages:
 
 
 def describe(text: str, where: str) -> descriptor_pb2.FileDescriptorProto:
-    """The descriptor of a proto3 file. Imports other than ``google/protobuf/empty.proto`` are refused."""
+    """Describe the descriptor of a proto3 file. Imports other than ``google/protobuf/empty.proto`` are refused."""
     return _ProtoReader(text, where).file()
 
 

@@ -174,7 +174,8 @@ class _Refused(Exception):
 
 
 def _demand_tls13(context: Any) -> None:
-    """The library negotiates TLS 1.2, too, and has no switch for it; the manager speaks 1.3, so nobody else may call.
+    """Return the library negotiates TLS 1.2, too, and has no switch for it; the manager speaks 1.3, so nobody else may
+    call.
 
     Older releases of the library do not tell the version; a client certificate was demanded all the same.
     """

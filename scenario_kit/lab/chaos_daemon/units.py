@@ -8,7 +8,7 @@ _RATE = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(?:([kmgt]?)(i?)(bit|bps))?", re.IG
 
 
 def parse_rate(text: str) -> float:
-    """A rate in the notation of tc(8) in bytes per second; an empty text is zero.
+    """Parse a rate in the notation of tc(8) in bytes per second; an empty text is zero.
 
     ``bit`` counts bits, ``bps`` *bytes* per second; ``k``, ``m``, ``g``, ``t`` are powers of 1000, with an ``i`` powers
     of 1024; a bare number is bits per second.

@@ -38,7 +38,7 @@ def write_keys(pki: Path) -> None:
 
 
 def build_flags(pki: Path) -> Mapping[str, str]:
-    """What the API server is told about requests that it hands on."""
+    """Build what the API server is told about requests that it hands on."""
     return {
         "proxy-client-cert-file": str(pki / "front-proxy-client.crt"),
         "proxy-client-key-file": str(pki / "front-proxy-client.key"),
@@ -51,7 +51,7 @@ def build_flags(pki: Path) -> Mapping[str, str]:
 
 
 def build_server_context(pki: Path) -> ssl.SSLContext:
-    """TLS for the metrics API: only the API server may connect."""
+    """Build TLS for the metrics API: only the API server may connect."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=str(pki / "front-proxy-ca.crt"))
     context.verify_mode = ssl.CERT_REQUIRED
     context.load_cert_chain(pki / "metrics-server.crt", pki / "metrics-server.key")
@@ -59,7 +59,7 @@ def build_server_context(pki: Path) -> ssl.SSLContext:
 
 
 def build_objects(pki: Path, port: int) -> list[Object]:
-    """The Service and the APIService by which the API server finds the metrics API on a port of this machine."""
+    """Build the Service and the APIService by which the API server finds the metrics API on a port of this machine."""
     labels = {"k8s-app": _SERVICE}
     return [
         {

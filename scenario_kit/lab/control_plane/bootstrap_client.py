@@ -105,13 +105,13 @@ class BootstrapClient:
 
 
 def build_definition_path(file_name: str) -> str:
-    """The path of the CRD in a file ``<group>_<plural>``, the naming that the generator of CRDs uses."""
+    """Build the path of the CRD in a file ``<group>_<plural>``, the naming that the generator of CRDs uses."""
     group, plural = Path(file_name).stem.split("_", 1)
     return f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{plural}.{group}"
 
 
 def build_path(obj: Object) -> str:
-    """The path of an object of the few kinds that a lab is set up with."""
+    """Build the path of an object of the few kinds that a lab is set up with."""
     version, kind, metadata = obj["apiVersion"], obj["kind"], obj["metadata"]
     root = f"/apis/{version}" if "/" in version else f"/api/{version}"
     if kind in _CLUSTER_SCOPED:

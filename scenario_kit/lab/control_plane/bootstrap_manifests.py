@@ -18,23 +18,23 @@ CHAOS_NAMESPACE = "chaos-mesh"
 
 
 def build_namespaces() -> list[Object]:
-    """The namespaces of our own objects and of the chaos manager. A solver can read neither's content."""
+    """Build the namespaces of our own objects and of the chaos manager. A solver can read neither's content."""
     names = (MANAGEMENT_NAMESPACE, CHAOS_NAMESPACE)
     return [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in names]
 
 
 def build_access() -> list[Object]:
-    """What the solver may see and do, and what is kept out of every namespace's events."""
+    """Build what the solver may see and do, and what is kept out of every namespace's events."""
     return [*solver.build_solver_access(), *build_event_exclusion()]
 
 
 def bind_operator() -> list[Object]:
-    """What the operator may do, as in any other cluster, and what the API server refuses to it and to Scenarios."""
+    """Return what the operator may do, as in any other cluster, and what the API server refuses to it and to Scenarios."""
     return [*build_operator_access(), *build_scenario_policies()]
 
 
 def read_own_definitions() -> list[Object]:
-    """Our CustomResourceDefinitions, generated beside the operator."""
+    """Read our CustomResourceDefinitions, generated beside the operator."""
     package = find_operators_folder()
     path = package / "manifests" / "crds.yaml" if package else None
     if path is None or not path.exists():
@@ -44,6 +44,6 @@ def read_own_definitions() -> list[Object]:
 
 
 def find_operators_folder() -> Path | None:
-    """Where the operators are installed; they are programs to the lab, no library."""
+    """Find where the operators are installed; they are programs to the lab, no library."""
     spec = find_spec("operators")
     return Path(spec.origin).parent if spec and spec.origin else None

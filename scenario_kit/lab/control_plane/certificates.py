@@ -28,7 +28,7 @@ class Authority(NamedTuple):
 
     @classmethod
     def load(cls, certificate: Path, key: Path) -> Authority:
-        """The authority in two PEM files."""
+        """Load the authority in two PEM files."""
         loaded = serialization.load_pem_private_key(key.read_bytes(), password=None)
         if not isinstance(loaded, ec.EllipticCurvePrivateKey):
             raise LabError(f"{key} holds no elliptic key, so this lab did not make it")
@@ -36,7 +36,7 @@ class Authority(NamedTuple):
 
     @classmethod
     def create(cls, name: str) -> Authority:
-        """A new one, signed by itself."""
+        """Create a new one, signed by itself."""
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
         builder = _start_certificate(subject, subject, key.public_key(), signer=key.public_key(), ca=True)
@@ -64,7 +64,8 @@ def issue(
     addresses: Sequence[str] = (),
     client: bool = True,
 ) -> KeyPair:
-    """A certificate for ``name``: of a server when it has DNS names or addresses, of a user in ``groups`` as a client.
+    """Return a certificate for ``name``: of a server when it has DNS names or addresses, of a user in ``groups`` as a
+    client.
 
     The key is in the traditional form, the only one in which Kubernetes reads elliptic keys of service accounts.
     """
@@ -121,7 +122,7 @@ def _start_certificate(
     ca: bool,
     end: datetime.datetime | None = None,
 ) -> x509.CertificateBuilder:
-    """A certificate with all extensions of RFC 5280; Python 3.13 and newer refuse one that lacks any."""
+    """Start a certificate with all extensions of RFC 5280; Python 3.13 and newer refuse one that lacks any."""
     now = datetime.datetime.now(datetime.UTC)
     return (
         x509.CertificateBuilder()
@@ -139,7 +140,7 @@ def _start_certificate(
 
 
 def _build_key_usage(ca: bool) -> x509.KeyUsage:
-    """Signing only: an elliptic key enciphers nothing."""
+    """Build the usage "signing" only: an elliptic key enciphers nothing."""
     return x509.KeyUsage(
         digital_signature=True,
         key_cert_sign=ca,

@@ -68,7 +68,7 @@ _EXTRA: dict[str, dict[str, str]] = {
 
 
 def build_configuration(peer_port: int, more: Mapping[str, Mapping[str, str]] | None = None) -> Object:
-    """The KwokctlConfiguration document; ``more`` are further flags by component."""
+    """Build the KwokctlConfiguration document; ``more`` are further flags by component."""
     flags = {name: {**_EXTRA.get(name, {}), **(more or {}).get(name, {})} for name in COMPONENTS}
     return {
         "apiVersion": "config.kwok.x-k8s.io/v1alpha1",
@@ -129,7 +129,7 @@ def restart(state: LabState, binaries: Mapping[str, Path]) -> LabState:
 
 
 def read_process_ids(state: LabState) -> LabState:
-    """The state with the process ids that kwokctl wrote down."""
+    """Read the state with the process ids that kwokctl wrote down."""
     pids = locate_control_plane(state) / "pids"
     parts: list[ProcessState] = []
     for part in state.parts:
@@ -141,7 +141,7 @@ def read_process_ids(state: LabState) -> LabState:
 
 
 def log_path(state: LabState, component: str) -> Path:
-    """Where kwokctl puts the output of a component."""
+    """Return where kwokctl puts the output of a component."""
     return locate_control_plane(state) / "logs" / f"{component}.log"
 
 

@@ -45,7 +45,7 @@ _COREFILE: Final = """\
 
 
 def build_objects() -> list[Object]:
-    """Its ConfigMap, its Service at the usual address, and its Deployment."""
+    """Build its ConfigMap, its Service at the usual address, and its Deployment."""
 
     def meta(name: str) -> Object:
         return {"name": name, "namespace": NAMESPACE, "labels": _LABELS}
@@ -91,7 +91,7 @@ def build_objects() -> list[Object]:
 
 
 def find_dns(objects: Mapping[str, Mapping[str, Object]]) -> ClusterDns | None:
-    """What the objects of its namespace, by kind and name, say of it; None where it was never installed.
+    """Find what the objects of its namespace, by kind and name, say of it; None where it was never installed.
 
     Its pods live by the wall clock, which must not decide when a virtual trial sees them come and go: whether it runs
     is what its Deployment wants, and whether its Service leads there.

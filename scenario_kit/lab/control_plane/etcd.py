@@ -59,18 +59,18 @@ class Etcd:
         self._client.close()
 
     def revisions(self) -> dict[bytes, int]:
-        """Every key, with the revision that wrote it last."""
+        """Return every key, with the revision that wrote it last."""
         found = self._ask("range", {"key": _ALL, "range_end": _ALL, "keys_only": True}, _Found)
         return {_decode(entry.key): entry.mod_revision for entry in found.kvs}
 
     def under(self, prefix: bytes) -> dict[bytes, bytes]:
-        """Keys that begin with ``prefix``, which is not empty, and their values."""
+        """Return keys that begin with ``prefix``, which is not empty, and their values."""
         end = prefix[:-1] + bytes([prefix[-1] + 1])
         found = self._ask("range", {"key": _encode(prefix), "range_end": _encode(end)}, _Found)
         return {_decode(entry.key): _decode(entry.value) for entry in found.kvs}
 
     def values(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """The values of those of the keys that exist."""
+        """Return the values of those of the keys that exist."""
         result: dict[bytes, bytes] = {}
         for first in range(0, len(keys), _OPERATIONS):
             asked = [{"request_range": {"key": _encode(key)}} for key in keys[first : first + _OPERATIONS]]

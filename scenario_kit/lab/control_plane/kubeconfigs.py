@@ -21,7 +21,7 @@ SOLVER_NAMESPACE = "otel-demo"
 
 
 def build_kubeconfig(server: str, authority: bytes, user: str, pair: KeyPair, namespace: str, context: str) -> Object:
-    """A kubeconfig document with one context. ``authority`` is the PEM of the cluster's certificate authority."""
+    """Build a kubeconfig document with one context. ``authority`` is the PEM of the cluster's certificate authority."""
     return {
         "apiVersion": "v1",
         "kind": "Config",
@@ -43,20 +43,20 @@ def build_kubeconfig(server: str, authority: bytes, user: str, pair: KeyPair, na
 
 
 def write_admin(path: Path, lab: str, server: str, pki: Path) -> None:
-    """The administrator's kubeconfig; its default namespace is the one of our own objects."""
+    """Write the administrator's kubeconfig; its default namespace is the one of our own objects."""
     pair = KeyPair((pki / "admin.crt").read_bytes(), (pki / "admin.key").read_bytes())
     authority = (pki / "ca.crt").read_bytes()
     _write(path, build_kubeconfig(server, authority, "admin", pair, MANAGEMENT_NAMESPACE, f"scenario-kit-{lab}"))
 
 
 def write_solver(path: Path, server: str, pki: Path) -> None:
-    """The solver's kubeconfig: a user of the cluster whose rights come from RBAC alone."""
+    """Write the solver's kubeconfig: a user of the cluster whose rights come from RBAC alone."""
     pair = issue(Authority.load(pki / "ca.crt", pki / "ca.key"), SOLVER, groups=[SOLVER])
     _write(path, build_kubeconfig(server, (pki / "ca.crt").read_bytes(), SOLVER, pair, SOLVER_NAMESPACE, SOLVER))
 
 
 def write_operator(path: Path, server: str, pki: Path) -> None:
-    """The operator's kubeconfig: the user that its ServiceAccount is in other clusters, with the same rights."""
+    """Write the operator's kubeconfig: the user that its ServiceAccount is in other clusters, with the same rights."""
     groups = ["system:serviceaccounts", f"system:serviceaccounts:{MANAGEMENT_NAMESPACE}"]
     pair = issue(Authority.load(pki / "ca.crt", pki / "ca.key"), get_identity(), groups=groups)
     authority = (pki / "ca.crt").read_bytes()
@@ -64,7 +64,7 @@ def write_operator(path: Path, server: str, pki: Path) -> None:
 
 
 def write_manager(path: Path, server: str, pki: Path) -> None:
-    """The kubeconfig of the manager of Chaos Mesh: an administrator under a name of its own, as webhooks see it."""
+    """Write the kubeconfig of the manager of Chaos Mesh: an administrator under a name of its own, as webhooks see it."""
     pair = issue(Authority.load(pki / "ca.crt", pki / "ca.key"), MANAGER, groups=["system:masters"])
     authority = (pki / "ca.crt").read_bytes()
     _write(path, build_kubeconfig(server, authority, "manager", pair, CHAOS_NAMESPACE, "manager"))

@@ -43,17 +43,17 @@ conditions:
 
 
 def names(count: int = LEAST) -> tuple[str, ...]:
-    """What the nodes of a lab are called."""
+    """Return what the nodes of a lab are called."""
     return tuple(f"worker-{number}" for number in range(1, count + 1))
 
 
 def build_nodes(named: Sequence[str]) -> list[Object]:
-    """The Node objects, without status."""
+    """Build the Node objects, without status."""
     return [_build_node(name, number) for number, name in enumerate(named, start=1)]
 
 
 def build_stages() -> list[Object]:
-    """Initialise a node that is not ready; renew the conditions of one that is."""
+    """Build the stages that initialise a node that is not ready, and renew the conditions of one that is."""
     ready = '.status.conditions.[] | select( .type == "Ready" ) | .status'
     return [
         _stage(
@@ -74,7 +74,7 @@ def build_stages() -> list[Object]:
 
 
 def build_spec(state: LabState, binaries: Mapping[str, Path]) -> Spec:
-    """How to start KWOK's controller. It goes by the name of what it plays, which the API server writes down."""
+    """Build how to start KWOK's controller. It goes by the name of what it plays, which the API server writes down."""
     part = state.part(PART)
     assert part is not None, PART
     config = Path(state.folder) / "kwok.yaml"
@@ -116,7 +116,7 @@ daemonEndpoints:
 
 
 def _build_configuration() -> Object:
-    """KWOK applies no defaults to a document that exists, so those that matter are said here."""
+    """Build a document in which the fields that matter are set: KWOK applies no defaults to one that exists."""
     return {
         "apiVersion": "config.kwok.x-k8s.io/v1alpha1",
         "kind": "KwokConfiguration",

@@ -36,7 +36,7 @@ STORAGE: Object = {"tsdb": {"out_of_order_time_window": f"{WINDOW_DAYS}d", "stal
 
 
 def build_configuration(state: LabState) -> Object:
-    """The prometheus.yml document.
+    """Build the prometheus.yml document.
 
     The lab server's series say everything about their origin; what Prometheus would add about the scrape itself is
     taken off again, so that a series is the same whether it was scraped or written.
@@ -62,7 +62,7 @@ def build_configuration(state: LabState) -> Object:
 
 
 def check(desired: Sequence[str]) -> None:
-    """Whether there are such alert packs.
+    """Check whether there are such alert packs.
 
     Raises:
         UsageError: there is no such pack.
@@ -85,12 +85,12 @@ def write(state: LabState) -> None:
 
 
 def list_packs() -> Sequence[str]:
-    """The alert packs that there are."""
+    """List the alert packs that there are."""
     return Catalog().alert_packs()
 
 
 def build_storage_flags(look_seconds: int = LOOK_SECONDS) -> list[str]:
-    """How Prometheus keeps samples, what its configuration cannot say."""
+    """Build how Prometheus keeps samples, what its configuration cannot say."""
     return [
         f"--storage.tsdb.retention.time={RETENTION_DAYS}d",
         f"--storage.tsdb.min-block-duration={HEAD_DAYS}d",
@@ -100,7 +100,7 @@ def build_storage_flags(look_seconds: int = LOOK_SECONDS) -> list[str]:
 
 
 def build_spec(state: LabState, binaries: Mapping[str, Path]) -> Spec:
-    """How to start Prometheus."""
+    """Build how to start Prometheus."""
     part = state.part(PART)
     assert part is not None, PART
     folder = Path(state.folder) / "prometheus"

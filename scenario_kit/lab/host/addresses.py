@@ -20,7 +20,7 @@ _SIOCGIFADDR = 0x8915
 
 
 def free_ports(count: int, taken: Collection[int] = (), address: str = LOOPBACK) -> list[int]:
-    """That many different ports of ``address`` where nothing listens, none of them in ``taken``."""
+    """Find that many different ports of ``address`` where nothing listens, none of them in ``taken``."""
     found: list[int] = []
     candidates = random.sample(_PORTS, len(_PORTS))
     for port in candidates:
@@ -32,7 +32,7 @@ def free_ports(count: int, taken: Collection[int] = (), address: str = LOOPBACK)
 
 
 def is_free(port: int, address: str = LOOPBACK) -> bool:
-    """Whether a server could listen there now."""
+    """Check whether a server could listen there now."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -45,7 +45,7 @@ def is_free(port: int, address: str = LOOPBACK) -> bool:
 
 
 def find_host_address() -> str:
-    """The first IPv4 address of this machine that is neither loopback nor link-local.
+    """Find the first IPv4 address of this machine that is neither loopback nor link-local.
 
     The chaos daemon listens there: Kubernetes refuses other addresses in the EndpointSlice through which it is found.
 

@@ -26,7 +26,7 @@ FIX: Final = "free space there, or set SCENARIO_KIT_HOME to a folder on another 
 
 
 def find_problem(folder: Path, desired: int = TO_GO_ON) -> str:
-    """What is wrong with the place of a folder, in one sentence; empty where nothing is."""
+    """Find what is wrong with the place of a folder, in one sentence; empty where nothing is."""
     place = next(each for each in (folder, *folder.parents) if each.exists())
     try:
         found = os.statvfs(place)
@@ -53,7 +53,7 @@ def require(folder: Path) -> None:
 
 
 def explain_error(error: BaseException, folder: Path) -> LabError | None:
-    """The error in terms of the disk, if that is why something failed; None where the disk is well."""
+    """Explain the error in terms of the disk, if that is why something failed; None where the disk is well."""
     found = find_problem(folder)
     if not found and isinstance(error, OSError) and error.errno in _SPENT:
         found = f"the disk of {error.filename or folder} is full"

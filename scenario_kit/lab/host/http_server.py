@@ -34,7 +34,7 @@ class Request(NamedTuple):
     listens: Callable[[], bool] = lambda: True
 
     def bears(self, token: str) -> bool:
-        """Whether it carries this bearer token; takes as long for one that is nearly right."""
+        """Check whether it carries this bearer token; takes as long for one that is nearly right."""
         scheme, _, given = self.headers.get("authorization", "").partition(" ")
         return scheme == "Bearer" and hmac.compare_digest(given.strip().encode(), token.encode())
 
@@ -48,12 +48,12 @@ class Answer(NamedTuple):
 
 
 def answer_json(status: int, document: Mapping[str, Any]) -> Answer:
-    """A document as JSON."""
+    """Return a document as JSON."""
     return Answer(status, msgspec.json.encode(document))
 
 
 def build_refusal(status: int, error: str, fix: str = "") -> Answer:
-    """What is wrong with a request, and what to do."""
+    """Build what is wrong with a request, and what to do."""
     return answer_json(status, {"error": error, "fix": fix})
 
 
@@ -66,7 +66,7 @@ def create_server(
     any_host: bool = False,
     tls: ssl.SSLContext | None = None,
 ) -> ThreadingHTTPServer:
-    """A server on loopback, not running yet.
+    """Create a server on loopback, not running yet.
 
     Args:
         answer: called in a thread for each connection; must not raise.
@@ -141,7 +141,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _is_waiting(connection: socket.socket) -> bool:
-    """Whether the other side has neither closed nor reset the connection."""
+    """Check whether the other side has neither closed nor reset the connection."""
     try:
         readable, _, _ = select.select([connection], [], [], 0)
         return not readable or bool(connection.recv(1, socket.MSG_PEEK))

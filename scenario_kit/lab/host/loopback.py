@@ -13,5 +13,5 @@ _NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 def create_client(**options: Any) -> httpx.Client:
-    """A client for ``http`` addresses; a proxy of the environment must not get in between."""
+    """Create a client for ``http`` addresses; a proxy of the environment must not get in between."""
     return httpx.Client(verify=_NO_TLS, trust_env=False, **options)

@@ -17,12 +17,12 @@ _STARTING_SECONDS = 1.0
 
 
 def make_marker(folder: str) -> dict[str, str]:
-    """The environment that marks a process as belonging to the lab in ``folder``."""
+    """Make the environment that marks a process as belonging to the lab in ``folder``."""
     return {MARKER: folder}
 
 
 def has_marker(pid: int, mark: dict[str, str]) -> bool:
-    """Whether a live process (no zombie) has the marks in the environment that it was started with."""
+    """Check whether a live process (no zombie) has the marks in the environment that it was started with."""
     try:
         environment = _read_environment(pid).split(b"\0")
     except (FileNotFoundError, ProcessLookupError, PermissionError):
@@ -31,7 +31,7 @@ def has_marker(pid: int, mark: dict[str, str]) -> bool:
 
 
 def _read_environment(pid: int) -> bytes:
-    """What the process was started with, once it has it.
+    """Read what the process was started with, once it has it.
 
     Whoever starts a program is told so before the kernel has put its environment in place (execve closes the files that
     are to be closed first), and it reads as empty until then, for as long as others have the processors.
@@ -44,26 +44,27 @@ def _read_environment(pid: int) -> bytes:
 
 
 def _is_starting(pid: int) -> bool:
-    """Whether the process has memory (``vsize``), unlike zombies and the kernel's own threads, but as yet no end of its
-    environment (``env_end``)."""
+    """Check whether the process has memory (``vsize``), unlike zombies and the kernel's own threads, but as yet no end
+    of its environment (``env_end``).
+    """
     fields = _read_stat(pid)
     return fields[23 - 3] != "0" and fields[51 - 3] == "0"
 
 
 def _read_stat(pid: int) -> list[str]:
-    """The fields of proc_pid_stat(5) from the third, the state, on: the second, a name, may contain anything."""
+    """Read the fields of proc_pid_stat(5) from the third, the state, on: the second, a name, may contain anything."""
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
 
 
 def find(mark: dict[str, str]) -> Iterator[int]:
-    """The ids of all live processes with the marks, other than this one."""
+    """Find the ids of all live processes with the marks, other than this one."""
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != os.getpid() and has_marker(int(entry.name), mark):
             yield int(entry.name)
 
 
 def has_ended(pid: int) -> bool:
-    """Whether a process is gone for good, its sockets closed: no entry, or a zombie whose last thread has ended.
+    """Check whether a process is gone for good, its sockets closed: no entry, or a zombie whose last thread has ended.
 
     A process that is about to end loses its environment, hence its marks, before its files.
     """
@@ -74,7 +75,7 @@ def has_ended(pid: int) -> bool:
 
 
 def read_resident_bytes(pid: int) -> int:
-    """Resident memory of a process in bytes; 0 when it is gone."""
+    """Read resident memory of a process in bytes; 0 when it is gone."""
     try:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE_BYTES
     except (FileNotFoundError, ProcessLookupError):

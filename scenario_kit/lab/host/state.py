@@ -90,7 +90,7 @@ class LabState(Value, frozen=True, kw_only=True):
 
     @classmethod
     def load(cls, name: str = DEFAULT_NAME) -> LabState:
-        """The lab of that name.
+        """Load the lab of that name.
 
         Raises:
             LabError: there is none, or its file is from another version.
@@ -102,7 +102,7 @@ class LabState(Value, frozen=True, kw_only=True):
 
     @classmethod
     def find(cls, name: str = DEFAULT_NAME) -> LabState | None:
-        """The lab of that name, or None; raises ``LabError`` for a file that cannot be read."""
+        """Find the lab of that name, or None; raises ``LabError`` for a file that cannot be read."""
         path = find_lab_folder(name) / "lab.json"
         try:
             return msgspec.json.decode(path.read_bytes(), type=cls)
@@ -113,7 +113,7 @@ class LabState(Value, frozen=True, kw_only=True):
             raise LabError(f"{path} was written by another version: {error}", fix=fix) from error
 
     def require_version(self, version: str) -> None:
-        """Whoever asks a lab speaks its language: kinds, apps and fault types change from version to version.
+        """Return whoever asks a lab speaks its language: kinds, apps and fault types change from version to version.
 
         Raises:
             LabError: the programs in it are of another version.
@@ -136,21 +136,21 @@ class LabState(Value, frozen=True, kw_only=True):
         temporary.replace(path)
 
     def part(self, name: str) -> ProcessState | None:
-        """The part of that name, or None."""
+        """Return the part of that name, or None."""
         return next((p for p in self.parts if p.name == name), None)
 
     def with_part(self, part: ProcessState) -> LabState:
-        """This state with ``part`` in place of the one of the same name, or at the end."""
+        """Return this state with ``part`` in place of the one of the same name, or at the end."""
         if self.part(part.name) is None:
             return msgspec.structs.replace(self, parts=(*self.parts, part))
         return msgspec.structs.replace(self, parts=tuple(part if p.name == part.name else p for p in self.parts))
 
     def alive(self, part: ProcessState) -> bool:
-        """Whether the process of ``part`` still runs (a reused process id does not count)."""
+        """Check whether the process of ``part`` still runs (a reused process id does not count)."""
         return procfs.has_marker(part.pid, procfs.make_marker(self.folder))
 
     def dead_parts(self) -> tuple[DeadPart, ...]:
-        """The parts whose process is gone; those that a lab has yet to start do not count."""
+        """Return the parts whose process is gone; those that a lab has yet to start do not count."""
         return tuple(
             DeadPart(name=part.name, pid=part.pid, log=part.log, tail=log_tail(part.log))
             for part in self.parts
@@ -158,7 +158,7 @@ class LabState(Value, frozen=True, kw_only=True):
         )
 
     def require_alive(self, doing: str = "") -> None:
-        """For whoever waits on the lab.
+        """Raise when the lab has died under a command that waits on it.
 
         Raises:
             LabError: a part died; the message has the end of its log.
@@ -176,7 +176,7 @@ class LabState(Value, frozen=True, kw_only=True):
 
 
 def find_home() -> Path:
-    """Where labs are kept: ``SCENARIO_KIT_HOME``, else the user's state folder (XDG)."""
+    """Find where labs are kept: ``SCENARIO_KIT_HOME``, else the user's state folder (XDG)."""
     explicit = os.environ.get("SCENARIO_KIT_HOME")
     if explicit:
         return Path(explicit).expanduser().absolute()
@@ -185,7 +185,7 @@ def find_home() -> Path:
 
 
 def find_lab_folder(name: str) -> Path:
-    """The folder of a lab; raises ``UsageError`` for a name that is no DNS label of at most 30 characters."""
+    """Find the folder of a lab; raises ``UsageError`` for a name that is no DNS label of at most 30 characters."""
     if not _NAME.fullmatch(name):
         raise UsageError(
             f"{name!r} cannot name a lab: lower-case letters, digits and dashes, at most 30 characters, are possible"
@@ -194,13 +194,13 @@ def find_lab_folder(name: str) -> Path:
 
 
 def list_lab_names() -> Sequence[str]:
-    """The labs that exist on this machine, running or not."""
+    """List the labs that exist on this machine, running or not."""
     folder = find_home() / "labs"
     return sorted(path.parent.name for path in folder.glob("*/lab.json"))
 
 
 def log_tail(path: str, lines: int = _TAIL_LINES) -> str:
-    """The last lines of a log; empty when there is none."""
+    """Return the last lines of a log; empty when there is none."""
     try:
         with Path(path).open("rb") as file:
             file.seek(0, os.SEEK_END)

@@ -119,7 +119,7 @@ def _kill(pid: int) -> None:
 
 
 def _has_ended(pid: int) -> bool:
-    """Whether the process has ended; a child of ours is collected then, those of other commands are left to init."""
+    """Check whether the process has ended; a child of ours is collected then, those of other commands are left to init."""
     if not procfs.has_ended(pid):
         return False
     with suppress(ChildProcessError):
@@ -143,7 +143,7 @@ class HealthProbe:
         self._client = httpx.Client(verify=context, timeout=_ANSWER_SECONDS, trust_env=False)
 
     def problem(self, part: ProcessState) -> str:
-        """Why the part does not work; empty when it does."""
+        """Return why the part does not work; empty when it does."""
         if not self._state.alive(part):
             return DEAD
         if not part.health:
@@ -175,10 +175,10 @@ class HealthProbe:
 
 
 def locate_pki(state: LabState) -> Path:
-    """Where the keys of the cluster are."""
+    """Locate where the keys of the cluster are."""
     return locate_control_plane(state) / "pki"
 
 
 def locate_control_plane(state: LabState) -> Path:
-    """The folder that kwokctl manages."""
+    """Locate the folder that kwokctl manages."""
     return Path(state.folder) / "kwok" / "clusters" / state.name

@@ -42,10 +42,10 @@ class Versions(Protocol):
     """Consistent reads of versions, never from a cache that may be behind."""
 
     def current(self) -> int:
-        """The revision of the cluster's store."""
+        """Return the revision of the cluster's store."""
 
     def listing(self, watched: Watched, namespace: str) -> Listing:
-        """One kind in one namespace, or in all (empty)."""
+        """Return one kind in one namespace, or in all (empty)."""
 
 
 class Barrier:
@@ -92,7 +92,7 @@ class Barrier:
             self._proven[namespace] = max(now, self._proven.get(namespace, 0))
 
     def forget(self, namespace: str) -> None:
-        """The namespace is of no interest any more."""
+        """Forget a namespace that is of no interest any more."""
         with self._lock:
             self._proven.pop(namespace, None)
 

@@ -23,7 +23,7 @@ class Watcher(Protocol):
     def watch(
         self, kind: str, *, group: str = "", namespace: str = "", stop: threading.Event
     ) -> Iterator[tuple[str, Object]]:
-        """All objects, then ``("SYNCED", {})``, then every change; a reconnect yields the differences only."""
+        """Return all objects, then ``("SYNCED", {})``, then every change; a reconnect yields the differences only."""
 
 
 class Informers:
@@ -66,7 +66,7 @@ class Informers:
             )
 
     def _watch(self, watched: Watched) -> Iterator[tuple[str, Object]]:
-        """Discovery offers a new kind a moment after its definition was accepted."""
+        """Watch a kind; discovery offers a new one a moment after its definition was accepted."""
         deadline = time.monotonic() + _SERVED_SECONDS
         while True:
             try:

@@ -43,7 +43,7 @@ class ApiVersions:
         self._discovery = Discovery(self._transport)
 
     def current(self) -> int:
-        """The revision of the cluster's store: a consistent list of nothing.
+        """Return the revision of the cluster's store: a consistent list of nothing.
 
         Events are the one core kind that the API server keeps no cache of. A consistent list of any other kind waits
         until that kind's cache has heard of the latest revision, which takes up to 100 ms when others were written.
@@ -51,7 +51,7 @@ class ApiVersions:
         return int(self._list("/api/v1/namespaces/kube-node-lease/events", {"limit": "1"}).metadata.resource_version)
 
     def listing(self, watched: Watched, namespace: str) -> Listing:
-        """One kind in one namespace, or in all (empty)."""
+        """Return one kind in one namespace, or in all (empty)."""
         served = self._discovery.find(watched.kind, watched.group)
         root = f"/apis/{served.group}/{served.version}" if served.group else f"/api/{served.version}"
         inside = f"/namespaces/{quote(namespace)}" if namespace else ""

@@ -41,7 +41,7 @@ WATCHED = (_COMPACTION, *_NOT_KEPT)
 
 
 def request(key: str) -> bytes:
-    """What asks etcd's gateway for the changes of a key or, where it ends with a slash, of every key below it."""
+    """Request what asks etcd's gateway for the changes of a key or, where it ends with a slash, of every key below it."""
     asked = {"key": base64.b64encode(key.encode()).decode()}
     if key.endswith("/"):
         asked["range_end"] = base64.b64encode(key[:-1].encode() + bytes([ord("/") + 1])).decode()
@@ -116,5 +116,5 @@ class Revisions:
 
 
 def is_foreign(key: str) -> bool:
-    """Whether a key of etcd holds no object that the store keeps."""
+    """Check whether a key of etcd holds no object that the store keeps."""
     return key == _COMPACTION or key.startswith(_NOT_KEPT)

@@ -53,7 +53,7 @@ class ObjectStore:
         self._listeners.append(listener)
 
     def put(self, kind: str, obj: Object) -> None:
-        """An object is there, or has changed. An older version than the one held is ignored."""
+        """Store an object that is there, or has changed. An older version than the one held is ignored."""
         obj = _strip_object(obj)
         meta = obj["metadata"]
         namespace, name = meta.get("namespace", ""), meta["name"]
@@ -78,7 +78,7 @@ class ObjectStore:
         self._mark_delivered(obj)
 
     def drop(self, kind: str, obj: Object) -> None:
-        """An object is gone; one of the same name that is not the same object stays."""
+        """Drop an object that is gone; one of the same name that is not the same object stays."""
         meta = obj["metadata"]
         namespace, name = meta.get("namespace", ""), meta["name"]
         with self._changed:
@@ -96,33 +96,33 @@ class ObjectStore:
         self._mark_delivered(obj)
 
     def pass_by(self, kind: str, obj: Object) -> None:
-        """An object was written that is not kept; listeners hear of it as PASSED."""
+        """Pass an object by that was written and is not stored; listeners hear of it as PASSED."""
         with self._changed:
             self._delivering += 1
         self._tell("PASSED", kind, obj)
         self._mark_delivered(obj)
 
     def pass_revision(self, number: int) -> None:
-        """A revision was written that concerns nothing in here."""
+        """Pass a revision by that concerns nothing in here."""
         with self._changed:
             self._seen.add(number)
             self._changed.notify_all()
 
     def kinds(self, namespace: str) -> Mapping[str, Names]:
-        """Everything in a namespace, by kind and name."""
+        """Return everything in a namespace, by kind and name."""
         with self._changed:
             return self._namespaces.get(namespace, {})
 
     def names(self, namespace: str, kind: str) -> Names:
-        """The objects of one kind in a namespace, by name."""
+        """Return the objects of one kind in a namespace, by name."""
         return self.kinds(namespace).get(kind, _NONE)
 
     def get(self, namespace: str, kind: str, name: str) -> Object | None:
-        """One object, or None."""
+        """Get one object, or None."""
         return self.names(namespace, kind).get(name)
 
     def held(self, kind: str, namespace: str) -> dict[tuple[str, str], int]:
-        """Revisions of the objects of a kind by (namespace, name), in one namespace or (empty) in all."""
+        """Return revisions of the objects of a kind by (namespace, name), in one namespace or (empty) in all."""
         with self._changed:
             scopes = [namespace] if namespace else list(self._namespaces)
             return {
@@ -132,18 +132,18 @@ class ObjectStore:
             }
 
     def everywhere(self, kind: str) -> list[Object]:
-        """The objects of a kind in all namespaces."""
+        """Return the objects of a kind in all namespaces."""
         with self._changed:
             scopes = list(self._namespaces.values())
         return [obj for kinds in scopes for obj in kinds.get(kind, _NONE).values()]
 
     def removed(self, namespace: str) -> int:
-        """The revision at which something that may have refused pods was last removed there; 0 if never."""
+        """Return the revision at which something that may have refused pods was last removed there; 0 if never."""
         with self._changed:
             return self._removed.get(namespace, 0)
 
     def experiments(self) -> Iterator[Object]:
-        """The chaos experiments of all namespaces."""
+        """Return the chaos experiments of all namespaces."""
         with self._changed:
             namespaces = list(self._namespaces.items())
         for _, kinds in sorted(namespaces):
@@ -151,17 +151,17 @@ class ObjectStore:
                 yield from kinds[kind].values()
 
     def changes(self) -> int:
-        """How many changes there have been, anywhere."""
+        """Return how many changes there have been, anywhere."""
         with self._changed:
             return self._total
 
     def version(self, namespace: str) -> NamespaceVersion:
-        """The version of a namespace; its Namespace object, all chaos, nodes, volumes and admission included."""
+        """Return the version of a namespace; its Namespace object, all chaos, nodes, volumes and admission included."""
         with self._changed:
             return NamespaceVersion(self._versions.get(namespace, 0), self._chaos, self._places)
 
     def view(self, namespace: str) -> tuple[Mapping[str, Names], int]:
-        """What the twin may see of a namespace, and a number that grows whenever that changes."""
+        """Return what the twin may see of a namespace, and a number that grows whenever that changes."""
         with self._changed:
             kinds = self._namespaces.get(namespace, {})
             own = self._namespaces.get("", {}).get("Namespace", _NONE).get(namespace)
@@ -172,7 +172,7 @@ class ObjectStore:
         return visible, version
 
     def quiet_seconds(self, obj: Object) -> float:
-        """For how long (wall clock) this very version of an object has been the latest one known."""
+        """Return for how long (wall clock) this very version of an object has been the latest one known."""
         with self._changed:
             version, since = self._touched.get(obj["metadata"]["uid"], ("", time.monotonic()))
         return time.monotonic() - since if version == obj["metadata"]["resourceVersion"] else 0.0
@@ -188,17 +188,17 @@ class ObjectStore:
             self._changed.notify_all()
 
     def delivered(self) -> bool:
-        """Whether every listener has heard of everything that the store shows."""
+        """Check whether every listener has heard of everything that the store shows."""
         with self._changed:
             return self._delivering == 0
 
     def namespaces(self) -> tuple[str, ...]:
-        """Namespaces that hold something, in order."""
+        """Return namespaces that hold something, in order."""
         with self._changed:
             return tuple(sorted(name for name, kinds in self._namespaces.items() if name and kinds))
 
     def saw_all(self, after: int, upto: int) -> bool:
-        """Whether every single revision in (after, upto] was delivered, to this store and its listeners."""
+        """Check whether every single revision in (after, upto] was delivered, to this store and its listeners."""
         with self._changed:
             return all(number in self._seen for number in range(after + 1, upto + 1))
 
@@ -236,14 +236,14 @@ class ObjectStore:
 
 
 def _extract_room(node: Object | None) -> object:
-    """What the scheduler looks at: heartbeats are not among it."""
+    """Extract what the scheduler looks at: heartbeats are not among it."""
     if node is None:
         return None
     return node.get("spec"), node["metadata"].get("labels"), (node.get("status") or {}).get("allocatable")
 
 
 def read_revision(obj: Object) -> int:
-    """The revision of the cluster's store that wrote this version of an object: one sequence for all kinds."""
+    """Read the revision of the cluster's store that wrote this version of an object: one sequence for all kinds."""
     return int(obj["metadata"]["resourceVersion"])
 
 

@@ -19,7 +19,7 @@ class Addresses:
         self._used: set[str] = set()
 
     def allocate(self, node: str) -> str:
-        """A free address of the node.
+        """Return a free address of the node.
 
         Raises:
             LabError: all 65,024 addresses are in use.
@@ -37,7 +37,7 @@ class Addresses:
         return self.allocate(node)
 
     def reserve(self, node: str, address: str) -> None:
-        """An address that a pod has already, from before a restart. Foreign ranges are none of ours."""
+        """Return an address that a pod has already, from before a restart. Foreign ranges are none of ours."""
         if not address.startswith(f"{_PREFIX}."):
             return
         block = int(address.split(".")[2])
@@ -46,7 +46,7 @@ class Addresses:
         self._used.add(address)
 
     def release(self, address: str) -> None:
-        """The pod that had it is gone."""
+        """Return the pod that had it is gone."""
         if address in self._used:
             self._used.remove(address)
             self._free[self._owner[int(address.split(".")[2])]].append(address)

@@ -52,7 +52,7 @@ class Background:
             raise failure
 
     def drop(self, key: str) -> None:
-        """Nobody needs it any more: forget what has not begun, and what failed."""
+        """Forget what has not begun, and what failed: nobody needs it any more."""
         with self._changed:
             self._failures.pop(key, None)
             queue = self._queues.get(key)

@@ -59,7 +59,7 @@ class LogFolder:
         }
 
     def begin(self, namespace: str, pod: str, container: str, attempt: int) -> None:
-        """A container instance starts: its log is empty, the one before becomes the previous one."""
+        """Return a container instance starts: its log is empty, the one before becomes the previous one."""
         with self._lock:
             folder = self._folders.get((namespace, pod))
             if folder is None:
@@ -113,7 +113,7 @@ class LogFolder:
 
 
 def make_object_name(uid: str) -> str:
-    """The name of the ClusterLogs object of a pod."""
+    """Make the name of the ClusterLogs object of a pod."""
     return f"pod-{uid}"
 
 

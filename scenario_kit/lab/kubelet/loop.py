@@ -75,7 +75,7 @@ class Kubelet:
         self._pool.shutdown()
 
     def observe(self, event_type: EventType, pod: Object) -> None:
-        """A pod was added, changed or deleted. Only pods that are bound to a node matter."""
+        """Observe that a pod was added, changed or deleted. Only pods that are bound to a node matter."""
         uid, node = pod["metadata"]["uid"], pod["spec"].get("nodeName")
         if not node:
             return
@@ -108,7 +108,9 @@ class Kubelet:
         return sum(self._run(space, self._clock_of(space) if now is None else now) for space in sorted(spaces))
 
     def next_wakeup(self, namespace: str) -> float | None:
-        """When the next pod of the namespace is due by itself; the present when one has changed; None when none is."""
+        """Return when the next pod of the namespace is due by itself; the present when one has changed; None when none
+        is.
+        """
         with self._lock:
             records = [r for r in self._records.values() if self._mine(r, namespace)]
             if any(r.dirty or r.deaths for r in records):
@@ -126,7 +128,7 @@ class Kubelet:
         return self._later.flush(namespace, seconds) and self._later.flush(_make_logs_key(namespace), seconds)
 
     def handle_exits(self, exits: Iterable[Exit], now: float) -> None:
-        """Processes ended at ``now``, as the twin reports them; unknown pods are gone already."""
+        """Return processes ended at ``now``, as the twin reports them; unknown pods are gone already."""
         with self._lock:
             for exit in exits:
                 record = self._records.get(exit.pod_uid)
@@ -134,7 +136,7 @@ class Kubelet:
                     record.deaths.append((now, exit))
 
     def container_killed(self, pod_uid: str, container_id: str, now: float) -> bool:
-        """A container was killed from outside (SIGKILL); False when no running container has that id."""
+        """Record that a container was killed from outside (SIGKILL); False when no running container has that id."""
         with self._lock:
             record = self._records.get(pod_uid)
             status = (record.current().get("status") or {}) if record else {}
@@ -155,7 +157,7 @@ class Kubelet:
             self._logs.append(namespace, pod, container, lines)
 
     def listed(self) -> None:
-        """The first list of pods is complete: logs of pods that went while nobody looked are removed."""
+        """Remove logs of pods that went while nobody looked, once the first list of pods is complete."""
         if self._logs is not None:
             with self._lock:
                 known = set(self._records)
@@ -163,7 +165,9 @@ class Kubelet:
                 self._later.put(_make_logs_key(""), partial(self._writer.withdraw_logs, name))
 
     def forget(self, namespace: str) -> None:
-        """The world of that namespace is gone: the next one by this name pulls anew, and nobody reads its events."""
+        """Return the world of that namespace is gone: the next one by this name pulls anew, and nobody reads its
+        events.
+        """
         self._images.forget(namespace)
         self._later.drop(namespace)
 
@@ -180,7 +184,7 @@ class Kubelet:
         return Record(pod, ip=address)
 
     def _learn(self, namespace: str, spec: Object, status: Object) -> None:
-        """Which programs images have, from the containers that run."""
+        """Return which programs images have, from the containers that run."""
         running = {s["name"] for s in status.get("containerStatuses") or () if "running" in s["state"]}
         for container in spec["containers"]:
             if container["name"] in running:
@@ -230,7 +234,7 @@ class Kubelet:
         return due
 
     def _mine(self, record: Record, namespace: str) -> bool:
-        """Whether the pod is in the namespace and on a simulated node that exists by now."""
+        """Check whether the pod is in the namespace and on a simulated node that exists by now."""
         return record.namespace == namespace and self._node_of(record.node) is not None
 
     def _decide(self, record: Record, namespace: str, now: float) -> tuple[PodTransition, Object]:
@@ -298,5 +302,5 @@ class Kubelet:
 
 
 def _make_logs_key(namespace: str) -> str:
-    """The key of writes to log objects: they outlive the namespace, so they are not dropped with it."""
+    """Make the key of writes to log objects: they outlive the namespace, so they are not dropped with it."""
     return f"logs of {namespace}"

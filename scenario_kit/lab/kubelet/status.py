@@ -48,7 +48,7 @@ def compute_pod_status(
     ip: str = "",
     memory: PodMemory | None = None,
 ) -> PodTransition:
-    """The next status of a pod that is bound to a node.
+    """Compute the next status of a pod that is bound to a node.
 
     The status in the API is the memory that counts; ``memory`` carries timers and back-offs between decisions and is
     rebuilt from the status when it is None. What fell due since the last decision happens at its own time, in order, so
@@ -133,7 +133,7 @@ def _build_blank(ctx: PodContext, container: Object) -> Object:
 
 
 def _run_step(ctx: PodContext, now: float, *, changes: bool) -> bool:
-    """Everything that happens at one instant; True when the pod is over and may be deleted."""
+    """Return everything that happens at one instant; True when the pod is over and may be deleted."""
     terminal = ctx.status["phase"] in conditions.TERMINAL
     if not terminal:
         _process_exits(ctx, now)
@@ -166,7 +166,7 @@ def _process_exits(ctx: PodContext, now: float) -> None:
 
 
 def _prepare_sandbox(ctx: PodContext, now: float) -> bool:
-    """Volumes mounted and the network there; what is mounted stays so."""
+    """Mount volumes and set up the network; what is mounted stays so."""
     if ctx.status.get("podIP"):
         return True
     if ctx.memory.mount_due is not None and now < ctx.memory.mount_due:
@@ -217,7 +217,7 @@ def _terminate(ctx: PodContext, now: float) -> bool:
 
 
 def _is_finished(ctx: PodContext) -> bool:
-    """Whether no regular container runs or will run again."""
+    """Check whether no regular container runs or will run again."""
     ended = [(c, ctx.entry(c["name"])["state"].get("terminated")) for c in ctx.mains]
     return all(state is not None and not ctx.should_restart(c, state["exitCode"]) for c, state in ended)
 
@@ -229,7 +229,7 @@ def _stop_sidecars(ctx: PodContext, now: float) -> None:
 
 
 def _find_wakeup(ctx: PodContext, after: float) -> float | None:
-    """The next time something is due by itself."""
+    """Find the next time something is due by itself."""
     if ctx.status["phase"] in conditions.TERMINAL:
         return None
     memory = ctx.memory

@@ -76,7 +76,7 @@ class PageSource:
 
     @classmethod
     def of_lab(cls, name: str, *, spoilers: bool = True) -> PageSource:
-        """The worlds of the lab of that name, which may be reset and repaired meanwhile: its ports stay."""
+        """Return the worlds of the lab of that name, which may be reset and repaired meanwhile: its ports stay."""
 
         def worlds() -> list[Object]:
             state = LabState.load(name)
@@ -89,11 +89,11 @@ class PageSource:
         return cls(worlds, cluster, eyes, metrics, spoilers=spoilers)
 
     def worlds(self) -> list[Object]:
-        """All worlds, by namespace."""
+        """Return all worlds, by namespace."""
         return [self._summarise_world(world, self._runbook(world)).to_json() for world in self._open()]
 
     def world(self, namespace: str) -> Object:
-        """Everything of one world; ``NotFound`` when it is not there."""
+        """Return everything of one world; ``NotFound`` when it is not there."""
         found = self._find(namespace)
         trial = self._trial(found["trial"])
         with self._lock:
@@ -104,7 +104,7 @@ class PageSource:
             return known.answer
 
     def alerts(self) -> list[Object]:
-        """Of every world what is pending or firing in it (``trial.AlertNow``), and its times."""
+        """Return what is pending or firing in every world (``trial.AlertNow``), and its times."""
         found = []
         for world in self._open():
             try:
@@ -126,7 +126,7 @@ class PageSource:
         return found
 
     def logs(self, namespace: str, component: str) -> list[Object]:
-        """The last lines of a component's pods; ``NotFound`` when world or component is not there."""
+        """Return the last lines of a component's pods; ``NotFound`` when world or component is not there."""
         found = self._find(namespace)
         runbook = self._runbook(found)
         app = runbook.app

@@ -57,7 +57,7 @@ def document(
     history: AlertHistory,
     events: Iterable[Object],
 ) -> Object:
-    """Everything of a world but the logs."""
+    """Return everything of a world but the logs."""
     counts = {tone: sum(1 for c in components if c.tone == tone) for tone in ("good", "open", "bad", "plain")}
     alerts = list_alerts_now(history)
     return {
@@ -76,7 +76,9 @@ def document(
 
 
 def build_chart(run: WorldTrial, history: AlertHistory) -> Object | None:
-    """The alert timeline of a trial, as the report draws it; time is 0 at injection, before that at its beginning."""
+    """Build the alert timeline of a trial, as the report draws it; time is 0 at injection, before that at its
+    beginning.
+    """
     zero = run.injected_at if run.injected_at is not None else run.started_at
     if run.injected_at is None:
         # Every app has alerts pending while it starts; of these, only what is still there is worth a line.
@@ -109,7 +111,7 @@ def build_chart(run: WorldTrial, history: AlertHistory) -> Object | None:
 
 
 def select_latest(events: Iterable[Object]) -> list[Object]:
-    """The latest events, newest first. The order is the one in which they were written: their clocks may differ."""
+    """Select the latest events, newest first. The order is the one in which they were written: their clocks may differ."""
     ordered = sorted(events, key=_read_revision, reverse=True)[:EVENTS]
     return [
         {
@@ -127,7 +129,7 @@ def select_latest(events: Iterable[Object]) -> list[Object]:
 
 
 def merge_lines(found: Iterable[LogLine]) -> list[Object]:
-    """The last lines of several pods, in order of time."""
+    """Merge the last lines of several pods, in order of time."""
     ordered = sorted(found, key=lambda line: line.at)[-LINES:]
     return [
         {"at": line.at, "pod": line.pod, "container": line.container, "text": line.text[:_LONGEST]} for line in ordered

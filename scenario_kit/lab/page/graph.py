@@ -41,7 +41,7 @@ class Drawing(Value, frozen=True, kw_only=True, omit_defaults=False):
 
 
 def draw_graph(app: App) -> Drawing:
-    """The call graph in columns: every component right of its callers, but for those in a circle."""
+    """Draw the call graph in columns: every component right of its callers, but for those in a circle."""
     names = [c.name for c in app.components]
     known = set(names)
     calls = list(dict.fromkeys((e.caller, e.callee) for e in app.calls if {e.caller, e.callee} <= known))
@@ -79,7 +79,7 @@ def draw_graph(app: App) -> Drawing:
 
 
 def forward(starts: Iterable[str], edges: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The edges without those that close a circle, seen from the first start from which they are reached."""
+    """Return the edges without those that close a circle, seen from the first start from which they are reached."""
     after: dict[str, list[str]] = {}
     for a, b in edges:
         after.setdefault(a, []).append(b)
@@ -105,7 +105,7 @@ def forward(starts: Iterable[str], edges: Sequence[tuple[str, str]]) -> list[tup
 
 
 def draw_curve(one: tuple[float, float], other: tuple[float, float]) -> str:
-    """An arrow from a box to another one; to the left, or within a column, it goes around."""
+    """Draw an arrow from a box to another one; to the left, or within a column, it goes around."""
     y1, y2 = one[1] + BOX_HEIGHT / 2, other[1] + BOX_HEIGHT / 2
     if other[0] > one[0]:
         x1, x2 = one[0] + BOX_WIDTH, other[0] - 7
@@ -122,7 +122,7 @@ def _is_queue(app: App, name: str) -> bool:
 
 
 def _assign_columns(names: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str, int]:
-    """The longest way to each; ``edges`` have no circle."""
+    """Return the longest way to each; ``edges`` have no circle."""
     columns = dict.fromkeys(names, 0)
     for _ in names:
         moved = False
@@ -138,7 +138,7 @@ def _assign_columns(names: Sequence[str], edges: Sequence[tuple[str, str]]) -> d
 def _order_columns(
     names: Sequence[str], columns: Mapping[str, int], edges: Sequence[tuple[str, str]]
 ) -> list[list[str]]:
-    """Columns of names; within one, neighbours of the same component lie together (barycentres, a few sweeps)."""
+    """Order columns of names; within one, neighbours of the same component lie together (barycentres, a few sweeps)."""
     rows: list[list[str]] = [[] for _ in range(max((columns[n] for n in names), default=-1) + 1)]
     for name in names:
         rows[columns[name]].append(name)

@@ -58,7 +58,7 @@ class ComponentHealth(Value, frozen=True, kw_only=True, omit_defaults=False):
 
 
 def summarise_served(calls: Iterable[Series], latency: Iterable[Series]) -> dict[str, ServedTraffic]:
-    """By component, from the answers to ``CALLS`` and ``LATENCY``."""
+    """Summarise by component, from the answers to ``CALLS`` and ``LATENCY``."""
     total: dict[str, float] = {}
     failed: dict[str, float] = {}
     for series in calls:
@@ -74,7 +74,7 @@ def summarise_served(calls: Iterable[Series], latency: Iterable[Series]) -> dict
 
 
 def group_pods(workloads: Iterable[Object], pods: Iterable[Object], app: App) -> dict[str, Pods]:
-    """By the bare reference of the workload (``Deployment/cart``); pods belong where their names say so."""
+    """Group by the bare reference of the workload (``Deployment/cart``); pods belong where their names say so."""
     members: dict[str, list[Object]] = {}
     for pod in pods:
         ref = Reference.parse(find_by_name(pod["metadata"]["name"], app))
@@ -98,7 +98,7 @@ def group_pods(workloads: Iterable[Object], pods: Iterable[Object], app: App) ->
 def assess_components(
     app: App, pods: Mapping[str, Pods], traffic: Mapping[str, ServedTraffic], timelines: Sequence[AlertTimeline]
 ) -> list[ComponentHealth]:
-    """Every component of the app, in the order of its definition."""
+    """Return every component of the app, in the order of its definition."""
     firing: dict[str, set[str]] = {}
     for timeline in timelines:
         if any(interval.end is None for interval in timeline.firing) and timeline.entity:
@@ -129,7 +129,7 @@ def assess_components(
 
 
 def judge(pods: Pods, served: ServedTraffic | None) -> tuple[Tone, str]:
-    """Tone and word of a component; what stops it altogether comes first."""
+    """Judge tone and word of a component; what stops it altogether comes first."""
     if pods.desired is None:
         return "plain", "not there"
     if pods.desired == 0:
@@ -152,7 +152,7 @@ def judge(pods: Pods, served: ServedTraffic | None) -> tuple[Tone, str]:
 
 
 def format_traffic(served: ServedTraffic | None) -> str:
-    """Traffic in a few characters; empty for a component that serves no spans."""
+    """Format traffic in a few characters; empty for a component that serves no spans."""
     if served is None:
         return ""
     if served.rate <= 0:
@@ -162,19 +162,19 @@ def format_traffic(served: ServedTraffic | None) -> str:
 
 
 def format_milliseconds(value: float) -> str:
-    """A duration that is given in milliseconds, in the unit that suits it."""
+    """Format a duration that is given in milliseconds, in the unit that suits it."""
     return f"{value / 1000:.1f} s" if value >= 1000 else f"{value:.0f} ms"
 
 
 def is_ready(pod: Object) -> bool:
-    """Whether a pod counts: ready, and not on its way out."""
+    """Check whether a pod counts: ready, and not on its way out."""
     conditions = pod.get("status", {}).get("conditions") or ()
     ready = any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
     return ready and "deletionTimestamp" not in pod["metadata"]
 
 
 def find_reason(pod: Object) -> str:
-    """Why a pod is not ready, in the one word that kubectl shows; empty where nothing says."""
+    """Find why a pod is not ready, in the one word that kubectl shows; empty where nothing says."""
     status = pod.get("status", {})
     if "deletionTimestamp" in pod["metadata"]:
         return "Terminating"

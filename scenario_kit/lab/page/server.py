@@ -43,13 +43,13 @@ class PageData(Protocol):
     """What is asked; ``source.Source`` answers."""
 
     def worlds(self) -> list[Object]:
-        """All worlds."""
+        """Return all worlds."""
 
     def world(self, namespace: str) -> Object:
-        """One world; raises ``NotFound``."""
+        """Return one world; raises ``NotFound``."""
 
     def logs(self, namespace: str, component: str) -> list[Object]:
-        """Lines of a component; raises ``NotFound``."""
+        """Return lines of a component; raises ``NotFound``."""
 
 
 class Page(NamedTuple):
@@ -99,7 +99,7 @@ class PageSite:
 
 
 def serve(site: PageSite, port: int) -> ThreadingHTTPServer:
-    """A server on loopback, not running yet; ``port`` 0 takes a free one.
+    """Serve a server on loopback, not running yet; ``port`` 0 takes a free one.
 
     Raises:
         OSError: the port is taken.
@@ -109,7 +109,7 @@ def serve(site: PageSite, port: int) -> ThreadingHTTPServer:
 
 
 def render_page(lab: str) -> Page:
-    """The page of a lab of that name: one document with script and style inside."""
+    """Render the page of a lab of that name: one document with script and style inside."""
     root = find_data_root() / "templates"
     style, script = (root / "report" / "style.css").read_text(), (root / "lab" / "page.js").read_text()
     style += (root / "lab" / "page.css").read_text()

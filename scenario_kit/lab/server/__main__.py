@@ -14,7 +14,7 @@ from scenario_kit.lab.server.threads import Threads
 
 
 def main() -> int:
-    """0 after SIGTERM or SIGINT, 1 when a part of the server died or it could not start."""
+    """Run until a signal: 0 after SIGTERM or SIGINT, 1 when a part of the server died or it could not start."""
     parser = argparse.ArgumentParser(prog="python -m scenario_kit.lab.server", description="The data plane of a lab.")
     parser.add_argument("--lab", default=DEFAULT_NAME, help="name of the lab")
     arguments = parser.parse_args()

@@ -56,7 +56,7 @@ class LabServerApi:
     """Requests in, answers out; knows nothing of sockets but whether the caller is still there."""
 
     def __init__(self, worlds: Worlds, token: str, health: Callable[[], str] = lambda: "") -> None:
-        """``health`` says what is wrong with the server, or nothing."""
+        """Keep ``health``, which says what is wrong with the server, or nothing."""
         self._worlds = worlds
         self._token = token
         self._health = health
@@ -132,7 +132,7 @@ class LabServerApi:
 
 
 def serve(api: LabServerApi, port: int) -> ThreadingHTTPServer:
-    """A server on loopback, not running yet; ``port`` 0 takes a free one.
+    """Serve a server on loopback, not running yet; ``port`` 0 takes a free one.
 
     Raises:
         OSError: the port is taken.

@@ -47,7 +47,7 @@ class ClusterNames:
         return NameLookup(problem=f"lookup {host} on {cluster_dns.ADDRESS}:53: no such host")
 
     def _ask(self, name: str, depth: int) -> tuple[str, tuple[str, ...]]:
-        """Outcome and addresses for a name with a dot at its end."""
+        """Ask for outcome and addresses of a name with a dot at its end."""
         server = cluster_dns.find_dns(self._store.view(cluster_dns.NAMESPACE)[0])
         outcome, address = server.answer(name) if server is not None else ("", "")
         if outcome or address:
@@ -62,7 +62,9 @@ class ClusterNames:
         return self._service(labels[:-2], labels[-2], labels[-1], depth)
 
     def _of_the_world(self, name: str) -> bool:
-        """Whether a name ends as those of the world do, and not in a namespace or a word of the cluster's own names."""
+        """Check whether a name ends as those of the world do, and not in a namespace or a word of the cluster's own
+        names.
+        """
         _, dot, last = name.rstrip(".").rpartition(".")
         return bool(dot) and last.isalpha() and last not in _OWN and last not in self._store.namespaces()
 

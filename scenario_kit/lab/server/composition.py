@@ -178,7 +178,7 @@ class _Lookup:
         self._namespace = namespace
 
     def find(self, kind: str, name: str) -> Object | None:
-        """The object, or None when there is none."""
+        """Find the object, or None when there is none."""
         held = self._store.get(self._namespace, kind, name)
         return held if held is not None else self._cluster.get(Reference(kind, name, self._namespace))
 

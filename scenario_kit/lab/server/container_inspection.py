@@ -19,17 +19,17 @@ class RunningPrograms:
         self._worlds = worlds
 
     def barred(self, container_id: str) -> Literal["", "NoJava", "NoShell", "Unknown"]:
-        """Why no agent can be loaded into the program of a running container; empty where one can."""
+        """Return why no agent can be loaded into the program of a running container; empty where one can."""
         known, spec = self._known(container_id)
         return known.barred(spec) if known is not None else "Unknown"
 
     def unknown(self, container_id: str, rules: Sequence[Mapping[str, Any]]) -> str:
-        """What of these rules nobody knows the consequences of in that program; empty where there is nothing."""
+        """Return what of these rules nobody knows the consequences of in that program; empty where there is nothing."""
         known, spec = self._known(container_id)
         return known.unknown(spec, rules) if known is not None else ""
 
     def mounts(self, container_id: str) -> Sequence[str]:
-        """Where something is mounted in a running container: what its pod mounts, and the volumes of its image."""
+        """Return where something is mounted in a running container: what its pod mounts, and the volumes of its image."""
         spec = self._containers.spec_of(container_id) or {}
         processes = self._worlds.processes_of(self._containers.namespace_of(container_id) or "")
         # A part of a volume may be a single file, over which nothing can be mounted.

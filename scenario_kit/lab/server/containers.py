@@ -27,7 +27,7 @@ class RunningContainers:
         self._where: dict[str, _ContainerPlace] = {}
 
     def heard(self, type_: str, kind: str, obj: Object) -> None:
-        """A pod changed: containers that ended take their effects along, a pod that is gone takes everything."""
+        """Return a pod changed: containers that ended take their effects along, a pod that is gone takes everything."""
         if kind != "Pod" or type_ == "PASSED":
             return
         meta = obj["metadata"]
@@ -49,26 +49,26 @@ class RunningContainers:
             self._book.forget_pod(uid)
 
     def pod_of(self, container_id: str) -> str | None:
-        """The UID of the pod that a running container belongs to."""
+        """Return the UID of the pod that a running container belongs to."""
         with self._lock:
             found = self._where.get(container_id)
         return found.pod_uid if found else None
 
     def namespace_of(self, container_id: str) -> str | None:
-        """The namespace that a running container is in."""
+        """Return the namespace that a running container is in."""
         with self._lock:
             found = self._where.get(container_id)
         return found.namespace if found else None
 
     def spec_of(self, container_id: str) -> Object | None:
-        """What a pod's spec says of a running container."""
+        """Return what a pod's spec says of a running container."""
         with self._lock:
             found = self._where.get(container_id)
         return found.spec if found else None
 
 
 def _list_running(pod: Object) -> Mapping[str, Object]:
-    """What the spec says of the containers that run, by their id."""
+    """List what the spec says of the containers that run, by their id."""
     status, spec = pod.get("status") or {}, pod["spec"]
     specs = {each["name"]: each for part in ("initContainers", "containers") for each in spec.get(part) or ()}
     entries = list_container_statuses(status)

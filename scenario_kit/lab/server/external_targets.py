@@ -66,7 +66,7 @@ class ExternalTargets:
         }
 
     def _resolve_target(self, target: str) -> list[str] | str:
-        """A target with addresses in place of a name, or why its name has none."""
+        """Return a target with addresses in place of a name, or why its name has none."""
         host, colon, port = target.rpartition(":") if target.count(":") == 1 else (target, "", "")
         if is_address(host):
             return [target]
@@ -75,7 +75,7 @@ class ExternalTargets:
 
 
 def is_address(host: str) -> bool:
-    """Whether a target is an address or a network, so that nobody has to be asked."""
+    """Check whether a target is an address or a network, so that nobody has to be asked."""
     for read in (ip_address, lambda text: ip_network(text, strict=False)):
         try:
             read(host)
@@ -86,7 +86,7 @@ def is_address(host: str) -> bool:
 
 
 def _list_targets(obj: Object) -> Iterator[tuple[str, list[Any]]]:
-    """Where an object names targets, and which."""
+    """List where an object names targets, and which."""
     spec: Mapping[str, Any] = obj.get("spec") or {}
     parts = {"/spec": spec} if obj["kind"] != SCHEDULE else {}
     if obj["kind"] == SCHEDULE and spec.get("type") == _KIND:
@@ -95,7 +95,7 @@ def _list_targets(obj: Object) -> Iterator[tuple[str, list[Any]]]:
 
 
 def serve(targets: ExternalTargets, port: int, certificate: Path, key: Path) -> ThreadingHTTPServer:
-    """A server on loopback, not running yet.
+    """Serve a server on loopback, not running yet.
 
     Raises:
         OSError: the port is taken.

@@ -25,7 +25,7 @@ _SINCE: Final = 300
 
 
 def answer_public(worlds: Worlds, path: str, query: str) -> Answer | None:
-    """The answer to a GET of a path that needs no token; None for other paths."""
+    """Return the answer to a GET of a path that needs no token; None for other paths."""
     place = _PLACE.fullmatch(path)
     if place is None:
         return None

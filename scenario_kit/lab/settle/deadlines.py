@@ -28,7 +28,7 @@ class ProgressDeadlines:
         self._since: dict[str, tuple[object, float]] = {}
 
     def overdue(self, deployments: Iterable[Object], now: float) -> list[Object]:
-        """The Deployments whose rollout has stood still for longer than their deadline; call at every tick."""
+        """Return the Deployments whose rollout has stood still for longer than their deadline; call at every tick."""
         found = []
         alive = set()
         for deployment in deployments:

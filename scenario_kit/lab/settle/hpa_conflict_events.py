@@ -31,7 +31,7 @@ class Hurried:
         self._found: queue.SimpleQueue[Reference] = queue.SimpleQueue()
 
     def heard(self, type_: str, kind: str, obj: Object) -> None:
-        """Notes an event that is to go."""
+        """Note an event that is to go."""
         if type_ == "PASSED" and kind == "Event" and _is_hpa_conflict(obj):
             meta = obj["metadata"]
             self._found.put(Reference("Event", meta["name"], meta["namespace"]))
@@ -50,6 +50,6 @@ class Hurried:
 
 
 def _is_hpa_conflict(event: Object) -> bool:
-    """Whether an event tells of a conflict of the autoscalers' controller with itself."""
+    """Check whether an event tells of a conflict of the autoscalers' controller with itself."""
     about = event.get("involvedObject") or {}
     return about.get("kind") == KIND and event.get("reason") == _REASON and _CONFLICT in (event.get("message") or "")

@@ -59,7 +59,7 @@ class Looks:
         self._closed = False
 
     def pace(self, namespace: str, selector: str, agent: str) -> None:
-        """Called before a request is answered: returns at once, or when this program may look again."""
+        """Return at once, or when this program may look again; called before a request is answered."""
         if not (agent.startswith(_AGENT_BEGINS) and agent.endswith(_AGENT_ENDS)):
             return
         key = (namespace, parse(selector))
@@ -87,7 +87,7 @@ class Looks:
             own.asked += 1
 
     def published(self) -> None:
-        """There are new metrics."""
+        """Wake those that wait for new metrics."""
         with self._changed:
             self._changed.notify_all()
 
@@ -104,7 +104,7 @@ class Looks:
             self._changed.notify_all()
 
     def heard(self, type_: str, kind: str, obj: Object) -> None:
-        """An autoscaler that is being looked after as it was before a change is looked after anew."""
+        """Return an autoscaler that is being looked after as it was before a change is looked after anew."""
         if kind != KIND:
             return
         meta = obj["metadata"]
@@ -116,7 +116,7 @@ class Looks:
             self.release(meta["namespace"])
 
     def list_unfinished(self, namespace: str) -> list[Reason]:
-        """The autoscalers whose controller has yet to look at the latest metrics, or to act on them."""
+        """List the autoscalers whose controller has yet to look at the latest metrics, or to act on them."""
         reasons = []
         targets = list(self._targets(namespace))
         with self._changed:
@@ -144,7 +144,7 @@ class Looks:
         return self._tick_of(namespace), self._released.get(namespace, 0)
 
     def _targets(self, namespace: str) -> Iterator[tuple[Object, Object]]:
-        """The autoscalers with what they scale; those at work, that is: a target at zero switches them off."""
+        """Return the autoscalers with what they scale; those at work, that is: a target at zero switches them off."""
         for hpa in self._store.names(namespace, KIND).values():
             target = hpa["spec"]["scaleTargetRef"]
             if target["kind"] in _TARGETS:
@@ -154,20 +154,20 @@ class Looks:
 
 
 def asks(hpa: Object) -> bool:
-    """Whether the controller asks for resource metrics at all, as far as it says itself."""
+    """Check whether the controller asks for resource metrics at all, as far as it says itself."""
     found = (find_condition(hpa, kind) for kind in ("AbleToScale", "ScalingActive"))
     reasons = {each["reason"] for each in found if each is not None and each["status"] != "True"}
     return "deletionTimestamp" not in hpa["metadata"] and _count_requests(hpa) > 0 and not reasons & _DOES_NOT_ASK
 
 
 def is_within(hpa: Object, workload: Object) -> bool:
-    """Whether the replicas are between the autoscaler's bounds: elsewhere it corrects them without metrics."""
+    """Check whether the replicas are between the autoscaler's bounds: elsewhere it corrects them without metrics."""
     spec, replicas = hpa["spec"], int(workload["spec"].get("replicas", 1))
     return int(spec.get("minReplicas", 1)) <= replicas <= int(spec["maxReplicas"])
 
 
 def parse_requirements(selector: Object) -> Selector:
-    """A label selector of a workload in the form in which the controller asks by it."""
+    """Parse a label selector of a workload in the form in which the controller asks by it."""
     found = [Requirement(key, frozenset((value,)), True) for key, value in (selector.get("matchLabels") or {}).items()]
     for each in selector.get("matchExpressions") or ():
         values = frozenset(each["values"]) if each["operator"] in ("In", "NotIn") else None
@@ -176,5 +176,5 @@ def parse_requirements(selector: Object) -> Selector:
 
 
 def _count_requests(hpa: Object) -> int:
-    """How many requests one look takes: one per metric."""
+    """Count how many requests one look takes: one per metric."""
     return sum(metric["type"] in _RESOURCE_METRICS for metric in hpa["spec"].get("metrics") or ())

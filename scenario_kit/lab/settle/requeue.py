@@ -46,7 +46,7 @@ class Nudger:
         self._hard: dict[tuple[str, str], Mapping[str, str]] = {}
 
     def heard(self, type_: str, kind: str, obj: Object) -> None:
-        """An event may be a refusal; who is gone needs no memory."""
+        """Look whether an event is a refusal; who is gone needs no memory."""
         with self._lock:
             if type_ == "DELETED" and kind != "ResourceQuota":
                 self._refused.pop(obj["metadata"].get("uid", ""), None)
@@ -59,7 +59,9 @@ class Nudger:
                 self._refused[uid] = max(read_revision(obj), self._refused.get(uid, 0))
 
     def _is_outdated(self, event: Object) -> bool:
-        """Whether a quota refused by limits that it no longer has; only counts are compared, they have one spelling."""
+        """Check whether a quota refused by limits that it no longer has; only counts are compared, they have one
+        spelling.
+        """
         said = _EXCEEDED.search(event.get("message") or "")
         hard = self._hard.get((event["metadata"].get("namespace", ""), said["quota"])) if said else None
         if said is None or hard is None:
@@ -68,7 +70,7 @@ class Nudger:
         return any(v.isdigit() and str(hard.get(k, "")).isdigit() and str(hard[k]) != v for k, v in limits.items())
 
     def refused(self) -> Mapping[str, int]:
-        """The revision of the last refusal, by the UID of who was: a controller (pods), an experiment (targets)."""
+        """Return the revision of the last refusal, by the UID of who was: a controller (pods), an experiment (targets)."""
         with self._lock:
             return dict(self._refused)
 
@@ -97,7 +99,7 @@ class Nudger:
 
 
 def _is_refusal(event: Object) -> bool:
-    """Whether an event says that a pod was refused, or that an experiment has no targets.
+    """Check whether an event says that a pod was refused, or that an experiment has no targets.
 
     The second is how Chaos Mesh words it (controllers/common/records, controllers/utils/recorder).
     """

@@ -40,7 +40,7 @@ class Settler:
         self._due: dict[str, dict[str, float]] = {}
 
     def still(self, namespace: str) -> bool:
-        """Whether nothing was seen to change since the namespace was last found settled."""
+        """Check whether nothing was seen to change since the namespace was last found settled."""
         with self._lock:
             return self._settled.get(namespace) == self._store.version(namespace)
 
@@ -88,7 +88,7 @@ class Settler:
                 self._nudger.nudge(namespace, reasons)
 
     def facts(self, namespace: str, overdue: Collection[str] = frozenset()) -> Facts:
-        """The state of a namespace as the store shows it."""
+        """Return the state of a namespace as the store shows it."""
         kinds = self._store.kinds(namespace)
         return Facts(
             namespace=self._store.get("", "Namespace", namespace),
@@ -108,7 +108,7 @@ class Settler:
         )
 
     def _list_overdue(self, namespace: str, kinds: Mapping[str, Mapping[str, Object]]) -> list[Due]:
-        """What is due in a namespace, and has not been for too long."""
+        """List what is due in a namespace, and has not been for too long."""
         nodes, volumes = self._store.names("", "Node"), self._store.names("", "PersistentVolume")
         cluster = pending_scheduling.ClusterCapacity(nodes, volumes, lambda: self._store.everywhere("Pod"))
         found = list(pending_scheduling.list_due(kinds, cluster))
@@ -119,7 +119,7 @@ class Settler:
         return [each for each in found if now - since[each.uid] < _DUE_SECONDS]
 
     def forget(self, namespace: str) -> None:
-        """The namespace is of no interest any more."""
+        """Forget a namespace that is of no interest any more."""
         with self._lock:
             self._settled.pop(namespace, None)
             self._due.pop(namespace, None)

@@ -62,7 +62,7 @@ class ContainerMetrics:
         dt: float,
         traffic: Mapping[str, NetworkUsage] | None = None,
     ) -> dict[SeriesId, float]:
-        """The complete set of series after ``dt`` seconds of this usage.
+        """Return the complete set of series after ``dt`` seconds of this usage.
 
         ``usage`` is keyed by pod UID and container name, ``traffic`` by pod UID; what is missing has no series.
         Only running containers are measured. CPU quotas are enforced in every period, busy or not. A pod that changed
@@ -160,6 +160,6 @@ def _sample_cpu(container: _Container, used: Usage, dt: float) -> Iterator[Sampl
 
 
 def _count_network(moved: NetworkUsage, dt: float) -> tuple[float, ...]:
-    """In the order of ``_NETWORK``; every second packet is acknowledged (RFC 1122)."""
+    """Count in the order of ``_NETWORK``; every second packet is acknowledged (RFC 1122)."""
     came, went = moved.received / _SEGMENT_BYTES, moved.sent / _SEGMENT_BYTES
     return moved.received * dt, moved.sent * dt, (came + went / 2) * dt, (went + came / 2) * dt

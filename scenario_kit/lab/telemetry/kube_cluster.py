@@ -14,7 +14,7 @@ _ROLE = "node-role.kubernetes.io/"
 
 
 def sample_service(obj: Object) -> Iterator[Sample]:
-    """All series of one Service."""
+    """Sample all series of one Service."""
     meta, spec = obj["metadata"], block(obj, "spec")
     labels = {"namespace": meta["namespace"], "service": meta["name"], "uid": meta.get("uid", "")}
     family = Family("kube_service", labels)
@@ -30,7 +30,7 @@ def sample_service(obj: Object) -> Iterator[Sample]:
 
 
 def sample_endpoint_slice(obj: Object) -> Iterator[Sample]:
-    """All series of one EndpointSlice."""
+    """Sample all series of one EndpointSlice."""
     meta = obj["metadata"]
     family = Family("kube_endpointslice", {"namespace": meta["namespace"], "endpointslice": meta["name"]})
     yield family.sample("info", 1, addresstype=obj.get("addressType", ""))
@@ -60,7 +60,7 @@ def sample_endpoint_slice(obj: Object) -> Iterator[Sample]:
 
 
 def sample_resource_quota(obj: Object) -> Iterator[Sample]:
-    """All series of one ResourceQuota."""
+    """Sample all series of one ResourceQuota."""
     meta, status = obj["metadata"], block(obj, "status")
     family = Family("kube", {"namespace": meta["namespace"], "resourcequota": meta["name"]})
     for kind in ("hard", "used"):
@@ -69,7 +69,7 @@ def sample_resource_quota(obj: Object) -> Iterator[Sample]:
 
 
 def sample_claim(obj: Object) -> Iterator[Sample]:
-    """All series of one PersistentVolumeClaim."""
+    """Sample all series of one PersistentVolumeClaim."""
     meta, spec, status = obj["metadata"], block(obj, "spec"), block(obj, "status")
     labels = {"namespace": meta["namespace"], "persistentvolumeclaim": meta["name"]}
     family = Family("kube_persistentvolumeclaim", labels)
@@ -89,7 +89,7 @@ def sample_claim(obj: Object) -> Iterator[Sample]:
 
 
 def sample_namespace(obj: Object) -> Iterator[Sample]:
-    """All series of one Namespace."""
+    """Sample all series of one Namespace."""
     status = block(obj, "status")
     family = Family("kube_namespace", {"namespace": obj["metadata"]["name"]})
     yield from family.choice("status_phase", status.get("phase", ""), ("Active", "Terminating"), "phase")
@@ -98,7 +98,7 @@ def sample_namespace(obj: Object) -> Iterator[Sample]:
 
 
 def sample_node(obj: Object) -> Iterator[Sample]:
-    """All series of one Node; they belong to the cluster and carry no namespace."""
+    """Sample all series of one Node; they belong to the cluster and carry no namespace."""
     meta, spec, status = obj["metadata"], block(obj, "spec"), block(obj, "status")
     family, info = Family("kube_node", {"node": meta["name"]}), status.get("nodeInfo") or {}
     address = next((a["address"] for a in status.get("addresses") or [] if a["type"] == "InternalIP"), "")

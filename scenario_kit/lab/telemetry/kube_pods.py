@@ -21,7 +21,7 @@ UNITS = {"cpu": "core", "memory": "byte", "storage": "byte", "ephemeral-storage"
 
 
 def sample_pod(obj: Object) -> Iterator[Sample]:
-    """All series of one pod."""
+    """Sample all series of one pod."""
     meta, spec, status = obj["metadata"], block(obj, "spec"), block(obj, "status")
     family = Family("kube_pod", {"namespace": meta["namespace"], "pod": meta["name"], "uid": meta.get("uid", "")})
     controller = next((o for o in list_owners(obj) if o.get("owner_is_controller") == "true"), {})
@@ -112,12 +112,12 @@ def _sample_resources(family: Family, kind: str, container: Object, node: str) -
 
 
 def find_unit(resource: str) -> str:
-    """The unit in which a resource is counted."""
+    """Find the unit in which a resource is counted."""
     return "byte" if resource.startswith("hugepages-") else UNITS.get(resource, "integer")
 
 
 def label_of(resource: str) -> str:
-    """A resource's name as a label: what Prometheus does not take becomes an underscore."""
+    """Label a resource's name as a label: what Prometheus does not take becomes an underscore."""
     return "".join(c if c.isalnum() or c == "_" else "_" for c in resource)
 
 

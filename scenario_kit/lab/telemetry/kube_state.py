@@ -41,7 +41,7 @@ class KubeState:
         self._made: dict[tuple[str, str], tuple[_State, dict[SeriesId, float]]] = {}
 
     def collect(self, objects: Mapping[str, Mapping[str, Object]]) -> dict[SeriesId, float]:
-        """The complete set of series of ``objects[kind][name]``, in an order that depends on the names only.
+        """Collect the complete set of series of ``objects[kind][name]``, in an order that depends on the names only.
 
         Names must be unique within a kind: for objects of several namespaces use one instance for each.
         """
@@ -61,5 +61,5 @@ class KubeState:
 
 
 def collect_kube_state(objects: Mapping[str, Mapping[str, Object]]) -> dict[SeriesId, float]:
-    """The complete set of series of ``objects[kind][name]``."""
+    """Collect the complete set of series of ``objects[kind][name]``."""
     return KubeState().collect(objects)

@@ -41,7 +41,7 @@ _DAEMON_SET = {
 
 
 def sample_deployment(obj: Object) -> Iterator[Sample]:
-    """All series of one Deployment."""
+    """Sample all series of one Deployment."""
     family, spec, status = _split_object(obj, "deployment")
     yield from _sample_numbers(family, obj, _DEPLOYMENT)
     yield family.sample("spec_replicas", spec.get("replicas", 1))
@@ -53,7 +53,7 @@ def sample_deployment(obj: Object) -> Iterator[Sample]:
 
 
 def sample_replica_set(obj: Object) -> Iterator[Sample]:
-    """All series of one ReplicaSet."""
+    """Sample all series of one ReplicaSet."""
     family, spec, _ = _split_object(obj, "replicaset")
     yield from _sample_numbers(family, obj, _REPLICA_SET)
     yield family.sample("spec_replicas", spec.get("replicas", 1))
@@ -62,7 +62,7 @@ def sample_replica_set(obj: Object) -> Iterator[Sample]:
 
 
 def sample_stateful_set(obj: Object) -> Iterator[Sample]:
-    """All series of one StatefulSet."""
+    """Sample all series of one StatefulSet."""
     family, spec, status = _split_object(obj, "statefulset")
     yield from _sample_numbers(family, obj, _STATEFUL_SET)
     yield family.sample("replicas", spec.get("replicas", 1))
@@ -71,13 +71,13 @@ def sample_stateful_set(obj: Object) -> Iterator[Sample]:
 
 
 def sample_daemon_set(obj: Object) -> Iterator[Sample]:
-    """All series of one DaemonSet."""
+    """Sample all series of one DaemonSet."""
     family, _, _ = _split_object(obj, "daemonset")
     yield from _sample_numbers(family, obj, _DAEMON_SET)
 
 
 def sample_job(obj: Object) -> Iterator[Sample]:
-    """All series of one Job."""
+    """Sample all series of one Job."""
     family, spec, status = _split_object(obj, "job", label="job_name")
     yield family.sample("info", 1)
     for owner in list_owners(obj):
@@ -97,7 +97,7 @@ def sample_job(obj: Object) -> Iterator[Sample]:
 
 
 def sample_autoscaler(obj: Object) -> Iterator[Sample]:
-    """All series of one HorizontalPodAutoscaler (``autoscaling/v2``)."""
+    """Sample all series of one HorizontalPodAutoscaler (``autoscaling/v2``)."""
     family, spec, status = _split_object(obj, "horizontalpodautoscaler")
     target = spec.get("scaleTargetRef") or {}
     labels = {"api_version": target.get("apiVersion"), "kind": target.get("kind"), "name": target.get("name")}

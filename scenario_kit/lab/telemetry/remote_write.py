@@ -117,7 +117,7 @@ class SeriesWriter:
         raise KitError(f"remote write: tick {times[0]} comes after {self._last} and is not one of the last batch")
 
     def _encode_labels(self, keys: Collection[SeriesId]) -> Sequence[bytes]:
-        """The labels of each series, encoded. Most often the series are those of the last batch."""
+        """Encode the labels of each series, encoded. Most often the series are those of the last batch."""
         if keys is not self._prepared[0]:
             self._prepared = (keys, [self._label(series) for series in keys])
         return self._prepared[1]
@@ -158,13 +158,13 @@ class SeriesWriter:
 
 
 def encode_labels(series: SeriesId) -> bytes:
-    """The label part of a ``TimeSeries`` message: sorted by name, the metric's name among them."""
+    """Encode the label part of a ``TimeSeries`` message: sorted by name, the metric's name among them."""
     name, labels = series
     return b"".join(_label(key, value) for key, value in sorted([("__name__", name), *labels]))
 
 
 def encode_varint(value: int) -> bytes:
-    """A number in protobuf's variable-length encoding."""
+    """Encode a number in protobuf's variable-length encoding."""
     out = bytearray()
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)
@@ -175,7 +175,7 @@ def encode_varint(value: int) -> bytes:
 
 @lru_cache(maxsize=4096)
 def _encode_head(length: int) -> bytes:
-    """What a ``TimeSeries`` message of that length begins with."""
+    """Encode what a ``TimeSeries`` message of that length begins with."""
     return b"\x0a" + encode_varint(length)
 
 
@@ -197,7 +197,7 @@ def _sample(value: bytes, at: float) -> bytes:
 
 
 def _encode_samples(ticks: Sequence[tuple[float, Sequence[SeriesId], Mapping[SeriesId, float]]]) -> Iterator[bytes]:
-    """The encoded samples of each series over ticks that have the same series and timestamps of the same length."""
+    """Encode the encoded samples of each series over ticks that have the same series and timestamps of the same length."""
     tails = [_encode_timestamp(at) for at, _, _ in ticks]
     values = np.array([list(samples.values()) for _, _, samples in ticks], dtype="<f8").T
     width = 11 + len(tails[0])

@@ -29,12 +29,12 @@ class Measured(NamedTuple):
 
 
 def build_pod_metrics(pods: Iterable[Object], measured: Measured) -> list[Object]:
-    """One PodMetrics for every pod that has been measured; the others are left out."""
+    """Build one PodMetrics for every pod that has been measured; the others are left out."""
     return [_build_pod(pod, measured, used) for pod in pods if (used := measure_container_usage(pod, measured))]
 
 
 def measure_container_usage(pod: Object, measured: Measured) -> Mapping[str, Usage]:
-    """The use of the running containers of a pod; nothing at all while one of them has not run for a window."""
+    """Measure the use of the running containers of a pod; nothing at all while one of them has not run for a window."""
     found: dict[str, Usage] = {}
     uid = pod["metadata"]["uid"]
     if block(pod, "status").get("phase") != "Running":
@@ -56,7 +56,7 @@ def _find_begin(running: Object, otherwise: float) -> float:
 
 
 def build_node_metrics(nodes: Iterable[Object], used: Mapping[str, Usage], at: float, window: float) -> list[Object]:
-    """One NodeMetrics per node that is ready. ``used`` is the sum over its pods; the node's own use is added."""
+    """Build one NodeMetrics per node that is ready. ``used`` is the sum over its pods; the node's own use is added."""
     found = []
     for node in nodes:
         if not _is_ready(node):
@@ -71,7 +71,7 @@ def build_node_metrics(nodes: Iterable[Object], used: Mapping[str, Usage], at: f
 
 
 def sum_by_node(pods: Iterable[Object], usage: Mapping[tuple[str, str], Usage]) -> dict[str, Usage]:
-    """The use of all containers, by the node on which their pod runs."""
+    """Sum the use of all containers, by the node on which their pod runs."""
     by_uid: dict[str, list[Usage]] = {}
     for (uid, _), used in usage.items():
         by_uid.setdefault(uid, []).append(used)
@@ -85,12 +85,12 @@ def sum_by_node(pods: Iterable[Object], usage: Mapping[tuple[str, str], Usage]) 
 
 
 def build_list(kind: str, items: Sequence[Object]) -> Object:
-    """A list document. Such lists have no version: they cannot be watched."""
+    """Build a list document. Such lists have no version: they cannot be watched."""
     return {"kind": f"{kind}List", "apiVersion": API_VERSION, "metadata": {}, "items": list(items)}
 
 
 def format_usage(used: Usage) -> dict[str, str]:
-    """CPU in nano-cores and memory in whole pages, as quantities in their canonical form."""
+    """Format CPU in nano-cores and memory in whole pages, as quantities in their canonical form."""
     pages = int(used.memory_bytes // _PAGE_BYTES)
     return {
         "cpu": _format_canonical(round(used.cpu_cores * 1e9), 1000, ("n", "u", "m", "", "k")),

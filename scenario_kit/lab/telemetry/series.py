@@ -13,12 +13,14 @@ Sample = tuple[SeriesId, float]
 
 
 def label_set(labels: Mapping[str, str]) -> Labels:
-    """Labels as identities have them: sorted. To Prometheus an empty label is no label, so empty ones are left out."""
+    """Label labels as identities have them: sorted. To Prometheus an empty label is no label, so empty ones are left
+    out.
+    """
     return tuple(sorted((key, value) for key, value in labels.items() if value))
 
 
 def make_series_id(name: str, labels: Mapping[str, str]) -> SeriesId:
-    """The identity of a series."""
+    """Make the identity of a series."""
     return name, label_set(labels)
 
 
@@ -30,23 +32,23 @@ class Family:
         self._labels = dict(labels)
 
     def sample(self, name: str, value: object, /, **labels: str) -> Sample:
-        """One sample; a missing value counts as 0, as in a decoded Go struct."""
+        """Sample one sample; a missing value counts as 0, as in a decoded Go struct."""
         return make_series_id(f"{self._prefix}_{name}", {**self._labels, **labels}), float(value or 0)  # type: ignore[arg-type]
 
     def condition(self, name: str, status: str, label: str, /, **labels: str) -> Iterator[Sample]:
-        """The three samples of a condition: 1 for its status, 0 for the other two."""
+        """Return the three samples of a condition: 1 for its status, 0 for the other two."""
         for known in ("True", "False", "Unknown"):
             yield self.sample(name, status == known, **{label: known.lower()}, **labels)
 
     def choice(self, name: str, chosen: str, known: tuple[str, ...], label: str) -> Iterator[Sample]:
-        """One sample per known value, 1 for the chosen one; none while nothing is chosen."""
+        """Return one sample per known value, 1 for the chosen one; none while nothing is chosen."""
         if chosen:
             for value in known:
                 yield self.sample(name, value == chosen, **{label: value})
 
 
 def list_owners(obj: Object) -> list[dict[str, str]]:
-    """Labels that name an object's owners; one set of empty ones if it has none."""
+    """List labels that name an object's owners; one set of empty ones if it has none."""
     references = obj["metadata"].get("ownerReferences") or []
     return [
         {"owner_kind": r["kind"], "owner_name": r["name"], "owner_is_controller": flag(r.get("controller"))}
@@ -55,10 +57,10 @@ def list_owners(obj: Object) -> list[dict[str, str]]:
 
 
 def flag(value: Any) -> str:
-    """A truth value as a label."""
+    """Return a truth value as a label."""
     return "true" if value else "false"
 
 
 def block(obj: Object, name: str) -> Object:
-    """A part of an object (``spec``, ``status``); empty while it is not there."""
+    """Return a part of an object (``spec``, ``status``); empty while it is not there."""
     return obj.get(name) or {}

@@ -29,13 +29,13 @@ _ORCHESTRATION = ("Schedule", "Workflow", "WorkflowNode")
 
 
 def locate_folder() -> Path:
-    """Where the files are, or would be: ``SCENARIO_KIT_CHAOS_ASSETS``, else beside the manager in the cache."""
+    """Locate where the files are, or would be: ``SCENARIO_KIT_CHAOS_ASSETS``, else beside the manager in the cache."""
     explicit = os.environ.get(VARIABLE)
     return Path(explicit).expanduser() if explicit else cache.locate_binary(get_part("chaos-controller-manager")).parent
 
 
 def find_problem() -> str:
-    """Why the files cannot be used; empty when they can."""
+    """Find why the files cannot be used; empty when they can."""
     place = locate_folder()
     for part_of, suffix in ((CRDS, "yaml"), (DEFINITIONS, "json")):
         found = len(list((place / part_of).glob(f"*.{suffix}")))
@@ -45,7 +45,7 @@ def find_problem() -> str:
 
 
 def resolve() -> Path:
-    """The folder with ``crds/``, ``definitions/`` and ``chaosdaemon.proto``.
+    """Return the folder with ``crds/``, ``definitions/`` and ``chaosdaemon.proto``.
 
     Raises:
         ToolchainError: something of it is not there.
@@ -77,7 +77,9 @@ def extract(go: golang.Go, work: Path) -> None:
 
 
 def parse_definition(text: str) -> dict[str, Any]:
-    """A CRD as a lab applies it: kinds that only start others keep their names and subresources, not their schemas."""
+    """Parse a CRD as a lab applies it: kinds that only start others keep their names and subresources, not their
+    schemas.
+    """
     document: dict[str, Any] = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     if document["spec"]["names"]["kind"] in _ORCHESTRATION:
         for version in document["spec"]["versions"]:

@@ -13,7 +13,7 @@ from scenario_kit.lab.toolchain.components import ToolchainComponent
 
 
 def locate_root() -> Path:
-    """Where parts are kept: ``SCENARIO_KIT_CACHE``, else the user's cache folder (XDG)."""
+    """Locate where parts are kept: ``SCENARIO_KIT_CACHE``, else the user's cache folder (XDG)."""
     explicit = os.environ.get("SCENARIO_KIT_CACHE")
     if explicit:
         return Path(explicit).expanduser().absolute() / "toolchain"
@@ -22,18 +22,18 @@ def locate_root() -> Path:
 
 
 def locate_binary(part: ToolchainComponent) -> Path:
-    """Where the binary of ``part`` is, or would be."""
+    """Locate where the binary of ``part`` is, or would be."""
     return locate_root() / part.name / part.version / part.name
 
 
 def locate_scratch() -> Path:
-    """Where unfinished work lies. On the same file system as the cache, so that a rename publishes it."""
+    """Locate where unfinished work lies. On the same file system as the cache, so that a rename publishes it."""
     return locate_root() / ".work"
 
 
 @contextmanager
 def open_workspace(part: str) -> Iterator[Path]:
-    """An empty scratch folder for one part; removed at the end, whatever that is."""
+    """Open an empty scratch folder for one part; removed at the end, whatever that is."""
     folder = locate_scratch() / f"{part}.{os.getpid()}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)

@@ -150,26 +150,26 @@ _BY_NAME = {p.name: p for p in (*PARTS, *OPTIONAL)}
 
 
 def get_part(name: str) -> ToolchainComponent:
-    """The part of that name; ``KeyError`` for another one."""
+    """Get the part of that name; ``KeyError`` for another one."""
     return _BY_NAME[name]
 
 
 def format_versions(parts: Iterable[ToolchainComponent]) -> str:
-    """Names and versions, for a person."""
+    """Format names and versions, for a person."""
     return ", ".join(f"{p.name} {p.version}" for p in parts)
 
 
 def explain_supply(parts: Sequence[ToolchainComponent]) -> str:
-    """How to supply parts by hand, for a person."""
+    """Explain how to supply parts by hand, for a person."""
     return f"set {', '.join(p.variable for p in parts)} to the path of {'its' if len(parts) == 1 else 'each'} binary"
 
 
 def read_kubernetes_version() -> str:
-    """The version of the API server, or nothing where one was supplied by hand."""
+    """Read the version of the API server, or nothing where one was supplied by hand."""
     return KUBERNETES if not os.environ.get(get_part("kube-apiserver").variable) else ""
 
 
 def describe_engine() -> str:
-    """What injects chaos, with its version; nothing where one was supplied by hand."""
+    """Describe what injects chaos, with its version; nothing where one was supplied by hand."""
     chaos = get_part("chaos-controller-manager")
     return f"chaos-mesh {chaos.version}" if not os.environ.get(chaos.variable) else ""

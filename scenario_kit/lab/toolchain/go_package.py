@@ -24,14 +24,14 @@ _BINARY = Path("go", "bin", "go")
 
 
 def read_version() -> str:
-    """The version that is pinned, with its hashes."""
+    """Read the version that is pinned, with its hashes."""
     found = re.search(rf"^{PACKAGE}==(\S+)", _PINNED.read_text(encoding="utf-8"), re.MULTILINE)
     assert found is not None
     return found[1]
 
 
 def find() -> Path | None:
-    """The binary, of the package in this environment or of the one in the cache."""
+    """Find the binary, of the package in this environment or of the one in the cache."""
     for path in (_find_in_environment(), _locate_folder() / _BINARY):
         if path is not None and os.access(path, os.X_OK):
             return path
@@ -39,7 +39,7 @@ def find() -> Path | None:
 
 
 def can_install() -> bool:
-    """Whether this interpreter has pip."""
+    """Check whether this interpreter has pip."""
     return importlib.util.find_spec("pip") is not None
 
 

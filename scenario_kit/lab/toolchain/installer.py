@@ -18,7 +18,7 @@ from scenario_kit.lab.toolchain.release import Releases, Unavailable
 
 
 def install(reporter: Reporter | None = None, releases: Releases | None = None) -> dict[str, Path]:
-    """Every part, by name. What is there is used as it is; what is missing is fetched or built into the cache.
+    """Return every part, by name. What is there is used as it is; what is missing is fetched or built into the cache.
 
     ``reporter`` is told what goes on; by default a person is, on stderr. An interrupted installation leaves nothing
     half-done behind, and the next goes on from there; of two at the same time, the second waits for the first.
@@ -39,7 +39,7 @@ def install(reporter: Reporter | None = None, releases: Releases | None = None) 
 
 
 def install_optional(name: str, reporter: Reporter | None = None, releases: Releases | None = None) -> Path:
-    """The part ``name`` of ``OPTIONAL``: found, fetched or built, as ``install`` does it for those of every lab.
+    """Return the part ``name`` of ``OPTIONAL``: found, fetched or built, as ``install`` does it for those of every lab.
 
     Raises:
         ToolchainError: as for ``install``.
@@ -55,7 +55,7 @@ def install_optional(name: str, reporter: Reporter | None = None, releases: Rele
 
 
 def _find_all() -> dict[str, Path] | None:
-    """Every part when nothing is missing, else None."""
+    """Find every part when nothing is missing, else None."""
     paths: dict[str, Path] = {}
     for desired in PARTS:
         status = look(desired)
@@ -72,7 +72,7 @@ class _Installer:
         self._go: golang.Go | None = None
 
     def get(self, desired: Sequence[ToolchainComponent]) -> dict[str, Path]:
-        """The parts by name, in that order: what is there, what is released, and the rest built, module by module."""
+        """Get the parts by name, in that order: what is there, what is released, and the rest built, module by module."""
         found: dict[str, Path] = {}
         left: dict[str, list[ToolchainComponent]] = {}
         reasons: dict[str, str] = {}
@@ -88,7 +88,7 @@ class _Installer:
         return {part_.name: found[part_.name] for part_ in desired}
 
     def _have(self, desired: ToolchainComponent) -> tuple[Path | None, str]:
-        """A part that need not be built; else None, and why its release cannot be had."""
+        """Return a part that need not be built; else None, and why its release cannot be had."""
         status = look(desired)
         if status.problem and status.source == "environment":
             raise ToolchainError(

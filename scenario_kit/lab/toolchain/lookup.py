@@ -30,12 +30,12 @@ class PartStatus:
 
 
 def inspect() -> tuple[PartStatus, ...]:
-    """What is there of every part."""
+    """Return what is there of every part."""
     return tuple(look(p) for p in PARTS)
 
 
 def resolve(name: str) -> Path:
-    """The binary of a part.
+    """Return the binary of a part.
 
     Raises:
         ToolchainError: it is not there; the message names the part, the cause and the variable that supplies it.
@@ -50,7 +50,7 @@ def resolve(name: str) -> Path:
 
 
 def look(desired: ToolchainComponent) -> PartStatus:
-    """What is there of one part."""
+    """Look up what is there of one part."""
 
     def status(source: Source, path: Path | None, problem: str = "") -> PartStatus:
         return PartStatus(desired.name, desired.version, source, path, desired.variable, problem)
@@ -71,7 +71,7 @@ def look(desired: ToolchainComponent) -> PartStatus:
 
 
 def reports_version(path: Path, version: str) -> bool:
-    """Whether the binary says that it is exactly that version; one that says nothing does not count."""
+    """Check whether the binary says that it is exactly that version; one that says nothing does not count."""
     try:
         run = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=10, check=False)
     except (OSError, subprocess.SubprocessError):
@@ -80,5 +80,5 @@ def reports_version(path: Path, version: str) -> bool:
 
 
 def mentions_version(output: str, version: str) -> bool:
-    """Whether a version report names exactly ``version``: 1.34.2 is neither 1.34.20 nor 1.34.2-beta.1."""
+    """Check whether a version report names exactly ``version``: 1.34.2 is neither 1.34.20 nor 1.34.2-beta.1."""
     return re.search(rf"(?<![\w.-])v?{re.escape(version)}(?![\w.-])", output) is not None

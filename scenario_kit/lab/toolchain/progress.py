@@ -19,13 +19,13 @@ class Reporter(Protocol):
         """Work on ``part`` starts; ``how`` says in which way."""
 
     def advance(self, part: str, done: int, total: int, note: str) -> None:
-        """``done`` of ``total`` steps (packages, or bytes) are through; ``note`` is the current one."""
+        """Report that ``done`` of ``total`` steps (packages, or bytes) are through; ``note`` is the current one."""
 
     def end(self, part: str, how: str) -> None:
-        """``part`` is there, had in the way ``how``."""
+        """Report that ``part`` is there, had in the way ``how``."""
 
     def say(self, text: str) -> None:
-        """Anything else that a person wants to know."""
+        """Return anything else that a person wants to know."""
 
 
 class Lines:
@@ -106,7 +106,7 @@ class Bars:
 
 @contextmanager
 def report_on_stderr() -> Iterator[Reporter]:
-    """Bars where stderr is a terminal, lines elsewhere."""
+    """Report by bars where stderr is a terminal, by lines elsewhere."""
     console = Console(stderr=True)
     if console.is_terminal and not console.is_dumb_terminal:
         with Bars(console) as bars:

@@ -53,7 +53,7 @@ class Releases:
         return _extract(release, downloaded, folder / part.name)
 
     def known_problem(self, part: ToolchainComponent) -> str:
-        """Why no release of ``part`` can be had, as far as that is known already; empty: try."""
+        """Return why no release of ``part`` can be had, as far as that is known already; empty: try."""
         if part.release is None:
             return "no official binary with a published checksum"
         return self._unreachable.get(_find_host(part.release), "")
@@ -76,7 +76,7 @@ class Releases:
 
 
 def find_published_sum(text: str, name: str) -> str:
-    """The SHA-256 of the file ``name`` in a sums file: a bare sum, or lines of sum and name.
+    """Find the SHA-256 of the file ``name`` in a sums file: a bare sum, or lines of sum and name.
 
     Raises:
         Unavailable: the file has no sum of that name.

@@ -17,7 +17,7 @@ _REPEATING = ("workflows", "workflownodes")
 
 
 def condense_schemas(folder: Path) -> str:
-    """The text of ``chaos_mesh.json``: one line for each kind, so that a new version shows what it changes.
+    """Return the text of ``chaos_mesh.json``: one line for each kind, so that a new version shows what it changes.
 
     Args:
         folder: the assets of Chaos Mesh, with ``crds/``.

@@ -96,7 +96,7 @@ def _search(asked: Asked, query: TraceQuery) -> Replied:
 
 
 def trace_document(trace: Trace) -> dict[str, Any]:
-    """A trace as Jaeger shows it; processes are told apart by their resource."""
+    """Trace a trace as Jaeger shows it; processes are told apart by their resource."""
     processes: dict[str, dict[str, Any]] = {}
     names: dict[tuple[tuple[str, Scalar], ...], str] = {}
     spans = []
@@ -175,7 +175,7 @@ def _build_reply(data: Sequence[Any], total: int = 0) -> Replied:
 
 
 def build_error_reply(status: int, text: str) -> Replied:
-    """An error as Jaeger tells it."""
+    """Build an error as Jaeger tells it."""
     return Replied(status, _build_envelope(None, 0, [{"code": status, "msg": text}]))
 
 

@@ -13,13 +13,13 @@ _ERROR: Final = 2
 
 
 def serialize_lines(traces: Iterable[Trace]) -> Iterator[str]:
-    """One line for each trace, without its end."""
+    """Return one line for each trace, without its end."""
     for trace in traces:
         yield json.dumps(request(trace), separators=(",", ":"), ensure_ascii=False)
 
 
 def request(trace: Trace) -> dict[str, Any]:
-    """The spans of a trace by the process that they are from."""
+    """Request the spans of a trace by the process that they are from."""
     groups: dict[tuple[tuple[str, Scalar], ...], list[Span]] = {}
     for span in trace.spans:
         groups.setdefault(tuple(span.resource.items()), []).append(span)
@@ -72,5 +72,5 @@ def _serialize_value(value: Scalar) -> dict[str, Any]:
 
 
 def _format_nanos(seconds: float) -> str:
-    """Nanoseconds as text; doubles of present times resolve some 240 of them, hence the microseconds."""
+    """Format nanoseconds as text; doubles of present times resolve some 240 of them, hence the microseconds."""
     return str(round(seconds * 1e6) * 1000)

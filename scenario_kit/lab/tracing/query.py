@@ -35,7 +35,7 @@ class TraceQuery(NamedTuple):
     ids: tuple[str, ...] = ()
 
     def meets(self, span: Span) -> bool:
-        """Whether a span is one of those looked for."""
+        """Check whether a span is one of those looked for."""
         if self.service and span.service != self.service:
             return False
         if self.operation and span.name != self.operation:
@@ -48,7 +48,7 @@ class TraceQuery(NamedTuple):
 
 
 def parse(text: str, now: float) -> TraceQuery:
-    """The search that a query string describes; ``now`` is the world's time.
+    """Parse the search that a query string describes; ``now`` is the world's time.
 
     ``start`` and ``end`` are microseconds since the epoch. Without ``start``, a ``lookback`` such as ``15m`` counts
     from ``end`` or ``now``, which clients cannot know in a world with a clock of its own.
@@ -79,27 +79,27 @@ def parse(text: str, now: float) -> TraceQuery:
 
 
 def find(traces: Iterable[Trace], query: TraceQuery) -> list[Trace]:
-    """The newest traces in which a span is looked for."""
+    """Find the newest traces in which a span is looked for."""
     found = [trace for trace in traces if any(query.meets(span) for span in trace.spans)]
     return sorted(found, key=lambda trace: -trace.start)[: query.limit]
 
 
 def normalize_identifier(text: str) -> str:
-    """A trace's identifier as we write it; Jaeger takes it without its leading zeros, too."""
+    """Return a trace's identifier as we write it; Jaeger takes it without its leading zeros, too."""
     if not re.fullmatch(r"[0-9a-fA-F]{1,32}", text):
         raise Malformed(f"'{text}' is no trace ID: up to 32 hexadecimal digits are expected")
     return text.lower().zfill(32)
 
 
 def parse_micros(given: Mapping[str, str], name: str, default: float, units: float = 1e6) -> float:
-    """A time in so many units per second, in seconds."""
+    """Parse a time in so many units per second, in seconds."""
     if not given.get(name):
         return default
     return parse_whole(given, name, 0) / units
 
 
 def parse_whole(given: Mapping[str, str], name: str, default: int) -> int:
-    """A whole number that is not negative."""
+    """Parse a whole number that is not negative."""
     text = given.get(name, "")
     if not text:
         return default
@@ -109,7 +109,7 @@ def parse_whole(given: Mapping[str, str], name: str, default: int) -> int:
 
 
 def parse_duration(given: Mapping[str, str], name: str) -> float:
-    """A duration such as ``1.5s`` or ``2m30s``, in seconds; 0 for none."""
+    """Parse a duration such as ``1.5s`` or ``2m30s``, in seconds; 0 for none."""
     try:
         return parse_seconds(given.get(name, ""), _UNITS)
     except ValueError as error:
@@ -133,7 +133,7 @@ def _parse_tags(pairs: Sequence[str], documents: Sequence[str]) -> Iterable[tupl
 
 
 def list_tags(span: Span) -> dict[str, Scalar]:
-    """The tags that Jaeger makes of a span's attributes, kind and status."""
+    """List the tags that Jaeger makes of a span's attributes, kind and status."""
     tags = dict(span.attributes) | {"span.kind": span.kind.lower(), "internal.span.format": "otlp"}
     if span.error:
         tags |= {"error": True, "otel.status_code": "ERROR"}
@@ -143,7 +143,7 @@ def list_tags(span: Span) -> dict[str, Scalar]:
 
 
 def format_tag(value: Scalar) -> str:
-    """A tag's value as a search spells it."""
+    """Format a tag's value as a search spells it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -79,7 +79,7 @@ def parse(text: str, default_port: int = 0) -> Address:
 
 
 def _place(text: str, default_port: int) -> tuple[str, int]:
-    """Host and port of the first of ``host[:port],…``; a port that is no number is none."""
+    """Parse host and port of the first of ``host[:port],…``; a port that is no number is none."""
     first = text.partition(",")[0].strip()
     if first.startswith("["):
         host, _, rest = first[1:].partition("]")

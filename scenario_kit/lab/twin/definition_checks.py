@@ -28,7 +28,7 @@ class DefinitionMistake(NamedTuple):
 
 
 def find_mistakes(app: App, rendered: tuple[App, Sequence[Object]] | None = None) -> tuple[DefinitionMistake, ...]:
-    """What is wrong with the twin of an app; nothing where it can run.
+    """Find what is wrong with the twin of an app; nothing where it can run.
 
     A call of what is not there is told alone. With the app as ``rendered``, and its objects, also what does not come
     together in the healthy app.
@@ -75,7 +75,7 @@ def _find_unranged(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
 
 
 def _locate_call(parameters: TwinDefinition, said: str) -> Place:
-    """The call that an error speaks of, by what it quotes: an operation, or a caller and whom it calls."""
+    """Locate the call that an error speaks of, by what it quotes: an operation, or a caller and whom it calls."""
     words = _QUOTED.findall(said)
     for place, operation in _list_consumed(parameters):
         if words and words[0] == operation:
@@ -91,7 +91,7 @@ def _locate_call(parameters: TwinDefinition, said: str) -> Place:
 
 
 def _find_unknown_components(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
-    """Names of components, in the parts that nothing has looked up so far, that the twin does not have."""
+    """Find names of components, in the parts that nothing has looked up so far, that the twin does not have."""
     edges = {(edge.caller, edge.callee) for edge in parameters.edges}
     named: list[tuple[Place, str]] = []
     for i, edge in enumerate(parameters.edges):
@@ -118,14 +118,14 @@ def _find_unknown_components(parameters: TwinDefinition) -> Iterator[DefinitionM
 
 
 def _list_consumed(parameters: TwinDefinition) -> Iterator[tuple[Place, str]]:
-    """What consumers run for a record, spelled as a call, with the place of the consumer."""
+    """List what consumers run for a record, spelled as a call, with the place of the consumer."""
     for name, model in parameters.components.items():
         for i, consumer in enumerate(model.consumes):
             yield ("components", name, "consumes", i), f"{name}/{consumer.operation}"
 
 
 def _find_unretained_topics(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
-    """Topics that nobody keeps: what is appended there is lost, and whoever waits there waits for ever."""
+    """Find topics that nobody keeps: what is appended there is lost, and whoever waits there waits for ever."""
     kept = {queue.component: queue.topics for queue in parameters.queues}
     edges = {(edge.caller, edge.callee) for edge in parameters.edges}
     for name, model in parameters.components.items():
@@ -149,7 +149,7 @@ def _list_candidates(known: Iterable[str] | None) -> str:
 
 
 def _find_unread_numbers(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
-    """Numbers that are to be drawn, of a name that no route draws."""
+    """Find numbers that are to be drawn, of a name that no route draws."""
     routes = (*parameters.load.routes.values(), *(t for c in parameters.load.crowds.values() for t in c.tasks.values()))
     drawn = {name for route in routes for name in route.draws}
     if any(model.consumes for model in parameters.components.values()):
@@ -162,7 +162,7 @@ def _find_unread_numbers(parameters: TwinDefinition) -> Iterator[DefinitionMista
 
 
 def _find_lone_parallel_steps(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
-    """Steps that are said to be made side by side with others, and there are no others."""
+    """Find steps that are said to be made side by side with others, and there are no others."""
     for place, step in _list_steps(parameters):
         if step.parallel and step.call and step.times == 1.0:
             other = "calls of different operations begin at the same time as `steps` of one with `fork`"
@@ -172,7 +172,7 @@ def _find_lone_parallel_steps(parameters: TwinDefinition) -> Iterator[Definition
 
 
 def _list_steps(parameters: TwinDefinition) -> Iterator[tuple[Place, Step]]:
-    """Every step of every operation, with its place."""
+    """List every step of every operation, with its place."""
     for component, model in parameters.components.items():
         for name, operation in model.operations.items():
             yield from _list_steps_below(operation.steps, ("components", component, "operations", name))
@@ -186,7 +186,7 @@ def _list_steps_below(steps: Iterable[Step], place: Place) -> Iterator[tuple[Pla
 
 
 def _find_unmatched(parameters: TwinDefinition, images: Iterable[str]) -> Iterator[DefinitionMistake]:
-    """Components that no image of the app implements."""
+    """Find components that no image of the app implements."""
     known = tuple(images)
     for name, model in parameters.components.items():
         if known and not any(matches_image(image, model.image) for image in known):
@@ -194,7 +194,9 @@ def _find_unmatched(parameters: TwinDefinition, images: Iterable[str]) -> Iterat
 
 
 def _find_undefined_edges(parameters: TwinDefinition, app: App) -> Iterator[DefinitionMistake]:
-    """Edges between components of the app that its definition knows nothing of: no fault would be aimed along them."""
+    """Find edges between components of the app that its definition knows nothing of: no fault would be aimed along
+    them.
+    """
     names = {component.name for component in app.components}
     calls = {(call.caller, call.callee) for call in app.calls}
     collector = parameters.collector.component if parameters.collector is not None else ""
@@ -207,7 +209,7 @@ def _find_undefined_edges(parameters: TwinDefinition, app: App) -> Iterator[Defi
 
 
 def _find_unmeasured_entry(parameters: TwinDefinition, entry: str) -> Iterator[DefinitionMistake]:
-    """An entry whose requests nobody counts: whether an incident is resolved is told by its spans."""
+    """Find an entry whose requests nobody counts: whether an incident is resolved is told by its spans."""
     model = parameters.components.get(entry)
     if model is None:
         return

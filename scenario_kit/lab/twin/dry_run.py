@@ -44,7 +44,7 @@ class _Call(NamedTuple):
 
 
 def misses(app: App, parameters: TwinDefinition, objects: Sequence[Object]) -> tuple[Miss, ...]:
-    """What does not come together where each workload of the rendered app has one pod, and all of them are up.
+    """Return what does not come together where each workload of the rendered app has one pod, and all of them are up.
 
     Components whose workload the manifests do not have, as options may leave them out, are not missed.
     """
@@ -62,7 +62,7 @@ class _DryRun:
         self._view, self._census, self._network = view, census, network
 
     def find_unclaimed(self) -> Iterator[Miss]:
-        """Workloads of which no container is the component that they are said to be."""
+        """Find workloads of which no container is the component that they are said to be."""
         pods = {(p["metadata"]["namespace"], *p["metadata"]["workload"]): p for p in self._view.everywhere("Pod")}
         for component in self._app.components:
             ref = Reference.parse(component.workload)
@@ -77,7 +77,7 @@ class _DryRun:
                 yield Miss(f"{said}; `image`, `commands` and `container` tell which one is", place)
 
     def unmet(self) -> Iterator[Miss]:
-        """Calls that meet nobody, or somebody else."""
+        """Return calls that meet nobody, or somebody else."""
         for edge, place, what in self._calls():
             if edge.callee not in self._parameters.components or not self._census.of(edge.callee):
                 continue  # told otherwise, or not deployed
@@ -146,7 +146,7 @@ class _DryRun:
         return f"Service/{name} leads to port {chosen.get('targetPort', port)}, and '{callee}' listens on {there}"
 
     def unused(self) -> Iterator[Miss]:
-        """A number of users that nothing in the load generator's container says, and that is none without it."""
+        """Return a number of users that nothing in the load generator's container says, and that is none without it."""
         load = self._parameters.load
         for process in self._census.of(load.component)[:1]:
             for field, setting in (("users", load.users), ("connections", load.connections)):
@@ -156,7 +156,9 @@ class _DryRun:
                     yield Miss(f"{where}, so there would be none; it has {has}", ("load", field))
 
     def unready(self) -> Iterator[Miss]:
-        """Probes that a healthy process would not answer: its pod would never be ready, or be started over and over."""
+        """Return probes that a healthy process would not answer: its pod would never be ready, or be started over and
+        over.
+        """
         probes = Probes(self._parameters, self._census, Streams(0))
         for pod in self._view.everywhere("Pod"):
             for spec in list_containers(pod):
@@ -185,7 +187,7 @@ class _DryRun:
 
 
 def _explain_unset(edge: Edge, caller: Process) -> str:
-    """Why a caller reads no address."""
+    """Explain why a caller reads no address."""
     source = edge.address
     names = [n for n in (source.env, source.host_env, source.port_env) if n]
     keys = [k for k in (source.key, source.host_key, source.port_key) if k]
@@ -201,7 +203,7 @@ def _explain_unset(edge: Edge, caller: Process) -> str:
 
 
 def _read_probe_target(spec: Object, probe: Object) -> tuple[int, str | None] | None:
-    """The port and path that a probe asks for; None where it asks no port, as a command does not."""
+    """Read the port and path that a probe asks for; None where it asks no port, as a command does not."""
     for kind in ("httpGet", "tcpSocket", "grpc"):
         if kind in probe:
             port = probe[kind].get("port", 0)
@@ -213,7 +215,7 @@ def _read_probe_target(spec: Object, probe: Object) -> tuple[int, str | None] | 
 
 
 def _view(namespace: str, objects: Iterable[Object]) -> View:
-    """The objects as a cluster would hold them, a ready pod for each workload among them."""
+    """Return the objects as a cluster would hold them, a ready pod for each workload among them."""
     homes: dict[str, dict[str, dict[str, Object]]] = {namespace: {}}
 
     def put(kind: str, home: str, name: str, obj: Object) -> None:
@@ -238,7 +240,7 @@ def _view(namespace: str, objects: Iterable[Object]) -> View:
 
 
 def _copy_stored(obj: Object) -> Object:
-    """A copy that may be written to; what a Secret says in plain text is kept as a cluster keeps it."""
+    """Copy a copy that may be written to; what a Secret says in plain text is kept as a cluster keeps it."""
     copy: dict[str, Any] = {**obj, "metadata": dict(obj["metadata"])}
     if "spec" in obj:
         copy["spec"] = dict(obj["spec"])

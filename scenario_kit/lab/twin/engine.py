@@ -135,48 +135,50 @@ class Twin:
         return Telemetry(samples, lines, usage, exits, network_io.drain(processes, dt))
 
     def traces(self, since: float, until: float) -> list[Trace]:
-        """What the app's programs told about a sample of requests that began between two times, oldest first."""
+        """Return what the app's programs told about a sample of requests that began between two times, oldest first."""
         return develop(self._tape, self._parameters.edges, self._view.namespace, since, until)
 
     def image_exists(self, image: str) -> bool:
-        """Whether some registry serves this image."""
+        """Check whether some registry serves this image."""
         return self._startup.image_exists(image)
 
     def has_program(self, image: str, program: str) -> bool:
-        """Whether the image is known to hold this program."""
+        """Check whether the image is known to hold this program."""
         return holds(self._parameters, image, program) or self._sessions.has_program(image, program)
 
     def start(self, pod: Object, container: str, now: float) -> ProcessStart:
-        """How the process of a container comes up that is started now."""
+        """Start how the process of a container comes up that is started now."""
         return self._startup.start(self._view, self._network, pod, container, now)
 
     def init(self, pod: Object, container: str, now: float) -> InitState:
-        """The state of a started init container."""
+        """Return the state of a started init container."""
         return self._startup.init(self._view, self._network, pod, container, now)
 
     def barred(self, spec: Object) -> Literal["", "NoJava", "NoShell"]:
-        """Why no agent can be loaded into the program that this container, of a pod's spec, runs; empty: one can."""
+        """Return why no agent can be loaded into the program that this container, of a pod's spec, runs; empty: one
+        can.
+        """
         return self._java.barred(spec)
 
     def unknown(self, spec: Object, rules: Sequence[Rule]) -> str:
-        """What of these rules of an agent nobody knows the consequences of in that program; empty for nothing."""
+        """Return what of these rules of an agent nobody knows the consequences of in that program; empty for nothing."""
         return self._java.unknown(spec, rules)
 
     def volumes(self, spec: Object) -> tuple[str, ...]:
-        """The volumes that the image of this container, of a pod's spec, declares; something is mounted there."""
+        """Return the volumes that the image of this container, of a pod's spec, declares; something is mounted there."""
         return self._disks.volumes(spec)
 
     def answers(self, pod: Object, container: str, port: int, path: str | None, now: float) -> bool:
-        """Whether a probe of a running container succeeds."""
+        """Check whether a probe of a running container succeeds."""
         return self._probes.answers(self._effects, pod, container, port, path, now)
 
     def lag(self, pod: Object, container: str, path: str | None, now: float) -> Lag:
-        """How long a probe waits that would succeed."""
+        """Return how long a probe waits that would succeed."""
         del now
         return self._probes.lag(self._network, pod, container, path)
 
     def _links(self, start: float, end: float) -> dict[LinkKey, Link]:
-        """Every edge of every process, and the effects in them; flags come first, since they may redirect calls."""
+        """Return every edge of every process, and the effects in them; flags come first, since they may redirect calls."""
         links: dict[LinkKey, Link] = {}
         effects: dict[ProcessKey, tuple[Active, ...]] = {}
         flags = self._parameters.flags
@@ -213,13 +215,13 @@ class Twin:
         return self._connections.link(process, number, self._network, self._census, start, end, redirect)
 
     def _handed_out(self, edge: Edge) -> str:
-        """The address that another component hands out; empty where the caller reads it itself."""
+        """Return the address that another component hands out; empty where the caller reads it itself."""
         source = edge.address
         giver = next((p for p in self._census.of(source.of) if not p.ended), None) if source.of else None
         return giver.env.get(source.env, "") if giver is not None else ""
 
     def _announce(self, t: float) -> None:
-        """Processes that have come up announce themselves, once, in the registries that they reach."""
+        """Return processes that have come up announce themselves, once, in the registries that they reach."""
         for process in self._census.processes.values():
             if process.model is None or process.registered or process.ready_at > t:
                 continue
@@ -232,7 +234,7 @@ class Twin:
                     self._registries.announce(registry, entry.name, process)
 
     def _spare(self, links: Mapping[LinkKey, Link], start: float) -> None:
-        """A process that was about to end for want of a callee goes on if that is back in time."""
+        """Spare a process that was about to end for want of a callee, if that is back in time."""
         for process in self._census.processes.values():
             crash = process.crash
             if crash is not None and crash.at > start and not process.ended:
@@ -242,7 +244,7 @@ class Twin:
 
     @staticmethod
     def _list_crashed(processes: Sequence[Process], t: float) -> list[Exit]:
-        """Processes that ended by themselves."""
+        """List processes that ended by themselves."""
         result = []
         for process in processes:
             if process.crash is not None and process.crash_at <= t and not process.ended:
@@ -254,7 +256,7 @@ class Twin:
         return self._parameters.collector is not None and component == self._parameters.collector.component
 
     def _count_connections(self, links: Mapping[LinkKey, Link]) -> dict[ProcessKey, int]:
-        """How many lasting connections each process has accepted."""
+        """Count how many lasting connections each process has accepted."""
         result: dict[ProcessKey, int] = {}
         for key, link in links.items():
             edge = self._parameters.edges[key.edge]
@@ -264,7 +266,7 @@ class Twin:
         return result
 
     def _collect(self, view: View, connected: Mapping[ProcessKey, int], now: float) -> dict[SeriesId, float]:
-        """What the collector exposes; nothing without one, and from zero on after it was replaced."""
+        """Collect what the collector exposes; nothing without one, and from zero on after it was replaced."""
         collector = self._parameters.collector
         alive = (
             [p for p in self._census.of(collector.component) if p.ready_at <= now and not p.ended] if collector else []
@@ -317,7 +319,7 @@ class Twin:
 
 
 def _add_telemetry(parameters: TwinDefinition) -> TwinDefinition:
-    """Sending spans is a call like others: an edge from each component that does to the collector."""
+    """Add the sending of spans as a call like others: an edge from each component that does to the collector."""
     if parameters.collector is None:
         return parameters
     callee = parameters.collector.component

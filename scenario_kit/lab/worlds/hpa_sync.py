@@ -53,11 +53,11 @@ class TickMemory:
         self._since: dict[str, float] = {}
 
     def reported(self, tick: float, wall: float) -> None:
-        """The metrics of ``tick`` were told at ``wall`` (monotonic seconds)."""
+        """Record that the metrics of ``tick`` were told at ``wall`` (monotonic seconds)."""
         self._reported = [*(each for each in self._reported if each[0] > tick - 2 * WINDOW), (tick, wall)]
 
     def overdue(self, autoscalers: Iterable[Object], tick: float) -> list[Object]:
-        """The autoscalers that have held back for a whole window; call at every tick."""
+        """Return the autoscalers that have held back for a whole window; call at every tick."""
         found, holding = [], {}
         for hpa in autoscalers:
             able = find_condition(hpa, "AbleToScale")
@@ -70,7 +70,7 @@ class TickMemory:
         return found
 
     def window(self, tick: float, wall: float) -> tuple[int, float]:
-        """How many whole seconds the window has by the wall clock, and when to look so that it fits exactly."""
+        """Return how many whole seconds the window has by the wall clock, and when to look so that it fits exactly."""
         first = next((at for reported, at in self._reported if reported > tick - WINDOW), wall)
         seconds = max(1, math.ceil(wall - first))
         return seconds, first + seconds - _EARLY_SECONDS
@@ -87,12 +87,12 @@ class Autoscalers:
         self._memory = TickMemory()
 
     def published(self, tick: float) -> None:
-        """The metrics of a tick are there: whoever waits for them is answered."""
+        """Answer those that wait for the metrics of a tick, which are there now."""
         self._memory.reported(tick, time.monotonic())
         self._looks.published()
 
     def any(self) -> bool:
-        """Whether there is one at all."""
+        """Check whether there is one at all."""
         return any(self._store.names(namespace, KIND) for namespace in self._namespaces)
 
     def finished(self, seconds: float) -> list[Reason]:
@@ -154,18 +154,18 @@ class Autoscalers:
 
 
 def build_behavior(window: int) -> Object:
-    """What holds without a behavior, but for the window."""
+    """Build what holds without a behavior, but for the window."""
     return {"scaleUp": {"policies": _GROWTH}, "scaleDown": {"stabilizationWindowSeconds": window}}
 
 
 def _is_foreign(rules: Object | None) -> bool:
-    """Whether an autoscaler has a behavior that is not of our making."""
+    """Check whether an autoscaler has a behavior that is not of our making."""
     policies = ((rules or {}).get("scaleUp") or {}).get("policies") or ()
     return bool(rules) and [policy["periodSeconds"] for policy in policies] != [_PERIOD_SECONDS] * len(_GROWTH)
 
 
 def _compute_next_look(looks: Looks, namespace: str, deadline: float) -> float:
-    """How long it takes the controller to come back after a look."""
+    """Compute how long it takes the controller to come back after a look."""
     began = time.monotonic()
     looks.release(namespace)
     looks.wait(namespace, max(deadline - began, 0.0))

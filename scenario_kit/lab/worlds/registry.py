@@ -48,7 +48,7 @@ class Worlds:
         self._around = around
 
     def clock_of(self, namespace: str) -> float:
-        """The time in a namespace.
+        """Return the time in a namespace.
 
         Where a virtual world has ended, time goes on from there at the pace of the wall clock, as long as pods are
         left: for them, days would pass in an instant otherwise.
@@ -57,7 +57,8 @@ class Worlds:
         return world.now if world else time.time() + self._offsets.get(namespace, 0.0)
 
     def tick_of(self, namespace: str) -> float:
-        """When what the containers of a namespace use was last measured, on its clock; where no world is, now and then.
+        """Return when what the containers of a namespace use was last measured, on its clock; where no world is, now
+        and then.
 
         Before the first tick of a world it is -1.
         """
@@ -67,12 +68,12 @@ class Worlds:
         return world.measured.at if world.measured else -1.0
 
     def processes_of(self, namespace: str) -> Processes:
-        """What runs in the containers of a namespace."""
+        """Return what runs in the containers of a namespace."""
         world = self._by_namespace.get(namespace)
         return world.twin if world else self._plain
 
     def open(self, spec: WorldSpec) -> LabWorld:
-        """The world of a trial, made if there is none.
+        """Open the world of a trial, made if there is none.
 
         Raises:
             Taken: the trial has a world that was asked to be something else, or another trial has the namespace.
@@ -100,17 +101,17 @@ class Worlds:
         return world
 
     def get(self, trial: str) -> LabWorld | None:
-        """The world of a trial, or None."""
+        """Get the world of a trial, or None."""
         with self._lock:
             return self._worlds.get(trial)
 
     def at_home(self, namespace: str) -> LabWorld | None:
-        """The world of a namespace, or None."""
+        """Return the world of a namespace, or None."""
         with self._lock:
             return self._by_namespace.get(namespace)
 
     def all(self) -> list[LabWorld]:
-        """Every world, by trial."""
+        """Return every world, by trial."""
         with self._lock:
             return [self._worlds[trial] for trial in sorted(self._worlds)]
 
@@ -137,7 +138,7 @@ class Worlds:
         return True
 
     def exposed(self) -> dict[SeriesId, float]:
-        """What the wall worlds say at present, and the state of the nodes."""
+        """Return what the wall worlds say at present, and the state of the nodes."""
         store = self._surroundings().store
         samples = self._cluster_state.collect({"Node": store.names("", "Node")})
         for world in self.all():
@@ -159,7 +160,7 @@ class Worlds:
                 world.tick(t)
 
     def run_nodes(self, stop: threading.Event) -> None:
-        """Be the kubelet of everything on the wall clock, until ``stop``. A thread's main function.
+        """Simulate the kubelet of everything on the wall clock, until ``stop``. A thread's main function.
 
         Raises:
             ClusterError: the API server refuses a write, or has not answered for half a minute.
@@ -208,7 +209,7 @@ class Worlds:
 
 
 def describe(world: LabWorld) -> Mapping[str, object]:
-    """A world as the API shows it."""
+    """Describe a world as the API shows it."""
     spec = world.spec
     return {
         "trial": spec.trial,

@@ -29,7 +29,7 @@ class Past:
         self._reached: dict[str, float] = json.loads(file.read_text()) if file is not None and file.exists() else {}
 
     def start_of(self, namespace: str, epoch: float) -> float:
-        """Where a new world of the namespace starts: the epoch, or a gap after what is there.
+        """Start where a new world of the namespace starts: the epoch, or a gap after what is there.
 
         Raises:
             LabError: the time between the epoch and the present is used up.
@@ -45,7 +45,7 @@ class Past:
         return start
 
     def reached(self, namespace: str, now: float) -> None:
-        """Samples of the namespace go up to ``now``."""
+        """Record up to when there are samples of the namespace."""
         with self._lock:
             self._reached[namespace] = max(now, self._reached.get(namespace, now))
             if self._file is not None:

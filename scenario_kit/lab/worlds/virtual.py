@@ -100,7 +100,7 @@ class VirtualWorld(LabWorld):
             super().close()
 
     def _advance(self, deadline: float, go_on: Callable[[], bool]) -> None:
-        """One tick. Interrupted at any point, it is taken up again there."""
+        """Return one tick. Interrupted at any point, it is taken up again there."""
         end = self._ticked + TICK_SECONDS
         if self._flowed is None:
             self._scale(deadline, go_on)
@@ -132,7 +132,9 @@ class VirtualWorld(LabWorld):
         self._scaled = self._ticked
 
     def _run_up_to(self, end: float, deadline: float, go_on: Callable[[], bool]) -> None:
-        """What the kubelet has to do before ``end``, second by second: settling after each single thing is too slow."""
+        """Return what the kubelet has to do before ``end``, second by second: settling after each single thing is too
+        slow.
+        """
         ran = False
         while (due := self.next_wakeup()) is not None and due < end:
             if ran and due <= self._now:

@@ -68,7 +68,7 @@ class TwinLike(Processes, Protocol):
         """Let ``dt`` seconds pass, up to ``t``."""
 
     def traces(self, since: float, until: float) -> Sequence[Trace]:
-        """What programs told about a sample of requests that began between two times, oldest first."""
+        """Return what programs told about a sample of requests that began between two times, oldest first."""
 
 
 class Nodes(Protocol):
@@ -78,26 +78,26 @@ class Nodes(Protocol):
         """Do what is due; returns the number of writes."""
 
     def next_wakeup(self, namespace: str) -> float | None:
-        """When something is due next."""
+        """Return when something is due next."""
 
     def handle_exits(self, exits: Iterable[Exit], now: float) -> None:
-        """Processes ended."""
+        """Return processes ended."""
 
     def append(self, namespace: str, records: Iterable[LogRecord]) -> None:
-        """Containers printed something."""
+        """Return containers printed something."""
 
     def flush(self, namespace: str | None = None, seconds: float | None = None) -> bool:
         """Wait until its events and logs can be read; whether they can, within so many seconds."""
 
     def forget(self, namespace: str) -> None:
-        """The world is gone."""
+        """Forget a world that is gone."""
 
 
 class Effects(Protocol):
     """Chaos in force; ``lab.chaos_daemon.LedgerBook`` is one."""
 
     def snapshot(self, pod_uids: Iterable[str]) -> Ledger:
-        """What is in force on these pods."""
+        """Return what is in force on these pods."""
 
 
 class Sink(Protocol):
@@ -155,7 +155,7 @@ class LabWorld(ABC):
         """Up to when its samples can be asked for."""
 
     def view(self) -> View:
-        """The namespaces as the twin may see them."""
+        """Return the namespaces as the twin may see them."""
         objects, version = self._around.store.view(self.spec.namespace)
         others = {}
         for namespace in self.spec.others:
@@ -186,12 +186,12 @@ class LabWorld(ABC):
         )
 
     def next_wakeup(self) -> float | None:
-        """When the kubelet has something to do next; None when it has not."""
+        """Return when the kubelet has something to do next; None when it has not."""
         due = [self._around.nodes.next_wakeup(namespace) for namespace in self.spec.everywhere]
         return min((at for at in due if at is not None), default=None)
 
     def still(self) -> bool:
-        """Whether nothing was seen to move in any namespace since it settled."""
+        """Check whether nothing was seen to move in any namespace since it settled."""
         return all(self._around.settler.still(namespace) for namespace in self.spec.everywhere)
 
     def settle(
@@ -228,7 +228,7 @@ class LabWorld(ABC):
             self._around.nodes.append(namespace, [line for line in lines if line.pod in own])
 
     def probe(self, pod: str, port: int, path: str, namespace: str = "") -> Probed:
-        """What a port of a pod answers to whoever asks from outside of the app: HTTP with a ``path``, else TCP.
+        """Return what a port of a pod answers to whoever asks from outside of the app: HTTP with a ``path``, else TCP.
 
         Not known where chaos is in force on the pod that could stand in the way.
         """
@@ -241,12 +241,14 @@ class LabWorld(ABC):
             return ask(self.twin, view, found, port, path, self.now)
 
     def traces(self, since: float, until: float) -> Sequence[Trace]:
-        """A sample of the app's traces that began between two times, oldest first."""
+        """Return a sample of the app's traces that began between two times, oldest first."""
         with self._twin_turn:
             return self.twin.traces(since, until)
 
     def samples(self, telemetry: Telemetry, t: float) -> dict[SeriesId, float]:
-        """All series of the tick that ends at ``t``: the twin's own, the objects' state, the usage of containers."""
+        """Return all series of the tick that ends at ``t``: the twin's own, the objects' state, the usage of
+        containers.
+        """
         store = self._around.store
         result = dict(telemetry.samples)
         pods: list[Object] = []
@@ -267,17 +269,17 @@ class LabWorld(ABC):
         """Let time pass and the cluster settle; see the two kinds of worlds."""
 
     def close(self) -> None:
-        """The world ends; its namespaces become ordinary ones."""
+        """End the world; its namespaces become ordinary ones."""
         for namespace in self.spec.everywhere:
             self._around.nodes.forget(namespace)
             self._around.settler.forget(namespace)
 
 
 def find_grid_after(t: float) -> float:
-    """The first instant of the grid after ``t``."""
+    """Find the first instant of the grid after ``t``."""
     return (t // TICK_SECONDS + 1) * TICK_SECONDS
 
 
 def find_grid_from(t: float) -> float:
-    """The first instant of the grid that is not before ``t``."""
+    """Find the first instant of the grid that is not before ``t``."""
     return -(-t // TICK_SECONDS) * TICK_SECONDS

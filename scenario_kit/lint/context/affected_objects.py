@@ -12,7 +12,7 @@ from scenario_kit.render.objects.lookup import find_position, read_pod_labels
 
 
 def touches(fault: Fault, objects: Sequence[Object], app: App, entity: str) -> bool:
-    """Whether a fault is aimed at an object, creates it, writes it, or troubles its pods."""
+    """Check whether a fault is aimed at an object, creates it, writes it, or troubles its pods."""
     ref = Reference.parse(entity)
     created = [body for c in fault.changes if (body := c.create or c.apply or c.chaos)]
     names = {(str(body.get("kind")), str((body.get("metadata") or {}).get("name"))) for body in created}
@@ -24,13 +24,13 @@ def touches(fault: Fault, objects: Sequence[Object], app: App, entity: str) -> b
 
 
 def is_one_thing(objects: Sequence[Object], app: App, one: str, other: str) -> bool:
-    """Whether two references are names of the same pods: a workload, or a Service that selects no others."""
+    """Check whether two references are names of the same pods: a workload, or a Service that selects no others."""
     mine, theirs = (_find_pod_owners(objects, app, Reference.parse(text)) for text in (one, other))
     return bool(mine) and mine == theirs
 
 
 def _find_pod_owners(objects: Sequence[Object], app: App, ref: Reference) -> set[tuple[str, str]]:
-    """Kinds and names of the workloads whose pods an object stands for; empty for what has none."""
+    """Find kinds and names of the workloads whose pods an object stands for; empty for what has none."""
     index = find_position(objects, ref, app.namespace)
     if index is None:
         return set()
@@ -45,7 +45,7 @@ def _find_pod_owners(objects: Sequence[Object], app: App, ref: Reference) -> set
 
 
 def find_components(app: App, text: str) -> set[str]:
-    """The component of a workload or a Service; one of neither belongs to none."""
+    """Find the component of a workload or a Service; one of neither belongs to none."""
     ref = Reference.parse(text.partition(",")[0])
     return {
         c.name

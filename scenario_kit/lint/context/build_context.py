@@ -23,7 +23,7 @@ _REPORTED = ("SK109", "SK110")
 
 
 def gather(path: Path, loaded: Loaded, catalog: Catalog) -> LintContext:
-    """The case of one file."""
+    """Gather the case of one file."""
     scenario, spec = loaded.scenario, loaded.scenario.spec
     app = _find_or_none(lambda: catalog.app(spec.app.name, spec.app.version))
     objects = None if app is None else _render_objects(app, loaded, catalog)
@@ -60,7 +60,7 @@ def gather(path: Path, loaded: Loaded, catalog: Catalog) -> LintContext:
 
 
 def _simulate_changes(case: LintContext) -> LintContext:
-    """The case with what goes wrong when its changes are made on the rendered objects.
+    """Simulate the case with what goes wrong when its changes are made on the rendered objects.
 
     Nothing is said about solutions and decoys while a fault is in doubt: they would seem to repair what is not broken.
     """
@@ -116,7 +116,7 @@ def _load_alerts(loaded: Loaded, catalog: Catalog) -> dict[str, AlertRule] | Non
 
 
 def _can_render(use: FaultUse, types: dict[str, FaultType], objects: tuple[Object, ...], app: App) -> bool:
-    """Whether the target exists; rendering for one that does not would only say so a second time."""
+    """Check whether the target exists; rendering for one that does not would only say so a second time."""
     ref = Reference.parse(use.target)
     known = {(r.kind, r.name, r.namespace) for r in (make_reference(obj, app.namespace) for obj in objects)}
     foreign = ref.namespace not in ("app", *app.namespaces)
@@ -124,7 +124,9 @@ def _can_render(use: FaultUse, types: dict[str, FaultType], objects: tuple[Objec
 
 
 def _find_or_none(find: Callable[[], _T]) -> _T | None:
-    """What ``find`` answers, or None where the author named something that is not there: a rule of ours tells that."""
+    """Find what ``find`` answers, or None where the author named something that is not there: a rule of ours tells
+    that.
+    """
     try:
         return find()
     except AuthoringError:

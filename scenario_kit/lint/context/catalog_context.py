@@ -34,7 +34,7 @@ class Rendering(NamedTuple):
     error: AuthoringError | None = None
 
     def checks(self) -> Iterator[tuple[Place, Check]]:
-        """The checks of the fault, each with its place in the file; none where there is no fault."""
+        """Return the checks of the fault, each with its place in the file; none where there is no fault."""
         for part in ("effect", "undone"):
             for i, check in enumerate(getattr(self.fault, part, ())):
                 yield (part, i), check
@@ -77,7 +77,7 @@ class FaultCase:
         return tuple(one for stage in self.stages for one in list_written(stage))
 
     def _stage_unrendered(self) -> Iterator[Simulation]:
-        """For a fault that fits nowhere in the catalogue's apps: what it creates, as it is written."""
+        """Stage a fault that fits nowhere in the catalogue's apps: what it creates, as it is written."""
         if any(rendering.fault for rendering in self.renderings) or not self.catalog.apps():
             return
         name = self.catalog.apps()[0]
@@ -124,7 +124,7 @@ class AppCase:
         return tuple(one for stage in self.stages for one in list_written(stage))
 
     def declared(self, stage: Simulation) -> tuple[str, ...]:
-        """Capabilities that the chosen value of an option asks for, by the ``x-requires`` of its schema."""
+        """Return capabilities that the chosen value of an option asks for, by the ``x-requires`` of its schema."""
         version = self.versions[int(stage.place[1])]
         return tuple(need for needs in list_needs(version.app, version.chosen).values() for need in needs)
 
@@ -156,11 +156,11 @@ class PackCase:
         return tuple(read_rules(self.name, self.document))
 
     def groups(self) -> list[tuple[Place, dict[str, Any]]]:
-        """Every rule as it is written, and where it stands."""
+        """Return every rule as it is written, and where it stands."""
         return [(entry.place, entry.rule) for entry, _ in self.read]
 
     def alerts(self) -> Iterator[tuple[Place, dict[str, Any], AlertRule]]:
-        """Every alerting rule that can be read: where it stands, as it is written, and what it means."""
+        """Return every alerting rule that can be read: where it stands, as it is written, and what it means."""
         for entry, known in self.read:
             if isinstance(known, AlertRule):
                 yield entry.place, entry.rule, known

@@ -31,14 +31,14 @@ _TRIED: Final = 60
 
 
 def classify_file(path: Path) -> str:
-    """Scenario, Fault, App or Pack; a file of another name is a scenario."""
+    """Classify as Scenario, Fault, App or Pack; a file of another name is a scenario."""
     if path.name not in _NAMED and path.suffix == ".yaml" and path.absolute().parent.name == "alerts":
         return "Pack"
     return _NAMED.get(path.name, "Scenario")
 
 
 def list_lintable(paths: Sequence[Path]) -> list[Path]:
-    """The files that paths mean: a file itself, and every scenario, fault, app and alert pack below a folder.
+    """List the files that paths mean: a file itself, and every scenario, fault, app and alert pack below a folder.
 
     Raises:
         UsageError: a path does not exist, or a folder holds nothing that can be judged.
@@ -60,14 +60,14 @@ def list_lintable(paths: Sequence[Path]) -> list[Path]:
 
 
 def _locate_pack(path: Path) -> Path:
-    """The pack, where its tests are named: they are judged with it."""
+    """Locate the pack, where its tests are named: they are judged with it."""
     pack = path.parent.parent / path.name
     tests = path.absolute().parent
     return pack if (tests.name, tests.parent.name) == (TESTS, "alerts") and pack.is_file() else path
 
 
 def list_with_faults(path: Path) -> list[Path]:
-    """The file of a scenario, and those of the fault types beside it: whoever judges it judges these as well."""
+    """List the file of a scenario, and those of the fault types beside it: whoever judges it judges these as well."""
     return [path, *sorted(path.parent.glob("faults/*/fault.yaml"))]
 
 
@@ -82,7 +82,7 @@ def _list_below(folder: Path) -> list[Path]:
 
 
 def add_own_root(path: Path, catalog: Catalog) -> Catalog:
-    """The catalogue, with the collection first in which the file lies: its app finds its templates there."""
+    """Return the catalogue, with the collection first in which the file lies: its app finds its templates there."""
     root = find_collection(path.parent)
     if root is None or root in [known.absolute() for known in catalog.roots]:
         return catalog
@@ -90,7 +90,7 @@ def add_own_root(path: Path, catalog: Catalog) -> Catalog:
 
 
 def open_case(path: Path, catalog: Catalog, text: str | None = None) -> AnyCase:
-    """The case of one file, or of ``text`` as if the file held it.
+    """Open the case of one file, or of ``text`` as if the file held it.
 
     Raises:
         UsageError: there is no such file.
@@ -117,7 +117,7 @@ def _open_fault(path: Path, document: Document, catalog: Catalog) -> FaultCase:
 
 
 def _render_defaults(fault_type: FaultType, catalog: Catalog, apps: Sequence[str]) -> Iterator[Rendering]:
-    """For each of these apps the first target where the fault bites, else the first that says why it does not."""
+    """Render for each of these apps the first target where the fault bites, else the first that says why it does not."""
     for name in apps:
         try:
             app = catalog.app(name, catalog.versions(name)[0])
@@ -139,7 +139,7 @@ def _render_defaults(fault_type: FaultType, catalog: Catalog, apps: Sequence[str
 
 
 def _uses(path: Path, fault_type: FaultType, catalog: Catalog) -> Iterator[Rendering]:
-    """As the scenario uses it beside which the fault lies."""
+    """Return the use that the scenario makes of the fault which lies beside it."""
     beside = path.resolve().parent.parent.parent / "scenario.yaml"
     if not beside.is_file():
         return
@@ -171,7 +171,7 @@ def _open_app(path: Path, document: Document, catalog: Catalog) -> AppCase:
 
 
 def _list_versions(name: str, catalog: Catalog) -> Iterator[AppVersion]:
-    """The defaults, and each other value that an option or a load profile can have, one at a time."""
+    """List the defaults, and each other value that an option or a load profile can have, one at a time."""
     if name not in catalog.apps():
         return
     for number in catalog.versions(name):

@@ -74,7 +74,8 @@ class LintContext:
         }
 
     def exists(self, text: str) -> bool:
-        """Whether a reference names an object of the app, or one that a fault creates; other namespaces are trusted.
+        """Check whether a reference names an object of the app, or one that a fault creates; other namespaces are
+        trusted.
 
         A group may be left out, but one that is spelled out is part of the name: ``Deployment.batch/cart`` is nothing.
         """
@@ -88,30 +89,30 @@ class LintContext:
         return bool(groups) and (not ref.group or ref.group in groups)
 
     def brings(self, fault_type: str) -> bool:
-        """Whether a fault type lies beside the scenario, and not in the catalogue."""
+        """Check whether a fault type lies beside the scenario, and not in the catalogue."""
         return self.catalog.fault_path(fault_type, self.path).parent.parent == self.path.parent / "faults"
 
     def names(self, *kinds: str) -> list[str]:
-        """References of the app's objects, of these kinds or of all."""
+        """Return references of the app's objects, of these kinds or of all."""
         bare = (ref.groupless for ref in self.known)
         return [str(ref) for ref in bare if not kinds or ref.kind in kinds]
 
     def use(self, name: str) -> FaultUse | None:
-        """The fault of that name in the file."""
+        """Return the fault of that name in the file."""
         return next((f for f in self.scenario.spec.faults if f.name == name), None)
 
     def entities(self, fault: str, *roles: str) -> tuple[str, ...]:
-        """References that a rendered fault writes, in these roles."""
+        """Return references that a rendered fault writes, in these roles."""
         rendered = self.faults.get(fault)
         return tuple(e.ref for e in rendered.entities if e.role in roles) if rendered else ()
 
     def generated(self, fault: str) -> bool:
-        """Whether the name of the fault's cause is drawn at injection."""
+        """Check whether the name of the fault's cause is drawn at injection."""
         rendered = self.faults.get(fault)
         return bool(rendered) and any(e.generated for e in rendered.causes) if rendered else False
 
     def procedures(self) -> Iterator[PlacedProcedure]:
-        """Solutions and decoys of the file."""
+        """Return solutions and decoys of the file."""
         spec = self.scenario.spec
         for i, solution in enumerate(spec.solutions):
             yield PlacedProcedure("solution", solution.name, ("spec", "solutions", i), solution.changes)

@@ -54,7 +54,7 @@ Finder = Callable[[Object], Iterable[Spot]]
 
 
 def find_fresh(case: Judged, finder: Finder) -> Iterator[LocatedSpot]:
-    """The spots that the file brings about, each once: what an object had before its change counts for nothing."""
+    """Find the spots that the file brings about, each once: what an object had before its change counts for nothing."""
     reported: set[tuple[object, ...]] = set()
     for one in case.written:
         before: set[tuple[Keys, str]] | None = None
@@ -71,7 +71,7 @@ def find_fresh(case: Judged, finder: Finder) -> Iterator[LocatedSpot]:
 
 
 def find_site(case: Judged, stage: Simulation, keys: Keys, value: Any) -> SourceSite | None:
-    """Where it comes from; None where only the catalogue's part of a scenario is to blame."""
+    """Find where it comes from; None where only the catalogue's part of a scenario is to blame."""
     if isinstance(case, AppCase):
         return _find_in_templates(case, stage, keys, value)
     known: dict[Place, str] = {**case.positions.raw, **case.positions.texts}
@@ -87,7 +87,7 @@ def find_site(case: Judged, stage: Simulation, keys: Keys, value: Any) -> Source
 
 
 def _count_agreeing(place: Place, keys: Keys, text: str) -> int:
-    """How many of the last names of both agree; a JSON patch spells them as one pointer beside its value."""
+    """Count how many of the last names of both agree; a JSON patch spells them as one pointer beside its value."""
     if place[-1:] == ("path",) and text.startswith("/"):
         place = tuple(int(p) if p.isdigit() else p for p in text[1:].split("/"))
     count = 0
@@ -103,7 +103,7 @@ def _is_below(place: Place, root: Place) -> bool:
 
 
 def _find_in_templates(case: AppCase, stage: Simulation, keys: Keys, value: Any) -> SourceSite:
-    """The template that holds the value, or else the field's name; the version's own files first."""
+    """Find the template that holds the value, or else the field's name; the version's own files first."""
     own = [path for path in case.templates if stage.app.version in path.parts]
     rest = [path for path in case.templates if not any(number in path.parts for number in case.document["versions"])]
     names = [str(key) for key in reversed(keys) if isinstance(key, str)]

@@ -7,7 +7,8 @@ from scenario_kit.model import Reference
 
 
 def find_meant(case: LintContext, text: str) -> str:
-    """The app's object that is meant; empty where the reference is right, or names something that nobody here knows.
+    """Find the app's object that is meant; empty where the reference is right, or names something that nobody here
+    knows.
 
     Objects of other namespaces are trusted, since only a cluster has them. But whoever names an object of the app with
     another namespace before it names nothing.

@@ -24,7 +24,7 @@ _catalog: list[Catalog] = []
 
 
 def judge_each(paths: Sequence[Path], catalog: Catalog) -> list[Judged]:
-    """Each file after the rules that need no other, in their order.
+    """Return each file after the rules that need no other, in their order.
 
     Processes are forked, which only Linux does safely, so that they share what the catalogue has read.
 
@@ -52,7 +52,9 @@ def judge_each(paths: Sequence[Path], catalog: Catalog) -> list[Judged]:
 
 
 def _breaks(path: Path) -> list[bytes]:
-    """The types of fault that a file seems to use: those of the same go to one process, which compiles each once."""
+    """Return the types of fault that a file seems to use: those of the same go to one process, which compiles each
+    once.
+    """
     try:
         return _TYPE.findall(path.read_bytes())
     except OSError:

@@ -32,7 +32,7 @@ class Judged(NamedTuple):
 
 
 def judge_file(path: Path, text: str | None, catalog: Catalog) -> Judged:
-    """One file, or ``text`` as if the file held it.
+    """Return one file, or ``text`` as if the file held it.
 
     Raises:
         UsageError: there is no such file.
@@ -52,13 +52,13 @@ def judge_file(path: Path, text: str | None, catalog: Catalog) -> Judged:
 
 
 def judge(case: AnyCase) -> list[Finding]:
-    """The findings of all rules about a case alone, worst first; those that it suppresses are notes."""
+    """Return the findings of all rules about a case alone, worst first; those that it suppresses are notes."""
     found = _apply_rules(case, [code for code in RULES if code not in COMPARING])
     return [mistake.finding for mistake in _rank_findings(case, found)]
 
 
 def settle_findings(file: Judged, shelf: Shelf | None) -> list[LocatedFinding]:
-    """The file's findings, worst first; those that it suppresses are notes."""
+    """Return the file's findings, worst first; those that it suppresses are notes."""
     if file.case is None:
         return sorted(file.found, key=_rank)
     case = replace(file.case, shelf=shelf, entry=file.entry)
@@ -69,7 +69,7 @@ def settle_findings(file: Judged, shelf: Shelf | None) -> list[LocatedFinding]:
 
 
 def _rank_findings(case: AnyCase, found: Iterable[LocatedFinding]) -> list[LocatedFinding]:
-    """The findings worst first, each that the case suppresses as a note."""
+    """Return the findings worst first, each that the case suppresses as a note."""
     silenced = list_in_force(case.scenario.spec.suppress, get_today()) if isinstance(case, LintContext) else {}
     shown = (note_suppression(m, silenced[m.finding.code]) if m.finding.code in silenced else m for m in found)
     return sorted(shown, key=_rank)

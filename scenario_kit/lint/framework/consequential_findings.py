@@ -28,7 +28,9 @@ _FOLLOWS: Final[dict[str, tuple[str, ...]]] = {
 
 
 def drop_consequential(mistakes: Sequence[LocatedFinding]) -> list[Finding]:
-    """The findings of one file without those that follow from others in it; one thing unknown in many lines is one."""
+    """Return the findings of one file without those that follow from others in it; one thing unknown in many lines is
+    one.
+    """
     findings = [mistake.finding for mistake in mistakes if not mistake.follows]
     errors = {finding.code for finding in findings if finding.severity == Severity.ERROR}
     first: dict[str, Finding] = {}

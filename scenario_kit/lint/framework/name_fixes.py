@@ -11,13 +11,13 @@ from scenario_kit.model import Reference
 
 
 def fix_name(place: Place, word: str, candidates: Iterable[str]) -> tuple[Edit, ...]:
-    """The value at ``place`` becomes the candidate that ``word`` must mean."""
+    """Return the value at ``place`` becomes the candidate that ``word`` must mean."""
     meant = find_only(word, candidates)
     return (Put(place, meant),) if meant else ()
 
 
 def fix_reference(place: Place, text: str, candidates: Iterable[str]) -> tuple[Edit, ...]:
-    """The reference at ``place`` becomes the candidate of the same kind, or of the same name, that it must mean.
+    """Return the reference at ``place`` becomes the candidate of the same kind, or of the same name, that it must mean.
 
     Names are compared within a kind: whole references are all alike, because they begin alike.
     """

@@ -32,17 +32,17 @@ LONGEST: Final = timedelta(days=180)
 
 
 def get_today() -> date:
-    """The day of judgement."""
+    """Get the day of judgement."""
     return datetime.now(UTC).date()
 
 
 def find_latest_month(day: date) -> str:
-    """The last month in which a suppression that is judged on ``day`` may end."""
+    """Find the last month in which a suppression that is judged on ``day`` may end."""
     return (day + LONGEST).strftime("%Y-%m")
 
 
 def list_in_force(entries: Iterable[Suppression], day: date) -> dict[str, Suppression]:
-    """Suppressions that count on ``day``, by code."""
+    """List suppressions that count on ``day``, by code."""
     first, last = day.strftime("%Y-%m"), find_latest_month(day)
     return {
         entry.code: entry
@@ -52,14 +52,14 @@ def list_in_force(entries: Iterable[Suppression], day: date) -> dict[str, Suppre
 
 
 def note_suppression(mistake: LocatedFinding, entry: Suppression) -> LocatedFinding:
-    """The note that stands in the place of a finding that is suppressed; nothing corrects it."""
+    """Return the note that stands in the place of a finding that is suppressed; nothing corrects it."""
     finding = mistake.finding
     message = f"suppressed until {entry.until} ({entry.reason.strip()}): {finding.message}"
     return LocatedFinding(msgspec.structs.replace(finding, severity=Severity.NOTE, message=message))
 
 
 def check_stale(case: LintContext, found: set[str]) -> Iterator[Problem]:
-    """SK606 too: suppressions in force of codes that were looked for and not found."""
+    """Check suppressions in force of codes that were looked for and not found; SK606 too."""
     entries = case.scenario.spec.suppress
     known = list_in_force(entries, get_today())
     for i, entry in enumerate(entries):
@@ -70,6 +70,6 @@ def check_stale(case: LintContext, found: set[str]) -> Iterator[Problem]:
 
 
 def build_drop_edit(case: LintContext, number: int) -> tuple[Edit, ...]:
-    """The edit that takes out one suppression, and the list with the last one."""
+    """Build the edit that takes out one suppression, and the list with the last one."""
     place: Place = ("spec", "suppress", number)
     return (Drop(place if len(case.scenario.spec.suppress) > 1 else place[:-1]),)

@@ -45,12 +45,12 @@ def list_writes(fault: Fault, objects: Sequence[Object], app: App) -> list[Any]:
 
 
 def names(done: Sequence[Sequence[Any]]) -> set[str]:
-    """The names of the objects that are written, without their kinds."""
+    """Return the names of the objects that are written, without their kinds."""
     return {str(one[1]).rpartition("/")[2] for each in done for one in each if one[0] == "field"}
 
 
 def strip_values(done: Sequence[Sequence[Any]]) -> list[Any]:
-    """Which fields of which objects are written, with whatever value; all of what is said only by a value.
+    """Return which fields of which objects are written, with whatever value; all of what is said only by a value.
 
     That is what files and commands hold, what a created object is, and what leaves no trace in an object.
     """
@@ -60,7 +60,7 @@ def strip_values(done: Sequence[Sequence[Any]]) -> list[Any]:
 
 
 def _compute_effect(fault: Fault, objects: Sequence[Object], app: App) -> tuple[list[Any], Sequence[Object]]:
-    """What one fault writes, sorted, and the objects as they are then."""
+    """Compute what one fault writes, sorted, and the objects as they are then."""
     found: dict[str, Any] = {}
     for change in fault.changes:
         new: Sequence[Object] | None
@@ -77,7 +77,7 @@ def _compute_effect(fault: Fault, objects: Sequence[Object], app: App) -> tuple[
 def _describe_change(
     change: Change, objects: Sequence[Object], new: Sequence[Object] | None, app: App
 ) -> Iterator[Any]:
-    """What one change writes; ``new`` are the objects after it, None where it concerns one that no app brings."""
+    """Describe what one change writes; ``new`` are the objects after it, None where it concerns one that no app brings."""
     if body := change.create or change.apply or change.chaos:
         metadata = {k: v for k, v in (body.get("metadata") or {}).items() if k not in ("name", "labels", "annotations")}
         yield ["object", {**body, "metadata": metadata}]

@@ -14,7 +14,7 @@ from scenario_kit.model import FaultType, Scenario
 
 
 def call_by_mechanism(scenario: Scenario, path: Path, catalog: Catalog) -> Scenario:
-    """The scenario with its own fault types called as the catalogue calls what does the same.
+    """Return the scenario with its own fault types called as the catalogue calls what does the same.
 
     One that does something new is named by what it does, so that the same beside two scenarios has one name.
     """
@@ -44,7 +44,9 @@ def _does(catalog: Catalog, name: str) -> str:
 
 
 def _describe_changes(fault: FaultType) -> str:
-    """Changes and how they reach what runs, with the parameters that they are made of; no text that only tells."""
+    """Describe changes and how they reach what runs, with the parameters that they are made of; no text that only
+    tells.
+    """
     known = fault.parameters.get("properties", {})
     parameters = {name: each.get("default") for name, each in known.items()}
     done = [fault.changes, fault.undo, fault.rollout.to_json(), parameters]

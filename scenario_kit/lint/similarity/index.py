@@ -80,11 +80,11 @@ class Shelf:
         self.entries = tuple(found.values())
 
     def copies(self, entry: IndexEntry) -> list[IndexEntry]:
-        """Others that break the same in the same way."""
+        """Return others that break the same in the same way."""
         return [other for other in self._prints.get(entry.fingerprint, ()) if _is_different(entry, other)]
 
     def near(self, entry: IndexEntry) -> list[tuple[float, IndexEntry]]:
-        """Others that are almost the same, nearest first, each with the cosine."""
+        """Return others that are almost the same, nearest first, each with the cosine."""
         index = self._places.get(entry.path)
         if index is not None and self.entries[index] == entry and len(self.entries) > _FEW:
             found = [(cosine, self.entries[i]) for i, cosine in self._angles.get(index, ())]
@@ -100,7 +100,7 @@ class Shelf:
         )
 
     def candidates(self, entry: IndexEntry) -> list[IndexEntry]:
-        """Others that may do the same by fault types of other names: one of the two brings its own."""
+        """Return others that may do the same by fault types of other names: one of the two brings its own."""
         app, targets = _summarise_entry(entry)
         mine = targets | set(entry.writes)
         found = []
@@ -111,7 +111,7 @@ class Shelf:
         return found
 
     def settings(self, entry: IndexEntry) -> list[IndexEntry]:
-        """Others that promise the same in the same surroundings, by faults at one of the same objects."""
+        """Return others that promise the same in the same surroundings, by faults at one of the same objects."""
         mine = _summarise_entry(entry)[1] | set(entry.writes)
         return [
             o
@@ -193,7 +193,7 @@ class Shelf:
 
 
 def build_index(catalog: Catalog, more: Sequence[IndexEntry] = ()) -> Shelf:
-    """The catalogue's scenarios and these; of the same name, these stand for the catalogue's."""
+    """Build the catalogue's scenarios and these; of the same name, these stand for the catalogue's."""
     names = {entry.name for entry in more}
     return Shelf((*more, *(entry for entry in _list_catalogued(catalog) if entry.name not in names)))
 
@@ -218,7 +218,7 @@ def _read_entries(files: Iterable[Path], catalog: Catalog) -> Iterator[IndexEntr
 
 
 def build_entry(path: Path, scenario: Scenario, catalog: Catalog) -> IndexEntry:
-    """A scenario as it is compared."""
+    """Build a scenario as it is compared."""
     real, own = path.resolve(), _has_own_types(scenario, path)
     scenario = call_by_mechanism(scenario, path, catalog)
     words, place = dict(Counter(_extract_features(scenario, catalog))), "/".join(real.parts[-3:])
@@ -231,7 +231,7 @@ def build_entry(path: Path, scenario: Scenario, catalog: Catalog) -> IndexEntry:
 
 
 def add_effects(entry: IndexEntry, scenario: Scenario, catalog: Catalog, done: Sequence[list[Any]]) -> IndexEntry:
-    """The entry, which now also says what its rendered faults write; ``done`` is that, fault by fault."""
+    """Return the entry, which now also says what its rendered faults write; ``done`` is that, fault by fault."""
     if not done:
         return entry
     app, version, options, profile, faults, noise = _describe_changes(scenario, catalog)
@@ -248,12 +248,14 @@ def add_effects(entry: IndexEntry, scenario: Scenario, catalog: Catalog, done: S
 
 
 def _strip_written(does: Sequence[Any]) -> list[Any]:
-    """Which fields are written, and what else is done but for its numbers."""
+    """Return which fields are written, and what else is done but for its numbers."""
     return [one if one[0] == "field" else strip_numbers(one) for one in strip_values(does)]
 
 
 def _digest_setting(scenario: Scenario, done: Sequence[Any]) -> str:
-    """Everything that makes an incident but what the labelled faults write; of their staging, all but the numbers."""
+    """Digest everything that makes an incident but what the labelled faults write; of their staging, all but the
+    numbers.
+    """
     app, version, options, profile, faults, noise = done
     promised = {
         (a.name, strip_group(a.on) if a.on else "") for a in scenario.spec.expect.alerts if a.alert_class == "MustFire"
@@ -271,7 +273,7 @@ def _has_own_types(scenario: Scenario, path: Path) -> bool:
 
 
 def _digest_core(scenario: Scenario, catalog: Catalog) -> str:
-    """The labelled faults without numbers, whatever else happens, when, and in which version of the app."""
+    """Digest the labelled faults without numbers, whatever else happens, when, and in which version of the app."""
     faults = []
     for use in scenario.spec.faults:
         ref = Reference.parse(use.target)
@@ -282,7 +284,7 @@ def _digest_core(scenario: Scenario, catalog: Catalog) -> str:
 
 
 def _summarise_entry(entry: IndexEntry) -> tuple[str, set[str]]:
-    """The app of an entry with faults, and the names of their targets."""
+    """Summarise the app of an entry with faults, and the names of their targets."""
     apps = {text.split(" ")[0] for text in entry.breaks}
     return "".join(apps), {text.rpartition("/")[2] for text in entry.breaks}
 
@@ -296,7 +298,9 @@ def _group_by(entries: Iterable[IndexEntry], key: Callable[[IndexEntry], str]) -
 
 
 def take_fingerprint(scenario: Scenario, catalog: Catalog) -> str:
-    """sha256 over what the scenario does to a cluster: app, options, faults with their parameters, order and timing."""
+    """Compute sha256 over what the scenario does to a cluster: app, options, faults with their parameters, order and
+    timing.
+    """
     return _sum(_describe_changes(scenario, catalog))
 
 
@@ -333,7 +337,9 @@ def _sum(document: Any) -> str:
 
 
 def strip_numbers(node: Any) -> Any:
-    """The document without numbers, and texts that are one with a unit at most: a default may say the same unsaid."""
+    """Return the document without numbers, and texts that are one with a unit at most: a default may say the same
+    unsaid.
+    """
     if isinstance(node, dict):
         return {key: strip_numbers(value) for key, value in node.items() if not _is_amount(value)}
     if isinstance(node, list):
@@ -348,7 +354,7 @@ def _is_amount(value: Any) -> bool:
 
 
 def _select_parameters(fault_type: str, parameters: Mapping[str, Any], catalog: Catalog) -> dict[str, Any]:
-    """The parameters without those that say what the fault would do anyway."""
+    """Select the parameters without those that say what the fault would do anyway."""
     try:
         known = catalog.fault(fault_type).parameters.get("properties", {})
     except AuthoringError:
@@ -378,14 +384,14 @@ def _extract_features(scenario: Scenario, catalog: Catalog) -> Iterator[str]:
 
 
 def _split_words(text: str) -> Iterator[str]:
-    """Single words, and each with the next one."""
+    """Return single words, and each with the next one."""
     words = _WORD.findall(text.lower())
     yield from words
     yield from (f"{one} {other}" for one, other in pairwise(words))
 
 
 def _list_catalogue_words(fault_type: str, catalog: Catalog) -> Iterator[str]:
-    """What the catalogue says about a fault: a draft that uses it has these words."""
+    """List what the catalogue says about a fault: a draft that uses it has these words."""
     try:
         known = catalog.fault(fault_type)
     except AuthoringError:
@@ -396,7 +402,7 @@ def _list_catalogue_words(fault_type: str, catalog: Catalog) -> Iterator[str]:
 
 
 def _is_alike(one: IndexEntry, other: IndexEntry) -> bool:
-    """Whether half of what either of them breaks is broken in the same way by both."""
+    """Check whether half of what either of them breaks is broken in the same way by both."""
     both, any_ = set(one.breaks) & set(other.breaks), set(one.breaks) | set(other.breaks)
     return 2 * len(both) >= len(any_)
 

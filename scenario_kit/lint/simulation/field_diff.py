@@ -29,7 +29,7 @@ class WrittenField(NamedTuple):
     path: Path = ()
 
     def meets(self, other: WrittenField) -> bool:
-        """Whether writing one of them writes the other, or a part of it."""
+        """Check whether writing one of them writes the other, or a part of it."""
         return self.of == other.of and meets(self.path, other.path)
 
     def __str__(self) -> str:
@@ -37,7 +37,7 @@ class WrittenField(NamedTuple):
 
 
 def list_written(changes: Sequence[Change], objects: Sequence[Object], app: App) -> set[WrittenField]:
-    """The fields that the changes write, one after the other. What they create is theirs alone and does not count."""
+    """List the fields that the changes write, one after the other. What they create is theirs alone and does not count."""
     found: set[WrittenField] = set()
     for change in changes:
         found |= set(_list_named_fields(change, objects, app))
@@ -52,7 +52,7 @@ def list_written(changes: Sequence[Change], objects: Sequence[Object], app: App)
 
 
 def _list_named_fields(change: Change, objects: Sequence[Object], app: App) -> Iterator[WrittenField]:
-    """Fields that can be told from the change alone: of nodes, of flags, of pods, of objects that no app brings."""
+    """List fields that can be told from the change alone: of nodes, of flags, of pods, of objects that no app brings."""
     if change.set_flag and app.flags:
         store = Reference("ConfigMap", app.flags.config_map)
         yield WrittenField(store, ("data", app.flags.key, "flags", change.set_flag.flag))
@@ -79,7 +79,7 @@ def _list_named_fields(change: Change, objects: Sequence[Object], app: App) -> I
 
 
 def is_elsewhere(change: Change, objects: Sequence[Object], app: App) -> bool:
-    """Whether a change is of an object that is not among these: what it was before is not known here."""
+    """Check whether a change is of an object that is not among these: what it was before is not known here."""
     if change.target is None or change.restart or change.undo_rollout:
         return False
     ref = _strip_group(Reference.parse(change.target), app.namespace)
@@ -87,12 +87,12 @@ def is_elsewhere(change: Change, objects: Sequence[Object], app: App) -> bool:
 
 
 def _strip_group(ref: Reference, namespace: str) -> Reference:
-    """Without the group, which references may leave out; the app's namespace always spelled the same way."""
+    """Return a reference without the group, which may be left out; the app's namespace always spelled the same way."""
     return Reference(ref.kind, ref.name, "app" if ref.namespace == namespace else ref.namespace)
 
 
 def leaves(document: Mapping[str, Any], path: Path = ()) -> Iterator[Path]:
-    """The paths of all values of a document that hold no others by name."""
+    """Return the paths of all values of a document that hold no others by name."""
     for key, value in document.items():
         if isinstance(value, Mapping) and value:
             yield from leaves(value, (*path, key))
@@ -101,7 +101,7 @@ def leaves(document: Mapping[str, Any], path: Path = ()) -> Iterator[Path]:
 
 
 def _list_chaos_fields(manifest: Object, objects: Sequence[Object], app: App) -> Iterator[WrittenField]:
-    """What an experiment does to the pods of each workload, as a field of it: the same thing twice is a conflict."""
+    """List what an experiment does to the pods of each workload, as a field of it: the same thing twice is a conflict."""
     kind, spec = manifest["kind"], manifest.get("spec") or {}
     if kind == SCHEDULE:
         kind = str(spec.get("type"))
@@ -127,6 +127,6 @@ def _list_differences(old: Sequence[Object], new: Sequence[Object], namespace: s
 
 
 def find_changed(old: Object, new: Object) -> Iterator[tuple[Path, Any]]:
-    """The paths of the smallest parts that differ, each with what stands there now; None where nothing does."""
+    """Find the paths of the smallest parts that differ, each with what stands there now; None where nothing does."""
     for path in find_paths(old, new):
         yield path, get_at(new, path)

@@ -43,7 +43,7 @@ def build_stage(
     breaks: bool = True,
     namespace: str = "",
 ) -> Simulation:
-    """The stage that these changes make; one that cannot be made is left out, another rule speaks of it.
+    """Build the stage that these changes make; one that cannot be made is left out, another rule speaks of it.
 
     ``namespace`` is the real one of the app, where that is not the conventional one.
     """
@@ -58,7 +58,7 @@ def build_stage(
 
 
 def list_elsewhere(change: Change, objects: tuple[Object, ...]) -> Iterator[Object]:
-    """What a merged patch says about an object that is not the app's: all that is known of it."""
+    """List what a merged patch says about an object that is not the app's: all that is known of it."""
     if change.patch is None or change.patch.type == "Json" or not isinstance(change.patch.patch, Mapping):
         return
     ref = Reference.parse(change.patch.target)
@@ -71,7 +71,7 @@ def list_elsewhere(change: Change, objects: tuple[Object, ...]) -> Iterator[Obje
 
 
 def list_written(stage: Simulation) -> Iterator[WrittenObject]:
-    """Every object that the stage creates or changes."""
+    """List every object that the stage creates or changes."""
     kept = {id(obj) for obj in stage.before}
     known = {_name(obj): obj for obj in stage.before}
     for obj in stage.after:
@@ -85,7 +85,7 @@ def _name(obj: Object) -> tuple[str, str, str]:
 
 
 def list_pod_specs(obj: Object) -> Iterator[tuple[Keys, Object]]:
-    """The pod specs that an object holds, and where; only that of a Pod stands at another place."""
+    """List the pod specs that an object holds, and where; only that of a Pod stands at another place."""
     spec = obj.get("spec")
     if not isinstance(spec, Mapping):
         return
@@ -97,7 +97,7 @@ def list_pod_specs(obj: Object) -> Iterator[tuple[Keys, Object]]:
 
 
 def list_containers(obj: Object) -> Iterator[tuple[Keys, Object]]:
-    """All containers of an object's pods, the initial and the ephemeral ones included, and where they stand."""
+    """List all containers of an object's pods, the initial and the ephemeral ones included, and where they stand."""
     for keys, spec in list_pod_specs(obj):
         for kind in ("initContainers", "containers", "ephemeralContainers"):
             for i, container in list_mappings(spec.get(kind)):
@@ -105,13 +105,13 @@ def list_containers(obj: Object) -> Iterator[tuple[Keys, Object]]:
 
 
 def list_mappings(value: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """The mappings of a list, with their indices; a list that is not rendered yet has none."""
+    """List the mappings of a list, with their indices; a list that is not rendered yet has none."""
     if isinstance(value, list | tuple):
         yield from ((i, item) for i, item in enumerate(value) if isinstance(item, Mapping))
 
 
 def get_part(obj: Any, keys: Iterable[str | int]) -> Any:
-    """The part of an object at a place, None where there is none."""
+    """Get the part of an object at a place, None where there is none."""
     for key in keys:
         if isinstance(obj, Mapping):
             obj = obj.get(key)
@@ -123,7 +123,7 @@ def get_part(obj: Any, keys: Iterable[str | int]) -> Any:
 
 
 def leaves(value: Any, keys: Keys = ()) -> Iterator[tuple[Keys, Any]]:
-    """Every scalar of a document, and where it stands."""
+    """Return every scalar of a document, and where it stands."""
     if isinstance(value, str):  # most are, and the other questions cost more
         yield keys, value
     elif isinstance(value, dict | Mapping):

@@ -20,7 +20,7 @@ _CHILDREN: Final = ("lhs", "rhs", "param", "expr", "vector_selector")
 
 
 def parse_expression(expr: str) -> Any:
-    """The root of the tree of an expression.
+    """Parse the root of the tree of an expression.
 
     Raises:
         ValueError: not PromQL, too long, or nested too deep.
@@ -32,7 +32,7 @@ def parse_expression(expr: str) -> Any:
 
 
 def walk(node: Any) -> Iterator[Any]:
-    """A node and everything below it, in the order of the text."""
+    """Return a node and everything below it, in the order of the text."""
     left = [node]
     while left:
         node = left.pop()
@@ -41,13 +41,13 @@ def walk(node: Any) -> Iterator[Any]:
 
 
 def list_children(node: Any) -> list[Any]:
-    """The nodes right below one."""
+    """List the nodes right below one."""
     found = [getattr(node, name, None) for name in _CHILDREN]
     return [child for child in (*found, *getattr(node, "args", ())) if child is not None]
 
 
 def points(expr: str) -> int:
-    """Of how many points of time one evaluation of an expression asks, where it asks of most.
+    """Return of how many points of time one evaluation of an expression asks, where it asks of most.
 
     Raises:
         ValueError: as ``parse_expression``.
@@ -64,7 +64,7 @@ def _points(node: Any) -> float:
 
 @lru_cache(maxsize=256)
 def _parse_cached(expr: str) -> tuple[Any, str]:
-    """The tree, or what is wrong: rules ask for the same expression again and again."""
+    """Parse the tree, or what is wrong: rules ask for the same expression again and again."""
     import promql_parser  # here, because most commands read no rules
 
     if (tokens := len(_TOKEN.findall(expr))) > MOST_TOKENS:

@@ -19,7 +19,7 @@ _FIX: Final = "write the expression that it records into the rule"
 
 
 def build_recorded_expression(expr: str, labels: Mapping[str, str]) -> str:
-    """What a recording rule records: its expression, with the labels that it adds."""
+    """Build what a recording rule records: its expression, with the labels that it adds."""
     for name, value in labels.items():
         quoted = json.dumps(value, ensure_ascii=False)
         expr = f'label_replace({expr}, "{name}", {quoted.replace("$", "$$")}, "", "")'
@@ -27,7 +27,7 @@ def build_recorded_expression(expr: str, labels: Mapping[str, str]) -> str:
 
 
 def inline(expr: str, recorded: Mapping[str, str]) -> str:
-    """``expr`` with each selector of a recorded series replaced by the expression that records it.
+    """Return ``expr`` with each selector of a recorded series replaced by the expression that records it.
 
     Args:
         recorded: expressions of recording rules, by the name of the series that they record.
@@ -52,7 +52,7 @@ def _inline(expr: str, recorded: Mapping[str, str], open_: tuple[str, ...]) -> s
 
 
 def _expand_selector(expr: str, place: Selector, name: str, result: str) -> str:
-    """The text behind a selector; a range gets the resolution that makes it one of a subquery."""
+    """Expand the text behind a selector; a range gets the resolution that makes it one of a subquery."""
     rest = result[place.end :]
     found = _RANGE.match(expr[place.end :])
     after = expr[place.end + (found.end() if found else 0) :].lstrip()
@@ -71,7 +71,7 @@ def _parse(expr: str) -> Any:
 
 
 def find_vector_selectors(expr: str) -> list[Any]:
-    """The nodes of the vector selectors of an expression, in the order of the text.
+    """Find the nodes of the vector selectors of an expression, in the order of the text.
 
     Raises:
         AuthoringError: not PromQL.

@@ -38,7 +38,7 @@ class _Token(NamedTuple):
 
 
 def find_selectors(expr: str) -> list[Selector]:
-    """All vector selectors, from left to right. ``expr`` must be valid PromQL."""
+    """Find all vector selectors, from left to right. ``expr`` must be valid PromQL."""
     tokens = [_Token(m.lastgroup or "", m.group(), m.start()) for m in _TOKEN.finditer(expr) if m.lastgroup != "space"]
     found: list[Selector] = []
     index = 0
@@ -63,7 +63,7 @@ def find_selectors(expr: str) -> list[Selector]:
 
 
 def _is_word(tokens: list[_Token], index: int) -> bool:
-    """Whether a bare name is part of the syntax; an aggregation followed by its grouping counts as that."""
+    """Check whether a bare name is part of the syntax; an aggregation followed by its grouping counts as that."""
     word = tokens[index].text.lower()
     return word in _OPERATORS or word in _LABEL_LISTS or _read_token(tokens, index + 1).lower() in ("by", "without")
 

@@ -25,20 +25,20 @@ _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 
 
 def fix_field_name(place: Path_, name: str, known: Iterable[str], there: Mapping[str, Any]) -> tuple[Edit, ...]:
-    """A misspelled field gets the one name that is close and not taken."""
+    """Give a misspelled field the one name that is close and not taken."""
     close = find_only(name, known)
     return (Rename((*place, name), close),) if close and close not in there else ()
 
 
 def fix_missing(place: Path_, name: str, schema: Mapping[str, Any]) -> tuple[Edit, ...]:
-    """A missing field that can have one value only."""
+    """Return a missing field that can have one value only."""
     part = schema.get("properties", {}).get(name, {})
     values = part.get("enum", ())
     return (Put((*place, name), values[0]),) if len(values) == 1 else ()
 
 
 def fix_value(place: Path_, rule: str, desired: Any, got: Any, raw: str | None) -> tuple[Edit, ...]:
-    """Another value for one of a wrong type or spelling. ``raw`` is how the file spells a number or a boolean."""
+    """Return another value for one of a wrong type or spelling. ``raw`` is how the file spells a number or a boolean."""
     value: Any = None
     if rule == "type":
         value = _convert_type(place, str(desired), got, raw)
@@ -72,14 +72,14 @@ def _convert_type(place: Path_, desired: str, got: Any, raw: str | None) -> Any:
 
 
 def convert_to_kebab(text: str) -> str | None:
-    """The text as a name in kebab case, or None where nothing is left of it."""
+    """Convert to the text as a name in kebab case, or None where nothing is left of it."""
     spaced = re.sub(r"([a-z0-9])([A-Z])", r"\1-\2", text)
     name = re.sub(r"[^a-z0-9]+", "-", spaced.lower()).strip("-")
     return name if _NAME.fullmatch(name) else None
 
 
 def normalize_reference(text: str) -> str | None:
-    """A reference whose kind is written as kubectl allows it: ``deploy/cart``."""
+    """Return a reference whose kind is written as kubectl allows it: ``deploy/cart``."""
     kind, slash, name = text.rpartition("/")
     namespace, inner, kind = kind.rpartition("/")
     full = _KINDS.get(kind.lower())

@@ -38,7 +38,7 @@ _SILENT: Final = frozenset({"description", "title", "default", "examples", "form
 
 
 def fits(value: Any, schema: Any) -> bool:
-    """True only if the value surely fits; False where it does not, or where a keyword is not known here."""
+    """Check whether the value surely fits; False where it does not, or where a keyword is not known here."""
     if not isinstance(schema, dict):
         return bool(schema is True)
     for keyword, desired in schema.items():
@@ -76,7 +76,7 @@ def _fits(value: Any, schema: dict[str, Any], keyword: str, desired: Any) -> boo
 
 
 def _has_known_keywords(schemas: list[Any]) -> bool:
-    """``oneOf`` may count a branch as not fitting only where all of its keywords are known here."""
+    """Check the keywords: ``oneOf`` may count a branch as not fitting only where all of its keywords are known here."""
     return all(isinstance(s, dict) and s.keys() <= {"required", "type", *_LIMITS} for s in schemas)
 
 

@@ -40,7 +40,7 @@ class Violation(NamedTuple):
 
 
 def find_violations(value: Any, schema: dict[str, Any]) -> list[Violation]:
-    """Why a value does not fit a schema that has no mistakes: at most ``MOST`` reasons; none where it fits."""
+    """Find why a value does not fit a schema that has no mistakes: at most ``MOST`` reasons; none where it fits."""
     if reported := explain_too_much(value, schema):
         return [Violation((), reported, None)]
     if fits(value, schema):
@@ -52,7 +52,7 @@ def find_violations(value: Any, schema: dict[str, Any]) -> list[Violation]:
 
 
 def explain_too_much(value: Any, schema: dict[str, Any]) -> str:
-    """Why a value is not judged by a schema at all; empty where it can be."""
+    """Explain why a value is not judged by a schema at all; empty where it can be."""
     parts = _count_parts(value)
     most = min(MOST_PARTS, MOST_PAIRS // _count_parts(schema))
     return f"{parts} values are too many: by this schema, at most {most} can be judged" if parts > most else ""
@@ -60,7 +60,7 @@ def explain_too_much(value: Any, schema: dict[str, Any]) -> str:
 
 @lru_cache(maxsize=1)
 def build_validator() -> Any:
-    """The library's validator, whose patterns are RE2's."""
+    """Build the library's validator, whose patterns are RE2's."""
     from jsonschema import Draft202012Validator  # slow to import, and most values fit
     from jsonschema.exceptions import ValidationError
     from jsonschema.validators import extend
@@ -73,7 +73,7 @@ def build_validator() -> Any:
 
 
 def check_schema(schema: Any, positions: Positions, place: Path_) -> list[Finding]:
-    """What is wrong with the schema of parameters or options, which stands at ``place``."""
+    """Return what is wrong with the schema of parameters or options, which stands at ``place``."""
     if not schema:
         return []
     size = _count_parts(schema)
@@ -98,7 +98,9 @@ def check_schema(schema: Any, positions: Positions, place: Path_) -> list[Findin
 
 
 def _check_keywords(schema: Any, positions: Positions, place: Path_, names: bool = False) -> Iterator[Finding]:
-    """Keywords that cannot be used, and patterns that are none; ``names``: keys are names of fields, not keywords."""
+    """Check for keywords that cannot be used, and patterns that are none; ``names``: keys are names of fields, not
+    keywords.
+    """
     if isinstance(schema, list):
         for i, part in enumerate(schema):
             yield from _check_keywords(part, positions, (*place, i))
@@ -129,7 +131,7 @@ _DATA: Final = ("default", "enum", "const", "examples", "x-choices", "x-requires
 
 
 def _count_parts(value: Any) -> int:
-    """Of how many values one consists, itself and the names of its fields included."""
+    """Count of how many values one consists, itself and the names of its fields included."""
     count, left = 0, [value]
     while left:
         part = left.pop()

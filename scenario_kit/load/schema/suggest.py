@@ -11,7 +11,7 @@ COLLECTIONS: Final = (Path("catalog") / "scenarios", Path("scenarios"))
 
 
 def suggest(word: str, candidates: Iterable[str], *, limit: int = 3) -> tuple[str, ...]:
-    """The candidates that ``word`` may have meant, best first; none if nothing is close."""
+    """Suggest the candidates that ``word`` may have meant, best first; none if nothing is close."""
     from rapidfuzz import distance, process, utils  # imported late: only a file with mistakes needs it
 
     found = process.extract(
@@ -26,7 +26,7 @@ def suggest(word: str, candidates: Iterable[str], *, limit: int = 3) -> tuple[st
 
 
 def suggest_path(path: Path) -> str:
-    """Where a path that does not exist may have been meant to lead; empty if nothing is close.
+    """Suggest where a path that does not exist may have been meant to lead; empty if nothing is close.
 
     A bare name may also be that of a scenario, written without the folder of its collection.
     """
@@ -45,7 +45,7 @@ def _list_folder(folder: Path) -> list[str]:
 
 
 def find_only(word: str, candidates: Iterable[str]) -> str | None:
-    """The one candidate that ``word`` must have meant.
+    """Find the one candidate that ``word`` must have meant.
 
     It is the same but for case and marks; or alone in being close; or a few letters away, and every other at least
     twice as many.
@@ -70,7 +70,7 @@ def _strip_word(word: str) -> str:
 
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str:
-    """A fix for a misspelled word: the best candidates, or the first of all that there are."""
+    """Return a fix for a misspelled word: the best candidates, or the first of all that there are."""
     known = sorted(set(candidates))
     close = suggest(word, known)
     if close:

@@ -51,7 +51,7 @@ class LocatedFinding(NamedTuple):
 
 
 def find_mistakes(data: Any, schema: dict[str, Any], positions: Positions, within: Path_ = ()) -> list[LocatedFinding]:
-    """All mistakes of ``data``, in the order of the file; of more than ``MOST`` some, and a last one that says so.
+    """Find all mistakes of ``data``, in the order of the file; of more than ``MOST`` some, and a last one that says so.
 
     ``within`` is where in the document the data stands.
     """
@@ -80,7 +80,7 @@ def _rank(mistake: LocatedFinding) -> tuple[int, int]:
 
 
 def _leaves(errors: Iterable[ValidationError]) -> Iterator[ValidationError]:
-    """Alternatives (``anyOf``) are told by their first branch: for templates the strict one."""
+    """Return the leaves; alternatives (``anyOf``) are told by their first branch: for templates the strict one."""
     for error in errors:
         if error.validator == "anyOf" and error.context:
             yield from _leaves(e for e in error.context if e.schema_path[0] == 0)
@@ -126,13 +126,13 @@ def _translate_error(error: ValidationError, positions: Positions, within: Path_
 
 
 def _is_misspelling(name: str, unknown: Iterable[str], schema: dict[str, Any]) -> bool:
-    """Whether an unknown field is this one, misspelled: then it is told as unknown, and not as missing as well."""
+    """Check whether an unknown field is this one, misspelled: then it is told as unknown, and not as missing as well."""
     known = schema.get("properties", {})
     return any(name in suggest(key, known) for key in unknown)
 
 
 def _describe_expected(error: ValidationError, place: Path_) -> tuple[str, str, str]:
-    """Code, what is expected, and the fix, for a value that does not fit."""
+    """Describe code, what is expected, and the fix, for a value that does not fit."""
     rule, desired, got = str(error.validator), error.validator_value, error.instance
     if rule == "type":
         expected = _WORDS.get(str(desired), str(desired))
@@ -163,7 +163,7 @@ def _report_alternatives(error: ValidationError, here: str, at: Position) -> Fin
 
 
 def _find_duplicates(data: Any, schema: dict[str, Any], place: Path_, positions: Positions) -> Iterator[Finding]:
-    """Entries of a keyed list that share their key (the API server refuses them, JSON Schema cannot say it)."""
+    """Find entries of a keyed list that share their key (the API server refuses them, JSON Schema cannot say it)."""
     if isinstance(data, dict):
         for name, part in schema.get("properties", {}).items():
             if name in data:
@@ -187,7 +187,7 @@ def _find_duplicates(data: Any, schema: dict[str, Any], place: Path_, positions:
 
 
 def format_place(place: Path_) -> str:
-    """A place as it is written in messages: ``spec.faults[0].target``."""
+    """Format a place as it is written in messages: ``spec.faults[0].target``."""
     text = "".join(f"[{part}]" if isinstance(part, int) else f".{shorten_text(part)}" for part in place)
     return f"`{text.lstrip('.')}`" if text else "the document"
 

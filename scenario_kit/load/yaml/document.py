@@ -69,11 +69,11 @@ class Positions:
             self._keys[place] = key
 
     def value(self, *place: str | int) -> Position:
-        """Position of the value at ``place``, or of the nearest thing around it."""
+        """Return the position of the value at ``place``, or of the nearest thing around it."""
         return self._nearest(self._values, place)
 
     def key(self, *place: str | int) -> Position:
-        """Position of the field name at ``place``; of the value where there is no such name."""
+        """Return the position of the field name at ``place``; of the value where there is no such name."""
         return self._at(self._keys[place]) if place in self._keys else self.value(*place)
 
     def _nearest(self, known: dict[Path_, tuple[int, int]], place: Path_) -> Position:
@@ -104,7 +104,7 @@ def read_document(path: Path) -> Document:
 
 
 def read_text(path: Path, most: int = MAX_BYTES) -> str:
-    """The text of a file of at most so many bytes; raises as ``read_bytes``, and where it is not UTF-8."""
+    """Read the text of a file of at most so many bytes; raises as ``read_bytes``, and where it is not UTF-8."""
     raw = read_bytes(path, most)
     try:
         return raw.decode("utf-8")
@@ -116,7 +116,7 @@ def read_text(path: Path, most: int = MAX_BYTES) -> str:
 
 
 def read_bytes(path: Path, most: int = MAX_BYTES) -> bytes:
-    """What a file holds. Pipes, devices and folders are told apart before anything is read: they may have no end.
+    """Read what a file holds. Pipes, devices and folders are told apart before anything is read: they may have no end.
 
     Raises:
         UsageError: there is no such file.
@@ -142,7 +142,7 @@ def read_bytes(path: Path, most: int = MAX_BYTES) -> bytes:
 
 
 def _read_head(path: Path, most: int) -> bytes | None:
-    """The first bytes of a file; None for a folder, a pipe, a device: they may have no end, or never begin."""
+    """Read the first bytes of a file; None for a folder, a pipe, a device: they may have no end, or never begin."""
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -154,7 +154,7 @@ def _read_head(path: Path, most: int) -> bytes | None:
 
 
 def parse(text: str, path: str) -> Document:
-    """The document in ``text``; ``path`` is what positions show.
+    """Parse the document in ``text``; ``path`` is what positions show.
 
     Raises:
         AuthoringError: not YAML, or not exactly one document.
@@ -261,7 +261,7 @@ class _NodeReader:
 
 
 def parse_scalar(text: str) -> Any:
-    """What a plain scalar means in the core schema of YAML 1.2; numbers too large for a machine stay text."""
+    """Parse what a plain scalar means in the core schema of YAML 1.2; numbers too large for a machine stay text."""
     if text in _WORDS:
         return _WORDS[text]
     if _INTEGER.match(text) and len(text) <= 19:
@@ -280,13 +280,13 @@ def _locate(mark: yaml.Mark | None) -> tuple[int, int]:
 
 
 def shorten_text(text: str, most: int = 60) -> str:
-    """Text of a file as messages show it: short, and without characters that move a terminal or hide."""
+    """Return text of a file as messages show it: short, and without characters that move a terminal or hide."""
     short = text if len(text) <= most else text[: most - 1] + "…"
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in short)
 
 
 def build_syntax_error(path: str, mark: tuple[int, int], message: str, fix: str) -> Finding:
-    """SK101: the file is not a document that could be read."""
+    """Build SK101: the file is not a document that could be read."""
     position = Position(path=path, line=mark[0] + 1, column=mark[1] + 1)
     return Finding(code="SK101", severity=Severity.ERROR, message=message, position=position, fix=fix)
 

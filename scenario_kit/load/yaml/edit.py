@@ -57,7 +57,7 @@ class Unfit(Exception):
 
 
 def apply_edits(text: str, edits: Sequence[Edit]) -> str:
-    """The text with the edits made, one after the other.
+    """Return the text with the edits made, one after the other.
 
     Raises:
         Unfit: one of them cannot be made on this text without touching something else.
@@ -78,7 +78,7 @@ def _load_values(text: str) -> Any:
 
 
 def _apply_to_values(data: Any, edit: Edit) -> Any:
-    """The plain values after the edit."""
+    """Return the plain values after the edit."""
     if isinstance(edit, Schema):
         return data
     data = copy.deepcopy(data)
@@ -124,7 +124,7 @@ def _apply_edit(text: str, edit: Edit) -> str:
 
 
 def _find_child(parent: Any, part: str | int) -> tuple[Any, Any]:
-    """Key (the item itself in a list) and value."""
+    """Find key (the item itself in a list) and value."""
     if isinstance(parent, yaml.MappingNode):
         for key, value in parent.value:
             if key.value == part:
@@ -144,7 +144,7 @@ def _replace(text: str, key: Any, node: Any, value: Any) -> str:
 
 
 def _end(text: str, node: Any) -> int:
-    """Where the text of a node ends; the marks of blocks lie behind the white space and comments that follow."""
+    """Return where the text of a node ends; the marks of blocks lie behind the white space and comments that follow."""
     if not isinstance(node, yaml.ScalarNode) and not node.flow_style and node.value:
         last = node.value[-1]
         return _end(text, last[1] if isinstance(last, tuple) else last)
@@ -223,12 +223,12 @@ def _drop(text: str, parent: Any, key: Any, node: Any) -> str:
 
 
 def _format_key(name: str) -> str:
-    """A field's name: `on` is no truth value here, and is written as people write it."""
+    """Format a field's name: `on` is no truth value here, and is written as people write it."""
     return name if _PLAIN.match(name) and parse_scalar(name) == name else _format_flow(name)
 
 
 def _format_lines(name: str, value: Any, column: int) -> str:
-    """A field of a block: lists of objects, and what holds some, over several lines, each entry on one."""
+    """Format a field of a block: lists of objects, and what holds some, over several lines, each entry on one."""
     if not _is_long(value):
         return f"{_format_key(name)}: {_format_flow(value)}"
     if isinstance(value, dict):
@@ -239,14 +239,14 @@ def _format_lines(name: str, value: Any, column: int) -> str:
 
 
 def _is_long(value: Any) -> bool:
-    """Whether a value is a list of objects, or holds one."""
+    """Check whether a value is a list of objects, or holds one."""
     if isinstance(value, dict):
         return any(map(_is_long, value.values()))
     return isinstance(value, list | tuple) and any(isinstance(part, dict) for part in value)
 
 
 def _format_flow(value: Any) -> str:
-    """A value on one line, as plain as it can be."""
+    """Format a value on one line, as plain as it can be."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{_format_key(k)}: {_format_flow(v)}" for k, v in value.items()) + "}"
     if isinstance(value, list | tuple):

@@ -22,7 +22,7 @@ class Modeline(NamedTuple):
 
 
 def find_modeline(text: str) -> Modeline | None:
-    """The first such comment above the content of a file."""
+    """Find the first such comment above the content of a file."""
     for number, line in enumerate(text.split("\n")):
         if found := _MODELINE.match(line):
             return Modeline(found[2], number, found.start(2))
@@ -32,7 +32,7 @@ def find_modeline(text: str) -> Modeline | None:
 
 
 def replace_schema(text: str, schema: str) -> str:
-    """The text with another path in its comment; unchanged without one."""
+    """Return the text with another path in its comment; unchanged without one."""
     found = find_modeline(text)
     if found is None:
         return text
@@ -43,12 +43,12 @@ def replace_schema(text: str, schema: str) -> str:
 
 
 def exists(file: Path, schema: str) -> bool:
-    """Whether there is a file at the path that the comment of a file names; no text is too odd to ask."""
+    """Check whether there is a file at the path that the comment of a file names; no text is too odd to ask."""
     return os.path.isfile(file.absolute().parent / schema)  # noqa: PTH113 - a name that is too long raises elsewhere
 
 
 def find_schema(file: Path, name: str) -> Path | None:
-    """The schema of that name for a file: the nearest one in a folder above that holds schemas."""
+    """Find the schema of that name for a file: the nearest one in a folder above that holds schemas."""
     for parent in file.absolute().parent.parents:
         for folder in (COPIES, IN_CHECKOUT):
             if (parent / folder / name).is_file():
@@ -57,5 +57,5 @@ def find_schema(file: Path, name: str) -> Path | None:
 
 
 def make_schema_path(file: Path, schema: Path) -> str:
-    """The path of a schema as the comment of a file spells it."""
+    """Make the path of a schema as the comment of a file spells it."""
     return Path(os.path.relpath(schema, file.absolute().parent)).as_posix()

@@ -79,7 +79,7 @@ class Composer:
         self._stack: list[_Open] = []
 
     def documents(self) -> Iterator[yaml.Node]:
-        """The roots, one after the other.
+        """Return the roots, one after the other.
 
         Raises:
             yaml.YAMLError: not YAML; as ``Unbounded`` where it goes beyond the bounds.
@@ -96,7 +96,7 @@ class Composer:
                     yield root
 
     def _root(self, event: Any) -> yaml.Node | None:
-        """The root of the document, if the event completes it."""
+        """Return the root of the document, if the event completes it."""
         if isinstance(event, yaml.CollectionStartEvent):
             self._open(event)
             return None
@@ -149,7 +149,7 @@ class Composer:
         return extent.node, extent.levels
 
     def _anchor(self, event: Any, extent: _Extent | None) -> None:
-        """Notes an anchor; no extent means that its node is not complete yet."""
+        """Note an anchor; no extent means that its node is not complete yet."""
         if event.anchor is None:
             return
         if event.anchor in self._anchors:
@@ -171,7 +171,7 @@ class Composer:
 
 
 def mark_undecided(text: str, plain: bool) -> str:  # noqa: ARG001 - what scalars mean is left to whoever reads the nodes
-    """Tags for ``Composer`` that tell plain scalars from quoted ones, and nothing more."""
+    """Return tags for ``Composer`` that tell plain scalars from quoted ones, and nothing more."""
     return UNDECIDED if plain else _TAG + "str"
 
 
@@ -187,16 +187,16 @@ class BoundedLoader(_SAFE):  # type: ignore[misc]
         self._ahead: list[yaml.Node] = []
 
     def check_node(self) -> bool:
-        """Whether there is one more document."""
+        """Check whether there is one more document."""
         self._ahead = self._ahead or [node for node in (next(self._roots, None),) if node is not None]
         return bool(self._ahead)
 
     def get_node(self) -> yaml.Node | None:
-        """The root of the next document."""
+        """Get the root of the next document."""
         return self._ahead.pop() if self.check_node() else None
 
     def get_single_node(self) -> yaml.Node | None:
-        """The root of the only document."""
+        """Get the root of the only document."""
         node = self.get_node()
         if self.check_node():
             second = self._ahead[0].start_mark
@@ -204,7 +204,7 @@ class BoundedLoader(_SAFE):  # type: ignore[misc]
         return node
 
     def flatten_mapping(self, node: yaml.MappingNode) -> None:
-        """Refuses ``<<``."""
+        """Refuse ``<<``."""
         for key, _ in node.value:
             if key.tag == _TAG + "merge":
                 raise yaml.constructor.ConstructorError(None, None, "merge keys are not allowed", key.start_mark)

@@ -34,7 +34,7 @@ _GENERIC: Final = "correct the YAML at this place"
 
 
 def find_cause(text: str, trouble: Trouble) -> SyntaxCause:
-    """The cause of a trouble, as far as the text around it shows it; else what libyaml says, with its place."""
+    """Find the cause of a trouble, as far as the text around it shows it; else what libyaml says, with its place."""
     lines = text.split("\n")
     for look in (
         _explain_tab,
@@ -153,7 +153,7 @@ def _explain_escape(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
 
 
 def _explain_colon(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
-    """A colon in a text; a field that is indented below a value; a colon without a space above."""
+    """Explain a colon in a text; a field that is indented below a value; a colon without a space above."""
     if "mapping values are not allowed" not in trouble.problem:
         return None
     number, column = trouble.at
@@ -199,7 +199,7 @@ def _explain_after_quote(lines: list[str], trouble: Trouble) -> SyntaxCause | No
 
 
 def _find_odd_quote(lines: list[str], below: int, sign: str) -> Mark | None:
-    """The last quote above a line that its own line does not close."""
+    """Find the last quote above a line that its own line does not close."""
     return next(((i, lines[i].rindex(sign)) for i in range(below - 1, -1, -1) if lines[i].count(sign) % 2), None)
 
 
@@ -253,7 +253,7 @@ def _is_inside_quotes(before: str) -> bool:
 
 
 def _quote_text(text: str) -> str:
-    """The text in the quotes that need least change."""
+    """Quote the text in the quotes that need least change."""
     if '"' not in text and "\\" not in text:
         return f'"{text}"'
     return "'" + text.replace("'", "''") + "'"

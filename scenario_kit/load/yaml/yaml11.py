@@ -23,7 +23,7 @@ _FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?
 
 
 def explain_yaml11(text: str, here: Any) -> str:
-    """How kubectl reads a plain scalar that means ``here`` to us; empty where it reads the same."""
+    """Explain how kubectl reads a plain scalar that means ``here`` to us; empty where it reads the same."""
     if text in _WORDS:
         return str(_WORDS[text]).lower()
     if _BEYOND.fullmatch(text):

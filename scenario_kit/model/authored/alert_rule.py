@@ -48,7 +48,7 @@ class AlertRule(Value, frozen=True, kw_only=True):
 
 
 def find_slowest(rules: Iterable[AlertRule], name: str = "") -> int:
-    """``response_seconds`` of the slowest rule, or of the slowest of that name; 0 where there is none."""
+    """Find ``response_seconds`` of the slowest rule, or of the slowest of that name; 0 where there is none."""
     return max((r.response_seconds for r in rules if name in ("", r.name)), default=0)
 
 
@@ -57,7 +57,7 @@ DEADLINE_SLACK: Final = 240
 
 
 def compute_alert_deadline(rules: Iterable[AlertRule], name: str, within_seconds: int | None = None) -> int:
-    """Seconds after the injection by which an alert is due: the author's number, else what its rule may need.
+    """Compute seconds after the injection by which an alert is due: the author's number, else what its rule may need.
 
     ``render``, trials and reports all take it from here.
     """

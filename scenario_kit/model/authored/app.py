@@ -145,28 +145,28 @@ class App(Value, frozen=True, kw_only=True):
     twin: TwinDefinition | None = None
 
     def component(self, name: str) -> Component | None:
-        """The component of that name, or None."""
+        """Return the component of that name, or None."""
         return next((c for c in self.components if c.name == name), None)
 
     def client(self, name: str) -> Client | None:
-        """The client of that name, or None."""
+        """Return the client of that name, or None."""
         return next((c for c in self.clients if c.name == name), None)
 
     def callers(self, name: str) -> tuple[str, ...]:
-        """Names of the components that call ``name`` synchronously and notice its failures."""
+        """Return names of the components that call ``name`` synchronously and notice its failures."""
         return tuple(dict.fromkeys(e.caller for e in self.calls if e.callee == name and e.mode == "Sync"))
 
     def outlasting(self, name: str) -> tuple[tuple[Component, str], ...]:
-        """The components that have to start anew once the one of that name was out, each with the reason."""
+        """Return the components that have to start anew once the one of that name was out, each with the reason."""
         found = {c: a.because for a in self.aftermath if a.after == name for c in a.restart}
         return tuple((c, because) for name, because in found.items() if (c := self.component(name)) is not None)
 
     def dependants(self, name: str) -> tuple[str, ...]:
-        """Names of the components that talk to ``name`` in whatever mode."""
+        """Return names of the components that talk to ``name`` in whatever mode."""
         return tuple(dict.fromkeys(e.caller for e in self.calls if e.callee == name))
 
     def consumers(self, queue: str) -> tuple[str, ...]:
-        """Names of the components that receive messages from ``queue``; empty where it is none."""
+        """Return names of the components that receive messages from ``queue``; empty where it is none."""
         component = self.component(queue)
         if component is None or component.role != "Queue":
             return ()
@@ -176,7 +176,7 @@ class App(Value, frozen=True, kw_only=True):
         return tuple(dict.fromkeys(found))
 
     def producers(self, queue: str) -> tuple[str, ...]:
-        """Names of the components that send messages to ``queue``; empty where it is none."""
+        """Return names of the components that send messages to ``queue``; empty where it is none."""
         component = self.component(queue)
         if component is None or component.role != "Queue":
             return ()

@@ -66,7 +66,9 @@ class Capability(Value, frozen=True, kw_only=True):
         return self.name.endswith((">=", ":"))
 
     def argument(self, need: str) -> str | None:
-        """What follows the name in ``need``; empty where nothing may follow, None where ``need`` is another word."""
+        """Return what follows the name in ``need``; empty where nothing may follow, None where ``need`` is another
+        word.
+        """
         if not self.parametric:
             return "" if need == self.name else None
         rest = need.removeprefix(self.name)

@@ -114,7 +114,9 @@ class Change(Value, frozen=True, kw_only=True):
         return getattr(body, "target", None)
 
     def about(self, flags: FlagStore | None) -> tuple[str, str] | None:
-        """Kind and name of the object that it is about; None where it does not say so. ``flags`` is the app's store."""
+        """Return kind and name of the object that it is about; None where it does not say so. ``flags`` is the app's
+        store.
+        """
         if body := self.create or self.apply or self.chaos:
             # Definitions of faults may have anything there while they are being written.
             named = body.get("metadata")

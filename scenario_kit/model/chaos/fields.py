@@ -101,7 +101,7 @@ _OF_CLUSTERS: Final = frozenset({"svc", "cluster", "local", "pod", "default", "k
 
 
 def is_external(host: str, namespaces: Container[str]) -> bool:
-    """Whether a name belongs to the world outside of a cluster with these namespaces."""
+    """Check whether a name belongs to the world outside of a cluster with these namespaces."""
     name, _, last = host.rstrip(".").lower().rpartition(".")
     return bool(name) and last.isalpha() and last not in _OF_CLUSTERS and last not in namespaces
 
@@ -116,7 +116,7 @@ class Blind(NamedTuple):
 
 
 def find_blind_fields(obj: Object) -> Iterator[Blind]:
-    """What a chaos object, or the one that a Schedule starts, says to which the lab is blind."""
+    """Find what a chaos object, or the one that a Schedule starts, says to which the lab is blind."""
     kind, spec = _get_experiment(obj)
     known = UNMODELLED.get(kind, {})
     if kind == "JVMChaos" and spec.get("action") == "mysql":
@@ -131,7 +131,7 @@ def find_blind_fields(obj: Object) -> Iterator[Blind]:
 
 
 def _explain_value(kind: str, field: str, value: Any) -> str:
-    """What the lab would have to know for a value of a field that it acts on otherwise."""
+    """Explain what the lab would have to know for a value of a field that it acts on otherwise."""
     test = _VALUES.get((kind, field))
     return test(value) if test else ""
 
@@ -175,14 +175,14 @@ _VALUES: Final[Mapping[tuple[str, str], Callable[[Any], str]]] = {
 
 
 def _list_absent(kind: str, spec: Mapping[str, Any]) -> Iterator[tuple[bool, str, Any, str]]:
-    """Fields that stand for something unknown where they are left out."""
+    """List fields that stand for something unknown where they are left out."""
     memory = (spec.get("stressors") or {}).get("memory") if kind == "StressChaos" else None
     if isinstance(memory, Mapping):
         yield not memory.get("size"), "stressors.memory.size", "none", "all memory of a real node"
 
 
 def _list_set(spec: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Every field with a value, as the table spells it; a false or empty one says nothing."""
+    """List every field with a value, as the table spells it; a false or empty one says nothing."""
     for name, value in spec.items():
         path = f"{prefix}{name}"
         if value in (None, "", False) or value == [] or value == {}:
@@ -194,14 +194,14 @@ def _list_set(spec: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
 
 
 def list_targets(obj: Object) -> Iterator[str]:
-    """The external targets of a NetworkChaos, or of one that a Schedule starts."""
+    """List the external targets of a NetworkChaos, or of one that a Schedule starts."""
     kind, spec = _get_experiment(obj)
     named = spec.get("externalTargets") if kind == "NetworkChaos" else ()
     yield from map(str, named) if isinstance(named, list | tuple) else ()
 
 
 def _get_experiment(obj: Object) -> tuple[str, Mapping[str, Any]]:
-    """Kind and spec of an experiment; an empty spec where its shape is wrong, as another rule says."""
+    """Get kind and spec of an experiment; an empty spec where its shape is wrong, as another rule says."""
     try:
         kind, spec = get_experiment(obj)
     except (KeyError, TypeError, AttributeError):

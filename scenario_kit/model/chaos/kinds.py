@@ -25,14 +25,14 @@ MARKS: Final[Mapping[str, str]] = {
 
 
 def schedule_key(kind: str) -> str:
-    """Where a Schedule has the spec of a kind: ``networkChaos`` for NetworkChaos, ``ioChaos`` for IOChaos."""
+    """Return where a Schedule has the spec of a kind: ``networkChaos`` for NetworkChaos, ``ioChaos`` for IOChaos."""
     capitals = len(kind) - len(kind.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
     start = max(capitals - 1, 1)
     return kind[:start].lower() + kind[start:]
 
 
 def get_experiment(obj: Object) -> tuple[str, Object]:
-    """Kind and spec of the experiment: the object's own, or those of the one which a Schedule starts."""
+    """Get kind and spec of the experiment: the object's own, or those of the one which a Schedule starts."""
     spec: Object = obj["spec"]
     if obj["kind"] != SCHEDULE:
         return obj["kind"], spec
@@ -49,13 +49,13 @@ class Sides(NamedTuple):
 
 
 def list_sides(spec: Object) -> Sides:
-    """Whom the spec of an experiment selects."""
+    """List whom the spec of an experiment selects."""
     other = spec.get("target")  # of HTTPChaos it is a word: Request or Response
     return Sides(spec.get("selector") or {}, (other.get("selector") or {}) if isinstance(other, Mapping) else None)
 
 
 def describe_marks(obj: Object) -> str:
-    """How the experiment of a chaos object shows in the app's own objects; empty where it does not."""
+    """Describe how the experiment of a chaos object shows in the app's own objects; empty where it does not."""
     kind, spec = get_experiment(obj)
     if kind not in UNMARKED:
         return f"what {kind} leaves in the app's objects is not known"

@@ -48,7 +48,7 @@ class PodQuery(NamedTuple):
         return not self.names and bool(self.nodes or self.node_labels)
 
     def selects(self, pod: Object, nodes: Iterable[Object] = ()) -> bool:
-        """Whether the pod is meant, in a cluster with these nodes."""
+        """Check whether the pod is meant, in a cluster with these nodes."""
         namespace = pod["metadata"].get("namespace", "")
         if self.names:
             return pod["metadata"]["name"] in self.names.get(namespace, ())
@@ -57,7 +57,7 @@ class PodQuery(NamedTuple):
         return not self.by_node or _read_spec(pod, "nodeName") in self._places(nodes)
 
     def missing_nodes(self, nodes: Iterable[Object]) -> tuple[str, ...]:
-        """Nodes that it names and the cluster does not have; the manager then selects nothing."""
+        """Return nodes that it names and the cluster does not have; the manager then selects nothing."""
         there = {node["metadata"]["name"] for node in nodes}
         return () if self.names else tuple(name for name in self.nodes if name not in there)
 
@@ -70,7 +70,7 @@ class PodQuery(NamedTuple):
 
 
 def parse_selector(selector: Mapping[str, Any], home: str, unknown: Container[str] = ()) -> PodQuery:
-    """A selector as the manager reads it; ``home`` is the namespace of its object, where it looks unless told.
+    """Parse a selector as the manager reads it; ``home`` is the namespace of its object, where it looks unless told.
 
     Fields of pods that are ``unknown`` are taken to be what the selector asks for.
 
@@ -97,7 +97,7 @@ def parse_selector(selector: Mapping[str, Any], home: str, unknown: Container[st
 
 
 def count(mode: str, value: str, there: int) -> int:
-    """How many of the pods that are meant a mode takes; of ``random-max-percent``, the most.
+    """Count how many of the pods that are meant a mode takes; of ``random-max-percent``, the most.
 
     Raises:
         ValueError: the value is none for the mode.

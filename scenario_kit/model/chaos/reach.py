@@ -32,7 +32,7 @@ class Selection(NamedTuple):
     selector: Mapping[str, Any]
 
     def namespaces(self, home: str) -> Iterator[tuple[Keys, str]]:
-        """The namespaces from which it selects; ``home`` is its object's, which counts where none is named."""
+        """Return the namespaces from which it selects; ``home`` is its object's, which counts where none is named."""
         if pods := self.selector.get("pods"):
             yield from (((*self.keys, "pods", name), str(name)) for name in pods)
         elif named := self.selector.get("namespaces"):
@@ -50,29 +50,29 @@ class Stray(NamedTuple):
 
 
 def list_declared(requires: Iterable[str]) -> frozenset[str]:
-    """The namespaces of others that these capabilities declare to be reached."""
+    """List the namespaces of others that these capabilities declare to be reached."""
     return frozenset(_DECLARED[need] for need in requires if need in _DECLARED)
 
 
 def is_chaos(obj: Object) -> bool:
-    """Whether an object is one of Chaos Mesh."""
+    """Check whether an object is one of Chaos Mesh."""
     return str(obj.get("apiVersion", "")).startswith(f"{GROUP}/")
 
 
 def list_selections(obj: Object) -> Iterator[Selection]:
-    """Every selector of pods in an object, those of other ends, of Schedules and of templates included."""
+    """List every selector of pods in an object, those of other ends, of Schedules and of templates included."""
     yield from (
         Selection(keys, node) for keys, node in _list_mappings(obj.get("spec"), ("spec",)) if keys[-1] == "selector"
     )
 
 
 def list_namespaces(obj: Object) -> frozenset[str]:
-    """The namespaces that a chaos object names to select pods from; none of one that selects nothing by itself."""
+    """List the namespaces that a chaos object names to select pods from; none of one that selects nothing by itself."""
     return frozenset(name for each in list_selections(obj) for _, name in each.namespaces("") if name)
 
 
 def rename_namespaces(obj: Object, spelled: Callable[[str], str]) -> Object:
-    """The object with other names of namespaces, wherever it says where to look for pods or secrets."""
+    """Return the object with other names of namespaces, wherever it says where to look for pods or secrets."""
 
     def walk(node: Any, name: str) -> Any:
         if isinstance(node, list | tuple):
@@ -91,7 +91,7 @@ def rename_namespaces(obj: Object, spelled: Callable[[str], str]) -> Object:
 
 
 def find_strays(obj: Object, own: Container[str], default: str) -> Iterator[Stray]:
-    """Everything in a chaos object that leads out of the namespaces ``own``.
+    """Find everything in a chaos object that leads out of the namespaces ``own``.
 
     Args:
         obj: the object; without a namespace it is in ``default``.

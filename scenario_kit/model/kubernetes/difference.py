@@ -9,7 +9,7 @@ Path = tuple[str, ...]
 
 
 def find_paths(old: Any, new: Any, path: Path = ()) -> Iterator[Path]:
-    """The paths of the smallest parts that differ; entries of a list go by their names where they have some."""
+    """Find the paths of the smallest parts that differ; entries of a list go by their names where they have some."""
     if old == new:
         return
     one, other = split_parts(old), split_parts(new)
@@ -26,7 +26,7 @@ def find_paths(old: Any, new: Any, path: Path = ()) -> Iterator[Path]:
 
 
 def split_parts(value: Any) -> Mapping[str, Any] | None:
-    """The parts of a value by key; None where it is one part."""
+    """Split the parts of a value by key; None where it is one part."""
     if isinstance(value, Mapping):
         return value
     if not isinstance(value, list) or not all(isinstance(item, Mapping) for item in value):
@@ -38,7 +38,7 @@ def split_parts(value: Any) -> Mapping[str, Any] | None:
 
 
 def get_at(value: Any, path: Path) -> Any:
-    """What stands at a path; None where nothing does."""
+    """Get what stands at a path; None where nothing does."""
     for key in path:
         inner = split_parts(value)
         value = inner.get(key) if inner else None
@@ -46,6 +46,6 @@ def get_at(value: Any, path: Path) -> Any:
 
 
 def meets(one: Path, other: Path) -> bool:
-    """Whether writing at one of the paths writes at the other, or at a part of it."""
+    """Check whether writing at one of the paths writes at the other, or at a part of it."""
     short = min(len(one), len(other))
     return one[:short] == other[:short]

@@ -14,7 +14,7 @@ _PART: Final = re.compile(r"(\d+(?:\.\d*)?|\.\d+)([a-zµμ]+)")
 
 
 def parse_seconds(text: str, units: Mapping[str, float] = UNITS) -> float:
-    """A duration in seconds; an empty text is zero.
+    """Parse a duration in seconds; an empty text is zero.
 
     Args:
         text: the duration.

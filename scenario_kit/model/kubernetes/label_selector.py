@@ -20,7 +20,7 @@ class Requirement(NamedTuple):
     desired: bool
 
     def admits(self, fields: Mapping[str, str]) -> bool:
-        """Whether the fields meet it. What lacks the key is not excluded by a value."""
+        """Check whether the fields meet it. What lacks the key is not excluded by a value."""
         found = self.key in fields and (self.values is None or fields[self.key] in self.values)
         return found == self.desired
 
@@ -36,7 +36,7 @@ _OPERATORS: Final = ("In", "NotIn", "Exists", "DoesNotExist")
 
 
 def parse(text: str) -> Selector:
-    """The requirements of a selector; none for an empty one.
+    """Parse the requirements of a selector; none for an empty one.
 
     Raises:
         ValueError: it cannot be read.
@@ -54,7 +54,7 @@ def parse(text: str) -> Selector:
 
 
 def parse_object(selector: Mapping[str, Any]) -> Selector:
-    """The requirements of ``matchLabels`` and ``matchExpressions``; none for an empty selector.
+    """Parse the requirements of ``matchLabels`` and ``matchExpressions``; none for an empty selector.
 
     Raises:
         ValueError: the API server would refuse a key, an operator or a value.
@@ -77,7 +77,7 @@ def parse_object(selector: Mapping[str, Any]) -> Selector:
 
 
 def check_value(value: Any) -> str:
-    """The value of a label.
+    """Return the value of a label.
 
     Raises:
         ValueError: no label can have it.
@@ -88,7 +88,7 @@ def check_value(value: Any) -> str:
 
 
 def check_key(key: Any) -> str:
-    """The key of a label.
+    """Return the key of a label.
 
     Raises:
         ValueError: no label can have it.
@@ -99,7 +99,7 @@ def check_key(key: Any) -> str:
 
 
 def admits(selector: Selector, fields: Mapping[str, str]) -> bool:
-    """Whether the fields meet every requirement."""
+    """Check whether the fields meet every requirement."""
     return all(requirement.admits(fields) for requirement in selector)
 
 

@@ -9,7 +9,7 @@ from scenario_kit.model.kubernetes.quantity import parse_quantity
 
 
 def sum_pod_requests(spec: Object) -> dict[str, float]:
-    """The amount of each resource that a pod of this spec needs, in base units (cores, bytes).
+    """Sum the amount of each resource that a pod of this spec needs, in base units (cores, bytes).
 
     The containers and sidecars together; or, where that is more, an init container and the sidecars before it; the
     overhead of the runtime in any case. A limit without a request is a request.
@@ -32,7 +32,7 @@ def sum_pod_requests(spec: Object) -> dict[str, float]:
 
 
 def sum_pod_needs(spec: Object) -> dict[str, float]:
-    """What a pod takes of a node: its requests, and a place."""
+    """Sum what a pod takes of a node: its requests, and a place."""
     return {"pods": 1.0, **sum_pod_requests(spec)}
 
 

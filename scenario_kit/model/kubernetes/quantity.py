@@ -17,7 +17,7 @@ _FACTORS = {
 
 @lru_cache(maxsize=4096)
 def parse_quantity(value: str | int | float) -> float:
-    """The number that a quantity stands for: ``250m`` is 0.25, ``64Mi`` 67108864.
+    """Parse the number that a quantity stands for: ``250m`` is 0.25, ``64Mi`` 67108864.
 
     Raises:
         ValueError: it is no quantity; the API server stores none of these.
@@ -34,7 +34,7 @@ def parse_quantity(value: str | int | float) -> float:
 
 
 def is_same_quantity(one: object, other: object) -> bool:
-    """Whether two values are equal, or texts of one quantity: the API server stores ``1000m`` as ``1``.
+    """Check whether two values are equal, or texts of one quantity: the API server stores ``1000m`` as ``1``.
 
     One of the texts has a unit: without any they are texts as others are, and ``1.10`` may be a version.
     """

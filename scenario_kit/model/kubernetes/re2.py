@@ -21,15 +21,15 @@ class Pattern(NamedTuple):
     compiled: Any
 
     def found_in(self, text: str) -> bool:
-        """Whether it matches some part of the text."""
+        """Check whether it matches some part of the text."""
         return self.compiled.search(_encode(text)) is not None
 
     def matches(self, text: str) -> bool:
-        """Whether it matches the whole text."""
+        """Check whether it matches the whole text."""
         return self.compiled.fullmatch(_encode(text)) is not None
 
     def groups(self, text: str) -> Iterator[dict[str, str]]:
-        """The named groups of each match in the text; of a group that took no part, an empty text."""
+        """Return the named groups of each match in the text; of a group that took no part, an empty text."""
         names = {name.decode(): number for name, number in self.compiled.groupindex.items()}
         for match in self.compiled.finditer(_encode(text)):
             yield {name: (match[number] or b"").decode("utf-8", "replace") for name, number in names.items()}
@@ -37,7 +37,7 @@ class Pattern(NamedTuple):
 
 @lru_cache(maxsize=128)
 def compile_pattern(text: str) -> Pattern:
-    """A pattern to match with.
+    """Compile a pattern to match with.
 
     Raises:
         ValueError: RE2 cannot read it, or it has too many steps; the message says which.
@@ -59,5 +59,5 @@ def compile_pattern(text: str) -> Pattern:
 
 
 def _encode(text: str) -> bytes:
-    """A half of a surrogate pair, which templates can write, has no UTF-8: a question mark stands for it."""
+    """Encode a half of a surrogate pair, which templates can write, has no UTF-8: a question mark stands for it."""
     return text.encode("utf-8", "replace")

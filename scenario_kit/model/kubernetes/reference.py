@@ -65,7 +65,7 @@ class Reference(msgspec.Struct, frozen=True, order=True):
         return Reference(self.kind, self.name, self.namespace) if self.group else self
 
     def within(self, namespace: str, others: Mapping[str, str] = _NONE) -> Reference:
-        """This reference with a symbolic namespace replaced by a real one.
+        """Return this reference with a symbolic namespace replaced by a real one.
 
         Args:
             namespace: what stands for the app's.
@@ -76,7 +76,7 @@ class Reference(msgspec.Struct, frozen=True, order=True):
 
 
 def strip_group(text: str) -> str:
-    """A reference as they are usually spelled, so that one written with its group names no other object.
+    """Return a reference as they are usually spelled, so that one written with its group names no other object.
 
     Raises:
         ValueError: the text is no reference.
@@ -85,18 +85,18 @@ def strip_group(text: str) -> str:
 
 
 def strip_reference(text: str) -> tuple[str, str]:
-    """Kind and name of a reference: what is left of it where a name is unique over all namespaces of an app."""
+    """Return kind and name of a reference: what is left of it where a name is unique over all namespaces of an app."""
     ref = Reference.parse(text)
     return ref.kind, ref.name
 
 
 def resolve_namespace(namespace: str, symbol: str) -> str:
-    """The real name of a namespace that an app declares, where the app itself is in ``namespace``."""
+    """Return the real name of a namespace that an app declares, where the app itself is in ``namespace``."""
     return namespace if symbol == APP_NAMESPACE else f"{namespace}-{symbol}"
 
 
 def symbolise_namespace(real: str, namespace: str) -> str:
-    """How references spell a namespace, where the app is in ``namespace``; others stay as they are."""
+    """Return how references spell a namespace, where the app is in ``namespace``; others stay as they are."""
     if real == namespace:
         return APP_NAMESPACE
     return real.removeprefix(f"{namespace}-") if namespace else real

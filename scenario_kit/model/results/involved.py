@@ -10,7 +10,7 @@ from scenario_kit.model.kubernetes.reference import strip_reference
 
 
 def list_involved(faults: Iterable[Fault], expect: Expect, edges: Iterable[PropagationEdge]) -> set[str]:
-    """What faults name and write, what must alert, and what the propagation leads through, as ``Kind/name``."""
+    """List what faults name and write, what must alert, and what the propagation leads through, as ``Kind/name``."""
     named = {text for f in faults for text in (f.target, *f.callers, *(e.ref for e in f.entities))}
     named |= {c.target for f in faults for c in f.changes if c.target}
     named |= {e.on for e in expect.alerts if e.on and e.alert_class == "MustFire"}

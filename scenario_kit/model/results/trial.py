@@ -100,7 +100,7 @@ class Runbook(Value, frozen=True, kw_only=True):
     usual: dict[str, str] = {}
 
     def pack(self) -> str:
-        """This runbook as a Trial carries it; the same runbook gives the same text."""
+        """Return this runbook as a Trial carries it; the same runbook gives the same text."""
         return base64.b64encode(gzip.compress(msgspec.json.encode(self), 6, mtime=0)).decode()
 
     @property
@@ -119,16 +119,16 @@ class Runbook(Value, frozen=True, kw_only=True):
         return self.ground_truth.outcome if self.faults else "NoIncident"
 
     def fault(self, name: str) -> Fault:
-        """The fault of that name; every name in a runbook was resolved when it was rendered."""
+        """Return the fault of that name; every name in a runbook was resolved when it was rendered."""
         return next(f for f in self.faults if f.name == name)
 
     def procedure(self, use: str, name: str) -> Procedure:
-        """The procedure that a change step names."""
+        """Return the procedure that a change step names."""
         return next(p for p in self.procedures if (p.use, p.name) == (use, name))
 
 
 def make_trial_reference(name: str, namespace: str = MANAGEMENT_NAMESPACE) -> Reference:
-    """The Trial of that name."""
+    """Make the Trial of that name."""
     return Reference("Trial", name, namespace, GROUP)
 
 
@@ -149,7 +149,7 @@ class TrialSpec(Value, frozen=True, kw_only=True):
     resolved: str
 
     def runbook(self) -> Runbook:
-        """The runbook inside.
+        """Return the runbook inside.
 
         Raises:
             InfrastructureError: it has another form than this scenario-kit writes.

@@ -43,7 +43,7 @@ class StoreEffect(Value, frozen=True, kw_only=True):
         return bool(self.lock_table or self.hold_connections or self.add_bytes_per_second)
 
     def filled(self, words: Mapping[str, str]) -> StoreEffect:
-        """The effect with the command's own texts in place of ``{name}``."""
+        """Return the effect with the command's own texts in place of ``{name}``."""
         document = {k: fill(v, words) if isinstance(v, str) else v for k, v in self.to_json().items()}
         return StoreEffect.from_json(document)
 
@@ -72,7 +72,7 @@ class Client(Value, frozen=True, kw_only=True):
     commands: tuple[ClientCommand, ...]
 
     def matched(self, words: Sequence[str]) -> tuple[ClientCommand, dict[str, str]] | None:
-        """The entry that a command is an instance of, with the texts of its ``{name}``; None if there is none."""
+        """Return the entry that a command is an instance of, with the texts of its ``{name}``; None if there is none."""
         for entry in self.commands:
             found = match_command(entry.command, tuple(words))
             if found is not None and all(found.get(k) in values for k, values in entry.choices.items() if k in found):
@@ -81,7 +81,7 @@ class Client(Value, frozen=True, kw_only=True):
 
 
 def match_command(pattern: Sequence[str], words: Sequence[str]) -> dict[str, str] | None:
-    """What each ``{name}`` of a pattern stands for in a command; None if the command is no instance of it."""
+    """Match what each ``{name}`` of a pattern stands for in a command; None if the command is no instance of it."""
     if len(pattern) != len(words):
         return None
     known: dict[str, str] = {}
@@ -96,7 +96,7 @@ def match_command(pattern: Sequence[str], words: Sequence[str]) -> dict[str, str
 
 
 def fill(text: str, words: Mapping[str, str]) -> str:
-    """The text with every known ``{name}`` replaced."""
+    """Return the text with every known ``{name}`` replaced."""
     return _HOLE.sub(lambda m: words.get(m[1], m[0]), text)
 
 

@@ -9,7 +9,7 @@ from scenario_kit.model.base import Object
 
 
 def read_flags(config_map: Object, key: str) -> dict[str, Any]:
-    """The entries of the flagd document in a ConfigMap, by flag; none where it has no such key.
+    """Read the entries of the flagd document in a ConfigMap, by flag; none where it has no such key.
 
     Raises:
         ValueError: the document is no JSON.
@@ -19,7 +19,7 @@ def read_flags(config_map: Object, key: str) -> dict[str, Any]:
 
 
 def set_variant(flag: Object, variant: str, value: float | None = None) -> Object:
-    """The entry with another variant, which is added with ``value`` where the flag has none of that name.
+    """Return the entry with another variant, which is added with ``value`` where the flag has none of that name.
 
     A rule (``targeting: {if: [condition, variant, otherwise]}``) decides instead of ``defaultVariant``; there the
     variant is set for those to whom the first condition applies.

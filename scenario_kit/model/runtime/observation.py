@@ -26,18 +26,20 @@ class AlertTimeline(Value, frozen=True, kw_only=True):
     firing: tuple[Interval, ...] = ()
 
     def onset(self, after: float) -> float | None:
-        """The first instant at or after ``after`` at which it fires; firing that began before counts from ``after``."""
+        """Return the first instant at or after ``after`` at which it fires; firing that began before counts from
+        ``after``.
+        """
         for interval in self.firing:
             if interval.end is None or interval.end > after:
                 return max(interval.start, after)
         return None
 
     def firing_at(self, instant: float) -> bool:
-        """Whether it fires at that instant."""
+        """Check whether it fires at that instant."""
         return any(i.start <= instant and (i.end is None or instant < i.end) for i in self.firing)
 
     def fires_within(self, start: float, end: float) -> bool:
-        """Whether it fires at any instant of [start, end]."""
+        """Check whether it fires at any instant of [start, end]."""
         return any(i.start <= end and (i.end is None or i.end > start) for i in self.firing)
 
 

@@ -46,7 +46,7 @@ def decode(document: Mapping[str, Any]) -> TwinDefinition:
 
 
 def spell(place: Place) -> str:
-    """The place as messages name it: ``components.cart.operations.get.steps[0]``."""
+    """Return the place as messages name it: ``components.cart.operations.get.steps[0]``."""
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place).removeprefix(".")
 
 
@@ -101,7 +101,7 @@ def _locate_stop(said: str) -> Place:
 
 
 def _explain_refusal(document: Mapping[str, Any], place: Place, key: str, body: Any) -> str:
-    """What msgspec says if a mapping has but this entry; empty if nothing."""
+    """Explain what msgspec says if a mapping has but this entry; empty if nothing."""
     try:
         TwinDocument.from_json(_replace_part(document, place, {key: body}))
     except msgspec.ValidationError as error:
@@ -116,7 +116,7 @@ def _get_part(document: Any, place: Place) -> Any:
 
 
 def _replace_part(document: Any, place: Place, value: Any) -> Any:
-    """A copy of the document with another value at a place."""
+    """Return a copy of the document with another value at a place."""
     if not place:
         return value
     copy: Any = list(document) if isinstance(document, list) else dict(document)

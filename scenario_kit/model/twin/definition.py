@@ -124,7 +124,7 @@ class TwinDefinition(TwinDocument, frozen=True, kw_only=True):
     uses: dict[str, tuple[Place, ...]] = {}
 
     def with_assumptions(self, values: Mapping[str, float]) -> TwinDefinition:
-        """This twin under other values of assumptions.
+        """Return this twin under other values of assumptions.
 
         Raises:
             ValueError: there is no such assumption, or its value does not fit where it is used.
@@ -140,7 +140,7 @@ class TwinDefinition(TwinDocument, frozen=True, kw_only=True):
 
 
 def normalize_number(value: float) -> float:
-    """The number as JSON has it: 4.0 is an integer, so that fields that count take it."""
+    """Return the number as JSON has it: 4.0 is an integer, so that fields that count take it."""
     return int(value) if float(value).is_integer() else value
 
 

@@ -50,7 +50,7 @@ CLUSTER_KINDS: Final = frozenset(
 
 
 def resolve_options(app: App, chosen: Mapping[str, Any], profile: str = "") -> Object:
-    """Every option of the app: the schema's defaults, then those of the load profile, then the chosen ones.
+    """Return every option of the app: the schema's defaults, then those of the load profile, then the chosen ones.
 
     Raises:
         AuthoringError: an unknown load profile or option, or a value that the app's schema refuses.
@@ -71,13 +71,13 @@ def resolve_options(app: App, chosen: Mapping[str, Any], profile: str = "") -> O
 
 
 def select_options(app: App, fault_type: FaultType) -> Object:
-    """Values of the app's options that a fault asks for, as far as the app has such an option with such a value."""
+    """Select values of the app's options that a fault asks for, as far as the app has such an option with such a value."""
     properties = app.options.get("properties", {})
     return {k: v for k, v in fault_type.app_options.items() if k in properties and not _find_violations(app, {k: v})}
 
 
 def list_needs(app: App, options: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Capabilities that values of options ask for by the ``x-requires`` of their schema, by ``<option>: <value>``."""
+    """List capabilities that values of options ask for by the ``x-requires`` of their schema, by ``<option>: <value>``."""
     properties, found = app.options.get("properties", {}), {}
     for name, value in options.items():
         declared = (properties.get(name) or {}).get("x-requires") or {}
@@ -102,7 +102,7 @@ def _find_violations(app: App, options: Object) -> list[AuthoringError]:
 
 
 def _is_plainly_valid(schema: Object, value: Any) -> bool:
-    """Whether the value needs no validator to be seen as valid: importing one takes longer than rendering."""
+    """Check whether the value needs no validator to be seen as valid: importing one takes longer than rendering."""
     if type(value) is type(schema.get("default")) and value == schema["default"]:
         return True
     return (schema.get("type") == "boolean" and isinstance(value, bool)) or value in schema.get("enum", ())
@@ -111,7 +111,7 @@ def _is_plainly_valid(schema: Object, value: Any) -> bool:
 def render_app(
     app: App, options: Mapping[str, Any], users: int, namespace: str, *, templates: Path | None = None
 ) -> tuple[Object, ...]:
-    """All objects of the app, in the order in which they are to be created.
+    """Render all objects of the app, in the order in which they are to be created.
 
     Args:
         app: the app in one version.
@@ -145,7 +145,7 @@ def render_app(
 
 @lru_cache(maxsize=32)
 def _render_documents(folder: Path, version: str, variables: str) -> bytes:
-    """The documents that the templates yield, as a JSON list. Linting a catalogue asks for the same ones often."""
+    """Render the documents that the templates yield, as a JSON list. Linting a catalogue asks for the same ones often."""
     files = [path for path in folder.rglob("*") if path.is_file()]
     return cache_bytes("objects", files, (version, variables), lambda: _render_templates(folder, version, variables))
 
@@ -173,7 +173,7 @@ def _render_templates(folder: Path, version: str, variables: str) -> bytes:
 
 
 def _locate_error(error: BaseException, folder: Path, text: str) -> str:
-    """The line of a template at which rendering failed, or the line of what was rendered that is no YAML."""
+    """Locate the line of a template at which rendering failed, or the line of what was rendered that is no YAML."""
     mark = getattr(error, "problem_mark", None)
     if text and mark is not None:
         line = (text.splitlines()[mark.line : mark.line + 1] or [""])[0].strip()

@@ -27,14 +27,14 @@ _NAMED: Final = {"object": "ref", "endpoints": "service", "event": "on", "log": 
 
 
 def list_used(app: App, objects: Iterable[Object], namespace: str) -> dict[str, str]:
-    """Real names of the app's further namespaces that hold any of its objects, by the symbolic ones."""
+    """List real names of the app's further namespaces that hold any of its objects, by the symbolic ones."""
     there = {o["metadata"].get("namespace") for o in objects}
     names = {symbol: resolve_namespace(namespace, symbol) for symbol in sorted(app.namespaces)}
     return {symbol: real for symbol, real in names.items() if real in there}
 
 
 def locate_components(app: App, objects: Sequence[Object], namespace: str) -> App:
-    """The app with the workloads of its components spelled as these options place them."""
+    """Locate the app with the workloads of its components spelled as these options place them."""
     if not list_used(app, objects, namespace):
         return app
     find = make_finder(objects, namespace)
@@ -43,7 +43,7 @@ def locate_components(app: App, objects: Sequence[Object], namespace: str) -> Ap
 
 
 def make_finder(objects: Iterable[Object], namespace: str) -> Callable[[str], str]:
-    """Spells a reference without a namespace as one with the namespace in which that object is.
+    """Make a function that spells a reference without a namespace as one with the namespace in which that object is.
 
     An object whose name the API server generates (``generateName``) has none that a reference could name.
     """
@@ -60,7 +60,9 @@ def make_finder(objects: Iterable[Object], namespace: str) -> Callable[[str], st
 
 
 def _respell(text: str, home: Callable[[Reference], str]) -> str:
-    """A reference with another namespace; what is none stays: a stand-in, or a text that somebody else will refuse."""
+    """Return a reference with another namespace; what is none stays: a stand-in, or a text that somebody else will
+    refuse.
+    """
     try:
         ref = Reference.parse(text)
     except ValueError:
@@ -69,7 +71,7 @@ def _respell(text: str, home: Callable[[Reference], str]) -> str:
 
 
 def place_fault(fault: Fault, app: App, objects: Sequence[Object], namespace: str, beside: str) -> Fault:
-    """The fault for an app with objects in several namespaces.
+    """Return the fault for an app with objects in several namespaces.
 
     What it creates goes where it says, by the names that the app has for its namespaces, and beside its target, into
     ``beside``, where it says nothing; a chaos selector by labels looks where pods of the app have them; a reference
@@ -105,7 +107,7 @@ def place_fault(fault: Fault, app: App, objects: Sequence[Object], namespace: st
 
 
 def _map_changes(fault: Fault, do: Callable[[Change], Change], find: Callable[[str], str] = str) -> Fault:
-    """The fault with every change as ``do`` has it, and what its entities are called as ``find`` has it."""
+    """Return the fault with every change as ``do`` has it, and what its entities are called as ``find`` has it."""
 
     def done(group: Iterable[Change]) -> tuple[Change, ...]:
         return tuple(map(do, group))
@@ -122,7 +124,7 @@ def _map_changes(fault: Fault, do: Callable[[Change], Change], find: Callable[[s
 
 
 def rename_change(change: Change, find: Callable[[str], str]) -> Change:
-    """The change with its target, and the object that it waits for, spelled by ``find``."""
+    """Return the change with its target, and the object that it waits for, spelled by ``find``."""
     document = change.to_json()
     body = document[change.operation]
     if change.target is not None:
@@ -133,7 +135,8 @@ def rename_change(change: Change, find: Callable[[str], str]) -> Change:
 
 
 def restore_written(change: Change, app: App) -> Change:
-    """The change with the app's namespaces as an author spells them: its own not at all, others by their symbols.
+    """Return the change with the app's namespaces as an author spells them: its own not at all, others by their
+    symbols.
 
     Whoever copies an object out of the app as it runs copies the names that its namespaces have by convention.
     """
@@ -148,7 +151,8 @@ def restore_written(change: Change, app: App) -> Change:
 
 
 def settle_change(change: Change, app: App, namespace: str) -> Change:
-    """A change that an author wrote, with objects in the namespaces that the app has where it is in ``namespace``.
+    """Return a change that an author wrote, with objects in the namespaces that the app has where it is in
+    ``namespace``.
 
     References keep their symbols: whoever carries the change out knows what they stand for. Addresses in texts, which
     end in the name that a namespace has by convention, end in its real one.
@@ -169,7 +173,7 @@ def settle_change(change: Change, app: App, namespace: str) -> Change:
 
 
 def _rename_hosts(node: Any, names: Mapping[str, str]) -> Any:
-    """The document with other namespaces at the end of the addresses in its texts."""
+    """Return the document with other namespaces at the end of the addresses in its texts."""
     if isinstance(node, Mapping):
         return {key: _rename_hosts(value, names) for key, value in node.items()}
     if isinstance(node, list | tuple):
@@ -181,7 +185,9 @@ def _rename_hosts(node: Any, names: Mapping[str, str]) -> Any:
 
 
 def _rename_manifest(change: Change, spelled: Callable[[str], str]) -> Change:
-    """The change with the namespace of what it makes; the app's own is left out, as that is where things go anyway."""
+    """Return the change with the namespace of what it makes; the app's own is left out, as that is where things go
+    anyway.
+    """
     for field in ("create", "apply", "chaos"):
         manifest = getattr(change, field)
         if manifest is None or "namespace" not in (manifest.get("metadata") or {}):
@@ -194,7 +200,7 @@ def _rename_manifest(change: Change, spelled: Callable[[str], str]) -> Change:
 
 
 def _rename_selectors(change: Change, app: App, namespace: str) -> Change:
-    """The change with chaos that looks for pods in the app's namespaces by their real names.
+    """Return the change with chaos that looks for pods in the app's namespaces by their real names.
 
     An author writes them by their symbols, or by the names that they have by convention.
     """
@@ -211,7 +217,7 @@ def _rename_selectors(change: Change, app: App, namespace: str) -> Change:
 
 
 def read_subject(check: Check) -> str:
-    """The reference of what a check is about; empty where it names no object."""
+    """Read the reference of what a check is about; empty where it names no object."""
     for kind, field in _NAMED.items():
         if (body := getattr(check, kind)) is not None:
             text = str(getattr(body, field))
@@ -237,7 +243,7 @@ def _settle_manifest(manifest: Object, beside: str, homes: Homes) -> Object:
 
 
 def _aim_chaos(manifest: Object, homes: Homes) -> Object:
-    """Chaos of any kind, Schedules included, with selectors that look in the namespaces of the pods they describe."""
+    """Aim chaos of any kind, Schedules included, by selectors that look in the namespaces of the pods they describe."""
     if not is_chaos(manifest):
         return manifest
 

@@ -42,13 +42,13 @@ class Offer:
 
 
 def fits(fault_type: FaultType, app: App) -> bool:
-    """Whether a fault is meant for an app: some make sense for one app only."""
+    """Check whether a fault is meant for an app: some make sense for one app only."""
     named = [need.removeprefix("app:") for need in fault_type.requires if need.startswith("app:")]
     return not named or app.name in named
 
 
 def list_targets(fault_type: FaultType, app: App, objects: Sequence[Object]) -> list[str]:
-    """References of the app's objects that are of the right kind, the most interesting ones first."""
+    """List references of the app's objects that are of the right kind, the most interesting ones first."""
     if not fits(fault_type, app):
         return []
     found = [
@@ -64,7 +64,7 @@ def list_targets(fault_type: FaultType, app: App, objects: Sequence[Object]) -> 
 
 
 def find_component(app: App, objects: Sequence[Object], obj: Object) -> Component | None:
-    """The component that an object belongs to: its workload, its Service, or what scales or guards its workload."""
+    """Find the component that an object belongs to: its workload, its Service, or what scales or guards its workload."""
     reference = format_reference(obj, app.namespace)
     scaled = (obj.get("spec") or {}).get("scaleTargetRef") or {}
     names = {reference, f"{scaled.get('kind')}/{scaled.get('name')}"}
@@ -76,7 +76,7 @@ def find_component(app: App, objects: Sequence[Object], obj: Object) -> Componen
 
 
 def find_component_hit(app: App, objects: Sequence[Object], target: str, fault: Fault) -> Component | None:
-    """The component that is hit: the target's, or that of the first victim."""
+    """Find the component that is hit: the target's, or that of the first victim."""
     for text in (target, *(e.ref for e in fault.entities if e.role == "Victim"), *(e.ref for e in fault.entities)):
         ref = Reference.parse(text)
         obj = next((o for o in objects if (o["kind"], o["metadata"]["name"]) == (ref.kind, ref.name)), None)
@@ -96,7 +96,7 @@ def offer(
     name: str = "main",
     scenario: str = "draft",
 ) -> Offer:
-    """The fault, aimed at ``target``.
+    """Offer the fault, aimed at ``target``.
 
     Raises:
         AuthoringError: it cannot be aimed there, would not bite with these parameters, or nobody would notice it
@@ -120,7 +120,7 @@ def offer(
 
 
 def find_offers(fault_type: FaultType, app: App, objects: Sequence[Object]) -> Iterator[Offer]:
-    """Every target at which the fault bites with its default parameters."""
+    """Find every target at which the fault bites with its default parameters."""
     for target in list_targets(fault_type, app, objects):
         try:
             yield offer(fault_type, app, objects, target)
@@ -129,7 +129,7 @@ def find_offers(fault_type: FaultType, app: App, objects: Sequence[Object]) -> I
 
 
 def _require_effect(rendered: Fault, app: App, objects: Sequence[Object], parameters: Mapping[str, Any]) -> None:
-    """A change that leaves the app as it is would stop a trial. Other reasons why it cannot be made, lint tells."""
+    """Return a change that leaves the app as it is would stop a trial. Other reasons why it cannot be made, lint tells."""
     known = objects
     for change in rendered.changes:
         try:
@@ -176,7 +176,7 @@ def _require_notice(rendered: Fault, app: App, objects: Sequence[Object]) -> Non
 
 
 def _is_inbound(rendered: Fault, obj: Object | None) -> bool:
-    """Whether the fault only keeps others from reaching its target, which goes on asking them."""
+    """Check whether the fault only keeps others from reaching its target, which goes on asking them."""
     made = [change.create or change.chaos or {} for change in rendered.changes]
     return (obj is not None and obj["kind"] == "Service") or all(
         m.get("kind") == "HTTPChaos"
@@ -202,7 +202,7 @@ def _rank(app: App, component: Component | None) -> tuple[int, int]:
 
 
 def _format_reference(obj: Object, fault_type: FaultType, namespace: str) -> str:
-    """As the fault spells its targets: with the group where the fault names it."""
+    """Format as the fault spells its targets: with the group where the fault names it."""
     group = obj["apiVersion"].rpartition("/")[0]
     kind = obj["kind"] if obj["kind"] in fault_type.targets else f"{obj['kind']}.{group}"
     home = format_reference(obj, namespace).removesuffix(format_reference(obj))

@@ -20,7 +20,7 @@ _SHORTEST: Final = 180
 
 
 def make_recurring(fault: Fault, recurrence: Recurrence) -> Fault:
-    """The fault with a Schedule in place of its experiment, wherever it speaks of it.
+    """Make the fault with a Schedule in place of its experiment, wherever it speaks of it.
 
     Each time, the Schedule selects the pods of the moment. What the fault is proven by gets one period more of time.
 
@@ -54,7 +54,7 @@ def make_recurring(fault: Fault, recurrence: Recurrence) -> Fault:
 
 
 def demand_wall_clock(faults: Iterable[Fault], clock: str) -> None:
-    """Nothing where the faults may run by this clock, ``Wall`` or ``Virtual``.
+    """Return nothing where the faults may run by this clock, ``Wall`` or ``Virtual``.
 
     Raises:
         AuthoringError: one of them follows the wall clock, so that virtual time would pass it by.
@@ -117,7 +117,9 @@ def _schedule_change(change: Change, recurrence: Recurrence) -> Change:
 
 
 def _extend_deadline(check: Check, schedule: str, seconds: int) -> Check:
-    """With one period more; the time of the Schedule's last start stands for the status of the experiment."""
+    """Return the deadline with one period more; the time of the Schedule's last start stands for the experiment's
+    status.
+    """
     later = msgspec.structs.replace(check, within_seconds=check.within_seconds + seconds)
     if check.object is None or check.object.ref != schedule:
         return later

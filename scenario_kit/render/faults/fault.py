@@ -41,7 +41,7 @@ def render_fault(
     *,
     load: Mapping[str, Any] | None = None,
 ) -> Fault:
-    """Everything that injecting, proving and removing the fault needs.
+    """Render everything that injecting, proving and removing the fault needs.
 
     Args:
         fault_type: the catalogue's entry.
@@ -135,7 +135,7 @@ def _demand(rendered: Fault, app: App, where: str) -> None:
 
 
 def resolve_parameters(fault_type: FaultType, use: FaultUse, scope: Scope) -> dict[str, Any]:
-    """The parameters with every default of the schema filled in; a default may itself be an expression.
+    """Return the parameters with every default of the schema filled in; a default may itself be an expression.
 
     Raises:
         AuthoringError: with a finding for each parameter that the schema refuses.
@@ -205,7 +205,7 @@ def _build_load(load: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _explain_unmodelled(app: App, names: Sequence[str]) -> str:
-    """What may be missing in the twin where parts that serve users are said to show nothing."""
+    """Explain what may be missing in the twin where parts that serve users are said to show nothing."""
     silent = [c.name for c in app.components if c.name in names and c.role in ("App", "Entry")]
     if app.twin is None or not silent:
         return ""
@@ -213,7 +213,7 @@ def _explain_unmodelled(app: App, names: Sequence[str]) -> str:
 
 
 def _list_callers(scope: Scope, target: FaultTarget) -> tuple[str, ...]:
-    """Workloads of the components that hold connections to the target's; none where it belongs to no component."""
+    """List workloads of the components that hold connections to the target's; none where it belongs to no component."""
     component = next(
         (
             c
@@ -230,7 +230,9 @@ def _list_callers(scope: Scope, target: FaultTarget) -> tuple[str, ...]:
 
 
 def _spell_namespaces(value: Any, namespaces: Mapping[str, str]) -> Any:
-    """The value with symbolic namespaces for real ones: a default may hold an address, and trials differ in them."""
+    """Return the value with symbolic namespaces for real ones: a default may hold an address, and trials differ in
+    them.
+    """
     if isinstance(value, Mapping):
         return {key: _spell_namespaces(part, namespaces) for key, part in value.items()}
     if isinstance(value, list):
@@ -249,6 +251,6 @@ def _select_causal(fault_type: FaultType, use: FaultUse, parameters: Mapping[str
 
 
 def digest_of(document: Any) -> str:
-    """sha256 of the canonical JSON of a document."""
+    """Compute sha256 of the canonical JSON of a document."""
     text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -31,7 +31,7 @@ class Parts:
     where: str
 
     def changes(self, documents: Sequence[Any], place: str) -> tuple[Change, ...]:
-        """Changes whose manifests, where they have some, are objects."""
+        """Return changes whose manifests, where they have some, are objects."""
         made = tuple(self._value(document, Change, at) for at, document in self._select_parts(documents, place))
         for i, change in enumerate(made):
             if manifest := change.create or change.apply or change.chaos:
@@ -41,7 +41,7 @@ class Parts:
         return made
 
     def checks(self, documents: Sequence[Any], place: str) -> tuple[Check, ...]:
-        """Checks that name objects by references."""
+        """Return checks that name objects by references."""
         made = []
         for at, document in self._select_parts(documents, place):
             check = self._value(document, Check, at)
@@ -51,7 +51,7 @@ class Parts:
         return tuple(made)
 
     def entities(self, documents: Sequence[Any], place: str) -> tuple[Entity, ...]:
-        """Entities with their fixes."""
+        """Return entities with their fixes."""
         made = []
         for at, document in self._select_parts(documents, place):
             fix = document.pop("fix", ())
@@ -63,7 +63,7 @@ class Parts:
     def procedures(
         self, documents: Sequence[Any], to: type[_Procedure], place: str, **defaults: Any
     ) -> tuple[_Procedure, ...]:
-        """Solutions or decoys; ``defaults`` are fields that they need not state."""
+        """Return solutions or decoys; ``defaults`` are fields that they need not state."""
         made = []
         for at, document in self._select_parts(documents, place):
             changes = document.pop("changes", ())
@@ -72,7 +72,7 @@ class Parts:
         return tuple(made)
 
     def _select_parts(self, documents: Sequence[Any], place: str) -> list[tuple[str, Any]]:
-        """Copies of those that these parameters do not leave out, each with its place."""
+        """Select copies of those that these parameters do not leave out, each with its place."""
         kept: list[tuple[str, Any]] = []
         for i, document in enumerate(documents):
             at = f"{place}[{i}]"

@@ -12,7 +12,7 @@ from scenario_kit.render.faults.applicability import Offer, find_offers, fits
 
 
 def render_goldens(catalog: Catalog) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """App, fault and rendering, for the first version of every app and every fault that fits it."""
+    """Render app, fault and rendering, for the first version of every app and every fault that fits it."""
     for name in catalog.apps():
         app = catalog.app(name, catalog.versions(name)[0])
         for fault_name in catalog.faults():
@@ -25,13 +25,13 @@ def render_goldens(catalog: Catalog) -> Iterator[tuple[str, str, dict[str, Any]]
 
 
 def find_first_offer(fault_type: FaultType, app: App, catalog: Catalog) -> Offer | None:
-    """The first target of the app at which the fault bites, with the options of the app that it asks for."""
+    """Find the first target of the app at which the fault bites, with the options of the app that it asks for."""
     if not fits(fault_type, app):
         return None
     return next(find_offers(fault_type, app, render_objects_for(fault_type, app, catalog)), None)
 
 
 def render_objects_for(fault_type: FaultType, app: App, catalog: Catalog) -> tuple[Object, ...]:
-    """The app's objects under the options that the fault asks for, as far as the app has them."""
+    """Render the app's objects under the options that the fault asks for, as far as the app has them."""
     chosen = resolve_options(app, select_options(app, fault_type))
     return render_app(app, chosen, 50, app.namespace, templates=catalog.templates(app.name))

@@ -22,7 +22,7 @@ _PER_POD: Final = ("HTTPChaos", "IOChaos", "NetworkChaos")
 
 
 def hide_fault(fault: Fault, namespace: str, others: Iterable[str] = ()) -> Fault:
-    """The fault with its chaos objects in the management namespace.
+    """Return the fault with its chaos objects in the management namespace.
 
     Wherever the fault speaks of its chaos object (effect, undone, decoys) it speaks of the moved one. That object
     becomes an artefact: no solver could name it, and none is scored by it. The target becomes the cause. Ways to end it
@@ -82,7 +82,7 @@ def _build_moved_reference(obj: Object, namespace: str) -> dict[str, str]:
 
 
 def _name(name: str, namespace: str) -> str:
-    """Unique among trials, whose namespaces differ; as short as Chaos Mesh wants names to be."""
+    """Build a name unique among trials, whose namespaces differ; as short as Chaos Mesh wants names to be."""
     tail = hashlib.sha256(f"{namespace}/{name}".encode()).hexdigest()[:6]
     return f"{name[:13].rstrip('-')}-{tail}"
 

@@ -43,7 +43,7 @@ class Rendered(dict[str, Any]):
         self._scope = scope
 
     def __call__(self, ref: object) -> Object:
-        """The object that ``ref`` names; an error where there is none."""
+        """Return the object that ``ref`` names; an error where there is none."""
         return self._scope.find(ref)
 
 
@@ -60,7 +60,7 @@ class Scope:
     load: Mapping[str, Any]
 
     def variables(self, parameters: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Names for the templates. ``workload`` and the target's fields are there only where they exist."""
+        """Return names for the templates. ``workload`` and the target's fields are there only where they exist."""
         names: dict[str, Any] = {
             "target": self.target,
             "object": Rendered(self, {}),
@@ -98,13 +98,13 @@ class Scope:
         return names
 
     def find(self, ref: object) -> Object:
-        """The rendered object of a reference, a target, or an object that is one already."""
+        """Find the rendered object of a reference, a target, or an object that is one already."""
         if isinstance(ref, Mapping) and "kind" in ref:
             return dict(ref)
         return find_object(self.objects, self._reference(ref), self.namespace, f"fault '{self.fault}'")
 
     def of_kind(self, *kinds: str) -> list[Object]:
-        """Every rendered object of these kinds, in the order in which the app brings them."""
+        """Return every rendered object of these kinds, in the order in which the app brings them."""
         return [dict(o) for o in self.objects if o["kind"] in kinds]
 
     def refuse(self, message: str) -> NoReturn:
@@ -119,34 +119,35 @@ class Scope:
         )
 
     def neutral(self, prefix: str = "set") -> str:
-        """A name that tells nothing, at most 20 characters long; the same for every run of a scenario."""
+        """Return a name that tells nothing, at most 20 characters long; the same for every run of a scenario."""
         value = int(hashlib.sha256(f"{self.scenario}/{self.fault}/{prefix}".encode()).hexdigest(), 16)
         tail = "".join(_ALPHABET[(value >> (5 * i)) % len(_ALPHABET)] for i in range(5))
         return f"{prefix[: _LONGEST_NAME - 6].rstrip('-')}-{tail}"
 
     def pod_selector(self, workload: object) -> dict[str, Any]:
-        """Labels that select exactly the pods of a workload (or of the one behind a Service)."""
+        """Return labels that select exactly the pods of a workload (or of the one behind a Service)."""
         owner = self._workload(workload)
         return dict(owner["spec"]["selector"].get("matchLabels") or read_pod_labels(owner))
 
     def readers(self, ref: object, way: str = "") -> list[str]:
-        """Workloads whose pods read a ConfigMap, Secret or claim, in any way, or as ``volume`` or ``env`` only."""
+        """Return workloads whose pods read a ConfigMap, Secret or claim, in any way, or as ``volume`` or ``env`` only."""
         return find_readers(self.objects, self._reference(ref), self.namespace, way)
 
     def with_field(self, text: object, path: str, value: object) -> str:
-        """A JSON document with another value in one of its fields; an error where it has no such field."""
+        """Return a JSON document with another value in one of its fields; an error where it has no such field."""
         try:
             return replace_field(text, path, value)
         except ValueError as error:
             raise build_error("SK120", f"fault '{self.fault}': {error}") from error
 
     def callers(self, component: str) -> list[str]:
-        """Names of the components that call this one and notice its failures."""
+        """Return names of the components that call this one and notice its failures."""
         self._known(component)
         return list(self.app.callers(component))
 
     def dependants(self, component: str) -> list[str]:
-        """Names of the components that talk to this one at all: callers, those who swallow its failures, consumers.
+        """Return names of the components that talk to this one at all: callers, those who swallow its failures,
+        consumers.
 
         Behind one that reports no spans, or none with errors, stand those who talk to it in turn: they are the next who
         could show anything.
@@ -168,7 +169,7 @@ class Scope:
             )
 
     def component_of(self, ref: object) -> str:
-        """The name of the component that a workload or a Service belongs to."""
+        """Return the name of the component that a workload or a Service belongs to."""
         desired = self._reference(ref)
         for component in self.app.components:
             workload = Reference.parse(component.workload)
@@ -183,7 +184,7 @@ class Scope:
         )
 
     def container(self, workload: object, name: str = "") -> Object:
-        """A container of a workload by name, the first one where no name is given."""
+        """Return a container of a workload by name, the first one where no name is given."""
         owner = self._workload(workload)
         containers: list[Object] = owner["spec"]["template"]["spec"]["containers"]
         for each in containers:
@@ -198,12 +199,13 @@ class Scope:
         )
 
     def files(self, workload: object, name: str = "") -> dict[str, Any]:
-        """What a container of a workload does with files (``describe_files.py``)."""
+        """Return what a container of a workload does with files (``describe_files.py``)."""
         owner = self._workload(workload)
         return describe_files(self.app, self.component_of(owner), owner, self.container(owner, name))
 
     def client(self, ref: object, name: str = "") -> dict[str, Any]:
-        """The client that talks to a store, by name, or the first one: ``name``, ``image``, ``env``, and ``choices``.
+        """Return the client that talks to a store, by name, or the first one: ``name``, ``image``, ``env``, and
+        ``choices``.
 
         ``choices`` has the values that a ``{name}`` of its commands may take, where those are few.
         """
@@ -219,7 +221,7 @@ class Scope:
         return self.refuse(f"{self.app.name} has no client '{name}' that talks to {component}")
 
     def address_variables(self, workload: object) -> list[str]:
-        """Variables with a value of their own in which a workload finds whom it needs, synchronous calls first."""
+        """Return variables with a value of their own in which a workload finds whom it needs, synchronous calls first."""
         owner = self._workload(workload)
         component = self.component_of(owner)
         spare = {c.name for c in self.app.components if c.role in ("Flags", "Platform")}
@@ -230,11 +232,11 @@ class Scope:
         return [name for name in dict.fromkeys(named) if name in there]
 
     def called_port(self, service: object) -> int:
-        """The port of a Service by which the app's settings name it, its first one where none does."""
+        """Return the port of a Service by which the app's settings name it, its first one where none does."""
         return find_called_port(self.objects, self.find(service))
 
     def tcp_ports(self, workload: object, name: str = "") -> list[int]:
-        """The ports of TCP that a container of a workload declares; the protocol is TCP where none is named."""
+        """Return the ports of TCP that a container of a workload declares; the protocol is TCP where none is named."""
         declared = self.container(workload, name).get("ports") or []
         return [port["containerPort"] for port in declared if port.get("protocol", "TCP") == "TCP"]
 
@@ -287,7 +289,7 @@ class Scope:
 
 
 def index_of(items: Sequence[Mapping[str, Any]], key: str, value: object) -> int:
-    """The index of the first item whose ``key`` has that value."""
+    """Return the index of the first item whose ``key`` has that value."""
     for index, item in enumerate(items):
         if item.get(key) == value:
             return index

@@ -20,7 +20,7 @@ _ENVIRONMENT: Final = {"ConfigMap": ("configMapRef", "configMapKeyRef"), "Secret
 
 
 def find_readers(objects: Sequence[Object], ref: Reference, namespace: str, way: str = "") -> list[str]:
-    """References of the workloads whose pods read the object, in the order of the app's manifests.
+    """Find references of the workloads whose pods read the object, in the order of the app's manifests.
 
     Args:
         objects: the app's objects.

@@ -13,10 +13,10 @@ _FIXED = ("configMap", "secret", "projected", "downwardAPI")
 
 
 def describe_files(app: App, component: str, workload: Object, container: Object) -> dict[str, Any]:
-    """``mounts`` of the container, ``mount`` at which it has the files it works with (or an empty text), and what of
-    that its requests notice: that files are slow (``slow``), that they fail (``fails``), that other bytes are read
-    (``reads``) or that they cannot be opened (``opens``). Where none of them is ``used`` by a request itself, failures
-    show only when the program next saves what it holds, so that a fresh one serves for a while.
+    """Describe ``mounts`` of the container, ``mount`` at which it has the files it works with (or an empty text), and
+    what of that its requests notice: that files are slow (``slow``), that they fail (``fails``), that other bytes are
+    read (``reads``) or that they cannot be opened (``opens``). Where none of them is ``used`` by a request itself,
+    failures show only when the program next saves what it holds, so that a fresh one serves for a while.
 
     An image may declare volumes, at which containerd mounts a directory of the container's own. What a program does
     with files is known from the app's twin; of an app without one, everything may be so.

@@ -11,7 +11,7 @@ from scenario_kit.render.objects.lookup import find_position
 
 
 def describe_flags(app: App, objects: Sequence[Object], namespace: str) -> dict[str, Any] | None:
-    """The app's flag store for templates; None where it has none.
+    """Describe the app's flag store for templates; None where it has none.
 
     ``known`` holds the flags of the rendered document: their ``variants``, the ``present`` one, whether a rule decides
     instead of it (``targeted``), and ``trait``, what the flag does, or None. Those with a trait come first.
@@ -35,6 +35,6 @@ def describe_flags(app: App, objects: Sequence[Object], namespace: str) -> dict[
 
 
 def _describe_trait(document: Object) -> Object:
-    """With every field, as templates may ask for each."""
+    """Describe with every field, as templates may ask for each."""
     whole = {"shows": document["component"], "weak": [], "load": "", "prepare": {}, "because": "", **document}
     return {**whole, "shows": whole["shows"] or document["component"]}

@@ -11,7 +11,8 @@ _MOST: Final = 1 << 20
 
 
 def list_fields(text: object) -> dict[str, str | int | float | bool]:
-    """Single values of the document by their path (``server.port``), in its order; none where it is no JSON object.
+    """List single values of the document by their path (``server.port``), in its order; none where it is no JSON
+    object.
 
     What lies in lists is left out: a place in a list is no name.
     """
@@ -20,14 +21,15 @@ def list_fields(text: object) -> dict[str, str | int | float | bool]:
 
 
 def list_documents(obj: object) -> dict[str, dict[str, str | int | float | bool]]:
-    """The fields of every document in JSON that a ConfigMap holds, by its key."""
+    """List the fields of every document in JSON that a ConfigMap holds, by its key."""
     data = obj.get("data") if isinstance(obj, Mapping) else None
     found = {str(key): list_fields(text) for key, text in (data or {}).items()}
     return {key: known for key, known in found.items() if known}
 
 
 def replace_field(text: object, path: str, value: object) -> str:
-    """The document with one value replaced, laid out by two spaces. A number stays a number where the text is one.
+    """Return the document with one value replaced, laid out by two spaces. A number stays a number where the text is
+    one.
 
     Raises:
         ValueError: it is no JSON object, or has no single value there.
@@ -62,7 +64,7 @@ def _list_values(document: dict[str, Any], before: str) -> Iterator[tuple[str, s
 
 
 def _split_path(document: dict[str, Any], path: str) -> list[str]:
-    """The names that lead to a path; names may hold dots themselves."""
+    """Return the names that lead to a path; names may hold dots themselves."""
     for name, value in document.items():
         if name == path:
             return [name]

@@ -12,7 +12,7 @@ from scenario_kit.render.objects.lookup import find_position
 
 
 def describe_load_settings(app: App, objects: Sequence[Object], namespace: str) -> dict[str, Any] | None:
-    """The knobs of the app's load generator for templates; None where the app names none.
+    """Describe the knobs of the app's load generator for templates; None where the app names none.
 
     ``users``, and ``spawnRate`` (None where the app has no such knob), each hold ``env``, the ``flag`` that has the
     last word (empty for none), its ``variant`` now, and ``present``: the number as it is, None where no object tells.
@@ -24,7 +24,7 @@ def describe_load_settings(app: App, objects: Sequence[Object], namespace: str) 
 
 
 def read_settings(app: App, objects: Sequence[Object], namespace: str) -> dict[str, str]:
-    """How the load is set: values of feature flags, and of variables where no flag has the last word."""
+    """Read how the load is set: values of feature flags, and of variables where no flag has the last word."""
     known = (describe_load_settings(app, objects, namespace) or {}).values()
     return {k["flag"] or k["env"]: str(k["present"]) for k in known if k and k["present"] is not None}
 

@@ -11,14 +11,16 @@ from scenario_kit.render.templating.authoring_error import build_error, did_you_
 
 
 def format_reference(obj: Object, namespace: str = "") -> str:
-    """The reference of a manifest, as scenarios spell it for an app in ``namespace``; without one, kind and name."""
+    """Format the reference of a manifest, as scenarios spell it for an app in ``namespace``; without one, kind and
+    name.
+    """
     name = f"{obj['kind']}/{obj['metadata']['name']}"
     own = obj["metadata"].get("namespace", namespace)
     return f"{symbolise_namespace(own, namespace)}/{name}" if namespace and own != namespace else name
 
 
 def find_position(objects: Sequence[Object], ref: Reference, namespace: str) -> int | None:
-    """The index of the object that a reference names; a group is compared only where the reference has one."""
+    """Find the index of the object that a reference names; a group is compared only where the reference has one."""
     desired = (None, resolve_namespace(namespace, ref.namespace), ref.namespace)
     for index, obj in enumerate(objects):
         metadata = obj["metadata"]
@@ -30,7 +32,7 @@ def find_position(objects: Sequence[Object], ref: Reference, namespace: str) -> 
 
 
 def find_object(objects: Sequence[Object], ref: Reference, namespace: str, what: str, code: str = "SK110") -> Object:
-    """The object that a reference names.
+    """Find the object that a reference names.
 
     Raises:
         AuthoringError: there is none; ``what`` says who asked, ``code`` is the finding's.
@@ -51,7 +53,7 @@ def find_object(objects: Sequence[Object], ref: Reference, namespace: str, what:
 
 
 def find_workload_behind(objects: Sequence[Object], obj: Object) -> Object | None:
-    """The workload itself, or the one whose pods a Service selects; None where nothing owns pods."""
+    """Find the workload itself, or the one whose pods a Service selects; None where nothing owns pods."""
     if obj["kind"] in WORKLOADS:
         return obj
     selector = (obj.get("spec") or {}).get("selector") if obj["kind"] == "Service" else None
@@ -63,6 +65,6 @@ def find_workload_behind(objects: Sequence[Object], obj: Object) -> Object | Non
 
 
 def read_pod_labels(workload: Object) -> Mapping[str, Any]:
-    """Labels of the pods of a workload."""
+    """Read labels of the pods of a workload."""
     metadata = workload["spec"]["template"].get("metadata") or {}  # a Job needs no labels
     return metadata.get("labels") or {}

@@ -22,7 +22,7 @@ _DIRECTIVES = ("$patch", "$retainKeys", "$setElementOrder/", "$deleteFromPrimiti
 
 
 def merge(document: Any, patch: Any) -> Any:
-    """``document`` with a JSON merge patch applied (RFC 7386)."""
+    """Return ``document`` with a JSON merge patch applied (RFC 7386)."""
     if not isinstance(patch, dict):
         return copy.deepcopy(patch)
     result = dict(document) if isinstance(document, dict) else {}
@@ -35,7 +35,7 @@ def merge(document: Any, patch: Any) -> Any:
 
 
 def merge_strategic(document: Any, patch: Any) -> Any:
-    """A strategic merge patch for built-in kinds: lists with a merge key merge by it, ``$patch`` directives act.
+    """Merge a strategic merge patch for built-in kinds: lists with a merge key merge by it, ``$patch`` directives act.
 
     New items of a list come first, and others keep their places: it matters, as variables refer backwards, and the
     first container is the default one.
@@ -44,7 +44,7 @@ def merge_strategic(document: Any, patch: Any) -> Any:
 
 
 def apply_fields(document: Any, fields: Any) -> Any:
-    """What a server-side apply writes into an object: like a strategic patch, but new items of a list come last."""
+    """Return what a server-side apply writes into an object: like a strategic patch, but new items of a list come last."""
     return _combine(document, fields, _merge_behind)
 
 
@@ -94,7 +94,7 @@ def _list(field: str, items: list[Any], patch: list[Any], order: _Order) -> list
 
 
 def _merge_in_front(kept: list[Any], written: list[Any], before: list[Any], key: str) -> list[Any]:
-    """What the patch does not name stays in front of what it names only where it stood there."""
+    """Merge what the patch does not name stays in front of what it names only where it stood there."""
     result = []
     for item in written:
         place = before.index(item[key]) if item[key] in before else -1
@@ -105,7 +105,7 @@ def _merge_in_front(kept: list[Any], written: list[Any], before: list[Any], key:
 
 
 def _merge_behind(kept: list[Any], written: list[Any], before: list[Any], key: str) -> list[Any]:
-    """Everything stays where it stood; what is new follows."""
+    """Merge so that everything stays where it stood; what is new follows."""
     stood = {name: place for place, name in enumerate(before)}
     return sorted([*kept, *written], key=lambda item: stood.get(item[key], len(before)))
 
@@ -125,7 +125,7 @@ def _strip_directives(value: Any) -> Any:
 
 
 def forget(document: Any, before: Any, after: Any, field: str = "") -> Any:
-    """``document`` without what an applier set ``before`` and leaves out ``after``: how apply removes fields."""
+    """Return ``document`` without what an applier set ``before`` and leaves out ``after``: how apply removes fields."""
     if isinstance(before, dict) and isinstance(after, dict) and isinstance(document, dict):
         gone = before.keys() - after.keys()
         return {

@@ -53,7 +53,7 @@ _NAMES: Final = {str: "text", dict: "a mapping", list: "a list"}
 
 
 def find_misshapen(obj: Mapping[str, Any]) -> str:
-    """The first place of the object that is not what it has to be, and what that is; empty where there is none."""
+    """Find the first place of the object that is not what it has to be, and what that is; empty where there is none."""
     kind = obj.get("kind")
     usual = _CHAOS if str(obj.get("apiVersion", "")).startswith(f"{GROUP}/") else {}
     bones = {**_OBJECT, "spec": _SPECS.get(kind, usual) if isinstance(kind, str) else {}}

@@ -12,7 +12,7 @@ from scenario_kit.model.kubernetes.reference import WORKLOADS
 
 
 def find_called_port(objects: Sequence[Object], service: Object) -> int:
-    """The port of a Service by which most of an app's settings name it, its first port where none does.
+    """Find the port of a Service by which most of an app's settings name it, its first port where none does.
 
     The first port alone says little: many Services list their metrics or a protocol between servers first, and no
     request of the app ever goes there.

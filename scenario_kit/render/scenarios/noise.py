@@ -37,7 +37,7 @@ class Event(NamedTuple):
 def build_sources(
     noise: Iterable[Noise], app: App, objects: Sequence[Object], namespace: str, users: int
 ) -> tuple[NoiseSource, ...]:
-    """The noise of a scenario as changes of this app.
+    """Build the noise of a scenario as changes of this app.
 
     Raises:
         AuthoringError: a target does not exist or cannot be changed so, or the app does not say how its load is set.
@@ -106,7 +106,7 @@ def _build_refusal(noise: Noise, because: str) -> AuthoringError:
 
 
 def compute_occurrence(source: NoiseSource, seed: int, start: float, number: int) -> Event:
-    """The ``number``-th occurrence, counted from 0; the first comes about half a period after ``start``."""
+    """Compute the ``number``-th occurrence, counted from 0; the first comes about half a period after ``start``."""
     middle = source.every_seconds * (number + 0.5)
     shift = (2 * _draw(seed, source.name, number, "when") - 1) * source.every_seconds * source.jitter_percent / 100
     at = start + GRID * round((middle + shift) / GRID)
@@ -117,7 +117,7 @@ def compute_occurrence(source: NoiseSource, seed: int, start: float, number: int
 
 
 def find_latest(source: NoiseSource, seed: int, start: float, now: float) -> Event | None:
-    """The last occurrence that has begun by ``now``; None before the first."""
+    """Find the last occurrence that has begun by ``now``; None before the first."""
     number = max(int((now - start) // source.every_seconds) + 1, 0)
     while number >= 0:
         event = compute_occurrence(source, seed, start, number)
@@ -128,7 +128,7 @@ def find_latest(source: NoiseSource, seed: int, start: float, now: float) -> Eve
 
 
 def list_events(noise: Iterable[NoiseSource], seed: int, start: float, end: float) -> list[Event]:
-    """Everything that begins from ``start`` up to ``end``, in order of time."""
+    """List everything that begins from ``start`` up to ``end``, in order of time."""
     return sorted(
         (e for source in noise for e in _list_source_events(source, seed, start, end)), key=lambda e: (e.at, e.source)
     )
@@ -142,6 +142,6 @@ def _list_source_events(source: NoiseSource, seed: int, start: float, end: float
 
 
 def _draw(seed: int, name: str, number: int, what: str) -> float:
-    """From [0, 1), for each question another number."""
+    """Draw from [0, 1), for each question another number."""
     digest = hashlib.sha256(f"{seed}/{name}/{number}/{what}".encode()).digest()
     return int.from_bytes(digest[:8], "big") / 2**64

@@ -30,7 +30,7 @@ class Preview(Value, frozen=True, kw_only=True):
 
 
 def build_preview(runbook: Runbook, seed: int = 1) -> Preview:
-    """What a paired repeat of the runbook would do, with the times at which each stage ends at the latest.
+    """Build what a paired repeat of the runbook would do, with the times at which each stage ends at the latest.
 
     ``seed`` is that of the trial, from which noise is drawn; the first trial of a validation has 1 unless told
     otherwise.
@@ -103,7 +103,7 @@ def _describe_gate(fault: Fault) -> str:
 
 
 def compute_due(runbook: Runbook, alert: AlertExpectation) -> int:
-    """Seconds after injection by which an alert is expected: the author's number, else what its rule may need."""
+    """Compute seconds after injection by which an alert is expected: the author's number, else what its rule may need."""
     return compute_alert_deadline(runbook.rules, alert.name, alert.within_seconds)
 
 

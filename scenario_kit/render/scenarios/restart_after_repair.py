@@ -16,7 +16,7 @@ from scenario_kit.render.faults.applicability import find_component_hit
 
 
 def complete_fault(fault: Fault, app: App, objects: Sequence[Object]) -> Fault:
-    """The fault, whose fixes and solutions also restart whoever does not recover from what it breaks.
+    """Complete the fault, whose fixes and solutions also restart whoever does not recover from what it breaks.
 
     ``objects`` are the app's, in its conventional namespace.
     """
@@ -50,7 +50,7 @@ def _explain_restart(solution: Solution, lasting: Sequence[tuple[Component, str]
 
 
 def _add_restarts(changes: Sequence[Change], lasting: Sequence[Component]) -> tuple[Change, ...]:
-    """The changes, and a restart of each component that they do not restart anyway."""
+    """Return the changes, and a restart of each component that they do not restart anyway."""
     done = {strip_reference(c.restart.target) for c in changes if c.restart is not None}
     missing = [c.workload for c in lasting if strip_reference(c.workload) not in done]
     return (*changes, *(Change.from_json({"restart": {"target": workload}}) for workload in missing))

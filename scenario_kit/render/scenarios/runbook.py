@@ -40,7 +40,7 @@ def resolve(
     users: int | None = None,
     beside: Path | None = None,
 ) -> Runbook:
-    """The runbook of a scenario in a namespace.
+    """Return the runbook of a scenario in a namespace.
 
     Args:
         scenario: as loaded.
@@ -121,7 +121,7 @@ def _render_faults(
 
 
 def sort_faults(uses: Sequence[FaultUse]) -> tuple[FaultUse, ...]:
-    """The faults in the order in which they start: one that waits for another comes after it.
+    """Sort the faults in the order in which they start: one that waits for another comes after it.
 
     Raises:
         AuthoringError: a fault waits for one that does not exist, or for itself in a circle.
@@ -150,7 +150,7 @@ def sort_faults(uses: Sequence[FaultUse]) -> tuple[FaultUse, ...]:
 
 
 def _waits(use: FaultUse) -> tuple[int, int]:
-    """Those that start by themselves come first, by delay; then those that wait for a fault, then for an alert."""
+    """Return those that start by themselves come first, by delay; then those that wait for a fault, then for an alert."""
     start = use.start
     if start.on_alert is not None:
         return (2, 0)
@@ -158,7 +158,7 @@ def _waits(use: FaultUse) -> tuple[int, int]:
 
 
 def resolve_entity(text: str, faults: Sequence[Fault]) -> str:
-    """The reference, with ``Fault/<name>`` replaced by the first cause of that fault.
+    """Return the reference, with ``Fault/<name>`` replaced by the first cause of that fault.
 
     Raises:
         AuthoringError: there is no such fault, or it has no cause.
@@ -193,7 +193,7 @@ def _build_ground_truth(truth: GroundTruth, faults: Sequence[Fault]) -> GroundTr
 
 
 def _build_solutions(spec: ScenarioSpec, faults: Sequence[Fault]) -> tuple[Procedure, ...]:
-    """The author's, or those of the faults that have to be repaired; only an incident needs any."""
+    """Build the author's, or those of the faults that have to be repaired; only an incident needs any."""
     if spec.ground_truth.outcome != "Incident":
         return ()
     inherited = _make_names_unique((f.name, s) for f in faults if f.role in LABELLED for s in f.solutions)
@@ -222,7 +222,7 @@ def _place_procedure(procedure: Procedure, app: App, namespace: str) -> Procedur
 
 
 def _make_names_unique(inherited: Iterable[tuple[str, _P]]) -> tuple[_P, ...]:
-    """Procedures of several faults, with the fault's name in front where an earlier one has the same name."""
+    """Name procedures of several faults, with the fault's name in front where an earlier one has the same name."""
     found: dict[str, _P] = {}
     for owner, each in inherited:
         name = each.name if each.name not in found else f"{owner}-{each.name}"
@@ -231,7 +231,7 @@ def _make_names_unique(inherited: Iterable[tuple[str, _P]]) -> tuple[_P, ...]:
 
 
 def _build_fixes(faults: Sequence[Fault]) -> tuple[Procedure, ...]:
-    """One repair per cause, named ``<fault>:<position among its causes>``.
+    """Build one repair per cause, named ``<fault>:<position among its causes>``.
 
     A fault with a single cause and no repair of its own is taken back from its receipts: that removes exactly it.
     """
@@ -250,7 +250,7 @@ def _build_fixes(faults: Sequence[Fault]) -> tuple[Procedure, ...]:
 def digest_incident(
     spec: ScenarioSpec, faults: Sequence[Fault], rules: Sequence[AlertRule], app: App, objects: Sequence[Object]
 ) -> str:
-    """sha256 over what makes the incident: neither its texts nor the namespace or the load of one trial.
+    """Digest what makes the incident (sha256): neither its texts nor the namespace or the load of one trial.
 
     ``faults`` are rendered, in the order in which they start; ``objects`` are those of ``render_as_written``. How the
     templates come to them is another matter, so a template may be rewritten and the sum stays.
@@ -267,25 +267,25 @@ def digest_incident(
 
 
 def _select_judged(rule: AlertRule) -> Object:
-    """What decides whether a rule fires; what is usual is left out, so that older sums stay true."""
+    """Select what decides whether a rule fires; what is usual is left out, so that older sums stay true."""
     unusual = {} if rule.interval_seconds == EVALUATION else {"interval": rule.interval_seconds}
     unusual |= {"keepFiring": rule.keep_firing_seconds} if rule.keep_firing_seconds else {}
     return {"name": rule.name, "expr": rule.expr, "for": rule.for_seconds, "labels": rule.labels, **unusual}
 
 
 def render_as_written(spec: ScenarioSpec, app: App, templates: Path) -> tuple[Object, ...]:
-    """The app's objects with the scenario's own load, in the app's conventional namespace."""
+    """Render the app's objects with the scenario's own load, in the app's conventional namespace."""
     options = resolve_options(app, spec.app.options, spec.app.load.profile)
     return render_app(app, options, spec.app.load.users, app.namespace, templates=templates)
 
 
 def digest_app(app: App, objects: Sequence[Object]) -> str:
-    """sha256 over an app as it runs: its definition, but for what its objects say anyway or the twin alone reads."""
+    """Digest an app as it runs (sha256): its definition, but for what its objects say anyway or the twin alone reads."""
     shape = {k: v for k, v in app.to_json().items() if k not in _RENDERED}
     placed = sorted(objects, key=lambda o: (o["kind"], o["metadata"]["name"]))
     return digest_of({"definition": shape, "objects": placed})
 
 
 def select_causal(spec: ScenarioSpec) -> Object:
-    """The parts of a scenario that shape the incident or its judgement."""
+    """Select the parts of a scenario that shape the incident or its judgement."""
     return {k: v for k, v in spec.to_json().items() if k not in _REPORTED}

@@ -20,7 +20,7 @@ _DELAY: Final = 2 * (SCRAPE + EVALUATION)
 
 
 def compute_windows(rules: Sequence[AlertRule], expect: Expect | None = None) -> Windows:
-    """The windows of a trial, in seconds.
+    """Compute the windows of a trial, in seconds.
 
     With ``for`` and ``range`` of a rule, over these rules:
 

@@ -18,7 +18,7 @@ _CONTRACT: Final = f"{API_VERSION}/1"
 def compute_version_key(
     spec: ScenarioSpec, runbook: Runbook, objects: Sequence[Object], kubernetes: str = "", engine: str = ""
 ) -> VersionKey:
-    """The key of a scenario as it was resolved.
+    """Compute the key of a scenario as it was resolved.
 
     Args:
         spec: of the scenario, as loaded.
@@ -44,7 +44,7 @@ def compute_version_key(
 
 
 def _list_images(objects: Sequence[Object]) -> set[str]:
-    """Every image that a container of the rendered app names, at whatever depth."""
+    """List every image that a container of the rendered app names, at whatever depth."""
     found: set[str] = set()
     left: list[object] = list(objects)
     while left:

@@ -40,7 +40,7 @@ class NoChange(AuthoringError):
 
 
 def simulate_change(objects: Sequence[Object], change: Change, app: App, namespace: str) -> tuple[Object, ...]:
-    """The objects once the change is made.
+    """Return the objects once the change is made.
 
     Objects outside the app's namespace, and those of the cluster, are not known here; changes of them leave the objects
     as they are, and so do restarts and everything else that touches no spec.
@@ -163,7 +163,7 @@ def _place_manifest(manifest: Object, namespace: str) -> Object:
 
 
 def check_sound(obj: Any) -> Object:
-    """The object, if it can be one: everything that looks at objects asks for their kind and name."""
+    """Return the object, if it can be one: everything that looks at objects asks for their kind and name."""
     if not is_whole(obj):
         raise build_error(
             "SK104",
@@ -190,7 +190,7 @@ def check_sound(obj: Any) -> Object:
 
 
 def is_whole(obj: Any) -> bool:
-    """Whether this has the kind and name of an object."""
+    """Check whether this has the kind and name of an object."""
     metadata = obj.get("metadata") if isinstance(obj, Mapping) else None
     return isinstance(metadata, Mapping) and all(
         isinstance(text, str) for text in (obj.get("kind"), metadata.get("name"))

@@ -10,7 +10,7 @@ from scenario_kit.render.templating.authoring_error import build_error, did_you_
 
 
 def find_client(app: App, run: Run, where: str = "run") -> Client:
-    """The client that a change names.
+    """Find the client that a change names.
 
     Raises:
         AuthoringError: the app has none by this name.
@@ -28,7 +28,7 @@ def find_client(app: App, run: Run, where: str = "run") -> Client:
 
 
 def check(app: App, changes: Iterable[Change], requires: Iterable[str], where: str) -> None:
-    """Every command is one that a simulated store understands, unless a real data plane is asked for.
+    """Check that every command is one that a simulated store understands, unless a real data plane is asked for.
 
     Raises:
         AuthoringError: a client or a command that the app does not list.

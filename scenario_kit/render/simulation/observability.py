@@ -17,7 +17,7 @@ _SERVICE: Final = re.compile(r'\bservice_name\s*=~?\s*"([^"]*)"')
 
 
 def find_unseen(checks: Iterable[Check], app: App) -> tuple[str, ...]:
-    """Components that a check about requests would ask, where none of them can answer; empty where all checks can.
+    """Find components that a check about requests would ask, where none of them can answer; empty where all checks can.
 
     Something that is no component, like a browser, is taken to answer.
     """
@@ -29,7 +29,8 @@ def find_unseen(checks: Iterable[Check], app: App) -> tuple[str, ...]:
 def find_idle(
     checks: Iterable[Check], app: App, component: str, *, inbound: bool = False, reconnected: bool = False
 ) -> tuple[str, ...]:
-    """As ``find_unseen``, for a fault at a component that is alone: who asks it too seldom cannot answer either.
+    """Find as ``find_unseen`` does, for a fault at a component that is alone: who asks it too seldom cannot answer
+    either.
 
     Args:
         checks: the effect checks of the fault.
@@ -53,7 +54,7 @@ def find_idle(
 
 
 def resolves(app: App, component: str) -> bool:
-    """Whether requests of users make a component look up names again and again; True where nobody knows."""
+    """Check whether requests of users make a component look up names again and again; True where nobody knows."""
     known = trace_traffic(app)
     if known is None:
         return True
@@ -68,7 +69,7 @@ def resolves(app: App, component: str) -> bool:
 
 
 def list_mute(app: App) -> frozenset[str]:
-    """Components that report no spans: the platform beside the app, and what the app's own twin says reports none."""
+    """List components that report no spans: the platform beside the app, and what the app's own twin says reports none."""
     twin = _list_models(app)
     return frozenset(
         c.name for c in app.components if c.role == "Platform" or (c.name in twin and twin[c.name].telemetry is None)
@@ -76,12 +77,12 @@ def list_mute(app: App) -> frozenset[str]:
 
 
 def list_blind(app: App) -> frozenset[str]:
-    """Components whose spans show no errors, as the app's own twin says: those show at their callers."""
+    """List components whose spans show no errors, as the app's own twin says: those show at their callers."""
     return frozenset(name for name, model in _list_models(app).items() if model.blind)
 
 
 def find_unheard(expr: str, app: App) -> frozenset[str]:
-    """Components of which a rule with this expression never speaks, as they report no spans, or none with errors.
+    """Find components of which a rule with this expression never speaks, as they report no spans, or none with errors.
 
     Nobody where it may look for something else instead.
     """
@@ -92,12 +93,14 @@ def find_unheard(expr: str, app: App) -> frozenset[str]:
 
 
 def _list_models(app: App) -> Mapping[str, ComponentModel]:
-    """How the twin models each component; nothing for an app without one."""
+    """List how the twin models each component; nothing for an app without one."""
     return app.twin.components if app.twin is not None else {}
 
 
 def _list_asked(checks: Iterable[Check]) -> Iterable[tuple[tuple[str, ...], bool]]:
-    """For every check about requests, the services whose requests it asks for, and whether for nothing but errors."""
+    """List, for every check about requests, the services whose requests it asks for, and whether for nothing but
+    errors.
+    """
     for check in checks:
         spans = [] if check.query is None else _SPANS.findall(check.query.expr)
         found = _SERVICE.findall(" ".join(spans))

@@ -24,7 +24,7 @@ class RequestPaths:
 
 
 def trace_traffic(app: App) -> RequestPaths | None:
-    """The traffic of ordinary users; None for an app without a twin, of which nobody knows."""
+    """Trace the traffic of ordinary users; None for an app without a twin, of which nobody knows."""
     return None if app.twin is None else _Walk(app.twin).whole()
 
 

@@ -11,7 +11,7 @@ from scenario_kit.model import Finding, Severity
 def build_error(
     code: str, message: str, *, observed: str = "", expected: str = "", why: str = "", fix: str = ""
 ) -> AuthoringError:
-    """An error with one finding; ``message`` says what is wrong and where."""
+    """Build an error with one finding; ``message`` says what is wrong and where."""
     finding = Finding(
         code=code, severity=Severity.ERROR, message=message, observed=observed, expected=expected, why=why, fix=fix
     )
@@ -19,7 +19,7 @@ def build_error(
 
 
 def join_errors(errors: Iterable[AuthoringError]) -> AuthoringError | None:
-    """All of them as one, or None: authors get every mistake at once."""
+    """Return all of them as one, or None: authors get every mistake at once."""
     found = list(errors)
     if not found:
         return None
@@ -28,7 +28,7 @@ def join_errors(errors: Iterable[AuthoringError]) -> AuthoringError | None:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """``did you mean …?`` with the closest known names; empty where none is close."""
+    """Return ``did you mean …?`` with the closest known names; empty where none is close."""
     from rapidfuzz import process  # only mistakes need it, and it takes a while to import
 
     matches = process.extract(name, list(known), limit=3, score_cutoff=60)

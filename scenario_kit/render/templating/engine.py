@@ -34,7 +34,7 @@ Variables = Mapping[str, Any]
 
 
 def render(document: Any, variables: Variables, where: str = "") -> Any:
-    """The document with every expression replaced, as plain JSON types.
+    """Render the document with every expression replaced, as plain JSON types.
 
     Args:
         document: JSON types; text in it, keys included, may hold expressions.
@@ -88,7 +88,7 @@ def _render_text(text: str, variables: Variables, where: str) -> Any:
 
 
 def explain_unsound(text: str) -> str:
-    """What is wrong with the expressions of a text, whatever they are given; empty for nothing."""
+    """Explain what is wrong with the expressions of a text, whatever they are given; empty for nothing."""
     if "{{" not in text and "{%" not in text and "{#" not in text:
         return ""
     try:
@@ -144,7 +144,7 @@ def _measure_depth(node: nodes.Node) -> int:
 
 
 def _check_encodable(value: Any) -> str:
-    """Text that can be written down: a template can spell half a character, which no file and no API takes."""
+    """Return text that can be written down: a template can spell half a character, which no file and no API takes."""
     text = str(value)
     try:
         text.encode()
@@ -157,7 +157,7 @@ def _check_encodable(value: Any) -> str:
 
 
 def copy_plain(value: Any) -> Any:
-    """The value as plain JSON types: copies, so that nothing in a result is shared with what it came from.
+    """Copy the value as plain JSON types: copies, so that nothing in a result is shared with what it came from.
 
     Raises:
         AuthoringError: it is of a type that has no JSON form.

@@ -30,7 +30,7 @@ _DIGITS: Final = 15
 
 
 def build_filters() -> dict[str, _Function]:
-    """Filters by name."""
+    """Build the filters by name."""
     there: Mapping[str, Any] = FILTERS
     known = {name: _charge(there[name], deep=False) for name in _SHALLOW}
     known |= {name: _charge(there[name], deep=True) for name in _DEEP}
@@ -43,7 +43,7 @@ def build_filters() -> dict[str, _Function]:
 
 
 def build_tests() -> dict[str, Any]:
-    """Tests by name; the ones that compare pay for what they compare."""
+    """Build tests by name; the ones that compare pay for what they compare."""
     there: Mapping[str, Any] = TESTS
     return {name: _charge(function, deep=True) for name, function in there.items()}
 
@@ -68,12 +68,12 @@ def _charge(function: _Function, *, deep: bool) -> _Function:
 
 
 def convert_to_text(value: Any) -> str:
-    """The value as text, weighed before it is converted."""
+    """Convert to the value as text, weighed before it is converted."""
     return value if type(value) is str else str(weigh(value))
 
 
 def concatenate(pieces: Iterable[str]) -> str:
-    """All pieces as one text that is not too long."""
+    """Return all pieces as one text that is not too long."""
     pieces, size = list(pieces), 0
     for piece in pieces:
         size += len(piece)
@@ -85,7 +85,7 @@ def concatenate(pieces: Iterable[str]) -> str:
 
 
 def add_values(left: Any, right: Any) -> Any:
-    """The sum of two numbers, or two texts or lists one after the other."""
+    """Return the sum of two numbers, or two texts or lists one after the other."""
     if isinstance(left, str | list | tuple) and isinstance(right, str | list | tuple):
         check_room(len(left) + len(right))
         return weigh(left + right)  # type: ignore[operator]
@@ -111,7 +111,7 @@ def _list_parts(environment: Environment, values: Iterable[Any], attribute: Any)
 
 
 def _build_keyed(keys: Iterable[Any], value: Any) -> dict[Any, Any]:
-    """A mapping of all keys to the same value: ``['a', 'b'] | keyed(1)``; Jinja itself has no way to say it."""
+    """Build a mapping of all keys to the same value: ``['a', 'b'] | keyed(1)``; Jinja itself has no way to say it."""
     return dict.fromkeys(keys, value)
 
 

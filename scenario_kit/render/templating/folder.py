@@ -19,14 +19,14 @@ class Folder(BaseLoader):
         self._root = root
 
     def get_source(self, environment: Environment, template: str) -> tuple[str, str, Callable[[], bool]]:  # noqa: ARG002
-        """The text of a template, its path, and whether it is still the same."""
+        """Get the text of a template, its path, and whether it is still the same."""
         text = self.text(template)
         path = self._root / template
         time = path.stat().st_mtime_ns
         return text, str(path), lambda: path.is_file() and path.stat().st_mtime_ns == time
 
     def text(self, name: str) -> str:
-        """The text of a file.
+        """Return the text of a file.
 
         Raises:
             TemplateNotFound: there is none of this name inside the folder.

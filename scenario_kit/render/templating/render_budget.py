@@ -27,7 +27,7 @@ _left: ContextVar[list[int] | None] = ContextVar("_left", default=None)
 
 @contextmanager
 def meter_rendering() -> Iterator[None]:
-    """One rendering: what is inside shares one allowance of work. An inner one spends from the outer."""
+    """Return one rendering: what is inside shares one allowance of work. An inner one spends from the outer."""
     if _left.get() is not None:
         yield
         return
@@ -61,7 +61,7 @@ def spend_size(value: Any) -> None:
 
 
 def weigh(value: Any, most: int = MAX_OUTPUT) -> Any:
-    """The value, after paying for going through all of it; shared parts count as often as they are met.
+    """Return the value, after paying for going through all of it; shared parts count as often as they are met.
 
     Raises:
         ValueError: it has more than ``most`` characters and entries, or nests too deep.

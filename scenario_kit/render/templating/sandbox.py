@@ -46,7 +46,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
     intercepted_binops = frozenset({"*", "**", "%", "+"})
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-        """Arithmetic on numbers of ordinary size, and ``+`` for short texts and lists; anything else is refused."""
+        """Compute with numbers of ordinary size, and ``+`` for short texts and lists; anything else is refused."""
         if operator == "+" and not (_is_number(left) and _is_number(right)):
             return add_values(left, right)
         if operator == "**" or not all(_is_number(v) and abs(v) <= _LARGEST**2 for v in (left, right)):
@@ -54,7 +54,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return super().call_binop(context, operator, left, right)
 
     def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805
-        """A call that is paid for; built-ins also pay for the sizes of what they read and make."""
+        """Return a call that is paid for; built-ins also pay for the sizes of what they read and make."""
         owner = getattr(__obj, "__self__", None) if isinstance(__obj, BuiltinMethodType) else None
         if owner is None and __obj is not dict:
             spend(_CALL)
@@ -66,7 +66,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return weigh(result) if __obj is dict or isinstance(owner, str) else result
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-        """Of built-in types only what is listed here; of others what is public."""
+        """Check whether an attribute is listed here, of built-in types, or public, of others."""
         if isinstance(obj, str):
             return attr in _OF_TEXT
         if isinstance(obj, Mapping):
@@ -78,17 +78,17 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return super().is_safe_attribute(obj, attr, value)
 
     def wrap_str_format(self, value: Any) -> Callable[..., str] | None:
-        """Refuses ``format``: a format can ask for text of any width."""
+        """Refuse ``format``: a format can ask for text of any width."""
         wrapped = super().wrap_str_format(value)
         return None if wrapped is None else _refuse_format
 
     def concat(self, pieces: Iterable[str]) -> str:
-        """Pieces of output as one text."""
+        """Join pieces of output as one text."""
         return concatenate(pieces)
 
 
 def create_sandbox(loader: BaseLoader | None = None) -> Sandbox:
-    """A new environment; with a loader, templates may include each other."""
+    """Create a new environment; with a loader, templates may include each other."""
     environment = Sandbox(
         loader=loader,
         undefined=StrictUndefined,

@@ -36,7 +36,7 @@ class FaultTarget:
 
 
 def parse_target(text: str, namespace: str, others: Collection[str] = ()) -> FaultTarget:
-    """The target that a scenario names; ``others`` are the symbolic names of further namespaces of the app.
+    """Parse the target that a scenario names; ``others`` are the symbolic names of further namespaces of the app.
 
     Raises:
         ValueError: it is not a reference.

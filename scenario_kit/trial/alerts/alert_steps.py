@@ -40,7 +40,7 @@ def await_stretch(context: TrialContext, start: float, seconds: float) -> float:
 
 
 def expect_quiet(context: TrialContext, step: TrialStep, index: int, start: float) -> list[Finding]:
-    """Nothing fires while nothing is broken; the traffic of the last minutes becomes the baseline.
+    """Check that nothing fires while nothing is broken; the traffic of the last minutes becomes the baseline.
 
     It counts from when that has faded which the start of the app set off. What has not faded after the time that its
     rule may take is held against the scenario.
@@ -78,7 +78,7 @@ def expect_quiet(context: TrialContext, step: TrialStep, index: int, start: floa
 
 
 def _await_up(context: TrialContext, start: float) -> float:
-    """When the app is up and the alerts of its start are over; ``start`` where they do not end in time."""
+    """Await when the app is up and the alerts of its start are over; ``start`` where they do not end in time."""
     limit = start + find_slowest(context.runbook.rules) + DEADLINE_SLACK
     while (calm := control_runs.find_start_end(context.history(), context.runbook.expect, start)) is None:
         if context.clock.now() >= limit:
@@ -88,14 +88,16 @@ def _await_up(context: TrialContext, start: float) -> float:
 
 
 def measure_served(context: TrialContext, start: float, end: float) -> EntryTraffic:
-    """Requests and errors at the entry, None where Prometheus has no series; seconds are those of the usual load."""
+    """Measure requests and errors at the entry, None where Prometheus has no series; seconds are those of the usual
+    load.
+    """
     measured = measure_traffic(context.metrics, context.namespace, context.runbook.app, start, end)
     seconds = (end - start) * noise.measure_offered(context, start, end)
     return EntryTraffic(seconds=seconds, requests=measured.requests, errors=measured.errors)
 
 
 def compute_deadlines(context: TrialContext) -> dict[AlertExpectation, float]:
-    """Seconds after injection by which each must-fire alert is due; the rule decides where the author does not."""
+    """Compute seconds after injection by which each must-fire alert is due; the rule decides where the author does not."""
     rules = context.runbook.rules
     return {
         e: float(compute_alert_deadline(rules, e.name, e.within_seconds))
@@ -105,7 +107,7 @@ def compute_deadlines(context: TrialContext) -> dict[AlertExpectation, float]:
 
 
 def expect_alerts(context: TrialContext, start: float) -> list[Finding]:
-    """Each must-fire alert comes before its deadline. Looks are spaced, so a virtual hour costs few queries."""
+    """Check that each must-fire alert comes before its deadline. Looks are spaced, so a virtual hour costs few queries."""
     expect = context.runbook.expect
     first = context.injected_at() or start
     counted = {e: at for e in expect.alerts if (at := _find_counted_from(context, e, start)) is not None}
@@ -146,7 +148,7 @@ def expect_alerts(context: TrialContext, start: float) -> list[Finding]:
 
 
 def _judge_other_packs(context: TrialContext) -> Mapping[str, missing_alerts.UnusedRules]:
-    """What the rules of other packs say. They help whoever corrects a promise, and have no part in the verdict."""
+    """Return what the rules of other packs say. They help whoever corrects a promise, and have no part in the verdict."""
     try:
         return context.beside()
     except ScenarioKitError:
@@ -154,7 +156,8 @@ def _judge_other_packs(context: TrialContext) -> Mapping[str, missing_alerts.Unu
 
 
 def _look_on(context: TrialContext, since: Mapping[AlertExpectation, float]) -> None:
-    """Where a promised alert did not come, see what comes instead, or how late: until every rule has had its time.
+    """Look up where a promised alert did not come, see what comes instead, or how late: until every rule has had its
+    time.
 
     That changes no verdict, but whoever has to correct the promise learns what is true. A virtual clock only: on a real
     one it would cost a quarter of an hour.
@@ -165,7 +168,7 @@ def _look_on(context: TrialContext, since: Mapping[AlertExpectation, float]) -> 
 
 
 def _find_counted_from(context: TrialContext, expectation: AlertExpectation, start: float) -> float | None:
-    """The injection from which a deadline counts: that of its fault, else the latest one.
+    """Find the injection from which a deadline counts: that of its fault, else the latest one.
 
     None where the program does not inject that fault: then nothing is demanded of its alert.
     """
@@ -175,7 +178,9 @@ def _find_counted_from(context: TrialContext, expectation: AlertExpectation, sta
 
 
 def choose_next_look(context: TrialContext, start: float) -> float:
-    """When to look again: on a grid from the start of the step, so that an interrupted step looks at the same times."""
+    """Choose when to look again: on a grid from the start of the step, so that an interrupted step looks at the same
+    times.
+    """
     spacing = _LOOK if context.virtual else TICK
     return start + (int(context.clock.now() - start) // spacing + 1) * spacing
 
@@ -185,7 +190,8 @@ def _restrict_to(expect: Expect, expectation: AlertExpectation) -> Expect:
 
 
 def hold(context: TrialContext, step: TrialStep, start: float) -> tuple[list[Finding], list[CheckResult]]:
-    """Nobody acts: what fires keeps firing, and what must not fire does not; the scenario's own checks hold.
+    """Check, while nobody acts, that what fires keeps firing and what must not fire does not; the scenario's own checks
+    hold.
 
     What is benign may pass meanwhile, but shows nothing that was not declared; where there is no incident, nothing
     fires at all.
@@ -217,7 +223,9 @@ def hold(context: TrialContext, step: TrialStep, start: float) -> tuple[list[Fin
 
 
 def pass_time(context: TrialContext, start: float) -> None:
-    """A live scenario in virtual time stands still until somebody advances its world: the solver sets the pace."""
+    """Let time pass. A live scenario in virtual time stands still until somebody advances its world: the solver sets
+    the pace.
+    """
     if not context.virtual:
         context.wait(choose_next_look(context, start))
         return
@@ -244,7 +252,7 @@ _STILL: Final = {"Decoy": "SK431", "Fix": "SK402", "Undo": "SK402"}
 
 
 def expect_still_firing(context: TrialContext, step: TrialStep, start: float) -> list[Finding]:
-    """After a decoy the symptoms are back, or never went, once every window that could show it has passed.
+    """Check after a decoy that the symptoms are back, or never went, once every window that could show it has passed.
 
     A restart sets back what has to build up (a leak, a full pool, a latency that few requests meet): where they are not
     back by then, they are waited for as long as they took to come at first, as they are after a solution (`lasting`).
@@ -282,7 +290,7 @@ def expect_still_firing(context: TrialContext, step: TrialStep, start: float) ->
 
 
 def _report_unlabelled(context: TrialContext, step: TrialStep, finding: Finding) -> Finding:
-    """What is told where undoing one object that no label names clears the alerts."""
+    """Report what is told where undoing one object that no label names clears the alerts."""
     before = next(s for s in reversed(context.spec.steps) if s.kind == "change" and s.name == step.name)
     return msgspec.structs.replace(
         finding,

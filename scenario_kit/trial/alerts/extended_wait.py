@@ -12,7 +12,9 @@ _TRIED = ("Solution/", "Fix/", "Decoy/")
 
 
 def compute_recurrence_time(context: TrialContext, repaired: float) -> float:
-    """Seconds from the repair until whatever was only put off is back: it takes longer where there is more to fill."""
+    """Compute seconds from the repair until whatever was only put off is back: it takes longer where there is more to
+    fill.
+    """
     expect, injected = context.runbook.expect, context.injected_at() or repaired
     writes = [Write(e.prior, e.after) for group in _TRIED for r in context.engine.done(group) for e in r.entries]
     factor = find_raised(context.runbook.objects, writes)

@@ -18,7 +18,7 @@ _ASLEEP: Final = ("SK304", "SK331")
 
 
 def check_roles(context: TrialContext, step: TrialStep, findings: list[Finding]) -> list[Finding]:
-    """What is wrong with an injection. Without its trigger a fault may well have no effect: that is the claim."""
+    """Return what is wrong with an injection. Without its trigger a fault may well have no effect: that is the claim."""
     if not step.except_:
         return findings
     if _name_role(context, step.except_) == "Trigger":
@@ -27,7 +27,8 @@ def check_roles(context: TrialContext, step: TrialStep, findings: list[Finding])
 
 
 def expect_alerts_without(context: TrialContext, step: TrialStep, start: float) -> list[Finding]:
-    """Without its triggers (``step.faults``) the incident does not come, or not all of it; without distractors it does.
+    """Check that the incident does not come, or not all of it, without its triggers (``step.faults``); or comes without
+    distractors.
 
     An alert that counts from the injection of what is left out counts from the latest one instead.
     """

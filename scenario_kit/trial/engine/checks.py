@@ -17,7 +17,7 @@ _LASTING: Final = ("Object", "Workload", "Pod")
 
 
 def answer_check(context: TrialContext, check: Check, now: float) -> CheckResult:
-    """The answer to a check on the app of this trial."""
+    """Return the answer to a check on the app of this trial."""
     return evaluate_check(
         check, context.cluster, context.metrics, context.namespace, now, others=context.runbook.namespaces
     )
@@ -49,7 +49,7 @@ def await_until(context: TrialContext, until: Until) -> CheckResult:
 
 
 def prove_gone(context: TrialContext) -> list[Finding]:
-    """A finding for each fault that is in force although everything that is to prove it gone is true."""
+    """Return a finding for each fault that is in force although everything that is to prove it gone is true."""
     now, injected = context.clock.now(), {r.group for r in context.engine.done("Fault/")}
     findings = []
     for fault in context.runbook.faults:

@@ -74,20 +74,20 @@ class TrialContext:
         return self.spec.clock == "Virtual"
 
     def homes(self) -> dict[str, Object | None]:
-        """The live Namespace objects of the app, by name; None where there is none."""
+        """Return the live Namespace objects of the app, by name; None where there is none."""
         return {name: self.cluster.get(Reference("Namespace", name)) for name in self.everywhere}
 
     def identity(self) -> str:
-        """The UIDs of the app's namespaces; empty where one of them is missing."""
+        """Return the UIDs of the app's namespaces; empty where one of them is missing."""
         found = [home for home in self.homes().values() if home is not None]
         return " ".join(home["metadata"]["uid"] for home in found) if len(found) == len(self.everywhere) else ""
 
     def contents(self, *kinds: str) -> list[Object]:
-        """The live objects of these kinds in all namespaces of the app."""
+        """Return the live objects of these kinds in all namespaces of the app."""
         return [o for name in self.everywhere for kind in kinds for o in self.cluster.list(kind, name)]
 
     def guarded(self) -> list[Object]:
-        """The live objects that an honest repair leaves in place (see ``judge.repair.invariants``)."""
+        """Return the live objects that an honest repair leaves in place (see ``judge.repair.invariants``)."""
         flags = self.runbook.app.flags
         store = self.cluster.get(Reference("ConfigMap", flags.config_map, self.namespace)) if flags else None
         return [*self.contents(*WORKLOADS, "Service"), *([store] if store else [])]
@@ -121,28 +121,28 @@ class TrialContext:
         return self.wait(now if self.virtual else now + 1)
 
     def history(self) -> AlertHistory:
-        """Every alert since the trial began, up to now."""
+        """Return every alert since the trial began, up to now."""
         history = self.evaluator.advance(self.clock.now())
         self.tell(self.clock.now(), history)
         return history
 
     def persistent(self) -> list[str]:
-        """Groups of receipts whose chaos binds to the workload (design §4)."""
+        """Return groups of receipts whose chaos binds to the workload."""
         return [f"Fault/{f.name}" for f in self.runbook.faults if f.persistence == "Workload"]
 
     def injected_at(self, fault: str = "") -> float | None:
-        """When the first change of a fault (or of any fault) was recorded."""
+        """Return when the first change of a fault (or of any fault) was recorded."""
         prefix = f"Fault/{fault}" if fault else "Fault/"
         times = [r.at for r in self.engine.recorded(prefix) if r.causal and (not fault or r.group == prefix)]
         return min(times, default=None)
 
     def last_injected_at(self) -> float | None:
-        """When the first change of the latest fault was recorded."""
+        """Return when the first change of the latest fault was recorded."""
         firsts = [at for f in self.runbook.faults if (at := self.injected_at(f.name)) is not None]
         return max(firsts, default=None)
 
     def chosen_faults(self, step: TrialStep) -> list[Fault]:
-        """The faults that an inject step names, in the runbook's order; no names mean all but its exceptions."""
+        """Return the faults that an inject step names, in the runbook's order; no names mean all but its exceptions."""
         named = [f for f in self.runbook.faults if not step.faults or f.name in step.faults]
         return [f for f in named if f.name not in step.except_]
 
@@ -151,7 +151,7 @@ class TrialContext:
         self.cluster.apply(self._document("progress", json.dumps(progress.to_json())))
 
     def progress(self) -> InjectionProgress:
-        """Which faults were injected and proven so far."""
+        """Return which faults were injected and proven so far."""
         found = self.cluster.get(Reference("ConfigMap", f"{self.name}-progress", self.management))
         return InjectionProgress.from_json(json.loads(found["data"]["document"])) if found else InjectionProgress()
 
@@ -160,7 +160,7 @@ class TrialContext:
         self.cluster.apply(self._document("baseline", json.dumps(baseline.to_json())))
 
     def baseline(self) -> Baseline | None:
-        """The baseline, once the deploy step has begun."""
+        """Return the baseline, once the deploy step has begun."""
         found = self.cluster.get(Reference("ConfigMap", f"{self.name}-baseline", self.management))
         return Baseline.from_json(json.loads(found["data"]["document"])) if found else None
 

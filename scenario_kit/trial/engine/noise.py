@@ -42,7 +42,7 @@ class NoisyTrial(Protocol):
     said: set[str]
 
     def baseline(self) -> Baseline | None:
-        """The baseline, once the deploy step has begun."""
+        """Return the baseline, once the deploy step has begun."""
 
 
 def play(context: NoisyTrial) -> float:
@@ -93,7 +93,7 @@ def _make_ordinal(index: int, number: int) -> int:
 
 
 def measure_offered(context: NoisyTrial, start: float, end: float) -> float:
-    """The load offered on average in a window, as a multiple of the scenario's own."""
+    """Measure the load offered on average in a window, as a multiple of the scenario's own."""
     began = _start(context)
     if began is None or end <= start:
         return 1.0
@@ -105,7 +105,7 @@ def measure_offered(context: NoisyTrial, start: float, end: float) -> float:
 
 
 def _list_swings(context: NoisyTrial, start: float, end: float) -> Iterator[Event]:
-    """The load swings that were made, or are to be made until then."""
+    """List the load swings that were made, or are to be made until then."""
     seed = context.spec.seed
     played = {r.ordinal for r in context.engine.recorded(GROUP)}
     for index, source in enumerate(context.runbook.noise):
@@ -114,7 +114,7 @@ def _list_swings(context: NoisyTrial, start: float, end: float) -> Iterator[Even
 
 
 def adjust_guards(context: NoisyTrial, baseline: tuple[Guarded, ...]) -> tuple[Guarded, ...]:
-    """The guards of this moment: a swing of the load that is in force is part of what is offered.
+    """Return the guards of this moment: a swing of the load that is in force is part of what is offered.
 
     So is, where nobody has to act, what a benign fault made of the load: it need not pass to be harmless.
     """

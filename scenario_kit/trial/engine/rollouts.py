@@ -11,12 +11,12 @@ from scenario_kit.trial.engine.context import TICK, TrialContext
 
 
 def list_live(context: TrialContext, desired: Collection[tuple[str, str]]) -> list[Object]:
-    """The workloads of these kinds and names, which are unique over all namespaces of an app."""
+    """List the workloads of these kinds and names, which are unique over all namespaces of an app."""
     return [o for o in context.contents(*WORKLOADS) if (o["kind"], o["metadata"]["name"]) in desired]
 
 
 def list_rolling(context: TrialContext, desired: Collection[tuple[str, str]]) -> list[Object]:
-    """Those of them whose rollout is not through."""
+    """List those of them whose rollout is not through."""
     return [o for o in list_live(context, desired) if not is_settled(o)]
 
 

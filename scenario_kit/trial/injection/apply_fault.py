@@ -48,7 +48,7 @@ def break_(context: TrialContext, fault: Fault, index: int) -> None:
 
 
 def _reach(fault: Fault) -> list[Change]:
-    """Restarts that carry the change to running processes: old pods go, callers reconnect (faults.md rules 1 and 4)."""
+    """Restart what carries the change to running processes: old pods go, callers reconnect."""
     changes = []
     if fault.rollout.drop_old:
         written = {c.target or "" for c in fault.changes if c.patch or c.apply}

@@ -13,7 +13,7 @@ _SHOWN: Final = ("expectCleared", "expectStillFiring", "expectUnresolved", "hold
 
 
 def explain_expiry(context: TrialContext, step: TrialStep, findings: list[Finding]) -> list[Finding]:
-    """The findings of a step; that the incident ended by itself, where a labelled fault did meanwhile.
+    """Explain the findings of a step; that the incident ended by itself, where a labelled fault did meanwhile.
 
     What clears then was not repaired by anybody. To wait for that end, and what is benign, are another matter.
     """

@@ -112,14 +112,18 @@ class _InjectStep:
         return [] if progress.effective_at is not None else self._prove(fault, progress)
 
     def _proven_already(self, fault: Fault) -> bool:
-        """Whether everything that is to prove the fault is true without it; a fault before it may well make it so."""
+        """Check whether everything that is to prove the fault is true without it; a fault before it may well make it
+        so.
+        """
         context, now = self._context, self._context.clock.now()
         checks = context.engine.placed(fault.effect)
         asked = (answer_check(context, check, now) for check in checks)
         return bool(checks) and all(result.answer == "True" for result in asked)
 
     def _promised_already(self) -> list[Finding]:
-        """Findings about the checks that the scenario expects, before anything is broken: false, unless they stay."""
+        """Return findings about the checks that the scenario expects, before anything is broken: false, unless they
+        stay.
+        """
         context, now = self._context, self._context.clock.now()
         if context.runbook.outcome == "NoIncident":
             return []  # nothing is broken that they could tell of
@@ -170,14 +174,14 @@ class _InjectStep:
         return [report_without_effect(fault, f"{r.describe}: {r.observed}{hindered}", r.expected, fix) for r in results]
 
     def _may_still_hold(self, fault: Fault, now: float) -> bool:
-        """Whether a fault that is in force is neither proven nor out of time."""
+        """Check whether a fault that is in force is neither proven nor out of time."""
         progress = self._of(fault)
         if progress is None or progress.effective_at is not None:
             return False
         return now < progress.injected_at + max((c.within_seconds for c in fault.effect), default=0)
 
     def next_look(self) -> float:
-        """When something can change: a proof, an alert, or a time that comes."""
+        """Return when something can change: a proof, an alert, or a time that comes."""
         now = self._context.clock.now()
         looks = []
         for fault in self._chosen:
@@ -192,7 +196,7 @@ class _InjectStep:
         return min(looks, default=now + TICK)
 
     def _report_missed(self) -> list[Finding]:
-        """An alert that a fault waits for, and that did not come before its deadline."""
+        """Report an alert that a fault waits for, and that did not come before its deadline."""
         context = self._context
         base = max(context.last_injected_at() or self._start, self._start)
         findings = []
@@ -207,7 +211,7 @@ class _InjectStep:
         return findings
 
     def _of(self, fault: Fault) -> FaultProgress | None:
-        """What is known of a fault that is in force, by whichever step it was injected."""
+        """Return what is known of a fault that is in force, by whichever step it was injected."""
         known = self._progress.faults.get(fault.name)
         if known is None or known.step == self._index or self._context.engine.done(f"Fault/{fault.name}"):
             return known
@@ -239,27 +243,27 @@ class _InjectStep:
         )
 
     def _alerts(self) -> AlertHistory:
-        """The history of this instant; injecting may have let time pass."""
+        """Return the history of this instant; injecting may have let time pass."""
         if self._history is None or self._history.end < self._context.clock.now():
             self._history = self._context.history()
         return self._history
 
 
 def _blame_injector(context: TrialContext, fault: Fault) -> None:
-    """An absent effect is only the scenario's doing when what injects it is well."""
+    """Blame the scenario for an absent effect only when what injects it is well."""
     if any(c.chaos for c in fault.changes) and (problems := context.health()):
         raise InfrastructureError("; ".join(problems))
 
 
 def _explain_hindered(context: TrialContext, fault: Fault) -> str:
-    """What keeps pods of the target from running: often it is that, and not the fault, which breaks something."""
+    """Explain what keeps pods of the target from running: often it is that, and not the fault, which breaks something."""
     workload = strip_group(fault.target)
     why = symptoms.explain_hindered(list_pods(context), context.runbook.app, workload)
     return f"; pods of {workload} wait: {'; '.join(why)}" if why else ""
 
 
 def _explain_outlived(context: TrialContext, fault: Fault) -> str:
-    """What to do where old pods keep serving, as the rollout waits for new ones that never become ready."""
+    """Explain what to do where old pods keep serving, as the rollout waits for new ones that never become ready."""
     written = {strip_reference(c.target) for c in fault.changes if (c.patch or c.apply) and c.target}
     waiting = ((o["kind"], o["metadata"]["name"]) for o in context.contents(*WORKLOADS) if not is_settled(o))
     stuck = sorted("/".join(each) for each in waiting if each in written)
@@ -272,7 +276,9 @@ def _explain_outlived(context: TrialContext, fault: Fault) -> str:
 
 
 def _explain_masked(others: Sequence[str]) -> str:
-    """What else may be the reason where other faults are in force: they may keep away what this one needs to bite."""
+    """Explain what else may be the reason where other faults are in force: they may keep away what this one needs to
+    bite.
+    """
     if not others:
         return ""
     named = " and ".join(f"'{name}'" for name in others)
@@ -283,7 +289,7 @@ def _explain_masked(others: Sequence[str]) -> str:
 
 
 def report_without_effect(fault: Fault, observed: str, expected: str, fix: str = "") -> Finding:
-    """A fault that does not bite."""
+    """Report a fault that does not bite."""
     return Finding(
         code="SK304",
         severity=Severity.ERROR,
@@ -296,7 +302,7 @@ def report_without_effect(fault: Fault, observed: str, expected: str, fix: str =
 
 
 def report_unproven(fault: Fault) -> Finding:
-    """A fault whose proof holds in the healthy app."""
+    """Report a fault whose proof holds in the healthy app."""
     return Finding(
         code="SK304",
         severity=Severity.ERROR,
@@ -309,7 +315,7 @@ def report_unproven(fault: Fault) -> Finding:
 
 
 def _report_premature(check: Check, result: CheckResult) -> Finding | None:
-    """What is wrong with the answer to an expected check before the fault; None where it is as it should be."""
+    """Report what is wrong with the answer to an expected check before the fault; None where it is as it should be."""
     if check.stays == (result.answer == "True") or (result.answer == "Unknown" and not check.stays):
         return None
     if check.stays:

@@ -86,12 +86,12 @@ def _build_patches(ref: Reference, bump: Bump | None) -> Sequence[Object]:
 
 
 def shuffle_references(refs: Iterable[Reference], seed: int, number: int) -> list[Reference]:
-    """The references in an order that only the seed and the number of the round decide."""
+    """Return the references in an order that only the seed and the number of the round decide."""
     return sorted(refs, key=lambda ref: hashlib.sha256(f"{seed}/resync/{number}/{ref}".encode()).digest())
 
 
 def plan_bumps(workloads: Sequence[Object], namespace: str) -> list[Bump]:
-    """What brings all workloads to the same generation, and each to a number of revisions that tells nothing.
+    """Plan what brings all workloads to the same generation, and each to a number of revisions that tells nothing.
 
     Each write of another number raises the generation by one. All end with the number that most of them do not have
     now, so that one write is enough for most.
@@ -118,7 +118,7 @@ def _count_kept(workload: Object) -> int:
 
 
 def _walk(kept: int, goal: int, steps: int) -> tuple[int, ...]:
-    """So many numbers, none the same as the one before it, that end with ``goal``."""
+    """Draw so many numbers, none the same as the one before it, that end with ``goal``."""
     path = [goal]
     while len(path) < steps:
         path.append(next(n for n in (goal + 2, goal + 3, goal + 4) if n != path[-1] and n != kept))

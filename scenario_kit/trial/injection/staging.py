@@ -25,7 +25,7 @@ class Situation:
 
 
 def is_due(start: FaultStart, name: str, situation: Situation) -> bool:
-    """Whether the fault ``name`` begins now.
+    """Check whether the fault ``name`` begins now.
 
     A fault that waits for others begins at once where none of them is in force or to come: a program that injects it
     alone asks what it does by itself.
@@ -42,7 +42,7 @@ def is_due(start: FaultStart, name: str, situation: Situation) -> bool:
 
 
 def has_fired(alert: OnAlert, history: AlertHistory, since: float) -> bool:
-    """Whether the alert was seen to fire, on its entity where one is named, since that instant."""
+    """Check whether the alert was seen to fire, on its entity where one is named, since that instant."""
     return any(
         t.name == alert.name and is_same_entity(alert.on, t.entity) and t.fires_within(since, history.end)
         for t in history.timelines
@@ -50,7 +50,7 @@ def has_fired(alert: OnAlert, history: AlertHistory, since: float) -> bool:
 
 
 def waits_for(start: FaultStart) -> Literal["Nothing", "Time", "Fault", "Alert"]:
-    """What a fault waits for."""
+    """Return what a fault waits for."""
     if start.on_alert is not None:
         return "Alert"
     if start.after_fault is not None:

@@ -37,7 +37,7 @@ _PLATFORM: Final = ("Namespace",)
 
 
 def expect_no_leaks(context: TrialContext) -> list[Finding]:
-    """Nothing that the solver's role reaches gives the answer away.
+    """Return nothing that the solver's role reaches gives the answer away.
 
     Neither objects, events, logs and metrics by what they say, nor the objects of the app by the order of their writes.
     """
@@ -65,7 +65,7 @@ def _list_objects(context: TrialContext) -> list[Object]:
 
 
 def _list_kind(context: TrialContext, kind: Kind) -> Iterable[Object]:
-    """What the role may list of a kind; experiments that the scenario shows are read by design."""
+    """List what the role may list of a kind; experiments that the scenario shows are read by design."""
     if kind.kind in _PLATFORM or (kind.group == CHAOS_GROUP and has_shown_experiment(context.runbook)):
         return []
     where = context.everywhere if kind.namespaced else ("",)
@@ -74,20 +74,20 @@ def _list_kind(context: TrialContext, kind: Kind) -> Iterable[Object]:
 
 
 def _is_about_chaos(obj: Object) -> bool:
-    """Whether this is an event of an experiment."""
+    """Check whether this is an event of an experiment."""
     about = obj.get("involvedObject") or obj.get("regarding") or {}
     return str(about.get("apiVersion", "")).startswith(f"{CHAOS_GROUP}/")
 
 
 def _read_series(context: TrialContext) -> Iterator[Readable]:
-    """Names and labels of the app's series: a solver queries Prometheus as everybody does."""
+    """Read names and labels of the app's series: a solver queries Prometheus as everybody does."""
     found = context.metrics.instant(f'{{namespace=~"{"|".join(context.everywhere)}"}}', context.clock.now())
     texts = {(name, value) for series in found for name, value in series.labels.items()}
     yield from (Readable(where=f"metrics, label {name}", text=f"{name} {value}") for name, value in sorted(texts))
 
 
 def _find_needless(context: TrialContext, receipts: Sequence[Receipt], objects: Sequence[Object]) -> Iterator[Finding]:
-    """What is really there, where a solver reads, and no symptom needs: lint sees only what is rendered.
+    """Find what is really there, where a solver reads, and no symptom needs: lint sees only what is rendered.
 
     Objects of the app are compared with what was deployed, whoever changed them since; others by their receipts.
     """
@@ -114,7 +114,9 @@ def _find_needless(context: TrialContext, receipts: Sequence[Receipt], objects: 
 
 
 def _check_order(context: TrialContext, receipts: Sequence[Receipt], objects: Sequence[Object]) -> list[Finding]:
-    """Objects of the app that a solver finds who only sorts: those that are labelled, and all that the faults wrote."""
+    """Return objects of the app that a solver finds who only sorts: those that are labelled, and all that the faults
+    wrote.
+    """
     runbook = context.runbook
     own = {make_object_reference(o, context.namespace).groupless for o in runbook.objects}
     of_app = [o for o in objects if make_object_reference(o, context.namespace).groupless in own]

@@ -14,7 +14,8 @@ from scenario_kit.trial.engine.context import TRAFFIC_WINDOW, TrialContext
 
 
 def measure_passages(context: TrialContext, end: float) -> tuple[Passage, ...]:
-    """The work of those components, before the first change and from it to ``end``; none where nothing was broken.
+    """Measure the work of those components, before the first change and from it to ``end``; none where nothing was
+    broken.
 
     Raises:
         MetricsError: Prometheus does not answer.
@@ -34,7 +35,7 @@ def measure_passages(context: TrialContext, end: float) -> tuple[Passage, ...]:
 
 
 def _list_silent(context: TrialContext, injected: float) -> list[Component]:
-    """Components between others on the propagation that no fault touches, and of which no alert spoke."""
+    """List components between others on the propagation that no fault touches, and of which no alert spoke."""
     runbook = context.runbook
     edges = runbook.ground_truth.propagation
     between = {strip_reference(e.from_) for e in edges} & {strip_reference(e.to) for e in edges}

@@ -11,7 +11,7 @@ from scenario_kit.trial.engine.context import TrialContext
 
 
 def list_objects(context: TrialContext, kind: str, namespace: str, group: str = "") -> list[Object]:
-    """The objects of a kind in a namespace, or (empty) outside of all."""
+    """List the objects of a kind in a namespace, or (empty) outside of all."""
     try:
         return context.solver.list(kind, namespace, group=group)
     except (Forbidden, NotFound):
@@ -19,7 +19,7 @@ def list_objects(context: TrialContext, kind: str, namespace: str, group: str = 
 
 
 def read_lines(context: TrialContext, pod: Object) -> Sequence[LogLine]:
-    """The logs of a pod; none while its containers have not begun."""
+    """Read the logs of a pod; none while its containers have not begun."""
     try:
         return context.solver.logs(pod)
     except (Forbidden, NotFound, Rejected):

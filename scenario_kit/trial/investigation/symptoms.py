@@ -17,12 +17,12 @@ _MOST: Final = 200
 
 
 def list_pods(context: TrialContext) -> list[Object]:
-    """The pods that a solver sees now."""
+    """List the pods that a solver sees now."""
     return [p for namespace in context.everywhere for p in list_objects(context, "Pod", namespace)]
 
 
 def look(context: TrialContext, running: Sequence[Object]) -> list[str]:
-    """Everything that a solver finds now; ``running`` are the pods of the moment."""
+    """Look up everything that a solver finds now; ``running`` are the pods of the moment."""
     app = context.runbook.app
     events = [e for namespace in context.everywhere for e in list_objects(context, "Event", namespace)]
     with ThreadPoolExecutor(_PARALLEL) as pool:
@@ -31,6 +31,6 @@ def look(context: TrialContext, running: Sequence[Object]) -> list[str]:
 
 
 def find_new(context: TrialContext, before: Sequence[str]) -> list[str]:
-    """What a solver finds now and did not find before anything was broken."""
+    """Find what a solver finds now and did not find before anything was broken."""
     known = set(before)
     return [sign for sign in look(context, list_pods(context)) if sign not in known][:_MOST]

@@ -11,7 +11,7 @@ from scenario_kit.trial.engine.context import TrialContext
 
 
 def check_integrity(context: TrialContext) -> Resolution:
-    """Nothing of the app differs from how it was deployed that no fault changed."""
+    """Check that nothing of the app differs from how it was deployed that no fault changed."""
     runbook = context.runbook
     kinds = {
         (r.kind, r.group, r.namespace) for o in runbook.objects if (r := make_object_reference(o, context.namespace))

@@ -56,7 +56,7 @@ def lasts(context: TrialContext, step: TrialStep, index: int, repaired: float) -
 
 
 def _check_recurrence(context: TrialContext, step: TrialStep, injected: float, repaired: float) -> list[Finding]:
-    """What was only put off comes back in the time that it took to come."""
+    """Return what was only put off comes back in the time that it took to come."""
     expect, cleared = context.runbook.expect, context.clock.now()
     developed = resolved.measure_development(context.history(), expect, injected, repaired)
     await_stretch(context, repaired, extended_wait.compute_recurrence_time(context, repaired))
@@ -75,7 +75,9 @@ def _check_recurrence(context: TrialContext, step: TrialStep, injected: float, r
 
 
 def _check_biting(context: TrialContext, step: TrialStep) -> list[Finding]:
-    """Faults of which everything that proved them is as true as before, although a repair of them is no workaround."""
+    """Return faults of which everything that proved them is as true as before, although a repair of them is no
+    workaround.
+    """
     runbook, now = context.runbook, context.clock.now()
     if runbook.ground_truth.causes_join == "Conjunctive":  # one of several was to be repaired
         return []
@@ -101,7 +103,9 @@ def _check_biting(context: TrialContext, step: TrialStep) -> list[Finding]:
 
 
 def _check_lingering(context: TrialContext, step: TrialStep, injected: float, repaired: float) -> list[Finding]:
-    """Once the incident is over, everything that the fault raised ends, too, as soon as its rule has forgotten."""
+    """Check that once the incident is over everything that the fault raised ends, too, as soon as its rule has
+    forgotten.
+    """
     expect = context.runbook.expect
     own = list_distractor_alerts(expect, context.runbook.faults)
     if not (left := resolved.find_lingering(context.history(), expect, injected, repaired, own)):
@@ -124,7 +128,7 @@ def _check_lingering(context: TrialContext, step: TrialStep, injected: float, re
 
 
 def _check_restart(context: TrialContext, step: TrialStep, index: int) -> list[Finding]:
-    """The workloads that were hit or repaired are restarted, as the next release will do: damage may show only then.
+    """Restart the workloads that were hit or repaired, as the next release will: damage may show only then.
 
     Triggers and distractors are taken back before, as far as they can be: what they do to a start is their matter.
     """
@@ -158,7 +162,8 @@ def _check_restart(context: TrialContext, step: TrialStep, index: int) -> list[F
 
 
 def _list_concerned(context: TrialContext, index: int) -> set[tuple[str, str]]:
-    """The app's workloads that alerted, that labelled faults or the solutions of this program touch, or that read it.
+    """List the app's workloads that alerted, that labelled faults or the solutions of this program touch, or that read
+    it.
 
     All of them where it governs pods that do not name it. ``index`` is the step's: what was carried out before it is
     what counts.
@@ -184,7 +189,7 @@ def _list_concerned(context: TrialContext, index: int) -> set[tuple[str, str]]:
 
 
 def _explain_rollout(workload: Object) -> str:
-    """What a workload says about a rollout that does not get through."""
+    """Explain what a workload says about a rollout that does not get through."""
     if workload["spec"].get("paused"):
         return "it is paused"
     conditions = (workload.get("status") or {}).get("conditions") or ()

@@ -36,7 +36,7 @@ _CODES: Final = {"Solution": "SK411", "Fix": "SK401", "Cheat": "SK435", "Wait": 
 
 
 def judge_resolution(context: TrialContext, since: float) -> Resolution:
-    """The tri-state answer of design §5, for the present moment; ``since`` is when the repair was made."""
+    """Return the tri-state answer of design §5, for the present moment; ``since`` is when the repair was made."""
     history = context.history()
     expect = context.runbook.expect
     benign = context.runbook.outcome == "Benign"
@@ -70,13 +70,13 @@ def _judge_guards(context: TrialContext) -> Resolution:
 
 
 def _list_spared(context: TrialContext) -> list[Receipt]:
-    """What triggers and distractors changed, which no repair has to take back."""
+    """List what triggers and distractors changed, which no repair has to take back."""
     groups = {f"Fault/{f.name}" for f in context.runbook.faults if f.role not in LABELLED}
     return [r for r in context.engine.done("Fault/") if r.group in groups]
 
 
 def _list_owed(context: TrialContext, known: tuple[Guarded, ...]) -> tuple[Guarded, ...]:
-    """The guards without what a harmless change took off: replicas but for the last one, probes, limits."""
+    """List the guards without what a harmless change took off: replicas but for the last one, probes, limits."""
     entries = [e for r in _list_spared(context) for e in r.entries if e.prior and e.after]
     changed = {
         (g.kind, g.name): g for e in entries for g in invariants.take_baseline([e.after or {}], context.runbook.app)
@@ -87,7 +87,7 @@ def _list_owed(context: TrialContext, known: tuple[Guarded, ...]) -> tuple[Guard
 
 
 def _relax_guard(guard: Guarded) -> Guarded:
-    """The guard of what is in trouble of its own: none of its pods has to be ready."""
+    """Return the guard of what is in trouble of its own: none of its pods has to be ready."""
     return structs.replace(guard, replicas=0)
 
 
@@ -101,7 +101,7 @@ def _remove_from_guard(guard: Guarded, now: Guarded) -> Guarded:
 
 
 def _judge_completeness(context: TrialContext) -> Resolution:
-    """Whether the objects of the app are there, beside the guarded ones, and hold what they held.
+    """Check whether the objects of the app are there, beside the guarded ones, and hold what they held.
 
     What runs already does not miss its configuration, its account or its autoscaler, so no alert tells of them. What a
     trigger or a distractor took away may stay away: nobody has to repair that.
@@ -129,7 +129,9 @@ def _judge_completeness(context: TrialContext) -> Resolution:
 
 
 def _judge_traffic(context: TrialContext, history: AlertHistory, since: float) -> Resolution:
-    """Over the last 300 s, and further back where that holds too few requests, but never before the repair worked."""
+    """Judge traffic over the last 300 s, and further back where that holds too few requests, but never before the
+    repair worked.
+    """
     baseline = _read_baseline(context).served
     if baseline is None:
         return Resolution(answer="Unknown", reasons=("no traffic was measured before the fault",))
@@ -151,7 +153,9 @@ def _read_baseline(context: TrialContext) -> Baseline:
 
 
 def expect_cleared(context: TrialContext, step: TrialStep, index: int, start: float) -> list[Finding]:
-    """Resolved before the deadline of the resolve window; a live scenario has none. A solution also has to last."""
+    """Check for Resolved before the deadline of the resolve window; a live scenario has none. A solution also has to
+    last.
+    """
     windows = context.runbook.windows
     deadline = start + (step.seconds or windows.resolve)
     if context.virtual and not step.forever:
@@ -211,7 +215,8 @@ def _report_unresolved(
 
 
 def _list_new_alerts(context: TrialContext, repaired: float) -> list[str]:
-    """What began anew between the fault and the repair and is no part of the fault, as a sentence; empty if nothing.
+    """List what began anew between the fault and the repair and is no part of the fault, as a sentence; empty if
+    nothing.
 
     Who was evicted, or crashed, with the fault may need a repair of its own: whatever it held in memory is lost.
     """
@@ -223,7 +228,7 @@ def _list_new_alerts(context: TrialContext, repaired: float) -> list[str]:
 
 
 def expect_unresolved(context: TrialContext, step: TrialStep, start: float) -> list[Finding]:
-    """A cheat must not count as resolved, not even once every window has passed."""
+    """Check that a cheat does not count as resolved, not even once every window has passed."""
     windows = context.runbook.windows
     await_stretch(context, start, step.seconds or windows.still_firing + windows.clear)
     answer = judge_resolution(context, start)

@@ -13,7 +13,9 @@ _SPELLING = {"ConfigMap": "configmap", "Secret": "secret"}
 
 
 def find_missing_environment(container: Object, namespace: str, objects: ConfigLookup) -> str:
-    """Why the container's environment cannot be made; empty when it can. The first problem, in the kubelet's order."""
+    """Find why the container's environment cannot be made; empty when it can. The first problem, in the kubelet's
+    order.
+    """
     for source in container.get("envFrom") or ():
         for kind, key in (("ConfigMap", "configMapRef"), ("Secret", "secretRef")):
             ref = source.get(key)
@@ -34,7 +36,7 @@ def find_missing_environment(container: Object, namespace: str, objects: ConfigL
 
 
 def find_missing_volumes(pod: Object, objects: ConfigLookup) -> list[str]:
-    """One message for each volume that cannot be mounted."""
+    """Find one message for each volume that cannot be mounted."""
     problems = []
     namespace = pod["metadata"]["namespace"]
     for volume in pod["spec"].get("volumes") or ():

@@ -28,7 +28,7 @@ _NEVER_STARTED = "1970-01-01T00:00:00Z"
 
 
 def make_container_id(uid: str, name: str, attempt: int) -> str:
-    """The id of a container instance: the same for the same pod, container and attempt."""
+    """Make the id of a container instance: the same for the same pod, container and attempt."""
     return "containerd://" + hashlib.sha256(f"{uid}/{name}/{attempt}".encode()).hexdigest()
 
 
@@ -42,7 +42,7 @@ def set_waiting(entry: Object, reason: str, message: str = "") -> None:
 
 
 def end(ctx: PodContext, container: Object, exit: Exit, at: float) -> None:
-    """The container's process ended."""
+    """End the container's process."""
     entry, own = ctx.entry(container["name"]), ctx.memory.of(container["name"])
     reason = exit.reason or ("Completed" if exit.code == 0 else "Error")
     ended: Object = {"exitCode": exit.code, "reason": reason}
@@ -94,7 +94,7 @@ def _read_pre_stop(container: Object) -> float:
 
 
 def is_changed(ctx: PodContext, container: Object) -> bool:
-    """Whether a running container runs another image than its spec now says."""
+    """Check whether a running container runs another image than its spec now says."""
     entry = ctx.entry(container["name"])
     return "running" in entry["state"] and entry["image"] != normalize_image(container["image"])
 
@@ -151,7 +151,7 @@ def _is_backing_off(ctx: PodContext, container: Object, entry: Object, own: Cont
 
 
 def _is_image_ready(ctx: PodContext, container: Object, entry: Object, own: ContainerMemory, now: float) -> bool:
-    """Whether the image is on the node; else what is in the way is told, or a pull goes on."""
+    """Check whether the image is on the node; else what is in the way is told, or a pull goes on."""
     name, image = container["name"], container["image"]
     node = ctx.spec["nodeName"]
     policy = container.get("imagePullPolicy", "IfNotPresent")
@@ -196,7 +196,7 @@ def _pull_begun(
 
 
 def _pull_ended(ctx: PodContext, container: Object, entry: Object, own: ContainerMemory, now: float) -> bool:
-    """Whether the pull that began has brought the image."""
+    """Check whether the pull that began has brought the image."""
     name, image = container["name"], container["image"]
     assert own.pull_done_at is not None
     if now < own.pull_done_at:
@@ -297,7 +297,7 @@ def _start_failed(
 
 
 def start_error(container: Object) -> str:
-    """The runtime's message about a command that does not exist."""
+    """Start the runtime's message about a command that does not exist."""
     program = next(iter(container.get("command") or container.get("args") or ()), "")
     cause = (
         f'exec: "{program}": stat {program}: no such file or directory'

@@ -9,7 +9,7 @@ from scenario_kit.model.base import Object
 
 
 def read_file(pod: Object, container: Object, path: str, objects: ConfigLookup) -> str | None:
-    """The text of a mounted file as it is now; None where nothing is mounted there, or no such file.
+    """Read the text of a mounted file as it is now; None where nothing is mounted there, or no such file.
 
     Files of the image and those that programs write are not known.
     """
@@ -29,7 +29,7 @@ def read_file(pod: Object, container: Object, path: str, objects: ConfigLookup) 
 
 
 def find_mount(container: Object, path: str) -> Object | None:
-    """The volume mount that a path lies in, the innermost one."""
+    """Find the volume mount that a path lies in, the innermost one."""
     mounts = [m for m in container.get("volumeMounts") or () if f"{path}/".startswith(m["mountPath"].rstrip("/") + "/")]
     return max(mounts, key=lambda m: len(m["mountPath"]), default=None)
 

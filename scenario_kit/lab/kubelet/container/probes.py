@@ -89,7 +89,7 @@ def _judge(ctx: PodContext, container: Object, kind: str, spec: Object, probe: P
 
 
 def _parse_question(ctx: PodContext, container: Object, spec: Object) -> tuple[int, str | None, str]:
-    """Port and path to ask the process for, and the address as the kubelet prints it."""
+    """Parse port and path to ask the process for, and the address as the kubelet prints it."""
     ip = ctx.status.get("podIP", "")
     if http := spec.get("httpGet"):
         port = _find_port(container, http["port"])
@@ -118,7 +118,7 @@ def _format_failure(spec: Object, target: str, open_port: bool) -> str:
 
 
 def _format_timeout(spec: Object, target: str, lag: Lag) -> str:
-    """What the kubelet says of a probe whose answer comes too late; empty where it comes in time."""
+    """Format what the kubelet says of a probe whose answer comes too late; empty where it comes in time."""
     patience = spec.get("timeoutSeconds", 1)
     if lag.answers <= patience:
         return ""
@@ -137,7 +137,9 @@ def _format_timeout(spec: Object, target: str, lag: Lag) -> str:
 
 
 def _format_complaint(command: Sequence[str]) -> str:
-    """What a command prints that fails, as far as it tells by itself: the kubelet says that and nothing of its own."""
+    """Format what a command prints that fails, as far as it tells by itself: the kubelet says that and nothing of its
+    own.
+    """
     if command and command[0] in ("cat", "ls", "stat") and command[-1].startswith("/"):
         return f"{command[0]}: {command[-1]}: No such file or directory"
     return ""

@@ -34,15 +34,15 @@ class WithRuntime:
         self._images = known
 
     def image_exists(self, image: str) -> bool:
-        """Images of usual tools do, and an image for one CPU does where the image for all does."""
+        """Check as others do; images of usual tools exist, and an image for one CPU does where the image for all does."""
         return is_tool(image) or self._others.image_exists(images.find_multi_arch_image(image))
 
     def has_program(self, image: str, program: str) -> bool:
-        """As the others say."""
+        """Answer as the others do."""
         return self._others.has_program(image, program)
 
     def start(self, pod: Object, container: str, now: float) -> ProcessStart:
-        """How it ends where it cannot run; a program that never ran is not reported to the others."""
+        """Start how it ends where it cannot run; a program that never ran is not reported to the others."""
         spec = _find_spec(pod, container)
         failed = partial(Exit, pod["metadata"]["uid"], container)
         limit = ((spec.get("resources") or {}).get("limits") or {}).get("memory")
@@ -61,7 +61,7 @@ class WithRuntime:
         return self._others.start(pod, container, now)
 
     def init(self, pod: Object, container: str, now: float) -> InitState:
-        """Decided here where the command checks or awaits a file of the pod."""
+        """Decide here where the command checks or awaits a file of the pod."""
         spec = _find_spec(pod, container)
         found = shell_idioms.evaluate_script(
             _read_words(spec), lambda path: files.read_file(pod, spec, path, self._objects)
@@ -69,20 +69,20 @@ class WithRuntime:
         return found or self._others.init(pod, container, now)
 
     def answers(self, pod: Object, container: str, port: int, path: str | None, now: float) -> bool:
-        """As the others say."""
+        """Answer as the others do."""
         return self._others.answers(pod, container, port, path, now)
 
     def stop(self, pod: Object, container: str, now: float) -> Stop:
-        """As the others say, if they do."""
+        """Answer as the others do, if they do."""
         return self._others.stop(pod, container, now) if isinstance(self._others, Stopping) else Stop()
 
     def lag(self, pod: Object, container: str, path: str | None, now: float) -> Lag:
-        """As the others say, if they do."""
+        """Answer as the others do, if they do."""
         return self._others.lag(pod, container, path, now) if isinstance(self._others, Lagging) else Lag()
 
     @staticmethod
     def _find_taken_port(pod: Object, spec: Object) -> int:
-        """A port that another running container of the pod declares as well; 0 where there is none."""
+        """Find a port that another running container of the pod declares as well; 0 where there is none."""
         running = {
             s["name"] for s in (pod.get("status") or {}).get("containerStatuses") or () if "running" in s["state"]
         }

@@ -39,7 +39,7 @@ _KINDS = {
 
 
 def find_problem(source: Object) -> str:
-    """Why a ``hostPath`` volume source cannot be mounted; empty when it can, or when there is none."""
+    """Find why a ``hostPath`` volume source cannot be mounted; empty when it can, or when there is none."""
     kind = _KINDS.get(source.get("type") or "")
     if kind is None:
         return ""

@@ -29,19 +29,19 @@ class Images(Protocol):
     """Which images a node has."""
 
     def present(self, node: str, image: str, now: float) -> bool:
-        """Whether the image (normalised name) is on the node at that time."""
+        """Check whether the image (normalised name) is on the node at that time."""
 
     def lacks(self, image: str, program: str) -> bool:
-        """Whether the image is known not to have a program; the empty one is the image's own."""
+        """Check whether the image is known not to have a program; the empty one is the image's own."""
 
 
 def is_valid(image: str) -> bool:
-    """Whether the name can be parsed as an image reference."""
+    """Check whether the name can be parsed as an image reference."""
     return _REFERENCE.match(image) is not None
 
 
 def explain_invalid(image: str) -> str:
-    """What is wrong with a name that is not valid, in the runtime's words."""
+    """Explain what is wrong with a name that is not valid, in the runtime's words."""
     if not is_valid(image.lower()):
         return "invalid reference format"
     head, slash, rest = image.partition("/")
@@ -52,7 +52,7 @@ def explain_invalid(image: str) -> str:
 
 
 def make_image_id(image: str) -> str:
-    """Repository and digest; the digest is a hash of the name, so the same image has the same one everywhere."""
+    """Make repository and digest; the digest is a hash of the name, so the same image has the same one everywhere."""
     name = normalize_image(image)
     repository, at, digest = name.partition("@")
     head, _, last = repository.rpartition("/")
@@ -61,18 +61,18 @@ def make_image_id(image: str) -> str:
 
 
 def is_pause(image: str) -> bool:
-    """Whether it is the image of a process that does nothing but hold a pod's place."""
+    """Check whether it is the image of a process that does nothing but hold a pod's place."""
     return normalize_image(image).rpartition("/")[2].startswith("pause:")
 
 
 def find_multi_arch_image(image: str) -> str:
-    """The image of which this one is the part for a single CPU: Docker publishes official images that way."""
+    """Find the image of which this one is the part for a single CPU: Docker publishes official images that way."""
     found = _ONE_CPU.match(normalize_image(image))
     return f"docker.io/library/{found['rest']}" if found else image
 
 
 def is_foreign(image: str, node: Object) -> bool:
-    """Whether the image is for one CPU only, and for another than the node's; False where either is not known."""
+    """Check whether the image is for one CPU only, and for another than the node's; False where either is not known."""
     found = _ONE_CPU.match(normalize_image(image))
     labels = node.get("metadata", {}).get("labels") or {}
     own = labels.get("kubernetes.io/arch") or ((node.get("status") or {}).get("nodeInfo") or {}).get("architecture")
@@ -80,17 +80,17 @@ def is_foreign(image: str, node: Object) -> bool:
 
 
 def pull_seconds(image: str) -> float:
-    """How long pulling takes, 0.4 to 1.4 s by a hash of the name: a registry that is near."""
+    """Return how long pulling takes, 0.4 to 1.4 s by a hash of the name: a registry that is near."""
     return 0.4 + hashlib.sha256(normalize_image(image).encode()).digest()[0] / 256
 
 
 def size_bytes(image: str) -> int:
-    """The size in the kubelet's message, 20 to 170 MB by a hash of the name."""
+    """Return the size in the kubelet's message, 20 to 170 MB by a hash of the name."""
     return 20_000_000 + int.from_bytes(hashlib.sha256(normalize_image(image).encode()).digest()[1:4], "big") * 9
 
 
 def explain_not_found(image: str) -> str:
-    """What containerd says when no registry knows the reference."""
+    """Explain what containerd says when no registry knows the reference."""
     name = normalize_image(image)
     return (
         f'rpc error: code = NotFound desc = failed to pull and unpack image "{name}": '
@@ -110,20 +110,22 @@ class ImageCache:
         self._programs: dict[tuple[str, str], set[str]] = {}
 
     def of(self, scope: str) -> Images:
-        """The view of one world."""
+        """Return the view of one world."""
         return _Scoped(self._since, self._programs, scope)
 
     def add(self, scope: str, image: str, at: float) -> None:
-        """The image is present from that time on."""
+        """Add an image, present from that time on."""
         key = (scope, normalize_image(image))
         self._since[key] = min(at, self._since.get(key, at))
 
     def learn(self, scope: str, image: str, program: str) -> None:
-        """The image has this program: a container that was started with it runs. The empty one is the image's own."""
+        """Learn that the image has this program: a container that was started with it runs. The empty one is the
+        image's own.
+        """
         self._programs.setdefault((scope, normalize_image(image)), set()).add(program)
 
     def forget(self, scope: str) -> None:
-        """The world is gone."""
+        """Forget a world that is gone."""
         for key in [key for key in self._programs if key[0] == scope]:
             del self._programs[key]
         for key in [key for key in self._since if key[0] == scope]:
@@ -144,7 +146,7 @@ class _Scoped:
         return self._since.get((self._scope, normalize_image(image)), now + 1) <= now
 
     def lacks(self, image: str, program: str) -> bool:
-        """No registry tells what is in an image, so this goes by what containers of the world ran with it.
+        """Check what is missing by what containers of the world ran with the image: no registry tells what is in it.
 
         An image that never ran has everything. Later it has its own program, those that ran, and the usual tools.
         """

@@ -15,15 +15,15 @@ class WithPause:
         self._others = others
 
     def image_exists(self, image: str) -> bool:
-        """The pause image always does."""
+        """Return True: the pause image always exists."""
         return images.is_pause(image) or self._others.image_exists(image)
 
     def has_program(self, image: str, program: str) -> bool:
-        """As the others say of every other image."""
+        """Answer as the others do of every other image."""
         return not images.is_pause(image) and self._others.has_program(image, program)
 
     def start(self, pod: Object, container: str, now: float) -> ProcessStart:
-        """Sleeps at once; a command of the image that it replaced is not found in it.
+        """Sleep at once; a command of the image that it replaced is not found in it.
 
         The others are told too: they may keep account of what runs in a container.
         """
@@ -36,14 +36,14 @@ class WithPause:
         return ProcessStart(0.0)
 
     def init(self, pod: Object, container: str, now: float) -> InitState:
-        """Sleeps for ever, so the pod never gets initialised."""
+        """Sleep for ever, so the pod never gets initialised."""
         spec = _find_container(pod, container)
         if not images.is_pause(spec["image"]):
             return self._others.init(pod, container, now)
         return InitState("Running" if (spec.get("command") or ["/pause"])[0] == "/pause" else "Failed", 128)
 
     def stop(self, pod: Object, container: str, now: float) -> Stop:
-        """The pause process handles the signal and ends well. What runs counts, which the spec may have replaced."""
+        """End well: the pause process handles the signal. What runs counts, which the spec may have replaced."""
         entries = (pod.get("status") or {}).get("containerStatuses") or ()
         running = next((e["image"] for e in entries if e["name"] == container), "")
         if images.is_pause(running):
@@ -51,18 +51,18 @@ class WithPause:
         return self._others.stop(pod, container, now) if isinstance(self._others, Stopping) else Stop()
 
     def answers(self, pod: Object, container: str, port: int, path: str | None, now: float) -> bool:
-        """Nothing listens, and there is no program for an exec probe."""
+        """Return nothing listens, and there is no program for an exec probe."""
         if images.is_pause(_find_container(pod, container)["image"]):
             return False
         return self._others.answers(pod, container, port, path, now)
 
     def lag(self, pod: Object, container: str, path: str | None, now: float) -> Lag:
-        """As the others say, if they do: whoever asks the pause process has no answer to wait for."""
+        """Answer as the others do, if they do: whoever asks the pause process has no answer to wait for."""
         return self._others.lag(pod, container, path, now) if isinstance(self._others, Lagging) else Lag()
 
 
 def _find_container(pod: Object, name: str) -> Object:
-    """The spec of a container that the pod has."""
+    """Find the spec of a container that the pod has."""
     spec = pod["spec"]
     found: Object = next(c for c in [*spec["containers"], *(spec.get("initContainers") or ())] if c["name"] == name)
     return found

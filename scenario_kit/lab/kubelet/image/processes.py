@@ -21,24 +21,24 @@ class Processes(Protocol):
     """
 
     def image_exists(self, image: str) -> bool:
-        """Whether some registry serves this image, as it is spelled in the container's spec."""
+        """Check whether some registry serves this image, as it is spelled in the container's spec."""
 
     def has_program(self, image: str, program: str) -> bool:
-        """Whether the image is known to hold this program; False where nobody knows."""
+        """Check whether the image is known to hold this program; False where nobody knows."""
 
     def start(self, pod: Object, container: str, now: float) -> ProcessStart:
-        """How the process comes up that is started at ``now``; asked once for each container instance, except that a
-        restarted kubelet asks again, with the time of the start, about containers that are running.
+        """Start how the process comes up that is started at ``now``; asked once for each container instance, except
+        that a restarted kubelet asks again, with the time of the start, about containers that are running.
 
         With ``exit`` the process ends ``listens_after_seconds`` after its start; an exit whose reason is ``StartError``
         (code 128) means that the command could not be executed, ``text`` is then the container runtime's message.
         """
 
     def init(self, pod: Object, container: str, now: float) -> InitState:
-        """The state of a started init container; asked again, every two seconds, while it is running."""
+        """Return the state of a started init container; asked again, every two seconds, while it is running."""
 
     def answers(self, pod: Object, container: str, port: int, path: str | None, now: float) -> bool:
-        """Whether a probe of a running container succeeds.
+        """Check whether a probe of a running container succeeds.
 
         ``path`` is None for a TCP probe and a URL path for HTTP; a gRPC probe asks with ``grpc:<service>``. An exec
         probe asks with port 0 and the command joined by spaces after ``exec:``.
@@ -50,7 +50,7 @@ class Stopping(Protocol):
     """Processes that also say what they make of SIGTERM; those of others end at once, as by the signal."""
 
     def stop(self, pod: Object, container: str, now: float) -> Stop:
-        """How the process ends that is asked to at ``now``. What outlives its grace period is killed (137)."""
+        """Return how the process ends that is asked to at ``now``. What outlives its grace period is killed (137)."""
 
 
 @runtime_checkable
@@ -58,7 +58,9 @@ class Lagging(Protocol):
     """Processes that also say how long a probe waits for them; those of others answer at once."""
 
     def lag(self, pod: Object, container: str, path: str | None, now: float) -> Lag:
-        """How long a probe waits that begins at ``now`` and that ``answers`` lets succeed; ``path`` is that of it."""
+        """Return how long a probe waits that begins at ``now`` and that ``answers`` lets succeed; ``path`` is that of
+        it.
+        """
 
 
 @runtime_checkable
@@ -66,12 +68,12 @@ class Attaching(Protocol):
     """Processes that agents of chaos can be loaded into; among those of others none runs in a JVM."""
 
     def barred(self, spec: Object) -> Literal["", "NoJava", "NoShell"]:
-        """Why no agent can be loaded into the program that this container, of a pod's spec, runs; empty where one can:
-        it is no Java program, or its image has no shell.
+        """Return why no agent can be loaded into the program that this container, of a pod's spec, runs; empty where
+        one can: it is no Java program, or its image has no shell.
         """
 
     def unknown(self, spec: Object, rules: Sequence[Mapping[str, Any]]) -> str:
-        """What of these rules nobody knows the consequences of in that program; empty where there is nothing."""
+        """Return what of these rules nobody knows the consequences of in that program; empty where there is nothing."""
 
 
 @runtime_checkable
@@ -79,7 +81,7 @@ class Mounting(Protocol):
     """Processes whose images are known to declare volumes; those of others declare none."""
 
     def volumes(self, spec: Object) -> Sequence[str]:
-        """The volumes that the image of this container, of a pod's spec, declares.
+        """Return the volumes that the image of this container, of a pod's spec, declares.
 
         containerd mounts a directory of the container's own at each of them, unless the pod mounts something there.
         """
@@ -89,26 +91,26 @@ class PlainProcesses:
     """Pods of no world: every image exists, everything starts at once, succeeds and answers."""
 
     def image_exists(self, image: str) -> bool:
-        """True for every image."""
+        """Return True for every image."""
         del image
         return True
 
     def has_program(self, image: str, program: str) -> bool:
-        """Nothing is known of any image."""
+        """Return None: nothing is known of any image."""
         del image, program
         return False
 
     def start(self, pod: Object, container: str, now: float) -> ProcessStart:
-        """At once, and for good."""
+        """Start at once, and for good."""
         del pod, container, now
         return ProcessStart(0.0)
 
     def init(self, pod: Object, container: str, now: float) -> InitState:
-        """Succeeds at once."""
+        """Succeed at once."""
         del pod, container, now
         return InitState("Succeeded")
 
     def answers(self, pod: Object, container: str, port: int, path: str | None, now: float) -> bool:
-        """True on every port."""
+        """Answer on every port."""
         del pod, container, port, path, now
         return True

@@ -24,7 +24,9 @@ _UNITS = {"": 1, "k": 2**10, "K": 2**10, "M": 2**20, "G": 2**30}
 
 
 def evaluate_script(words: Sequence[str], read: Callable[[str], str | None]) -> InitState | None:
-    """The state of a command that checks or awaits a file; ``read`` gives a mounted file. None: it does neither."""
+    """Evaluate the state of a command that checks or awaits a file; ``read`` gives a mounted file. None: it does
+    neither.
+    """
     text = " ".join(words)[:_READ]
     if found := _FILE.search(text):
         return InitState("Running" if read(found["path"]) is None else "Succeeded")
@@ -46,7 +48,9 @@ def evaluate_script(words: Sequence[str], read: Callable[[str], str | None]) -> 
 
 
 def format_overflow(words: Sequence[str], capacity: Callable[[str], float]) -> str:
-    """What ``dd`` says when it fills shared memory beyond its capacity in bytes; empty where it fits, or does not."""
+    """Format what ``dd`` says when it fills shared memory beyond its capacity in bytes; empty where it fits, or does
+    not.
+    """
     found = _DD.search(" ".join(words)[:_READ])
     if found is None:
         return ""

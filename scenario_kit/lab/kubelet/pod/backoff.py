@@ -21,12 +21,12 @@ class BackOff(NamedTuple):
     updated: float
 
     def is_forgotten(self, at: float) -> bool:
-        """Whether an event at that time starts over."""
+        """Check whether an event at that time starts over."""
         return at - self.updated > FORGET_SECONDS
 
 
 def waits_until(entry: BackOff | None, event: float, now: float) -> float | None:
-    """When the next attempt after an event (a container's end, a failed pull) is allowed; None: now."""
+    """Return when the next attempt after an event (a container's end, a failed pull) is allowed; None: now."""
     if entry is None or entry.is_forgotten(event):
         return None
     until = event + entry.seconds
@@ -34,7 +34,7 @@ def waits_until(entry: BackOff | None, event: float, now: float) -> float | None
 
 
 def record_attempt(entry: BackOff | None, event: float, now: float) -> BackOff:
-    """The entry once another attempt is made at ``now``, caused by an event at ``event``."""
+    """Return the entry once another attempt is made at ``now``, caused by an event at ``event``."""
     if entry is None or entry.is_forgotten(event):
         return BackOff(INITIAL_SECONDS, now)
     return BackOff(min(entry.seconds * 2, MAXIMUM_SECONDS), now)

@@ -12,7 +12,7 @@ TERMINAL = ("Succeeded", "Failed")
 
 
 def compute_phase(ctx: PodContext) -> str:
-    """The phase of the pod now. A terminal phase is never left."""
+    """Compute the phase of the pod now. A terminal phase is never left."""
     before = ctx.status.get("phase")
     if before in TERMINAL:
         return str(before)
@@ -42,7 +42,7 @@ def compute_phase(ctx: PodContext) -> str:
 
 
 def _check_initialisation(ctx: PodContext) -> tuple[bool, bool]:
-    """Whether an init container has still to run or a sidecar to start, and whether an init container has failed."""
+    """Check whether an init container has still to run or a sidecar to start, and whether an init container has failed."""
     pending = failed = False
     for container in ctx.inits:
         entry = ctx.entry(container["name"])
@@ -73,7 +73,9 @@ def _has_run(ctx: PodContext) -> bool:
 
 
 def build_conditions(ctx: PodContext, sandbox: bool, now: float) -> list[Object]:
-    """All conditions of the pod: foreign ones as they are, ours recomputed; a transition time moves with the status."""
+    """Build all conditions of the pod: foreign ones as they are, ours recomputed; a transition time moves with the
+    status.
+    """
     before = {c["type"]: c for c in ctx.status.get("conditions") or ()}
     generation = ctx.pod["metadata"].get("generation", 1)
     foreign = [c for kind, c in before.items() if kind not in OWN]

@@ -16,7 +16,7 @@ class ConfigLookup(Protocol):
     """Objects of the pod's namespace that a container's configuration may name."""
 
     def find(self, kind: str, name: str) -> Object | None:
-        """The ConfigMap, Secret or PersistentVolumeClaim, or None when there is none.
+        """Find the ConfigMap, Secret or PersistentVolumeClaim, or None when there is none.
 
         Must be authoritative: a cache that misses asks the API server, or a pod that is created right after its
         ConfigMap would be refused for nothing.
@@ -89,7 +89,7 @@ class PodContext:
         return f"{meta['name']}_{meta['namespace']}({meta['uid']})"
 
     def entry(self, name: str) -> Object:
-        """The status of a container.
+        """Return the status of a container.
 
         Raises:
             KeyError: the status has none, which ``status.fill`` rules out.
@@ -102,7 +102,7 @@ class PodContext:
         raise KeyError(name)
 
     def current(self) -> Object:
-        """The pod with the status as decided so far, for questions to processes."""
+        """Return the pod with the status as decided so far, for questions to processes."""
         return {**self.pod, "status": self.status}
 
     def tell(self, at: float, reason: str, message: str, container: str = "", *, warning: bool = False) -> None:
@@ -111,7 +111,7 @@ class PodContext:
         self.events.append(PodEvent(at, "Warning" if warning else "Normal", reason, message, container, init))
 
     def should_restart(self, container: Object, code: int) -> bool:
-        """Whether the restart policy starts a container again that ended with this code."""
+        """Check whether the restart policy starts a container again that ended with this code."""
         if self.pod["metadata"].get("deletionTimestamp"):
             return False
         if is_sidecar(container):
@@ -123,5 +123,5 @@ class PodContext:
 
 
 def is_sidecar(container: Mapping[str, object]) -> bool:
-    """An init container that runs as long as the pod."""
+    """Check whether it is an init container that runs as long as the pod."""
     return container.get("restartPolicy") == "Always"

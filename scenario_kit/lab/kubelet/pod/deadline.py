@@ -10,13 +10,13 @@ _MESSAGE = "Pod was active on the node longer than the specified deadline"
 
 
 def find_deadline(ctx: PodContext) -> float | None:
-    """When the pod's time is over; None when it has no end."""
+    """Find when the pod's time is over; None when it has no end."""
     seconds = ctx.spec.get("activeDeadlineSeconds")
     return None if seconds is None else times.parse(ctx.status["startTime"]) + float(seconds)
 
 
 def is_over(ctx: PodContext, now: float) -> bool:
-    """Whether the pod's time is over; the first time that is seen, the pod is told."""
+    """Check whether the pod's time is over; the first time that is seen, the pod is told."""
     end = find_deadline(ctx)
     if end is None or now < end:
         return False

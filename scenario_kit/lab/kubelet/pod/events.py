@@ -34,7 +34,7 @@ class EventRecorder:
         self._sources: dict[str, _Source] = {}
 
     def record(self, pod: Object, event: PodEvent) -> Object | None:
-        """The Event to create (``count`` 1) or to update (more), or None where the pod has sent too many.
+        """Record the Event to create (``count`` 1) or to update (more), or None where the pod has sent too many.
 
         The name is a hash of what is counted together, so that a restart continues with the same objects.
         """
@@ -76,7 +76,7 @@ class EventRecorder:
         }
 
     def forget(self, uid: str) -> None:
-        """The pod is gone."""
+        """Forget a pod that is gone."""
         self._sources.pop(uid, None)
 
 

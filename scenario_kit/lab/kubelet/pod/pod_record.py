@@ -33,7 +33,7 @@ class Record:
         return self.memory.wakeup if self.memory else None
 
     def current(self) -> Object:
-        """The pod as observed, with our status, which may be ahead of the watch."""
+        """Return the pod as observed, with our status, which may be ahead of the watch."""
         if self.status is None:
             return self.pod
         foreign = [c for c in list_conditions(self.pod) if c["type"] not in conditions.OWN]
@@ -41,13 +41,13 @@ class Record:
         return {**self.pod, "status": {**self.status, "conditions": [*foreign, *own]}}
 
     def is_altered(self) -> bool:
-        """Whether somebody else has written what the kubelet owns of the status since it wrote that itself."""
+        """Check whether somebody else has written what the kubelet owns of the status since it wrote that itself."""
         if self.stored is None or _read_version(self.pod) <= _read_version(self.stored):
             return False
         return select_owned(self.pod) != select_owned(self.stored)
 
     def patch_to(self, status: Object) -> Object:
-        """The merge patch that makes ``status`` of what the API server has."""
+        """Return the merge patch that makes ``status`` of what the API server has."""
         if not self.is_altered():
             return diff_status(self.current().get("status") or {}, status)
         live = self.pod.get("status") or {}
@@ -72,7 +72,7 @@ OWNED = (
 
 
 def select_owned(pod: Object) -> Object:
-    """What the kubelet owns of a pod's status; an absent field and an empty one are the same."""
+    """Select what the kubelet owns of a pod's status; an absent field and an empty one are the same."""
     status = pod.get("status") or {}
     fields = {key: status[key] for key in OWNED if status.get(key)}
     own = {c["type"]: c for c in list_conditions(pod) if c.get("type") in conditions.OWN}
@@ -88,18 +88,18 @@ def _read_version(pod: Object) -> int:
 
 
 def list_conditions(pod: Object) -> list[Object]:
-    """The conditions in a pod's status."""
+    """List the conditions in a pod's status."""
     return list((pod.get("status") or {}).get("conditions") or ())
 
 
 def extract_essence(pod: Object) -> tuple[object, ...]:
-    """What others may change about a pod and the kubelet must look at."""
+    """Extract what others may change about a pod and the kubelet must look at."""
     meta = pod["metadata"]
     foreign = [(c["type"], c["status"]) for c in list_conditions(pod) if c["type"] not in conditions.OWN]
     return meta.get("generation"), meta.get("deletionTimestamp"), meta.get("deletionGracePeriodSeconds"), foreign
 
 
 def diff_status(before: Object, after: Object) -> Object:
-    """The merge patch from one status to another, at the level of its fields."""
+    """Return the merge patch from one status to another, at the level of its fields."""
     patch = {key: value for key, value in after.items() if before.get(key) != value}
     return {**patch, **{key: None for key in before if key not in after}}

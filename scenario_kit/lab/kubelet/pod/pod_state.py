@@ -54,7 +54,7 @@ class ContainerMemory:
     probed: dict[str, float] = field(default_factory=dict)
 
     def wakeups(self) -> list[float]:
-        """Every time at which something is due."""
+        """Return every time at which something is due."""
         timers = [self.due, self.exit_at, self.poll_at, *(p.next_at for p in self.probes.values() if not p.hold)]
         return [t for t in timers if t is not None]
 
@@ -70,7 +70,7 @@ class PodMemory:
     wakeup: float | None = None
 
     def of(self, container: str) -> ContainerMemory:
-        """The memory of a container, created when there is none."""
+        """Return the memory of a container, created when there is none."""
         return self.containers.setdefault(container, ContainerMemory())
 
 

@@ -16,7 +16,7 @@ _COMPUTE = ("cpu", "memory")
 
 
 def parse_quantity(text: str | float) -> Decimal:
-    """A Kubernetes quantity in its base unit: ``250m`` is 0.25, ``1Ki`` is 1024."""
+    """Parse a Kubernetes quantity in its base unit: ``250m`` is 0.25, ``1Ki`` is 1024."""
     text = str(text)
     for suffix in sorted(_SUFFIXES, key=len, reverse=True):
         if text.endswith(suffix):
@@ -25,7 +25,7 @@ def parse_quantity(text: str | float) -> Decimal:
 
 
 def determine_qos_class(pod: Object) -> str:
-    """Guaranteed, Burstable or BestEffort. Source: ``ComputePodQOS`` in Kubernetes."""
+    """Determine Guaranteed, Burstable or BestEffort. Source: ``ComputePodQOS`` in Kubernetes."""
     requests: dict[str, Decimal] = {}
     limits: dict[str, Decimal] = {}
     guaranteed = True

@@ -8,27 +8,27 @@ from scenario_kit.model.kubernetes.status import parse_time
 
 
 def format_rfc3339(seconds: float) -> str:
-    """Seconds since the epoch as ``2026-01-31T10:00:00Z``; fractions are cut off, as by ``metav1.Time``."""
+    """Format seconds since the epoch as ``2026-01-31T10:00:00Z``; fractions are cut off, as by ``metav1.Time``."""
     return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def format_rfc3339_nano(seconds: float) -> str:
-    """Seconds since the epoch with nine decimals, as container logs have them; microseconds are the resolution."""
+    """Format seconds since the epoch with nine decimals, as container logs have them; microseconds are the resolution."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f000Z")
 
 
 def parse(text: str) -> float:
-    """The inverse of ``format_rfc3339``; accepts fractions."""
+    """Parse the inverse of ``format_rfc3339``; accepts fractions."""
     return parse_time(text)
 
 
 def parse_or(text: str | None, otherwise: float) -> float:
-    """The time that a field of a status says; ``otherwise`` where it says none, as who else writes one may."""
+    """Parse the time that a field of a status says; ``otherwise`` where it says none, as who else writes one may."""
     return parse(text) if text else otherwise
 
 
 def go_duration(seconds: float) -> str:
-    """Seconds as Go prints a ``time.Duration``: ``10s``, ``1m20s``, ``5m0s``, ``312ms``."""
+    """Return seconds as Go prints a ``time.Duration``: ``10s``, ``1m20s``, ``5m0s``, ``312ms``."""
     if seconds < 1:
         return f"{round(seconds * 1000)}ms"
     if seconds < 60:

@@ -33,7 +33,7 @@ _PARTS: tuple[Callable[[Facts], Iterator[Reason]], ...] = (
 
 
 def list_unsettled(facts: Facts) -> list[Reason]:
-    """Why the namespace is not settled; empty when it is."""
+    """List why the namespace is not settled; empty when it is."""
     ending = facts.namespace is None or "deletionTimestamp" in facts.namespace["metadata"]
     reasons = list(pods.check_namespace(facts))
     if not ending:

@@ -23,7 +23,7 @@ _SILENT_SECONDS = 10.0
 
 
 def check_experiments(facts: Facts) -> Iterator[Reason]:
-    """Experiments that the manager is still working on."""
+    """Return experiments that the manager is still working on."""
     for obj in facts.experiments:
         problem = _check_experiment(obj, facts)
         if problem:
@@ -31,7 +31,7 @@ def check_experiments(facts: Facts) -> Iterator[Reason]:
 
 
 def check_children(facts: Facts) -> Iterator[Reason]:
-    """Per-pod children that are not programmed yet."""
+    """Check for per-pod children that are not programmed yet."""
     for kind in sorted(CHILD_KINDS):
         for name, child in facts.of(kind).items():
             status = child.get("status") or {}
@@ -42,7 +42,7 @@ def check_children(facts: Facts) -> Iterator[Reason]:
 
 
 def selects(obj: Object, namespace: str) -> bool:
-    """Whether an experiment concerns a namespace: it lives there, or selects pods there."""
+    """Check whether an experiment concerns a namespace: it lives there, or selects pods there."""
     return obj["metadata"].get("namespace") == namespace or namespace in list_namespaces(obj)
 
 
@@ -74,7 +74,9 @@ def _check_experiment(obj: Object, facts: Facts) -> str:
 
 
 def _is_failing(obj: Object, record: Object, facts: Facts) -> bool:
-    """Whether a record will not get where it should: its last attempt failed for good, or that of its pod's child."""
+    """Check whether a record will not get where it should: its last attempt failed for good, or that of its pod's
+    child.
+    """
     events = record.get("events") or ()
     if events and events[-1].get("type") == "Failed" and facts.quiet(obj) >= _FINAL_SECONDS:
         return True

@@ -22,7 +22,7 @@ class _Endpoint(NamedTuple):
 
 
 def check_endpoint_slices(facts: Facts) -> Iterator[Reason]:
-    """Services whose slices are behind."""
+    """Return Services whose slices are behind."""
     slices: dict[str, list[Object]] = {}
     for obj in facts.of("EndpointSlice").values():
         labels = obj["metadata"].get("labels") or {}
@@ -41,7 +41,7 @@ def check_endpoint_slices(facts: Facts) -> Iterator[Reason]:
 
 
 def _is_given_up(facts: Facts, service: Object) -> bool:
-    """Whether the controller no longer gets on with a Service, because a label was taken off one of its slices.
+    """Check whether the controller no longer gets on with a Service, because a label was taken off one of its slices.
 
     It misses that slice among those that it finds by their labels, takes its own copy for outdated, and tries again and
     again, in vain (``StaleSlices`` of ``endpointslice/util``). Nothing of the Service's endpoints changes meanwhile.

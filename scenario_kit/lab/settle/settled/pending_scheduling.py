@@ -31,7 +31,7 @@ class ClusterCapacity(NamedTuple):
 
 
 def list_due(kinds: Mapping[str, Names], cluster: ClusterCapacity) -> Iterator[Due]:
-    """The pods and claims of a namespace with whom something is about to happen."""
+    """List the pods and claims of a namespace with whom something is about to happen."""
     claims = kinds.get("PersistentVolumeClaim") or {}
     for name, claim in claims.items():
         if volume := _offer(claim, cluster.volumes):
@@ -54,7 +54,7 @@ def _is_refused(pod: Object) -> bool:
 
 
 def _offer(claim: Object, volumes: Names) -> str:
-    """The volume that the binder will give to a pending claim; empty where there is none."""
+    """Offer the volume that the binder will give to a pending claim; empty where there is none."""
     spec, meta = claim["spec"], claim["metadata"]
     if "deletionTimestamp" in meta or (claim.get("status") or {}).get("phase") == "Bound":
         return ""
@@ -79,7 +79,7 @@ def _offer(claim: Object, volumes: Names) -> str:
 
 
 def _is_judged(pod: Object, claims: Names, volumes: Names) -> bool:
-    """Whether everything that the pod demands is judged here, and met as far as it does not depend on the node."""
+    """Check whether everything that the pod demands is judged here, and met as far as it does not depend on the node."""
     spec = pod["spec"]
     affinity = spec.get("affinity") or {}
     hard = [c for c in spec.get("topologySpreadConstraints") or () if c.get("whenUnsatisfiable") != "ScheduleAnyway"]
@@ -91,7 +91,7 @@ def _is_judged(pod: Object, claims: Names, volumes: Names) -> bool:
 
 
 def _bound(claim: Object | None, volumes: Names) -> bool:
-    """Whether a claim has a volume, which any node can reach."""
+    """Check whether a claim has a volume, which any node can reach."""
     if claim is None or "deletionTimestamp" in claim["metadata"] or (claim.get("status") or {}).get("phase") != "Bound":
         return False
     volume = volumes.get(claim["spec"].get("volumeName", ""))
@@ -127,7 +127,7 @@ def _is_tolerated(taint: Object, tolerations: Iterable[Object]) -> bool:
 
 
 def _sum_used(pods: Iterable[Object]) -> dict[str, dict[str, float]]:
-    """What is taken of each node, by resource."""
+    """Sum what is taken of each node, by resource."""
     result: dict[str, dict[str, float]] = {}
     for pod in pods:
         node = pod["spec"].get("nodeName") or (pod.get("status") or {}).get("nominatedNodeName")

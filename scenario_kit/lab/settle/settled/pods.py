@@ -19,7 +19,7 @@ _EVERYWHERE = (("ServiceAccount", "default"), ("ConfigMap", "kube-root-ca.crt"))
 
 
 def check_unplaced(facts: Facts) -> Iterator[Reason]:
-    """Pods that the scheduler has not judged yet; those that name another one are judged by nobody."""
+    """Return pods that the scheduler has not judged yet; those that name another one are judged by nobody."""
     for name, pod in facts.of("Pod").items():
         if pod["spec"].get("nodeName") or "deletionTimestamp" in pod["metadata"]:
             continue
@@ -31,13 +31,13 @@ def check_unplaced(facts: Facts) -> Iterator[Reason]:
 
 
 def check_due(facts: Facts) -> Iterator[Reason]:
-    """Pods and claims that the scheduler or the volume binder will serve."""
+    """Return pods and claims that the scheduler or the volume binder will serve."""
     for each in facts.due:
         yield Reason("Due", each.kind, each.name, each.text)
 
 
 def check_deleting(facts: Facts) -> Iterator[Reason]:
-    """Deletions under way, except pods whose grace period runs on the trial's clock."""
+    """Check for deletions under way, except pods whose grace period runs on the trial's clock."""
     for kind in sorted(_OWNERS):
         for name, obj in facts.of(kind).items():
             meta = obj["metadata"]
@@ -48,7 +48,7 @@ def check_deleting(facts: Facts) -> Iterator[Reason]:
 
 
 def check_orphaned(facts: Facts) -> Iterator[Reason]:
-    """Objects whose every owner is gone: the garbage collector has not come by yet."""
+    """Return objects whose every owner is gone: the garbage collector has not come by yet."""
     alive = {obj["metadata"]["uid"] for kind in _OWNERS for obj in facts.of(kind).values()}
     for kind in sorted(facts.kinds):
         for name, obj in facts.of(kind).items():
@@ -61,20 +61,20 @@ def check_orphaned(facts: Facts) -> Iterator[Reason]:
 
 
 def _is_known(owner: Object) -> bool:
-    """Whether an owner is of a kind that is followed here; another group may have a kind of the same name."""
+    """Check whether an owner is of a kind that is followed here; another group may have a kind of the same name."""
     group = str(owner.get("apiVersion", "")).rpartition("/")[0]
     kind = owner["kind"]
     return kind in _OWNERS and ("apiVersion" not in owner or group == _OWNERS[kind])
 
 
 def _is_held(facts: Facts, obj: Object) -> bool:
-    """Whether somebody's finalizer keeps an object that is deleted: nobody of the cluster takes that off."""
+    """Check whether somebody's finalizer keeps an object that is deleted: nobody of the cluster takes that off."""
     held = set(obj["metadata"].get("finalizers") or ()) - {*_COLLECTED}
     return "deletionTimestamp" in obj["metadata"] and bool(held) and facts.quiet(obj) >= LEFT_ALONE_SECONDS
 
 
 def check_namespace(facts: Facts) -> Iterator[Reason]:
-    """A namespace has what every namespace gets; one that ends has nothing else.
+    """Check that a namespace has what every namespace gets; one that ends has nothing else.
 
     The namespace controller takes its time, five seconds at least, to remove even that.
     """

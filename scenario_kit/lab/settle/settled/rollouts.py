@@ -20,7 +20,7 @@ _DESIRED = "deployment.kubernetes.io/desired-replicas"
 
 
 def check_deployments(facts: Facts) -> Iterator[Reason]:
-    """Counts agree with the ReplicaSets, and no scaling is due."""
+    """Check that counts agree with the ReplicaSets, and no scaling is due."""
     for name, deployment in facts.of("Deployment").items():
         sets = facts.owned("ReplicaSet", deployment)
         current = find_newest(deployment, sets)
@@ -39,13 +39,13 @@ def check_deployments(facts: Facts) -> Iterator[Reason]:
 
 
 def find_newest(deployment: Object, sets: list[Object]) -> Object | None:
-    """The ReplicaSet of the current template: the one with the Deployment's own revision."""
+    """Find the ReplicaSet of the current template: the one with the Deployment's own revision."""
     revision = _read_annotation(deployment, _REVISION)
     return next((rs for rs in sets if revision and _read_annotation(rs, _REVISION) == revision), None)
 
 
 def find_due_scaling(deployment: Object, new: Object, old: list[Object]) -> str:
-    """What the controller would scale next; empty when nothing."""
+    """Find what the controller would scale next; empty when nothing."""
     desired = int(deployment["spec"].get("replicas", 1))
     for rs in (new, *old):
         if _read_desired(rs) > 0 and _read_annotation(rs, _DESIRED) not in ("", str(desired)):
@@ -77,7 +77,7 @@ def find_due_scaling(deployment: Object, new: Object, old: list[Object]) -> str:
 
 
 def compute_fenceposts(rolling: Object, desired: int) -> tuple[int, int]:
-    """maxSurge (rounded up) and maxUnavailable (rounded down); never both zero."""
+    """Compute maxSurge (rounded up) and maxUnavailable (rounded down); never both zero."""
     surge = _resolve(rolling.get("maxSurge", "25%"), desired, up=True)
     unavailable = _resolve(rolling.get("maxUnavailable", "25%"), desired, up=False)
     return (surge, unavailable) if surge or unavailable else (0, 1)
@@ -107,7 +107,8 @@ def _counts(name: str, deployment: Object, sets: list[Object], new: Object) -> I
 
 
 def _is_of(rs: Object, deployment: Object) -> bool:
-    """Whether a ReplicaSet has the present template; one of a Deployment that goes on will, so only a paused one tells.
+    """Check whether a ReplicaSet has the present template; one of a Deployment that goes on will, so only a paused one
+    tells.
 
     The hash that tells the pods of ReplicaSets apart is no part of it (``EqualIgnoreHash`` of the real controller).
     """

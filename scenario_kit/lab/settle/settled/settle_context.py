@@ -64,17 +64,17 @@ class Facts(NamedTuple):
     lifted: int = 0
 
     def of(self, kind: str) -> Mapping[str, Object]:
-        """The objects of a kind by name."""
+        """Return the objects of a kind by name."""
         return self.kinds.get(kind) or _NONE
 
     def owned(self, kind: str, owner: Object) -> list[Object]:
-        """The objects of a kind whose controller is ``owner``."""
+        """Return the objects of a kind whose controller is ``owner``."""
         uid = owner["metadata"]["uid"]
         return [obj for obj in self.of(kind).values() if read_controller_uid(obj) == uid]
 
 
 def read_controller_uid(obj: Object) -> str:
-    """The UID of the object's controller; empty when it has none."""
+    """Read the UID of the object's controller; empty when it has none."""
     for reference in obj["metadata"].get("ownerReferences") or ():
         if reference.get("controller"):
             return str(reference["uid"])
@@ -82,7 +82,7 @@ def read_controller_uid(obj: Object) -> str:
 
 
 def find_condition(obj: Object, type_: str) -> Object | None:
-    """The status condition of a type, or None."""
+    """Find the status condition of a type, or None."""
     for found in (obj.get("status") or {}).get("conditions") or ():
         if found["type"] == type_:
             result: Object = found
@@ -91,13 +91,13 @@ def find_condition(obj: Object, type_: str) -> Object | None:
 
 
 def holds(obj: Object, type_: str) -> bool:
-    """Whether a status condition is True."""
+    """Check whether a status condition is True."""
     found = find_condition(obj, type_)
     return found is not None and found.get("status") == "True"
 
 
 def is_active(pod: Object) -> bool:
-    """A pod that its controller counts: neither ended nor being deleted."""
+    """Check whether its controller counts a pod: neither ended nor being deleted."""
     ended = (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
     return not ended and "deletionTimestamp" not in pod["metadata"]
 
@@ -107,18 +107,18 @@ LEFT_ALONE_SECONDS: Final = 1.0
 
 
 def find_last_refuser_change(facts: Facts) -> int:
-    """The revision at which something that may refuse pods last changed or went."""
+    """Find the revision at which something that may refuse pods last changed or went."""
     refusers = [o for kind in REFUSERS for o in facts.of(kind).values()] + list(facts.refusers)
     refusers += [facts.namespace] if facts.namespace else []
     return max(facts.lifted, max(map(read_revision, refusers), default=0))
 
 
 def read_revision(obj: Object) -> int:
-    """The revision of an object; 0 where it has none."""
+    """Read the revision of an object; 0 where it has none."""
     return int(obj["metadata"].get("resourceVersion") or 0)
 
 
 def list_claim_names(pod: Object) -> list[str]:
-    """The claims whose volumes a pod mounts."""
+    """List the claims whose volumes a pod mounts."""
     volumes = pod["spec"].get("volumes") or ()
     return [v["persistentVolumeClaim"]["claimName"] for v in volumes if "persistentVolumeClaim" in v]

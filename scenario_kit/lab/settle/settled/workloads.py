@@ -23,7 +23,7 @@ _JOB_CONTROLLER: Final = "kubernetes.io/job-controller"
 
 
 def check_observed(facts: Facts) -> Iterator[Reason]:
-    """Every controller has seen the latest spec."""
+    """Check that every controller has seen the latest spec."""
     for kind in ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"):
         for name, obj in facts.of(kind).items():
             generation = obj["metadata"].get("generation", 0)
@@ -33,7 +33,7 @@ def check_observed(facts: Facts) -> Iterator[Reason]:
 
 
 def check_replica_sets(facts: Facts) -> Iterator[Reason]:
-    """Counts agree with the pods; missing pods are refused, by a refusal newer than what could lift it."""
+    """Check that counts agree with the pods; missing pods are refused, by a refusal newer than what could lift it."""
     lifted = find_last_refuser_change(facts)
     for name, rs in facts.of("ReplicaSet").items():
         pods = [p for p in facts.owned("Pod", rs) if is_active(p)]
@@ -48,7 +48,7 @@ def check_replica_sets(facts: Facts) -> Iterator[Reason]:
 
 
 def check_stateful_sets(facts: Facts) -> Iterator[Reason]:
-    """Pods exist in order as far as their predecessors allow, in the wanted revision."""
+    """Return pods exist in order as far as their predecessors allow, in the wanted revision."""
     for name, owner in facts.of("StatefulSet").items():
         own = facts.owned("Pod", owner)
         pods = [p for p in own if is_active(p)]
@@ -67,7 +67,7 @@ def check_stateful_sets(facts: Facts) -> Iterator[Reason]:
 
 
 def check_daemon_sets(facts: Facts) -> Iterator[Reason]:
-    """As many pods as nodes that want one, and the status says what the pods say."""
+    """Check that there are as many pods as nodes that want one, and the status says what the pods say."""
     for name, owner in facts.of("DaemonSet").items():
         status = owner.get("status") or {}
         pods = [p for p in facts.owned("Pod", owner) if is_active(p)]
@@ -80,7 +80,7 @@ def check_daemon_sets(facts: Facts) -> Iterator[Reason]:
 
 
 def check_jobs(facts: Facts) -> Iterator[Reason]:
-    """Unfinished jobs run as many pods as they want; those with nothing left to run say how they ended."""
+    """Check that unfinished jobs run as many pods as they want; those with nothing left to run say how they ended."""
     for name, job in facts.of("Job").items():
         spec, status = job["spec"], job.get("status") or {}
         if holds(job, "Complete") or holds(job, "Failed") or spec.get("suspend"):
@@ -100,7 +100,7 @@ def check_jobs(facts: Facts) -> Iterator[Reason]:
 
 
 def _check_missing(facts: Facts, kind: str, owner: Object, text: str) -> Iterator[Reason]:
-    """Pods are missing, unless they were refused after everything that may have refused them last changed."""
+    """Check for missing pods, unless they were refused after everything that may have refused them last changed."""
     name, refused = owner["metadata"]["name"], facts.refused.get(owner["metadata"]["uid"])
     if refused is None:
         yield Reason("Missing", kind, name, text)
@@ -109,13 +109,13 @@ def _check_missing(facts: Facts, kind: str, owner: Object, text: str) -> Iterato
 
 
 def _is_backing_off(facts: Facts, job: Object) -> bool:
-    """Whether a Job waits before it replaces a pod that failed: ten seconds and more, by the wall clock."""
+    """Check whether a Job waits before it replaces a pod that failed: ten seconds and more, by the wall clock."""
     failed = int((job.get("status") or {}).get("failed") or 0)
     return failed > 0 and facts.quiet(job) >= LEFT_ALONE_SECONDS
 
 
 def check_quotas(facts: Facts) -> Iterator[Reason]:
-    """The status repeats the limits, and counts the pods that exist."""
+    """Return the status repeats the limits, and counts the pods that exist."""
     pods = sum((p.get("status") or {}).get("phase") not in ("Succeeded", "Failed") for p in facts.of("Pod").values())
     for name, quota in facts.of("ResourceQuota").items():
         spec, status = quota.get("spec") or {}, quota.get("status") or {}

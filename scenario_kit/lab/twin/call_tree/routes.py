@@ -16,6 +16,6 @@ class HttpRoute(NamedTuple):
 
 
 def route(*texts: str) -> HttpRoute | None:
-    """The route that the first of these texts names which names one; None where none does."""
+    """Return the route that the first of these texts names which names one; None where none does."""
     found = next((m for text in texts if (m := _ROUTE.search(text))), None)
     return HttpRoute(found[1], found[2]) if found else None

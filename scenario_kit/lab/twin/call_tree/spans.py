@@ -51,18 +51,18 @@ class SpanBook:
         self._totals = np.zeros((0, _BUCKETS + 3))
 
     def record(self, name: SpanName, end: Floats, took: Floats, failed: Flags) -> None:
-        """Spans that will be exported when they end; all of finite duration."""
+        """Record spans that will be exported when they end; all of finite duration."""
         if end.size:
             failed = np.zeros(end.size, dtype=bool) if name.blind else failed
             self._open.setdefault(name, []).append(_Batch(end, took, failed))
 
     def reset(self) -> None:
-        """The collector was replaced: its counters are gone, spans under way will reach the new one."""
+        """Start anew: the collector was replaced, its counters are gone, spans under way will reach the new one."""
         self._rows, self._ids = {}, []
         self._totals = np.zeros((0, _BUCKETS + 3))
 
     def flush_lost(self, now: float) -> None:
-        """Nobody collects: spans that have ended by ``now`` are lost."""
+        """Drop spans that have ended by ``now``: nobody collects them."""
         self.flush(now)
         self.reset()
 
@@ -90,7 +90,7 @@ class SpanBook:
         self._open = later
 
     def samples(self, namespace: str) -> dict[SeriesId, float]:
-        """The collector's current series."""
+        """Return the collector's current series."""
         if namespace != self._namespace:
             self._namespace = namespace
             self._ids = [series for name, error in self._rows for series in self._series(name, error)]

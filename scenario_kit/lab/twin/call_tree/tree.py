@@ -93,7 +93,7 @@ class Planter:
         }
 
     def routes(self) -> tuple[RouteNode, ...]:
-        """The tree of each route, in the order of the definition."""
+        """Return the tree of each route, in the order of the definition."""
         load = self._parameters.load
         result = []
         for name, route in load.routes.items():
@@ -103,7 +103,7 @@ class Planter:
         return tuple(result)
 
     def tasks(self, crowd: Crowd) -> tuple[TaskNode, ...]:
-        """What the users of a crowd do, in the order of the definition."""
+        """Return what the users of a crowd do, in the order of the definition."""
         component = self._parameters.load.component
         return tuple(
             TaskNode(
@@ -116,7 +116,7 @@ class Planter:
         )
 
     def consumers(self) -> tuple[ConsumerNode, ...]:
-        """What each consumer does with a record."""
+        """Return what each consumer does with a record."""
         result = []
         for component, model in self._parameters.components.items():
             for consumer in model.consumes:
@@ -155,7 +155,7 @@ class Planter:
         return OperationNode(component, name, operation, key, own, cpu, server, internal, log, steps, others)
 
     def _others(self, component: str, name: str) -> tuple[str, ...]:
-        """The operations that flags put in the place of one."""
+        """Return the operations that flags put in the place of one."""
         flags = self._parameters.flags
         effects = [e for each in flags.effects.values() for e in each] if flags is not None else []
         return tuple(e.becomes for e in effects if (e.component, e.operation) == (component, name) and e.becomes)

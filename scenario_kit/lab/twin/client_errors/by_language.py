@@ -145,17 +145,19 @@ _WRAPPED: Mapping[str, str] = {
 
 
 def describe_failure(failure: str, reason: str) -> str:
-    """What callers read of an operation that failed: its own words around the reason, or one with a code of its own."""
+    """Describe what callers read of an operation that failed: its own words around the reason, or one with a code of
+    its own.
+    """
     return reason if _CODED.match(reason) else failure.replace("{cause}", reason)
 
 
 def describe_answer(dialect: str, protocol: str, words: str) -> str:
-    """What a client makes of the words of a callee that answered with an error."""
+    """Describe what a client makes of the words of a callee that answered with an error."""
     return _ANSWERED.get((dialect, protocol), "{words}").replace("{words}", words) if words else words
 
 
 def describe_cause(dialect: str, outcome: str, protocol: str, **known: object) -> str:
-    """The cause of a failed call in the words of a language and protocol, or product such as ``mysql``."""
+    """Describe the cause of a failed call in the words of a language and protocol, or product such as ``mysql``."""
     spoken = {**DIALECTS.get(dialect, _GO), **SPOKEN.get((dialect, protocol), {})}
     if outcome == "misanswered" and outcome not in spoken:
         outcome = "unanswered"  # a failure that may pass, as most libraries see it

@@ -83,7 +83,7 @@ STORES: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
 
 
 def describe_refusal(scheme: str, outcome: str, address: Address, ip: str) -> tuple[int, str]:
-    """The exit code and the last words of a client that gets no connection, or no login."""
+    """Describe the exit code and the last words of a client that gets no connection, or no login."""
     outcome = "unanswered" if outcome == "misanswered" else outcome
     names = {"host": address.host, "port": address.port, "user": address.user, "ip": ip, "database": address.desired}
     if scheme in ("postgres", "postgresql"):
@@ -95,7 +95,7 @@ def describe_refusal(scheme: str, outcome: str, address: Address, ip: str) -> tu
 
 
 def explain_rejection(scheme: str, does: StoreEffect, target: Process) -> str:
-    """Why the store does not do what it is asked; empty where it does."""
+    """Explain why the store does not do what it is asked; empty where it does."""
     if scheme not in ("postgres", "postgresql"):
         return ""
     users = {*(user for user, _ in target.logins), *target.holdings.barred}

@@ -18,7 +18,7 @@ class ClusterDns(NamedTuple):
     runs: bool
 
     def answer(self, name: str) -> tuple[str, str]:
-        """What it says to a name with a dot at its end: a failed outcome, an address, or neither: what is true."""
+        """Return what it says to a name with a dot at its end: a failed outcome, an address, or neither: what is true."""
         return corefile.parse_corefile(self.corefile).answer(name) if self.runs else ("unanswered", "")
 
 
@@ -40,16 +40,18 @@ class View(NamedTuple):
     dns: ClusterDns | None = None
 
     def kind(self, kind: str) -> Mapping[str, Object]:
-        """The objects of a kind by name; empty when there are none. Those of further namespaces are not among them."""
+        """Return the objects of a kind by name; empty when there are none. Those of further namespaces are not among
+        them.
+        """
         return self.objects.get(kind) or {}
 
     def everywhere(self, kind: str) -> Iterator[Object]:
-        """The objects of a kind in all namespaces."""
+        """Return the objects of a kind in all namespaces."""
         for objects in (self.objects, *self.others.values()):
             yield from (objects.get(kind) or {}).values()
 
     def within(self, namespace: str) -> View:
-        """What a pod of that namespace may refer to; nothing where the namespace is not one of the app's."""
+        """Return what a pod of that namespace may refer to; nothing where the namespace is not one of the app's."""
         if namespace == self.namespace:
             return self
         return View(namespace, self.others.get(namespace, {}), self.ledger, self.version)

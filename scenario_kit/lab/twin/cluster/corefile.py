@@ -32,7 +32,7 @@ class Template(NamedTuple):
     address: str = ""
 
     def means(self, name: str) -> bool:
-        """Whether a name, with a dot at its end, is answered this way."""
+        """Check whether a name, with a dot at its end, is answered this way."""
         return any(_is_inside(name, zone) for zone in self.zones) and any(p.found_in(name) for p in self.match)
 
 
@@ -44,7 +44,7 @@ class CoreDnsConfig(NamedTuple):
     serves: bool = True
 
     def answer(self, name: str) -> tuple[str, str]:
-        """What it says to a name with a dot at its end: a failed outcome, an address, or neither: what is true."""
+        """Return what it says to a name with a dot at its end: a failed outcome, an address, or neither: what is true."""
         for template in self.templates:
             if template.means(name):
                 return ("", template.address) if template.address else (template.outcome or "noname", "")
@@ -55,7 +55,7 @@ class CoreDnsConfig(NamedTuple):
 
 @lru_cache(maxsize=64)
 def parse_corefile(text: str) -> CoreDnsConfig:
-    """The configuration of that text; the usual one where CoreDNS would refuse to load it."""
+    """Parse the configuration of that text; the usual one where CoreDNS would refuse to load it."""
     try:
         blocks = _blocks(text)
         own = [body for head, body in blocks if any(_parse_zone(word) in (".", _ZONE) for word in head)]
@@ -95,7 +95,7 @@ def _parse_template(directive: _Directive) -> Template:
 
 
 def _blocks(text: str) -> list[tuple[tuple[str, ...], list[_Directive]]]:
-    """The servers of a file: the words before the brace, and their lines."""
+    """Return the servers of a file: the words before the brace, and their lines."""
     found: list[tuple[tuple[str, ...], list[_Directive]]] = []
     depth, words = 0, list[str]()
     for token in (*_TOKEN.findall(text), "\n"):
@@ -128,7 +128,7 @@ def _blocks(text: str) -> list[tuple[tuple[str, ...], list[_Directive]]]:
 
 
 def _parse_zone(word: str) -> str:
-    """The zone of ``dns://zone:port`` or of a bare name, without the dot at its end; a dot for all names."""
+    """Parse the zone of ``dns://zone:port`` or of a bare name, without the dot at its end; a dot for all names."""
     return word.rpartition("://")[2].rstrip(",").rsplit(":", 1)[0].lower().rstrip(".") or "."
 
 

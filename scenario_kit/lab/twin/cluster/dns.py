@@ -27,7 +27,7 @@ class WrongAnswers(NamedTuple):
     patterns: tuple[str, ...] = ()
 
     def misleads(self, host: str, namespace: str) -> bool:
-        """Whether a program in that namespace that looks up ``host`` gets a wrong answer."""
+        """Check whether a program in that namespace that looks up ``host`` gets a wrong answer."""
         asked = list_attempts(host, namespace)
         true = next((name for name in asked if name == qualify_name(host, namespace)), asked[-1])
         concerned = asked[: asked.index(true) + 1] if self.random else (true,)
@@ -41,7 +41,7 @@ class WrongAnswers(NamedTuple):
 
 
 def collect_wrong_answers(effects: Iterable[ContainerEffect]) -> dict[str, WrongAnswers]:
-    """By the pod's UID: pods that were sent to the wrong name server, and for which it has rules.
+    """Collect, by the pod's UID, pods that were sent to the wrong name server, and for which it has rules.
 
     The file that names the server is one for all containers of a pod; what is written into it ends with the container
     that it was written through.
@@ -56,14 +56,14 @@ def collect_wrong_answers(effects: Iterable[ContainerEffect]) -> dict[str, Wrong
 
 
 def qualify_name(host: str, namespace: str) -> str:
-    """The name, with a dot at its end, by which a host of the cluster is known."""
+    """Return the name, with a dot at its end, by which a host of the cluster is known."""
     labels = host.rstrip(".").lower().split(".")
     name, home = labels[0], "".join(labels[1:2]) or namespace
     return ".".join((name, home, *DOMAIN, ""))
 
 
 def list_attempts(host: str, namespace: str) -> tuple[str, ...]:
-    """The names that are sought one after another, each with a dot at its end."""
+    """List the names that are sought one after another, each with a dot at its end."""
     name = host.lower()
     if name.endswith("."):
         return (name,)
@@ -72,12 +72,12 @@ def list_attempts(host: str, namespace: str) -> tuple[str, ...]:
 
 
 def find_alias(pod: Object, host: str) -> str:
-    """The address in the pod's own hosts file for a name as it is spelled; it is read before anybody is asked."""
+    """Find the address in the pod's own hosts file for a name as it is spelled; it is read before anybody is asked."""
     name = host.rstrip(".").lower()
     entries = pod["spec"].get("hostAliases") or ()
     return next((str(e["ip"]) for e in entries if name in map(str.lower, e.get("hostnames") or ())), "")
 
 
 def draw_address(host: str) -> str:
-    """An address where nobody is, the same one for a name at every time."""
+    """Draw an address where nobody is, the same one for a name at every time."""
     return ".".join(str(byte % 255) for byte in hashlib.sha256(host.encode()).digest()[:4])

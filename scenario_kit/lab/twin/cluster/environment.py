@@ -32,7 +32,7 @@ def expand(text: str, known: dict[str, str]) -> str:
 
 
 def decode(secret: Object) -> dict[str, str]:
-    """The data of a Secret as text; values that are no text are left out, as no program could use them."""
+    """Decode the data of a Secret as text; values that are no text are left out, as no program could use them."""
     result: dict[str, str] = {}
     for key, value in (secret.get("data") or {}).items():
         try:
@@ -43,7 +43,7 @@ def decode(secret: Object) -> dict[str, str]:
 
 
 def build_environment(view: View, pod: Object, container: Object) -> dict[str, str]:
-    """What the container's process would see, were it started now. Later entries win over earlier ones.
+    """Build what the container's process would see, were it started now. Later entries win over earlier ones.
 
     References to objects or keys that do not exist give no variable: a real kubelet would not start the container.
     """

@@ -11,7 +11,7 @@ from scenario_kit.model.base import Object
 
 
 def read_mounted(view: View, pod: Object, container: Object, path: str) -> str | None:
-    """The text of a file that comes from a ConfigMap or Secret, as it is now; None where no such file is mounted."""
+    """Read the text of a file that comes from a ConfigMap or Secret, as it is now; None where no such file is mounted."""
     mounts = [m for m in container.get("volumeMounts") or () if f"{path}/".startswith(m["mountPath"].rstrip("/") + "/")]
     mount = max(mounts, key=lambda m: len(m["mountPath"]), default=None)
     volume = next((v for v in pod["spec"].get("volumes") or () if mount and v["name"] == mount["name"]), None)
@@ -32,7 +32,7 @@ def read_mounted(view: View, pod: Object, container: Object, path: str) -> str |
 
 
 def parse_configuration(text: str) -> Mapping[str, str]:
-    """The texts and numbers of a JSON object; what lies inside of objects under its keys, joined by dots.
+    """Parse the texts and numbers of a JSON object; what lies inside of objects under its keys, joined by dots.
 
     Whatever is something else is left out, and a document that is no object has none.
     """

@@ -30,12 +30,12 @@ class Party(NamedTuple):
 
 
 def matches(selector: Object | None, labels: Labels) -> bool:
-    """Whether a label selector selects these labels; an empty selector selects everything, None nothing."""
+    """Check whether a label selector selects these labels; an empty selector selects everything, None nothing."""
     return selector is not None and admits(parse_object(selector), labels)
 
 
 def is_allowed(policies: Sequence[Object], source: Party, target: Party, port: int, protocol: str = "TCP") -> bool:
-    """Whether the policies let ``source`` open a connection to ``port`` of ``target``.
+    """Check whether the policies let ``source`` open a connection to ``port`` of ``target``.
 
     A policy is about pods of its own namespace; one that names none is about every party.
     """
@@ -45,7 +45,7 @@ def is_allowed(policies: Sequence[Object], source: Party, target: Party, port: i
 
 
 def leaves(policies: Sequence[Object], source: Party, target: Party, port: int, protocol: str) -> bool:
-    """Whether ``source`` may send there as far as its own (egress) policies go; for targets in other namespaces."""
+    """Check whether ``source`` may send there as far as its own (egress) policies go; for targets in other namespaces."""
     return _allows_side(policies, "Egress", source, target, target, port, protocol)
 
 
@@ -112,7 +112,7 @@ def _match_port(rule: Object, target: Party, port: int, protocol: str) -> bool:
 
 
 def is_inside(ip: str, blocks: Sequence[str]) -> bool:
-    """Whether an address lies in one of the CIDR blocks (a bare address is a block of one)."""
+    """Check whether an address lies in one of the CIDR blocks (a bare address is a block of one)."""
     if not ip:
         return False
     address = ip_address(strip_zeros(ip))
@@ -120,5 +120,5 @@ def is_inside(ip: str, blocks: Sequence[str]) -> bool:
 
 
 def strip_zeros(text: str) -> str:
-    """An address or a block as everybody reads it: the API server takes ``010.0.0.1`` for ``10.0.0.1``."""
+    """Return an address or a block as everybody reads it: the API server takes ``010.0.0.1`` for ``10.0.0.1``."""
     return _LEADING_ZEROS.sub("", text) if ":" not in text else text

@@ -25,5 +25,5 @@ class CallBatch(NamedTuple):
     draws: Draws
 
     def part(self, who: Ints, at: Floats | None = None) -> CallBatch:
-        """Some of the calls; ``at`` is when these begin, if not when they did."""
+        """Return some of the calls; ``at`` is when these begin, if not when they did."""
         return self._replace(at=self.at[who] if at is None else at, draws=select_draws(self.draws, who))

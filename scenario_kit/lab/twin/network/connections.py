@@ -133,7 +133,7 @@ class Connections:
         end: float,
         redirect: str = "",
     ) -> Link:
-        """The state of one edge from ``start`` to ``end``; keeps track of what is connected to what."""
+        """Return the state of one edge from ``start`` to ``end``; keeps track of what is connected to what."""
         edge = self._edges[number]
         key = LinkKey(caller.key, number)
         if network is not self._network:
@@ -156,7 +156,7 @@ class Connections:
     def _resolve_dial(
         self, key: LinkKey, edge: Edge, address: Address, caller: Process, network: Network
     ) -> tuple[tuple[ConnectionLane, ...], str]:
-        """What dialling leads to. Who sends datagrams has resolved once; some callers go on with what they knew."""
+        """Return what dialling leads to. Who sends datagrams has resolved once; some callers go on with what they knew."""
         known = self._resolves.get(key)
         if known and edge.protocol == "udp":
             return dial(edge, address._replace(host=known), caller, network)
@@ -177,7 +177,7 @@ class Connections:
         start: float,
         end: float,
     ) -> tuple[ConnectionLane, ...]:
-        """One connection to each registered address; calls take turns over those that stand."""
+        """Return one connection to each registered address; calls take turns over those that stand."""
         edge = self._edges[key.edge]
         registry = next((lane.target for lane in dialled if lane.outcome == "ok" and lane.ready_at <= start), None)
         lanes = []
@@ -279,12 +279,12 @@ class Connections:
 
 
 def name_edge(edge: Edge) -> str:
-    """What a random stream calls an edge."""
+    """Name what a random stream calls an edge."""
     return f"{edge.caller}>{edge.callee}/{edge.protocol}"
 
 
 def read_address(source: AddressSource, process: Process) -> Address:
-    """The address that a process read from its environment, or its configuration file, when it started."""
+    """Read the address that a process read from its environment, or its configuration file, when it started."""
     if source.host_key and process.config is not None:
         host, port = process.config.get(source.host_key, ""), process.config.get(source.port_key, "")
         return parse(f"{host}:{port}" if host and port else host, source.default_port)
@@ -299,12 +299,12 @@ def read_address(source: AddressSource, process: Process) -> Address:
 
 
 def _fill_text(text: str, env: Mapping[str, str]) -> str:
-    """The text with variables in the place of their names, as a program puts an address together."""
+    """Return the text with variables in the place of their names, as a program puts an address together."""
     return _VARIABLE.sub(lambda name: env.get(name[1], ""), text)
 
 
 def find_timeout(edge: Edge, caller: Process) -> float:
-    """Seconds after which a caller gives up; 0 for never."""
+    """Find seconds after which a caller gives up; 0 for never."""
     text = caller.env.get(edge.timeout_env) if edge.timeout_env else None
     if text is None:
         return edge.timeout_seconds
@@ -312,7 +312,7 @@ def find_timeout(edge: Edge, caller: Process) -> float:
 
 
 def dial(edge: Edge, address: Address, caller: Process, network: Network) -> tuple[tuple[ConnectionLane, ...], str]:
-    """The ways that a new connection could take now, and the address that the host's name stands for."""
+    """Return the ways that a new connection could take now, and the address that the host's name stands for."""
     found = network.lookup(caller.pod, address.host, address.port, _find_transport(edge))
     if found.outcome != "ok":
         return (ConnectionLane(found.outcome, rejected=found.outcome == "refused"),), found.ip
@@ -320,7 +320,7 @@ def dial(edge: Edge, address: Address, caller: Process, network: Network) -> tup
 
 
 def _reach(edge: Edge, address: Address, caller: Process, network: Network, place: Destination) -> ConnectionLane:
-    """What a new connection to one place meets."""
+    """Return what a new connection to one place meets."""
     pod = network.pod_at(place.ip)
     if pod is None:
         return ConnectionLane("dropped", port=place.port)
@@ -347,7 +347,7 @@ def _find_transport(edge: Edge) -> str:
 
 
 def _greets(edge: Edge, target: Process, port: int, network: Network) -> str:
-    """Whether the callee is who the caller takes it for, or as good.
+    """Check whether the callee is who the caller takes it for, or as good.
 
     A registry that is asked for the callee's address is not the callee: to it the caller speaks HTTP.
     """
@@ -360,7 +360,7 @@ def _greets(edge: Edge, target: Process, port: int, network: Network) -> str:
 
 
 def _connects(edge: Edge, lane: ConnectionLane) -> bool:
-    """Whether a connection comes about: with the right program, or with another one that speaks the protocol."""
+    """Check whether a connection comes about: with the right program, or with another one that speaks the protocol."""
     if lane.outcome == "ok":
         return True
     if lane.outcome != "foreign" or lane.target is None:

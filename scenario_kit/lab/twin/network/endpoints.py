@@ -140,7 +140,7 @@ class Network:
         return self._name(pod, host, port, protocol, depth=0)
 
     def wire(self, source: Process | Object, target: Object, port: int, protocol: str = "TCP") -> Wire:
-        """What packets between two pods meet, for connections to ``port`` of the target."""
+        """Return what packets between two pods meet, for connections to ``port`` of the target."""
         pod = source.pod if isinstance(source, Process) else source
         key = (pod["metadata"]["uid"], target["metadata"]["uid"], port, protocol)
         if key not in self._wires:
@@ -148,22 +148,22 @@ class Network:
         return self._wires[key]
 
     def from_node(self, pod: Object) -> Wire:
-        """What packets between a pod and its node meet: what chaos does to all of the pod's."""
+        """Return what packets between a pod and its node meet: what chaos does to all of the pod's."""
         effects = [e for e in self._effects.get(pod["metadata"]["uid"], ()) if not e.peers]
         back = _combine_effects(e for e in effects if e.direction == "OUTPUT")
         cut = back is _CUT or any(e.direction == "INPUT" and e.drop for e in effects)
         return Wire(cut, None, None if back is _CUT else back)
 
     def pod_at(self, ip: str) -> Object | None:
-        """The pod that has an address."""
+        """Return the pod that has an address."""
         return self._pods.get(ip) if ip else None
 
     def listener(self, destination: Destination) -> Process | None:
-        """The process that listens there, up or still starting."""
+        """Return the process that listens there, up or still starting."""
         return next((p for p in self._census.by_ip.get(destination.ip, ()) if p.listener(destination.port)), None)
 
     def program(self, component: str) -> str:
-        """The program that a component runs; empty where nothing else runs the same."""
+        """Return the program that a component runs; empty where nothing else runs the same."""
         return self._census.program(component)
 
     def _home(self, obj: Object) -> str:
@@ -180,7 +180,9 @@ class Network:
         return DialLookup("dropped", (), host)
 
     def _no_answer(self, pod: Object) -> str:
-        """Why names of the cluster are not found from a pod, whatever they are; empty where its name server answers."""
+        """Return why names of the cluster are not found from a pod, whatever they are; empty where its name server
+        answers.
+        """
         policy = pod["spec"].get("dnsPolicy") or "ClusterFirst"
         if policy == "Default" or (policy == "ClusterFirst" and pod["spec"].get("hostNetwork")):
             return "noname"  # the name server of the node knows none of them
@@ -243,7 +245,7 @@ class Network:
         return tuple(sorted(found, key=self._rank))
 
     def _rank(self, destination: Destination) -> tuple[str, str]:
-        """Backends in an order that follows the pods' age, so that it survives a renaming."""
+        """Rank backends in an order that follows the pods' age, so that it survives a renaming."""
         pod = self._pods.get(destination.ip)
         metadata = pod["metadata"] if pod else {}
         return (str(metadata.get("creationTimestamp") or ""), str(metadata.get("name") or destination.ip))
@@ -274,7 +276,9 @@ class Network:
     def _shape(
         self, sender: Object, receiver: Object, to: tuple[str, ...], come_from: tuple[str, ...]
     ) -> TrafficShape | None:
-        """What messages meet; ``to`` are the addresses by which the sender knows the receiver, and the other way."""
+        """Return what messages meet; ``to`` are the addresses by which the sender knows the receiver, and the other
+        way.
+        """
         for effect in self._effects.get(receiver["metadata"]["uid"], ()):
             if effect.direction == "INPUT" and effect.drop and _concerns(effect, come_from):
                 return _CUT
@@ -286,7 +290,7 @@ _CUT = TrafficShape(loss=1.0)
 
 
 def _combine_effects(effects: Iterable[NetworkEffect]) -> TrafficShape | None:
-    """What effects do together to what a pod sends: times add up, chances multiply, the lowest rate holds."""
+    """Return what effects do together to what a pod sends: times add up, chances multiply, the lowest rate holds."""
     delay = jitter = rate = 0.0
     passing = 1.0
     touched = False

@@ -39,7 +39,7 @@ class HttpRule(NamedTuple):
     status: int = 0
 
     def means(self, node: CallNode) -> bool:
-        """Whether a call is meant; one whose path nobody knows only where every path is."""
+        """Check whether a call is meant; one whose path nobody knows only where every path is."""
         known = _route(node)
         if known is None:
             return self.path in ("", "*", "/*") and not self.method
@@ -47,7 +47,7 @@ class HttpRule(NamedTuple):
 
 
 def list_rules(pod: Object, effects: Iterable[ContainerEffect], port: int) -> tuple[HttpRule, ...]:
-    """The rules in force for connections to a port of a pod. The proxy ends with the container that it came with."""
+    """List the rules in force for connections to a port of a pod. The proxy ends with the container that it came with."""
     statuses = (pod.get("status") or {}).get("containerStatuses") or ()
     running = {str(s.get("containerID", "")).rpartition("://")[2] for s in statuses if "running" in s.get("state", {})}
     found: list[HttpRule] = []
@@ -63,25 +63,25 @@ def list_rules(pod: Object, effects: Iterable[ContainerEffect], port: int) -> tu
 
 
 def _route(node: CallNode) -> HttpRoute | None:
-    """The route of a call, as its spans or the callee's log name it; None where nobody does."""
+    """Return the route of a call, as its spans or the callee's log name it; None where nobody does."""
     names = (node.client.span if node.client else "", node.operation.server.span if node.operation.server else "")
     return route(*names, node.operation.log)
 
 
 def find_abort(met: tuple[HttpRule, ...], node: CallNode) -> str:
-    """``aborted`` where requests never reach the callee; else empty."""
+    """Return ``aborted`` where requests never reach the callee; else empty."""
     return "aborted" if any(r.abort and not r.answers and r.means(node) for r in met) else ""
 
 
 def compute_delay(met: tuple[HttpRule, ...], node: CallNode, *, answers: bool) -> float:
-    """Seconds for which requests, or answers, are held back."""
+    """Compute seconds for which requests, or answers, are held back."""
     return sum(r.delay for r in met if r.answers is answers and r.means(node))
 
 
 def replace_answers(
     met: tuple[HttpRule, ...], node: CallNode, took: Floats, failed: Flags, *, unchecked: bool
 ) -> tuple[Floats, Flags, str, Flags | None]:
-    """What callers make of the answers, and the outcome of those that were falsified: ``aborted``, or a status.
+    """Return what callers make of the answers, and the outcome of those that were falsified: ``aborted``, or a status.
 
     To ``unchecked`` callers a status says nothing: they read what comes with it. Their instrumentation does look at it:
     the last are the answers of which it alone thinks ill.

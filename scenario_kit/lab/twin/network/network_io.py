@@ -16,13 +16,13 @@ from scenario_kit.model.runtime.process import NetworkUsage
 
 
 def exchange_messages(caller: Process, callee: Process, wire: Wire | None, took: Floats, size: float) -> None:
-    """Requests of ``size`` bytes that took so long, and their answers; a callee that hangs sends none."""
+    """Return requests of ``size`` bytes that took so long, and their answers; a callee that hangs sends none."""
     send(caller, callee, took.size, size, wire.out if wire is not None else None)
     send(callee, caller, int(np.count_nonzero(np.isfinite(took))), size, wire.back if wire is not None else None)
 
 
 def send(sender: Process, receiver: Process, messages: int, size: float, shape: TrafficShape | None = None) -> None:
-    """Messages reach another pod; what is lost on the way is sent again, until all are there."""
+    """Send messages to another pod; what is lost on the way is sent again, until all are there."""
     if sender.key.pod_uid == receiver.key.pod_uid:  # the loopback interface
         return
     arrive = 1.0 - shape.loss if shape is not None else 1.0
@@ -31,7 +31,7 @@ def send(sender: Process, receiver: Process, messages: int, size: float, shape: 
 
 
 def drain(processes: Iterable[Process], dt: float) -> dict[str, NetworkUsage]:
-    """The traffic of each pod, by UID, over the last ``dt`` seconds; counting starts again."""
+    """Return the traffic of each pod, by UID, over the last ``dt`` seconds; counting starts again."""
     result: dict[str, NetworkUsage] = {}
     for process in processes:
         before = result.get(process.key.pod_uid, NetworkUsage(0.0, 0.0))

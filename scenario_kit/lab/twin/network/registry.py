@@ -34,7 +34,7 @@ class ServiceRegistries:
         self._watches: dict[tuple[ProcessKey, str, str], _NameWatch] = {}
 
     def announce(self, registry: Process, name: str, process: Process) -> None:
-        """A process announces its address and first port."""
+        """Return a process announces its address and first port."""
         listed = self._content.setdefault(registry.key, {}).setdefault(name, [])
         if process.listeners and process.ip:
             entry = Destination(process.ip, process.listeners[0].number)
@@ -42,13 +42,13 @@ class ServiceRegistries:
                 listed.append(entry)
 
     def listed(self, registry: Process) -> Mapping[str, tuple[Destination, ...]]:
-        """What a registry process lists."""
+        """Return what a registry process lists."""
         return {name: tuple(entries) for name, entries in self._content.get(registry.key, {}).items()}
 
     def watch(
         self, caller: Process, component: str, name: str, registry: Process | None, now: float
     ) -> tuple[Destination, ...]:
-        """What a caller knows of a name at ``now``, while it reaches ``registry``, or none."""
+        """Return what a caller knows of a name at ``now``, while it reaches ``registry``, or none."""
         watch = self._watches.setdefault((caller.key, component, name), _NameWatch())
         if registry is None:
             watch.other = None

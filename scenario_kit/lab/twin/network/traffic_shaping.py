@@ -10,7 +10,7 @@ from scenario_kit.model.twin.definition import Physics
 
 
 def compute_delays(shape: TrafficShape, draws: Floats, physics: Physics) -> Floats:
-    """Seconds added to each message; ``draws`` are two rows of uniform numbers.
+    """Compute seconds added to each message; ``draws`` are two rows of uniform numbers.
 
     Jitter is uniform around the delay. A message that is lost k times comes 0.2·(2^k-1) s later, which happens with
     probability p^k·(1-p) (behaviour.md §1.2) until Linux stops doubling its wait, and gives up. A limited rate adds the
@@ -27,12 +27,12 @@ def compute_delays(shape: TrafficShape, draws: Floats, physics: Physics) -> Floa
 
 
 def find_next_retransmission(since: float, now: float, physics: Physics) -> float:
-    """When Linux next repeats what it has been sending in vain ``since`` then."""
+    """Find when Linux next repeats what it has been sending in vain ``since`` then."""
     due = since + _waits(physics)
     return float(due[min(int(np.searchsorted(due, now)), due.size - 1)])
 
 
 def _waits(physics: Physics) -> Floats:
-    """How late a message is that is lost 0, 1, 2 … times: each wait is twice the one before, up to a limit."""
+    """Return how late a message is that is lost 0, 1, 2 … times: each wait is twice the one before, up to a limit."""
     waits = physics.retransmit_seconds * np.exp2(np.arange(physics.retransmissions))
     return np.concatenate([[0.0], np.cumsum(np.minimum(waits, physics.retransmit_limit_seconds))])

@@ -11,6 +11,6 @@ Flags = NDArray[np.bool_]
 
 
 def compute_sequence(arrived: Floats, took: Floats) -> Floats:
-    """When each is done if one is handled after another: f(i) = max(f(i-1), arrival(i)) + took(i)."""
+    """Compute when each is done if one is handled after another: f(i) = max(f(i-1), arrival(i)) + took(i)."""
     total = np.cumsum(took)
     return np.maximum.accumulate(arrived - (total - took)) + total if took.size else took

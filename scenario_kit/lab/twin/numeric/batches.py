@@ -27,7 +27,7 @@ class Result(NamedTuple):
     noted: Flags | None = None
 
     def with_part(self, who: Ints, part: Result) -> Result:
-        """These requests went like ``part``; the arrays are written into."""
+        """Record that these requests went like ``part``; the arrays are written into."""
         self.took[who], self.failed[who] = part.took, part.failed
         if part.noted is None:
             return self
@@ -55,27 +55,27 @@ class Batch(NamedTuple):
         return self.at + self.took
 
     def under_way(self, chosen: Ints | None = None) -> Ints:
-        """Those of the chosen requests, None for all, that have neither failed nor hang."""
+        """Return those of the chosen requests, None for all, that have neither failed nor hang."""
         who = np.arange(self.took.size) if chosen is None else chosen
         return who[~self.failed[who] & np.isfinite(self.took[who])]
 
     def part(self, who: Ints, salt: int) -> Batch:
-        """A copy of some of the requests, in a round of its own."""
+        """Return a copy of some of the requests, in a round of its own."""
         return Batch(salt, self.at[who], self.took[who], self.failed[who], select_draws(self.draws, who))
 
 
 def stream(key: int, salt: int) -> int:
-    """The key of a draw within one of several rounds; round 0 is the key itself."""
+    """Return the key of a draw within one of several rounds; round 0 is the key itself."""
     return mix(key, salt) if salt else key
 
 
 def select_draws(draws: Draws, who: Ints | slice) -> Draws:
-    """The draws of some of the requests."""
+    """Select the draws of some of the requests."""
     return {name: array[who] for name, array in draws.items()} if draws else draws
 
 
 def call_together(call: Callable[[Floats, Draws], Result], many: int, at: Floats, draws: Draws) -> Result:
-    """So many calls of each request at once, as one batch: the slowest counts, and that any failed."""
+    """Make so many calls of each request at once, as one batch: the slowest counts, and that any failed."""
     if many == 1:
         return call(at, draws)
     took, failed, _ = call(np.tile(at, many), {name: np.tile(array, many) for name, array in draws.items()})
@@ -87,12 +87,12 @@ Run = Callable[[Sequence[Any], Batch], None]
 
 
 def run_in_turn(run: Run, steps: Sequence[Any], batch: Batch) -> None:
-    """One step after another; one that fails is the last one."""
+    """Return one step after another; one that fails is the last one."""
     run(steps, batch)
 
 
 def run_forked(run: Run, steps: Sequence[Any], batch: Batch) -> None:
-    """All steps from now on, whichever of them fail: the slowest counts, and that any failed."""
+    """Return all steps from now on, whichever of them fail: the slowest counts, and that any failed."""
     ends = [batch._replace(took=batch.took.copy(), failed=batch.failed.copy()) for _ in steps]
     for step, end in zip(steps, ends, strict=True):
         run((step,), end)

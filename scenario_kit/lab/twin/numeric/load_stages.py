@@ -11,7 +11,7 @@ from functools import lru_cache
 
 @lru_cache(maxsize=32)
 def parse_stages(text: str) -> tuple[tuple[float, float], ...]:
-    """Share of the usual load and seconds of each stage; none where the text is not a list of them."""
+    """Parse share of the usual load and seconds of each stage; none where the text is not a list of them."""
     try:
         pairs = [part.split(":") for part in text.split()]
         found = tuple((float(percent) / 100.0, float(seconds)) for percent, seconds in pairs)
@@ -23,7 +23,7 @@ def parse_stages(text: str) -> tuple[tuple[float, float], ...]:
 
 
 def find_share(text: str, seconds: float) -> float:
-    """The share of the usual load ``seconds`` after the start; 1 where the text has no stages."""
+    """Find the share of the usual load ``seconds`` after the start; 1 where the text has no stages."""
     found = parse_stages(text)
     if not found:
         return 1.0

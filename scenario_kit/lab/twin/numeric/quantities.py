@@ -6,7 +6,7 @@ from scenario_kit.model.kubernetes import quantity as quantities
 
 
 def parse_quantity(quantity: str | int | float | None) -> float | None:
-    """The value of a quantity such as ``150m``, ``64Mi`` or ``2``; None for no quantity.
+    """Parse the value of a quantity such as ``150m``, ``64Mi`` or ``2``; None for no quantity.
 
     Raises:
         ValueError: not a quantity. The API server refuses such objects, so here it is a bug.

@@ -18,13 +18,13 @@ _MASK = (1 << 64) - 1
 
 @lru_cache(maxsize=4096)
 def hash_text(text: str) -> int:
-    """A 64-bit number that stands for a text; the same on every machine."""
+    """Hash a 64-bit number that stands for a text; the same on every machine."""
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
 
 @lru_cache(maxsize=1 << 14)  # most are asked for in every tick
 def mix(a: int, b: int) -> int:
-    """A 64-bit number from two; the finaliser of splitmix64 over their combination."""
+    """Return a 64-bit number from two; the finaliser of splitmix64 over their combination."""
     z = (a + 0x9E3779B97F4A7C15 + (b << 1) * 0xBF58476D1CE4E5B9) & _MASK
     z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
     z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
@@ -45,12 +45,12 @@ class Streams:
         self._ordinals: dict[int, int] = {}
 
     def at(self, tick: int) -> None:
-        """Draws from here on belong to this tick."""
+        """Use this tick for the draws from here on."""
         self._tick = tick & _MASK
         self._ordinals = {}
 
     def open(self, key: int, ordinal: int = 0) -> np.random.Generator:
-        """The generator of one draw. It is valid until the next call of any method."""
+        """Open the generator of one draw. It is valid until the next call of any method."""
         second = self._ordinals.get(ordinal)
         if second is None:
             second = self._ordinals[ordinal] = mix(self._tick, ordinal)
@@ -64,19 +64,19 @@ class Streams:
         return self._generator
 
     def normal(self, key: int, rows: int, n: int, ordinal: int = 0) -> Floats:
-        """``rows`` × ``n`` standard normal numbers."""
+        """Draw ``rows`` × ``n`` standard normal numbers."""
         return self.open(key, ordinal).standard_normal((rows, n))
 
     def uniform(self, key: int, n: int, ordinal: int = 0) -> Floats:
-        """``n`` uniform numbers in [0, 1)."""
+        """Draw ``n`` uniform numbers in [0, 1)."""
         return self.open(key, ordinal).random(n)
 
     def single(self, key: int, ordinal: int = 0) -> float:
-        """One uniform number in [0, 1)."""
+        """Return one uniform number in [0, 1)."""
         return float(self.open(key, ordinal).random())
 
     def anytime(self, key: int, ordinal: int = 0) -> float:
-        """One uniform number in [0, 1) that is the same in every tick."""
+        """Return one uniform number in [0, 1) that is the same in every tick."""
         tick = self._tick
         self.at(0)
         try:
@@ -85,5 +85,5 @@ class Streams:
             self.at(tick)
 
     def poisson(self, key: int, mean: float, ordinal: int = 0) -> int:
-        """One Poisson number; 0 for a mean that is not positive."""
+        """Return one Poisson number; 0 for a mean that is not positive."""
         return int(self.open(key, ordinal).poisson(mean)) if mean > 0 else 0

@@ -13,7 +13,8 @@ _LONGEST: Final = 60.0
 
 
 def compute_wait(waiting: float, load: float, dt: float) -> float:
-    """Seconds for which a request waits for its turn after ``dt`` more seconds at this share of what can be done.
+    """Compute seconds for which a request waits for its turn after ``dt`` more seconds at this share of what can be
+    done.
 
     Beyond ρ = 1 work is left over, and who comes next waits for it: a fluid queue, which grows by ρ - 1 a second. It is
     damped, since those who wait ask for nothing meanwhile, which shows only ticks later: undamped it would swing for
@@ -34,11 +35,11 @@ class Gate:
     demand: float = 0.0
 
     def enter(self, took: Floats) -> Floats:
-        """How long attempts take that would take so long if they met no other."""
+        """Return how long attempts take that would take so long if they met no other."""
         self.demand += float(took.sum())
         return took + self.wait
 
     def close(self, dt: float) -> None:
-        """The tick is over."""
+        """Close the tick."""
         self.wait = compute_wait(self.wait, self.demand / dt, dt)
         self.demand = 0.0

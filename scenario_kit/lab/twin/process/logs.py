@@ -25,7 +25,7 @@ class LogBook:
         self._print(process, kind, times, text, ERRORS_PER_TICK)
 
     def chatter(self, process: Process, kind: str, times: Floats, text: str) -> None:
-        """As ``error``, for lines that say that all is well."""
+        """Log as ``error`` does, for lines that say that all is well."""
         self._print(process, kind, times, text, CHATTER_PER_TICK)
 
     def line(self, process: Process, t: float, text: str) -> None:
@@ -33,7 +33,7 @@ class LogBook:
         self._lines.append(LogRecord(process.name, process.key.container, t, text))
 
     def take(self) -> list[LogRecord]:
-        """The lines in order of time; the book is empty afterwards."""
+        """Take the lines in order of time; the book is empty afterwards."""
         lines = sorted(self._lines, key=lambda record: record.t)
         self._lines = []
         self._counts.clear()

@@ -153,7 +153,7 @@ class Process:
         return self.pod["metadata"].get("labels") or {}
 
     def limit(self, resource: str) -> float | None:
-        """The container's limit of cpu (cores) or memory (bytes)."""
+        """Return the container's limit of cpu (cores) or memory (bytes)."""
         return parse_quantity(((self.spec.get("resources") or {}).get("limits") or {}).get(resource))
 
     @property
@@ -170,11 +170,11 @@ class Process:
         return max(self.model.ready_seconds, self.start_cpu / (self.cores or float("inf")))
 
     def listener(self, port: int) -> Listener | None:
-        """What listens on a port."""
+        """Return what listens on a port."""
         return next((entry for entry in self.listeners if entry.number == port), None)
 
     def reports(self, service: str) -> bool:
-        """Whether spans under this name reach the collector."""
+        """Check whether spans under this name reach the collector."""
         return self.others_export.get(service, self.exports)
 
     def tally(self, operation: str, calls: float, errors: float) -> None:
@@ -186,7 +186,7 @@ class Process:
 
 
 def list_injected(process: Process, ledger: Ledger, kind: str) -> list[ContainerEffect]:
-    """The effects of a kind of chaos in the container of a process; none once it has ended."""
+    """List the effects of a kind of chaos in the container of a process; none once it has ended."""
     own = process.key.instance.rpartition("://")[2]
     return [
         effect
@@ -207,7 +207,7 @@ class Identity(NamedTuple):
 
 
 def holds(parameters: TwinDefinition, image: str, program: str) -> bool:
-    """Whether an image of several components has one whose program this is: a bare name, or an absolute path."""
+    """Check whether an image of several components has one whose program this is: a bare name, or an absolute path."""
     plain = program if "/" not in program else program.rpartition("/")[2] if program.startswith("/") else ""
     return any(
         plain in model.commands and matches_image(image, model.image) for model in parameters.components.values()
@@ -215,7 +215,7 @@ def holds(parameters: TwinDefinition, image: str, program: str) -> bool:
 
 
 def identify(parameters: TwinDefinition, spec: Object) -> Identity:
-    """Which component a container runs; none for programs that the application's definition does not know."""
+    """Return which component a container runs; none for programs that the application's definition does not know."""
     image = str(spec["image"])
     program = str(next(iter(spec.get("command") or spec.get("args") or ()), "")).rpartition("/")[2]
     if any(matches_image(image, pattern) for pattern in parameters.idle_images):
@@ -231,7 +231,7 @@ def identify(parameters: TwinDefinition, spec: Object) -> Identity:
 def list_listeners(
     identity: Identity, spec: Object, env: Mapping[str, str], config: Mapping[str, str] | None = None
 ) -> tuple[Listener, ...]:
-    """The ports that a process opens: those of its component, else those that the container declares."""
+    """List the ports that a process opens: those of its component, else those that the container declares."""
     if identity.idle:
         return ()
     if identity.model is not None:
@@ -251,5 +251,5 @@ def _read_port_number(port: Port, env: Mapping[str, str], config: Mapping[str, s
 
 
 def list_containers(pod: Object) -> Iterator[Object]:
-    """The containers of a pod's spec, init containers left out."""
+    """List the containers of a pod's spec, init containers left out."""
     yield from pod["spec"].get("containers") or ()

@@ -37,25 +37,27 @@ class Census:
         self.by_ip: dict[str, list[Process]] = {}
 
     def get(self, key: ProcessKey) -> Process | None:
-        """The process with that key, while it runs."""
+        """Get the process with that key, while it runs."""
         return self.processes.get(key)
 
     def find(self, pod_uid: str, container: str) -> Process | None:
-        """The process that runs, or was started last, in a container of a pod."""
+        """Find the process that runs, or was started last, in a container of a pod."""
         born = self._born.get((pod_uid, container))
         return born or next((p for k, p in self.processes.items() if k[:2] == (pod_uid, container)), None)
 
     def of(self, component: str) -> list[Process]:
-        """The running processes of a component by ordinal: by age of the pod, then by name."""
+        """Return the running processes of a component by ordinal: by age of the pod, then by name."""
         return self.by_component.get(component, [])
 
     def program(self, component: str) -> str:
-        """The program that a component runs; empty where nothing else runs the same."""
+        """Return the program that a component runs; empty where nothing else runs the same."""
         model = self._parameters.components.get(component)
         return model.program if model is not None else ""
 
     def born(self, view: View, pod: Object, spec: Object, now: float) -> Process:
-        """A container's process starts now: it reads its environment, and what it finds in the volumes of its pod."""
+        """Return a container's process starts now: it reads its environment, and what it finds in the volumes of its
+        pod.
+        """
         uid = str(pod["metadata"]["uid"])
         view = view.within(pod["metadata"].get("namespace", view.namespace))
         env = build_environment(view, pod, spec)
@@ -84,7 +86,7 @@ class Census:
         return process
 
     def files(self, view: View, pod: Object) -> Mapping[str, str]:
-        """The flag document that a pod has copied when its containers were first set up; restarts keep the copy."""
+        """Return the flag document that a pod has copied when its containers were first set up; restarts keep the copy."""
         uid = pod["metadata"]["uid"]
         flags = self._parameters.flags
         if uid not in self._files and flags is not None:
@@ -173,7 +175,7 @@ def _read_logins(
 
 
 def read_start(running: Object, now: float) -> float:
-    """When a running container was started, by its status; never later than ``now``."""
+    """Read when a running container was started, by its status; never later than ``now``."""
     text = running.get("startedAt")
     if not text:
         return now if math.isfinite(now) else 0.0
@@ -189,5 +191,5 @@ def _find_databases(view: View, model: ComponentModel | None, env: Mapping[str, 
 
 
 def _read_text(view: View, config_map: str, key: str) -> str:
-    """One value of a ConfigMap; empty where there is none."""
+    """Read one value of a ConfigMap; empty where there is none."""
     return str(((view.kind("ConfigMap").get(config_map) or {}).get("data") or {}).get(key, ""))

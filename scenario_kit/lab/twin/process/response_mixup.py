@@ -30,7 +30,7 @@ class Turns:
     since: float = 0.0
 
     def hand_out(self, at: Floats, result: Result, start: float, end: float) -> Result:
-        """What calls at the times ``at`` of the tick get that would get ``result`` had each its own answer.
+        """Return what calls at the times ``at`` of the tick get that would get ``result`` had each its own answer.
 
         An answer that is still to come with a later call is expected at the rate of the last ticks.
         """
@@ -51,7 +51,7 @@ class Turns:
         return Result(took, failed)
 
     def _reaches(self, failed: bool) -> bool:
-        """Whether an answer reaches a call; the other reader hears of failures only."""
+        """Check whether an answer reaches a call; the other reader hears of failures only."""
         if not failed or self.ahead:
             self.ahead = max(self.ahead - 1, 0)
             return True

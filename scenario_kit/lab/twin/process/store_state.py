@@ -27,9 +27,9 @@ class Holdings:
         return self.held > 0 and self.most > 0 and self.held + self.connected >= self.most
 
     def refuses(self, user: str, table: str, privilege: str) -> bool:
-        """Whether a user may not use a table in the way that needs this privilege."""
+        """Check whether a user may not use a table in the way that needs this privilege."""
         return any(u == user and t in ("", table) and p in ("", privilege) for u, t, p in self.refused)
 
     def locks(self, table: str) -> bool:
-        """Whether statements on a table wait."""
+        """Check whether statements on a table wait."""
         return bool(table) and table in self.locked

@@ -25,12 +25,12 @@ def note(processes: Iterable[Process], ledger: Ledger, start: float) -> None:
 
 
 def read_shift(process: Process, t: float) -> float:
-    """By how many seconds the clock of a process was ahead at a time; negative where it was behind."""
+    """Read by how many seconds the clock of a process was ahead at a time; negative where it was behind."""
     return next((ahead for since, ahead in reversed(process.clock) if since <= t), 0.0)
 
 
 def _shift(effect: ContainerEffect) -> float:
-    """The seconds that an effect puts the time of day ahead by."""
+    """Return the seconds that an effect puts the time of day ahead by."""
     if _REALTIME not in effect.arguments["clocks"]:
         return 0.0
     return float(effect.arguments["seconds"]) + float(effect.arguments["nanoseconds"]) / 1e9

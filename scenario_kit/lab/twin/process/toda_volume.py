@@ -30,7 +30,7 @@ class IoRule(NamedTuple):
     falsifies: bool = False
 
     def meets(self, path: str, method: str) -> bool:
-        """Whether it concerns this method on the file at this absolute path."""
+        """Check whether it concerns this method on the file at this absolute path."""
         return (self.methods is None or method in self.methods) and (
             self.path is None or self.path.fullmatch(path) is not None
         )
@@ -61,7 +61,7 @@ class Volume:
     kept: dict[int, tuple[float, float, float]] = field(default_factory=dict)
 
     def meet(self, path: str, rules: Sequence[IoRule]) -> None:
-        """Other rules hold from now on; what waited for an operation that is over waits no more."""
+        """Return other rules hold from now on; what waited for an operation that is over waits no more."""
         if (path, tuple(rules)) != (self.path, self.rules):
             self.path, self.rules = path, tuple(rules)
             self.waits, self.demand, self.rounds = {}, {}, {}
@@ -69,19 +69,19 @@ class Volume:
                 self.answers = {}
 
     def over(self, path: str, method: str) -> list[IoRule]:
-        """The rules that concern a method on the file at this absolute path."""
+        """Return the rules that concern a method on the file at this absolute path."""
         if not self.rules or not is_within(path, self.path):
             return []
         return [rule for rule in self.rules if rule.meets(path, method)]
 
 
 def is_within(path: str, directory: str) -> bool:
-    """Whether an absolute path is a directory, or below it."""
+    """Check whether an absolute path is a directory, or below it."""
     return path == directory or path.startswith(directory.rstrip("/") + "/")
 
 
 def parse_rules(actions: Iterable[Mapping[str, Any]]) -> tuple[IoRule, ...]:
-    """The rules of a list of actions, as the ledger has them."""
+    """Parse the rules of a list of actions, as the ledger has them."""
     return tuple(rule for action in actions if (rule := _parse_rule(action)) is not None)
 
 
@@ -111,8 +111,8 @@ def _parse_rule(action: Mapping[str, Any]) -> IoRule | None:
 
 @lru_cache(maxsize=256)
 def _compile_glob(glob: str) -> re.Pattern[str] | None:
-    """A glob as the injector reads it: ``*`` and ``?`` stay within a directory, ``**`` alone in a place may be any
-    number of them. None for one that is empty or cannot be read.
+    """Compile a glob as the injector reads it: ``*`` and ``?`` stay within a directory, ``**`` alone in a place may be
+    any number of them. None for one that is empty or cannot be read.
     """
     if not glob:
         return None

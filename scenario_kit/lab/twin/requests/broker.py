@@ -100,7 +100,7 @@ class Queues:
                         self._consume(node, model, process, broker, before, new, census, links, flow, start, end)
 
     def _take_arrivals(self, published: Mapping[Place, list[Published]], end: float) -> dict[Place, list[Sent[bool]]]:
-        """The records that reach a broker by the end of the tick; whether each is a copy of one before."""
+        """Take the records that reach a broker by the end of the tick; whether each is a copy of one before."""
         sent = {
             place: [Sent(t, number > 0) for times, many in batches for t in times.tolist() for number in range(many)]
             for place, batches in published.items()
@@ -166,7 +166,7 @@ class Queues:
 
     @staticmethod
     def _poll(node: ConsumerNode, group: _Group, arrived: Floats, begin: float) -> Floats:
-        """Of the records that have arrived, or will in this tick, those that the member has in hand."""
+        """Return, of the records that have arrived, or will in this tick, those that the member has in hand."""
         if not group.left:
             group.polled_at = max(begin, float(arrived[0]))
             there = int(np.searchsorted(arrived, group.polled_at, side="right"))
@@ -228,7 +228,7 @@ class Queues:
 
     @staticmethod
     def _commit(node: ConsumerNode, group: _Group, end: float) -> None:
-        """What was done when the member last committed, half an interval ago; one with records in hand does not."""
+        """Return what was done when the member last committed, half an interval ago; one with records in hand does not."""
         if group.left:
             return
         done = int(np.count_nonzero(group.under_way <= end - node.model.commit_seconds / 2.0))
@@ -238,7 +238,7 @@ class Queues:
     def _worker(
         self, node: ConsumerNode, broker: Process, census: Census, links: Mapping[LinkKey, Link], start: float
     ) -> Process | None:
-        """The member that has the partition: the oldest one that is connected to this broker."""
+        """Return the member that has the partition: the oldest one that is connected to this broker."""
         connected = None
         for process in census.of(node.component):
             link = links.get(LinkKey(process.key, self._edge(node)))
@@ -258,7 +258,7 @@ class Queues:
     def samples(
         self, model: QueueModel, process: Process, census: Census, namespace: str, end: float
     ) -> dict[SeriesId, float]:
-        """What the collector's receiver reads from a broker that it reaches."""
+        """Return what the collector's receiver reads from a broker that it reaches."""
         broker = self._brokers.get(process.key)
         if broker is None:
             return {}
@@ -294,7 +294,7 @@ class Queues:
         return result
 
     def client_samples(self, census: Census, namespace: str, end: float) -> dict[SeriesId, float]:
-        """What consumers with client metrics report themselves."""
+        """Return what consumers with client metrics report themselves."""
         result: dict[SeriesId, float] = {}
         for node in self._consumers:
             for process in census.of(node.component) if node.model.client_metrics else ():
@@ -319,7 +319,7 @@ class Queues:
 
 
 def _meet_store(node: ConsumerNode, group: _Group, worker: Process, links: Mapping[LinkKey, Link]) -> None:
-    """A store that was replaced holds no record, and refuses none."""
+    """Meet a store; one that was replaced holds no record, and refuses none."""
     for step in node.operation.steps:
         if isinstance(step, CallNode) and step.operation.model.refuses:
             link = links.get(LinkKey(worker.key, step.edge))
@@ -335,14 +335,14 @@ def _meet_store(node: ConsumerNode, group: _Group, worker: Process, links: Mappi
 
 
 def _find_refused(worker: Process, again: Flags, copy: Flags) -> Flags:
-    """Which records are refused by a member that asks once more for all that was refused before."""
+    """Find which records are refused by a member that asks once more for all that was refused before."""
     again = np.logical_or.accumulate(again) | worker.keeps
     worker.keeps |= bool(again.any())
     return again & ~copy
 
 
 def classify_records(again: Flags, copy: Flags) -> dict[str, Flags]:
-    """By the names that steps of consumers know: handed out before, a copy of a record before, or neither."""
+    """Classify by the names that steps of consumers know: handed out before, a copy of a record before, or neither."""
     return {"again": again, "copy": copy, "original": ~again & ~copy}
 
 

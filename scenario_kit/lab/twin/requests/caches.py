@@ -15,14 +15,14 @@ _FULL = 1e-3
 
 
 def count_asked(step: Step, draws: Draws, who: Ints) -> Floats:
-    """How many keys each of these calls asks for; none where the step is not run."""
+    """Count how many keys each of these calls asks for; none where the step is not run."""
     only = step.keys_if or (step.times if isinstance(step.times, str) else "")
     desired = np.full(who.size, step.keys_per_call)
     return desired * (draws[only][who] > 0) if only else desired
 
 
 def misses(held: float, keys: float, asked: Floats, at: Floats, draws: Floats) -> tuple[Flags, float]:
-    """Which calls miss, and how many keys are held after all of them.
+    """Return which calls miss, and how many keys are held after all of them.
 
     Args:
         held: keys in the cache before the first call.
@@ -42,7 +42,7 @@ def misses(held: float, keys: float, asked: Floats, at: Floats, draws: Floats) -
 
 
 def fill(cache: Process, node: CallNode, keys: float, failed: float) -> None:
-    """A cache gets so many new keys; those of failed look-ups are left out, or spoilt where the program stores them."""
+    """Add so many new keys to a cache; those of failed look-ups are left out, or spoilt where the program stores them."""
     name = node.operation.name
     cache.held[name] = cache.held.get(name, 0.0) + keys * (1.0 if node.step.spoils else 1.0 - failed)
     if node.step.spoils and failed:
@@ -50,6 +50,6 @@ def fill(cache: Process, node: CallNode, keys: float, failed: float) -> None:
 
 
 def update_spoilt_share(process: Process, cache: Process, node: CallNode) -> None:
-    """Which share of what a process gets from a cache is spoilt; its own callers may notice."""
+    """Return which share of what a process gets from a cache is spoilt; its own callers may notice."""
     name = node.operation.name
     process.spoilt[f"{node.operation.component}/{name}"] = cache.spoilt.get(name, 0.0) / node.step.keys

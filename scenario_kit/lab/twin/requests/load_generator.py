@@ -56,7 +56,7 @@ class _Turn:
     ends: list[Floats] = field(default_factory=list)
 
     def took(self, at: Floats, took: Floats) -> None:
-        """Requests that began then took so long."""
+        """Return requests that began then took so long."""
         finish = at + took
         # An open loop is bounded by what requests take in all, a closed one by what they take of the tick.
         known = np.where(np.isfinite(took), took, self.end - self.begin)
@@ -146,7 +146,7 @@ class LoadGenerators:
     def _send(
         self, turn: _Turn, key: int, per_iteration: float, tables: Mapping[str, _Table], serve: Callable[..., Result]
     ) -> None:
-        """The requests of one kind of a tick."""
+        """Return the requests of one kind of a tick."""
         ordinal, begin, end = turn.process.ordinal, turn.begin, turn.end
         n = self._streams.poisson(mix(key, _COUNT), turn.rate * (end - begin) * per_iteration, ordinal)
         if not n:
@@ -160,7 +160,7 @@ class LoadGenerators:
         turn.took(at, serve(at, draws)[0])
 
     def rate(self, process: Process, users: _Users, effects: Sequence[Active], begin: float, end: float) -> float:
-        """Iterations per second of one generator, its crowds left out."""
+        """Return iterations per second of one generator, its crowds left out."""
         if any(e.paused for e in effects):
             return 0.0
         total = self._total(process, effects, begin, end)
@@ -172,7 +172,7 @@ class LoadGenerators:
         return _compute_closed_rate(users, active, self._model.think_seconds, begin, end)
 
     def _total(self, process: Process, effects: Sequence[Active], begin: float, end: float) -> float:
-        """How many users there are to be, or iterations per second of an open loop."""
+        """Return how many users there are to be, or iterations per second of an open loop."""
         total = read_setting(self._model.users, process)
         if stages := process.env.get(self._model.stages_env, ""):
             return total * find_share(stages, (begin + end) / 2.0 - process.ready_at)
@@ -183,7 +183,7 @@ class LoadGenerators:
         return max(0.0, min(total, spawned))
 
     def _there(self, process: Process, crowd: Crowd, effects: Sequence[Active], begin: float, end: float) -> float:
-        """How many users of a crowd there are."""
+        """Return how many users of a crowd there are."""
         if not _is_enabled(crowd, process):
             return 0.0
         return crowd.users + crowd.share * self._active(process, self._total(process, effects, begin, end), begin, end)
@@ -196,7 +196,7 @@ class LoadGenerators:
 
 
 def _count_blocked(users: _Users, begin: float, end: float) -> float:
-    """How many users are still busy with what they began before."""
+    """Count how many users are still busy with what they began before."""
     blocked = float(np.clip(users.until - begin, 0.0, end - begin).sum()) / (end - begin)
     return blocked + sum(n for _, n in users.hanging)
 
@@ -204,7 +204,7 @@ def _count_blocked(users: _Users, begin: float, end: float) -> float:
 def _compute_closed_rate(
     users: _Users, active: float, think_seconds: tuple[float, float], begin: float, end: float
 ) -> float:
-    """Iterations per second of users who think between them."""
+    """Compute iterations per second of users who think between them."""
     free = max(active - _count_blocked(users, begin, end), 0.0)
     return free / (sum(think_seconds) / 2.0 + users.waiting)
 
@@ -214,7 +214,7 @@ def _is_enabled(crowd: Crowd, process: Process) -> bool:
 
 
 def read_setting(source: Setting, process: Process) -> float:
-    """A number from the process's environment, or its default."""
+    """Read a number from the process's environment, or its default."""
     text = process.env.get(source.env, "") if source.env else ""
     try:
         return float(text)

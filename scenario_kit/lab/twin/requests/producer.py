@@ -51,14 +51,16 @@ class Publishing:
         self._lines: dict[tuple[ProcessKey, ProcessKey, str], _Line] = {}
 
     def begin(self, start: float, end: float, effects: Mapping[ProcessKey, Sequence[Active]]) -> None:
-        """A tick with these effects in each process."""
+        """Return a tick with these effects in each process."""
         self._start, self._end, self._effects = start, end, effects
         self.records = {}
 
     def publish(
         self, caller: Process, broker: Process, node: CallNode, times: Floats, draws: Draws, sent: Flags
     ) -> None:
-        """The requests that were ``sent`` append their records at these times, with the copies that flags bring."""
+        """Publish the requests that were ``sent`` append their records at these times, with the copies that flags
+        bring.
+        """
         copies = 1 + int(sum(effect.copies for effect in self._effects.get(caller.key, ())))
         place = (broker.key, node.operation.model.topic)
         each = self._handling(broker, node.operation.name)
@@ -70,12 +72,12 @@ class Publishing:
         self.records.setdefault(place, []).append(Published(times, copies))
 
     def _handling(self, broker: Process, operation: str) -> float:
-        """Seconds that the broker takes for a request beyond what it always takes."""
+        """Return seconds that the broker takes for a request beyond what it always takes."""
         effects = self._effects.get(broker.key, ())
         return sum(e.share * e.delay_seconds for e in effects if e.operation in ("", operation))
 
     def _in_line(self, connection: tuple[ProcessKey, ProcessKey, str], arrived: Floats, each: float) -> Floats:
-        """When the requests are handled that are within this tick; the others wait for the next one."""
+        """Return when the requests are handled that are within this tick; the others wait for the next one."""
         line = self._lines.pop(connection, _Line(np.empty(0), 0.0))
         arrived = np.concatenate([line.arrived, arrived])
         done = compute_sequence(np.maximum(arrived, line.free_at), np.full(arrived.size, each))
@@ -87,11 +89,11 @@ class Publishing:
         return done[:now]
 
     def hold(self, calls: CallBatch, broker: Process) -> None:
-        """What is written into a connection over which nothing comes waits in it."""
+        """Return what is written into a connection over which nothing comes waits in it."""
         calls.caller.unsent.setdefault(calls.node.edge, []).append(Unsent(broker.key, calls.at))
 
     def release(self, calls: CallBatch, broker: Process) -> None:
-        """The connection works again: what waits in it goes out with the next repetition.
+        """Return the connection works again: what waits in it goes out with the next repetition.
 
         What a connection held that was given up meanwhile is lost.
         """

@@ -34,7 +34,9 @@ class Rejections:
         self._left = {uid: left for uid, left in self._left.items() if uid in alive}
 
     def delays(self, pod_uid: str, at: Floats, patience: float) -> Floats:
-        """After how many seconds each dial is refused; infinite where the caller gives up after ``patience`` before."""
+        """Return after how many seconds each dial is refused; infinite where the caller gives up after ``patience``
+        before.
+        """
         packets = sorted(
             (float(begin) + again, number)
             for number, begin in enumerate(at)

@@ -79,13 +79,13 @@ class Flow:
         self._rejections = Rejections()
 
     def at(self, moment: Moment) -> None:
-        """Requests from here on happen in this tick."""
+        """Return requests from here on happen in this tick."""
         self.moment = moment
         self.hanging = None
         self.publishing.begin(moment.start, moment.end, moment.effects)
 
     def call(self, caller: Process, node: CallNode, salt: int, at: Floats, draws: Draws) -> Result:
-        """``caller`` calls at the times ``at``; records the CLIENT spans of every attempt."""
+        """Call from ``caller`` at the times ``at``; record the CLIENT spans of every attempt."""
         link = self.moment.links.get(LinkKey(caller.key, node.edge))
         if link is None:  # the caller ended in this very tick
             return Result(np.zeros(at.size), np.ones(at.size, dtype=bool))
@@ -110,7 +110,7 @@ class Flow:
     def serve(
         self, process: Process, node: OperationNode, salt: int, at: Floats, draws: Draws, cut: Floats | None = None
     ) -> Result:
-        """``process`` runs an operation from ``at`` on; after ``cut`` nobody waits for the answer any more."""
+        """Run an operation of ``process`` from ``at`` on; after ``cut`` nobody waits for the answer any more."""
         n, physics = at.size, self._physics
         effects = self.moment.effects.get(process.key, ())
         node = process_faults.apply_flags(node, effects)
@@ -151,7 +151,7 @@ class Flow:
                 self._repeat(process, node, batch, chosen)
 
     def _going(self, process: Process, node: CallNode | LoopNode, batch: Batch) -> Ints | None:
-        """The requests that reach a step; None for all of them."""
+        """Return the requests that reach a step; None for all of them."""
         chosen: Ints | None = None
         size = batch.failed.size
         if self.hanging is not None or batch.failed.any():
@@ -163,7 +163,7 @@ class Flow:
         return chosen
 
     def _repeat(self, process: Process, node: CallNode, batch: Batch, chosen: Ints | None) -> None:
-        """A call as often as its step says; then what follows from its answers."""
+        """Return a call as often as its step says; then what follows from its answers."""
         if node.step.each_of and self._brought_nothing(process, node.step.each_of):
             return
         times = node.step.times
@@ -194,7 +194,7 @@ class Flow:
             self._reject(process, node, batch, chosen)
 
     def _brought_nothing(self, process: Process, call: str) -> bool:
-        """Whether flags empty the answers to a call in all who answer it."""
+        """Check whether flags empty the answers to a call in all who answer it."""
         callee, _, operation = call.partition("/")
         number = next(n for n, e in enumerate(self._edges) if (e.caller, e.callee) == (process.component, callee))
         link = self.moment.links.get(LinkKey(process.key, number))
@@ -203,7 +203,7 @@ class Flow:
         return bool(reported) and all(any(e.empties and e.operation == operation for e in each) for each in reported)
 
     def _fill(self, process: Process, node: CallNode, batch: Batch, chosen: Ints | None) -> None:
-        """The steps that follow where the callee, a cache, misses something; unless they fail they fill it."""
+        """Return the steps that follow where the callee, a cache, misses something; unless they fail they fill it."""
         link = self.moment.links.get(LinkKey(process.key, node.edge))
         cache = next((lane.target for lane in link.lanes if lane.outcome == "ok"), None) if link else None
         who = batch.under_way(chosen)
@@ -223,7 +223,7 @@ class Flow:
         caches.update_spoilt_share(process, cache, node)
 
     def _reject(self, process: Process, node: CallNode, batch: Batch, chosen: Ints | None) -> None:
-        """The caller fails where the answer holds something spoilt."""
+        """Fail the caller where the answer holds something spoilt."""
         link = self.moment.links.get(LinkKey(process.key, node.edge))
         targets = [lane.target for lane in link.lanes if lane.target is not None] if link else []
         share = max((target.spoilt.get(node.step.rejects, 0.0) for target in targets), default=0.0)
@@ -236,7 +236,7 @@ class Flow:
         self.logs.error(process, node.step.reject_log, batch.now[hit], node.step.reject_log)
 
     def _loop(self, process: Process, node: LoopNode, batch: Batch, chosen: Ints | None) -> None:
-        """Rounds of steps, as many for each request as it drew; one that fails ends its request's loop."""
+        """Run rounds of steps, as many for each request as it drew; one that fails ends its request's loop."""
         times = node.step.times
         counts = batch.draws[times] if isinstance(times, str) else np.full(batch.took.size, float(times))
         who = np.arange(batch.took.size) if chosen is None else chosen
@@ -252,7 +252,7 @@ class Flow:
             batch.failed[who] = inner.failed & (node.step.on_error != "Ignore")
 
     def _attempt(self, calls: CallBatch) -> Result:
-        """Each call once, and what the caller's spans say of it."""
+        """Return each call once, and what the caller's spans say of it."""
         calls = self._trace_calls(calls)
         caller, node, link = calls.caller, calls.node, calls.link
         mark = self.tape.enter(node.client)
@@ -266,7 +266,7 @@ class Flow:
         return result
 
     def _trace_calls(self, calls: CallBatch) -> CallBatch:
-        """The calls, without spans where the caller's instrumentation watches an earlier connection only."""
+        """Trace the calls, without spans where the caller's instrumentation watches an earlier connection only."""
         number, lane = calls.node.edge, calls.link.lanes[0]
         if not self._edges[number].first_only:
             return calls
@@ -295,7 +295,7 @@ class Flow:
         return whole
 
     def _lane(self, calls: CallBatch, lane: ConnectionLane) -> Result:
-        """Calls that all go one way."""
+        """Return the calls that all go one way."""
         caller, node, link, salt, at, draws = calls
         edge = self._edges[node.edge]
         if lane.outcome != "ok" or lane.target is None:
@@ -331,7 +331,9 @@ class Flow:
         return self._give_up(calls, took, failed)._replace(noted=noted)
 
     def _split(self, calls: CallBatch, lane: ConnectionLane, early: Flags) -> Result:
-        """Some calls come before the callee listens, or after it ended; who is patient waits for one that comes up."""
+        """Split some calls come before the callee listens, or after it ended; who is patient waits for one that comes
+        up.
+        """
         at, patience = calls.at, self._edges[calls.node.edge].unreachable_seconds
         whole = Result(np.zeros(at.size), np.zeros(at.size, dtype=bool))
         patient = (at < lane.ready_at) & (at + patience >= lane.ready_at)
@@ -345,7 +347,7 @@ class Flow:
         return whole
 
     def _fail_dial(self, calls: CallBatch, lane: ConnectionLane) -> Result:
-        """The callee is not there, not who it should be, or packets vanish."""
+        """Fail dials: the callee is not there, not who it should be, or packets vanish."""
         at, edge = calls.at, self._edges[calls.node.edge]
         failed: Flags = np.ones(at.size, dtype=bool)
         if lane.outcome == "dropped" and lane.target is not None and not edge.acknowledged:
@@ -375,7 +377,7 @@ class Flow:
         return Result(took, failed)
 
     def _reject_dials(self, calls: CallBatch) -> Result:
-        """Calls that each dial a Service without endpoints: the kernel answers few of many (see ``rejections``)."""
+        """Reject calls that each dial a Service without endpoints: the kernel answers few of many (see ``rejections``)."""
         at, edge, caller = calls.at, self._edges[calls.node.edge], calls.caller
         limit = calls.node.step.patience_seconds or find_timeout(edge, caller) or np.inf
         dials = edge.dial_seconds if edge.dial_seconds > 0.0 else LONGEST_SECONDS
@@ -388,13 +390,13 @@ class Flow:
         return Result(took, np.ones(at.size, dtype=bool))
 
     def _say_unanswered(self, calls: CallBatch, took: Floats) -> None:
-        """What callers say of a connection that did not come about, where they had not given up before."""
+        """Return what callers say of a connection that did not come about, where they had not given up before."""
         limit = calls.node.step.patience_seconds or find_timeout(self._edges[calls.node.edge], calls.caller)
         said = took <= limit if limit else np.isfinite(took)
         self._recorder.complain(calls, "dropped", (calls.at + took)[said])
 
     def _give_up(self, calls: CallBatch, took: Floats, failed: Flags) -> Result:
-        """What the caller leaves once its patience or its deadline is over."""
+        """Return what the caller leaves once its patience or its deadline is over."""
         limit = calls.node.step.patience_seconds or find_timeout(self._edges[calls.node.edge], calls.caller)
         if limit:
             late = took > limit
@@ -405,5 +407,5 @@ class Flow:
         return Result(took, failed)
 
     def _complete_writes(self, at: Floats) -> Result:
-        """Calls that are over once the system has taken them."""
+        """Complete calls that are over once the system has taken them."""
         return Result(np.full(at.size, self._physics.hop_ms / 1000.0), np.zeros(at.size, dtype=bool))

@@ -40,7 +40,9 @@ class SpanRecorder:
     def span(
         self, process: Process, name: SpanName, at: Floats, took: Floats, failed: Flags, hanging: LinkKey | None
     ) -> None:
-        """Spans of one name; those that hang wait for the link ``hanging``. A process without collector loses them."""
+        """Record spans of one name; those that hang wait for the link ``hanging``. A process without collector loses
+        them.
+        """
         if not process.reports(name.service):
             return
         if hanging is not None:
@@ -51,7 +53,9 @@ class SpanRecorder:
         self._spans.record(name, at + took, took, failed)
 
     def called(self, calls: CallBatch, result: Result, hanging: LinkKey | None, mark: int) -> None:
-        """The caller's spans of its calls; of those that it left it never ended any. ``mark`` is what the tape gave."""
+        """Return the caller's spans of its calls; of those that it left it never ended any. ``mark`` is what the tape
+        gave.
+        """
         caller, node, link, _, at, draws = calls
         took, failed, noted = result
         if noted is not None:
@@ -75,7 +79,7 @@ class SpanRecorder:
         draws: Draws,
         mark: int,
     ) -> None:
-        """The spans of one round of a loop that has a name. ``mark`` is what the tape gave."""
+        """Return the spans of one round of a loop that has a name. ``mark`` is what the tape gave."""
         if node.span is not None:
             self.span(process, node.span, at, result.took, result.failed, hanging)
             self._tape.leave(mark, process, (node.span,), node, None, draws, at, result.took, result.failed)
@@ -89,7 +93,8 @@ class SpanRecorder:
         hanging: LinkKey | None,
         mark: int,
     ) -> None:
-        """The callee's spans. Where the caller gave up at ``cut`` they end there, without error (behaviour.md §1.4).
+        """Return the callee's spans. Where the caller gave up at ``cut`` they end there, without error (behaviour.md
+        §1.4).
 
         A process that ends by itself takes those with it that it had not finished. ``mark`` is what the tape gave.
         """
@@ -112,7 +117,7 @@ class SpanRecorder:
         self._tape.leave(mark, process, names, node, None, draws, at, took, failed, done)
 
     def _describe_failure(self, node: CallNode, link: Link) -> str:
-        """What a callee answers that failed, with the words that it found last for the reason."""
+        """Describe what a callee answers that failed, with the words that it found last for the reason."""
         there = [lane.target for lane in link.lanes if lane.target is not None]
         if answer := next((x.answer or x.volume.answers.get(node.operation.name, "") for x in there), ""):
             return answer
@@ -120,7 +125,7 @@ class SpanRecorder:
         return describe_failure(node.operation.model.failure, said)
 
     def complain(self, calls: CallBatch, outcome: str, times: Floats) -> None:
-        """The caller prints why calls failed at these times.
+        """Return the caller prints why calls failed at these times.
 
         ``failure`` means that the callee itself said so, a number that this is the status that arrived.
         """

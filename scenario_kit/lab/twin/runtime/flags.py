@@ -48,7 +48,9 @@ class Active(NamedTuple):
     answer: str = ""
 
     def compute_leak(self, before: float, calls: int) -> float:
-        """Bytes that are leaked after so many more calls: each adds its own, and a share of what is there already."""
+        """Compute bytes that are leaked after so many more calls: each adds its own, and a share of what is there
+        already.
+        """
         if not self.leak_growth:
             return before + self.leak_bytes * calls
         grown: float = (1.0 + self.leak_growth) ** min(calls, _ENOUGH)
@@ -57,7 +59,7 @@ class Active(NamedTuple):
 
 @lru_cache(maxsize=64)
 def read_values(document: str) -> Mapping[str, float]:
-    """The value of each enabled flag of a flagd document; booleans count as 0 and 1, other types are left out.
+    """Read the value of each enabled flag of a flagd document; booleans count as 0 and 1, other types are left out.
 
     Conditions of targeting rules are not evaluated: of a flag with a rule the first branch counts, and what share of
     the calls it concerns is part of the effect. A document that is not JSON has no flags, as flagd then serves none.
@@ -89,7 +91,7 @@ class Flags:
         self._asking = {effect.component for effect in effects if not effect.relayed}
 
     def effects(self, process: Process, link: Link | None) -> tuple[Active, ...]:
-        """The effects in force in a process, given its way to the flag service.
+        """Return the effects in force in a process, given its way to the flag service.
 
         A service that cannot be reached, or does not know a flag, answers nothing: the defaults in the code apply,
         which are all off but for effects that come ``unanswered``. While packets to it vanish every operation waits for
@@ -108,7 +110,7 @@ class Flags:
         return self._list_known(process, read_values(target.files.get(self._model.key, "")))
 
     def _list_known(self, process: Process, known: Mapping[str, float]) -> tuple[Active, ...]:
-        """The effects in a process of what it knows of the flags."""
+        """List the effects in a process of what it knows of the flags."""
         return tuple(
             _activate(effect, known.get(flag, 0.0))
             for flag, effects in (self._model.effects if self._model else {}).items()

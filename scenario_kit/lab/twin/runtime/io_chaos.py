@@ -45,13 +45,13 @@ class Disks:
         self._streams = streams
 
     def volumes(self, spec: Object) -> tuple[str, ...]:
-        """The volumes that the image of a container declares, so that something is mounted there."""
+        """Return the volumes that the image of a container declares, so that something is mounted there."""
         model = identify(self._parameters, spec).model
         return model.disk.volumes if model is not None else ()
 
     @staticmethod
     def begin(processes: Iterable[Process], ledger: Ledger, start: float) -> None:
-        """What the processes meet from ``start`` on."""
+        """Return what the processes meet from ``start`` on."""
         for process in processes:
             if process.model is None or (not process.model.disk.directory and not process.volume.rules):
                 continue
@@ -61,7 +61,7 @@ class Disks:
                 process.volume.saved_at = max(start, process.ready_at)
 
     def end(self, processes: Iterable[Process], end: float, dt: float, logs: LogBook) -> None:
-        """The tick is over: what is left to do in files, and what was saved in the background, or was not."""
+        """Close the tick: what is left to do in files, and what was saved in the background, or was not."""
         for process in processes:
             volume, model = process.volume, process.model
             for file in {*volume.waits, *volume.demand}:
@@ -114,14 +114,14 @@ class Disks:
             number += 1
 
     def _once(self, process: Process, disk: DiskModel, model: Snapshots, number: int) -> str:
-        """The words of the error that a snapshot meets; empty where it succeeds."""
+        """Return the words of the error that a snapshot meets; empty where it succeeds."""
         access = Access(file=model.file, methods=model.methods)
         met = _meet(process, access, mix(hash_text(f"snapshot {process.component}"), number), 1, self._streams)
         return _describe_errno(disk, int(met.errors[0])) if met is not None and met.errors[0] else ""
 
 
 def apply_io_chaos(process: Process, node: OperationNode, batch: Batch, streams: Streams, logs: LogBook) -> None:
-    """What an operation meets in files."""
+    """Return what an operation meets in files."""
     volume, model = process.volume, process.model
     if model is None or not (volume.rules or volume.failing):
         return
@@ -143,7 +143,7 @@ def apply_io_chaos(process: Process, node: OperationNode, batch: Batch, streams:
 def _fail(
     process: Process, node: OperationNode, access: Access, met: _DiskImpact, batch: Batch, who: Ints, logs: LogBook
 ) -> None:
-    """Errors and lies of one access, which ``who`` of the batch meet now."""
+    """Draw errors and lies of one access, which ``who`` of the batch meet now."""
     hit, when = met.errors > 0, batch.now[who]
     if hit.any():
         first = int(np.flatnonzero(hit)[np.argmin(when[hit])])
@@ -159,7 +159,7 @@ def _fail(
 
 
 def _end(process: Process, access: Access, error: int, times: Floats, logs: LogBook) -> str:
-    """An access failed at these times: what is printed, and the end of a program that cannot bear it; the words."""
+    """Return an access failed at these times: what is printed, and the end of a program that cannot bear it; the words."""
     words = _describe_errno(process.model.disk if process.model is not None else DiskModel(), error)
     for line in access.log.replace("{error}", words).splitlines():
         logs.error(process, line, times, line)
@@ -170,7 +170,7 @@ def _end(process: Process, access: Access, error: int, times: Floats, logs: LogB
 
 
 def _wait(process: Process, access: Access, seconds: Floats, key: int, streams: Streams) -> Floats:
-    """How long each waits for those before it in the same file."""
+    """Return how long each waits for those before it in the same file."""
     volume, none = process.volume, np.zeros(seconds.size)
     if access.queue == "File":
         volume.demand[access.file] = volume.demand.get(access.file, 0.0) + float(seconds.sum())
@@ -186,7 +186,7 @@ def _wait(process: Process, access: Access, seconds: Floats, key: int, streams: 
 
 
 def _meet(process: Process, access: Access, key: int, n: int, streams: Streams) -> _DiskImpact | None:
-    """What the methods of an access meet; None where no rule concerns any."""
+    """Return what the methods of an access meet; None where no rule concerns any."""
     disk = process.model.disk if process.model is not None else DiskModel()
     path = f"{disk.directory}/{access.file}"
     concerned = [process.volume.over(path, method) for method in access.methods]
@@ -200,7 +200,7 @@ def _meet(process: Process, access: Access, key: int, n: int, streams: Streams) 
 
 
 def _apply(rule: IoRule, met: _DiskImpact, key: int, ordinal: int, streams: Streams) -> None:
-    """One rule for one method: those that have failed already do not come to it."""
+    """Return one rule for one method: those that have failed already do not come to it."""
     going = met.errors == 0
     hit = going & (streams.uniform(key, going.size, ordinal) < rule.share)
     met.seconds[hit] += rule.delay_seconds
@@ -214,7 +214,7 @@ def _apply(rule: IoRule, met: _DiskImpact, key: int, ordinal: int, streams: Stre
 
 
 def _calls(process: Process, operations: Iterable[str]) -> float:
-    """How often these were called since the process began."""
+    """Return how often these were called since the process began."""
     return sum(process.operations.get(name, [0.0])[0] for name in operations)
 
 

@@ -50,14 +50,14 @@ class Java:
         self._jvms = {c.name: c.jvm for c in app.components if c.jvm is not None}
 
     def barred(self, spec: Object) -> Literal["", "NoJava", "NoShell"]:
-        """Why no agent can be loaded into the program that a container runs; empty where one can."""
+        """Return why no agent can be loaded into the program that a container runs; empty where one can."""
         found = identify(self._parameters, spec)
         if found.model is None or found.component not in self._jvms:
             return "NoJava"
         return "" if found.model.java.shell else "NoShell"
 
     def unknown(self, spec: Object, rules: Sequence[Rule]) -> str:
-        """What rules let methods return, where the definition of the app does not say what follows from it."""
+        """Return what rules let methods return, where the definition of the app does not say what follows from it."""
         jvm = self._jvms[identify(self._parameters, spec).component]
         for rule in rules:
             known = jvm.returns
@@ -71,7 +71,7 @@ class Java:
         return ""
 
     def effects(self, process: Process, ledger: Ledger, start: float, logs: LogBook) -> tuple[Active, ...]:
-        """The effects of the rules in a process, during the tick that begins at ``start``."""
+        """Return the effects of the rules in a process, during the tick that begins at ``start``."""
         jvm, model = self._jvms.get(process.component), process.model
         if jvm is None or model is None:
             return ()
@@ -92,7 +92,7 @@ class Java:
         return tuple(found)
 
     def samples(self, processes: Iterable[Process], namespace: str, now: float) -> dict[SeriesId, float]:
-        """What the programs themselves report of their collections."""
+        """Return what the programs themselves report of their collections."""
         result: dict[SeriesId, float] = {}
         for process in processes:
             model = process.model.java if process.model is not None else None
@@ -124,7 +124,7 @@ def _identify(rule: Rule) -> tuple[str, str, str]:
 
 
 def _is(rule: Rule, class_name: str, method: str) -> bool:
-    """Whether a rule means this method; a class without package means those of any package."""
+    """Check whether a rule means this method; a class without package means those of any package."""
     return rule["method"] == method and rule["class"] in (class_name, class_name.rpartition(".")[2])
 
 
@@ -141,7 +141,7 @@ def _meet_rule(rule: Rule, jvm: Jvm, model: JavaModel) -> _JvmImpact | None:
 def _activate_rule(
     met: _JvmImpact, jvm: Jvm, model: JavaModel, process: Process, fresh: float | None
 ) -> Iterator[Active]:
-    """The effects of one rule; ``fresh`` is when it was met for the first time, if that is now."""
+    """Return the effects of one rule; ``fresh`` is when it was met for the first time, if that is now."""
     rule, serves = met.rule, (jvm.class_name, jvm.method)
     for action in rule["actions"]:
         if "threads" in action:
@@ -165,7 +165,7 @@ def _activate_rule(
 
 
 def _compute_heap(process: Process, model: JavaModel) -> float:
-    """The bytes that the heap may grow to; 0 where that is up to the node."""
+    """Compute the bytes that the heap may grow to; 0 where that is up to the node."""
     limit = process.limit("memory")
     if model.heap_mib or limit is None:
         return model.heap_mib * _MIB
@@ -173,7 +173,7 @@ def _compute_heap(process: Process, model: JavaModel) -> float:
 
 
 def _build_failure(share: float, model: JavaModel, exception: str, class_name: str, method: str) -> Active:
-    """So many requests fail by an exception, ``type: message``, that nothing in the program catches."""
+    """Build a failure of so many requests by an exception, ``type: message``, that nothing in the program catches."""
     log = model.thrown
     for place, words in {"{exception}": exception, "{class}": class_name, "{method}": method}.items():
         log = log.replace(place, words)
@@ -181,7 +181,7 @@ def _build_failure(share: float, model: JavaModel, exception: str, class_name: s
 
 
 def _announce(process: Process, rule: Rule, port: int, met: _JvmImpact | None, at: float, logs: LogBook) -> None:
-    """What the agent prints when it takes a rule, and when that is first met; Chaos Mesh makes it talkative."""
+    """Return what the agent prints when it takes a rule, and when that is first met; Chaos Mesh makes it talkative."""
     name = rule["name"]
     lines = [] if process.agent else [f"TransformListener() : accepting requests on localhost:{port}"]
     lines.append(f"TransformListener() : handling connection on port {port}")

@@ -31,7 +31,7 @@ def impair(
     logs: LogBook,
     tape: Tape,
 ) -> None:
-    """Background errors, flags that were never reached, effects in force, files."""
+    """Apply background errors, flags that were never reached, effects in force, files."""
     model = process.model
     salt, at, took, failed, _ = batch
     if node.model.flags_seconds and at.size and not process.flags_awaited:
@@ -63,13 +63,13 @@ def impair(
 
 
 def apply_flags(node: OperationNode, effects: Sequence[Active]) -> OperationNode:
-    """What runs in place of an operation while flags are as they are: mostly itself."""
+    """Return what runs in place of an operation while flags are as they are: mostly itself."""
     desired = [effect.becomes for effect in effects if effect.becomes and effect.operation == node.name]
     return next((other for other in node.others if other.name in desired), node) if desired else node
 
 
 def crash(process: Process, node: CallNode, batch: Batch, chosen: Ints | None) -> None:
-    """The first failure of a call ends the process; before the call none of those chosen had failed."""
+    """End the process with the first failure of a call; before the call none of those chosen had failed."""
     who = np.arange(batch.at.size) if chosen is None else chosen
     ends = batch.now[who][batch.failed[who] & np.isfinite(batch.took[who])]
     if ends.size and ends.min() < process.crash_at:
@@ -77,7 +77,7 @@ def crash(process: Process, node: CallNode, batch: Batch, chosen: Ints | None) -
 
 
 def miss(process: Process, need: Need, at: Floats, logs: LogBook) -> Result:
-    """The first call of what was not there when the process started ends it."""
+    """Return the first call of what was not there when the process started ends it."""
     process.crash = Crash(min(process.crash_at, float(at.min())), -1, need.code)
     for line in need.text.splitlines():
         logs.error(process, line, at[:1], line)
@@ -85,14 +85,16 @@ def miss(process: Process, need: Need, at: Floats, logs: LogBook) -> Result:
 
 
 def find_refusal(store: Process, operation: Operation, user: str) -> str:
-    """Why a statement on a table gets nowhere: ``forbidden`` to this user, or ``locked`` by a session; empty if not."""
+    """Find why a statement on a table gets nowhere: ``forbidden`` to this user, or ``locked`` by a session; empty if
+    not.
+    """
     if operation.table and store.holdings.refuses(user, operation.table, operation.privilege):
         return "forbidden"
     return "locked" if store.holdings.locks(operation.table) else ""
 
 
 def absorb_errors(calls: CallBatch, result: Result, effects: Sequence[Active], streams: Streams) -> Result:
-    """What the caller's spans show: the errors that it absorbs are in them, and nowhere else."""
+    """Return what the caller's spans show: the errors that it absorbs are in them, and nowhere else."""
     share = sum(effect.error_share for effect in effects if effect.absorbs == calls.node.step.call)
     if not share:
         return result
@@ -101,14 +103,14 @@ def absorb_errors(calls: CallBatch, result: Result, effects: Sequence[Active], s
 
 
 def wait_in_vain(node: OperationNode, batch: Batch) -> None:
-    """Who only looks on waits for what does not come, and goes on as if nothing had been."""
+    """Return who only looks on waits for what does not come, and goes on as if nothing had been."""
     if node.model.shrug_seconds:
         batch.took[batch.failed] = np.maximum(batch.took[batch.failed], node.model.shrug_seconds)
         batch.failed[:] = False
 
 
 def cut_short(process: Process, batch: Batch) -> None:
-    """What is under way when the process ends fails there and then."""
+    """Return what is under way when the process ends fails there and then."""
     over = batch.now > process.crash_at
     batch.took[over] = np.maximum(process.crash_at - batch.at[over], 0.0)
     batch.failed[over] = True

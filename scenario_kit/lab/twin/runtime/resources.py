@@ -38,12 +38,12 @@ class Stress:
 
 
 def stress(ledger: Ledger, process: Process) -> Stress:
-    """The stressors in the container of a process."""
+    """Return the stressors in the container of a process."""
     return Stress(list_injected(process, ledger, "Stress"), process.limit("memory") or 0.0)
 
 
 def compute_slowdown(load: float) -> float:
-    """How much longer own time takes at a share ``load`` of the CPU: 1/(1-ρ) above ρ = 0.7, at most 50 times."""
+    """Compute how much longer own time takes at a share ``load`` of the CPU: 1/(1-ρ) above ρ = 0.7, at most 50 times."""
     if load <= 0.7:
         return 1.0
     return _WORST if load >= 1.0 - 1.0 / _WORST else 1.0 / (1.0 - load)
@@ -65,7 +65,7 @@ class Resources:
         now: float,
         dt: float,
     ) -> tuple[dict[tuple[str, str], Usage], list[Exit]]:
-        """Usage of each container in the ``dt`` seconds up to ``now``, and who was killed.
+        """Account usage of each container in the ``dt`` seconds up to ``now``, and who was killed.
 
         Sets how slow each process now is.
         """
@@ -106,7 +106,7 @@ class Resources:
         return min(demand + taken.cores, ceiling), throttled
 
     def memory(self, process: Process, connections: int) -> float:
-        """Bytes that a process holds now."""
+        """Return bytes that a process holds now."""
         model = process.model
         if process.idle:
             return 0.5 * _MIB
@@ -121,7 +121,7 @@ class Resources:
 
 
 def _compute_startup_cores(process: Process, start: float) -> float:
-    """The cores that a process uses to come up, in a tick that begins at ``start``."""
+    """Compute the cores that a process uses to come up, in a tick that begins at ``start``."""
     took = process.start_seconds
     if process.ended or not took or not start < process.ready_at < float("inf"):
         return 0.0
@@ -129,7 +129,9 @@ def _compute_startup_cores(process: Process, start: float) -> float:
 
 
 def _size(text: object, limit: float) -> float:
-    """Bytes of a stressor's size, e.g. ``256MB``, ``1GiB`` or ``512m``; a percentage is of the container's limit."""
+    """Return bytes of a stressor's size, e.g. ``256MB``, ``1GiB`` or ``512m``; a percentage is of the container's
+    limit.
+    """
     word = str(text or "0").strip()
     if word.endswith("%"):
         return limit * float(word[:-1]) / 100.0

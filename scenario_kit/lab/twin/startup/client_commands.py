@@ -65,16 +65,16 @@ class Sessions:
         self._sessions: dict[tuple[str, str], Session] = {}
 
     def has_program(self, image: str, program: str) -> bool:
-        """Whether an image is that of a client which lists commands of this program."""
+        """Check whether an image is that of a client which lists commands of this program."""
         return any(program in _list_programs(c) for c in self._of(image))
 
     def concern(self, spec: Object) -> bool:
-        """Whether a container runs a program of a client, and not what its image runs by itself."""
+        """Check whether a container runs a program of a client, and not what its image runs by itself."""
         words = _read_words(spec)
         return bool(words) and self.has_program(spec["image"], words[0])
 
     def start(self, process: Process, network: Network, now: float) -> ProcessStart:
-        """How a command goes that is started now. ``process`` becomes one of no component."""
+        """Start how a command goes that is started now. ``process`` becomes one of no component."""
         process.component, process.model, process.listeners = "", None, ()
         words = _read_words(process.spec)
         found = next(((c, m) for c in self._of(process.image) if (m := c.matched(words)) is not None), None)

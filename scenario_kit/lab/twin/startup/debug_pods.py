@@ -47,7 +47,9 @@ class _Viewpoint(NamedTuple):
 
 
 def look(view: View, network: Network, process: Process) -> CommandResult | None:
-    """What the command of a container prints and how it ends; None where it is none of those that are understood."""
+    """Look up what the command of a container prints and how it ends; None where it is none of those that are
+    understood.
+    """
     words = [str(w) for w in (*(process.spec.get("command") or ()), *(process.spec.get("args") or ()))]
     lines = _split_commands(words)
     if not lines or not all(line and line[0].rpartition("/")[2] in _COMMANDS for line in lines):
@@ -75,7 +77,7 @@ def _split_commands(words: Sequence[str]) -> list[list[str]]:
 
 
 def _drop_options(words: Sequence[str], valued: str = "") -> list[str]:
-    """The words that are no options; options of ``valued`` take the next word."""
+    """Return the words that are no options; options of ``valued`` take the next word."""
     found, skip = [], False
     for word in words:
         if skip:

@@ -46,7 +46,7 @@ class Wait(NamedTuple):
     container: str = ""
 
     def state(self, pod: Object, network: Network, now: float) -> InitState | None:
-        """The init container's state as far as this wait decides it; None when it is over."""
+        """Return the init container's state as far as this wait decides it; None when it is over."""
         if self.code:
             return InitState("Failed", self.code)
         if self.forever:
@@ -86,7 +86,7 @@ class Wait(NamedTuple):
 
 
 def read_script(view: View, pod: Object, spec: Object) -> Script:
-    """The command of a container as one text."""
+    """Read the command of a container as one text."""
     env = build_environment(view, pod, spec)
     words = [expand(str(word), env) for word in (*(spec.get("command") or ()), *(spec.get("args") or ()))]
     text = _SHELL.sub(lambda m: env.get(m["braced"] or m["plain"], m[0]), " ".join(words))
@@ -94,7 +94,7 @@ def read_script(view: View, pod: Object, spec: Object) -> Script:
 
 
 def waits(found: Script) -> tuple[Wait, ...]:
-    """What a script waits for, in no particular order: all of it has to come."""
+    """Return what a script waits for, in no particular order: all of it has to come."""
     text = found.text[:_READ]
     echo = m["text"].strip().strip("'\"") if (m := _ECHO.search(text)) else ""
     result = [Wait(m["host"], int(m["port"]), echo=echo) for m in _NC.finditer(text)]

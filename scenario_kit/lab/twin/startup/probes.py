@@ -34,7 +34,7 @@ class Probes:
         self._streams = streams
 
     def note(self, links: Mapping[LinkKey, Link]) -> None:
-        """What the processes meet now that call each other; before, every callee counts as well."""
+        """Return what the processes meet now that call each other; before, every callee counts as well."""
         self._links = links
 
     def answers(
@@ -46,7 +46,7 @@ class Probes:
         path: str | None,
         now: float,
     ) -> bool:
-        """Whether a probe of a running container succeeds that has all the time it wants."""
+        """Check whether a probe of a running container succeeds that has all the time it wants."""
         process = self._census.find(pod["metadata"]["uid"], container)
         if process is None or process.ended or now < process.ready_at:
             return False
@@ -64,7 +64,8 @@ class Probes:
         return served and all(_is_answered(link, now) for link in self._behind(process, listener, path))
 
     def lag(self, network: Network, pod: Object, container: str, path: str | None) -> Lag:
-        """How long a probe waits: for packets, and for its turn on the CPU. The kernel accepts connections by itself.
+        """Return how long a probe waits: for packets, and for its turn on the CPU. The kernel accepts connections by
+        itself.
 
         What chaos does to everybody's packets it does to the node's; policies let a node reach its own pods.
         """
@@ -89,14 +90,14 @@ class Probes:
         return Lag(connects, connects if path is None else connects + answered + queued + asked)
 
     def _behind(self, process: Process, listener: Listener, path: str) -> Iterator[Link | None]:
-        """What the calls meet that a health page makes; None for one that the process has not come to yet."""
+        """Return what the calls meet that a health page makes; None for one that the process has not come to yet."""
         desired = {callee for pattern, those in listener.asks.items() if fnmatchcase(path, pattern) for callee in those}
         for number, edge in enumerate(self._edges):
             if self._links is not None and edge.caller == process.component and edge.callee in desired:
                 yield self._links.get(LinkKey(process.key, number))
 
     def _waits(self, process: Process, link: Link) -> float:
-        """Seconds that a question and its answer are held up on their way."""
+        """Return seconds that a question and its answer are held up on their way."""
         wire = link.lanes[0].wire if link.lanes else None
         shapes = [shape for shape in (wire.out, wire.back) if shape is not None] if wire is not None else []
         if not shapes:
@@ -106,5 +107,5 @@ class Probes:
 
 
 def _is_answered(link: Link | None, now: float) -> bool:
-    """Whether a callee that is up answers there."""
+    """Check whether a callee that is up answers there."""
     return link is not None and any(lane.outcome == "ok" and lane.ready_at <= now for lane in (*link.lanes, *link.old))

@@ -36,16 +36,16 @@ class Startup:
         self.lines: list[LogRecord] = []
 
     def edge(self, caller: str, callee: str) -> Edge:
-        """The edge between two components."""
+        """Return the edge between two components."""
         return self._needs.edge(caller, callee)
 
     def image_exists(self, image: str) -> bool:
-        """Whether the image is one of the application's, of the platform's, or does nothing (pause images)."""
+        """Check whether the image is one of the application's, of the platform's, or does nothing (pause images)."""
         name = normalize_image(image)
         return name in self._images or any(fnmatchcase(name, pattern) for pattern in self._parameters.idle_images)
 
     def start(self, view: View, network: Network, pod: Object, container: str, now: float) -> ProcessStart:
-        """How a container's process comes up that is started now."""
+        """Start how a container's process comes up that is started now."""
         spec = _find_container(pod, container)
         process = self._census.born(view, pod, spec, now)
         if self._sessions.concern(spec):
@@ -71,7 +71,7 @@ class Startup:
         return ProcessStart(*refusal)
 
     def init(self, view: View, network: Network, pod: Object, container: str, now: float) -> InitState:
-        """The state of an init container: those that wait for a port or a name run until it is there."""
+        """Return the state of an init container: those that wait for a port or a name run until it is there."""
         self._census.files(view, pod)
         spec = _find_container(pod, container)
         if any(fnmatchcase(normalize_image(spec["image"]), pattern) for pattern in self._parameters.idle_images):
@@ -103,7 +103,7 @@ class Startup:
             self._print(process, process.ready_at, text.replace("{port}", str(port)))
 
     def _refusal(self, process: Process) -> tuple[float, Exit] | None:
-        """How a start fails whatever is around, and after how many seconds; None when it does not."""
+        """Return how a start fails whatever is around, and after how many seconds; None when it does not."""
         model = process.model
         if model is None:
             return None
@@ -129,7 +129,7 @@ class Startup:
 
 
 def _find_missing(process: Process, pattern: str) -> str:
-    """A variable that the pattern demands and that is empty or not there."""
+    """Find a variable that the pattern demands and that is empty or not there."""
     if "*" not in pattern:
         return "" if process.env.get(pattern) else pattern
     defined = [e["name"] for e in process.spec.get("env") or () if fnmatchcase(e["name"], pattern)]

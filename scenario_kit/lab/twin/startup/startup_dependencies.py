@@ -42,11 +42,11 @@ class Needs:
         self._waiting: dict[tuple[str, str], _Waiting] = {}
 
     def edge(self, caller: str, callee: str) -> Edge:
-        """The edge between two components."""
+        """Return the edge between two components."""
         return self._edges[caller, callee]
 
     def begin(self, process: Process, network: Network, now: float) -> Came:
-        """A process starts; what it comes to at once. One that waits is followed from here on."""
+        """Return a process starts; what it comes to at once. One that waits is followed from here on."""
         waiting = _Waiting(process, 0, now, now)
         came = self._advance(waiting, network, now)
         if came.at == float("inf"):
@@ -56,7 +56,7 @@ class Needs:
         return came
 
     def run(self, alive: Mapping[ProcessKey, Process], network: Network, now: float) -> Iterable[tuple[Process, Came]]:
-        """Those that came up or ended by ``now``."""
+        """Return those that came up or ended by ``now``."""
         present = set(map(id, alive.values()))
         result = []
         for key, waiting in list(self._waiting.items()):
@@ -101,7 +101,7 @@ class Needs:
         return text.replace("{host}", address.host).replace("{port}", str(address.port))
 
     def _lanes(self, process: Process, need: Need, network: Network) -> tuple[tuple[ConnectionLane, ...], str]:
-        """The ways to the callee, and the words for a failure."""
+        """Return the ways to the callee, and the words for a failure."""
         edge = self._edges[process.component, need.callee]
         address = read_address(edge.address, process)
         if need.name_only and network.lookup(process.pod, address.host, address.port).resolved:
@@ -111,7 +111,7 @@ class Needs:
 
 
 def _is_login_refused(lanes: tuple[ConnectionLane, ...], now: float) -> bool:
-    """Whether whoever answers refuses the login: that is no reason to wait for it to come up."""
+    """Check whether whoever answers refuses the login: that is no reason to wait for it to come up."""
     return bool(lanes) and all(lane.outcome in ("denied", "barred") and lane.ready_at <= now for lane in lanes)
 
 

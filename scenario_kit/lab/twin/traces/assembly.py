@@ -38,7 +38,7 @@ class _Fact(NamedTuple):
 
 
 def develop(tape: Tape, edges: tuple[Edge, ...], namespace: str, since: float, until: float) -> list[Trace]:
-    """The traces of requests that began between two times, oldest first.
+    """Return the traces of requests that began between two times, oldest first.
 
     Spans are part of them once they have ended and a collector took them, as with the span metrics. Their times are
     what the clocks of their processes told; which requests began between the two, the true time decides.
@@ -65,12 +65,12 @@ class _Seen:
             self._ended.setdefault((ended.owner, ended.name), []).append(ended)
 
     def reported(self, end: float) -> bool:
-        """Whether a span that ends then has reached a collector by now."""
+        """Check whether a span that ends then has reached a collector by now."""
         tick = bisect_left(self._times, end)
         return tick < len(self._times) and self._collected[tick]
 
     def settled(self, owner: ProcessKey, name: SpanName, fact: _Fact) -> _Fact | None:
-        """A span that hung, once it is known how it ended."""
+        """Return a span that hung, once it is known how it ended."""
         if np.isfinite(fact.took):
             return fact
         for ended in self._ended.get((owner, name), ()):
@@ -82,7 +82,7 @@ class _Seen:
 def _trace(
     tape: Tape, reel: Reel, request: int, seen: _Seen, edges: tuple[Edge, ...], namespace: str
 ) -> tuple[float, Trace] | None:
-    """The trace of a request, with the true time of its earliest span; none while nothing of it was reported."""
+    """Trace the trace of a request, with the true time of its earliest span; none while nothing of it was reported."""
     facts = list(_list_facts(reel, request))
     if not facts:
         return None
@@ -143,13 +143,15 @@ def _list_facts(reel: Reel, request: int) -> Iterator[_Fact]:
 
 
 def _find_parent(reel: Reel, frame: Frame, low: int) -> str:
-    """The innermost span of the frame around; none for a root."""
+    """Find the innermost span of the frame around; none for a root."""
     around = reel.frames[frame.parent] if frame.parent >= 0 else None
     return make_span_id(low, around.number, len(around.names) - 1) if around is not None else ""
 
 
 def _find_reason(reel: Reel, fact: _Fact, facts: Sequence[_Fact], end: float) -> tuple[str, str, str]:
-    """Why a span failed: the outcome and words of the caller, or else what a failed call inside says; what it threw."""
+    """Find why a span failed: the outcome and words of the caller, or else what a failed call inside says; what it
+    threw.
+    """
     if not fact.failed:
         return "", "", ""
     number = fact.frame.number

@@ -112,7 +112,7 @@ class Circumstance(NamedTuple):
 
 
 def describe_error(around: Circumstance) -> str:
-    """The description of an error status; empty where instrumentation gives none, and for what did not fail."""
+    """Describe the description of an error status; empty where instrumentation gives none, and for what did not fail."""
     if not around.failed or (around.thrown and isinstance(around.frame.node, OperationNode)):
         return ""  # of an exception the event tells
     if around.protocol == "http" and _read_status(around):
@@ -121,7 +121,7 @@ def describe_error(around: Circumstance) -> str:
 
 
 def record_events(around: Circumstance, end: float) -> tuple[SpanEvent, ...]:
-    """The exception that the instrumentation recorded, if it does and there was one."""
+    """Record the exception that the instrumentation recorded, if it does and there was one."""
     protocol = around.protocol if around.name.kind != "INTERNAL" else "http"
     kind = _EXCEPTIONS.get((around.dialect, protocol), "")
     if around.failed and around.thrown and isinstance(around.frame.node, OperationNode):
@@ -138,7 +138,7 @@ def record_events(around: Circumstance, end: float) -> tuple[SpanEvent, ...]:
 
 
 def build_attributes(around: Circumstance) -> dict[str, Scalar]:
-    """The attributes of a span by protocol and kind."""
+    """Build the attributes of a span by protocol and kind."""
     if around.name.kind == "INTERNAL":
         return {}
     found: dict[str, Scalar] = {}
@@ -196,7 +196,7 @@ def _build_http(around: Circumstance) -> dict[str, Scalar]:
 
 
 def _find_route_text(frame: Frame) -> str:
-    """What else may name the route: the callee's span, or the line that the program itself logs."""
+    """Find what else may name the route: the callee's span, or the line that the program itself logs."""
     node = frame.node
     if isinstance(node, CallNode):
         return node.operation.server.span if node.operation.server else ""
@@ -204,7 +204,7 @@ def _find_route_text(frame: Frame) -> str:
 
 
 def _read_status(around: Circumstance) -> int:
-    """The HTTP status; 0 where no answer came."""
+    """Read the HTTP status; 0 where no answer came."""
     if not around.failed:
         return _SUCCESS
     if match := _STATUS.search(around.text):
@@ -229,7 +229,7 @@ def _build_kafka(around: Circumstance) -> dict[str, Scalar]:
 
 
 def build_resource(process: Process, service: str, namespace: str) -> dict[str, Scalar]:
-    """What SDK and collector say about the process that a span is from."""
+    """Build what SDK and collector say about the process that a span is from."""
     metadata = process.pod["metadata"]
     found: dict[str, Scalar] = {"service.name": service}
     if service != process.component:  # a browser, which no pod is known of
@@ -256,7 +256,7 @@ def build_resource(process: Process, service: str, namespace: str) -> dict[str, 
 
 
 def _find_deployment(process: Process) -> str:
-    """The Deployment of a pod, by the name of its ReplicaSet and the hash that the pod carries."""
+    """Find the Deployment of a pod, by the name of its ReplicaSet and the hash that the pod carries."""
     for owner in process.pod["metadata"].get("ownerReferences") or ():
         if owner.get("kind") == "ReplicaSet":
             return str(owner["name"]).removesuffix("-" + str(process.labels.get("pod-template-hash", "")))

@@ -44,7 +44,7 @@ class HangBook:
         self._held: list[_Held] = []
 
     def hold(self, link: LinkKey, owner: ProcessKey, name: SpanName, began: Floats) -> None:
-        """These spans wait for ``link``."""
+        """Let these spans wait for ``link``."""
         if began.size:
             self._held.append(_Held(link, owner, name, began))
 

@@ -129,7 +129,7 @@ class Tape:
         return np.arange(first, self._total, dtype=np.float64)
 
     def enter(self, name: SpanName | None) -> int:
-        """Spans begin that are around those that follow; nothing happens without a name."""
+        """Begin spans that are around those that follow; nothing happens without a name."""
         if name is None:
             return -1
         self._parents.append(self._current)
@@ -150,7 +150,7 @@ class Tape:
         failed: Flags,
         whole: Flags | None = None,
     ) -> None:
-        """The spans of ``enter`` are known; ``whole`` masks the requests of ``draws`` whose spans these are.
+        """Record the spans of ``enter``; ``whole`` masks the requests of ``draws`` whose spans these are.
 
         Those of a process without collector are lost, but stay the parents of others.
         """
@@ -161,22 +161,22 @@ class Tape:
             self._rows.append((mark, requests if whole is None else requests[whole], at, took, failed))
 
     def note(self, outcome: str, text: str, times: Floats, thrown: str = "") -> None:
-        """Calls failed, for this reason, at these times."""
+        """Note that calls failed, for this reason, at these times."""
         self._notes.append(Note(self._current, outcome, text, times, thrown))
 
     def publish(self, place: Place, draws: Draws, sent: Flags, times: Floats, copies: int) -> None:
-        """Requests appended records to a topic, at these times."""
+        """Publish requests appended records to a topic, at these times."""
         requests = draws.get(REQUEST)
         if requests is not None:
             published = self._published.setdefault(place, [])
             published.append(_Publish(self._current, requests[sent], times, copies))
 
     def publish_untold(self, place: Place, times: Floats) -> None:
-        """Records came to a topic, of requests of ticks that are over."""
+        """Publish records came to a topic, of requests of ticks that are over."""
         self._published.setdefault(place, []).append(_Publish(-1, np.zeros(times.size), times, 1))
 
     def close(self, t: float, collected: bool, ended: list[EndedSpans]) -> None:
-        """The tick up to ``t`` is over; ``collected`` tells whether a collector took what ended in it."""
+        """Close the tick up to ``t``; ``collected`` tells whether a collector took what ended in it."""
         self.ticks.append((t, collected))
         self.ended.extend(ended)
         self._tick += 1
@@ -250,7 +250,7 @@ class Tape:
         return sources
 
     def reference(self, roots: tuple[Root, ...] | list[Root], request: int, frame: int, tick: int = 0) -> SpanRef:
-        """The identifiers of a request's outermost span in a frame, in this tick unless another one is named."""
+        """Return the identifiers of a request's outermost span in a frame, in this tick unless another one is named."""
         root = next(root for root in roots if root.first <= request < root.first + root.size)
         base = mix(mix(self._seed, tick or self._tick), mix(root.key, root.ordinal))
         high = mix(base, request - root.first)
@@ -259,5 +259,5 @@ class Tape:
 
 
 def make_span_id(low: int, frame: int, depth: int) -> str:
-    """The identifier of the ``depth``-th span in a frame, of a trace with these lower 64 bits."""
+    """Make the identifier of the ``depth``-th span in a frame, of a trace with these lower 64 bits."""
     return f"{mix(mix(low, frame + 1), depth + 1) or 1:016x}"

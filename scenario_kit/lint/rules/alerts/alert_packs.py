@@ -130,7 +130,7 @@ def _insert_space(said: re.Match[str]) -> str:
 
 
 def _list_in_unit(unit: str, known: AlertRule) -> set[float]:
-    """The numbers that a text with this unit may say about a rule."""
+    """List the numbers that a text with this unit may say about a rule."""
     thresholds = {c.number for c in list_comparisons(known.expr)}
     periods = {*list_durations(known.expr), float(known.for_seconds)}
     if unit in ("%", "percent"):
@@ -167,7 +167,7 @@ def check_zero_thresholds(case: PackCase) -> Iterator[Problem]:
 
 
 def _counts_errors(node: Any) -> bool:
-    """Whether a part of an expression is how often something failed."""
+    """Check whether a part of an expression is how often something failed."""
     for part in walk(node):
         if getattr(getattr(part, "func", None), "name", "") in _COUNTED:
             for inner in walk(part):
@@ -201,7 +201,7 @@ def check_defined_twice(case: PackCase) -> Iterator[Problem]:
 
 @register_check("SK313", "Scenario")
 def check_chosen_twice(case: LintContext) -> Iterator[Problem]:
-    """An alert is defined twice."""
+    """Report an alert that is defined twice."""
     packs = case.scenario.spec.app.alert_packs
     seen: dict[str, str] = {}
     for i, pack in enumerate(packs):

@@ -45,7 +45,7 @@ COMPARISONS: Final[dict[str, Callable[[float, float], bool]]] = {
 
 
 def holds_always(bounds: ValueBounds, operator: str, other: ValueBounds) -> bool:
-    """Whether a comparison holds for every pair of values."""
+    """Check whether a comparison holds for every pair of values."""
     match operator:
         case ">" | ">=":
             return COMPARISONS[operator](bounds.low, other.high)
@@ -58,13 +58,13 @@ def holds_always(bounds: ValueBounds, operator: str, other: ValueBounds) -> bool
 
 
 def holds_never(bounds: ValueBounds, operator: str, other: ValueBounds) -> bool:
-    """Whether a comparison holds for no pair of values."""
+    """Check whether a comparison holds for no pair of values."""
     opposite = {">": "<=", "<": ">=", ">=": "<", "<=": ">", "==": "!=", "!=": "=="}
     return holds_always(bounds, opposite[operator], other)
 
 
 def compute_bounds(node: Any) -> ValueBounds:
-    """The bounds of the values of an expression."""
+    """Compute the bounds of the values of an expression."""
     kind = type(node).__name__
     if (value := read_number(node)) is not None:
         return ValueBounds(value, value, sure=True)
@@ -172,12 +172,12 @@ def _bound_comparison(node: Any, operator: str, left: ValueBounds, right: ValueB
 
 
 def _is_same(node: Any) -> bool:
-    """Whether both sides ask for the same."""
+    """Check whether both sides ask for the same."""
     return bool(node.lhs.prettify() == node.rhs.prettify())
 
 
 def _is_constant(node: Any, left: ValueBounds, right: ValueBounds) -> bool:
-    """Whether a comparison has one answer, whatever the values are."""
+    """Check whether a comparison has one answer, whatever the values are."""
     operator = str(node.op)
     if _is_same(node):
         return operator in ("==", ">=", "<=")
@@ -185,12 +185,12 @@ def _is_constant(node: Any, left: ValueBounds, right: ValueBounds) -> bool:
 
 
 def returns_bool(node: Any) -> bool:
-    """Whether a comparison says 0 or 1 instead of leaving series out."""
+    """Check whether a comparison says 0 or 1 instead of leaving series out."""
     return bool(getattr(node.modifier, "return_bool", False)) if node.modifier is not None else False
 
 
 def find_constant_comparisons(expr: str) -> list[str]:
-    """The comparisons of an expression that hold for every value that can be there, or for none.
+    """Find the comparisons of an expression that hold for every value that can be there, or for none.
 
     Whether there are series is no foregone matter: ``count(x) > 0`` asks just that.
 

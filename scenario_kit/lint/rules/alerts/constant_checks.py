@@ -87,7 +87,7 @@ def check_constant_of_type(case: FaultCase) -> Iterator[Problem]:
 
 
 def explain_constant(check: Check) -> str:
-    """Why the answer to a check is known without a cluster; empty where it is not."""
+    """Explain why the answer to a check is known without a cluster; empty where it is not."""
     if check.query:
         return _query(check.query)
     if check.endpoints and check.endpoints.at_most is None and not check.endpoints.at_least:
@@ -119,7 +119,7 @@ def _check_status_field(check: ObjectCheck) -> str:
 
 
 def _explain_healthy(case: LintContext, check: Check) -> str:
-    """Why a check holds in the healthy app already; empty where it does not, or only a cluster knows."""
+    """Explain why a check holds in the healthy app already; empty where it does not, or only a cluster knows."""
     if case.objects is None or case.app is None:
         return ""
     if check.object:

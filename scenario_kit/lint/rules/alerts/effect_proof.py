@@ -49,7 +49,7 @@ def check_proof_of_use(case: LintContext) -> Iterator[Problem]:
 
 
 def _find_unproven(fault: Fault) -> Iterator[tuple[str, str]]:
-    """Which part of a rendered fault proves nothing, and why; without any effect it would not be rendered."""
+    """Find which part of a rendered fault proves nothing, and why; without any effect it would not be rendered."""
     if reported := _find_repeated(fault):
         yield "effect", f"`effect` only repeats what was written: {reported}"
     if not fault.undone:
@@ -57,7 +57,7 @@ def _find_unproven(fault: Fault) -> Iterator[tuple[str, str]]:
 
 
 def _find_repeated(fault: Fault) -> str:
-    """What is all that the effect looks at, where it only shows what was written; empty if it sees more."""
+    """Find what is all that the effect looks at, where it only shows what was written; empty if it sees more."""
     own = {change.about(None) for change in fault.changes}
     evicts = any(change.drain is not None for change in fault.changes)
     looked = [_find_written_back(check, own, evicts=evicts) for check in fault.effect]
@@ -65,7 +65,7 @@ def _find_repeated(fault: Fault) -> str:
 
 
 def _find_written_back(check: Check, own: set[tuple[str, str] | None], *, evicts: bool) -> str:
-    """What a check reads, where that is what was written; empty where it shows what came of it.
+    """Find what a check reads, where that is what was written; empty where it shows what came of it.
 
     An eviction may be refused (``evicts``): that a pod was killed then shows that it was not.
     """

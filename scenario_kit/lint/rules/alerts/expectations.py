@@ -55,7 +55,7 @@ def check_known_alerts(case: LintContext) -> Iterator[Problem]:
 
 
 def _suggest_pack(name: str, case: LintContext) -> str:
-    """Where the name is that of a rule in another pack: how to have it."""
+    """Suggest where the name is that of a rule in another pack: how to have it."""
     catalog, chosen = case.catalog, case.scenario.spec.app.alert_packs
     for pack in catalog.alert_packs():
         try:
@@ -101,7 +101,7 @@ def check_alert_entities(case: LintContext) -> Iterator[Problem]:
 
 
 def _find_unheard(app: App, alert: AlertRule, on: str) -> str:
-    """The component behind a workload if the rule never hears of it; empty where it may."""
+    """Find the component behind a workload if the rule never hears of it; empty where it may."""
     workload = Reference.parse(on).groupless
     names = [c.name for c in app.components if Reference.parse(c.workload).groupless == workload]
     silent = find_unheard(alert.expr, app)
@@ -109,7 +109,7 @@ def _find_unheard(app: App, alert: AlertRule, on: str) -> str:
 
 
 def list_possible_entities(case: LintContext, alert: AlertRule) -> set[Reference]:
-    """Objects that the alert can be about; pods stand for their workloads."""
+    """List objects that the alert can be about; pods stand for their workloads."""
     assert alert.entity is not None
     assert case.app is not None
     kind = alert.entity.kind
@@ -193,7 +193,7 @@ def check_contradictions(case: LintContext) -> Iterator[Problem]:
 
 
 def _check_deadlines_twice(alerts: Sequence[AlertExpectation]) -> Iterator[Problem]:
-    """An alert that must fire within one time, and within another one as well."""
+    """Return an alert that must fire within one time, and within another one as well."""
     seen: dict[tuple[str, str], AlertExpectation] = {}
     for i, alert in enumerate(alerts):
         if alert.alert_class != "MustFire":
@@ -230,7 +230,9 @@ def check_counted_after(case: LintContext) -> Iterator[Problem]:
 
 
 def _check_distractors(case: LintContext, roles: Mapping[str, str]) -> Iterator[Problem]:
-    """Alerts that a distractor may raise are about its own objects; elsewhere they would hide harm that it does."""
+    """Check that alerts that a distractor may raise are about its own objects; elsewhere they would hide harm that it
+    does.
+    """
     if case.app is None or case.objects is None or case.scenario.spec.ground_truth.outcome != "Incident":
         return
     for i, alert in enumerate(case.scenario.spec.expect.alerts):

@@ -71,7 +71,7 @@ def check_matchers(case: LintContext) -> Iterator[Problem]:
 
 @register_check("SK118", "Fault")
 def check_matchers_of_type(case: FaultCase) -> Iterator[Problem]:
-    """A filter also matches other objects."""
+    """Return a filter also matches other objects."""
     yield from _deduplicate(
         problem for place, expr, known in _render_queries(case) for problem in _check_too_wide(place, expr, known)
     )
@@ -107,7 +107,7 @@ def narrow(case: LintContext) -> Iterator[Problem]:
 
 @register_check("SK119", "Fault")
 def narrow_of_type(case: FaultCase) -> Iterator[Problem]:
-    """A check looks at an object that does not exist."""
+    """Return a check looks at an object that does not exist."""
     yield from _deduplicate(
         problem
         for place, expr, known in _render_queries(case)
@@ -166,7 +166,7 @@ def _list_patterns(case: FaultCase) -> Iterator[tuple[Place, str]]:
 
 
 def _apply_changes(objects: Sequence[Object], app: App, changes: Sequence[Change]) -> Sequence[Object]:
-    """The objects as they were and as the changes make them: what goes away may still be asked about."""
+    """Return the objects as they were and as the changes make them: what goes away may still be asked about."""
     now = objects
     for change in changes:
         try:
@@ -178,7 +178,7 @@ def _apply_changes(objects: Sequence[Object], app: App, changes: Sequence[Change
 
 
 def _deduplicate(problems: Iterator[Problem]) -> Iterator[Problem]:
-    """Each problem once, whatever the app; a fault is a template, so nothing is edited."""
+    """Return each problem once, whatever the app; a fault is a template, so nothing is edited."""
     seen = set()
     for problem in problems:
         if (problem.place, problem.message) not in seen:
@@ -194,7 +194,7 @@ class _Known:
 
     @classmethod
     def of(cls, objects: Sequence[Object], app: App | None) -> _Known:
-        """What these objects are called in telemetry."""
+        """Return what these objects are called in telemetry."""
         found: dict[str, list[Named]] = {label: [] for label in (*_KINDS, "pod", "container")}
         if app is not None:
             found["service_name"] = [_build_plain(component.name) for component in app.components]

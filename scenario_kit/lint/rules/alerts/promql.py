@@ -31,13 +31,13 @@ class Comparison(NamedTuple):
 
 
 def list_matchers(expr: str) -> Iterator[Matcher]:
-    """Every label matcher of an expression, in the order of the text."""
+    """List every label matcher of an expression, in the order of the text."""
     for found in _MATCHER.finditer(expr):
         yield Matcher(found[1], found[2], found[3][1:-1], found.start(3) + 1, found.end(3) - 1)
 
 
 def walk(expr: str) -> Iterator[Any]:
-    """Every node of the tree of an expression.
+    """Return every node of the tree of an expression.
 
     Raises:
         ValueError: not PromQL.
@@ -46,7 +46,7 @@ def walk(expr: str) -> Iterator[Any]:
 
 
 def list_comparisons(expr: str) -> Iterator[Comparison]:
-    """Every comparison of an expression with a number, with the number on the right."""
+    """List every comparison of an expression with a number, with the number on the right."""
     turned = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
     for node in walk(expr):
         operator = str(getattr(node, "op", ""))
@@ -60,7 +60,7 @@ def list_comparisons(expr: str) -> Iterator[Comparison]:
 
 
 def read_number(node: Any) -> float | None:
-    """The value of a number; None for everything else."""
+    """Read the value of a number; None for everything else."""
     kind = type(node).__name__
     if kind == "NumberLiteral":
         return float(node.val)
@@ -73,18 +73,18 @@ def read_number(node: Any) -> float | None:
 
 
 def list_numbers(expr: str) -> set[float]:
-    """Every number of an expression, thresholds and quantiles alike."""
+    """List every number of an expression, thresholds and quantiles alike."""
     return {value for node in walk(expr) if (value := read_number(node)) is not None}
 
 
 def list_durations(expr: str) -> set[float]:
-    """Every range, resolution and offset of an expression, in seconds."""
+    """List every range, resolution and offset of an expression, in seconds."""
     found = (getattr(node, name, None) for node in walk(expr) for name in ("range", "step", "offset"))
     return {duration.total_seconds() for duration in found if isinstance(duration, timedelta)}
 
 
 def split_alternatives(pattern: str) -> list[str]:
-    """The alternatives of a regular expression, split at its outer bars."""
+    """Split the alternatives of a regular expression, split at its outer bars."""
     parts, depth, current, escaped = [], 0, "", False
     for char in pattern:
         if char == "|" and not depth and not escaped:

@@ -31,7 +31,7 @@ def check_patterns(case: LintContext) -> Iterator[Problem]:
 
 
 def check_pattern(place: Place, text: str) -> Iterator[Problem]:
-    """SK117 for a pattern that RE2 does not take."""
+    """Check for SK117: a pattern that RE2 does not take."""
     try:
         compile_pattern(text)
     except ValueError as error:
@@ -40,7 +40,7 @@ def check_pattern(place: Place, text: str) -> Iterator[Problem]:
 
 
 def check_expression(place: Place, expr: str) -> Iterator[Problem]:
-    """SK117 for an expression that is not PromQL."""
+    """Check for SK117: an expression that is not PromQL."""
     try:
         list(walk(expr))
     except ValueError as error:
@@ -49,7 +49,7 @@ def check_expression(place: Place, expr: str) -> Iterator[Problem]:
 
 
 def check_series(place: Place, expr: str) -> Iterator[Problem]:
-    """SK119 for a query that looks at no series, or only at those of a namespace that is not the trial's."""
+    """Check for SK119: a query that looks at no series, or only at those of a namespace that is not the trial's."""
     try:
         kinds = {type(node).__name__ for node in walk(expr)}
     except ValueError:

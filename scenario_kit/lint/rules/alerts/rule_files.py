@@ -133,7 +133,7 @@ def check_namespaced(case: PackCase) -> Iterator[Problem]:
 
 
 def _remove_matcher(expr: str, start: int, end: int) -> str:
-    """The expression without the matcher whose value stands there, and without the comma beside it."""
+    """Remove the expression without the matcher whose value stands there, and without the comma beside it."""
     before, after = expr[:start].rstrip("\"'"), expr[end + 1 :]
     before = before[: before.rindex("namespace")].rstrip()
     after = after.lstrip()

@@ -37,7 +37,7 @@ def check_members(case: AppCase) -> Iterator[Problem]:
 
 
 def _list_named(at: Place, body: Object) -> Iterator[tuple[Place, str]]:
-    """Every component that a version names, and where."""
+    """List every component that a version names, and where."""
     for i, call in enumerate(body.get("calls", ())):
         yield from (((*at, "calls", i, end), call[end]) for end in ("caller", "callee"))
     for i, client in enumerate(body.get("clients", ())):

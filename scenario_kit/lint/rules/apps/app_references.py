@@ -23,7 +23,7 @@ class _NamedReference(NamedTuple):
 
 
 def find_missing(case: AppCase) -> Iterator[Problem]:
-    """Workloads, Services, variables and alert packs that the app names, and that are nowhere."""
+    """Find workloads, Services, variables and alert packs that the app names, and that are nowhere."""
     said = list(_list_packs(case))
     for version, body in case.document["versions"].items():
         made = [v for v in case.versions if v.app.version == version]
@@ -45,7 +45,7 @@ def _list_packs(case: AppCase) -> Iterator[_NamedReference]:
 
 
 def _list_parts(at: Place, body: Object, objects: Sequence[Object]) -> Iterator[_NamedReference]:
-    """What a version says of the objects that it yields."""
+    """List what a version says of the objects that it yields."""
     workloads = [f"{o['kind']}/{o['metadata']['name']}" for o in objects if o["kind"] in WORKLOADS]
     services = [o["metadata"]["name"] for o in objects if o["kind"] == "Service"]
     homes = {component["name"]: _strip_namespace(component["workload"]) for component in body["components"]}
@@ -71,7 +71,7 @@ def _list_parts(at: Place, body: Object, objects: Sequence[Object]) -> Iterator[
 
 
 def _strip_namespace(text: str) -> str:
-    """A reference without the namespace: names are unique over all of an app's."""
+    """Return a reference without the namespace: names are unique over all of an app's."""
     try:
         ref = Reference.parse(text)
     except ValueError:
@@ -80,7 +80,7 @@ def _strip_namespace(text: str) -> str:
 
 
 def _list_variables(home: str, objects: Sequence[Object]) -> Sequence[str] | None:
-    """The variables of a workload's containers; None for one that is not there, or takes some as they come."""
+    """List the variables of a workload's containers; None for one that is not there, or takes some as they come."""
     specs = [o["spec"]["template"]["spec"] for o in objects if f"{o['kind']}/{o['metadata']['name']}" == home]
     containers = [c for spec in specs for part in ("containers", "initContainers") for c in spec.get(part) or ()]
     if not containers or any(c.get("envFrom") for c in containers):

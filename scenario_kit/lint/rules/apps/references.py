@@ -64,7 +64,7 @@ def check_app(case: LintContext) -> Iterator[Problem]:
 
 
 def _explain_unusable(place: Place, name: str, find: Callable[[], object]) -> Problem | None:
-    """A definition that is there and cannot be used. What is wrong with it has a place in another file."""
+    """Explain a definition that is there and cannot be used. What is wrong with it has a place in another file."""
     try:
         find()
     except AuthoringError as error:
@@ -76,7 +76,7 @@ def _explain_unusable(place: Place, name: str, find: Callable[[], object]) -> Pr
 
 
 def _suggest_version(place: Place, wrong: str, versions: Iterable[str]) -> tuple[Edit, ...]:
-    """A version is completed, never exchanged for one that looks alike."""
+    """Suggest a version that completes this one; it is never exchanged for one that looks alike."""
     bare = wrong.lstrip("vV")
     meant = [version for version in versions if version == bare or version.startswith(f"{bare}.")]
     return (Put(place, meant[0]),) if len(meant) == 1 else ()

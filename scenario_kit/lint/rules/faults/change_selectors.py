@@ -90,7 +90,9 @@ def _apply_change(objects: Sequence[Object], change: Change, app: App) -> Sequen
 def _check_change(
     objects: Sequence[Object], change: Change, app: App, aim: set[Reference] | None
 ) -> Iterator[tuple[str, str, str]]:
-    """Message, observed and expected for each selector of a change; ``aim`` are the workloads that it should reach."""
+    """Return message, observed and expected for each selector of a change; ``aim`` are the workloads that it should
+    reach.
+    """
     manifest = change.chaos or change.create or change.apply
     if not manifest:
         return
@@ -165,7 +167,7 @@ def _can_be(name: str, pod: _FuturePod) -> bool:
 
 
 def _format_selector(selector: Mapping[str, Any]) -> str:
-    """A selector as a message shows it."""
+    """Format a selector as a message shows it."""
     plain = {"matchLabels": selector.get("labelSelectors"), "matchExpressions": selector.get("expressionSelectors")}
     shown = [_format_requirements(plain)] if any(plain.values()) else []
     for field in ("annotationSelectors", "fieldSelectors"):
@@ -179,7 +181,7 @@ def _is_at_home(namespace: object, app: App) -> bool:
 
 
 def _find_aimed(objects: Sequence[Object], target: Reference, app: App) -> set[Reference]:
-    """The workloads whose pods a fault should reach; none where the target says nothing about pods."""
+    """Find the workloads whose pods a fault should reach; none where the target says nothing about pods."""
     own = {ref for ref, _ in _list_pods(objects, app) if (ref.kind, ref.name) == (target.kind, target.name)}
     if target.kind == "Service":
         return _map_services(objects, app).get(Reference("Service", target.name, target.namespace), set())
@@ -187,7 +189,7 @@ def _find_aimed(objects: Sequence[Object], target: Reference, app: App) -> set[R
 
 
 def _map_services(objects: Sequence[Object], app: App) -> dict[Reference, set[Reference]]:
-    """The workloads that each Service of the app with a selector selects."""
+    """Return the workloads that each Service of the app with a selector selects."""
     pods = [(ref, labels.items()) for ref, labels in _list_pods(objects, app)]
     found = {}
     for obj in objects:
@@ -200,7 +202,7 @@ def _map_services(objects: Sequence[Object], app: App) -> dict[Reference, set[Re
 
 
 def _list_pods(objects: Sequence[Object], app: App) -> Iterator[tuple[Reference, Mapping[str, Any]]]:
-    """Everything of the app's namespaces that makes pods, and their labels."""
+    """List everything of the app's namespaces that makes pods, and their labels."""
     for obj in objects:
         ref, template = _find_template(obj, app)
         if template is not None:
@@ -208,7 +210,7 @@ def _list_pods(objects: Sequence[Object], app: App) -> Iterator[tuple[Reference,
 
 
 def _find_template(obj: Object, app: App) -> tuple[Reference, Mapping[str, Any] | None]:
-    """What an object is called, and the template of its pods; None where it makes none in the app's namespaces."""
+    """Find what an object is called, and the template of its pods; None where it makes none in the app's namespaces."""
     ref, spec = make_reference(obj, app.namespace), obj.get("spec") or {}
     if obj["kind"] not in _MAKERS:
         return ref, None
@@ -220,7 +222,7 @@ def _find_template(obj: Object, app: App) -> tuple[Reference, Mapping[str, Any] 
 
 
 def _find_selected(objects: Sequence[Object], selector: Mapping[str, Any], app: App) -> set[Reference]:
-    """What makes pods that a label selector of Kubernetes matches; all of them where it cannot be read."""
+    """Find what makes pods that a label selector of Kubernetes matches; all of them where it cannot be read."""
     try:
         desired = parse_object(selector)
     except ValueError:

@@ -59,7 +59,7 @@ def check_experiments_of_type(case: FaultCase) -> Iterator[Problem]:
 
 
 def _check_fault(fault: Fault) -> Iterator[Problem]:
-    """What is wrong with the experiments of a rendered fault; the places are within the experiment."""
+    """Return what is wrong with the experiments of a rendered fault; the places are within the experiment."""
     for change in _changes(fault):
         if manifest := change.chaos:
             kind = manifest.get("kind", "an object without a kind")
@@ -76,7 +76,7 @@ def _changes(fault: Fault) -> Iterator[Change]:
 
 
 def _check_manifest(positions: Positions, place: Place, manifest: Object) -> Iterator[Problem]:
-    """What is wrong with a manifest that stands at ``place``."""
+    """Return what is wrong with a manifest that stands at ``place``."""
     kind, spec = str(manifest.get("kind", "")), manifest.get("spec")
     started = str(spec.get("type", "")) if kind == SCHEDULE and isinstance(spec, Mapping) else ""
     schema = get_object_schema(kind, started)
@@ -98,7 +98,7 @@ def _check_manifest(positions: Positions, place: Place, manifest: Object) -> Ite
 
 
 def _check_selectors(place: Place, manifest: Object) -> Iterator[Problem]:
-    """Selectors that the manager cannot read: it reports that in an event, and selects nothing."""
+    """Check for selectors that the manager cannot read: it reports that in an event, and selects nothing."""
     for keys, selector in list_selections(manifest):
         try:
             parse_selector(selector, "")
@@ -110,7 +110,7 @@ def _check_selectors(place: Place, manifest: Object) -> Iterator[Problem]:
 
 
 def _check_counts(place: Place, kind: str, spec: Any) -> Iterator[Problem]:
-    """A number of pods that is asked for and not said."""
+    """Return a number of pods that is asked for and not said."""
     if not isinstance(spec, Mapping):
         return
     where: Place = (*place, "spec")

@@ -50,7 +50,7 @@ def check_unresolved(case: LintContext | FaultCase) -> Iterator[Problem]:
 
 
 def _find_problem(target: str, app: App, stage: Simulation) -> str:
-    """Why a target is none; empty where it is one, or where that cannot be known here."""
+    """Find why a target is none; empty where it is one, or where that cannot be known here."""
     host = target.rpartition(":")[0] if target.count(":") == 1 else target
     address = _classify_address(host)
     if address:
@@ -77,7 +77,7 @@ def _find_problem(target: str, app: App, stage: Simulation) -> str:
 
 
 def _strip_domain(labels: list[str]) -> list[str]:
-    """The labels of a name without the domain of the cluster, of which any beginning may be written."""
+    """Return the labels of a name without the domain of the cluster, of which any beginning may be written."""
     for length in range(len(_ZONE), 0, -1):
         if len(labels) > length + 1 and tuple(labels[-length:]) == _ZONE[:length]:
             return labels[:-length]
@@ -87,7 +87,7 @@ def _strip_domain(labels: list[str]) -> list[str]:
 
 
 def _classify_address(host: str) -> str:
-    """``IPv4`` or ``IPv6`` for an address or a network; empty for anything else."""
+    """Return ``IPv4`` or ``IPv6`` for an address or a network; empty for anything else."""
     for read in (ip_address, lambda text: ip_network(text, strict=False)):
         try:
             return "IPv6" if isinstance(read(host), IPv6Address | IPv6Network) else "IPv4"

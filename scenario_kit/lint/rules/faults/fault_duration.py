@@ -55,7 +55,9 @@ def check_expiring(case: LintContext) -> Iterator[Problem]:
 
 
 def _compute_needed(case: LintContext) -> int:
-    """Seconds from injection to the end of hold, if the slowest alert comes when it is due; 0 where nothing must."""
+    """Compute seconds from injection to the end of hold, if the slowest alert comes when it is due; 0 where nothing
+    must.
+    """
     spec = case.scenario.spec
     rules = (case.alerts or {}).values()
     due = [_compute_due(alert.within_seconds, (case.alerts or {}).get(alert.name)) for alert in spec.expect.alerts]
@@ -93,7 +95,7 @@ def _is_cause(manifest: Mapping[str, Any], fault: Fault) -> bool:
 
 
 def _parse_seconds(text: str) -> float:
-    """The seconds of a duration as Go spells it; no end where it cannot be read, which SK127 tells."""
+    """Parse the seconds of a duration as Go spells it; no end where it cannot be read, which SK127 tells."""
     try:
         return parse_seconds(text)
     except ValueError:
@@ -101,7 +103,7 @@ def _parse_seconds(text: str) -> float:
 
 
 def _find_parameter(case: LintContext, use: FaultUse, limit: _Limit) -> str:
-    """The one number among the fault's parameters that is the limit in seconds; empty where there is none, or two."""
+    """Find the one number among the fault's parameters that is the limit in seconds; empty where there is none, or two."""
     known: Mapping[str, Any] = case.types[use.type].parameters.get("properties", {})
     values = {name: use.parameters.get(name, part.get("default")) for name, part in known.items()}
     same = [name for name, value in values.items() if type(value) is int and value == limit.seconds]

@@ -24,7 +24,7 @@ class Outdated(NamedTuple):
 
 
 def find_outdated(case: LintContext, place: Place, change: Change) -> Outdated:
-    """Drawn names in a change that no fault of this file has, while one has drawn another for the same thing."""
+    """Find drawn names in a change that no fault of this file has, while one has drawn another for the same thing."""
     there: dict[str, set[str]] = {}
     for fault in case.faults.values():
         for each in fault.changes:
@@ -49,5 +49,5 @@ def find_outdated(case: LintContext, place: Place, change: Change) -> Outdated:
 
 
 def _list_texts(change: Change) -> Iterator[tuple[Place, str]]:
-    """All texts inside of a change, each with where it is."""
+    """List all texts inside of a change, each with where it is."""
     return ((place, leaf) for place, leaf in leaves(change.to_json()) if isinstance(leaf, str))

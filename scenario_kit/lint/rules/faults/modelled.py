@@ -36,7 +36,7 @@ def check_unshown(case: LintContext) -> Iterator[Problem]:
 
 @register_check("SK911", "Fault")
 def check_unshown_anywhere(case: FaultCase) -> Iterator[Problem]:
-    """As ``check_unshown``, of a fault that the lab can show in no app."""
+    """Check as ``check_unshown`` does, of a fault that the lab can show in no app."""
     if REAL_DATA_PLANE in case.fault.requires:
         return
     found = [

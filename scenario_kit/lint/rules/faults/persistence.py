@@ -45,7 +45,7 @@ def check_persistence_in_scenario(case: LintContext) -> Iterator[Problem]:
 
 
 def _find_contradiction(fault: Fault) -> str:
-    """Why the claim cannot be true; empty where it may be."""
+    """Find why the claim cannot be true; empty where it may be."""
     says = f"`persistence: {fault.persistence}`"
     if fault.persistence in ("Object", "Workload"):
         return ""  # SK128, where it does not last
@@ -56,7 +56,7 @@ def _find_contradiction(fault: Fault) -> str:
 
 
 def _lasts(change: Change, persistence: str) -> bool:
-    """Whether what a change does outlasts the way in which the fault is said to end."""
+    """Check whether what a change does outlasts the way in which the fault is said to end."""
     if change.operation in _PASSING:
         return False
     if change.delete is not None:

@@ -47,7 +47,7 @@ def check_folder_name(case: FaultCase | AppCase) -> Iterator[Problem]:
 
 @register_check("SK123", "Fault")
 def check_expressions(case: FaultCase) -> Iterator[Problem]:
-    """A template that cannot be read, or that fails for a target at which the fault can be aimed."""
+    """Return a template that cannot be read, or that fails for a target at which the fault can be aimed."""
     wrong = {place: said for place, text in case.positions.texts.items() if (said := explain_unsound(text))}
     for place, said in wrong.items():
         text = case.positions.texts[place].strip()[:120]
@@ -74,7 +74,7 @@ def _place(message: str) -> Place:
 
 @register_check("SK123", "App")
 def check_manifests(case: AppCase) -> Iterator[Problem]:
-    """Templates that yield no objects."""
+    """Check for templates that yield no objects."""
     reported: set[str] = set()
     for version in case.versions:
         if version.error and version.error.message not in reported:
@@ -86,7 +86,7 @@ def check_manifests(case: AppCase) -> Iterator[Problem]:
 
 @register_check("SK304", "Fault")
 def check_no_effect(case: FaultCase) -> Iterator[Problem]:
-    """A change of the fault changes nothing, although the fault did not refuse to be rendered."""
+    """Return a change of the fault changes nothing, although the fault did not refuse to be rendered."""
     for rendering, index, error in _find_failing_changes(case):
         if isinstance(error, NoChange):
             message = f"{error.message} (aimed at {rendering.use.target} of {rendering.app.name})"
@@ -104,7 +104,7 @@ def check_impossible(case: FaultCase) -> Iterator[Problem]:
 
 
 def _find_failing_changes(case: FaultCase) -> Iterator[tuple[Rendering, int, AuthoringError]]:
-    """The changes of each rendering that fail on the app's objects; indices count those that are rendered."""
+    """Find the changes of each rendering that fail on the app's objects; indices count those that are rendered."""
     for rendering in case.renderings:
         objects = rendering.objects
         for i, change in enumerate(rendering.fault.changes if rendering.fault else ()):

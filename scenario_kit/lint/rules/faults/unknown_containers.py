@@ -15,7 +15,7 @@ _LISTS = ("containers", "initContainers")
 def find_unknown_containers(
     case: LintContext, change: Change, *, breaks: bool = False
 ) -> Iterator[tuple[str, list[str]]]:
-    """Each container that a strategic patch would add to a workload, with those that there are.
+    """Find each container that a strategic patch would add to a workload, with those that there are.
 
     What a fault took away, or put there, is no stranger to a repair. A fault (``breaks``) may add a container on
     purpose, but then it names an image, without which the API server takes none.
@@ -35,6 +35,6 @@ def find_unknown_containers(
 
 
 def _list_names(workload: Mapping[str, Any], kind: str, *, bare: bool = False) -> list[str]:
-    """Names of the containers; ``bare``: of those without an image only."""
+    """List names of the containers; ``bare``: of those without an image only."""
     found = [c for _, c in list_mappings(get_part(workload, ("spec", "template", "spec", kind)))]
     return [str(c["name"]) for c in found if "name" in c and "$patch" not in c and not (bare and "image" in c)]

@@ -150,7 +150,7 @@ def check_scripts(case: LintContext | FaultCase) -> Iterator[Problem]:
 
 
 def _list_files_beside(folder: Path) -> Iterator[Path]:
-    """Files below a folder, without those that a fault type of its own has around it: that is judged by itself."""
+    """List files below a folder, without those that a fault type of its own has around it: that is judged by itself."""
     others = {path.parent for path in folder.glob("faults/*/fault.yaml")}
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.name not in _OWN and others.isdisjoint(path.parents):

@@ -77,20 +77,20 @@ def check_near_duplicates(case: LintContext) -> Iterator[Problem]:
 
 
 def _find_copies(catalog: Catalog, shelf: Shelf, entry: IndexEntry) -> list[IndexEntry]:
-    """Others that do the same, whatever their fault types are called."""
+    """Find others that do the same, whatever their fault types are called."""
     return shelf.copies(entry) or [
         o for o in _render_candidates(catalog, shelf, entry) if o.does and o.does == entry.does
     ]
 
 
 def _find_same_mechanism(catalog: Catalog, shelf: Shelf, entry: IndexEntry) -> list[IndexEntry]:
-    """Others whose labelled faults write the same fields and that promise the same, in the same surroundings."""
+    """Find others whose labelled faults write the same fields and that promise the same, in the same surroundings."""
     others = shelf.settings(entry) if entry.mechanism else []
     return [other for other in render_entries(catalog, others) if other.mechanism == entry.mechanism]
 
 
 def _render_candidates(catalog: Catalog, shelf: Shelf, entry: IndexEntry) -> Iterator[IndexEntry]:
-    """Those that may do the same by other fault types; few, and only these are rendered to see."""
+    """Render those that may do the same by other fault types; few, and only these are rendered to see."""
     yield from render_entries(catalog, shelf.candidates(entry) if entry.does else ())
 
 
@@ -100,7 +100,7 @@ def _join_names(others: list[IndexEntry]) -> str:
 
 
 def _shorten_path(path: str) -> str:
-    """Relative to where the command runs, as other paths of findings are."""
+    """Return a path relative to where the command runs, as other paths of findings are."""
     try:
         return str(Path(path).relative_to(Path.cwd()))
     except ValueError:

@@ -35,7 +35,9 @@ def check_outdated(case: LintContext) -> Iterator[Problem]:
 
 
 def digest_of(case: LintContext) -> str:
-    """The digest that the scenario has now; nothing where something that it names could not be found or rendered."""
+    """Digest the digest that the scenario has now; nothing where something that it names could not be found or
+    rendered.
+    """
     spec = case.scenario.spec
     if case.app is None or case.objects is None or case.alerts is None:
         return ""

@@ -34,7 +34,7 @@ def check_schema_path(case: AnyCase) -> Iterator[Problem]:
 
 
 def _find_right_path(file: Path, named: Modeline, kind: str) -> Iterator[str]:
-    """The path that the comment has to name, where what it names does not exist."""
+    """Find the path that the comment has to name, where what it names does not exist."""
     if "://" in named.schema or exists(file, named.schema):
         return
     schema = find_schema(file, f"{kind.lower()}.schema.json")

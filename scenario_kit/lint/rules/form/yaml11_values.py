@@ -38,7 +38,7 @@ def check_yaml11(case: LintContext) -> Iterator[Problem]:
 
 
 def _find_fields(schema: Any, place: Place) -> Any:
-    """The fields that the schema knows at a place; none where whatever is there is free."""
+    """Find the fields that the schema knows at a place; none where whatever is there is free."""
     for part in place:
         schema = schema.get("items", {}) if isinstance(part, int) else schema.get("properties", {}).get(part, {})
     return schema.get("properties", {})

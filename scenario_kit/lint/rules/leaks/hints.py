@@ -48,7 +48,7 @@ def check_hints(case: LintContext | FaultCase) -> Iterator[Problem]:
 
 
 def _find_needless(case: LintContext | FaultCase) -> Iterator[tuple[Simulation, str, Needless]]:
-    """Everything needless, with its stage and its object."""
+    """Find everything needless, with its stage and its object."""
     worlds = {
         id(stage): ObjectSurroundings(stage.app, _render_untouched(case, stage), stage.after)
         for stage in case.stages
@@ -65,7 +65,7 @@ def _find_needless(case: LintContext | FaultCase) -> Iterator[tuple[Simulation, 
 
 
 def _is_judged_elsewhere(case: LintContext | FaultCase, found: Needless) -> bool:
-    """Whether another rule says so with better words: SK210 of telling names, SK212 of the file's own ones."""
+    """Check whether another rule says so with better words: SK210 of telling names, SK212 of the file's own ones."""
     if not isinstance(case, FaultCase):
         return False
     if found.keys[-1] == "name" and any(word in TELLING for word in split_words(str(found.value))):
@@ -75,25 +75,25 @@ def _is_judged_elsewhere(case: LintContext | FaultCase, found: Needless) -> bool
 
 
 def _build_drop_edit(place: Place, found: Needless) -> tuple[Edit, ...]:
-    """The edit that leaves a label, an annotation or a key out, where the file writes it under this very name."""
+    """Build the edit that leaves a label, an annotation or a key out, where the file writes it under this very name."""
     field = found.keys[-2:-1]
     return (Drop(place),) if field and field[0] in _DROPPABLE and place[-2:] == found.keys[-2:] else ()
 
 
 def _render_untouched(case: LintContext | FaultCase, stage: Simulation) -> tuple[Object, ...]:
-    """The app's objects before any fault."""
+    """Render the app's objects before any fault."""
     return (case.objects or ()) if isinstance(case, LintContext) else stage.before
 
 
 def _is_created(one: WrittenObject) -> bool:
-    """Whether a change of the stage makes the object; others are known only in part."""
+    """Check whether a change of the stage makes the object; others are known only in part."""
     own = (one.object["kind"], one.object["metadata"]["name"])
     bodies = [c.create or c.apply or c.chaos for c in one.stage.changes]
     return one.was is None and any((b["kind"], b["metadata"]["name"]) == own for b in bodies if b)
 
 
 def _locate_parameter(case: LintContext | FaultCase, stage: Simulation, found: Needless) -> SourceSite | None:
-    """The parameters of a fault, where the text of one is part of what it writes."""
+    """Locate the parameters of a fault, where the text of one is part of what it writes."""
     if isinstance(case, FaultCase):
         return None
     texts = ((place, text) for place, text in case.positions.texts.items() if place[: len(stage.place)] == stage.place)

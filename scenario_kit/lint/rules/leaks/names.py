@@ -67,7 +67,7 @@ def check_telling_names(case: LintContext | FaultCase) -> Iterator[Problem]:
 
 
 def _list_names(obj: Object) -> Iterator[Spot]:
-    """Names that are in sight: of the object, its labels and annotations, its containers, keys and volumes."""
+    """List names that are in sight: of the object, its labels and annotations, its containers, keys and volumes."""
     yield Spot(("metadata", "name"), obj["metadata"]["name"], "the name")
     yield from _list_labels(obj, ())
     spec = obj.get("spec")
@@ -83,7 +83,7 @@ def _list_names(obj: Object) -> Iterator[Spot]:
 
 
 def _list_texts(obj: Object) -> Iterator[Spot]:
-    """Every text: a scenario gives values to faults, wherever these put them."""
+    """List every text: a scenario gives values to faults, wherever these put them."""
     yield from (Spot(keys, value, "a value") for keys, value in leaves(obj) if isinstance(value, str))
 
 
@@ -96,13 +96,13 @@ def _list_labels(obj: Object, keys: tuple[str, ...]) -> Iterator[Spot]:
 
 
 def _collect_words(case: LintContext | FaultCase) -> set[str]:
-    """Words that the app uses itself: its own names tell nothing about a fault."""
+    """Collect words that the app uses itself: its own names tell nothing about a fault."""
     objects = case.objects or () if isinstance(case, LintContext) else [o for r in case.renderings for o in r.objects]
     return {word for obj in objects for spot in _list_names(obj) for word in split_words(str(spot.value))}
 
 
 def _suggest_neutral(case: FaultCase, name: str, prefix: str) -> tuple[Edit, ...]:
-    """The name drawn at every place where the file writes it."""
+    """Suggest the name drawn at every place where the file writes it."""
     word = re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])")
     drawn = f"{{{{ neutral('{prefix}') }}}}"
     places = [(place, text) for place, text in case.positions.texts.items() if len(place) > 1 and word.search(text)]
@@ -141,12 +141,12 @@ def check_written_answer(case: LintContext | FaultCase) -> Iterator[Problem]:
 
 
 def _find_scenario_beside(path: Path) -> str:
-    """The name of the scenario that brings the fault along; empty for one of a catalogue."""
+    """Find the name of the scenario that brings the fault along; empty for one of a catalogue."""
     folder = path.resolve().parent.parent.parent
     return folder.name if (folder / "scenario.yaml").is_file() else ""
 
 
 def _list_readable(obj: Object) -> Iterator[Spot]:
-    """Everything but the spec of chaos objects, which has to say what is to be done."""
+    """List everything but the spec of chaos objects, which has to say what is to be done."""
     chaos = str(obj.get("apiVersion", "")).startswith("chaos-mesh.org/")
     yield from (Spot(keys, value) for keys, value in leaves(obj) if not (chaos and keys[:1] == ("spec",)))

@@ -9,7 +9,8 @@ _WORD: Final = re.compile(r"[a-z0-9][a-z0-9'-]*")
 
 
 def find_repeated(text: str, source: str, least: int) -> str:
-    """The longest run of words of ``source`` that ``text`` repeats, as ``source`` has it; empty below ``least`` words.
+    """Find the longest run of words of ``source`` that ``text`` repeats, as ``source`` has it; empty below ``least``
+    words.
 
     Case and punctuation do not count.
     """

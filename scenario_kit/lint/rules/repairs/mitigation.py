@@ -46,7 +46,7 @@ def check_undoing(case: LintContext) -> Iterator[Problem]:
 
 @register_check("SK413", "Fault")
 def check_undoing_of_type(case: FaultCase) -> Iterator[Problem]:
-    """A solution merely undoes the injection."""
+    """Return a solution merely undoes the injection."""
     for i, solution in enumerate(case.fault.solutions):
         changes = solution.get("changes") if isinstance(solution, Mapping) else None
         rendered = [r for r in case.renderings if r.fault]
@@ -66,12 +66,12 @@ def _has_only_removals(changes: Sequence[Change]) -> bool:
 
 
 def _is_new_object(fault: Fault, objects: Sequence[Object], app: App) -> bool:
-    """Whether it changes an object that the app does not bring: what that was before, only the receipts know."""
+    """Check whether it changes an object that the app does not bring: what that was before, only the receipts know."""
     return any(is_elsewhere(change, objects, app) for change in fault.changes)
 
 
 def _build_rewrite(place: Place, changes: Sequence[Change], former: int) -> tuple[Edit, ...]:
-    """These changes in place of the former ones; none where they would only take the injection back as well."""
+    """Build these changes in place of the former ones; none where they would only take the injection back as well."""
     if _has_only_removals(changes):
         return ()
     puts = (Put((*place, i), change.to_json()) for i, change in enumerate(changes))
@@ -122,7 +122,9 @@ def check_contradicted(case: LintContext) -> Iterator[Problem]:
 
 
 def _check_unprovable(case: LintContext) -> Iterator[Problem]:
-    """Causes that no trial repairs alone: the whole fault is taken back instead, and it changes more, or names none."""
+    """Return causes that no trial repairs alone: the whole fault is taken back instead, and it changes more, or names
+    none.
+    """
     if case.scenario.spec.ground_truth.outcome != "Incident":
         return
     flags = case.app.flags if case.app else None
@@ -149,7 +151,7 @@ def _check_unprovable(case: LintContext) -> Iterator[Problem]:
 
 
 def _check_unshown(case: LintContext) -> Iterator[Problem]:
-    """What a fault type says of its end, and no solution shows: that restarts end it, or that nobody can."""
+    """Return what a fault type says of its end, and no solution shows: that restarts end it, or that nobody can."""
     spec = case.scenario.spec
     if spec.ground_truth.outcome != "Incident":
         return
@@ -173,5 +175,5 @@ def _check_unshown(case: LintContext) -> Iterator[Problem]:
 
 
 def _is_own_repair(cause: Entity) -> bool:
-    """Whether the repair of a cause is its own; `removeFault` takes back whatever the fault did."""
+    """Check whether the repair of a cause is its own; `removeFault` takes back whatever the fault did."""
     return bool(cause.fix) and not any(change.remove_fault for change in cause.fix)

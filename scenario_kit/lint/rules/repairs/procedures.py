@@ -64,7 +64,7 @@ def check_impossible(case: LintContext) -> Iterator[Problem]:
 
 
 def _build_retarget_edit(case: LintContext, place: Place) -> tuple[Edit, ...]:
-    """For a change of a solution or decoy whose target does not exist."""
+    """Build the edit for a change of a solution or decoy whose target does not exist."""
     change = _change(case, place)
     if not change.target or case.exists(change.target):
         return ()
@@ -133,7 +133,7 @@ def check_uncovered(case: LintContext) -> Iterator[Problem]:
 
 
 def _describe_own(fault: Fault) -> str:
-    """What the fault itself would do, for who has to write it down."""
+    """Describe what the fault itself would do, for who has to write it down."""
     for each in fault.solutions[:1]:
         done = ", ".join(f"{change.operation} {change.target}" for change in each.changes)
         return f"; the fault's own is '{each.name}' ({done})"
@@ -165,7 +165,7 @@ def check_no_decoy(case: LintContext) -> Iterator[Problem]:
 
 
 def _list_concerned(case: LintContext) -> set[str]:
-    """The components of what is touched, alerts, or passes trouble on; none where the faults reach everything."""
+    """List the components of what is touched, alerts, or passes trouble on; none where the faults reach everything."""
     spec, app = case.scenario.spec, case.app
     if app is None or len(case.faults) < len(spec.faults) or any(f.scope == "Cluster" for f in case.faults.values()):
         return set()
@@ -176,7 +176,7 @@ def _list_concerned(case: LintContext) -> set[str]:
 
 
 def _is_beside(change: Change, case: LintContext, about: set[str]) -> bool:
-    """Whether a change only notes something down, or is about a component that has nothing to do with it all."""
+    """Check whether a change only notes something down, or is about a component that has nothing to do with it all."""
     if any(change in decoy.changes for fault in case.faults.values() for decoy in fault.decoys):
         return False  # who knows the fault says that people try this
     patch = change.patch.patch if change.patch else None
@@ -208,7 +208,7 @@ def check_true_decoy(case: LintContext) -> Iterator[Problem]:
 
 
 def _list_solutions(case: LintContext) -> Iterator[tuple[Solution, bool]]:
-    """Those of the file, or else those that come with the faults; and whether one alone ends the incident."""
+    """List those of the file, or else those that come with the faults; and whether one alone ends the incident."""
     spec = case.scenario.spec
     labelled = {use.name for use in spec.faults if use.role in LABELLED}
     conjunctive = spec.ground_truth.causes_join == "Conjunctive"

@@ -42,7 +42,7 @@ def check_collateral(case: LintContext) -> Iterator[Problem]:
 
 @register_check("SK434", "Fault")
 def check_collateral_of_type(case: FaultCase) -> Iterator[Problem]:
-    """A solution changes what no fault touched."""
+    """Return a solution changes what no fault touched."""
     reported: dict[int, str] = {}
     for rendering in case.renderings:
         fault = rendering.fault
@@ -62,13 +62,13 @@ def check_collateral_of_type(case: FaultCase) -> Iterator[Problem]:
 def _find_altered(
     app: App, before: Sequence[Object], broken: Sequence[Object], changes: Sequence[Change], parts: Iterable[str]
 ) -> list[str]:
-    """What differs from the app as it was once a solution is carried out, and was not changed by a fault."""
+    """Find what differs from the app as it was once a solution is carried out, and was not changed by a fault."""
     now = build_stage((), app, tuple(broken), changes).after
     return find_alterations(app, before, now, _writes(before, broken), set(parts))
 
 
 def _leaves_unselected(app: App, before: Sequence[Object], broken: Sequence[Object], changes: Sequence[Change]) -> bool:
-    """Whether a Service selects nothing any more, which SK111 tells."""
+    """Check whether a Service selects nothing any more, which SK111 tells."""
     now = build_stage((), app, tuple(broken), changes).after
     served, left = (
         {o["metadata"]["name"] for o in objects if o["kind"] == "Service" and list_selected(o, objects)}
@@ -104,7 +104,7 @@ def check_unrepaired(case: FaultCase) -> Iterator[Problem]:
 
 @register_check("SK428", "Scenario")
 def check_unrepaired_in_scenario(case: LintContext) -> Iterator[Problem]:
-    """The fix of a cause leaves in place what the fault changed there."""
+    """Return the fix of a cause leaves in place what the fault changed there."""
     if case.app is None or case.objects is None:
         return
     for i, use in enumerate(case.scenario.spec.faults):
@@ -116,7 +116,7 @@ def check_unrepaired_in_scenario(case: LintContext) -> Iterator[Problem]:
 def _find_unrepaired(
     app: App, objects: tuple[Object, ...], fault: Fault, place: tuple[str, ...]
 ) -> Iterator[tuple[int, Problem]]:
-    """Causes that are as the fault left them after their own fix, by their position."""
+    """Find causes that are as the fault left them after their own fix, by their position."""
     broken = build_stage((), app, objects, fault.changes).after
     before, after = _index_by_name(objects), _index_by_name(broken)
     for i, cause in enumerate(fault.causes):
@@ -131,12 +131,12 @@ def _find_unrepaired(
 
 
 def _is_restored(before: Object, broken: Object, now: Object) -> bool:
-    """Whether anything that the fault wrote is different again."""
+    """Check whether anything that the fault wrote is different again."""
     return any(get_at(now, path) != get_at(broken, path) for path in find_paths(before, broken))
 
 
 def _takes_back(cause: Entity, fault: Fault) -> bool:
-    """Whether the repair is more than a write of objects."""
+    """Check whether the repair is more than a write of objects."""
     return any(c.run for c in fault.changes) or any(c.run or c.remove_fault or c.undo_rollout for c in cause.fix)
 
 

@@ -41,7 +41,7 @@ class Bounded(NamedTuple):
 
 @lru_cache(maxsize=4)  # several rules ask about one file after the other
 def list_refused(case: Judged) -> tuple[Refused, ...]:
-    """Everything in a file that is not admitted, each once."""
+    """List everything in a file that is not admitted, each once."""
     reported: set[tuple[object, ...]] = set()
     found: list[Refused] = []
     for bounded in _bound_changes(case):
@@ -116,12 +116,12 @@ def _check_objects(case: Judged, bounded: Bounded) -> Iterator[Refused]:
 
 
 def _locate_type(one: WrittenObject) -> SourceSite:
-    """No parameter is to blame: the fault itself is."""
+    """Locate the fault itself: no parameter is to blame."""
     return SourceSite((*one.stage.place[:3], "type"))
 
 
 def list_needed(case: FaultCase) -> set[str]:
-    """What the changes of a fault need to have declared."""
+    """List what the changes of a fault need to have declared."""
     return _collect_needs(_bound_fault(case, frozenset()))
 
 
@@ -143,7 +143,7 @@ def _collect_needs(bounded: Iterable[Bounded]) -> set[str]:
 
 
 def report_problems(case: Judged, code: str) -> Iterator[Problem]:
-    """What is refused under a code, as a rule yields it."""
+    """Report what is refused under a code, as a rule yields it."""
     for each in list_refused(case):
         if each.breach.code == code:
             yield _build_problem(case, each)
@@ -162,7 +162,7 @@ def _build_problem(case: Judged, each: Refused) -> Problem:
 
 
 def format_declaration(case: Judged, need: str) -> str:
-    """How the file would declare it."""
+    """Format how the file would declare it."""
     if isinstance(case, AppCase):
         capability = "node-access" if need == CLUSTER else need
         return f"bring it with an option that says `x-requires: {{<value>: [{capability}]}}`"

@@ -70,7 +70,7 @@ def check_undeclared(case: FaultCase) -> Iterator[Problem]:
 
 
 def needs_of_object(obj: Object, was: Object | None) -> Iterator[str]:
-    """Capabilities of the cluster without which an object, as it is written, does nothing."""
+    """Return capabilities of the cluster without which an object, as it is written, does nothing."""
     group = str(obj.get("apiVersion", "")).rpartition("/")[0]
     kind, spec = obj["kind"], obj.get("spec") or {}
     if group == "chaos-mesh.org":
@@ -87,7 +87,7 @@ def needs_of_object(obj: Object, was: Object | None) -> Iterator[str]:
 
 
 def _find_unmodelled(obj: Mapping[str, Any], was: Mapping[str, Any] | None) -> list[str]:
-    """What pods of the app get on which only a real container could act: the lab runs on as if it were not there."""
+    """Find what pods of the app get on which only a real container could act: the lab runs on as if it were not there."""
     if was is None:
         return []  # a companion, of which nothing but its being there is simulated
     before = _list_settings(was)

@@ -56,7 +56,7 @@ def check_secrets(case: LintContext | FaultCase | AppCase | PackCase) -> Iterato
 
 
 def _classify_secret(place: Place, text: str) -> str:
-    """What kind of secret a text is; empty for none."""
+    """Classify what kind of secret a text is; empty for none."""
     if match := _FORM.search(text):
         return _name_match(match)
     names = [str(part) for part in place if isinstance(part, str)]
@@ -76,7 +76,7 @@ def _name_match(match: re.Match[str]) -> str:
 
 
 def _is_random(text: str) -> bool:
-    """Long, of mixed letters and digits, and without the repetitions that words have."""
+    """Check whether a word is long, of mixed letters and digits, and without the repetitions that words have."""
     if len(text) < _LETTERS or not re.search(r"\d", text) or not re.search(r"[A-Za-z]", text):
         return False
     counts = Counter(text)

@@ -95,7 +95,7 @@ def _find_branches(obj: Object) -> Iterator[Spot]:
 
 
 def _tag(image: str) -> str:
-    """The tag of an image; a digest counts as one that never moves."""
+    """Return the tag of an image; a digest counts as one that never moves."""
     if "@" in image:
         return image.partition("@")[2]
     return image.rsplit("/", 1)[-1].partition(":")[2]
@@ -108,7 +108,7 @@ def _parse_repository(image: str) -> str:
 
 
 def _list_known(case: Judged) -> Iterable[str]:
-    """Pinned images of the catalogue's apps."""
+    """List pinned images of the catalogue's apps."""
     apps = {stage.app.name: stage.app for stage in case.stages}
     if not isinstance(case, AppCase):
         for name in case.catalog.apps():

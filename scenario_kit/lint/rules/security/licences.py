@@ -56,7 +56,9 @@ def check_unneeded(case: FaultCase) -> Iterator[Problem]:
 
 
 def _has_several_causes(fault_type: FaultType, faults: Iterable[Fault]) -> bool:
-    """Whether the fault has two causes, here or with other parameters; where it has one, rendering drops the join."""
+    """Check whether the fault has two causes, here or with other parameters; where it has one, rendering drops the
+    join.
+    """
     if any(len(fault.causes) > 1 for fault in faults):
         return True
     causes = [e for e in fault_type.entities if isinstance(e, dict) and e.get("role", "Cause") == "Cause"]
@@ -65,7 +67,7 @@ def _has_several_causes(fault_type: FaultType, faults: Iterable[Fault]) -> bool:
 
 @register_check("SK225", "Scenario")
 def check_unneeded_by_use(case: LintContext) -> Iterator[Problem]:
-    """A declaration allows what no change needs."""
+    """Return a declaration allows what no change needs."""
     truth = case.scenario.spec.ground_truth
     labelled = [use for use in case.scenario.spec.faults if use.role in LABELLED]
     if truth.causes_join == "Conjunctive" and len(labelled) < 2:
@@ -80,7 +82,9 @@ def check_unneeded_by_use(case: LintContext) -> Iterator[Problem]:
 
 
 def _reaches_too_far(case: LintContext, index: int, use: FaultUse) -> bool:
-    """Whether a fault type that lies beside the scenario is of the whole cluster without a need, as it is used here."""
+    """Check whether a fault type that lies beside the scenario is of the whole cluster without a need, as it is used
+    here.
+    """
     rendered = case.faults.get(use.name)
     if rendered is None or rendered.scope != CLUSTER or not case.brings(use.type):
         return False

@@ -55,7 +55,7 @@ def check_privileges(case: Judged) -> Iterator[Problem]:
 
 
 def build_declaration_edit(case: FaultCase, need: str) -> tuple[Edit, ...]:
-    """The edit that declares a capability of a fault, or its scope."""
+    """Build the edit that declares a capability of a fault, or its scope."""
     if need == CLUSTER:
         return (Put(("scope",), CLUSTER),)
     known = case.document.get("requires")
@@ -63,7 +63,7 @@ def build_declaration_edit(case: FaultCase, need: str) -> tuple[Edit, ...]:
 
 
 def _check_beyond(case: FaultCase, reported: set[str]) -> Iterator[Problem]:
-    """Changes of what does not belong to the namespace of one trial."""
+    """Return changes of what does not belong to the namespace of one trial."""
     for stage in case.stages:
         for change in stage.changes if stage.place == ("changes",) else ():
             target, where = find_outside(change, stage.app)
@@ -78,7 +78,7 @@ def _check_beyond(case: FaultCase, reported: set[str]) -> Iterator[Problem]:
 
 
 def find_outside(change: Change, app: App) -> tuple[str, str]:
-    """What a change is about, and where that lies if it is not in the namespaces of the app; else nothing."""
+    """Find what a change is about, and where that lies if it is not in the namespaces of the app; else nothing."""
     body = change.create or change.apply or change.chaos
     target = f"{body['kind']}/{body['metadata']['name']}" if body else change.target or ""
     if not target:

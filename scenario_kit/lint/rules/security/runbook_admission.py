@@ -32,7 +32,7 @@ class _RunbookPart(NamedTuple):
 
 
 def list_refusals(runbook: Runbook, namespace: str = "") -> list[Finding]:
-    """Every breach of a runbook, each once; ``namespace`` is the one in which it is to run."""
+    """List every breach of a runbook, each once; ``namespace`` is the one in which it is to run."""
     found: dict[tuple[str, str], Finding] = {}
     for name, subject, breach in (*_check_placement(runbook, namespace), *_check_app(runbook), *_check_parts(runbook)):
         message = f"{name}: {subject} {breach.note}".strip()
@@ -109,7 +109,7 @@ def _list_parts(runbook: Runbook) -> Iterator[_RunbookPart]:
 
 
 def _check_objects(part: _RunbookPart, runbook: Runbook, bounds: AdmissionBounds) -> Iterator[tuple[str, Breach]]:
-    """What the changes make of objects; one that applies to none of them is judged by what it says itself."""
+    """Return what the changes make of objects; one that applies to none of them is judged by what it says itself."""
     base = next((b for b in part.bases if _applies(part.changes, b, runbook)), part.bases[-1])
     stage = build_stage((), runbook.app, base, part.changes, namespace=runbook.namespace)
     for one in list_written(stage):

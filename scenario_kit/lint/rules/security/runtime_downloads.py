@@ -69,7 +69,7 @@ def _split_words(hook: Any) -> list[str]:
 
 
 def _fetch(text: str) -> str:
-    """What the text fetches from outside of the cluster; empty for nothing."""
+    """Fetch what the text fetches from outside of the cluster; empty for nothing."""
     if match := _INSTALL.search(text):
         return match[0].strip()
     for match in _GET.finditer(text):
@@ -79,7 +79,7 @@ def _fetch(text: str) -> str:
 
 
 def _is_outside(host: str) -> bool:
-    """Services have names without dots, or end in one of the cluster's domains; what is computed is not known."""
+    """Check whether a name is outside: Services have names without dots, or end in one of the cluster's domains."""
     bare = host.rpartition("@")[2].strip("[]").lower()
     if any(c in bare for c in "${}") or "." not in bare or re.fullmatch(r"[\d.]+", bare):
         return False

@@ -56,7 +56,8 @@ def _describe_unwritten(entity: Entity, fields: Sequence[str]) -> tuple[str, str
 
 
 def _list_other_fields(fault: Fault, entity: Entity, objects: Sequence[Object], app: App) -> list[str]:
-    """The fields of an object that the changes write instead of the one that its entity names; empty where they do.
+    """List the fields of an object that the changes write instead of the one that its entity names; empty where they
+    do.
 
     Nothing is said of what a command does inside of a store, of objects that no change touches: SK405 tells that.
     """
@@ -87,7 +88,9 @@ def _list_created(fault: Fault, entity: Entity) -> Iterator[dict[str, Any]]:
 
 
 def _list_replaced(patch: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Maps that a strategic patch replaces: where the app leaves one to the API server's defaults, none is rendered."""
+    """List maps that a strategic patch replaces: where the app leaves one to the API server's defaults, none is
+    rendered.
+    """
     if isinstance(patch, dict):
         if patch.get("$patch") == "replace":
             yield path
@@ -96,7 +99,7 @@ def _list_replaced(patch: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str
 
 
 def names(field: str, path: tuple[str, ...]) -> bool:
-    """Whether a dotted field is the one at ``path``, a part of it, or the whole around it.
+    """Check whether a dotted field is the one at ``path``, a part of it, or the whole around it.
 
     A field leaves out which entry of a list is meant, so that ``containers.image`` is the image of any container.
     """

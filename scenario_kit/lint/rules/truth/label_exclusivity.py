@@ -47,13 +47,13 @@ def check_aliases(case: LintContext) -> Iterator[Problem]:
 
 
 def _find_masking_distractor(case: LintContext, fault: str, entity: str) -> str:
-    """The distractor that changes the object that is labelled; empty where there is none."""
+    """Find the distractor that changes the object that is labelled; empty where there is none."""
     others = (u.name for u in case.scenario.spec.faults if u.role == "Distractor" and u.name != fault)
     return next((n for n in others if entity and any(is_same(entity, e) for e in case.entities(n, "Cause"))), "")
 
 
 def _count_nameless(case: LintContext, fault: str) -> int:
-    """How many labels of a fault may have no entity: as many as it has causes whose names are drawn at injection."""
+    """Count how many labels of a fault may have no entity: as many as it has causes whose names are drawn at injection."""
     rendered = case.faults.get(fault)
     return sum(e.generated for e in rendered.causes) if rendered else 0
 
@@ -63,7 +63,7 @@ def _is_alike(one: str, other: str) -> bool:
 
 
 def _find_elsewhere(case: LintContext, own: int, alias: str) -> str:
-    """What else the alias names, where that is another cause: labelled, or changed by another fault."""
+    """Find what else the alias names, where that is another cause: labelled, or changed by another fault."""
     causes = case.scenario.spec.ground_truth.root_causes
     for i, other in enumerate(causes):
         if i != own and any(is_same(alias, name) for name in (other.entity, *other.aliases) if name):
@@ -88,7 +88,7 @@ def _suffers(case: LintContext, fault: str, alias: str) -> str:
 
 
 def _find_bystander(case: LintContext, own: int, alias: str) -> str:
-    """What else an alias names that is neither a cause of its fault nor the same thing as one; empty where it is."""
+    """Find what else an alias names that is neither a cause of its fault nor the same thing as one; empty where it is."""
     cause = case.scenario.spec.ground_truth.root_causes[own]
     fault = case.faults.get(cause.fault)
     if case.app is None or case.objects is None or fault is None or not case.exists(alias) or find_meant(case, alias):
@@ -115,7 +115,7 @@ def _find_bystander(case: LintContext, own: int, alias: str) -> str:
 
 
 def _list_users(case: LintContext, ref: Reference) -> list[str]:
-    """Workloads that have an object to themselves or share it: they read it, run under it, or are scaled by it."""
+    """List workloads that have an object to themselves or share it: they read it, run under it, or are scaled by it."""
     assert case.app is not None
     objects = case.objects or ()
     users = find_readers(objects, ref, case.app.namespace)

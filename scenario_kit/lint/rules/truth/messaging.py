@@ -8,18 +8,18 @@ from scenario_kit.model import App
 
 
 def has_message_path(app: App, producer: str, consumer: str) -> bool:
-    """Whether messages of the one reach the other through a broker."""
+    """Check whether messages of the one reach the other through a broker."""
     queues = [c.name for c in app.components if c.role == "Queue"]
     return any(producer in app.producers(q) and consumer in app.consumers(q) for q in queues)
 
 
 def is_broker_of(app: App, one: str, other: str) -> bool:
-    """Whether one of the two is a broker that the other sends to or receives from."""
+    """Check whether one of the two is a broker that the other sends to or receives from."""
     return other in (*app.producers(one), *app.consumers(one)) or one in (*app.producers(other), *app.consumers(other))
 
 
 def route(app: App, start: str, end: str) -> Sequence[str]:
-    """The shortest way of trouble, both ends included; empty where there is none.
+    """Return the shortest way of trouble, both ends included; empty where there is none.
 
     It leads from callee to caller; across brokers, both ways, only where no way along calls exists.
     """

@@ -111,7 +111,7 @@ def _explain_overlap(app: App, noise: Noise, fault: Fault) -> str:
 
 
 def _explain_load_change(app: App, fault: Fault) -> str:
-    """Why the load must not change while the fault lasts; empty if it may."""
+    """Explain why the load must not change while the fault lasts; empty if it may."""
     touched = _list_touched(app, fault)
     if any(c.role == "Load" and c.name in touched for c in app.components):
         return "both change the load"
@@ -124,7 +124,7 @@ def _explain_load_change(app: App, fault: Fault) -> str:
 
 
 def _list_references(fault: Fault) -> set[str]:
-    """Objects that the fault is about: its target, what it writes, and whom it restarts."""
+    """List objects that the fault is about: its target, what it writes, and whom it restarts."""
     written = {c.target for c in fault.changes if c.target}
     restarted = set(fault.callers) if fault.rollout.reconnect == "Callers" else set()
     return {fault.target, *written, *(e.ref for e in fault.entities), *restarted}

@@ -66,7 +66,7 @@ def check_connected(case: LintContext) -> Iterator[Problem]:
 
 
 def _resolve_node(case: LintContext, text: str) -> Reference:
-    """A node; the object of a fault with a known name is the same node as ``Fault/<name>``."""
+    """Return a node; the object of a fault with a known name is the same node as ``Fault/<name>``."""
     ref = Reference.parse(text)
     bare = ref.groupless
     if ref.kind == FAULT_NODE:
@@ -78,7 +78,7 @@ def _resolve_node(case: LintContext, text: str) -> Reference:
 
 
 def _find_roots(case: LintContext) -> set[Reference]:
-    """The real causes: a wrong label is another rule's business, and should not make the whole chain wrong."""
+    """Find the real causes: a wrong label is another rule's business, and should not make the whole chain wrong."""
     causes = case.scenario.spec.ground_truth.root_causes
     known = {c.fault for c in causes if c.fault in case.faults or not c.entity}
     return {Reference(FAULT_NODE, c.fault) if c.fault in known else _resolve_node(case, c.entity) for c in causes}
@@ -92,7 +92,7 @@ def _reach(roots: set[Reference], edges: list[tuple[Reference, Reference]]) -> s
 
 
 def _check_cycles(edges: list[tuple[Reference, Reference]], roots: set[Reference]) -> Iterator[Problem]:
-    """Edges that close a cycle; not those from one root cause to another, which have to go in any case."""
+    """Return edges that close a cycle; not those from one root cause to another, which have to go in any case."""
     for i, (start, end) in enumerate(edges):
         if start in _reach({end}, edges[: i + 1]) and not {start, end} <= roots:
             message = f"the edge from {_format_node(start)} to {_format_node(end)} closes a cycle"
@@ -102,7 +102,7 @@ def _check_cycles(edges: list[tuple[Reference, Reference]], roots: set[Reference
 def _check_loose_ends(
     case: LintContext, edges: list[tuple[Reference, Reference]], reached: set[Reference]
 ) -> Iterator[Problem]:
-    """A chain that ends at an object on which no alert is expected."""
+    """Return a chain that ends at an object on which no alert is expected."""
     alerts = [alert for alert in case.scenario.spec.expect.alerts if alert.alert_class != "MustNotFire"]
     if not alerts:
         return
@@ -115,7 +115,7 @@ def _check_loose_ends(
 
 
 def _list_alert_objects(case: LintContext) -> set[Reference]:
-    """Objects that the alerts can be about of which the file does not say where they show."""
+    """List objects that the alerts can be about of which the file does not say where they show."""
     rules = (case.alerts or {}).get
     named = [rules(a.name) for a in case.scenario.spec.expect.alerts if not a.on and a.alert_class != "MustNotFire"]
     known = [rule for rule in named if rule is not None and rule.entity is not None]

@@ -67,7 +67,7 @@ def check_untouched(case: LintContext) -> Iterator[Problem]:
 
 
 def _check_blamed(case: LintContext, number: int) -> Iterator[Problem]:
-    """What the fault itself names as its cause, and does not touch; then the label is as wrong as the fault is."""
+    """Return what the fault itself names as its cause, and does not touch; then the label is as wrong as the fault is."""
     cause = case.scenario.spec.ground_truth.root_causes[number]
     fault = case.faults.get(cause.fault)
     if fault is None or case.app is None or case.objects is None:
@@ -114,7 +114,9 @@ def _is_one_of(entity: str, others: tuple[str, ...]) -> bool:
 
 
 def _suffers(case: LintContext, entity: str) -> bool:
-    """Whether the file itself says that the object suffers: an edge of the propagation, or an alert, points at it."""
+    """Check whether the file itself says that the object suffers: an edge of the propagation, or an alert, points at
+    it.
+    """
     spec = case.scenario.spec
     edges = [edge.to for edge in spec.ground_truth.propagation]
     alerts = [alert.on for alert in spec.expect.alerts if alert.alert_class == "MustFire" and alert.on]
@@ -147,8 +149,9 @@ def check_unlabelled(case: LintContext) -> Iterator[Problem]:
 
 
 def _check_left_out(case: LintContext) -> Iterator[Problem]:
-    """Causes of a fault of which only some are labelled. To repair one of those that are left ends it as well, or is
-    needed as well: whoever names it is right."""
+    """Return causes of a fault of which only some are labelled. To repair one of those that are left ends it as well,
+    or is needed as well: whoever names it is right.
+    """
     causes = case.scenario.spec.ground_truth.root_causes
     for use in case.scenario.spec.faults:
         own = [cause for cause in causes if cause.fault == use.name]
@@ -163,7 +166,7 @@ def _check_left_out(case: LintContext) -> Iterator[Problem]:
 
 
 def _check_unset(case: LintContext) -> Iterator[Problem]:
-    """What sustains an incident that nothing set off."""
+    """Return what sustains an incident that nothing set off."""
     faults = case.scenario.spec.faults
     if any(use.role == "Trigger" for use in faults):
         return

@@ -62,7 +62,7 @@ def calls(case: LintContext) -> Iterator[Problem]:
 
 
 def _check_unwritten(case: LintContext, app: App) -> Iterator[Problem]:
-    """Steps into an object of the app that is as it was, since no fault writes it: it passes nothing on."""
+    """Return steps into an object of the app that is as it was, since no fault writes it: it passes nothing on."""
     objects = case.objects
     if objects is None:
         return
@@ -79,7 +79,7 @@ def _check_unwritten(case: LintContext, app: App) -> Iterator[Problem]:
 
 
 def _check_first_step(case: LintContext, app: App, number: int, end: Component) -> Iterator[Problem]:
-    """A first step to somebody who neither is touched by the fault nor asks whom it touches.
+    """Return a first step to somebody who neither is touched by the fault nor asks whom it touches.
 
     Nothing is said of faults that reach every workload, and of those that touch what many read or run under.
     """
@@ -109,7 +109,7 @@ def _check_first_step(case: LintContext, app: App, number: int, end: Component) 
 
 
 def _find_component(app: App, text: str) -> Component | None:
-    """What a node belongs to; None for faults, and for objects that call nobody."""
+    """Find what a node belongs to; None for faults, and for objects that call nobody."""
     ref = Reference.parse(text)
     if ref.kind == FAULT_NODE or ref.namespace not in ("app", *app.namespaces):
         return None
@@ -119,7 +119,7 @@ def _find_component(app: App, text: str) -> Component | None:
 
 
 def _find_collector(app: App) -> str:
-    """The component through which all others tell of their requests; nothing where the app has none, or no twin."""
+    """Find the component through which all others tell of their requests; nothing where the app has none, or no twin."""
     collector = app.twin.collector if app.twin is not None else None
     return collector.component if collector is not None else ""
 
@@ -131,7 +131,7 @@ def _calls(app: App, caller: str, callee: str) -> bool:
 def _follows_traffic(
     case: LintContext, caller: Component, callee: Component, seen: frozenset[str] = frozenset[str]()
 ) -> bool:
-    """Whether trouble may travel with the requests: as data, as a flood from the load, or as silence.
+    """Check whether trouble may travel with the requests: as data, as a flood from the load, or as silence.
 
     Silence may pass somebody who shows none himself, on to whom he asks less. ``seen`` were looked at on the way here.
     """
@@ -154,13 +154,13 @@ def _follows_traffic(
 
 
 def _has_starved_consumer(case: LintContext, app: App, queue: Component) -> bool:
-    """Whether the propagation leads on from a queue to a consumer of it that falls silent."""
+    """Check whether the propagation leads on from a queue to a consumer of it that falls silent."""
     consumers = [c for c in _list_after(case, app, queue) if c.name in app.consumers(queue.name)]
     return any(_expects_silence(case, c) for c in consumers)
 
 
 def _expects_silence(case: LintContext, component: Component) -> bool:
-    """Whether an alert is expected that says that nothing comes from the component."""
+    """Check whether an alert is expected that says that nothing comes from the component."""
     for alert in case.scenario.spec.expect.alerts:
         defined = (case.alerts or {}).get(alert.name)
         if defined is None or alert.alert_class == "MustNotFire" or not _SILENCE.search(defined.expr):
@@ -171,14 +171,14 @@ def _expects_silence(case: LintContext, component: Component) -> bool:
 
 
 def _list_after(case: LintContext, app: App, component: Component) -> Sequence[Component]:
-    """The components that the propagation leads to from this one."""
+    """List the components that the propagation leads to from this one."""
     here = Reference.parse(component.workload)
     edges = [e for e in case.scenario.spec.ground_truth.propagation if Reference.parse(e.from_) == here]
     return [c for edge in edges if (c := _find_component(app, edge.to)) is not None]
 
 
 def _is_load_cause(case: LintContext) -> bool:
-    """Whether a cause is the load generator."""
+    """Check whether a cause is the load generator."""
     app = case.app
     causes = [e for use in case.scenario.spec.faults for e in (use.target, *case.entities(use.name, "Cause"))]
     found = [_find_component(app, cause) for cause in causes] if app else []

@@ -29,7 +29,7 @@ _HELPING: Final = ("restart",)
 
 
 def find_unmodelled(changes: Iterable[Change], app: App, objects: Sequence[Object], namespace: str) -> tuple[str, ...]:
-    """The fields that the changes write, where no part of the lab reads any of them; empty where one is read.
+    """Find the fields that the changes write, where no part of the lab reads any of them; empty where one is read.
 
     Of chaos, which is carried out field by field, one that the simulated daemon or the twin does not know is enough.
     Nothing is said of an app without a twin, of objects that are not the app's, and of changes that cannot be made.
@@ -68,7 +68,9 @@ def _find_unknown_chaos(changes: Iterable[Change], app: App, namespace: str) -> 
 
 
 def _is_alike(one: Any, other: Any) -> bool:
-    """Whether two projections are the same, as far as that is known: what is UNKNOWN in one may be as in the other."""
+    """Check whether two projections are the same, as far as that is known: what is UNKNOWN in one may be as in the
+    other.
+    """
     if UNKNOWN in (one, other):
         return True
     if isinstance(one, Mapping) and isinstance(other, Mapping):

@@ -26,11 +26,11 @@ class Contents:
         }
 
     def value(self, kind: str, name: str, key: str) -> str | None:
-        """One value; None where there is none."""
+        """Return one value; None where there is none."""
         return self._data.get((kind, name), {}).get(key)
 
     def environment(self, container: Object, labels: Mapping[str, Any]) -> dict[str, str]:
-        """The variables of a container with their values, as far as they can be told without a cluster."""
+        """Return the variables of a container with their values, as far as they can be told without a cluster."""
         found: dict[str, str] = {}
         for source in container.get("envFrom") or ():
             for kind, key in (("ConfigMap", "configMapRef"), ("Secret", "secretRef")):
@@ -59,7 +59,7 @@ class Contents:
         return str(labels.get(label[1], "")) if label else repr(sorted(source.items()))
 
     def absent(self, volumes: Sequence[Object]) -> list[str]:
-        """What volumes refer to that is not there: the kubelet cannot mount them."""
+        """Return what volumes refer to that is not there: the kubelet cannot mount them."""
         return [found for volume in volumes for found in self._absent(volume)]
 
     def _absent(self, volume: Object) -> Iterator[str]:
@@ -76,7 +76,9 @@ class Contents:
                     yield from (f"{kind}/{called} {i['key']}" for i in ref.get("items") or () if i["key"] not in data)
 
     def file(self, spec: Object, container: Object, path: str) -> str | None:
-        """The text of a mounted file; None where none is mounted there: the one in the image, if any, then counts."""
+        """Return the text of a mounted file; None where none is mounted there: the one in the image, if any, then
+        counts.
+        """
         mount = find_mount(container, path)
         volume = next((v for v in spec.get("volumes") or () if mount and v.get("name") == mount.get("name")), None)
         if mount is None or volume is None:
@@ -92,13 +94,13 @@ class Contents:
 
 
 def find_mount(container: Object, path: str) -> Mapping[str, Any] | None:
-    """The innermost mount that a path lies in."""
+    """Find the innermost mount that a path lies in."""
     mounts = [m for m in container.get("volumeMounts") or () if _holds(str(m.get("mountPath", "")), path)]
     return max(mounts, key=lambda m: len(m["mountPath"]), default=None)
 
 
 def expand_variables(text: str, known: Mapping[str, str]) -> str:
-    """A text with ``$(NAME)`` replaced by known values."""
+    """Expand a text with ``$(NAME)`` replaced by known values."""
     return _REFERENCE.sub(lambda match: known.get(match[1], match[0]), text)
 
 

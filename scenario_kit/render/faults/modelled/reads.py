@@ -39,7 +39,7 @@ class ProgramReads(NamedTuple):
 
 
 def reads(app: App, container: Object) -> ProgramReads:
-    """What is read of the program in a container; next to nothing where the app's definition does not know it."""
+    """Return what is read of the program in a container; next to nothing where the app's definition does not know it."""
     twin = app.twin
     component = find_component(twin, container) if twin is not None else ""
     if twin is None or not component:
@@ -59,7 +59,7 @@ def reads(app: App, container: Object) -> ProgramReads:
 
 
 def find_component(twin: TwinDefinition, container: Object) -> str:
-    """The component of the twin whose program a container runs, as the twin itself finds it; empty for none."""
+    """Find the component of the twin whose program a container runs, as the twin itself finds it; empty for none."""
     image = str(container.get("image", ""))
     program = str(next(iter(container.get("command") or container.get("args") or ()), "")).rpartition("/")[2]
     for name, model in twin.components.items():
@@ -71,19 +71,19 @@ def find_component(twin: TwinDefinition, container: Object) -> str:
 
 
 def list_documents(app: App) -> Iterator[tuple[str, str]]:
-    """Names and keys of the ConfigMaps that the twin reads by their names."""
+    """List names and keys of the ConfigMaps that the twin reads by their names."""
     for value in _list_values(app.twin):
         if isinstance(value, Login | Database | FlagModel) and value.config_map and value.key:
             yield value.config_map, value.key
 
 
 def list_flags(app: App) -> frozenset[str]:
-    """The feature flags that do something in the twin."""
+    """List the feature flags that do something in the twin."""
     return frozenset(app.twin.flags.effects if app.twin is not None and app.twin.flags is not None else ())
 
 
 def _list_parts(twin: TwinDefinition, component: str) -> Iterator[Value]:
-    """What the twin says about a component elsewhere: of whom it calls, and of what it is beside its work."""
+    """List what the twin says about a component elsewhere: of whom it calls, and of what it is beside its work."""
     for edge in twin.edges:
         if component in (edge.caller, edge.address.of):
             yield edge
@@ -92,7 +92,7 @@ def _list_parts(twin: TwinDefinition, component: str) -> Iterator[Value]:
 
 
 def _list_variables(part: Value) -> Iterator[str]:
-    """Variables that fields of a part name, and those of which an address is put together."""
+    """List variables that fields of a part name, and those of which an address is put together."""
     for value in _list_values(part):
         for field in value.__struct_fields__:
             if field == "env" or field.endswith("_env"):
@@ -103,7 +103,7 @@ def _list_variables(part: Value) -> Iterator[str]:
 
 
 def _list_keys(part: Value) -> Iterator[str]:
-    """Keys of the configuration file that fields of a part name."""
+    """List keys of the configuration file that fields of a part name."""
     for value in _list_values(part):
         if isinstance(value, AddressSource):
             yield from filter(None, (value.key, value.host_key, value.port_key))
@@ -112,7 +112,7 @@ def _list_keys(part: Value) -> Iterator[str]:
 
 
 def _list_values(part: Any) -> Iterator[Value]:
-    """Every value inside of one, with itself; what a component needs to start is not a value that it reads."""
+    """List every value inside of one, with itself; what a component needs to start is not a value that it reads."""
     if isinstance(part, Value) and not isinstance(part, Start):
         yield part
         for field in part.__struct_fields__:

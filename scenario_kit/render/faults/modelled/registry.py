@@ -49,7 +49,7 @@ _SELECTORS: Final = ("matchLabels", "selector")
 
 
 def register(objects: Sequence[Object], app: App, namespace: str) -> dict[tuple[str, str, str], Any]:
-    """What the lab acts on, by kind, namespace and name."""
+    """Register what the lab acts on, by kind, namespace and name."""
     keys = frozenset(key for obj in objects for key in _list_selected(obj))
     accounts = {o["metadata"]["name"] for o in objects if o["kind"] == "ServiceAccount"} | {"default"}
     documents = tuple(list_documents(app))
@@ -70,7 +70,9 @@ def register(objects: Sequence[Object], app: App, namespace: str) -> dict[tuple[
 
 
 def _project_labels(obj: Object) -> dict[str, Any]:
-    """Labels of what is selected by them whatever the app's objects say: admission looks at those of a Namespace."""
+    """Return labels of what is selected by them whatever the app's objects say: admission looks at those of a
+    Namespace.
+    """
     return {"labels": obj["metadata"].get("labels")} if obj["kind"] in ("Namespace", "Node") else {}
 
 
@@ -82,7 +84,7 @@ def _project_service(obj: Object) -> dict[str, Any]:
 
 
 def _project_config(obj: Object, app: App, documents: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """What the twin reads of a ConfigMap by its name: flags that do something, and what stores are set up with."""
+    """Return what the twin reads of a ConfigMap by its name: flags that do something, and what stores are set up with."""
     data = obj.get("data") or {}
     store, name = app.flags, obj["metadata"]["name"]
     found: dict[str, Any] = {}
@@ -124,7 +126,7 @@ def _project_workload(
 
 
 def _list_volumes(pod: Object) -> Iterator[Any]:
-    """Volumes that the scheduler or the kubelet may not find, or that have a size."""
+    """List volumes that the scheduler or the kubelet may not find, or that have a size."""
     for volume in pod.get("volumes") or ():
         for field in ("persistentVolumeClaim", "ephemeral"):
             if field in volume:
@@ -159,7 +161,7 @@ def _project_container(
 
 
 def _project_command(container: Object, env: Mapping[str, str], known: ProgramReads, *, init: bool) -> Any:
-    """What is read of the command line: all of it where a script or an unknown program runs, else what is known."""
+    """Return what is read of the command line: all of it where a script or an unknown program runs, else what is known."""
     words = [
         expand_variables(str(word), env) for word in (*(container.get("command") or ()), *(container.get("args") or ()))
     ]
@@ -171,7 +173,7 @@ def _project_command(container: Object, env: Mapping[str, str], known: ProgramRe
 
 
 def _set(container: Object, env: Mapping[str, str], known: ProgramReads) -> dict[str, bool]:
-    """Whether the variables are set that the program demands, by a pattern or by name."""
+    """Check whether the variables are set that the program demands, by a pattern or by name."""
     names = {str(e.get("name")) for e in container.get("env") or ()} | {n for n in known.needed if "*" not in n}
     return {n: bool(env.get(n)) for n in sorted(names) if any(_fits(n, pattern) for pattern in known.needed)}
 
@@ -181,7 +183,7 @@ def _fits(name: str, pattern: str) -> bool:
 
 
 def _project_configuration(text: str | None, known: ProgramReads) -> Any:
-    """What is read of the configuration file. What a program does without it, nobody says."""
+    """Return what is read of the configuration file. What a program does without it, nobody says."""
     if text is None:
         return UNKNOWN
     try:
@@ -204,13 +206,13 @@ def _leaves(node: Mapping[str, Any], above: str) -> Iterator[tuple[str, Any]]:
 
 
 def _find_paths(words: Any, folder: str) -> list[str]:
-    """Names of files in a folder that a command line mentions."""
+    """Find names of files in a folder that a command line mentions."""
     text = " ".join(str(word) for word in words)
     return re.findall(re.escape(folder.rstrip("/")) + r"/([^\s;|&\]'\"]+)", text) if folder else []
 
 
 def _list_selected(value: Any) -> Iterator[str]:
-    """The keys of labels that some selector asks for."""
+    """List the keys of labels that some selector asks for."""
     if isinstance(value, Mapping):
         for key, part in value.items():
             if key in _SELECTORS and isinstance(part, Mapping):

@@ -141,7 +141,7 @@ def find_mechanisms(text: str, broken: Broken) -> Iterator[str]:
 
 
 def _build_head_patterns(name: str) -> Iterable[str]:
-    """The patterns of a name and of its last word, by which people call it: the catalogue, the proxy."""
+    """Build the patterns of a name and of its last word, by which people call it: the catalogue, the proxy."""
     words = split_name(name)
     return dict.fromkeys((name_pattern(name), name_pattern(words[-1]))) if words else ()
 

@@ -87,7 +87,7 @@ def _find_leaks(case: LintContext, text: str) -> Iterator[str]:
 
 
 def _list_broken_objects(case: LintContext, use: FaultUse) -> list[Reference]:
-    """The target of a fault and its causes, each once, in a fixed order."""
+    """List the target of a fault and its causes, each once, in a fixed order."""
     texts = dict.fromkeys((use.target, *case.entities(use.name, "Cause")))
     return [Reference.parse(text) for text in texts]
 

@@ -14,7 +14,7 @@ _MARKS: Final = ("labels", "annotations")
 
 
 def find_foreign_writes(stage: Simulation, world: ObjectSurroundings) -> Iterator[tuple[str, Needless]]:
-    """What the changes of a stage say on other objects and nothing reads, with the object's kind and name."""
+    """Find what the changes of a stage say on other objects and nothing reads, with the object's kind and name."""
     known = {(o["kind"], o["metadata"]["name"]) for o in stage.before}
     for change in stage.changes:
         if change.taint is not None:
@@ -31,7 +31,7 @@ def find_foreign_writes(stage: Simulation, world: ObjectSurroundings) -> Iterato
 
 
 def _extract_metadata(change: Change) -> Object:
-    """The labels and annotations that a patch writes."""
+    """Extract the labels and annotations that a patch writes."""
     assert change.patch is not None
     if isinstance(change.patch.patch, Mapping):
         written = change.patch.patch.get("metadata")

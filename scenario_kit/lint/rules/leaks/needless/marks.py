@@ -54,7 +54,7 @@ _READ: Final = {
 
 
 def find_unused_marks(obj: Object, was: Object | None, world: ObjectSurroundings) -> Iterator[Needless]:
-    """Fresh labels and annotations of an object and of its templates that nothing acts on."""
+    """Find fresh labels and annotations of an object and of its templates that nothing acts on."""
     for keys in METADATA:
         now, before = get_part(obj, keys), get_part(was, keys) if was else None
         if not isinstance(now, Mapping):

@@ -15,7 +15,7 @@ _DATA: Final = ("ConfigMap", "Secret")
 
 
 def names(obj: Object, was: Object | None, world: ObjectSurroundings, *, created: bool) -> Iterator[Needless]:
-    """Fresh names that hold a word of which neither the app nor the trade makes names.
+    """Return fresh names that hold a word of which neither the app nor the trade makes names.
 
     Of an object that is known only in part, nobody can say which names are fresh.
     """
@@ -62,7 +62,7 @@ def _list_chosen(obj: Object, *, created: bool) -> Iterator[tuple[Keys, Any, str
 
 
 def _list_former(was: Object) -> set[str]:
-    """The names that the object had before, wherever in their lists they stood."""
+    """List the names that the object had before, wherever in their lists they stood."""
     found = {str(name) for _, name, _ in _list_chosen(was, created=False)}
     keys: Mapping[str, Any] = {**(was.get("data") or {}), **(was.get("binaryData") or {})}
     return found | set(keys)

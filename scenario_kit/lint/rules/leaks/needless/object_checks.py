@@ -17,7 +17,7 @@ __all__ = ["Needless", "find_needless"]
 
 
 def find_needless(obj: Object, was: Object | None, world: ObjectSurroundings, *, created: bool) -> Iterator[Needless]:
-    """What the object says and nothing reads; ``was`` is the object before, ``created`` that a change made it.
+    """Find what the object says and nothing reads; ``was`` is the object before, ``created`` that a change made it.
 
     The spec of an experiment is left out: it has to say what is to be done, and where.
     """

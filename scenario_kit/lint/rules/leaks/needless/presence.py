@@ -20,7 +20,7 @@ _OPEN: Final = ("NodePort", "LoadBalancer")
 
 
 def explain_unused(obj: Object, world: ObjectSurroundings) -> str:
-    """Why nothing uses an object that a fault creates; empty where something does."""
+    """Explain why nothing uses an object that a fault creates; empty where something does."""
     kind, spec = obj["kind"], obj.get("spec") or {}
     if kind in _SAYING:
         return f"a {kind} only says something"

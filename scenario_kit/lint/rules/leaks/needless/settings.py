@@ -27,7 +27,7 @@ _HOLDERS: Final = ("ConfigMap", "Secret")
 
 
 def find_unused_variables(obj: Object, was: Object | None, world: ObjectSurroundings) -> Iterator[Needless]:
-    """Fresh variables that neither the app, a runtime nor a command of the same pod reads."""
+    """Find fresh variables that neither the app, a runtime nor a command of the same pod reads."""
     before = {
         str(v.get("name"))
         for _, c in list_containers(was or {"kind": "", "spec": {}})
@@ -44,13 +44,15 @@ def find_unused_variables(obj: Object, was: Object | None, world: ObjectSurround
 
 
 def _has_known_prefix(name: str, world: ObjectSurroundings) -> bool:
-    """Whether the app has variables that begin with the same word, and the rest says nothing: ``LOCUST_RUN_TIME``."""
+    """Check whether the app has variables that begin with the same word, and the rest says nothing:
+    ``LOCUST_RUN_TIME``.
+    """
     family = name.partition("_")[0]
     return len(family) > 2 and world.neutral(name) and any(v.startswith(f"{family}_") for v in world.variables)
 
 
 def _is_expanded(obj: Object, name: str) -> bool:
-    """Whether a command or another variable of the pod takes the value."""
+    """Check whether a command or another variable of the pod takes the value."""
     pattern = re.compile(rf"\$(?:\(|{{)?{re.escape(name)}\b")
     return any(
         pattern.search(text) for _, spec in list_pod_specs(obj) for _, text in leaves(spec) if isinstance(text, str)
@@ -60,7 +62,7 @@ def _is_expanded(obj: Object, name: str) -> bool:
 def find_unused_documents(
     obj: Object, was: Object | None, world: ObjectSurroundings, *, created: bool
 ) -> Iterator[Needless]:
-    """Fresh keys that no pod asks for, and fresh fields in documents of a known form.
+    """Find fresh keys that no pod asks for, and fresh fields in documents of a known form.
 
     A pod that takes a new object as a whole takes every key of it, as long as keys and values say nothing.
     """
@@ -81,7 +83,7 @@ def _is_meaningless(key: str, value: Any, world: ObjectSurroundings) -> bool:
 
 
 def _is_read(obj: Object, key: str, world: ObjectSurroundings) -> bool:
-    """Whether a pod reads this key: by its name, or because another text tells of a file or variable so called."""
+    """Check whether a pod reads this key: by its name, or because another text tells of a file or variable so called."""
     name = str(obj["metadata"]["name"])
     own = (obj["kind"], name)
     readers = [o for o in world.now if (o["kind"], o["metadata"]["name"]) != own and _takes(o, name)]
@@ -105,7 +107,7 @@ def _is_read_as_variables(obj: Object, name: str) -> bool:
 
 
 def _find_unused_fields(text: str, before: str, keys: tuple[str, ...], world: ObjectSurroundings) -> Iterator[Needless]:
-    """Fresh fields of a JSON document whose names occur nowhere in it before, and that the app does not know."""
+    """Find fresh fields of a JSON document whose names occur nowhere in it before, and that the app does not know."""
     try:
         new, old = json.loads(text), json.loads(before)
     except ValueError:

@@ -98,20 +98,20 @@ class ObjectSurroundings:
         return frozenset(value for obj in self.before for _, value in leaves(obj) if isinstance(value, str))
 
     def strange(self, name: str) -> list[str]:
-        """The words of a name that neither the app nor the trade makes names of."""
+        """Return the words of a name that neither the app nor the trade makes names of."""
         plain = _DRAWN.sub("", name)
         return [w for w in split_words(plain) if not w.isdigit() and w not in NEUTRAL and w not in self.known_words]
 
     def neutral(self, name: str) -> bool:
-        """Whether a name tells nothing."""
+        """Check whether a name tells nothing."""
         return not self.strange(name)
 
     def reads(self, name: str) -> bool:
-        """Whether the app knows a variable or a key by this name: it sets it, or its definition does."""
+        """Check whether the app knows a variable or a key by this name: it sets it, or its definition does."""
         return name in self.variables or mentions(self.definition, name)
 
     def is_mentioned(self, obj: Object) -> bool:
-        """Whether another object names this one, otherwise than in its labels and annotations."""
+        """Check whether another object names this one, otherwise than in its labels and annotations."""
         name = str(obj["metadata"]["name"])
         own = (obj["kind"], name, obj["metadata"].get("namespace"))
         return any(
@@ -124,12 +124,12 @@ class ObjectSurroundings:
 
 
 def split_words(name: str) -> list[str]:
-    """The words of a name in lower case; what is drawn at random has none."""
+    """Split the words of a name in lower case; what is drawn at random has none."""
     return [word.lower() for word in _WORD.findall(name)]
 
 
 def mentions(text: str, name: str) -> bool:
-    """Whether a text has a name as a whole."""
+    """Check whether a text has a name as a whole."""
     return name in text and re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text) is not None
 
 
@@ -151,7 +151,7 @@ def _names(obj: Object) -> Iterator[str]:
 
 
 def _list_selected(value: Any, selecting: bool = False) -> Iterator[tuple[str, str]]:
-    """Every label that a selector somewhere below asks for."""
+    """List every label that a selector somewhere below asks for."""
     if isinstance(value, Mapping):
         if "key" in value and "operator" in value:
             values = [str(v) for v in value.get("values") or ("*",)]

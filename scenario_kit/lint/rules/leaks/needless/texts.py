@@ -29,7 +29,7 @@ _LETTERS: Final = re.compile(r"[A-Za-z]{3,}")
 
 
 def find_texts(obj: Object, was: Object | None, world: ObjectSurroundings) -> Iterator[Needless]:
-    """Fresh texts for readers only."""
+    """Find fresh texts for readers only."""
     before = {value for _, value in leaves(was) if isinstance(value, str)} if was is not None else set()
     commands = {(*keys, field) for keys, _ in list_containers(obj) for field in ("command", "args")}
     for keys, value in leaves(obj):

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class ScenarioKitError(Exception):
-    """Base of the tree. ``exit_code`` is what the command line ends with (design §8); ``fix`` is what to do."""
+    """Base of the tree. ``exit_code`` is what the command line ends with; ``fix`` is what to do."""
 
     exit_code: ClassVar[int] = 3
 

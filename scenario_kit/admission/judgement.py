@@ -90,7 +90,9 @@ def _check_kind(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
 
 
 def _is_at_home(obj: Object, bounds: AdmissionBounds) -> bool:
-    """Check whether an object without a namespace is the app's all the same, or is judged by the rights that it gives."""
+    """Check whether an object without a namespace is the app's all the same, or is judged by the rights
+    that it gives.
+    """
     kind, name = obj["kind"], obj["metadata"]["name"]
     if (
         bounds.of_app

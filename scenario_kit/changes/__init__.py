@@ -1,4 +1,4 @@
-"""Verb *apply*: do and undo changes, with receipts (design §3 Changes, §6.1)."""
+"""Verb *apply*: do and undo changes, with receipts (docs/architecture.md)."""
 
 from scenario_kit.changes.engine import Engine, NoEffect
 from scenario_kit.changes.receipts import LIMIT_BYTES, TRIAL_LABEL, ClusterStore, Receipt, ReceiptEntry, ReceiptStore

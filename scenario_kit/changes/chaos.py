@@ -1,4 +1,4 @@
-"""Chaos objects: bound to the pods of a workload, and bound again when those pods are replaced (design §4).
+"""Chaos objects: bound to the pods of a workload, and bound again when those pods are replaced (docs/architecture.md).
 
 Chaos Mesh selects once and freezes: a new pod gets no call while ``AllInjected`` stays True. So the selector of the
 author (labels) is resolved to explicit pods here, the receipt remembers which, and ``stale`` tells when the object
@@ -102,7 +102,9 @@ def list_aimed(cluster: Cluster, namespace: str, *, at: str) -> list[Object]:
 
 
 def list_started(cluster: Cluster, schedule: Reference, kind: str) -> list[Reference]:
-    """List the experiments of a kind that a Schedule has started and that are still there, its own deletion included."""
+    """List the experiments of a kind that a Schedule has started and that are still there, its own
+    deletion included.
+    """
     found = cluster.list(kind, schedule.namespace, group=GROUP, labels={"managed-by": schedule.name})
     return [make_reference(o) for o in found]
 
@@ -162,7 +164,7 @@ def explain_empty_selection(name: str) -> tuple[str, tuple[Finding, ...]]:
 
 
 def bind(template: Object, pods: Chosen) -> Object:
-    """Return the chaos object with its selectors replaced by exactly these pods (chaos-mesh.md C1).
+    """Return the chaos object with its selectors replaced by exactly these pods (docs/fidelity.md).
 
     A Schedule keeps its selectors, but says where they look: without Chaos Mesh's webhooks that would be everywhere.
     """
@@ -207,7 +209,7 @@ def has_uncovered_pods(obj: Object, before: Sequence[str], now: Sequence[str]) -
     """Check whether pods exist that the object does not reach.
 
     Network effects and pod-failure live in the pod and survive a container restart; stress, IO, HTTP, time and JVM
-    effects die with the container (chaos-mesh.md §5).
+    effects die with the container (docs/fidelity.md).
     """
     if obj["kind"] in ("NetworkChaos", "PodChaos"):
         return not {i.split(":")[0] for i in now} <= {i.split(":")[0] for i in before}

@@ -88,7 +88,9 @@ class Engine:
         return blocked
 
     def _adopt(self, undone: Receipt) -> None:
-        """Return what a fix deleted and its undo brought back is the same object again to the change that created it."""
+        """Return what a fix deleted and its undo brought back is the same object again to the change that
+        created it.
+        """
         if undone.change.delete is None:
             return
         uids = {e.ref: _read_uid(self._scene.cluster.get(Reference.parse(e.ref))) for e in undone.entries}

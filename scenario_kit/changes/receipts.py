@@ -1,4 +1,4 @@
-"""Receipts: what is written down, in the cluster, before anything is changed (design §6.1).
+"""Receipts: what is written down, in the cluster, before anything is changed (docs/architecture.md).
 
 One object per change with a deterministic name. A receipt that holds Secret data is itself a Secret. Receipts live in
 the management namespace, which solvers cannot read, and outlive any process of ours.

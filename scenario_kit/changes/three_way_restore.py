@@ -38,7 +38,9 @@ RESTARTED: Final = "kubectl.kubernetes.io/restartedAt"
 
 
 def strip_to_desired(obj: Object | None) -> Object:
-    """Return the part of an object that somebody asked for: no status, no server metadata, no controller annotations."""
+    """Return the part of an object that somebody asked for: no status, no server metadata, no controller
+    annotations.
+    """
     if obj is None:
         return {}
     result = {k: copy.deepcopy(v) for k, v in obj.items() if k != "status"}

@@ -1,4 +1,4 @@
-"""A restart by way of zero replicas, so that no old pod keeps serving (faults.md rule 1).
+"""A restart by way of zero replicas, so that no old pod keeps serving (docs/add-a-fault.md).
 
 It takes several writes, so its receipt says how far it has come: ``Recorded``, ``Down`` (scaled to zero), ``Done``.
 """

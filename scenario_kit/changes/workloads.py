@@ -12,7 +12,9 @@ SCALABLE: Final = ("Deployment", "StatefulSet", "ReplicaSet")
 
 
 def list_pods(cluster: Cluster, workload: Reference) -> list[Object]:
-    """List pods of a workload, also those that are being deleted; empty when the workload is gone, or selects nothing."""
+    """List pods of a workload, also those that are being deleted; empty when the workload is gone, or
+    selects nothing.
+    """
     obj = cluster.get(workload)
     if obj is None or workload.kind == "Pod":
         return [obj] if obj else []

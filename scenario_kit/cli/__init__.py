@@ -1,7 +1,7 @@
 """The command line. The modules named in ``COMMANDS`` register their commands; heavy imports wait until one runs.
 
-A user's mistake ends in one clear message and the exit code of design §8. Only our own bugs have a traceback, and
-that goes to a file.
+A user's mistake ends in one clear message and an exit code (docs/command-line.md). Only bugs of the program itself have
+a traceback, and that goes to a file.
 """
 
 from __future__ import annotations
@@ -48,7 +48,9 @@ INTERRUPTED = 130
 
 
 def build(arguments: Sequence[str] = ()) -> typer.Typer:
-    """Build the command line with all its commands; where the first argument is one of them, with what its module adds."""
+    """Build the command line with all its commands; where the first argument is one of them, with what its
+    module adds.
+    """
     app = typer.Typer(
         name="scenario-kit",
         help="Write an incident as one YAML file, make it happen, and prove that it does. First: scenario-kit demo",

@@ -128,7 +128,9 @@ def _document(catalog: Catalog, family: str, name: str) -> dict[str, Any]:
 
 
 def _read_tried(catalog: Catalog, fault: str) -> dict[str, dict[str, Any]]:
-    """Read what fired where the fault was tried with its defaults: seconds from the injection by app, target and alert."""
+    """Read what fired where the fault was tried with its defaults: seconds from the injection by app, target
+    and alert.
+    """
     found: dict[str, dict[str, Any]] = {}
     for name in catalog.apps():
         app = catalog.app(name, catalog.versions(name)[0])

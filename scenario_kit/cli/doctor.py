@@ -83,7 +83,9 @@ def _check_system() -> DoctorCheck:
 
 
 def _check_python() -> DoctorCheck:
-    """Check whether this interpreter is one of those that the tests run on, and everything that it needs is installed."""
+    """Check whether this interpreter is one of those that the tests run on, and everything that it needs is
+    installed.
+    """
     oldest, newest = (".".join(map(str, version)) for version in (PYTHON[0], PYTHON[-1]))
     observed = platform.python_version()
     if sys.version_info[:2] not in PYTHON:

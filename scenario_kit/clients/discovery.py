@@ -23,7 +23,9 @@ class ServedKind(NamedTuple):
 
 
 def parse(*documents: Any) -> list[ServedKind]:
-    """Parse the kinds in ``APIGroupDiscoveryList`` documents, each in the version that its group prefers; core first."""
+    """Parse the kinds in ``APIGroupDiscoveryList`` documents, each in the version that its group prefers;
+    core first.
+    """
     found: dict[tuple[str, str], ServedKind] = {}
     for document in documents:
         for group in document["items"]:

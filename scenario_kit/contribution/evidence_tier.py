@@ -1,4 +1,4 @@
-"""How much evidence a changed scenario needs, by what differs in the parsed files, not in text (validation.md §14).
+"""How much evidence a changed scenario needs, by what differs in the parsed files, not in text (docs/contributions.md).
 
 A faster lane is a promise that older evidence still holds, so every doubt chooses the slower one, and says why.
 """

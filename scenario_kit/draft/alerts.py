@@ -201,7 +201,9 @@ def _serves(app: App, name: str) -> bool:
 
 
 def _is_idle(app: App, component: Component) -> bool:
-    """Check whether nobody asks a component while users do what they do: only at a start, say, or when a cache is cold."""
+    """Check whether nobody asks a component while users do what they do: only at a start, say, or when a
+    cache is cold.
+    """
     known = trace_traffic(app)
     return known is not None and component.name not in known.parts
 

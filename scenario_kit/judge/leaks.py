@@ -1,4 +1,4 @@
-"""What a solver can read, held against what it must not find there (validation.md §9). Pure.
+"""What a solver can read, held against what it must not find there (docs/hidden-and-noise.md). Pure.
 
 The tokens are derived once from the runbook: names and types of the faults, names of procedures, the author's
 sentences, and for hidden faults whatever belongs to the injector. What the app itself says, such as the name of a
@@ -51,7 +51,9 @@ class Token(Value, frozen=True, kw_only=True):
 
 
 def list_tokens(runbook: Runbook) -> tuple[Token, ...]:
-    """List what must not be readable, without what the app says itself, and what an experiment says that is to be seen."""
+    """List what must not be readable, without what the app says itself, and what an experiment says that is
+    to be seen.
+    """
     seen = [c.chaos for f in runbook.faults if f.visibility != "Hidden" for c in f.changes if c.chaos is not None]
     known = "\n".join(text for obj in (*runbook.objects, *seen) for text in list_texts(obj).values())
     known += "\n".join((*(c.name for c in runbook.app.components), *sorted(_list_written_fields(runbook))))
@@ -124,7 +126,9 @@ def list_readable(obj: Object) -> Iterator[Readable]:
 
 
 def list_texts(obj: Object) -> Mapping[str, str]:
-    """List every text of an object by its path; keys of mappings count, since names of labels and variables are keys."""
+    """List every text of an object by its path; keys of mappings count, since names of labels and
+    variables are keys.
+    """
     found: dict[str, str] = {}
     _walk(obj, "", found)
     if obj.get("kind") == "Secret":

@@ -1,4 +1,4 @@
-"""The clean room (design §6.4): the cluster after teardown equals the snapshot taken before deploy."""
+"""The clean room (docs/architecture.md): the cluster after teardown equals the snapshot taken before deploy."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ def digest(desired: Object) -> str:
 
 
 def _strip_node(node: Object) -> Object:
-    """Check whether it takes pods, and which: its other fields, and taints of its own controller, change by themselves."""
+    """Check whether it takes pods, and which: its other fields, and taints of its own controller, change by
+    themselves.
+    """
     spec = node.get("spec") or {}
     taints = [t for t in spec.get("taints") or () if not str(t.get("key")).startswith("node.kubernetes.io/")]
     return {"unschedulable": bool(spec.get("unschedulable")), "taints": taints}

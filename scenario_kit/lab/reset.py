@@ -108,7 +108,9 @@ def sweep(etcd: Etcd, before: baseline.StoreBaseline, *, thorough: bool = False)
 
 
 def list_busy(objects: Mapping[bytes, bytes]) -> list[str]:
-    """List the campaigns that have not ended, from the objects of our own group. Scenarios that run live do not count."""
+    """List the campaigns that have not ended, from the objects of our own group. Scenarios that run live do
+    not count.
+    """
     found = set()
     for key, value in sorted(objects.items()):
         obj: Object = msgspec.json.decode(value)

@@ -127,7 +127,9 @@ def fix_file(path: Path, catalog: Catalog) -> FixedFile:
 
 
 def mark_fixable(path: Path, mistakes: Sequence[LocatedFinding], catalog: Catalog) -> list[LocatedFinding]:
-    """Return the mistakes of a file; ``fixable`` are findings that fixing it would correct, which is found by trying."""
+    """Return the mistakes of a file; ``fixable`` are findings that fixing it would correct, which is found
+    by trying.
+    """
     if not any(mistake.edits for mistake in mistakes):
         return list(mistakes)
     corrected = {_make_key(finding) for finding in fix_file(path, catalog).corrected}

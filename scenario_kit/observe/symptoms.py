@@ -62,7 +62,9 @@ def _list_reasons(status: Object) -> Iterator[str]:
 
 
 def explain_hindered(pods: Iterable[Object], app: App, workload: str) -> list[str]:
-    """Explain why pods of a workload wait, in the words of who lets them wait, such as ``Unschedulable: 0/3 nodes …``."""
+    """Explain why pods of a workload wait, in the words of who lets them wait, such as ``Unschedulable: 0/3
+    nodes …``.
+    """
     found = set()
     for pod in pods:
         if find_by_name(pod["metadata"]["name"], app) != workload:

@@ -1,4 +1,4 @@
-"""``report.json``: the only source of every rendering (design §8)."""
+"""``report.json``: the only source of every rendering (docs/validator.md)."""
 
 from __future__ import annotations
 

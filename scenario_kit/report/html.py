@@ -104,7 +104,9 @@ def _build_trial(trial: TrialResult) -> dict[str, Any]:
 
 
 def _format_onsets(repeats: Iterable[TrialResult], truth: GroundTruth) -> dict[str, str]:
-    """Format, of each entity of the propagation, when its first alert came in the repeats: the earliest and the latest."""
+    """Format, of each entity of the propagation, when its first alert came in the repeats: the earliest and
+    the latest.
+    """
     entities = {c.entity for c in truth.root_causes} | {n for e in truth.propagation for n in _ends(e)}
     found = {}
     for entity in entities:

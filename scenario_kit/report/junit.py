@@ -15,7 +15,9 @@ _UNSAYABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
 def render(report: Report) -> str:
-    """Render one suite per scenario, one case per trial, and one for what no single trial shows: rules and statistics."""
+    """Render one suite per scenario, one case per trial, and one for what no single trial shows: rules and
+    statistics.
+    """
     validation = report.validation
     suite = TestSuite(validation.scenario)
     rules = TestCase("rules and statistics", classname=validation.scenario, time=0)

@@ -193,6 +193,8 @@ def format_alert_lines(trial: TrialResult) -> list[str]:
 
 
 def escape(text: str) -> str:
-    """Return text from scenarios and clusters, made harmless: no markup, no links or images, and nobody is mentioned."""
+    """Return text from scenarios and clusters, made harmless: no markup, no links or images, and nobody is
+    mentioned.
+    """
     plain = text.replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|").replace("\n", " ")
     return plain.replace("[", "\\[").replace("@", "&#64;")

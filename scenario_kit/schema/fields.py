@@ -46,7 +46,9 @@ def split_path(path: str) -> list[str]:
 
 
 def find_field(path: str) -> SchemaField | NoField:
-    """Find the field at a path: of the format that it begins with (``Scenario.spec``), else of the first that has it."""
+    """Find the field at a path: of the format that it begins with (``Scenario.spec``), else of the first
+    that has it.
+    """
     parts = split_path(path)
     named = next((name for name in FORMATS if parts and parts[0] == name), None)
     if named is not None:

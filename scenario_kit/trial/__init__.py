@@ -1,4 +1,4 @@
-"""A trial: its program, its pure planner, its steps, and its status (design §5)."""
+"""A trial: its program, its pure planner, its steps, and its status (docs/architecture.md)."""
 
 from scenario_kit.trial.engine.baseline import Baseline
 from scenario_kit.trial.engine.context import TICK, Stopped, TrialContext

@@ -1,4 +1,4 @@
-"""What a trial does next. Pure: program × what became of its steps → action (design §6.7)."""
+"""What a trial does next. Pure: program × what became of its steps → action (docs/architecture.md)."""
 
 from __future__ import annotations
 

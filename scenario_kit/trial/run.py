@@ -1,4 +1,4 @@
-"""Executing a trial: plan, run one step, write down what became of it, again (design §6.2, §6.7).
+"""Executing a trial: plan, run one step, write down what became of it, again (docs/architecture.md).
 
 Every step is re-entrant: after a crash it is called again with the start time that it had, finds its receipts, and
 sees the same samples. A failure below us is retried a few times and then ends the step as ``Infra``.

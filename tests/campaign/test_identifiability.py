@@ -40,7 +40,7 @@ def test_pairs(other, margin, codes):
 
 
 def test_the_margin_is_that_of_the_reference():
-    """Always {a,b} and always {a,b,c}: within 1, across .6667, margin .3333 (validation.md §10)."""
+    """Always {a,b} and always {a,b,c}: within 1, across .6667, margin .3333 (docs/evidence.md)."""
 
     sets = [[frozenset(s) for s in p.symptoms] for p in (MINE, print_of(ABC, ABC, ABC))]
     assert round(discriminates(*sets), 4) == 0.3333

@@ -1,4 +1,4 @@
-"""Bad input: one clear message each, the exit code of design §8, and no lab is started for it."""
+"""Bad input: one clear message each, the exit code of docs/command-line.md, and no lab is started for it."""
 
 import pytest
 

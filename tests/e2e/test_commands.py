@@ -1,4 +1,4 @@
-"""Faults inside stores: commands as Jobs, with the operator killed while one is under way (design §6.2)."""
+"""Faults inside stores: commands as Jobs, with the operator killed while one is under way (docs/architecture.md)."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""The operator may die at any moment: the outcome is the same, and the cluster is clean (design §6.2)."""
+"""The operator may die at any moment: the outcome is the same, and the cluster is clean (docs/architecture.md)."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""Windows from rules: the formulas of validation.md §4 on small numbers."""
+"""Windows from rules: the formulas of docs/plans.md on small numbers."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def expect(**classes):
 @pytest.mark.parametrize(
     ("rules", "expectation", "expected"),
     [
-        # validation.md §4: `for: 2m` gives a quiet window of 180 s, `for: 5m` one of 360 s
+        # docs/plans.md: `for: 2m` gives a quiet window of 180 s, `for: 5m` one of 360 s
         ([rule("A", 120)], None, Windows(quiet=180, hold=180, still_firing=150, clear=180, resolve=1080)),
         ([rule("A", 300)], None, Windows(quiet=360, hold=360, still_firing=330, clear=360, resolve=1260)),
         (

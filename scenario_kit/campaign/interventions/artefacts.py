@@ -1,4 +1,4 @@
-"""What a fault writes beside its labelled causes (validation.md §7). Pure.
+"""What a fault writes beside its labelled causes (docs/validator.md). Pure.
 
 A fault says itself which of the objects that it writes are causes, and which are mere artefacts. That is a claim like
 any other: what the fault did to an object without a label is undone alone. Where that clears the alerts, the object is

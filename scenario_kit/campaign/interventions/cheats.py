@@ -1,4 +1,4 @@
-"""The cheat battery (validation.md §8): ways to make symptoms go away without repairing anything. Pure.
+"""The cheat battery (docs/validator.md): ways to make symptoms go away without repairing anything. Pure.
 
 Each must leave the incident unresolved, or be refused. They are made from the rendered app, so they fit any scenario.
 Not here, and why: doing nothing (every hold step does it); deleting the namespace, touching rules, Prometheus or our

@@ -1,4 +1,4 @@
-"""Which repairs of labelled causes end an incident, and which must not (validation.md §7). Pure.
+"""Which repairs of labelled causes end an incident, and which must not (docs/validator.md). Pure.
 
 Causes join twice: those of one fault as the fault says, the labelled faults as the ground truth says. *Independent*
 causes each keep the incident going, so all of them have to be repaired; of *Conjunctive* ones any single repair is
@@ -50,7 +50,9 @@ def list_answers(runbook: Runbook) -> list[CauseRepair]:
 
 
 def list_unlabelled(runbook: Runbook) -> list[CauseRepair]:
-    """List everything else that the faults changed as a cause: triggers, distractors, and causes that no label names."""
+    """List everything else that the faults changed as a cause: triggers, distractors, and causes that no
+    label names.
+    """
     known = list_answers(runbook)
     return [c for fault in runbook.faults for c in _list_causes(runbook, fault) if c not in known]
 
@@ -82,7 +84,9 @@ def leave_one_out(sets: Iterable[Sequence[CauseRepair]]) -> list[LeftOut]:
 
 
 def list_other_causes(runbook: Runbook, fault: Fault) -> tuple[CauseRepair, ...]:
-    """List the causes of other faults that keep the alerts firing whatever becomes of this one; none without a label."""
+    """List the causes of other faults that keep the alerts firing whatever becomes of this one; none
+    without a label.
+    """
     sets = (s for s in find_repairs(runbook) if any(c.fault == fault.name for c in s))
     return tuple(c for c in next(sets, ()) if c.fault != fault.name)
 

@@ -1,4 +1,4 @@
-"""What a fault says of its own end (`persistence`), tried (validation.md §7). Pure.
+"""What a fault says of its own end (`persistence`), tried (docs/validator.md). Pure.
 
 Who says that a fault ends with its pods, or by itself, is spared the restart cheat and the proof that the fault lasts.
 So the claim is shown to be true: every workload is restarted, or nobody does anything, and the incident is over.

@@ -1,4 +1,4 @@
-"""Programs: which steps a trial of each purpose consists of (design §5, validation.md §4 and §7). Pure."""
+"""Programs: which steps a trial of each purpose consists of (docs/architecture.md, docs/plans.md). Pure."""
 
 from __future__ import annotations
 
@@ -119,7 +119,9 @@ def fix_others(causes: Sequence[CauseRepair]) -> tuple[TrialStep, ...]:
 
 
 def fix_beside(each: SideEffect) -> tuple[TrialStep, ...]:
-    """Return what a repair does beside its cause, with every other cause repaired: the cause alone keeps alerts firing."""
+    """Return what a repair does beside its cause, with every other cause repaired: the cause alone keeps
+    alerts firing.
+    """
     steps = [*_build_fixes(each.others), TrialStep(kind="change", use="Fix", name=each.part.name)]
     return (*_START, *_BREAK, *steps, TrialStep(kind="expectStillFiring", use="Fix", name=each.part.name), *_END)
 

@@ -1,4 +1,4 @@
-"""What the repair of a cause does beside that cause (validation.md §7). Pure.
+"""What the repair of a cause does beside that cause (docs/validator.md). Pure.
 
 A fault says itself how its causes are repaired. Where such a repair also takes back what the fault did to another
 object, that it clears the alerts says nothing about the label: the other object could be the cause. So that part of it

@@ -1,4 +1,4 @@
-"""The sham control (validation.md §4): the restarts that injecting brings with it, without the change itself. Pure.
+"""The sham control (docs/plans.md): the restarts that injecting brings with it, without the change itself. Pure.
 
 A fault that rolls a workload also disturbs it for a moment. If that moment alone raised an alert, the alert would say
 nothing about the fault.

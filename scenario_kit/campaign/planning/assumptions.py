@@ -1,4 +1,4 @@
-"""Assumptions of the twin: varied from repeat to repeat, and blamed where a scenario rests on one (design §8). Pure.
+"""Assumptions of the twin: varied from repeat to repeat, and blamed where a scenario rests on one. Pure.
 
 What nothing upstream settles is an assumption in an app's ``twin.yaml``, with a range. The first repeat takes each as
 it is, every later one takes each at the lower or the upper end of its range. Within four repeats every assumption is

@@ -25,7 +25,9 @@ _NAMES: Final = "DNSChaos"
 
 
 def limit_concurrency(runbook: Runbook, parallel: int) -> int:
-    """Return how many of ``parallel`` trials may run beside each other: one, where any of them reaches beyond its app."""
+    """Return how many of ``parallel`` trials may run beside each other: one, where any of them reaches
+    beyond its app.
+    """
     return 1 if runs_alone(runbook) else parallel
 
 

@@ -1,4 +1,4 @@
-"""Plans: which trials a validation consists of, as data (design §8)."""
+"""Plans: which trials a validation consists of, as data (docs/plans.md)."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ THOROUGH: Final = Plan(
     name="thorough", describe="17 to 33 paired repeats (holds in more than 80 % of runs)", looks=REPRODUCIBLE
 )
 PLANS: Final = {p.name: p for p in (TRY, QUICK, STANDARD, THOROUGH)}
-#: Loads of successive repeats: a pass should not rest on one number of users (design §8: ± 20 %).
+#: Loads of successive repeats: a pass should not rest on one number of users (docs/plans.md: ± 20 %).
 LOADS: Final = (100, 80, 120, 90, 110)
 
 _REPORTED: Final = {
@@ -150,7 +150,9 @@ def plan_trials(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
 
 
 def _plan_controls(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
-    """Plan trials in which nothing may fire: without the faults, with a rollout alone, and with the distractors alone."""
+    """Plan trials in which nothing may fire: without the faults, with a rollout alone, and with the
+    distractors alone.
+    """
     planned: list[PlannedTrial] = []
     rollout = build_rollout_control(runbook) if plan.sham and runbook.outcome == "Incident" else None
     if runbook.faults and (plan.control or rollout is not None):
@@ -229,7 +231,7 @@ def _find_independent_decoys(runbook: Runbook, repair: Sequence[TrialStep]) -> l
 
 
 def _plan_interventions(runbook: Runbook, seed: int, *, scanned: bool) -> list[PlannedTrial]:
-    """Plan the label interventions of validation.md §7: what is labelled, everything else, and all labels but one."""
+    """Plan the label interventions of docs/validator.md: what is labelled, everything else, and all labels but one."""
     ours, others = label_interventions.find_repairs(runbook), label_interventions.list_unlabelled(runbook)
     planned = []
     for number, repaired in enumerate(ours):

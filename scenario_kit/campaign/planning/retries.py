@@ -1,4 +1,4 @@
-"""What a campaign runs next, and what the trials that ended settle (validation.md §5, §6.1). Pure.
+"""What a campaign runs next, and what the trials that ended settle (docs/plans.md). Pure.
 
 The repeats that a plan looks at are those that held or broke. A trial that infrastructure ended is no repeat: another
 one takes its place, any other trial is tried once more. All attempts stay in the evidence.

@@ -1,4 +1,4 @@
-"""One step of a campaign: what the trials so far ask for next. Pure (design §6.7).
+"""One step of a campaign: what the trials so far ask for next. Pure (docs/architecture.md).
 
 Whoever runs a campaign reads the trials from the cluster, asks here, does what is said, and asks again: nothing is
 remembered between two steps, so whoever is killed in between, or takes over, goes on from the trials alone.

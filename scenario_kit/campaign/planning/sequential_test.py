@@ -1,4 +1,4 @@
-"""How many repeats, and what they show: sequential plans and exact bounds (validation.md §6.1-§6.3). Pure.
+"""How many repeats, and what they show: sequential plans and exact bounds (docs/plans.md). Pure.
 
 A repeat is held or broken; `p` is the chance that it is held. A plan is a list of looks at the repeats so far. At each
 it is settled, or more are run. Everything that is said about a plan is computed by exact enumeration, not simulated.
@@ -178,7 +178,7 @@ def compute_evidence(held: int, broken: int, p: float) -> float:
     """Compute anytime-valid evidence against the claim that a repeat holds with at most ``p``: 20 or more refutes it at
     5 %.
 
-    The Bayes factor of a uniform mixture over (p, 1) (validation.md §6.3); may be looked at as often as one likes.
+    The Bayes factor of a uniform mixture over (p, 1) (docs/plans.md); may be looked at as often as one likes.
     """
     from scipy.special import betainc, betaln
 
@@ -190,7 +190,7 @@ def compute_evidence(held: int, broken: int, p: float) -> float:
 
 
 def estimate_effective_size(sizes: Sequence[int], correlation: float = 0.3) -> float:
-    """Estimate how many independent repeats those of clusters of these sizes are worth (validation.md §6.6)."""
+    """Estimate how many independent repeats those of clusters of these sizes are worth (docs/plans.md)."""
     total = sum(sizes)
     if total == 0:
         return 0.0

@@ -1,4 +1,4 @@
-"""``spec`` of a Validation: which scenario, which plan, within which budgets (design §5)."""
+"""``spec`` of a Validation: which scenario, which plan, within which budgets (docs/architecture.md)."""
 
 from __future__ import annotations
 

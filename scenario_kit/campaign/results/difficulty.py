@@ -1,4 +1,4 @@
-"""How hard an incident is to solve, measured on the repeats and never declared (validation.md §10). Pure.
+"""How hard an incident is to solve, measured on the repeats and never declared (docs/evidence.md). Pure.
 
 Complexity is ITBench's: the cube root of path length × steps of the repair × technologies. The rest says how far two
 solvers without any insight would get: one that blames whatever alerts first, one that blames whatever alerts loudest.
@@ -116,7 +116,9 @@ def _find_longest_path(start: str, edges: Sequence[PropagationEdge], seen: tuple
 
 
 def is_same_thing(app: App, one: str, other: str) -> bool:
-    """Check whether two references mean one thing to whoever investigates: the same object, or parts of one component."""
+    """Check whether two references mean one thing to whoever investigates: the same object, or parts of one
+    component.
+    """
     if is_same_entity(one, other):
         return True
     component = _find_component(app, one)

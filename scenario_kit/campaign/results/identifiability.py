@@ -1,4 +1,4 @@
-"""Whether what a solver sees leads to this incident and to no other of the catalogue (validation.md §10). Pure.
+"""Whether what a solver sees leads to this incident and to no other of the catalogue (docs/evidence.md). Pure.
 
 A fingerprint has symptoms, which raise a page (alerts, repeat by repeat), and signs, which an investigation finds
 (events, states of containers, lines of logs, fields that differ from the healthy app's). Two incidents with the same

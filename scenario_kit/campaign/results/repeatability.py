@@ -1,4 +1,4 @@
-"""How far repeats of a scenario agree: times, sets of alerts, order of onsets (validation.md §6.7-§6.8).
+"""How far repeats of a scenario agree: times, sets of alerts, order of onsets (docs/plans.md).
 
 Pure. Times are seconds from injection; what never happened is infinite.
 """

@@ -1,4 +1,4 @@
-"""Which other faults of the catalogue raise the same alerts (validation.md §10): the incident against the matrix. Pure.
+"""Which other faults of the catalogue raise the same alerts (docs/evidence.md): the incident against the matrix. Pure.
 
 The matrix knows what each type of fault raised on each target of the app when it was tried there alone, with its
 defaults. Whoever is paged by this incident has these in mind as well, until something tells them apart: what was proven

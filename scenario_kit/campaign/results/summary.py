@@ -59,7 +59,9 @@ def summarise(
 def _measure_similarity(
     seen: Sequence[TrialResult], onsets: Sequence[dict[str, float]], expect: Expect
 ) -> float | None:
-    """Measure how far the repeats raise the same alerts; those that may fire are not compared, as they may be missing."""
+    """Measure how far the repeats raise the same alerts; those that may fire are not compared, as they may
+    be missing.
+    """
     optional = {
         label(timeline)
         for result in seen

@@ -83,7 +83,9 @@ def _build_finding(message: str, position: Position | None) -> Finding:
 
 
 def _find_read_errors(twin: Path) -> tuple[Finding, ...]:
-    """Find what keeps the file from being read at all: then no version of the app can be had, and no rule judges any."""
+    """Find what keeps the file from being read at all: then no version of the app can be had, and no rule
+    judges any.
+    """
     from scenario_kit.load.yaml.document import read_document
 
     if not twin.is_file():

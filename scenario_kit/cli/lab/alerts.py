@@ -95,7 +95,9 @@ class _Look:
 
 
 def build_rows(worlds: Iterable[Object], wall: Iterable[Object], now: float) -> list[AlertLine]:
-    """Build what is pending or firing. ``wall`` are alerts as Prometheus tells them: those of worlds are told by these."""
+    """Build what is pending or firing. ``wall`` are alerts as Prometheus tells them: those of worlds are
+    told by these.
+    """
     found, own = [], set()
     for world in worlds:
         own.update(world["namespaces"])

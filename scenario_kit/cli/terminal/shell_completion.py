@@ -7,7 +7,9 @@ from pathlib import Path
 
 
 def complete_names(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
-    """Complete a completion that offers those names that begin with what is written; nothing where they cannot be read."""
+    """Complete a completion that offers those names that begin with what is written; nothing where they
+    cannot be read.
+    """
 
     def offered(incomplete: str) -> list[str]:
         from scenario_kit.errors import ScenarioKitError

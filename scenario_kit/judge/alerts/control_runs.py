@@ -1,4 +1,4 @@
-"""Alert histories of an app in which nothing is broken, or in which nothing comes of it (validation.md §4). Pure.
+"""Alert histories of an app in which nothing is broken, or in which nothing comes of it (docs/plans.md). Pure.
 
 Before the injection, in controls, and in scenarios that are no incident. Times are seconds on the trial's clock. Every
 function but one returns findings; none means that the phase held.

@@ -76,7 +76,9 @@ def is_background(expect: Expect, timeline: AlertTimeline) -> bool:
 
 
 def is_chronic(history: AlertHistory, expect: Expect, timeline: AlertTimeline, since: float) -> bool:
-    """Check whether an alert that is declared as chronically on did fire before ``since``, when nothing had been done."""
+    """Check whether an alert that is declared as chronically on did fire before ``since``, when nothing had
+    been done.
+    """
     return is_background(expect, timeline) and timeline.fires_within(history.start, since)
 
 

@@ -1,4 +1,4 @@
-"""Alert histories of an incident against its expectations, phase by phase (validation.md §4). Pure.
+"""Alert histories of an incident against its expectations, phase by phase (docs/plans.md). Pure.
 
 All times are seconds on the trial's clock. Every function returns findings; none means that the phase held.
 """

@@ -34,7 +34,9 @@ def find_explained(faults: Iterable[Fault], edges: Sequence[PropagationEdge], ap
 def check_unexplained(
     history: AlertHistory, expect: Expect, since: float, known: set[tuple[str, str]]
 ) -> list[Finding]:
-    """Return alerts that must fire somewhere, and do since ``since``, but on no workload that the propagation leads to."""
+    """Return alerts that must fire somewhere, and do since ``since``, but on no workload that the
+    propagation leads to.
+    """
     findings = []
     for expectation in list_by_class(expect, "MustFire"):
         fired = [t.entity for t in select_timelines(expectation, history.timelines) if t.onset(since) is not None]

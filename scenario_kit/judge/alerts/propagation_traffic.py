@@ -67,7 +67,9 @@ def find_traces(passage: Passage) -> list[TrafficChange]:
 
 
 def compute_chance(one: float, other: float, exposure: float, other_exposure: float) -> float:
-    """Compute how likely two counts lie as far apart, if both come at the same rate per exposure: two-sided, at most 1."""
+    """Compute how likely two counts lie as far apart, if both come at the same rate per exposure: two-sided,
+    at most 1.
+    """
     a, n = round(one), round(one) + round(other)
     if n == 0 or exposure <= 0 or other_exposure <= 0:
         return 1.0
@@ -101,7 +103,9 @@ def _measure_distance(one: Work, other: Work) -> float:
 
 
 def _compute_distance_chance(apart: float, n: float, m: float) -> float:
-    """Compute how likely a difference of distributions is that large by chance: the limit for many requests, a bound."""
+    """Compute how likely a difference of distributions is that large by chance: the limit for many
+    requests, a bound.
+    """
     if min(n, m) <= 0:
         return 1.0
     return min(1.0, 2 * exp(-2 * (apart * sqrt(n * m / (n + m))) ** 2))

@@ -1,4 +1,4 @@
-"""Which finding a cheat gives that counts as resolved (validation.md §8, §12)."""
+"""Which finding a cheat gives that counts as resolved (docs/rules.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a repair changes beside the fault (design §5, Resolved): the app's objects, compared with how they came. Pure.
+"""What a repair changes beside the fault (docs/validator.md): the app's objects, compared with how they came. Pure.
 
 Only what the faults changed may differ afterwards, and how the pods of those run that have a part in the incident: an
 operator may work around what is broken. What a Service selects, feature flags, probes, files, routes and rights are as

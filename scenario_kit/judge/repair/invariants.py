@@ -1,4 +1,4 @@
-"""What an honest repair leaves in place (design §5, Resolved): the app's own objects, compared with the baseline."""
+"""What an honest repair leaves in place (docs/validator.md): the app's own objects, compared with the baseline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When an incident is over (design §5): alerts clear and stay clear, nothing new, traffic served, guards unchanged.
+"""When an incident is over: alerts clear and stay clear, nothing new, traffic served, guards unchanged.
 
 Tri-state throughout: missing data is *unknown*, and unknown is never resolved.
 """

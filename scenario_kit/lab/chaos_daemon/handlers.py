@@ -69,7 +69,9 @@ class Programs(Protocol):
         """
 
     def mounts(self, container_id: str) -> Sequence[str]:
-        """Return where something is mounted in a running container: what its pod mounts, and the volumes of its image."""
+        """Return where something is mounted in a running container: what its pod mounts, and the volumes of
+        its image.
+        """
 
 
 class DaemonHandlers:
@@ -256,7 +258,9 @@ def _make_jvm_key(target: CallTarget, request: Any) -> EffectKey:
 
 
 def _parse_flags(text: str) -> dict[str, Any]:
-    """Parse flags of a stressor by name, numbers as numbers: ``--cpu 2 --cpu-load 80`` is ``{cpu: 2, cpu-load: 80}``."""
+    """Parse flags of a stressor by name, numbers as numbers: ``--cpu 2 --cpu-load 80`` is ``{cpu: 2,
+    cpu-load: 80}``.
+    """
     result: dict[str, Any] = {}
     name = ""
     for word in shlex.split(text):

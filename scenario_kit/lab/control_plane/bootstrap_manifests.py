@@ -29,7 +29,9 @@ def build_access() -> list[Object]:
 
 
 def bind_operator() -> list[Object]:
-    """Return what the operator may do, as in any other cluster, and what the API server refuses to it and to Scenarios."""
+    """Return what the operator may do, as in any other cluster, and what the API server refuses to it and to
+    Scenarios.
+    """
     return [*build_operator_access(), *build_scenario_policies()]
 
 

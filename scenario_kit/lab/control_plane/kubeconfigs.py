@@ -64,7 +64,9 @@ def write_operator(path: Path, server: str, pki: Path) -> None:
 
 
 def write_manager(path: Path, server: str, pki: Path) -> None:
-    """Write the kubeconfig of the manager of Chaos Mesh: an administrator under a name of its own, as webhooks see it."""
+    """Write the kubeconfig of the manager of Chaos Mesh: an administrator under a name of its own, as
+    webhooks see it.
+    """
     pair = issue(Authority.load(pki / "ca.crt", pki / "ca.key"), MANAGER, groups=["system:masters"])
     authority = (pki / "ca.crt").read_bytes()
     _write(path, build_kubeconfig(server, authority, "manager", pair, CHAOS_NAMESPACE, "manager"))

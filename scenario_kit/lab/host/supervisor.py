@@ -119,7 +119,9 @@ def _kill(pid: int) -> None:
 
 
 def _has_ended(pid: int) -> bool:
-    """Check whether the process has ended; a child of ours is collected then, those of other commands are left to init."""
+    """Check whether the process has ended; a child of ours is collected then, those of other commands are
+    left to init.
+    """
     if not procfs.has_ended(pid):
         return False
     with suppress(ChildProcessError):

@@ -41,7 +41,9 @@ WATCHED = (_COMPACTION, *_NOT_KEPT)
 
 
 def request(key: str) -> bytes:
-    """Request what asks etcd's gateway for the changes of a key or, where it ends with a slash, of every key below it."""
+    """Request what asks etcd's gateway for the changes of a key or, where it ends with a slash, of every
+    key below it.
+    """
     asked = {"key": base64.b64encode(key.encode()).decode()}
     if key.endswith("/"):
         asked["range_end"] = base64.b64encode(key[:-1].encode() + bytes([ord("/") + 1])).decode()

@@ -111,7 +111,9 @@ def build_chart(run: WorldTrial, history: AlertHistory) -> Object | None:
 
 
 def select_latest(events: Iterable[Object]) -> list[Object]:
-    """Select the latest events, newest first. The order is the one in which they were written: their clocks may differ."""
+    """Select the latest events, newest first. The order is the one in which they were written: their clocks
+    may differ.
+    """
     ordered = sorted(events, key=_read_revision, reverse=True)[:EVENTS]
     return [
         {

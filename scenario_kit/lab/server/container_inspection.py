@@ -29,7 +29,9 @@ class RunningPrograms:
         return known.unknown(spec, rules) if known is not None else ""
 
     def mounts(self, container_id: str) -> Sequence[str]:
-        """Return where something is mounted in a running container: what its pod mounts, and the volumes of its image."""
+        """Return where something is mounted in a running container: what its pod mounts, and the volumes of
+        its image.
+        """
         spec = self._containers.spec_of(container_id) or {}
         processes = self._worlds.processes_of(self._containers.namespace_of(container_id) or "")
         # A part of a volume may be a single file, over which nothing can be mounted.

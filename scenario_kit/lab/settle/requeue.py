@@ -70,7 +70,9 @@ class Nudger:
         return any(v.isdigit() and str(hard.get(k, "")).isdigit() and str(hard[k]) != v for k, v in limits.items())
 
     def refused(self) -> Mapping[str, int]:
-        """Return the revision of the last refusal, by the UID of who was: a controller (pods), an experiment (targets)."""
+        """Return the revision of the last refusal, by the UID of who was: a controller (pods), an experiment
+        (targets).
+        """
         with self._lock:
             return dict(self._refused)
 

@@ -72,7 +72,9 @@ class _Installer:
         self._go: golang.Go | None = None
 
     def get(self, desired: Sequence[ToolchainComponent]) -> dict[str, Path]:
-        """Get the parts by name, in that order: what is there, what is released, and the rest built, module by module."""
+        """Get the parts by name, in that order: what is there, what is released, and the rest built, module
+        by module.
+        """
         found: dict[str, Path] = {}
         left: dict[str, list[ToolchainComponent]] = {}
         reasons: dict[str, str] = {}

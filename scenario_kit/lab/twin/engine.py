@@ -161,11 +161,15 @@ class Twin:
         return self._java.barred(spec)
 
     def unknown(self, spec: Object, rules: Sequence[Rule]) -> str:
-        """Return what of these rules of an agent nobody knows the consequences of in that program; empty for nothing."""
+        """Return what of these rules of an agent nobody knows the consequences of in that program; empty
+        for nothing.
+        """
         return self._java.unknown(spec, rules)
 
     def volumes(self, spec: Object) -> tuple[str, ...]:
-        """Return the volumes that the image of this container, of a pod's spec, declares; something is mounted there."""
+        """Return the volumes that the image of this container, of a pod's spec, declares; something is
+        mounted there.
+        """
         return self._disks.volumes(spec)
 
     def answers(self, pod: Object, container: str, port: int, path: str | None, now: float) -> bool:
@@ -178,7 +182,9 @@ class Twin:
         return self._probes.lag(self._network, pod, container, path)
 
     def _links(self, start: float, end: float) -> dict[LinkKey, Link]:
-        """Return every edge of every process, and the effects in them; flags come first, since they may redirect calls."""
+        """Return every edge of every process, and the effects in them; flags come first, since they may
+        redirect calls.
+        """
         links: dict[LinkKey, Link] = {}
         effects: dict[ProcessKey, tuple[Active, ...]] = {}
         flags = self._parameters.flags

@@ -117,7 +117,9 @@ def _open_fault(path: Path, document: Document, catalog: Catalog) -> FaultCase:
 
 
 def _render_defaults(fault_type: FaultType, catalog: Catalog, apps: Sequence[str]) -> Iterator[Rendering]:
-    """Render for each of these apps the first target where the fault bites, else the first that says why it does not."""
+    """Render for each of these apps the first target where the fault bites, else the first that says why
+    it does not.
+    """
     for name in apps:
         try:
             app = catalog.app(name, catalog.versions(name)[0])

@@ -77,7 +77,9 @@ def _compute_effect(fault: Fault, objects: Sequence[Object], app: App) -> tuple[
 def _describe_change(
     change: Change, objects: Sequence[Object], new: Sequence[Object] | None, app: App
 ) -> Iterator[Any]:
-    """Describe what one change writes; ``new`` are the objects after it, None where it concerns one that no app brings."""
+    """Describe what one change writes; ``new`` are the objects after it, None where it concerns one that no
+    app brings.
+    """
     if body := change.create or change.apply or change.chaos:
         metadata = {k: v for k, v in (body.get("metadata") or {}).items() if k not in ("name", "labels", "annotations")}
         yield ["object", {**body, "metadata": metadata}]

@@ -37,7 +37,9 @@ class WrittenField(NamedTuple):
 
 
 def list_written(changes: Sequence[Change], objects: Sequence[Object], app: App) -> set[WrittenField]:
-    """List the fields that the changes write, one after the other. What they create is theirs alone and does not count."""
+    """List the fields that the changes write, one after the other. What they create is theirs alone and does
+    not count.
+    """
     found: set[WrittenField] = set()
     for change in changes:
         found |= set(_list_named_fields(change, objects, app))
@@ -52,7 +54,9 @@ def list_written(changes: Sequence[Change], objects: Sequence[Object], app: App)
 
 
 def _list_named_fields(change: Change, objects: Sequence[Object], app: App) -> Iterator[WrittenField]:
-    """List fields that can be told from the change alone: of nodes, of flags, of pods, of objects that no app brings."""
+    """List fields that can be told from the change alone: of nodes, of flags, of pods, of objects that no
+    app brings.
+    """
     if change.set_flag and app.flags:
         store = Reference("ConfigMap", app.flags.config_map)
         yield WrittenField(store, ("data", app.flags.key, "flags", change.set_flag.flag))
@@ -101,7 +105,9 @@ def leaves(document: Mapping[str, Any], path: Path = ()) -> Iterator[Path]:
 
 
 def _list_chaos_fields(manifest: Object, objects: Sequence[Object], app: App) -> Iterator[WrittenField]:
-    """List what an experiment does to the pods of each workload, as a field of it: the same thing twice is a conflict."""
+    """List what an experiment does to the pods of each workload, as a field of it: the same thing twice is
+    a conflict.
+    """
     kind, spec = manifest["kind"], manifest.get("spec") or {}
     if kind == SCHEDULE:
         kind = str(spec.get("type"))

@@ -38,7 +38,9 @@ def fix_missing(place: Path_, name: str, schema: Mapping[str, Any]) -> tuple[Edi
 
 
 def fix_value(place: Path_, rule: str, desired: Any, got: Any, raw: str | None) -> tuple[Edit, ...]:
-    """Return another value for one of a wrong type or spelling. ``raw`` is how the file spells a number or a boolean."""
+    """Return another value for one of a wrong type or spelling. ``raw`` is how the file spells a number or
+    a boolean.
+    """
     value: Any = None
     if rule == "type":
         value = _convert_type(place, str(desired), got, raw)

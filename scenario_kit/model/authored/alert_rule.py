@@ -65,7 +65,7 @@ def compute_alert_deadline(rules: Iterable[AlertRule], name: str, within_seconds
 
 
 class Windows(Value, frozen=True, kw_only=True):
-    """How long to look, in seconds (validation.md §4); computed from the rules, see ``time_windows``."""
+    """How long to look, in seconds (docs/plans.md); computed from the rules, see ``time_windows``."""
 
     quiet: int
     hold: int

@@ -1,4 +1,4 @@
-"""The authored incident (design §3): what stands in ``scenario.yaml``, field by field."""
+"""The authored incident (docs/scenario-reference.md): what stands in ``scenario.yaml``, field by field."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class AppChoice(Value, frozen=True, kw_only=True):
 
 
 class Rollout(Value, frozen=True, kw_only=True):
-    """How a change reaches running processes (faults.md rules 1 and 4)."""
+    """How a change reaches running processes (docs/add-a-fault.md)."""
 
     drop_old: bool = False
     reconnect: Literal["None", "Callers"] = "None"

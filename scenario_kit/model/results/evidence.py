@@ -22,7 +22,7 @@ class FaultVersion(Value, frozen=True, kw_only=True):
 
 
 class VersionKey(Value, frozen=True, kw_only=True):
-    """Under what evidence is valid (validation.md §3): another value of any part voids it.
+    """Under what evidence is valid (docs/evidence.md): another value of any part voids it.
 
     ``images`` is a sum over the images of the rendered app with their digests where those are locked, ``alerts`` one
     over the rules, ``contract`` the version of the formats. ``kubernetes`` is the minor version, as ``1.34``;

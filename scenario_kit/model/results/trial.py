@@ -1,4 +1,4 @@
-"""Trials: a bounded run of a scenario as a short program of steps (design §5)."""
+"""Trials: a bounded run of a scenario as a short program of steps (docs/architecture.md)."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Verdict(StrEnum):
-    """The five answers of a validation and the exit code of each (design §8)."""
+    """The five answers of a validation and the exit code of each (docs/command-line.md)."""
 
     PASS = "Pass"
     FAIL = "Fail"

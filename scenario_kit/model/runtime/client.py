@@ -72,7 +72,9 @@ class Client(Value, frozen=True, kw_only=True):
     commands: tuple[ClientCommand, ...]
 
     def matched(self, words: Sequence[str]) -> tuple[ClientCommand, dict[str, str]] | None:
-        """Return the entry that a command is an instance of, with the texts of its ``{name}``; None if there is none."""
+        """Return the entry that a command is an instance of, with the texts of its ``{name}``; None if
+        there is none.
+        """
         for entry in self.commands:
             found = match_command(entry.command, tuple(words))
             if found is not None and all(found.get(k) in values for k, values in entry.choices.items() if k in found):

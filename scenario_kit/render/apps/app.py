@@ -71,13 +71,17 @@ def resolve_options(app: App, chosen: Mapping[str, Any], profile: str = "") -> O
 
 
 def select_options(app: App, fault_type: FaultType) -> Object:
-    """Select values of the app's options that a fault asks for, as far as the app has such an option with such a value."""
+    """Select values of the app's options that a fault asks for, as far as the app has such an option with
+    such a value.
+    """
     properties = app.options.get("properties", {})
     return {k: v for k, v in fault_type.app_options.items() if k in properties and not _find_violations(app, {k: v})}
 
 
 def list_needs(app: App, options: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """List capabilities that values of options ask for by the ``x-requires`` of their schema, by ``<option>: <value>``."""
+    """List capabilities that values of options ask for by the ``x-requires`` of their schema, by ``<option>:
+    <value>``.
+    """
     properties, found = app.options.get("properties", {}), {}
     for name, value in options.items():
         declared = (properties.get(name) or {}).get("x-requires") or {}
@@ -145,7 +149,9 @@ def render_app(
 
 @lru_cache(maxsize=32)
 def _render_documents(folder: Path, version: str, variables: str) -> bytes:
-    """Render the documents that the templates yield, as a JSON list. Linting a catalogue asks for the same ones often."""
+    """Render the documents that the templates yield, as a JSON list. Linting a catalogue asks for the same
+    ones often.
+    """
     files = [path for path in folder.rglob("*") if path.is_file()]
     return cache_bytes("objects", files, (version, variables), lambda: _render_templates(folder, version, variables))
 

@@ -64,7 +64,9 @@ def list_targets(fault_type: FaultType, app: App, objects: Sequence[Object]) -> 
 
 
 def find_component(app: App, objects: Sequence[Object], obj: Object) -> Component | None:
-    """Find the component that an object belongs to: its workload, its Service, or what scales or guards its workload."""
+    """Find the component that an object belongs to: its workload, its Service, or what scales or guards
+    its workload.
+    """
     reference = format_reference(obj, app.namespace)
     scaled = (obj.get("spec") or {}).get("scaleTargetRef") or {}
     names = {reference, f"{scaled.get('kind')}/{scaled.get('name')}"}
@@ -129,7 +131,9 @@ def find_offers(fault_type: FaultType, app: App, objects: Sequence[Object]) -> I
 
 
 def _require_effect(rendered: Fault, app: App, objects: Sequence[Object], parameters: Mapping[str, Any]) -> None:
-    """Return a change that leaves the app as it is would stop a trial. Other reasons why it cannot be made, lint tells."""
+    """Return a change that leaves the app as it is would stop a trial. Other reasons why it cannot be made,
+    lint tells.
+    """
     known = objects
     for change in rendered.changes:
         try:

@@ -130,7 +130,9 @@ class Scope:
         return dict(owner["spec"]["selector"].get("matchLabels") or read_pod_labels(owner))
 
     def readers(self, ref: object, way: str = "") -> list[str]:
-        """Return workloads whose pods read a ConfigMap, Secret or claim, in any way, or as ``volume`` or ``env`` only."""
+        """Return workloads whose pods read a ConfigMap, Secret or claim, in any way, or as ``volume`` or
+        ``env`` only.
+        """
         return find_readers(self.objects, self._reference(ref), self.namespace, way)
 
     def with_field(self, text: object, path: str, value: object) -> str:
@@ -221,7 +223,9 @@ class Scope:
         return self.refuse(f"{self.app.name} has no client '{name}' that talks to {component}")
 
     def address_variables(self, workload: object) -> list[str]:
-        """Return variables with a value of their own in which a workload finds whom it needs, synchronous calls first."""
+        """Return variables with a value of their own in which a workload finds whom it needs, synchronous
+        calls first.
+        """
         owner = self._workload(workload)
         component = self.component_of(owner)
         spare = {c.name for c in self.app.components if c.role in ("Flags", "Platform")}

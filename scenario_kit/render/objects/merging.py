@@ -44,7 +44,9 @@ def merge_strategic(document: Any, patch: Any) -> Any:
 
 
 def apply_fields(document: Any, fields: Any) -> Any:
-    """Return what a server-side apply writes into an object: like a strategic patch, but new items of a list come last."""
+    """Return what a server-side apply writes into an object: like a strategic patch, but new items of a list
+    come last.
+    """
     return _combine(document, fields, _merge_behind)
 
 

@@ -103,7 +103,9 @@ def _describe_gate(fault: Fault) -> str:
 
 
 def compute_due(runbook: Runbook, alert: AlertExpectation) -> int:
-    """Compute seconds after injection by which an alert is expected: the author's number, else what its rule may need."""
+    """Compute seconds after injection by which an alert is expected: the author's number, else what its
+    rule may need.
+    """
     return compute_alert_deadline(runbook.rules, alert.name, alert.within_seconds)
 
 

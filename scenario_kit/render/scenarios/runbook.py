@@ -150,7 +150,9 @@ def sort_faults(uses: Sequence[FaultUse]) -> tuple[FaultUse, ...]:
 
 
 def _waits(use: FaultUse) -> tuple[int, int]:
-    """Return those that start by themselves come first, by delay; then those that wait for a fault, then for an alert."""
+    """Return those that start by themselves come first, by delay; then those that wait for a fault, then
+    for an alert.
+    """
     start = use.start
     if start.on_alert is not None:
         return (2, 0)
@@ -280,7 +282,9 @@ def render_as_written(spec: ScenarioSpec, app: App, templates: Path) -> tuple[Ob
 
 
 def digest_app(app: App, objects: Sequence[Object]) -> str:
-    """Digest an app as it runs (sha256): its definition, but for what its objects say anyway or the twin alone reads."""
+    """Digest an app as it runs (sha256): its definition, but for what its objects say anyway or the twin
+    alone reads.
+    """
     shape = {k: v for k, v in app.to_json().items() if k not in _RENDERED}
     placed = sorted(objects, key=lambda o: (o["kind"], o["metadata"]["name"]))
     return digest_of({"definition": shape, "objects": placed})

@@ -1,4 +1,4 @@
-"""How long to look: windows that follow from the text of the rules (validation.md §4)."""
+"""How long to look: windows that follow from the text of the rules (docs/plans.md)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scenario_kit.model.authored.scenario import Expect
 #: Seconds between two scrapes, and between two evaluations, everywhere.
 SCRAPE: Final = 15
 EVALUATION: Final = 15
-#: Seconds of traffic that an answer about recovery needs (design §5, Resolved).
+#: Seconds of traffic that an answer about recovery needs (docs/validator.md).
 _TRAFFIC: Final = 300
 #: Seconds that a repair itself may take: a rollout, or the longest crash back-off (300 s), then reconnecting (120 s).
 _REPAIR: Final = 600

@@ -1,4 +1,4 @@
-"""The version key of a scenario: the sums over what its evidence depends on (validation.md §3)."""
+"""The version key of a scenario: the sums over what its evidence depends on (docs/evidence.md)."""
 
 from __future__ import annotations
 

@@ -69,7 +69,9 @@ def resolves(app: App, component: str) -> bool:
 
 
 def list_mute(app: App) -> frozenset[str]:
-    """List components that report no spans: the platform beside the app, and what the app's own twin says reports none."""
+    """List components that report no spans: the platform beside the app, and what the app's own twin says
+    reports none.
+    """
     twin = _list_models(app)
     return frozenset(
         c.name for c in app.components if c.role == "Platform" or (c.name in twin and twin[c.name].telemetry is None)

@@ -97,7 +97,9 @@ def measure_served(context: TrialContext, start: float, end: float) -> EntryTraf
 
 
 def compute_deadlines(context: TrialContext) -> dict[AlertExpectation, float]:
-    """Compute seconds after injection by which each must-fire alert is due; the rule decides where the author does not."""
+    """Compute seconds after injection by which each must-fire alert is due; the rule decides where the
+    author does not.
+    """
     rules = context.runbook.rules
     return {
         e: float(compute_alert_deadline(rules, e.name, e.within_seconds))
@@ -107,7 +109,9 @@ def compute_deadlines(context: TrialContext) -> dict[AlertExpectation, float]:
 
 
 def expect_alerts(context: TrialContext, start: float) -> list[Finding]:
-    """Check that each must-fire alert comes before its deadline. Looks are spaced, so a virtual hour costs few queries."""
+    """Check that each must-fire alert comes before its deadline. Looks are spaced, so a virtual hour costs
+    few queries.
+    """
     expect = context.runbook.expect
     first = context.injected_at() or start
     counted = {e: at for e in expect.alerts if (at := _find_counted_from(context, e, start)) is not None}
@@ -148,7 +152,9 @@ def expect_alerts(context: TrialContext, start: float) -> list[Finding]:
 
 
 def _judge_other_packs(context: TrialContext) -> Mapping[str, missing_alerts.UnusedRules]:
-    """Return what the rules of other packs say. They help whoever corrects a promise, and have no part in the verdict."""
+    """Return what the rules of other packs say. They help whoever corrects a promise, and have no part in
+    the verdict.
+    """
     try:
         return context.beside()
     except ScenarioKitError:

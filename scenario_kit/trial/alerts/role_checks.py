@@ -18,7 +18,9 @@ _ASLEEP: Final = ("SK304", "SK331")
 
 
 def check_roles(context: TrialContext, step: TrialStep, findings: list[Finding]) -> list[Finding]:
-    """Return what is wrong with an injection. Without its trigger a fault may well have no effect: that is the claim."""
+    """Return what is wrong with an injection. Without its trigger a fault may well have no effect: that is
+    the claim.
+    """
     if not step.except_:
         return findings
     if _name_role(context, step.except_) == "Trigger":

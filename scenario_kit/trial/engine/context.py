@@ -20,7 +20,7 @@ from scenario_kit.trial.engine.progress import InjectionProgress
 
 #: Scrape and evaluation interval of every alert rule, in seconds.
 TICK: Final = 15
-#: Traffic is measured over this many seconds (design §5, Resolved).
+#: Traffic is measured over this many seconds (docs/validator.md).
 TRAFFIC_WINDOW: Final = 300
 
 

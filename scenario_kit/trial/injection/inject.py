@@ -256,7 +256,9 @@ def _blame_injector(context: TrialContext, fault: Fault) -> None:
 
 
 def _explain_hindered(context: TrialContext, fault: Fault) -> str:
-    """Explain what keeps pods of the target from running: often it is that, and not the fault, which breaks something."""
+    """Explain what keeps pods of the target from running: often it is that, and not the fault, which breaks
+    something.
+    """
     workload = strip_group(fault.target)
     why = symptoms.explain_hindered(list_pods(context), context.runbook.app, workload)
     return f"; pods of {workload} wait: {'; '.join(why)}" if why else ""

@@ -1,4 +1,4 @@
-"""Step *expectNoLeaks*: read whatever the solver's rights allow, and find no answer there (validation.md §9)."""
+"""Step *expectNoLeaks*: read whatever the solver's rights allow, and find no answer there."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ _CODES: Final = {"Solution": "SK411", "Fix": "SK401", "Cheat": "SK435", "Wait": 
 
 
 def judge_resolution(context: TrialContext, since: float) -> Resolution:
-    """Return the tri-state answer of design §5, for the present moment; ``since`` is when the repair was made."""
+    """Return True, False or Unknown for the present moment (docs/validator.md); ``since`` is the time of the repair."""
     history = context.history()
     expect = context.runbook.expect
     benign = context.runbook.outcome == "Benign"

@@ -20,7 +20,7 @@ from scenario_kit.lab.chaos_daemon.network import (
 from scenario_kit.lab.chaos_daemon.proto import load_messages
 from scenario_kit.model import NetworkEffect
 
-#: Names and types of the fields that matter (chaos-mesh.md §7.2); the numbers are nobody's concern here.
+#: Names and types of the fields that matter (docs/fidelity.md); the numbers are nobody's concern here.
 MESSAGES = """
 syntax = "proto3";
 message Netem {

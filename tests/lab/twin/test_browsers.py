@@ -1,4 +1,4 @@
-"""Real browsers among the shop's users: what they ask for, report, and hold (behaviour.md §2.1, upstream's scripts)."""
+"""Real browsers among the shop's users: what they ask for, report, and hold (docs/fidelity.md, upstream's scripts)."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Connections outlive what helped to open them (behaviour.md §1.2, §1.3): tables over time."""
+"""Connections outlive what helped to open them (docs/fidelity.md): tables over time."""
 
 from typing import Any
 
@@ -85,7 +85,7 @@ def test_a_process_that_says_it_ended_is_no_peer_even_while_it_is_listed() -> No
 
 @pytest.mark.parametrize(("outage", "longest"), [(30.0, 30.0), (60.0, 60.0), (900.0, 120.0)])
 def test_a_channel_of_grpc_comes_back_within_the_length_of_the_outage(outage: float, longest: float) -> None:
-    """Its back-off is as long as the outage was, two minutes at most (behaviour.md §1.2)."""
+    """Its back-off is as long as the outage was, two minutes at most (docs/fidelity.md)."""
     found = set()
     for ordinal in range(60):
         around, there = between()
@@ -304,7 +304,7 @@ def test_only_backends_that_listen_are_chosen() -> None:
     ],
 )
 def test_a_foreign_program_on_the_port(component: str, protocol: str, stays: bool) -> None:
-    """A connection with it comes about where it speaks the protocol, and then stays (behaviour.md §1.3)."""
+    """A connection with it comes about where it speaks the protocol, and then stays (docs/fidelity.md)."""
     there = process("there", IP, component, protocol)
     around = Surroundings(edge(), there)
     first = around.lane(0.0)

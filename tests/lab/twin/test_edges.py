@@ -1,4 +1,4 @@
-"""Every way in which an edge fails, what the caller sees of it, and what live connections survive (behaviour.md §1)."""
+"""Every way in which an edge fails, what the caller sees of it, and what live connections survive."""
 
 import copy
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Every feature flag of the shop has its effect in the twin: which series move, and how far (behaviour.md §2.6)."""
+"""Every feature flag of the shop has its effect in the twin: which series move, and how far (docs/fidelity.md)."""
 
 import json
 import re

@@ -214,7 +214,7 @@ def test_init_containers_that_never_end_or_fail() -> None:
 
 
 def test_lossy_law() -> None:
-    """Of many messages at 20 % loss the share p^k·(1-p) is 0.2·(2^k-1) s late (behaviour.md §1.2)."""
+    """Of many messages at 20 % loss the share p^k·(1-p) is 0.2·(2^k-1) s late (docs/fidelity.md)."""
     draws = np.random.default_rng(1).random((2, 200_000))
     late = compute_delays(TrafficShape(loss=0.2), draws, Physics())
     for k in range(4):

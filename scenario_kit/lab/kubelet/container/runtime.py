@@ -34,7 +34,9 @@ class WithRuntime:
         self._images = known
 
     def image_exists(self, image: str) -> bool:
-        """Check as others do; images of usual tools exist, and an image for one CPU does where the image for all does."""
+        """Check as others do; images of usual tools exist, and an image for one CPU does where the image
+        for all does.
+        """
         return is_tool(image) or self._others.image_exists(images.find_multi_arch_image(image))
 
     def has_program(self, image: str, program: str) -> bool:

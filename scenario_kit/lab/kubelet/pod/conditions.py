@@ -42,7 +42,9 @@ def compute_phase(ctx: PodContext) -> str:
 
 
 def _check_initialisation(ctx: PodContext) -> tuple[bool, bool]:
-    """Check whether an init container has still to run or a sidecar to start, and whether an init container has failed."""
+    """Check whether an init container has still to run or a sidecar to start, and whether an init container
+    has failed.
+    """
     pending = failed = False
     for container in ctx.inits:
         entry = ctx.entry(container["name"])

@@ -13,7 +13,9 @@ def format_rfc3339(seconds: float) -> str:
 
 
 def format_rfc3339_nano(seconds: float) -> str:
-    """Format seconds since the epoch with nine decimals, as container logs have them; microseconds are the resolution."""
+    """Format seconds since the epoch with nine decimals, as container logs have them; microseconds are the
+    resolution.
+    """
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f000Z")
 
 

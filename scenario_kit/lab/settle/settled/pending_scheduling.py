@@ -79,7 +79,9 @@ def _offer(claim: Object, volumes: Names) -> str:
 
 
 def _is_judged(pod: Object, claims: Names, volumes: Names) -> bool:
-    """Check whether everything that the pod demands is judged here, and met as far as it does not depend on the node."""
+    """Check whether everything that the pod demands is judged here, and met as far as it does not depend
+    on the node.
+    """
     spec = pod["spec"]
     affinity = spec.get("affinity") or {}
     hard = [c for c in spec.get("topologySpreadConstraints") or () if c.get("whenUnsatisfiable") != "ScheduleAnyway"]

@@ -18,7 +18,9 @@ class ClusterDns(NamedTuple):
     runs: bool
 
     def answer(self, name: str) -> tuple[str, str]:
-        """Return what it says to a name with a dot at its end: a failed outcome, an address, or neither: what is true."""
+        """Return what it says to a name with a dot at its end: a failed outcome, an address, or neither:
+        what is true.
+        """
         return corefile.parse_corefile(self.corefile).answer(name) if self.runs else ("unanswered", "")
 
 

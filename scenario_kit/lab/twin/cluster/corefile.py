@@ -44,7 +44,9 @@ class CoreDnsConfig(NamedTuple):
     serves: bool = True
 
     def answer(self, name: str) -> tuple[str, str]:
-        """Return what it says to a name with a dot at its end: a failed outcome, an address, or neither: what is true."""
+        """Return what it says to a name with a dot at its end: a failed outcome, an address, or neither:
+        what is true.
+        """
         for template in self.templates:
             if template.means(name):
                 return ("", template.address) if template.address else (template.outcome or "noname", "")

@@ -3,7 +3,7 @@
 A name with fewer than five dots is first sought in the domains of the pod's namespace, as Kubernetes writes it into
 ``/etc/resolv.conf``. A failure of one attempt leads to the next, so only the attempt that would succeed matters; a
 random address is taken wherever it comes first. Patterns: a star stands at the end, a question mark for any letter.
-chaos-mesh.md §3, ``k8s_dns_chaos``.
+See docs/fidelity.md.
 """
 
 from __future__ import annotations

@@ -11,7 +11,9 @@ from scenario_kit.model.base import Object
 
 
 def read_mounted(view: View, pod: Object, container: Object, path: str) -> str | None:
-    """Read the text of a file that comes from a ConfigMap or Secret, as it is now; None where no such file is mounted."""
+    """Read the text of a file that comes from a ConfigMap or Secret, as it is now; None where no such file
+    is mounted.
+    """
     mounts = [m for m in container.get("volumeMounts") or () if f"{path}/".startswith(m["mountPath"].rstrip("/") + "/")]
     mount = max(mounts, key=lambda m: len(m["mountPath"]), default=None)
     volume = next((v for v in pod["spec"].get("volumes") or () if mount and v["name"] == mount["name"]), None)

@@ -45,7 +45,9 @@ def is_allowed(policies: Sequence[Object], source: Party, target: Party, port: i
 
 
 def leaves(policies: Sequence[Object], source: Party, target: Party, port: int, protocol: str) -> bool:
-    """Check whether ``source`` may send there as far as its own (egress) policies go; for targets in other namespaces."""
+    """Check whether ``source`` may send there as far as its own (egress) policies go; for targets in other
+    namespaces.
+    """
     return _allows_side(policies, "Egress", source, target, target, port, protocol)
 
 

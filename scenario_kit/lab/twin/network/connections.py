@@ -1,4 +1,4 @@
-"""Connections between processes, which outlive the objects that helped to open them (behaviour.md §1.2, §1.3).
+"""Connections between processes, which outlive the objects that helped to open them (docs/fidelity.md).
 
 gRPC channels and the pools of stores stay with their peer until one end restarts, whatever becomes of Services and
 endpoints meanwhile. HTTP/1.1 pools meet the new state gradually within a minute. New connections see the present state.
@@ -156,7 +156,9 @@ class Connections:
     def _resolve_dial(
         self, key: LinkKey, edge: Edge, address: Address, caller: Process, network: Network
     ) -> tuple[tuple[ConnectionLane, ...], str]:
-        """Return what dialling leads to. Who sends datagrams has resolved once; some callers go on with what they knew."""
+        """Return what dialling leads to. Who sends datagrams has resolved once; some callers go on with what
+        they knew.
+        """
         known = self._resolves.get(key)
         if known and edge.protocol == "udp":
             return dial(edge, address._replace(host=known), caller, network)

@@ -2,7 +2,7 @@
 
 It takes apart plain HTTP/1 on the ports that it was given, on connections that were opened after it came. It breaks
 requests or answers off, holds them back, or gives answers another status; what it writes into bodies, headers and paths
-is not simulated, and a rule that chooses by headers never applies. chaos-mesh.md §3, §5.
+is not simulated, and a rule that chooses by headers never applies. See docs/fidelity.md.
 """
 
 from __future__ import annotations
@@ -47,7 +47,9 @@ class HttpRule(NamedTuple):
 
 
 def list_rules(pod: Object, effects: Iterable[ContainerEffect], port: int) -> tuple[HttpRule, ...]:
-    """List the rules in force for connections to a port of a pod. The proxy ends with the container that it came with."""
+    """List the rules in force for connections to a port of a pod. The proxy ends with the container that it
+    came with.
+    """
     statuses = (pod.get("status") or {}).get("containerStatuses") or ()
     running = {str(s.get("containerID", "")).rpartition("://")[2] for s in statuses if "running" in s.get("state", {})}
     found: list[HttpRule] = []

@@ -25,7 +25,9 @@ class Crossing:
         self._streams = streams
 
     def cross(self, calls: CallBatch, lane: ConnectionLane, edge: Edge) -> tuple[Floats, Floats | None]:
-        """Return seconds until each call has reached the callee, and those of the answers where the wire delays them."""
+        """Return seconds until each call has reached the callee, and those of the answers where the wire
+        delays them.
+        """
         took: Floats = self.noise(calls) * (self._physics.hop_ms / 1000.0 * self._physics.latency_scale)
         if lane.wire is None or (lane.wire.out is None and lane.wire.back is None):
             return took, None

@@ -13,7 +13,7 @@ def compute_delays(shape: TrafficShape, draws: Floats, physics: Physics) -> Floa
     """Compute seconds added to each message; ``draws`` are two rows of uniform numbers.
 
     Jitter is uniform around the delay. A message that is lost k times comes 0.2·(2^k-1) s later, which happens with
-    probability p^k·(1-p) (behaviour.md §1.2) until Linux stops doubling its wait, and gives up. A limited rate adds the
+    probability p^k·(1-p) (docs/fidelity.md) until Linux stops doubling its wait, and gives up. A limited rate adds the
     message's size over the rate.
     """
     result: Floats = np.maximum(shape.delay + shape.jitter * (2.0 * draws[0] - 1.0), 0.0)

@@ -86,7 +86,9 @@ class Census:
         return process
 
     def files(self, view: View, pod: Object) -> Mapping[str, str]:
-        """Return the flag document that a pod has copied when its containers were first set up; restarts keep the copy."""
+        """Return the flag document that a pod has copied when its containers were first set up; restarts
+        keep the copy.
+        """
         uid = pod["metadata"]["uid"]
         flags = self._parameters.flags
         if uid not in self._files and flags is not None:

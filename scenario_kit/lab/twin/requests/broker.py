@@ -228,7 +228,9 @@ class Queues:
 
     @staticmethod
     def _commit(node: ConsumerNode, group: _Group, end: float) -> None:
-        """Return what was done when the member last committed, half an interval ago; one with records in hand does not."""
+        """Return what was done when the member last committed, half an interval ago; one with records in
+        hand does not.
+        """
         if group.left:
             return
         done = int(np.count_nonzero(group.under_way <= end - node.model.commit_seconds / 2.0))

@@ -42,7 +42,9 @@ def misses(held: float, keys: float, asked: Floats, at: Floats, draws: Floats) -
 
 
 def fill(cache: Process, node: CallNode, keys: float, failed: float) -> None:
-    """Add so many new keys to a cache; those of failed look-ups are left out, or spoilt where the program stores them."""
+    """Add so many new keys to a cache; those of failed look-ups are left out, or spoilt where the program
+    stores them.
+    """
     name = node.operation.name
     cache.held[name] = cache.held.get(name, 0.0) + keys * (1.0 if node.step.spoils else 1.0 - failed)
     if node.step.spoils and failed:

@@ -1,4 +1,4 @@
-"""Users: how many requests a tick offers (behaviour.md §1.6).
+"""Users: how many requests a tick offers (docs/fidelity.md).
 
 iterations per second = users that are free / (mean think time + time that an iteration spends waiting). A user whose
 request outlasts a tick is not free until it ends. So hangs and slow pages lower the rate; failures do not. In an open

@@ -377,7 +377,9 @@ class Flow:
         return Result(took, failed)
 
     def _reject_dials(self, calls: CallBatch) -> Result:
-        """Reject calls that each dial a Service without endpoints: the kernel answers few of many (see ``rejections``)."""
+        """Reject calls that each dial a Service without endpoints: the kernel answers few of many (see
+        ``rejections``).
+        """
         at, edge, caller = calls.at, self._edges[calls.node.edge], calls.caller
         limit = calls.node.step.patience_seconds or find_timeout(edge, caller) or np.inf
         dials = edge.dial_seconds if edge.dial_seconds > 0.0 else LONGEST_SECONDS

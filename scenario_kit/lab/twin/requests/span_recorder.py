@@ -93,8 +93,7 @@ class SpanRecorder:
         hanging: LinkKey | None,
         mark: int,
     ) -> None:
-        """Return the callee's spans. Where the caller gave up at ``cut`` they end there, without error (behaviour.md
-        §1.4).
+        """Return the callee's spans. Where the caller gave up at ``cut`` they end there, without error.
 
         A process that ends by itself takes those with it that it had not finished. ``mark`` is what the tape gave.
         """

@@ -159,7 +159,9 @@ def _fail(
 
 
 def _end(process: Process, access: Access, error: int, times: Floats, logs: LogBook) -> str:
-    """Return an access failed at these times: what is printed, and the end of a program that cannot bear it; the words."""
+    """Return an access failed at these times: what is printed, and the end of a program that cannot bear it;
+    the words.
+    """
     words = _describe_errno(process.model.disk if process.model is not None else DiskModel(), error)
     for line in access.log.replace("{error}", words).splitlines():
         logs.error(process, line, times, line)

@@ -1,4 +1,4 @@
-"""CPU and memory of processes: demand, throttling, growth, and the out-of-memory killer (behaviour.md §1.5)."""
+"""CPU and memory of processes: demand, throttling, growth, and the out-of-memory killer (docs/fidelity.md)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ def stress(ledger: Ledger, process: Process) -> Stress:
 
 
 def compute_slowdown(load: float) -> float:
-    """Compute how much longer own time takes at a share ``load`` of the CPU: 1/(1-ρ) above ρ = 0.7, at most 50 times."""
+    """Compute how much longer own time takes at a share ``load`` of the CPU: 1/(1-ρ) above ρ = 0.7, at
+    most 50 times.
+    """
     if load <= 0.7:
         return 1.0
     return _WORST if load >= 1.0 - 1.0 / _WORST else 1.0 / (1.0 - load)

@@ -112,7 +112,9 @@ class Circumstance(NamedTuple):
 
 
 def describe_error(around: Circumstance) -> str:
-    """Describe the description of an error status; empty where instrumentation gives none, and for what did not fail."""
+    """Describe the description of an error status; empty where instrumentation gives none, and for what
+    did not fail.
+    """
     if not around.failed or (around.thrown and isinstance(around.frame.node, OperationNode)):
         return ""  # of an exception the event tells
     if around.protocol == "http" and _read_status(around):

@@ -1,4 +1,4 @@
-"""Calls that hang for an unknown time: their spans are exported when they end, not before (behaviour.md §1.4)."""
+"""Calls that hang for an unknown time: their spans are exported when they end, not before (docs/fidelity.md)."""
 
 from __future__ import annotations
 

@@ -103,7 +103,9 @@ def _parse_seconds(text: str) -> float:
 
 
 def _find_parameter(case: LintContext, use: FaultUse, limit: _Limit) -> str:
-    """Find the one number among the fault's parameters that is the limit in seconds; empty where there is none, or two."""
+    """Find the one number among the fault's parameters that is the limit in seconds; empty where there is
+    none, or two.
+    """
     known: Mapping[str, Any] = case.types[use.type].parameters.get("properties", {})
     values = {name: use.parameters.get(name, part.get("default")) for name, part in known.items()}
     same = [name for name, value in values.items() if type(value) is int and value == limit.seconds]

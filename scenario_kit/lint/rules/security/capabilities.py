@@ -87,7 +87,9 @@ def needs_of_object(obj: Object, was: Object | None) -> Iterator[str]:
 
 
 def _find_unmodelled(obj: Mapping[str, Any], was: Mapping[str, Any] | None) -> list[str]:
-    """Find what pods of the app get on which only a real container could act: the lab runs on as if it were not there."""
+    """Find what pods of the app get on which only a real container could act: the lab runs on as if it were
+    not there.
+    """
     if was is None:
         return []  # a companion, of which nothing but its being there is simulated
     before = _list_settings(was)

@@ -53,7 +53,9 @@ def _find_masking_distractor(case: LintContext, fault: str, entity: str) -> str:
 
 
 def _count_nameless(case: LintContext, fault: str) -> int:
-    """Count how many labels of a fault may have no entity: as many as it has causes whose names are drawn at injection."""
+    """Count how many labels of a fault may have no entity: as many as it has causes whose names are drawn at
+    injection.
+    """
     rendered = case.faults.get(fault)
     return sum(e.generated for e in rendered.causes) if rendered else 0
 
@@ -88,7 +90,9 @@ def _suffers(case: LintContext, fault: str, alias: str) -> str:
 
 
 def _find_bystander(case: LintContext, own: int, alias: str) -> str:
-    """Find what else an alias names that is neither a cause of its fault nor the same thing as one; empty where it is."""
+    """Find what else an alias names that is neither a cause of its fault nor the same thing as one; empty
+    where it is.
+    """
     cause = case.scenario.spec.ground_truth.root_causes[own]
     fault = case.faults.get(cause.fault)
     if case.app is None or case.objects is None or fault is None or not case.exists(alias) or find_meant(case, alias):

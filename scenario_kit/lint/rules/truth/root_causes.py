@@ -67,7 +67,9 @@ def check_untouched(case: LintContext) -> Iterator[Problem]:
 
 
 def _check_blamed(case: LintContext, number: int) -> Iterator[Problem]:
-    """Return what the fault itself names as its cause, and does not touch; then the label is as wrong as the fault is."""
+    """Return what the fault itself names as its cause, and does not touch; then the label is as wrong as
+    the fault is.
+    """
     cause = case.scenario.spec.ground_truth.root_causes[number]
     fault = case.faults.get(cause.fault)
     if fault is None or case.app is None or case.objects is None:

@@ -119,7 +119,9 @@ def _find_component(app: App, text: str) -> Component | None:
 
 
 def _find_collector(app: App) -> str:
-    """Find the component through which all others tell of their requests; nothing where the app has none, or no twin."""
+    """Find the component through which all others tell of their requests; nothing where the app has none,
+    or no twin.
+    """
     collector = app.twin.collector if app.twin is not None else None
     return collector.component if collector is not None else ""
 

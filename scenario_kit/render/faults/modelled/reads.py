@@ -39,7 +39,9 @@ class ProgramReads(NamedTuple):
 
 
 def reads(app: App, container: Object) -> ProgramReads:
-    """Return what is read of the program in a container; next to nothing where the app's definition does not know it."""
+    """Return what is read of the program in a container; next to nothing where the app's definition does
+    not know it.
+    """
     twin = app.twin
     component = find_component(twin, container) if twin is not None else ""
     if twin is None or not component:

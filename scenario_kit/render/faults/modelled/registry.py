@@ -84,7 +84,9 @@ def _project_service(obj: Object) -> dict[str, Any]:
 
 
 def _project_config(obj: Object, app: App, documents: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Return what the twin reads of a ConfigMap by its name: flags that do something, and what stores are set up with."""
+    """Return what the twin reads of a ConfigMap by its name: flags that do something, and what stores are
+    set up with.
+    """
     data = obj.get("data") or {}
     store, name = app.flags, obj["metadata"]["name"]
     found: dict[str, Any] = {}
@@ -161,7 +163,9 @@ def _project_container(
 
 
 def _project_command(container: Object, env: Mapping[str, str], known: ProgramReads, *, init: bool) -> Any:
-    """Return what is read of the command line: all of it where a script or an unknown program runs, else what is known."""
+    """Return what is read of the command line: all of it where a script or an unknown program runs, else
+    what is known.
+    """
     words = [
         expand_variables(str(word), env) for word in (*(container.get("command") or ()), *(container.get("args") or ()))
     ]

@@ -83,7 +83,9 @@ def _is_meaningless(key: str, value: Any, world: ObjectSurroundings) -> bool:
 
 
 def _is_read(obj: Object, key: str, world: ObjectSurroundings) -> bool:
-    """Check whether a pod reads this key: by its name, or because another text tells of a file or variable so called."""
+    """Check whether a pod reads this key: by its name, or because another text tells of a file or variable
+    so called.
+    """
     name = str(obj["metadata"]["name"])
     own = (obj["kind"], name)
     readers = [o for o in world.now if (o["kind"], o["metadata"]["name"]) != own and _takes(o, name)]

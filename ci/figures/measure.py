@@ -51,6 +51,8 @@ class Counts:
     file_lines: list[int] = field(default_factory=list)
     function_lines: list[int] = field(default_factory=list)
     functions: list[str] = field(default_factory=list)
+    #: First words of the docstrings of functions.
+    docstrings: list[str] = field(default_factory=list)
     classes: Counter[str] = field(default_factory=Counter)
     identifiers: Counter[str] = field(default_factory=Counter)
     wide: list[str] = field(default_factory=list)
@@ -80,6 +82,7 @@ def measure(root: Path, words: Words) -> dict[str, float]:
         "function_max": max(counts.function_lines, default=0),
         "verbs": 100 * sum(begins_with_verb(name, words) for name in counts.functions) / functions,
         "participles": 100 * sum(is_participle(name, words) for name in counts.functions) / functions,
+        "imperatives": 100 * sum(word in words.verbs for word in counts.docstrings) / (len(counts.docstrings) or 1),
         "one_word": 100 * sum("_" not in name.strip("_") for name in counts.functions) / functions,
         "denied": sum(n for name, n in counts.identifiers.items() if words.denied & set(split_name(name))),
         "homonyms": sum(n > 1 for n in counts.classes.values()),
@@ -249,9 +252,15 @@ def _count_function(node: ast.FunctionDef | ast.AsyncFunctionDef, counts: Counts
     arguments = node.args
     if len([*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]) > 7 and not _is_command(node):
         counts.wide.append(node.name)
-    properties = {"property", "cached_property"}
-    if not node.name.startswith("__") and not any(_name_of(d) in properties for d in node.decorator_list):
+    decorators = {_name_of(decorator) for decorator in node.decorator_list}
+    if decorators & {"property", "cached_property"}:
+        return
+    if not node.name.startswith("__"):
         counts.functions.append(node.name)
+    docstring = ast.get_docstring(node)
+    # the docstring of a rule is its title, a sentence that says what is wrong
+    if docstring and not decorators & {"register_rule", "register_check"}:
+        counts.docstrings.append(docstring.split()[0].strip(".,:;").lower())
 
 
 def _is_command(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

@@ -1,0 +1,137 @@
+"""The decisions: for each claim of an answer, which class of the truth it means, by which rule, and why.
+
+Nothing is guessed. A claim that fits two classes equally well means neither, and says so; scores are arithmetic over
+the decisions, so that they can be derived anew without matching again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Final, Literal
+
+import msgspec
+
+from scenario_kit.model.base import Value
+from scenario_kit.scoring.entities.name import EntityName, parse_entity_name
+from scenario_kit.scoring.entities.truth import IncidentTruth, TruthGroup
+from scenario_kit.scoring.matching.alias_classes import AliasClass, build_alias_classes
+from scenario_kit.scoring.matching.fit import FitRule, fit_alias, fit_own_kind, fit_relaxed, fit_schedule
+from scenario_kit.scoring.matching.policy import MatchPolicy
+
+MatchVerdict = Literal[
+    "RootCause", "OtherEntity", "Duplicate", "Alias", "Unmatched", "Ambiguous", "Unreadable", "Ignored"
+]
+_Fit = Callable[[EntityName, TruthGroup], FitRule | None]
+#: From the strongest way to fit to the weakest; with whether the class must have declared aliases.
+_TIERS: Final[tuple[tuple[_Fit, bool], ...]] = (
+    (fit_own_kind, False), (fit_alias, True), (fit_relaxed, False), (fit_schedule, False),
+)  # fmt: skip
+
+
+class MatchDecision(Value, frozen=True, kw_only=True):
+    """What became of one claim. ``group`` and ``class_id`` are of the truth; ``candidates`` the classes that fitted."""
+
+    claim: str
+    verdict: MatchVerdict
+    reason: str
+    group: str = ""
+    class_id: str = ""
+    rule: FitRule | None = None
+    candidates: tuple[str, ...] = ()
+
+
+class TruthIndex(msgspec.Struct, frozen=True):
+    """The truth, ready to be compared with many answers."""
+
+    truth: IncidentTruth
+    classes: tuple[AliasClass, ...]
+
+    @property
+    def roots(self) -> tuple[AliasClass, ...]:
+        """The classes that an answer has to name."""
+        return tuple(each for each in self.classes if each.root)
+
+
+class Fitting(msgspec.Struct, frozen=True):
+    """The groups that a name fits, by the strongest rule that fits any."""
+
+    groups: tuple[tuple[AliasClass, TruthGroup, FitRule], ...] = ()
+
+    @property
+    def class_ids(self) -> tuple[str, ...]:
+        """The classes of these groups; one, where the name is not ambiguous."""
+        return tuple(dict.fromkeys(each.id for each, _, _ in self.groups))
+
+
+def build_truth_index(truth: IncidentTruth) -> TruthIndex:
+    """Build the index of a truth."""
+    return TruthIndex(truth, build_alias_classes(truth.groups, truth.aliases))
+
+
+def fit_entity(index: TruthIndex, entity: EntityName) -> Fitting:
+    """Find the groups that a name fits; a weaker rule is tried only where no stronger one fits anything."""
+    for fit, needs_aliases in _TIERS:
+        found = tuple(
+            (each, group, rule)
+            for each in index.classes
+            if each.declared or not needs_aliases
+            for group in each.groups
+            if (rule := fit(entity, group)) is not None
+        )
+        if found:
+            return Fitting(found)
+    return Fitting()
+
+
+def match_claims(index: TruthIndex, claims: Iterable[str], policy: MatchPolicy) -> tuple[MatchDecision, ...]:
+    """Decide on each claim of an answer, in its order."""
+    decisions: list[MatchDecision] = []
+    seen: dict[tuple[str, ...], str] = {}
+    for claim in claims:
+        decisions.append(_decide(index, claim, policy, seen))
+    return tuple(decisions)
+
+
+def _decide(index: TruthIndex, claim: str, policy: MatchPolicy, seen: dict[tuple[str, ...], str]) -> MatchDecision:
+    """Decide on one claim; ``seen`` holds objects, groups and classes claimed before, each with its first claim."""
+    entity = parse_entity_name(claim)
+    spelling = ("object", *(entity.key if entity else (claim.strip(),)))
+    if spelling in seen:
+        return MatchDecision(claim=claim, verdict="Duplicate", reason=f"names what {seen[spelling]!r} names")
+    seen[spelling] = claim
+    if entity is None:
+        return MatchDecision(claim=claim, verdict="Unreadable", reason="is not of the form namespace/Kind/name")
+    fitting = fit_entity(index, entity)
+    ids = fitting.class_ids
+    if len(ids) > 1:
+        return MatchDecision(
+            claim=claim, verdict="Ambiguous", reason=f"fits {len(ids)} entities of the truth", candidates=ids
+        )
+    if not ids:
+        return _decide_unmatched(claim, entity, policy)
+    return _decide_matched(claim, fitting, seen)
+
+
+def _decide_unmatched(claim: str, entity: EntityName, policy: MatchPolicy) -> MatchDecision:
+    if entity.namespace in policy.ignored_namespaces:
+        return MatchDecision(claim=claim, verdict="Ignored", reason=f"namespace {entity.namespace} is not counted")
+    return MatchDecision(claim=claim, verdict="Unmatched", reason="fits no entity of the truth")
+
+
+def _decide_matched(claim: str, fitting: Fitting, seen: dict[tuple[str, ...], str]) -> MatchDecision:
+    """Decide on a claim that means one class: the first one on it counts, later ones are duplicates or aliases."""
+    matched, group, rule = fitting.groups[0]
+    direct = rule in ("Name", "Pattern")
+    verdict: MatchVerdict = "RootCause" if matched.root else "OtherEntity"
+    reason = f"fits {group.id} by {rule.lower()}" + ("" if matched.root else ", which is no root cause")
+    if direct and ("group", group.id) in seen:
+        verdict, reason = "Duplicate", f"names {group.id}, as {seen['group', group.id]!r} does"
+    elif ("class", matched.id) in seen:
+        verdict, reason = "Alias", f"names {matched.id} by another object than {seen['class', matched.id]!r}"
+    seen.setdefault(("class", matched.id), claim)
+    if direct:
+        seen.setdefault(("group", group.id), claim)
+    return MatchDecision(
+        claim=claim, verdict=verdict, reason=reason, group=group.id, class_id=matched.id, rule=rule,
+        candidates=(matched.id,),
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Numbers of one run, from decisions and records alone."""

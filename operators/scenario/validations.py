@@ -16,7 +16,7 @@ from operators.scenario.environment import Environment
 from operators.scenario.plan import Refusal
 from operators.scenario.validation_input import ValidationInput, resolve_case
 from operators.scenario.validation_plan import Begin, CampaignView, Conclude, ShowCampaign, build_status, decide
-from scenario_kit.campaign import conclude
+from scenario_kit.campaign import CatalogEvidence, ValidationSubject, conclude
 from scenario_kit.campaign.planning.concurrency import find_blocking_trial, limit_concurrency
 from scenario_kit.campaign.planning.plans import PlannedTrial
 from scenario_kit.campaign.planning.scheduler import ObservedTrial
@@ -164,12 +164,16 @@ class Validations:
         """Leave the report, then say the verdict: whoever is killed in between does both again."""
         before = obj["status"]
         took = self._now() - parse_time(before["startedAt"])
+        catalog = self._environment.catalog
+        matrix = catalog.matrix(case.sample.app) if case.sample is not None else ()
         verdict = conclude(
-            case.name, "", before.get("digest", ""), case.plan, results, list(case.static), round(max(took, 0.0), 1),
-            promised=case.sample, library=read_fingerprints(self._environment.catalog.scenarios()),
-            matrix=self._environment.catalog.matrix(case.sample.app) if case.sample is not None else (),
-            incident=case.incident,
-        )  # fmt: skip
+            ValidationSubject(case.name, "", before.get("digest", ""), case.plan, case.incident),
+            results,
+            list(case.static),
+            round(max(took, 0.0), 1),
+            promised=case.sample,
+            evidence=CatalogEvidence(read_fingerprints(catalog.scenarios()), matrix),
+        )
         report = self._report(ref.name)
         look = f"kubectl get configmap {report.name} -n {report.namespace} -o jsonpath='{{.data.report\\.json}}'"
         verdict = msgspec.structs.replace(verdict, data_plane=self._environment.grounds.data_plane, next=look)

@@ -3,13 +3,17 @@
 from scenario_kit.campaign.planning.plan_file import choose_plan
 from scenario_kit.campaign.planning.plans import PLANS, QUICK, STANDARD, TRY, Plan, PlannedTrial, get_plan, plan_trials
 from scenario_kit.campaign.results.result import TrialResult, Validation
-from scenario_kit.campaign.results.verdict import conclude, reach_verdict
-from scenario_kit.campaign.run import run
-from scenario_kit.campaign.trial_store import read_status
+from scenario_kit.campaign.results.verdict import CatalogEvidence, ValidationSubject, conclude, reach_verdict
+from scenario_kit.campaign.run import Polling, run
+from scenario_kit.campaign.trial_store import Campaign, read_status
 from scenario_kit.model.kubernetes.reference import MANAGEMENT_NAMESPACE
 
 __all__ = [
     "MANAGEMENT_NAMESPACE",
+    "Campaign",
+    "CatalogEvidence",
+    "Polling",
+    "ValidationSubject",
     "PLANS",
     "QUICK",
     "STANDARD",

@@ -9,23 +9,21 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 import msgspec
 
-from scenario_kit.campaign.planning.plans import Plan, PlannedTrial, Resolve
+from scenario_kit.campaign.planning.plans import PlannedTrial
 from scenario_kit.campaign.planning.scheduler import Move, ObservedTrial, advance
 from scenario_kit.campaign.results.result import TrialResult
-from scenario_kit.campaign.trial_store import KEPT_LABEL, Campaign, is_stale, is_terminating, read_status
+from scenario_kit.campaign.trial_store import Campaign, is_stale, is_terminating, read_status
 from scenario_kit.errors import ClusterError, Unreachable
 from scenario_kit.model import Object
-from scenario_kit.ports import Cluster
 from scenario_kit.trial import TrialStatus
 
 log = logging.getLogger(__name__)
 _POLL: Final = 0.25
-#: Wall seconds without any progress of a trial after which it counts as not evaluated.
-_STALLED: Final = 180.0
 
 
 class ProgressListener(Protocol):
@@ -35,48 +33,50 @@ class ProgressListener(Protocol):
         """Report ``status``, new since the last call for this trial."""
 
 
+@dataclass(frozen=True)
+class Polling:
+    """How a campaign is waited for, in wall time.
+
+    ``patience`` is how many seconds anything may take without any sign of progress.
+    """
+
+    pause: Callable[[float], None] = time.sleep
+    clock: Callable[[], float] = time.monotonic
+    patience: float = 180.0
+
+
 def run(
     planned: Sequence[PlannedTrial],
-    resolve: Resolve,
-    cluster: Cluster,
+    campaign: Campaign,
     *,
-    plan: Plan,
-    app: str,
-    scenario: str,
-    digest: str,
     parallel: int,
     health: Callable[[], Sequence[str]],
     progress: ProgressListener,
-    keep: bool = False,
-    pause: Callable[[float], None] = time.sleep,
-    clock: Callable[[], float] = time.monotonic,
-    patience: float = _STALLED,
+    polling: Polling | None = None,
 ) -> list[TrialResult]:
     """Run trials, at most ``parallel`` at once, until the plan is settled; results come in the order of the plan.
 
     Where the environment is not well, or the API server stays away, what has not ended is infrastructure's, and so is
     what could not begin: nothing of it counts for or against the scenario. What was started goes on when the lab does.
-    ``patience`` is how many wall seconds anything may take without any sign of progress.
 
     Raises:
         ClusterError: the API server refuses what is asked of it.
     """
-    labels = {KEPT_LABEL: "true"} if keep else {}
-    campaign = Campaign(cluster, plan, scenario, digest, app, resolve, labels=labels)
-    watch = _RunView(campaign, progress, clock, patience)
+    polling = polling or Polling()
+    watch = _RunView(campaign, progress, polling.clock, polling.patience)
     move = Move(every=tuple(planned))
     while not move.over:
         watch.look(move.every)
         problems = "; ".join(health()) or watch.silent
         if problems:
             watch.give_up(problems)
-        move = advance(plan, planned, watch.seen, parallel=parallel, give_up=bool(problems))
+        move = advance(campaign.plan, planned, watch.seen, parallel=parallel, give_up=bool(problems))
         for each in move.missing:
             watch.ended[each.purpose] = campaign.result(each, None, problems)
         watch.begin(move.begin)
         if not move.over:
-            pause(_POLL)
-    if not keep:
+            polling.pause(_POLL)
+    if not campaign.keep:
         _clear(campaign, move.every)
     return [watch.ended[p.purpose] for p in move.every if p.purpose in watch.ended]
 

@@ -41,6 +41,7 @@ class Campaign:
     """What the trials of a campaign have in common.
 
     ``scenario``, ``digest`` and ``identity`` (by default the plan's name) make their names; ``labels`` are theirs, too.
+    ``keep`` leaves the trials in the cluster when the campaign is over.
     """
 
     cluster: Cluster
@@ -52,6 +53,7 @@ class Campaign:
     clock: Literal["Wall", "Virtual"] = "Virtual"
     identity: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)
+    keep: bool = False
 
     def name(self, planned: PlannedTrial) -> str:
         """Name the name of a trial; the same for whoever continues."""
@@ -73,7 +75,7 @@ class Campaign:
         runbook = vary_runbook(runbook, self._variation(planned))
         body = build_trial_spec(planned, runbook, self.plan.name, self.clock).to_json()
         labels = {TRIAL_LABEL: name, CAMPAIGN_LABEL: runbook.scenario, PURPOSE_LABEL: planned.purpose}
-        labels |= {**concurrency.build_labels(runbook), **self.labels}
+        labels |= {**concurrency.build_labels(runbook), **self.labels, **({KEPT_LABEL: "true"} if self.keep else {})}
         metadata = {"name": name, "namespace": MANAGEMENT_NAMESPACE, "labels": labels}
         try:
             self.cluster.create({"apiVersion": API_VERSION, "kind": "Trial", "metadata": metadata, "spec": body})

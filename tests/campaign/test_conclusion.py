@@ -3,10 +3,11 @@
 import msgspec
 import pytest
 
+from scenario_kit.campaign.planning.plans import get_plan
 from scenario_kit.campaign.planning.sequential_test import FIVE_THEN_FIVE
 from scenario_kit.campaign.results.result import TrialResult
 from scenario_kit.campaign.results.summary import make_remarks, summarise
-from scenario_kit.campaign.results.verdict import conclude, write_headline
+from scenario_kit.campaign.results.verdict import ValidationSubject, conclude, write_headline
 from scenario_kit.model import AlertHistory, Finding, Severity, StepStatus, Verdict
 from scenario_kit.model.authored.scenario import AlertExpectation, Expect, PropagationEdge
 from scenario_kit.model.runtime.observation import AlertTimeline, Interval, Passage, Work
@@ -201,7 +202,7 @@ def held(number):
 )
 def test_what_a_campaign_adds_up_to(outcomes, verdict, codes, promised):
     results = [held(i) if o == "H" else broken(i) for i, o in enumerate(outcomes, start=1)]
-    validation = conclude("s", "", "d", "standard", results, [], 1.0, promised=promised)
+    validation = conclude(ValidationSubject("s", "", "d", get_plan("standard")), results, [], 1.0, promised=promised)
     assert validation.verdict == verdict
     assert {
         (f.code, f.severity) for f in validation.findings if f.code != "SK509" and "fired in" not in f.message

@@ -2,7 +2,18 @@
 
 import pytest
 
-from scenario_kit.campaign import MANAGEMENT_NAMESPACE, QUICK, STANDARD, PlannedTrial, conclude, run
+from scenario_kit.campaign import (
+    MANAGEMENT_NAMESPACE,
+    QUICK,
+    STANDARD,
+    Campaign,
+    PlannedTrial,
+    Polling,
+    ValidationSubject,
+    conclude,
+    get_plan,
+    run,
+)
 from scenario_kit.campaign.planning.plans import repeat
 from scenario_kit.campaign.trial_store import KEPT_LABEL
 from scenario_kit.errors import Unreachable
@@ -65,10 +76,13 @@ def cluster():
     return cluster
 
 
-def campaign(cluster, operator, *, parallel=2, keep=False, health=list, plan=QUICK, planned=PLANNED):
+def campaign(
+    cluster, pause, *, parallel=2, keep=False, health=list, plan=QUICK, planned=PLANNED, render=runbook,
+    progress=lambda *_: None, **polling,
+):  # fmt: skip
     return run(
-        planned, runbook, cluster, plan=plan, app="shop", scenario="s", digest="d", parallel=parallel,
-        health=health, progress=lambda *_: None, keep=keep, pause=operator,
+        planned, Campaign(cluster, plan, "s", "d", "shop", render, keep=keep), parallel=parallel,
+        health=health, progress=progress, polling=Polling(pause, **polling),
     )  # fmt: skip
 
 
@@ -89,7 +103,9 @@ def test_a_sick_lab_ends_a_trial_as_infrastructure(cluster):
     results = campaign(cluster, Operator(cluster, silent=True), health=lambda: ["prometheus is gone"])
     assert {r.outcome for r in results} == {"Infra"}
     assert "prometheus is gone" in results[0].message
-    assert conclude("s", "", "d", "quick", results, [], 1.0).verdict == Verdict.NOT_EVALUATED
+    assert (
+        conclude(ValidationSubject("s", "", "d", get_plan("quick")), results, [], 1.0).verdict == Verdict.NOT_EVALUATED
+    )
 
 
 def test_kept_evidence_makes_way_for_a_new_run(cluster):
@@ -130,7 +146,7 @@ def test_an_interrupted_campaign_finds_its_trials_again(cluster):
 )
 def test_the_verdict_follows_from_the_trials(cluster, outcomes, verdict, code):
     results = campaign(cluster, Operator(cluster, outcomes))
-    validation = conclude("s", "", "d", "quick", results, [], 1.0)
+    validation = conclude(ValidationSubject("s", "", "d", get_plan("quick")), results, [], 1.0)
     assert validation.verdict == verdict
     assert validation.verdict.exit_code == code
 
@@ -150,7 +166,7 @@ def test_five_then_five_is_run_as_far_as_it_is_needed(cluster, repeats, ended, v
     operator = Operator(cluster, {"repeat": repeats})
     results = campaign(cluster, operator, plan=STANDARD, planned=STANDARD_TRIALS)
     assert sum(r.purpose.startswith("repeat") for r in results) == ended
-    assert conclude("s", "", "d", "standard", results, [], 1.0).verdict == verdict
+    assert conclude(ValidationSubject("s", "", "d", get_plan("standard")), results, [], 1.0).verdict == verdict
     assert operator.trials() == []
 
 
@@ -158,7 +174,7 @@ def test_infrastructure_is_given_a_second_chance_unless_it_is_still_broken(clust
     outcomes = {"control": {"control-again": "Held", "": "Infra"}}
     results = campaign(cluster, Operator(cluster, outcomes))
     assert [(r.purpose, r.outcome) for r in results][1:] == [("control", "Infra"), ("control-again", "Held")]
-    assert conclude("s", "", "d", "quick", results, [], 1.0).verdict == Verdict.PASS
+    assert conclude(ValidationSubject("s", "", "d", get_plan("quick")), results, [], 1.0).verdict == Verdict.PASS
     results = campaign(cluster, Operator(cluster, outcomes), health=lambda: ["prometheus is gone"])
     assert "control-again" not in {r.purpose for r in results}
 
@@ -171,10 +187,7 @@ def test_every_repeat_is_rendered_for_its_own_load(cluster):
         return runbook(namespace)
 
     planned = [repeat(STANDARD_TRIALS[0], n) for n in range(1, 6)]
-    run(
-        planned, rendered, cluster, plan=STANDARD, app="shop", scenario="s", digest="d", parallel=2, health=list,
-        progress=lambda *_: None, pause=Operator(cluster),
-    )  # fmt: skip
+    campaign(cluster, Operator(cluster), plan=STANDARD, planned=planned, render=rendered)
     assert asked[0] == 100
     assert min(asked) == 80
     assert max(asked) == 120
@@ -218,22 +231,19 @@ def test_an_api_server_that_is_silent_for_a_moment_changes_nothing(cluster, firs
 @pytest.mark.parametrize("first", range(1, 10))
 def test_an_api_server_that_stays_silent_is_nobodys_scenario(cluster, first):
     gone = Broken(cluster, lambda call: call >= first)
-    results = run(
-        PLANNED, runbook, gone, plan=QUICK, app="shop", scenario="s", digest="d", parallel=2, health=list,
-        progress=lambda *_: None, pause=Operator(cluster, silent=True), clock=Ticking(),
-    )  # fmt: skip
+    results = campaign(gone, Operator(cluster, silent=True), clock=Ticking())
     assert {r.outcome for r in results} == {"Infra"}
-    assert conclude("s", "", "d", "quick", results, [], 1.0).verdict == Verdict.NOT_EVALUATED
+    assert (
+        conclude(ValidationSubject("s", "", "d", get_plan("quick")), results, [], 1.0).verdict == Verdict.NOT_EVALUATED
+    )
 
 
 def test_who_is_not_answered_does_not_ask_on_for_every_trial(cluster):
     """Each request may take a minute to fail: which part died is asked after one, not after all."""
     gone = Broken(cluster, lambda call: call >= 30)
-    results = run(
-        PLANNED, runbook, gone, plan=QUICK, app="shop", scenario="s", digest="d", parallel=2,
-        health=lambda: ["etcd is gone"] if gone.calls >= 30 else [],
-        progress=lambda *_: None, pause=Operator(cluster, silent=True),
-    )  # fmt: skip
+    results = campaign(
+        gone, Operator(cluster, silent=True), health=lambda: ["etcd is gone"] if gone.calls >= 30 else []
+    )
     assert {(r.outcome, r.message) for r in results} == {("Infra", "etcd is gone")}
     assert gone.calls == 31, "one look, and one try to tidy up"
 
@@ -244,7 +254,7 @@ def test_a_lab_that_dies_never_passes_what_could_not_be_seen(cluster, after):
     results = campaign(
         cluster, operator, parallel=1, health=lambda: ["etcd is gone"] if operator.pauses >= after else []
     )
-    answer = conclude("s", "", "d", "quick", results, [], 1.0).verdict
+    answer = conclude(ValidationSubject("s", "", "d", get_plan("quick")), results, [], 1.0).verdict
     assert {r.purpose for r in results} == {"repeat-1", "control"}
     assert answer == (Verdict.PASS if {r.outcome for r in results} == {"Held"} else Verdict.NOT_EVALUATED)
 
@@ -262,20 +272,16 @@ def test_a_trial_that_somebody_deletes_runs_again(cluster):
 
 
 def test_a_trial_that_does_not_move_is_infrastructure(cluster):
-    results = run(
-        PLANNED, runbook, cluster, plan=QUICK, app="shop", scenario="s", digest="d", parallel=2, health=list,
-        progress=lambda *_: None, pause=Operator(cluster, silent=True), clock=Ticking(),
-    )  # fmt: skip
+    results = campaign(cluster, Operator(cluster, silent=True), clock=Ticking())
     assert {r.outcome for r in results} == {"Infra"}
     assert "the operator does not run" in results[0].message
 
 
 def test_whoever_watches_is_told_about_every_change_of_a_trial(cluster):
     reported = []
-    run(
-        PLANNED, runbook, cluster, plan=QUICK, app="shop", scenario="s", digest="d", parallel=2, health=list,
+    campaign(
+        cluster, Operator(cluster),
         progress=lambda planned, name, status: reported.append((planned.purpose, name, status.outcome)),
-        pause=Operator(cluster),
     )  # fmt: skip
     assert [(purpose, outcome) for purpose, _, outcome in reported] == [("repeat-1", "Held"), ("control", "Held")]
     assert [name.startswith(f"s-{purpose}-") for purpose, name, _ in reported] == [True, True]

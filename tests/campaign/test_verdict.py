@@ -1,11 +1,16 @@
 """From trials to a verdict: what static findings, neighbours and infrastructure do to it, and what is said then."""
 
+from dataclasses import replace
+
 import msgspec
 import pytest
 
+from scenario_kit.campaign.planning.plans import get_plan
 from scenario_kit.campaign.planning.sequential_test import FIVE_THEN_FIVE, ONCE
 from scenario_kit.campaign.results.result import Statistics, TrialResult
 from scenario_kit.campaign.results.verdict import (
+    CatalogEvidence,
+    ValidationSubject,
     conclude,
     list_shown,
     merge_findings,
@@ -20,6 +25,7 @@ from scenario_kit.model.results.evidence import Fingerprint
 from scenario_kit.model.results.finding import Position
 from scenario_kit.model.runtime.observation import Interval
 
+SUBJECT = ValidationSubject("s", "p", "d", get_plan("standard"))
 WORD = {"H": "Held", "B": "Broken", "I": "Infra"}
 
 
@@ -60,7 +66,7 @@ def repeats(outcomes, **more):
 def test_an_error_of_the_file_fails_it_whatever_the_trials_say(outcomes, static, answer):
     found = [finding("SK110", severity, str(i)) for i, severity in enumerate(static)]
     assert reach_verdict(repeats(outcomes), found, FIVE_THEN_FIVE) == answer
-    validation = conclude("s", "p", "d", "standard", repeats(outcomes), found, 1.0)
+    validation = conclude(SUBJECT, repeats(outcomes), found, 1.0)
     assert validation.verdict == answer
     assert {f.code for f in validation.findings} == {"SK110"} & {f.code for f in found}
 
@@ -88,9 +94,8 @@ def near(answer=("ConfigMap/a",), signs=("field of on ConfigMap/a",), alerts=("E
 def test_what_cannot_be_told_from_another_incident_fails(fault, runbook_of, other, code, answer):
     book = runbook_of(fault("a"), solutions={"s": ["a"]})
     seen = repeats("HHHHH", alerts=("E",))
-    validation = conclude(
-        "s", "p", "d", "standard", seen, [], 1.0, promised=book, library={"other": other, "s": near()}
-    )
+    evidence = CatalogEvidence({"other": other, "s": near()})
+    validation = conclude(SUBJECT, seen, [], 1.0, promised=book, evidence=evidence)
     assert validation.verdict == answer
     assert [f.code for f in validation.findings if f.code in ("SK451", "SK452")] == ([code] if code else [])
     assert [n.scenario for n in validation.identifiability] == (["other"] if other.symptoms[0] == ("E",) else [])
@@ -104,7 +109,7 @@ def test_what_cannot_be_told_from_another_incident_fails(fault, runbook_of, othe
 def test_what_a_conclusion_holds(fault, runbook_of):
     book = runbook_of(msgspec.structs.replace(fault("a"), scope="Cluster"), solutions={"s": ["a"]})
     results = [*repeats("HHHBI"), trial("control")]
-    found = conclude("s", "p", "d", "standard", results, [], 12.5, "mine", promised=book)
+    found = conclude(replace(SUBJECT, lab="mine"), results, [], 12.5, promised=book)
     assert (found.scenario, found.path, found.digest, found.plan, found.wall_seconds) == (
         "s",
         "p",
@@ -120,7 +125,7 @@ def test_what_a_conclusion_holds(fault, runbook_of):
     assert found.difficulty is not None
     assert [a.allow for a in found.exceptions] == ["Cluster"]
     assert found.correction == ""
-    without = conclude("s", "p", "d", "standard", results, [], 12.5)
+    without = conclude(SUBJECT, results, [], 12.5)
     assert (without.statistics, without.difficulty, without.fingerprint, without.resemblance) == (None,) * 4
     assert (without.ground_truth, without.expect, without.exceptions) == (None, None, ())
 
@@ -140,25 +145,25 @@ def test_a_finding_of_repeats_says_in_how_many(outcomes, broken, observed, sever
         msgspec.structs.replace(r, findings=(finding(observed="nothing"),)) if i in broken else r
         for i, r in enumerate(repeats(outcomes), start=1)
     ]
-    (found,) = conclude("s", "p", "d", "standard", results, [], 1.0).findings
+    (found,) = conclude(SUBJECT, results, [], 1.0).findings
     assert (found.observed, found.severity) == (observed, severity)
 
 
 def test_what_nothing_was_observed_of_says_only_in_how_many():
     results = [msgspec.structs.replace(r, findings=(finding(),)) for r in repeats("BB")]
-    assert conclude("s", "p", "d", "standard", results, [], 1.0).findings[0].observed == "in 2 of 2 repeats"
+    assert conclude(SUBJECT, results, [], 1.0).findings[0].observed == "in 2 of 2 repeats"
 
 
 def test_repeats_are_counted_by_code_and_message():
     one, other = finding(message="one"), finding("SK304", message="one")
     results = [msgspec.structs.replace(r, findings=f) for r, f in zip(repeats("BB"), ((one,), (other,)), strict=True)]
-    found = conclude("s", "p", "d", "standard", results, [], 1.0).findings
+    found = conclude(SUBJECT, results, [], 1.0).findings
     assert [f.observed for f in found] == ["in 1 of 2 repeats"] * 2
 
 
 def test_findings_of_other_trials_stand_as_they_are():
     results = [*repeats("HHHHH"), trial("label", "Broken", findings=[finding("SK401", observed="x")])]
-    (found,) = conclude("s", "p", "d", "standard", results, [], 1.0).findings
+    (found,) = conclude(SUBJECT, results, [], 1.0).findings
     assert (found.code, found.observed, found.severity) == ("SK401", "x", Severity.ERROR)
 
 

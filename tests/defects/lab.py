@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from scenario_kit.campaign import PlannedTrial, conclude, get_plan, plan_trials, run
+from scenario_kit.campaign import Campaign, PlannedTrial, ValidationSubject, conclude, get_plan, plan_trials, run
 from scenario_kit.campaign.planning.concurrency import limit_concurrency
 from scenario_kit.campaign.planning.plans import count_users
 from scenario_kit.campaign.results.result import TrialResult
@@ -101,7 +101,8 @@ class Bench:
         results: list[TrialResult] = []
         for batch in _batches(kind, plan_trials(get_plan(plan), sample, _SEED)):
             results += self._run(batch, scenario, path, sample, plan, sample.digest + unique)
-            all_ = conclude(scenario.name, str(path), sample.digest, plan, results, static, 0.0, promised=sample)
+            subject = ValidationSubject(scenario.name, str(path), sample.digest, get_plan(plan))
+            all_ = conclude(subject, results, static, 0.0, promised=sample)
             found = _counting(all_.findings, kind.codes)
             if kind.codes & {f.code for f in found}:
                 seen = [r.purpose for r in results if kind.codes & {f.code for f in r.findings}]
@@ -117,14 +118,12 @@ class Bench:
     def _run(
         self, planned: Sequence[PlannedTrial], scenario: Scenario, path: Path, sample: Runbook, plan: str, unique: str
     ) -> list[TrialResult]:
+        def resolved(namespace: str, percent: int) -> Runbook:
+            return self._resolved(scenario, path, namespace, percent)
+
         return run(
             planned,
-            lambda namespace, percent: self._resolved(scenario, path, namespace, percent),
-            self._cluster,
-            plan=get_plan(plan),
-            app=sample.app.name,
-            scenario=scenario.name,
-            digest=unique,
+            Campaign(self._cluster, get_plan(plan), scenario.name, unique, sample.app.name, resolved),
             parallel=limit_concurrency(sample, self._parallel),
             health=lambda: [str(part) for part in LabState.load(self._lab.name).dead_parts()],
             progress=_silent,

@@ -3,7 +3,7 @@
 import pytest
 from msgspec import structs
 
-from scenario_kit.campaign import PlannedTrial, run
+from scenario_kit.campaign import Campaign, PlannedTrial, run
 from scenario_kit.campaign.interventions.programs import build_control
 from scenario_kit.campaign.planning.plans import TRY
 from scenario_kit.catalog import Catalog, find_data_root
@@ -27,9 +27,10 @@ def test_quiet_for_a_long_time(lab, name, seconds, seeds):
     ]
     results = run(
         planned,
-        lambda namespace, _load: resolve(scenario, catalog, namespace),
-        lab.cluster,
-        plan=structs.replace(TRY, name="healthy"), app=scenario.spec.app.name, scenario="healthy", digest="none",
+        Campaign(
+            lab.cluster, structs.replace(TRY, name="healthy"), "healthy", "none", scenario.spec.app.name,
+            lambda namespace, _load: resolve(scenario, catalog, namespace),
+        ),
         parallel=2,
         health=lambda: [str(p) for p in lab.state.dead_parts()],
         progress=lambda planned, name, status: None,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 from msgspec import structs
 
-from scenario_kit.campaign import TRY, PlannedTrial, run
+from scenario_kit.campaign import TRY, Campaign, PlannedTrial, run
 from scenario_kit.catalog import Catalog
 from scenario_kit.load import parse_scenario_object
 from scenario_kit.model import Scenario, TrialStep
@@ -109,9 +109,11 @@ def tried(lab, pairs: Sequence[Pair], middle: Sequence[TrialStep] = (), alert: s
     ]
     return run(
         planned,
-        lambda namespace, _load: resolve(value, catalog, namespace),
-        lab.cluster,
-        plan=structs.replace(TRY, name="matrix"), app="otel-demo", scenario="matrix", digest=digest, parallel=2,
+        Campaign(
+            lab.cluster, structs.replace(TRY, name="matrix"), "matrix", digest, "otel-demo",
+            lambda namespace, _load: resolve(value, catalog, namespace),
+        ),
+        parallel=2,
         health=lambda: [str(p) for p in lab.state.dead_parts()],
         progress=lambda planned, name, status: None,
     )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from scenario_kit.campaign import conclude
+from scenario_kit.campaign import TRY, ValidationSubject, conclude
 from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.capabilities import list_capabilities
 from scenario_kit.judge.capabilities import find_lacks, report_lacks
@@ -66,7 +66,7 @@ def test_the_finding_names_fault_capability_and_where_it_is() -> None:
 
 def test_what_cannot_be_tried_is_not_evaluated_and_never_failed() -> None:
     lacks = report_lacks(find_lacks([fault("dynamic-storage")], APP, KNOWN, offers_capability), NAME)
-    validation = conclude("s", "s/scenario.yaml", "d", "try", [], lacks, 0.1)
+    validation = conclude(ValidationSubject("s", "s/scenario.yaml", "d", TRY), [], lacks, 0.1)
 
     assert validation.verdict == Verdict.NOT_EVALUATED
     assert "needs dynamic-storage" in validation.headline

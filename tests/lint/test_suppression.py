@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from scenario_kit.campaign import QUICK, conclude
+from scenario_kit.campaign import QUICK, ValidationSubject, conclude
 from scenario_kit.lint import RULES
 from scenario_kit.lint.framework.suppression import SUPPRESSIBLE, find_latest_month, get_today, list_in_force
 from scenario_kit.model import Finding, Severity, Verdict
@@ -64,7 +64,7 @@ def test_a_suppressed_finding_is_a_note_that_says_why_and_until_when(tmp_path: P
 
 def test_every_form_of_the_report_shows_it(tmp_path: Path) -> None:
     finding = suppressed(tmp_path)
-    validation = conclude("x", "x/scenario.yaml", "", QUICK, [], [finding], 1.0)
+    validation = conclude(ValidationSubject("x", "x/scenario.yaml", "", QUICK), [], [finding], 1.0)
     report = Report(created="2027-01-15T00:00:00", kubernetes="", engine="", validation=validation)
 
     assert validation.verdict != Verdict.FAIL

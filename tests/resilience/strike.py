@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
-from scenario_kit.campaign import TRY, TrialResult, conclude, plan_trials, run
+from scenario_kit.campaign import TRY, Campaign, Polling, TrialResult, ValidationSubject, conclude, plan_trials, run
 from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.cli.validation.validate import list_dead_parts
 from scenario_kit.clients.kube import KubeCluster
@@ -59,11 +59,13 @@ def strike(lab: str, cell: Cell, seed: int, catalog: Catalog) -> Outcome:
         try:
             found.extend(
                 run(
-                    planned, lambda namespace, load: resolve(scenario, catalog, namespace),
-                    KubeCluster(kubeconfig=Path(state.kubeconfig)),
-                    plan=_PLAN, app=sample.app.name, scenario=scenario.name, digest=sample.digest, parallel=1,
-                    health=lambda: list_dead_parts(state), progress=watch, patience=_PATIENCE,
-                    pause=lambda _: time.sleep(_LOOK_SECONDS),
+                    planned,
+                    Campaign(
+                        KubeCluster(kubeconfig=Path(state.kubeconfig)), _PLAN, scenario.name, sample.digest,
+                        sample.app.name, lambda namespace, load: resolve(scenario, catalog, namespace),
+                    ),
+                    parallel=1, health=lambda: list_dead_parts(state), progress=watch,
+                    polling=Polling(lambda _: time.sleep(_LOOK_SECONDS), patience=_PATIENCE),
                 )
             )  # fmt: skip
         except ScenarioKitError as problem:
@@ -80,7 +82,8 @@ def strike(lab: str, cell: Cell, seed: int, catalog: Catalog) -> Outcome:
         _hit(lab, cell)
     thread.join(_LONGEST)
     took = time.monotonic() - began
-    verdict = conclude(scenario.name, str(file), sample.digest, _PLAN, found, [], took, promised=sample)
+    subject = ValidationSubject(scenario.name, str(file), sample.digest, _PLAN)
+    verdict = conclude(subject, found, [], took, promised=sample)
     heal(lab)
     codes = sorted({f.code for f in verdict.findings if f.severity == Severity.ERROR})
     reported = problems[0].args[0] if problems else found[0].message if found else "no end"

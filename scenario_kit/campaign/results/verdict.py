@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 import msgspec
 
 from scenario_kit.campaign.planning.assumptions import find_decisive_assumptions
-from scenario_kit.campaign.planning.plans import Plan, get_plan
+from scenario_kit.campaign.planning.plans import Plan
 from scenario_kit.campaign.planning.retries import counts, is_repeat, judge_trials
 from scenario_kit.campaign.planning.sequential_test import ONCE, Look, decide, repeats_for
 from scenario_kit.campaign.results.difficulty import measure_difficulty
@@ -45,32 +46,47 @@ def reach_verdict(
     return judge_trials(looks, results)
 
 
+@dataclass(frozen=True)
+class ValidationSubject:
+    """The scenario that a campaign validates, its plan, and what the report says first of the incident.
+
+    ``path`` is empty where the scenario is not in a file, ``digest`` where it could not be resolved; ``lab`` is named
+    where it is not the default one.
+    """
+
+    scenario: str
+    path: str
+    digest: str
+    plan: Plan
+    incident: Incident | None = None
+    lab: str = ""
+
+
+@dataclass(frozen=True)
+class CatalogEvidence:
+    """What the catalogue knows: the look of its other incidents, and what its faults do to the app."""
+
+    fingerprints: Mapping[str, Fingerprint] = field(default_factory=dict)
+    matrix: Sequence[MatrixRow] = ()
+
+
 def conclude(
-    scenario: str,
-    path: str,
-    digest: str,
-    plan: str | Plan,
+    subject: ValidationSubject,
     results: Sequence[TrialResult],
     static: Sequence[Finding],
     wall: float,
-    lab: str = "",
     *,
     promised: Runbook | None = None,
-    library: Mapping[str, Fingerprint] | None = None,
-    matrix: Sequence[MatrixRow] = (),
-    incident: Incident | None = None,
+    evidence: CatalogEvidence | None = None,
 ) -> Validation:
-    """Sum a campaign up. Findings come once each, errors first. ``lab`` is named where it is not the default one.
+    """Sum a campaign up. Findings come once each, errors first.
 
-    ``plan`` is a plan, or the name of one. ``incident`` is what the report says first.
-
-    ``promised`` is the scenario as it was resolved; without it there are no statistics. ``library`` has what the other
-    incidents of the catalogue look like, ``matrix`` what its faults do to the app.
+    ``promised`` is the scenario as it was resolved; without it there are no statistics.
     """
-    followed = get_plan(plan) if isinstance(plan, str) else plan
-    looks = followed.looks
+    looks, known = subject.plan.looks, evidence or CatalogEvidence()
     seen = take_fingerprint(promised, results) if promised is not None else None
-    near = find_neighbours(seen, {n: f for n, f in (library or {}).items() if n != scenario}) if seen else []
+    others = {name: f for name, f in known.fingerprints.items() if name != subject.scenario}
+    near = find_neighbours(seen, others) if seen else []
     static = [*static, *judge_neighbours(near)]
     answer = reach_verdict(results, static, looks)
     numbers = None
@@ -87,11 +103,11 @@ def conclude(
     findings = merge_findings([*static, *_collect_findings(results, answer), *remarked])
     held, broken = counts(results)
     return Validation(
-        scenario=scenario,
-        incident=incident,
-        path=path,
-        digest=digest,
-        plan=followed.name,
+        scenario=subject.scenario,
+        incident=subject.incident,
+        path=subject.path,
+        digest=subject.digest,
+        plan=subject.plan.name,
         verdict=answer,
         headline=write_headline(answer, results, findings),
         findings=findings,
@@ -102,13 +118,13 @@ def conclude(
         difficulty=measure_difficulty(promised, results) if promised is not None else None,
         fingerprint=seen,
         identifiability=tuple(near),
-        resemblance=find_resemblance(promised, results, matrix) if promised is not None else None,
+        resemblance=find_resemblance(promised, results, known.matrix) if promised is not None else None,
         exceptions=list_allowances(promised.faults) if promised else (),
         expect=expect,
         ground_truth=promised.ground_truth if promised else None,
         wall_seconds=wall,
         correction=name_correction(answer, findings),
-        next=suggest_command(answer, path, followed.name, findings, lab),
+        next=suggest_command(answer, subject.path, subject.plan.name, findings, subject.lab),
     )
 
 

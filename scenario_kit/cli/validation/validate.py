@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +22,22 @@ if TYPE_CHECKING:
     from scenario_kit.model import Finding, Runbook
 
 RUNS = Path("runs")
+
+
+@dataclass(frozen=True)
+class ValidationOptions:
+    """What a person chose for all scenarios of one call; without ``parallel``, the plan says how many trials run."""
+
+    plan: str
+    seed: int
+    lab: str
+    parallel: int | None = None
+    runs: Path = RUNS
+    keep: bool = False
+    as_json: bool = False
+    accept: bool = False
+
+
 Seed = Annotated[
     int, typer.Option(help="Seed of everything random (load, chance, noise) except the placement of pods.")
 ]
@@ -46,7 +63,8 @@ def register(app: typer.Typer) -> None:
 
         Example: scenario-kit try catalog/scenarios/product-catalog-wrong-target-port
         """
-        return validate([path], "try", seed, name, 1, keep=keep, accepting=accept, as_json=format == "json", runs=runs)
+        options = ValidationOptions("try", seed, name, 1, keep=keep, accept=accept, as_json=format == "json", runs=runs)
+        return validate([path], options)
 
     @app.command(rich_help_panel="Prove it")
     def verify(
@@ -79,7 +97,8 @@ def register(app: typer.Typer) -> None:
         if rerun_failed and not (paths := _list_failed(paths, runs)):
             typer.echo("nothing to run: the last run of each of these scenarios passed, or there is none")
             return 0
-        return validate(paths, plan, seed, name, parallel, keep=keep, as_json=format == "json", runs=runs)
+        options = ValidationOptions(plan, seed, name, parallel, keep=keep, as_json=format == "json", runs=runs)
+        return validate(paths, options)
 
 
 def _list_failed(paths: list[Path], runs: Path) -> list[Path]:
@@ -90,18 +109,7 @@ def _list_failed(paths: list[Path], runs: Path) -> list[Path]:
     return list_failed_files(runs, find_scenario_files(paths))
 
 
-def validate(
-    paths: list[Path],
-    plan: str,
-    seed: int,
-    name: str,
-    parallel: int | None,
-    *,
-    keep: bool,
-    as_json: bool,
-    runs: Path,
-    accepting: bool = False,
-) -> int:
+def validate(paths: list[Path], options: ValidationOptions) -> int:
     """Validate scenarios one after another; the worst verdict decides the exit code."""
     from scenario_kit.campaign import choose_plan
     from scenario_kit.catalog import Catalog, find_collections
@@ -109,27 +117,25 @@ def validate(
     from scenario_kit.load import find_scenario_files
     from scenario_kit.report import prepare_folder
 
-    desired = choose_plan(plan)
+    plan = choose_plan(options.plan)
     files = find_scenario_files(paths)
     catalog = Catalog(find_collections(files))
     results = []
-    prepare_folder(runs)
+    prepare_folder(options.runs)
     for file in files:  # each is concluded at once: what is known stays known, whatever becomes of the rest
-        results.append(_validate_one(file, desired, seed, name, parallel or desired.parallel or 2, catalog, keep=keep))
-        _conclude(results[-1], runs, as_json=as_json)
-        if accepting:
+        results.append(_validate_one(file, plan, options, catalog))
+        _conclude(results[-1], options.runs, as_json=options.as_json)
+        if options.accept:
             accept(file, results[-1], catalog)
-    if len(results) > 1 and not as_json:
+    if len(results) > 1 and not options.as_json:
         _print_table(results)
     codes = [v.verdict.exit_code for v in results]
     return next((c for c in (1, 3, 2, 4) if c in codes), 0)
 
 
-def _validate_one(
-    file: Path, plan: Plan, seed: int, name: str, parallel: int, catalog: Catalog, *, keep: bool
-) -> Validation:
+def _validate_one(file: Path, plan: Plan, options: ValidationOptions, catalog: Catalog) -> Validation:
     """Check the static rules first; start the lab only for a scenario that passes them."""
-    from scenario_kit.campaign import conclude
+    from scenario_kit.campaign import ValidationSubject, conclude
     from scenario_kit.campaign.results.incident import describe_incident, read_titles
     from scenario_kit.model import Severity
 
@@ -137,14 +143,14 @@ def _validate_one(
     try:
         loaded, static = _lint(file, catalog)
     except AuthoringError as problem:
-        scenario_name = file.parent.name
-        return conclude(scenario_name, str(file), "", plan, [], problem.findings, time.monotonic() - started)
+        subject = ValidationSubject(file.parent.name, str(file), "", plan)
+        return conclude(subject, [], problem.findings, time.monotonic() - started)
     scenario = loaded.scenario
     if any(f.severity == Severity.ERROR for f in static):
         incident = describe_incident(scenario, None, read_titles(scenario, catalog, file.parent))
-        took = time.monotonic() - started
-        return conclude(scenario.name, str(file), "", plan, [], static, took, incident=incident)
-    return _run_campaign(loaded, static, file, plan, seed, name, parallel, catalog, keep=keep)
+        subject = ValidationSubject(scenario.name, str(file), "", plan, incident)
+        return conclude(subject, [], static, time.monotonic() - started)
+    return _run_campaign(loaded, static, file, plan, options, catalog)
 
 
 def _lint(file: Path, catalog: Catalog) -> tuple[Loaded, list[Finding]]:
@@ -159,18 +165,16 @@ def _lint(file: Path, catalog: Catalog) -> tuple[Loaded, list[Finding]]:
 
 
 def _run_campaign(
-    loaded: Loaded,
-    static: list[Finding],
-    file: Path,
-    plan: Plan,
-    seed: int,
-    name: str,
-    parallel: int,
-    catalog: Catalog,
-    *,
-    keep: bool,
+    loaded: Loaded, static: list[Finding], file: Path, plan: Plan, options: ValidationOptions, catalog: Catalog
 ) -> Validation:
-    from scenario_kit.campaign import conclude, plan_trials, run
+    from scenario_kit.campaign import (
+        Campaign,
+        CatalogEvidence,
+        ValidationSubject,
+        conclude,
+        plan_trials,
+        run,
+    )
     from scenario_kit.campaign.planning.concurrency import limit_concurrency, runs_alone
     from scenario_kit.campaign.planning.plans import count_users
     from scenario_kit.campaign.results.incident import describe_incident, read_titles
@@ -181,42 +185,34 @@ def _run_campaign(
     from scenario_kit.lab.lifecycle import bring_up, occupy
     from scenario_kit.render import resolve
 
-    started, scenario = time.monotonic(), loaded.scenario
+    started, scenario, name = time.monotonic(), loaded.scenario, options.lab
 
     def resolved(namespace: str, load_percent: int) -> Runbook:
         return resolve(scenario, catalog, namespace, users=count_users(scenario, load_percent), beside=file.parent)
 
     sample = resolved("app", 100)
     incident = describe_incident(scenario, sample, read_titles(scenario, catalog, file.parent))
+    subject = ValidationSubject(scenario.name, str(file), sample.digest, plan, incident, name)
     if lacks := _find_missing(sample, catalog):
-        found, took = [*static, *lacks], time.monotonic() - started
-        return conclude(scenario.name, str(file), sample.digest, plan, [], found, took, name, incident=incident)
+        return conclude(subject, [], [*static, *lacks], time.monotonic() - started)
     lab = bring_up(name, say=_print_line)
-    planned = plan_trials(plan, sample, seed)
+    planned = plan_trials(plan, sample, options.seed)
     title = f"{scenario.name}: plan {plan.name}, {len(planned)} trial" + ("s" if len(planned) > 1 else "")
     try:
         with occupy(name, _print_line, alone=runs_alone(sample)), Timeline(title, planned) as timeline:
+            cluster = KubeCluster(kubeconfig=Path(lab.kubeconfig))
             results = run(
                 planned,
-                resolved,
-                KubeCluster(kubeconfig=Path(lab.kubeconfig)),
-                plan=plan,
-                app=sample.app.name,
-                scenario=scenario.name,
-                digest=sample.digest,
-                parallel=limit_concurrency(sample, parallel),
+                Campaign(cluster, plan, scenario.name, sample.digest, sample.app.name, resolved, keep=options.keep),
+                parallel=limit_concurrency(sample, options.parallel or plan.parallel or 2),
                 health=lambda: list_dead_parts(lab),
                 progress=timeline,
-                keep=keep,
             )
     except KeyboardInterrupt:
         raise typer.Abort(_explain_interruption(scenario.name, name)) from None
     took = time.monotonic() - started
-    library = read_fingerprints(catalog.scenarios())
-    concluded = conclude(
-        scenario.name, str(file), sample.digest, plan, results, static, took, name, promised=sample, library=library,
-        matrix=catalog.matrix(sample.app), incident=incident,
-    )  # fmt: skip
+    evidence = CatalogEvidence(read_fingerprints(catalog.scenarios()), catalog.matrix(sample.app))
+    concluded = conclude(subject, results, static, took, promised=sample, evidence=evidence)
     return locate_findings(concluded, scenario.spec, loaded.positions)
 
 

@@ -106,7 +106,7 @@ class _Contribution(NamedTuple):
 def _judge(contribution: _Contribution, out: Path, seed: int, name: str, parallel: int, static_only: bool) -> int:
     """Apply every static layer at once, then run the trials of the lane; each verdict leaves summary and report."""
     from scenario_kit.cli.terminal.output import show_findings
-    from scenario_kit.cli.validation.validate import validate
+    from scenario_kit.cli.validation.validate import ValidationOptions, validate
     from scenario_kit.model import Severity
     from scenario_kit.report import find_newest, read_report
 
@@ -127,7 +127,7 @@ def _judge(contribution: _Contribution, out: Path, seed: int, name: str, paralle
     typer.echo(f"{scenario}: {lane}; plan {chosen.plan}")
     show_findings(findings)
     runs = out / "runs"
-    code = validate([contribution.folder], chosen.plan, seed, name, parallel, keep=False, as_json=False, runs=runs)
+    code = validate([contribution.folder], ValidationOptions(chosen.plan, seed, name, parallel, runs))
     report = read_report(find_newest(runs))
     placed = tuple(_relativise(root, finding) for finding in report.validation.findings)
     report = msgspec.structs.replace(report, validation=msgspec.structs.replace(report.validation, findings=placed))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Literal
+from typing import Final
 
 from operators.scenario.environment import Environment
 from operators.scenario.plan import DesiredTrial, Refusal
@@ -13,9 +13,9 @@ from scenario_kit.catalog.capabilities import list_capabilities
 from scenario_kit.errors import AuthoringError
 from scenario_kit.judge.capabilities import find_lacks, report_lacks
 from scenario_kit.model import Finding, Object, Runbook, TrialSpec, TrialStep
+from scenario_kit.model.results.trial import ClockMode
 from scenario_kit.render.faults.chaos_schedule import demand_wall_clock
 
-Clock = Literal["Wall", "Virtual"]
 #: Lets one live scenario run in virtual time: the incident is there at once, and waits for whoever advances it.
 CLOCK_ANNOTATION: Final = "scenariokit.io/clock"
 #: The reason that a finding gives its condition; everything else is an invalid spec.
@@ -54,7 +54,7 @@ def accept(environment: Environment, obj: Object) -> tuple[Refusal | None, Desir
     return None, desired, runbook
 
 
-def find_missing_capabilities(environment: Environment, runbook: Runbook, clock: Clock) -> list[Finding]:
+def find_missing_capabilities(environment: Environment, runbook: Runbook, clock: ClockMode) -> list[Finding]:
     """What this environment does not have of what the scenario needs: no fault of the scenario's."""
     grounds, known = environment.grounds, list_capabilities(environment.catalog)
     lacks = find_lacks(
@@ -73,7 +73,7 @@ def _build_refusal(findings: Sequence[Finding]) -> Refusal:
     return Refusal(_REASONS.get(first.code, "Invalid"), text[:1000])
 
 
-def _choose_clock(environment: Environment, scenario: Object) -> Clock:
+def _choose_clock(environment: Environment, scenario: Object) -> ClockMode:
     asked = (scenario["metadata"].get("annotations") or {}).get(CLOCK_ANNOTATION)
     return "Virtual" if (asked or environment.settings.clock) == "Virtual" else "Wall"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from operators.scenario.platforms import Grounds, Lab, RealCluster
 from scenario_kit.catalog import Catalog
@@ -15,6 +14,7 @@ from scenario_kit.lab.host.state import LabState
 from scenario_kit.lab.lab_cluster import LabCluster
 from scenario_kit.model import Value
 from scenario_kit.model.kubernetes.reference import MANAGEMENT_NAMESPACE
+from scenario_kit.model.results.trial import ClockMode
 from scenario_kit.ports import Cluster, Metrics
 from scenario_kit.schema.solver import SOLVER
 
@@ -23,7 +23,7 @@ class Settings(Value, frozen=True, kw_only=True):
     """How the operator behaves. ``clock`` is the time in which live scenarios run; ``offers`` are capabilities of the
     cluster that no canary can see."""
 
-    clock: Literal["Wall", "Virtual"] = "Wall"
+    clock: ClockMode = "Wall"
     management_namespace: str = MANAGEMENT_NAMESPACE
     offers: tuple[str, ...] = ()
 

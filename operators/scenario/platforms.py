@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final, Literal, Protocol
+from typing import Final, Protocol
 
 from scenario_kit.clients.clock import WallClock
 from scenario_kit.errors import ClusterError, LabError, MetricsError
@@ -15,8 +15,10 @@ from scenario_kit.lab.clock import close_world, has_world, open_world
 from scenario_kit.lab.host import supervisor
 from scenario_kit.lab.host.state import LabState
 from scenario_kit.lab.toolchain.components import describe_engine, read_kubernetes_version
+from scenario_kit.lab.world_spec import WorldSpec
 from scenario_kit.model import Reference, TrialSpec
 from scenario_kit.model.authored.capability import Capability
+from scenario_kit.model.results.trial import ClockMode
 from scenario_kit.observe.capability_probe import has_capability
 from scenario_kit.ports import Clock, Cluster, Metrics
 
@@ -36,7 +38,7 @@ class Grounds(Protocol):
     """
 
     name: str
-    campaign_clock: Literal["Wall", "Virtual"]
+    campaign_clock: ClockMode
     data_plane: str
     versions: tuple[str, str]
 
@@ -67,7 +69,7 @@ class Lab:
     """The embedded lab: a world per trial, in wall or virtual time; parts are processes."""
 
     name = lab_capabilities.NAME
-    campaign_clock: Literal["Wall", "Virtual"] = "Virtual"
+    campaign_clock: ClockMode = "Virtual"
     data_plane = "Twin"
     versions = (read_kubernetes_version(), describe_engine())
 
@@ -84,16 +86,15 @@ class Lab:
     def open_clock(self, trial: str, spec: TrialSpec) -> Clock:
         """See ``Grounds``."""
         runbook = spec.runbook()
-        return open_world(
-            self._state.server_url,
-            self._state.server_token,
-            trial,
+        world = WorldSpec(
+            trial=trial,
             namespace=spec.namespace,
             others=tuple(runbook.namespaces.values()),
-            app=runbook.app.to_json(),
+            app=runbook.app,
             seed=spec.seed,
             mode=spec.clock,
         )
+        return open_world(self._state.server_url, self._state.server_token, world)
 
     def has_clock(self, trial: str) -> bool:
         """See ``Grounds``."""
@@ -137,7 +138,7 @@ class RealCluster:
     """
 
     name = "the cluster"
-    campaign_clock: Literal["Wall", "Virtual"] = "Wall"
+    campaign_clock: ClockMode = "Wall"
     data_plane = "RealNode"
     versions = ("", "")
 

@@ -19,7 +19,7 @@ from scenario_kit.judge.alerts.missing_alerts import UnusedRules
 from scenario_kit.lint.rules.security.runbook_admission import list_refusals
 from scenario_kit.model import AlertHistory, AlertRule, Finding, Object, Reference, Runbook, Severity, TrialSpec
 from scenario_kit.model.results.trial import make_trial_reference
-from scenario_kit.observe import AlertEvaluator, Owners
+from scenario_kit.observe import AlertEvaluator, AlertScope, Owners
 from scenario_kit.ports import Clock
 from scenario_kit.trial import (
     AlertNow,
@@ -138,12 +138,10 @@ class TrialRun:
         return AlertEvaluator(
             self._environment.metrics,
             rules,
-            spec.namespace,
-            runbook.app,
+            AlertScope(runbook.app, spec.namespace, tuple(runbook.namespaces.values())),
             Owners(self._environment.cluster, *runbook.everywhere),
             start=self._status.started_at if self._status.started_at is not None else clock.now(),
             lag=0.0 if spec.clock == "Virtual" else 15.0,
-            others=tuple(runbook.namespaces.values()),
         )
 
     def _beside(self, spec: TrialSpec, runbook: Runbook, clock: Clock) -> dict[str, UnusedRules]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -28,7 +28,7 @@ from scenario_kit.errors import AlreadyExists
 from scenario_kit.model import AlertHistory, Object, Reference, TrialSpec
 from scenario_kit.model.authored.scenario import API_VERSION
 from scenario_kit.model.kubernetes.reference import GROUP, MANAGEMENT_NAMESPACE
-from scenario_kit.model.results.trial import CAMPAIGN_LABEL, PURPOSE_LABEL, make_trial_reference
+from scenario_kit.model.results.trial import CAMPAIGN_LABEL, PURPOSE_LABEL, ClockMode, make_trial_reference
 from scenario_kit.model.runtime.observation import Passage
 from scenario_kit.ports import Cluster
 from scenario_kit.trial import TrialStatus
@@ -50,7 +50,7 @@ class Campaign:
     digest: str
     app: str
     resolve: Resolve
-    clock: Literal["Wall", "Virtual"] = "Virtual"
+    clock: ClockMode = "Virtual"
     identity: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)
     keep: bool = False

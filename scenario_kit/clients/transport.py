@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
 import msgspec
@@ -22,6 +22,17 @@ if TYPE_CHECKING:
 #: Seconds to connect, and seconds that an answer may take.
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 30.0
+
+
+class _Request(NamedTuple):
+    """What is sent."""
+
+    method: str
+    path: str
+    query: Mapping[str, str] | None
+    payload: bytes | None = None
+    content_type: str = "application/json"
+    accept: str = "application/json"
 
 
 class Transport:
@@ -118,34 +129,23 @@ class Transport:
     ) -> bytes:
         """Send and return the body of a 2xx answer."""
         payload = None if body is None else msgspec.json.encode(body)
-        response = self._send(method, path, query, payload, content_type, accept, READ_SECONDS, stream=False)
-        return response.data
+        request = _Request(method, path, query, payload, content_type, accept)
+        return self._send(request, READ_SECONDS, stream=False).data
 
     def stream(self, path: str, query: Mapping[str, str], seconds: float) -> urllib3.BaseHTTPResponse:
         """Return an open GET whose body is read by the caller, who must close it; ``seconds`` may pass between two
         reads.
         """
-        return self._send("GET", path, query, None, "application/json", "application/json", seconds, stream=True)
+        return self._send(_Request("GET", path, query), seconds, stream=True)
 
-    def _send(
-        self,
-        method: str,
-        path: str,
-        query: Mapping[str, str] | None,
-        payload: bytes | None,
-        content_type: str,
-        accept: str,
-        read_seconds: float,
-        *,
-        stream: bool,
-    ) -> urllib3.BaseHTTPResponse:
-        doing = f"{method} {self.url}{path}"
+    def _send(self, request: _Request, read_seconds: float, *, stream: bool) -> urllib3.BaseHTTPResponse:
+        doing = f"{request.method} {self.url}{request.path}"
         try:
             response = self._pool.request(
-                method,
-                f"{self.url}{path}{'?' + urlencode(query) if query else ''}",
-                body=payload,
-                headers=self._headers(content_type, accept),
+                request.method,
+                f"{self.url}{request.path}{'?' + urlencode(request.query) if request.query else ''}",
+                body=request.payload,
+                headers=self._headers(request.content_type, request.accept),
                 preload_content=not stream,
                 redirect=False,
                 timeout=urllib3.Timeout(connect=CONNECT_SECONDS, read=read_seconds),

@@ -61,6 +61,15 @@ class Draft:
     spec: Object = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class _DeployedApp:
+    """The app as the draft deploys it, with its rendered objects."""
+
+    app: App
+    options: Object
+    objects: Sequence[Object]
+
+
 def draft(answers: Answers, catalog: Catalog) -> Draft:
     """Draft a complete scenario.
 
@@ -92,7 +101,7 @@ def draft(answers: Answers, catalog: Catalog) -> Draft:
     )
     row = find_row(catalog.matrix(app, fault_type.name), fault_type.name, made.fault.target) if usual else None
     alerts = _choose_expected(answers, promise_alerts(alerts, row) if row is not None else alerts)
-    spec = _build_spec(answers, app, options, fault_type, made, alerts, component, objects)
+    spec = _build_spec(answers, _DeployedApp(app, options, objects), fault_type, made, alerts, component)
     text = _add_note(dump_document(document_of(name, spec)), tried=row is not None and bool(row.alerts))
     text = text if shown else text.replace("\n  groundTruth:\n", _UNSHOWN, 1)
     beware = () if row is None or answers.outcome in ("Benign", "NoIncident") else list_warnings(row)
@@ -265,19 +274,17 @@ def dump_document(document: Any) -> str:
 
 def _build_spec(
     answers: Answers,
-    app: App,
-    options: Object,
+    deployed: _DeployedApp,
     fault_type: FaultType,
     made: Offer,
     alerts: tuple[AlertExpectation, ...],
     component: Component | None,
-    objects: Sequence[Object],
 ) -> Object:
-    fault = made.fault
+    app, fault = deployed.app, made.fault
     use: Object = {"name": fault.name, "type": fault.type, "target": fault.target}
     if made.parameters:
         use["parameters"] = made.parameters
-    if is_outlived(fault_type, fault, objects):
+    if is_outlived(fault_type, fault, deployed.objects):
         use["rollout"] = {"dropOld": True}
     # What raises no alert disturbs nobody: a solver should conclude that, too.
     outcome = answers.outcome or ("Incident" if alerts else "Benign")
@@ -290,7 +297,7 @@ def _build_spec(
         "authors": [{"name": answers.author or "unknown"}],
         "license": "Apache-2.0",
         "tags": [_TAGS.get(fault_type.family, fault_type.family.lower() or "incident")],
-        "app": _build_app_use(answers, app, options),
+        "app": _build_app_use(answers, app, deployed.options),
         "faults": [use],
         "expect": {"alerts": [_serialize_alert(a) for a in alerts]},
         "groundTruth": _build_truth(outcome, fault, app, component, alerts),

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import quote
 
 import httpx
@@ -12,6 +11,7 @@ import httpx
 from scenario_kit.clients import clock
 from scenario_kit.errors import AuthoringError, InfrastructureError, KitError, LabError
 from scenario_kit.lab.host import loopback
+from scenario_kit.lab.world_spec import WorldSpec
 from scenario_kit.model import Object
 from scenario_kit.ports import Clock
 
@@ -137,38 +137,20 @@ def ask(server_url: str, token: str, method: str, path: str, document: Object | 
         server.close()
 
 
-def open_world(
-    server_url: str,
-    token: str,
-    trial: str,
-    *,
-    namespace: str,
-    others: Sequence[str] = (),
-    app: Object,
-    seed: int,
-    mode: Literal["Wall", "Virtual"],
-    assumptions: Mapping[str, float] | None = None,
-) -> Clock:
-    """Open the clock of a trial's world, which is made if it does not exist.
-
-    ``app`` is a ``model.App`` as JSON, ``others`` are further namespaces of it. A virtual world starts at the lab's
-    epoch.
+def open_world(server_url: str, token: str, spec: WorldSpec) -> Clock:
+    """The clock of a trial's world, which is made if it does not exist. A virtual world starts at the lab's epoch.
 
     Raises:
         AuthoringError: the app cannot be simulated, or not with these assumptions.
         LabError: the server is gone; the trial has another world already; the namespace has.
     """
     server = _Server(server_url, token)
-    document = {"namespace": namespace, "app": app, "seed": seed, "mode": mode}
-    if others:
-        document["others"] = list(others)
-    if assumptions:
-        document["assumptions"] = dict(assumptions)
     try:
-        server.ask("PUT", f"/worlds/{quote(trial, safe='')}", document)
+        server.ask("PUT", f"/worlds/{quote(spec.trial, safe='')}", spec.to_json())
     finally:
         server.close()
-    return WorldClock(server_url, token, trial) if mode == "Virtual" else WorldWallClock(server_url, token, trial)
+    kind = WorldClock if spec.mode == "Virtual" else WorldWallClock
+    return kind(server_url, token, spec.trial)
 
 
 def has_world(server_url: str, token: str, trial: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 from scenario_kit.model import AlertHistory, AlertRule, AlertTimeline, App, Interval, Reference
 from scenario_kit.observe.alert_state import Alert, LabelSet, RuleEvaluation, fire
@@ -20,6 +21,14 @@ PRESENCE = 'count({__name__=~"kube_deployment_spec_replicas|kube_statefulset_rep
 _PARALLEL = 4
 
 
+class AlertScope(NamedTuple):
+    """Whose alerts are evaluated: an app, its namespace, and the ``others`` that it has besides."""
+
+    app: App
+    namespace: str
+    others: Sequence[str] = ()
+
+
 class AlertEvaluator:
     """Evaluates the rules of one trial on the 15 s grid and keeps the history since ``start``.
 
@@ -28,8 +37,7 @@ class AlertEvaluator:
     Args:
         metrics: where the samples are.
         rules: the app's alert rules, without a namespace.
-        namespace: the trial's, injected into every namespaced selector; ``others`` are further ones that it has.
-        app: whose components the rules' entities are.
+        deployed: the app whose components the rules' entities are; its namespaces are injected into every selector.
         owner_of: the workload that owns a pod of that name, None where it is not known (any more).
         start: seconds since the epoch; the first tick is the next multiple of 15 s.
         lag: seconds that samples take to be stored; younger ticks wait, or a replay would see more than the first look.
@@ -42,19 +50,17 @@ class AlertEvaluator:
         self,
         metrics: Metrics,
         rules: Sequence[AlertRule],
-        namespace: str,
-        app: App,
+        deployed: AlertScope,
         owner_of: Callable[[str], Reference | None],
         *,
         start: float,
         lag: float = 0.0,
-        others: Sequence[str] = (),
     ) -> None:
         self._metrics = metrics
         self._rules = tuple(rules)
-        self._exprs = [scope(rule.expr, namespace, *others) for rule in rules]
-        self._presence = scope(PRESENCE, namespace, *others)
-        self._app = app
+        self._exprs = [scope(rule.expr, deployed.namespace, *deployed.others) for rule in rules]
+        self._presence = scope(PRESENCE, deployed.namespace, *deployed.others)
+        self._app = deployed.app
         self._owner_of = owner_of
         self._lag = lag
         self._entities: dict[tuple[int, LabelSet], str] = {}

@@ -16,7 +16,7 @@ import pytest
 from scenario_kit.catalog import Catalog
 from scenario_kit.clients import PrometheusMetrics
 from scenario_kit.lab.telemetry import SeriesWriter
-from scenario_kit.observe import AlertEvaluator
+from scenario_kit.observe import AlertEvaluator, AlertScope
 from scenario_kit.render import render_app, resolve_options
 from tests.lab.twin.little import Little
 
@@ -84,7 +84,7 @@ def test_nothing_fires_in_a_healthy_app(prometheus: str, run: Healthy) -> None:
     fired = {}
     for pack in app.alert_packs:
         rules = CATALOG.alert_pack(pack)
-        evaluator = AlertEvaluator(metrics, rules, namespace, app, lambda _: None, start=epoch + WARM)
+        evaluator = AlertEvaluator(metrics, rules, AlertScope(app, namespace), lambda _: None, start=epoch + WARM)
         history = evaluator.advance(at)
         fired |= {(pack, t.name, str(t.labels)): t.firing for t in history.timelines if t.firing}
     assert fired == {}

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from scenario_kit.errors import MetricsError
 from scenario_kit.model import AlertHistory, AlertRule, App, Component, EntityLabel, Interval, Reference
-from scenario_kit.observe import AlertEvaluator
+from scenario_kit.observe import AlertEvaluator, AlertScope
 from scenario_kit.observe.range_query import CHUNK
 from scenario_kit.testing import FakeMetrics
 from scenario_kit.testing.metrics import Sample
@@ -60,7 +60,7 @@ class World:
 
 def evaluator(world: World, metrics: FakeMetrics | None = None, **options: float) -> AlertEvaluator:
     source = metrics or FakeMetrics(world.respond)
-    return AlertEvaluator(source, (ERRORS, WAITING), "shop-1", APP, lambda _: None, start=START, **options)
+    return AlertEvaluator(source, (ERRORS, WAITING), AlertScope(APP, "shop-1"), lambda _: None, start=START, **options)
 
 
 def firing(history: AlertHistory, name: str = "Errors") -> list[tuple[float, float | None]]:
@@ -100,7 +100,7 @@ def test_times_between_ticks_wait_for_the_next() -> None:
 
 
 def test_an_unaligned_start_begins_at_the_next_tick() -> None:
-    subject = AlertEvaluator(FakeMetrics(World().respond), (), "s", APP, lambda _: None, start=START + 1)
+    subject = AlertEvaluator(FakeMetrics(World().respond), (), AlertScope(APP, "s"), lambda _: None, start=START + 1)
     assert subject.advance(START + 14).start == START + 15
     assert subject.advance(START + 30).end == START + 30
 
@@ -180,7 +180,7 @@ def test_owners_are_asked_once_and_remembered() -> None:
         return Reference("StatefulSet", "db", "shop-1")
 
     metrics = FakeMetrics(World(waiting="x").respond)
-    subject = AlertEvaluator(metrics, (WAITING,), "shop-1", APP, owner_of, start=START)
+    subject = AlertEvaluator(metrics, (WAITING,), AlertScope(APP, "shop-1"), owner_of, start=START)
     assert {subject.advance(START + 15 * i).timelines[0].entity for i in range(4)} == {"StatefulSet/db"}
     assert asked == ["web-5d59d67564-x2x4z"]
 

@@ -14,7 +14,7 @@ import pytest
 from scenario_kit.clients import PrometheusMetrics
 from scenario_kit.lab.telemetry import SeriesWriter
 from scenario_kit.model import AlertHistory, AlertRule, App
-from scenario_kit.observe import AlertEvaluator
+from scenario_kit.observe import AlertEvaluator, AlertScope
 from scenario_kit.testing import FakeMetrics
 from scenario_kit.testing.metrics import Sample
 
@@ -118,7 +118,7 @@ def test_the_for_clause(tmp_path: Path, binary: Callable[[str], Path]) -> None:
             if value is not None and value > 0:
                 yield dict(labels), value
 
-    evaluator = AlertEvaluator(FakeMetrics(respond), THRESHOLDS, "n", APP, lambda _: None, start=0)
+    evaluator = AlertEvaluator(FakeMetrics(respond), THRESHOLDS, AlertScope(APP, "n"), lambda _: None, start=0)
     history = evaluator.advance(STEP * (ticks - 1))
     assert sum(len(t.firing) for t in history.timelines) > 1000
     tests = [group("random", data, THRESHOLDS, history, ticks)]
@@ -138,7 +138,7 @@ def test_a_longer_interval_evaluates_less_often() -> None:
                 yield {"s": "a"}, 1.0
 
     slow = AlertRule(name="Slow", expr="x > 0", for_seconds=90, range_seconds=0, interval_seconds=45)
-    evaluator = AlertEvaluator(FakeMetrics(respond), [slow], "n", APP, lambda _: None, start=15)
+    evaluator = AlertEvaluator(FakeMetrics(respond), [slow], AlertScope(APP, "n"), lambda _: None, start=15)
     for until in (30, 100, 300):
         history = evaluator.advance(until)
 
@@ -227,7 +227,9 @@ def test_the_engine(tmp_path: Path, binary: Callable[[str], Path], prometheus: s
     for seed in range(8):
         store(prometheus, incident(seed, ticks), epoch, ticks)
     for seed in range(8):
-        evaluator = AlertEvaluator(PrometheusMetrics(prometheus), ENGINE, f"n{seed}", APP, lambda _: None, start=epoch)
+        evaluator = AlertEvaluator(
+            PrometheusMetrics(prometheus), ENGINE, AlertScope(APP, f"n{seed}"), lambda _: None, start=epoch
+        )
         history = evaluator.advance(epoch + STEP * (ticks - 1))
         assert evaluator.replay(epoch, epoch + STEP * (ticks - 1)) == history
         fired |= {t.name for t in history.timelines if t.firing}
@@ -258,7 +260,9 @@ def test_a_tick_that_the_engine_refuses(prometheus: str, epoch: int) -> None:
     }
     store(prometheus, data, epoch, 8)
     rules = [rule("Both", "left * on () right > 0", 30)]
-    evaluator = AlertEvaluator(PrometheusMetrics(prometheus), rules, "many", APP, lambda _: None, start=epoch)
+    evaluator = AlertEvaluator(
+        PrometheusMetrics(prometheus), rules, AlertScope(APP, "many"), lambda _: None, start=epoch
+    )
     history = evaluator.advance(epoch + STEP * 7)
     (timeline,) = history.timelines
     assert [(i.start - epoch, i.end) for i in timeline.firing] == [(30, None)]

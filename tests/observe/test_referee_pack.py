@@ -14,7 +14,7 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.clients import PrometheusMetrics
-from scenario_kit.observe import AlertEvaluator
+from scenario_kit.observe import AlertEvaluator, AlertScope
 from tests.observe.test_referee import APP, STEP, Data, Values, complete, group, referee, store
 
 TICKS = 80
@@ -120,7 +120,9 @@ def test_the_default_pack(tmp_path: Path, binary: Callable[[str], Path], prometh
     groups, fired = [], dict.fromkeys((r.name for r in rules), 0)
     for namespace, data in worlds.items():
         store(prometheus, data, epoch, TICKS)
-        evaluator = AlertEvaluator(PrometheusMetrics(prometheus), rules, namespace, APP, lambda _: None, start=epoch)
+        evaluator = AlertEvaluator(
+            PrometheusMetrics(prometheus), rules, AlertScope(APP, namespace), lambda _: None, start=epoch
+        )
         history = evaluator.advance(epoch + STEP * (TICKS - 1))
         assert not history.gaps
         for timeline in history.timelines:

@@ -6,7 +6,7 @@ from scenario_kit.lab.kubelet.image.images import ImageCache
 from scenario_kit.lab.kubelet.pod import times
 from scenario_kit.lab.kubelet.pod.events import EventRecorder
 from scenario_kit.lab.kubelet.pod.pod_state import PodMemory
-from scenario_kit.lab.kubelet.status import compute_pod_status
+from scenario_kit.lab.kubelet.status import PodSurroundings, compute_pod_status
 from scenario_kit.model.base import Object
 from tests.reality.cases import ABSENT, HAS, IMAGE, Case
 from tests.reality.program import Programs
@@ -58,7 +58,11 @@ def replay(case: Case, pod: Object) -> Recording:
         objects.now = at
         now = {**(_deleted(case, pod) if deleted else pod), "status": status}
         done = compute_pod_status(
-            now, NODE, objects, processes, START + at, images=images.of("case"), ip="10.244.0.7", memory=memory
+            now,
+            PodSurroundings(NODE, objects, processes, images.of("case")),
+            START + at,
+            ip="10.244.0.7",
+            memory=memory,
         )
         status, memory = done.status, done.memory
         views.append(view({**now, "status": status}, at))

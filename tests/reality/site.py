@@ -14,7 +14,7 @@ from scenario_kit.lab.control_plane import cluster, kubeconfigs
 from scenario_kit.lab.host import supervisor
 from scenario_kit.lab.host.addresses import find_host_address, free_ports
 from scenario_kit.lab.host.state import LabState, find_lab_folder
-from scenario_kit.lab.kubelet import ClusterWriter, Kubelet
+from scenario_kit.lab.kubelet import ClusterWriter, Kubelet, KubeletSources
 from scenario_kit.lab.lifecycle import take_down
 from scenario_kit.model import Object, Reference
 from tests.reality.cases import ABSENT, HAS, IMAGE, Case
@@ -131,10 +131,12 @@ class Site:
         programs = Programs({c.name: dict(c.programs) for c in cases}, frozenset({ABSENT}), HAS)
         self._kubelet = Kubelet(
             ClusterWriter(own),
-            clock_of=lambda _: time.time(),
-            processes_of=lambda _: programs,
-            lookup_of=lambda namespace: _Lookup(own, namespace),
-            node_of=lambda name: node if name == SIMULATED else None,
+            KubeletSources(
+                clock_of=lambda _: time.time(),
+                processes_of=lambda _: programs,
+                lookup_of=lambda namespace: _Lookup(own, namespace),
+                node_of=lambda name: node if name == SIMULATED else None,
+            ),
         )
         for work in (self._watch, self._drive, self._beat):
             thread = threading.Thread(target=self._guarded, args=(work,), name=work.__name__, daemon=True)

@@ -14,7 +14,7 @@ import yaml
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lab.kubelet.image.images import ImageCache
-from scenario_kit.lab.kubelet.status import compute_pod_status
+from scenario_kit.lab.kubelet.status import PodSurroundings, compute_pod_status
 from scenario_kit.lab.twin.network.endpoints import Network
 from scenario_kit.lab.twin.process.process_table import Census
 from scenario_kit.model import App, Change, Object
@@ -259,7 +259,11 @@ def asked() -> tuple[set[str], set[str]]:
             if seconds == 600.0:
                 one["metadata"] = {**metadata, "deletionTimestamp": "2026-01-01T00:00:00Z"}
             made = compute_pod_status(
-                one, NODE, Objects(), processes, T0 + seconds, images=images.of("shop"), ip="10.244.0.7", memory=memory
+                one,
+                PodSurroundings(NODE, Objects(), processes, images.of("shop")),
+                T0 + seconds,
+                ip="10.244.0.7",
+                memory=memory,
             )
             one, memory = {**one, "status": made.status}, made.memory
         simulated.kinds["Pod"][name] = one

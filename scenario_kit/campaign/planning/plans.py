@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
 
@@ -21,6 +21,7 @@ from scenario_kit.errors import UsageError
 from scenario_kit.model import Procedure, Runbook, Scenario, TrialSpec, TrialStep, Value
 from scenario_kit.model.authored.alert_rule import find_slowest
 from scenario_kit.model.kubernetes.reference import strip_reference
+from scenario_kit.model.results.trial import ClockMode
 from scenario_kit.render.faults.chaos_schedule import demand_wall_clock
 
 
@@ -347,10 +348,8 @@ def derive_namespace(app: str, unique: str) -> str:
     return f"{app}-{_shorten(unique)}"
 
 
-def build_trial_spec(
-    planned: PlannedTrial, runbook: Runbook, plan: str, clock: Literal["Wall", "Virtual"] = "Virtual"
-) -> TrialSpec:
-    """Build the immutable spec of a trial, with everything resolved inside.
+def build_trial_spec(planned: PlannedTrial, runbook: Runbook, plan: str, clock: ClockMode = "Virtual") -> TrialSpec:
+    """The immutable spec of a trial, with everything resolved inside.
 
     Raises:
         AuthoringError: a fault of it follows the wall clock, and the trial does not.

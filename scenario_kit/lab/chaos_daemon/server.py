@@ -6,6 +6,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import grpc
@@ -47,32 +48,38 @@ class CallRecord(NamedTuple):
     answer: str
 
 
-class ChaosDaemonServer:
-    """The daemon of all simulated nodes of one lab.
+@dataclass(frozen=True)
+class ContainerRuntime:
+    """The running containers, as the daemon reaches them.
 
     ``pod_of`` tells the UID of the pod of a container id (as in the pod's status), None if no running container has it.
     ``kill`` ends a container's process (container-kill); ``programs`` tells what runs in containers.
     """
+
+    pod_of: Callable[[str], str | None]
+    kill: Callable[[str, str], None]
+    programs: Programs
+
+
+class ChaosDaemonServer:
+    """The daemon of all simulated nodes of one lab."""
 
     def __init__(
         self,
         messages: Messages,
         book: LedgerBook,
         tls: ServerTls,
-        *,
-        pod_of: Callable[[str], str | None],
-        kill: Callable[[str, str], None],
-        programs: Programs,
+        containers: ContainerRuntime,
         knobs: Knobs | None = None,
     ) -> None:
-        handlers = DaemonHandlers(book, kill, programs).handlers()
+        handlers = DaemonHandlers(book, containers.kill, containers.programs).handlers()
         if missing := sorted(set(handlers) - set(messages.calls)):
             raise ToolchainError(
                 f"the installed Chaos Mesh does not know the calls {', '.join(missing)}",
                 fix="install the version of Chaos Mesh that this release pins",
             )
         self.knobs = knobs or Knobs()
-        self._pod_of = pod_of
+        self._pod_of = containers.pod_of
         self._tls = tls
         self._records: deque[CallRecord] = deque(maxlen=1000)
         self._lock = threading.Lock()

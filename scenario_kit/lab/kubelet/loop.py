@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from scenario_kit.errors import Conflict, NotFound
 from scenario_kit.lab.kubelet.addresses import Addresses
@@ -19,7 +19,7 @@ from scenario_kit.lab.kubelet.pod.context import ConfigLookup, Line, Restarted
 from scenario_kit.lab.kubelet.pod.events import EventRecorder
 from scenario_kit.lab.kubelet.pod.pod_record import Record, extract_essence
 from scenario_kit.lab.kubelet.pod.pod_state import recall
-from scenario_kit.lab.kubelet.status import PodTransition, compute_pod_status
+from scenario_kit.lab.kubelet.status import PodSurroundings, PodTransition, compute_pod_status
 from scenario_kit.lab.kubelet.writer import KubeletWriter
 from scenario_kit.model.base import Object
 from scenario_kit.model.kubernetes.status import list_container_statuses
@@ -30,15 +30,28 @@ _KILLED = 137
 EventType = Literal["ADDED", "MODIFIED", "DELETED"]
 
 
+class KubeletSources(NamedTuple):
+    """What kubelets read besides pods.
+
+    Args:
+        clock_of: the time of a namespace.
+        processes_of: the processes of a namespace.
+        lookup_of: the ConfigMaps, Secrets and claims of a namespace; must be authoritative.
+        node_of: a simulated node by name; None for nodes that are gone or not ours.
+    """
+
+    clock_of: Callable[[str], float]
+    processes_of: Callable[[str], Processes]
+    lookup_of: Callable[[str], ConfigLookup]
+    node_of: Callable[[str], Object | None]
+
+
 class Kubelet:
     """All kubelets of a lab in one.
 
     Args:
         writer: where status, events and deletions go; called from several threads.
-        clock_of: the time of a namespace.
-        processes_of: the processes of a namespace.
-        lookup_of: the ConfigMaps, Secrets and claims of a namespace; must be authoritative.
-        node_of: a simulated node by name; None for nodes that are gone or not ours.
+        sources: clocks, processes, configuration and nodes.
         logs: the folder for container logs; None keeps none.
         workers: threads that write.
     """
@@ -46,19 +59,13 @@ class Kubelet:
     def __init__(
         self,
         writer: KubeletWriter,
+        sources: KubeletSources,
         *,
-        clock_of: Callable[[str], float],
-        processes_of: Callable[[str], Processes],
-        lookup_of: Callable[[str], ConfigLookup],
-        node_of: Callable[[str], Object | None],
         logs: LogFolder | None = None,
         workers: int = 8,
     ) -> None:
         self._writer = writer
-        self._clock_of = clock_of
-        self._processes_of = processes_of
-        self._lookup_of = lookup_of
-        self._node_of = node_of
+        self._clock_of, self._processes_of, self._lookup_of, self._node_of = sources
         self._logs = logs
         self._images = ImageCache()
         self._addresses = Addresses()
@@ -258,11 +265,10 @@ class Kubelet:
             record.memory = memory
         transition = compute_pod_status(
             pod,
-            self._node_of(node_name),
-            self._lookup_of(namespace),
-            processes,
+            PodSurroundings(
+                self._node_of(node_name), self._lookup_of(namespace), processes, self._images.of(namespace)
+            ),
             now,
-            images=self._images.of(namespace),
             ip=record.ip,
             memory=memory,
         )

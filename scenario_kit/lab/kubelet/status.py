@@ -37,16 +37,24 @@ class PodTransition(NamedTuple):
     pulled: tuple[tuple[str, float], ...] = ()
 
 
+class PodSurroundings(NamedTuple):
+    """What the status of a pod follows from besides the pod.
+
+    Args:
+        node: the Node it is bound to; None when that is gone, and nothing is decided then.
+        objects: ConfigMaps, Secrets and claims of the namespace.
+        processes: the processes of the namespace.
+        images: which images the node has.
+    """
+
+    node: Object | None
+    objects: ConfigLookup
+    processes: Processes
+    images: Images
+
+
 def compute_pod_status(
-    pod: Object,
-    node: Object | None,
-    objects: ConfigLookup,
-    processes: Processes,
-    now: float,
-    *,
-    images: Images,
-    ip: str = "",
-    memory: PodMemory | None = None,
+    pod: Object, surroundings: PodSurroundings, now: float, *, ip: str = "", memory: PodMemory | None = None
 ) -> PodTransition:
     """Compute the next status of a pod that is bound to a node.
 
@@ -56,14 +64,12 @@ def compute_pod_status(
 
     Args:
         pod: the Pod as last seen.
-        node: the Node it is bound to; None when that is gone, and nothing is decided then.
-        objects: ConfigMaps, Secrets and claims of the namespace.
-        processes: the processes of the namespace.
+        surroundings: its node, configuration, processes and images.
         now: seconds since the epoch on the pod's clock.
-        images: which images the node has.
         ip: the address for a pod that has none yet.
         memory: from the last transition; not changed.
     """
+    node, objects, processes, images = surroundings
     processes = WithPause(WithRuntime(processes, node or {}, objects, images))
     own = copy.deepcopy(memory) if memory is not None else recall(pod, processes, now)
     status = copy.deepcopy(pod.get("status") or {})

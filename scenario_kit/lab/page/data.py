@@ -20,7 +20,7 @@ from scenario_kit.lab.page.graph import Drawing, draw_graph
 from scenario_kit.model import AlertHistory, Object, Runbook, TrialSpec
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.model.results.trial import make_trial_reference
-from scenario_kit.observe import AlertEvaluator, Owners, scope
+from scenario_kit.observe import AlertEvaluator, AlertScope, Owners, scope
 from scenario_kit.observe.entities import find_by_name
 from scenario_kit.ports import Cluster, LogLine, Metrics
 from scenario_kit.trial import TrialStatus, list_alerts_now
@@ -170,11 +170,9 @@ class PageSource:
             known.evaluator = AlertEvaluator(
                 self._metrics,
                 runbook.rules,
-                runbook.namespace,
-                runbook.app,
+                AlertScope(runbook.app, runbook.namespace, tuple(runbook.namespaces.values())),
                 Owners(self._eyes, *runbook.everywhere),
                 start=began,
-                others=tuple(runbook.namespaces.values()),
             )
         return known.evaluator
 

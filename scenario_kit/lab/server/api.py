@@ -31,8 +31,8 @@ from scenario_kit.errors import InfrastructureError
 from scenario_kit.lab.host.http_server import Answer, Request, answer_json, build_refusal, create_server
 from scenario_kit.lab.server.public_api import answer_public
 from scenario_kit.lab.telemetry import CONTENT_TYPE, format_exposition
+from scenario_kit.lab.world_spec import WorldSpec
 from scenario_kit.lab.worlds.registry import Taken, Unsuitable, Worlds, describe
-from scenario_kit.lab.worlds.world import WorldSpec
 
 _LOG = logging.getLogger(__name__)
 #: A wait returns after this long (wall clock) at the latest, give or take a tick.

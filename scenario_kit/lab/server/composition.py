@@ -18,7 +18,7 @@ from scenario_kit.lab.chaos_daemon.dns_server import ChaosNameServer
 from scenario_kit.lab.chaos_daemon.endpoints import build_endpoint_slice
 from scenario_kit.lab.chaos_daemon.ledger import LedgerBook
 from scenario_kit.lab.chaos_daemon.proto import load_messages
-from scenario_kit.lab.chaos_daemon.server import ChaosDaemonServer, ServerTls
+from scenario_kit.lab.chaos_daemon.server import ChaosDaemonServer, ContainerRuntime, ServerTls
 from scenario_kit.lab.control_plane import apiservice
 from scenario_kit.lab.control_plane.bootstrap_manifests import CHAOS_NAMESPACE
 from scenario_kit.lab.host.addresses import LOOPBACK
@@ -31,7 +31,7 @@ from scenario_kit.lab.informers.resource_versions import ApiVersions
 from scenario_kit.lab.informers.revisions import WATCHED, Revisions
 from scenario_kit.lab.informers.store import ObjectStore
 from scenario_kit.lab.informers.watched_kinds import CLUSTER, NAMESPACED, PASSED_BY
-from scenario_kit.lab.kubelet import ClusterWriter, Kubelet, LogFolder
+from scenario_kit.lab.kubelet import ClusterWriter, Kubelet, KubeletSources, LogFolder
 from scenario_kit.lab.server import external_targets
 from scenario_kit.lab.server.api import LabServerApi, serve
 from scenario_kit.lab.server.cluster_names import ClusterNames
@@ -46,7 +46,8 @@ from scenario_kit.lab.settle.requeue import Nudger
 from scenario_kit.lab.settle.waiter import Settler
 from scenario_kit.lab.telemetry import SeriesWriter
 from scenario_kit.lab.twin import Twin
-from scenario_kit.lab.worlds import Past, Surroundings, Worlds, WorldSpec
+from scenario_kit.lab.world_spec import WorldSpec
+from scenario_kit.lab.worlds import Past, Surroundings, Worlds
 from scenario_kit.model import Object, Reference
 
 _LOG = logging.getLogger(__name__)
@@ -118,7 +119,8 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
     barrier.prove()
 
     if state.chaos_daemon is not None:
-        _start_chaos_daemon(state.chaos_daemon, state, cluster, store, book, containers, kubelet, worlds, stack)
+        runtime = _build_container_runtime(containers, kubelet, worlds, store)
+        _start_chaos_daemon(state.chaos_daemon, state, cluster, store, book, runtime, stack)
     threads.spawn("nodes", partial(worlds.run_nodes, threads.stop))
     threads.spawn("hurried", partial(hurried.run, threads.stop))
     threads.spawn("ticks", partial(worlds.tick, threads.stop))
@@ -142,10 +144,12 @@ def _build_kubelet(
 
     kubelet = Kubelet(
         _Writer(writes),
-        clock_of=worlds.clock_of,
-        processes_of=worlds.processes_of,
-        lookup_of=lambda namespace: _Lookup(store, cluster, namespace),
-        node_of=node_of,
+        KubeletSources(
+            clock_of=worlds.clock_of,
+            processes_of=worlds.processes_of,
+            lookup_of=lambda namespace: _Lookup(store, cluster, namespace),
+            node_of=node_of,
+        ),
         logs=LogFolder(Path(state.folder) / "pods"),
     )
     stack.callback(kubelet.close)
@@ -187,26 +191,28 @@ def _build_twin(spec: WorldSpec) -> Twin:
     return Twin(spec.app, spec.seed, spec.assumptions)
 
 
+def _build_container_runtime(
+    containers: RunningContainers, kubelet: Kubelet, worlds: Worlds, store: ObjectStore
+) -> ContainerRuntime:
+    def kill(pod_uid: str, container_id: str) -> None:
+        namespace = containers.namespace_of(container_id) or ""
+        kubelet.container_killed(pod_uid, container_id, worlds.clock_of(namespace))
+        store.wake()
+
+    return ContainerRuntime(containers.pod_of, kill, RunningPrograms(containers, worlds))
+
+
 def _start_chaos_daemon(
     where: DaemonState,
     state: LabState,
     cluster: KubeCluster,
     store: ObjectStore,
     book: LedgerBook,
-    containers: RunningContainers,
-    kubelet: Kubelet,
-    worlds: Worlds,
+    runtime: ContainerRuntime,
     stack: ExitStack,
 ) -> None:
-    def kill(pod_uid: str, container_id: str) -> None:
-        namespace = containers.namespace_of(container_id) or ""
-        kubelet.container_killed(pod_uid, container_id, worlds.clock_of(namespace))
-        store.wake()
-
     tls = ServerTls(_read_file(where.server_certificate), _read_file(where.server_key), _read_file(where.ca))
-    programs = RunningPrograms(containers, worlds)
-    messages = load_messages(Path(where.proto))
-    daemon = ChaosDaemonServer(messages, book, tls, pod_of=containers.pod_of, kill=kill, programs=programs)
+    daemon = ChaosDaemonServer(load_messages(Path(where.proto)), book, tls, runtime)
     daemon.start(where.address, where.port)
     stack.callback(daemon.stop)
     nodes = state.nodes or tuple(store.names("", "Node"))

@@ -11,7 +11,7 @@ from scenario_kit.lab.twin.call_tree.spans import SpanBook
 from scenario_kit.lab.twin.call_tree.tree import Planter
 from scenario_kit.lab.twin.cluster.cluster_view import Telemetry, View
 from scenario_kit.lab.twin.network import network_io
-from scenario_kit.lab.twin.network.connections import Connections, Link, LinkKey, dial, read_address
+from scenario_kit.lab.twin.network.connections import Connections, Link, LinkKey, NetworkTick, dial, read_address
 from scenario_kit.lab.twin.network.endpoints import Network
 from scenario_kit.lab.twin.network.registry import ServiceRegistries
 from scenario_kit.lab.twin.numeric.random_streams import Streams
@@ -117,7 +117,7 @@ class Twin:
         self._hangs.release(links, self._census.processes, start, self._spans)
         self._flow.at(Moment(start, t, links, self._effects))
         self._load.run(self._census.of(self._parameters.load.component), self._flow, links, self._effects, start, t)
-        self._queues.run(self._census, links, self._flow, start, t)
+        self._queues.run(self._census, self._flow)
         processes = [p for group in self._census.by_component.values() for p in group]
         connected = self._count_connections(links)
         self._disks.end(processes, t, dt, self._logs)
@@ -218,7 +218,7 @@ class Twin:
         return links
 
     def _link(self, process: Process, number: int, start: float, end: float, redirect: str) -> Link:
-        return self._connections.link(process, number, self._network, self._census, start, end, redirect)
+        return self._connections.link(process, number, NetworkTick(self._network, self._census, start, end), redirect)
 
     def _handed_out(self, edge: Edge) -> str:
         """Return the address that another component hands out; empty where the caller reads it itself."""

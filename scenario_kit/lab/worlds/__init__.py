@@ -4,6 +4,6 @@ from scenario_kit.lab.worlds.registry import Worlds
 from scenario_kit.lab.worlds.sample_horizon import Past
 from scenario_kit.lab.worlds.virtual import VirtualWorld
 from scenario_kit.lab.worlds.wall import WallWorld
-from scenario_kit.lab.worlds.world import LabWorld, Surroundings, Waited, WorldSpec
+from scenario_kit.lab.worlds.world import LabWorld, Surroundings, Waited
 
-__all__ = ["Past", "Surroundings", "VirtualWorld", "Waited", "WallWorld", "LabWorld", "WorldSpec", "Worlds"]
+__all__ = ["Past", "Surroundings", "VirtualWorld", "Waited", "WallWorld", "LabWorld", "Worlds"]

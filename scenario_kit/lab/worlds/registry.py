@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from scenario_kit.errors import Unreachable
 from scenario_kit.lab.kubelet import PlainProcesses, Processes
 from scenario_kit.lab.telemetry import KubeState
+from scenario_kit.lab.world_spec import WorldSpec
 from scenario_kit.lab.worlds.malloc_trim import give_back
 from scenario_kit.lab.worlds.virtual import VirtualWorld
 from scenario_kit.lab.worlds.wall import WallWorld
-from scenario_kit.lab.worlds.world import TICK_SECONDS, LabWorld, Surroundings, WorldSpec, find_grid_after
+from scenario_kit.lab.worlds.world import TICK_SECONDS, LabWorld, Surroundings, find_grid_after
 from scenario_kit.model.runtime.process import SeriesId
 
 _LOG = logging.getLogger(__name__)

@@ -11,8 +11,9 @@ from functools import partial
 from scenario_kit.lab.settle.deadlines import ProgressDeadlines, move_back
 from scenario_kit.lab.settle.settled import Reason
 from scenario_kit.lab.twin import Telemetry
+from scenario_kit.lab.world_spec import WorldSpec
 from scenario_kit.lab.worlds.hpa_sync import Autoscalers
-from scenario_kit.lab.worlds.world import TICK_SECONDS, LabWorld, Surroundings, Waited, WorldSpec, find_grid_from
+from scenario_kit.lab.worlds.world import TICK_SECONDS, LabWorld, Surroundings, Waited, find_grid_from
 from scenario_kit.model.runtime.process import SeriesId
 
 #: Ticks that are written together while a wait goes on.

@@ -6,7 +6,8 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 
-from scenario_kit.lab.worlds.world import TICK_SECONDS, LabWorld, Surroundings, Waited, WorldSpec
+from scenario_kit.lab.world_spec import WorldSpec
+from scenario_kit.lab.worlds.world import TICK_SECONDS, LabWorld, Surroundings, Waited
 from scenario_kit.model.runtime.process import SeriesId
 
 _STEP_SECONDS = 0.2

@@ -7,7 +7,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from scenario_kit.lab.control_plane import cluster_dns
 from scenario_kit.lab.informers.store import ObjectStore
@@ -17,37 +17,16 @@ from scenario_kit.lab.settle.settled import Reason
 from scenario_kit.lab.settle.waiter import Settler
 from scenario_kit.lab.telemetry import ContainerMetrics, KubeState, Measured
 from scenario_kit.lab.twin import Telemetry, View
+from scenario_kit.lab.world_spec import WorldSpec
 from scenario_kit.lab.worlds.probing import ask
 from scenario_kit.lab.worlds.sample_horizon import Past
-from scenario_kit.model import App, Ledger, Object, Value
+from scenario_kit.model import Ledger, Object
 from scenario_kit.model.runtime.process import Exit, LogRecord, SeriesId, Usage
 from scenario_kit.model.runtime.trace import Trace
 from scenario_kit.ports import Cluster, Probed
 
 #: Seconds between two ticks: the scrape and evaluation interval.
 TICK_SECONDS = 15
-
-Mode = Literal["Wall", "Virtual"]
-
-
-class WorldSpec(Value, frozen=True, kw_only=True):
-    """What a world is asked to be. ``assumptions`` override constants of the twin that nobody has verified.
-
-    ``others`` are further namespaces of the same app.
-    """
-
-    trial: str
-    namespace: str
-    others: tuple[str, ...] = ()
-    app: App
-    seed: int
-    mode: Mode
-    assumptions: Mapping[str, float] = {}
-
-    @property
-    def everywhere(self) -> tuple[str, ...]:
-        """All namespaces of the world, the one where users enter the app first."""
-        return (self.namespace, *self.others)
 
 
 class Waited(NamedTuple):

@@ -44,6 +44,8 @@ StepKind = Literal[
     "expectClean",
 ]
 TrialOutcome = Literal["Held", "Broken", "Infra"]
+#: Whether the time of a trial is its own, or the wall clock's.
+ClockMode = Literal["Wall", "Virtual"]
 
 
 class TrialStep(Value, frozen=True, kw_only=True):
@@ -142,7 +144,7 @@ class TrialSpec(Value, frozen=True, kw_only=True):
     scenario: str
     digest: str
     plan: str = ""
-    clock: Literal["Wall", "Virtual"] = "Virtual"
+    clock: ClockMode = "Virtual"
     seed: int = 0
     namespace: str
     steps: tuple[TrialStep, ...]

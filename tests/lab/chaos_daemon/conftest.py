@@ -11,7 +11,7 @@ from scenario_kit.errors import ToolchainError
 from scenario_kit.lab.chaos_daemon.endpoints import SERVER_NAME
 from scenario_kit.lab.chaos_daemon.ledger import LedgerBook
 from scenario_kit.lab.chaos_daemon.proto import Messages, load_messages
-from scenario_kit.lab.chaos_daemon.server import ChaosDaemonServer, ServerTls
+from scenario_kit.lab.chaos_daemon.server import ChaosDaemonServer, ContainerRuntime, ServerTls
 from scenario_kit.lab.control_plane.certificates import Authority, KeyPair, issue
 from scenario_kit.lab.toolchain import CHAOS_PROTO, chaos_assets
 
@@ -107,9 +107,7 @@ def running(
         messages,
         book,
         ServerTls(server.certificate, server.key, pem(authority)),
-        pod_of=CONTAINERS.get,
-        kill=lambda pod, container: killed.append((pod, container)),
-        programs=Java(),
+        ContainerRuntime(CONTAINERS.get, lambda pod, container: killed.append((pod, container)), Java()),
     )
     port = daemon.start("127.0.0.1")
     yield Running(daemon, book, Client(connect(port, issue(authority, "manager")), messages), killed, port)

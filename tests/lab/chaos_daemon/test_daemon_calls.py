@@ -14,7 +14,7 @@ import pytest
 from scenario_kit.errors import LabError
 from scenario_kit.lab.chaos_daemon.endpoints import SERVER_NAME
 from scenario_kit.lab.chaos_daemon.fault_injection import Misbehaviour
-from scenario_kit.lab.chaos_daemon.server import ChaosDaemonServer, ServerTls, _demand_tls13, _Refused
+from scenario_kit.lab.chaos_daemon.server import ChaosDaemonServer, ContainerRuntime, ServerTls, _demand_tls13, _Refused
 from scenario_kit.lab.control_plane.certificates import issue
 from scenario_kit.model import NetworkEffect
 from tests.lab.chaos_daemon.conftest import Java, pem
@@ -351,9 +351,7 @@ def test_a_taken_port_is_a_clear_error(running: Any, authority: Any) -> None:
         running.call.messages,
         running.book,
         ServerTls(server.certificate, server.key, pem(authority)),
-        pod_of={}.get,
-        kill=lambda pod, container: None,
-        programs=Java(),
+        ContainerRuntime({}.get, lambda pod, container: None, Java()),
     )
     with pytest.raises(LabError, match=rf"127.0.0.1:{running.port} cannot be bound"):
         second.start("127.0.0.1", running.port)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from scenario_kit.clients import KubeCluster
-from scenario_kit.lab.kubelet import ClusterWriter, Kubelet, LogFolder
+from scenario_kit.lab.kubelet import ClusterWriter, Kubelet, KubeletSources, LogFolder
 from scenario_kit.model import Object, Reference
 from scenario_kit.model.runtime.process import Exit, InitState, LogRecord, ProcessStart
 
@@ -60,10 +60,12 @@ class Site:
         self.node = self._join(kwok_port)
         self.kubelet = Kubelet(
             ClusterWriter(self.cluster),
-            clock_of=lambda _: time.time(),
-            processes_of=lambda _: Programs(),
-            lookup_of=lambda namespace: _Lookup(self.cluster, namespace),
-            node_of=lambda name: self.node if name == "node-0" else None,
+            KubeletSources(
+                clock_of=lambda _: time.time(),
+                processes_of=lambda _: Programs(),
+                lookup_of=lambda namespace: _Lookup(self.cluster, namespace),
+                node_of=lambda name: self.node if name == "node-0" else None,
+            ),
             logs=LogFolder(folder),
         )
         self.failures: list[BaseException] = []

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from scenario_kit.errors import NotFound, Unreachable
-from scenario_kit.lab.kubelet import Kubelet, LogFolder
+from scenario_kit.lab.kubelet import Kubelet, KubeletSources, LogFolder
 from scenario_kit.model.base import Object
 from scenario_kit.model.runtime.process import Exit, LogRecord, ProcessStart
 
@@ -72,10 +72,12 @@ class Lab:
         self.folder = folder
         self.kubelet = Kubelet(
             self.api,
-            clock_of=lambda namespace: self.now[namespace],
-            processes_of=lambda _: self.processes,
-            lookup_of=lambda _: self,  # type: ignore[arg-type, return-value]
-            node_of=lambda name: {"metadata": {"name": name}, "status": {}} if name.startswith("node") else None,
+            KubeletSources(
+                clock_of=lambda namespace: self.now[namespace],
+                processes_of=lambda _: self.processes,
+                lookup_of=lambda _: self,  # type: ignore[arg-type, return-value]
+                node_of=lambda name: {"metadata": {"name": name}, "status": {}} if name.startswith("node") else None,
+            ),
             logs=LogFolder(folder),
         )
 

@@ -18,7 +18,7 @@ from scenario_kit.lab.host.http_server import LIMIT_BYTES
 from scenario_kit.lab.server import api as module
 from scenario_kit.lab.server.api import LabServerApi, serve
 from scenario_kit.lab.worlds import registry
-from tests.lab.worlds.little_lab import APP, EPOCH, TICKS, LittleLab
+from tests.lab.worlds.little_lab import APP, EPOCH, TICKS, LittleLab, spec
 
 TOKEN = "s3cret"
 BODY = {"namespace": "shop", "app": APP.to_json(), "seed": 1, "mode": "Virtual"}
@@ -216,8 +216,7 @@ def test_metrics_are_those_of_wall_worlds(client: httpx.Client, lab: LittleLab) 
 
 
 def opened(url: str, token: str = TOKEN, mode: Any = "Virtual", **more: Any) -> Any:
-    options = {"namespace": "shop", "app": APP.to_json(), "seed": 1, **more}
-    return open_world(url, token, "t1", mode=mode, **options)
+    return open_world(url, token, spec("t1", mode=mode, **more))
 
 
 def test_a_world_clock(url: str) -> None:

@@ -14,6 +14,7 @@ from scenario_kit.errors import Rejected
 from scenario_kit.lab import lifecycle
 from scenario_kit.lab.clock import close_world, open_world
 from scenario_kit.lab.host.state import LabState
+from scenario_kit.lab.world_spec import WorldSpec
 from scenario_kit.model import Object, Reference
 from scenario_kit.ports import Clock
 from tests.lab.server.test_server_lab import workload
@@ -44,8 +45,9 @@ def kube(lab: LabState) -> Iterator[KubeCluster]:
 def clock(lab: LabState, kube: KubeCluster) -> Iterator[Clock]:
     from scenario_kit.catalog import Catalog
 
-    app = Catalog().app("otel-demo", "2.2.0").to_json()
-    clock = open_world(lab.server_url, lab.server_token, NS, namespace=NS, app=app, seed=1, mode="Virtual")
+    app = Catalog().app("otel-demo", "2.2.0")
+    spec = WorldSpec(trial=NS, namespace=NS, app=app, seed=1, mode="Virtual")
+    clock = open_world(lab.server_url, lab.server_token, spec)
     kube.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NS}})
     for name in ("web", "cart"):
         for obj in workload(NS, name):

@@ -17,6 +17,7 @@ from scenario_kit.lab.clock import close_world, open_world
 from scenario_kit.lab.host.state import LabState
 from scenario_kit.lab.informers.revisions import WATCHED, Revisions
 from scenario_kit.lab.informers.store import ObjectStore, read_revision
+from scenario_kit.lab.world_spec import WorldSpec
 from scenario_kit.model import App, Object, Reference
 from scenario_kit.ports import Clock
 
@@ -58,15 +59,8 @@ def opened(lab: LabState, kube: KubeCluster, app: App) -> Iterator[Open]:
     namespaces: list[str] = []
 
     def open_(namespace: str, seed: int = 1) -> Clock:
-        clock = open_world(
-            lab.server_url,
-            lab.server_token,
-            namespace,
-            namespace=namespace,
-            app=app.to_json(),
-            seed=seed,
-            mode="Virtual",
-        )
+        spec = WorldSpec(trial=namespace, namespace=namespace, app=app, seed=seed, mode="Virtual")
+        clock = open_world(lab.server_url, lab.server_token, spec)
         namespaces.append(namespace)
         kube.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
         return clock

@@ -12,7 +12,7 @@ import yaml
 from scenario_kit.clients import KubeCluster
 from scenario_kit.lab.informers.store import ObjectStore
 from scenario_kit.lab.kubelet.image.images import ImageCache
-from scenario_kit.lab.kubelet.status import compute_pod_status
+from scenario_kit.lab.kubelet.status import PodSurroundings, compute_pod_status
 from scenario_kit.lab.settle.hpa_pacing import Looks
 from scenario_kit.lab.settle.settled import Facts, list_unsettled, pending_scheduling
 from scenario_kit.lab.telemetry.kube_state import KubeState
@@ -49,7 +49,11 @@ def run(one: Object) -> Object:
     memory, processes, images = None, Scripted(), ImageCache()
     for seconds in (0.0, 1.0, 30.0, 300.0, 1800.0):
         made = compute_pod_status(
-            one, NODE, Objects(), processes, T0 + seconds, images=images.of("app"), ip="10.244.0.7", memory=memory
+            one,
+            PodSurroundings(NODE, Objects(), processes, images.of("app")),
+            T0 + seconds,
+            ip="10.244.0.7",
+            memory=memory,
         )
         one, memory = {**one, "status": made.status}, made.memory
     return one

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 from typing import Any
 
-from scenario_kit.lab.twin.network.connections import ConnectionLane, Connections, Link
+from scenario_kit.lab.twin.network.connections import ConnectionLane, Connections, Link, NetworkTick
 from scenario_kit.lab.twin.network.endpoints import Network
 from scenario_kit.lab.twin.network.registry import ServiceRegistries
 from scenario_kit.lab.twin.numeric.random_streams import Streams
@@ -93,7 +93,7 @@ class Surroundings:
         """What the caller meets in a tick of 15 s, after everything may have changed."""
         now = self.change() if changed or self.network is None else self.network
         end = start + 15.0 if end is None else end
-        return self.connections.link(self.caller, 0, now, self.census(), start, end, redirect)
+        return self.connections.link(self.caller, 0, NetworkTick(now, self.census(), start, end), redirect)
 
     def lane(self, start: float, end: float | None = None, redirect: str = "") -> ConnectionLane:
         """The only way that calls may take."""

@@ -11,7 +11,8 @@ from scenario_kit.lab.settle.hpa_pacing import Looks
 from scenario_kit.lab.settle.requeue import Nudger
 from scenario_kit.lab.settle.waiter import Settler
 from scenario_kit.lab.twin import Telemetry, View
-from scenario_kit.lab.worlds import Past, Surroundings, Worlds, WorldSpec
+from scenario_kit.lab.world_spec import WorldSpec
+from scenario_kit.lab.worlds import Past, Surroundings, Worlds
 from scenario_kit.model import App, Component, Ledger, Object
 from scenario_kit.model.runtime.process import Exit, LogRecord, SeriesId
 from scenario_kit.testing import FakeCluster

@@ -46,6 +46,15 @@ class ConnectionLane(NamedTuple):
     rejected: bool = False
 
 
+class NetworkTick(NamedTuple):
+    """Who can be reached, and how, during a tick from ``start`` to ``end``."""
+
+    network: Network
+    census: Census
+    start: float
+    end: float
+
+
 class LinkKey(NamedTuple):
     """A process and the number of one of its edges."""
 
@@ -127,13 +136,11 @@ class Connections:
         self,
         caller: Process,
         number: int,
-        network: Network,
-        census: Census,
-        start: float,
-        end: float,
+        tick: NetworkTick,
         redirect: str = "",
     ) -> Link:
         """Return the state of one edge from ``start`` to ``end``; keeps track of what is connected to what."""
+        network, start, end = tick.network, tick.start, tick.end
         edge = self._edges[number]
         key = LinkKey(caller.key, number)
         if network is not self._network:
@@ -144,13 +151,13 @@ class Connections:
             self._dialled[key, redirect] = (address, *self._resolve_dial(key, edge, address, caller, network))
         address, dialled, ip = self._dialled[key, redirect]
         if edge.registry:
-            return Link(key, address, ip, self._dial_registered(key, caller, dialled, network, census, start, end))
+            return Link(key, address, ip, self._dial_registered(key, caller, dialled, tick))
         if redirect or not edge.shared or edge.protocol == "udp":
             return Link(key, address, ip, dialled)
         state = self._states.setdefault((key, None), _State())
         if edge.protocol == "http":
-            return self._pool(Link(key, address, ip, dialled), state, caller, edge, network, census, start)
-        lane = self._live(state, caller, edge, network, census, start, end)
+            return self._pool(Link(key, address, ip, dialled), state, caller, edge, tick)
+        lane = self._live(state, caller, edge, tick)
         return Link(key, address, ip, (lane or self._dial(state, caller, number, dialled, start, end),))
 
     def _resolve_dial(
@@ -170,24 +177,18 @@ class Connections:
         return lanes, ip
 
     def _dial_registered(
-        self,
-        key: LinkKey,
-        caller: Process,
-        dialled: tuple[ConnectionLane, ...],
-        network: Network,
-        census: Census,
-        start: float,
-        end: float,
+        self, key: LinkKey, caller: Process, dialled: tuple[ConnectionLane, ...], tick: NetworkTick
     ) -> tuple[ConnectionLane, ...]:
         """Return one connection to each registered address; calls take turns over those that stand."""
+        start, end = tick.start, tick.end
         edge = self._edges[key.edge]
         registry = next((lane.target for lane in dialled if lane.outcome == "ok" and lane.ready_at <= start), None)
         lanes = []
         for place in self._registries.watch(caller, edge.registry, edge.name, registry, start):
             state = self._states.setdefault((key, place), _State())
-            lane = self._live(state, caller, edge, network, census, start, end)
+            lane = self._live(state, caller, edge, tick)
             if lane is None:
-                one = _reach(edge, Address(place.ip, place.port), caller, network, place)
+                one = _reach(edge, Address(place.ip, place.port), caller, tick.network, place)
                 lane = self._dial(state, caller, key.edge, (one,), start, end)
             lanes.append((lane, state.peer is not None))
         stand = tuple(lane for lane, connected in lanes if connected and lane.ready_at <= start)
@@ -196,11 +197,10 @@ class Connections:
         soon = tuple(lane for lane, connected in lanes if connected)
         return soon or tuple(lane for lane, _ in lanes)[:1] or (ConnectionLane("unlisted"),)
 
-    def _live(
-        self, state: _State, caller: Process, edge: Edge, network: Network, census: Census, start: float, end: float
-    ) -> ConnectionLane | None:
+    def _live(self, state: _State, caller: Process, edge: Edge, tick: NetworkTick) -> ConnectionLane | None:
         if state.peer is None:
             return None
+        network, census, start, end = tick
         peer = census.get(state.peer)
         if peer is None or peer.ended:
             state.peer = None
@@ -253,9 +253,8 @@ class Connections:
         state.connects += 1
         return chosen._replace(ready_at=opens)
 
-    def _pool(
-        self, link: Link, state: _State, caller: Process, edge: Edge, network: Network, census: Census, start: float
-    ) -> Link:
+    def _pool(self, link: Link, state: _State, caller: Process, edge: Edge, tick: NetworkTick) -> Link:
+        network, census, start, _ = tick
         now = tuple(
             (lane.target.key, lane.port, lane.wire.rules if lane.wire is not None else ())
             for lane in link.lanes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from scenario_kit.lab.twin.process.process import Process, ProcessKey
 from scenario_kit.lab.twin.process.process_table import Census
 from scenario_kit.lab.twin.requests.producer import Published
 from scenario_kit.lab.twin.requests.request_executor import Flow
+from scenario_kit.lab.twin.traces.span_buffer import SpanBatch
 from scenario_kit.model.runtime.process import SeriesId
 from scenario_kit.model.twin.definition import TwinDefinition
 from scenario_kit.model.twin.queue import QueueModel
@@ -65,6 +67,23 @@ class _Broker:
     groups: dict[str, _Group] = field(default_factory=dict)
 
 
+class _ServingBroker(NamedTuple):
+    """A broker process during a tick: its model, what it holds, and how many records each topic had before."""
+
+    model: QueueModel
+    process: Process
+    holds: _Broker
+    before: Mapping[str, int]
+
+
+class _Member(NamedTuple):
+    """The process that works for a consumer group."""
+
+    node: ConsumerNode
+    group: _Group
+    worker: Process
+
+
 class Queues:
     """All brokers of a world."""
 
@@ -79,16 +98,16 @@ class Queues:
         self._closed: dict[ProcessKey, float] = {}
         self._transit: Transit[bool] = Transit()
 
-    def run(self, census: Census, links: Mapping[LinkKey, Link], flow: Flow, start: float, end: float) -> None:
+    def run(self, census: Census, flow: Flow) -> None:
         """Take in what was published during the tick, and let the consumers work."""
         self._brokers = {
             p.key: self._brokers.get(p.key) or _Broker() for m in self._models for p in census.of(m.component)
         }
-        arrivals = self._take_arrivals(flow.publishing.records, end)
+        arrivals = self._take_arrivals(flow.publishing.records, flow.moment.end)
         for model in self._models:
             for process in census.of(model.component):
                 broker = self._brokers[process.key]
-                before = dict(broker.ends)
+                serving = _ServingBroker(model, process, broker, dict(broker.ends))
                 for topic in model.topics:
                     come = arrivals.get((process.key, topic), ())
                     broker.ends[topic] = broker.ends.get(topic, 0) + len(come)
@@ -97,7 +116,7 @@ class Queues:
                     if node.model.queue == model.component:
                         come = arrivals.get((process.key, node.model.topic), ())
                         new = np.array([record.time for record in come])
-                        self._consume(node, model, process, broker, before, new, census, links, flow, start, end)
+                        self._consume(node, serving, new, census, flow)
 
     def _take_arrivals(self, published: Mapping[Place, list[Published]], end: float) -> dict[Place, list[Sent[bool]]]:
         """Take the records that reach a broker by the end of the tick; whether each is a copy of one before."""
@@ -107,20 +126,9 @@ class Queues:
         }
         return self._transit.arrived(sent, end)
 
-    def _consume(
-        self,
-        node: ConsumerNode,
-        model: QueueModel,
-        process: Process,
-        broker: _Broker,
-        before: Mapping[str, int],
-        new: Floats,
-        census: Census,
-        links: Mapping[LinkKey, Link],
-        flow: Flow,
-        start: float,
-        end: float,
-    ) -> None:
+    def _consume(self, node: ConsumerNode, serving: _ServingBroker, new: Floats, census: Census, flow: Flow) -> None:
+        model, process, broker, before = serving
+        start, end, links = flow.moment.start, flow.moment.end, flow.moment.links
         topic, name = node.model.topic, node.model.group
         group = broker.groups.get(name)
         if group is None:
@@ -143,7 +151,6 @@ class Queues:
         flags = flow.moment.effects.get(worker.key, ())
         known = sum(e.delay_seconds for e in flags if e.operation in ("", node.operation.name))
         each = max(group.mean, known, 1e-4)
-        place, copies = (process.key, topic), broker.copies[topic]
         polls = node.model.poll_records > 0 and (group.left > 0 or each > _SLOW)
         for salt in range(_POLLS if polls else 1):
             begin = max(start, group.joined_at, group.busy_until)
@@ -156,7 +163,7 @@ class Queues:
                 arrived = self._poll(node, group, arrived, begin)
             arrived = arrived[: max(1, int((end - begin) / each))]
             network_io.send(process, worker, arrived.size, self._message_bytes)
-            if not self._work(node, group, worker, place, copies, np.maximum(arrived, begin), flow, salt):
+            if not self._work(_Member(node, group, worker), serving, np.maximum(arrived, begin), flow, salt):
                 return
             if polls and not group.left and group.busy_until - group.polled_at > node.model.poll_seconds:
                 group.position, group.under_way = group.committed, np.zeros(0)
@@ -174,18 +181,10 @@ class Queues:
             group.committed, group.under_way = group.position, np.zeros(0)
         return arrived[: group.left]
 
-    def _work(
-        self,
-        node: ConsumerNode,
-        group: _Group,
-        worker: Process,
-        place: Place,
-        copies: bytearray,
-        at: Floats,
-        flow: Flow,
-        salt: int,
-    ) -> bool:
+    def _work(self, member: _Member, serving: _ServingBroker, at: Floats, flow: Flow, salt: int) -> bool:
         """Process records one after another, the last one maybe into the next tick; False if one hangs."""
+        node, group, worker = member
+        place, copies = (serving.process.key, node.model.topic), serving.holds.copies[node.model.topic]
         _meet_store(node, group, worker, flow.moment.links)
         again = np.arange(group.position, group.position + at.size) < group.seen
         copy = np.frombuffer(copies[group.position : group.position + at.size], dtype=np.bool_) & ~again
@@ -201,7 +200,7 @@ class Queues:
             flow.logs.error(worker, node.model.copy_log, (at + took)[copy], node.model.copy_log)
         if node.receive is not None:
             receive, failed = np.full(at.size, node.model.receive_ms / 1000.0), np.zeros(at.size, dtype=bool)
-            flow.tape.leave(mark, worker, (node.receive,), node, None, draws, at, receive, failed)
+            flow.tape.leave(mark, worker, (node.receive,), node, None, SpanBatch.of(draws, at, receive, failed))
             if worker.exports:
                 self._spans.record(node.receive, at + receive, receive, failed)
         known = np.isfinite(took)
@@ -210,7 +209,8 @@ class Queues:
         if node.loop is not None and done:
             began = np.concatenate([[min(group.free_at, float(at[0]))], finish[:-1]])
             whole, failed = np.arange(at.size) < done, np.zeros(done, dtype=bool)
-            flow.tape.leave(around, worker, (node.loop,), node, None, draws, began, finish - began, failed, whole)
+            rounds = SpanBatch.of(draws, began, finish - began, failed, whole)
+            flow.tape.leave(around, worker, (node.loop,), node, None, rounds)
             if worker.exports:
                 self._spans.record(node.loop, finish, finish - began, failed)
         group.under_way = np.concatenate([group.under_way, finish])

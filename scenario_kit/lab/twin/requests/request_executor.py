@@ -42,7 +42,7 @@ from scenario_kit.lab.twin.requests.span_recorder import SpanRecorder
 from scenario_kit.lab.twin.runtime import process_faults
 from scenario_kit.lab.twin.runtime.flags import Active
 from scenario_kit.lab.twin.traces.hung_calls import HangBook
-from scenario_kit.lab.twin.traces.span_buffer import Tape
+from scenario_kit.lab.twin.traces.span_buffer import SpanBatch, Tape
 from scenario_kit.model.twin.definition import TwinDefinition
 
 _LANE, _SHARE = 0x52, 0x55
@@ -247,7 +247,8 @@ class Flow:
             mark, inner = self.tape.enter(node.span), batch.part(who, mix(batch.salt, number + 0x100))
             (run_forked if node.step.fork else run_in_turn)(partial(self._steps, process), node.steps, inner)
             result = Result(inner.took - batch.took[who], inner.failed)
-            self._recorder.round(process, node, batch.now[who], result, self.hanging, inner.draws, mark)
+            spans = SpanBatch.of(inner.draws, batch.now[who], result.took, result.failed)
+            self._recorder.round(process, node, spans, self.hanging, mark)
             batch.took[who] = inner.took
             batch.failed[who] = inner.failed & (node.step.on_error != "Ignore")
 

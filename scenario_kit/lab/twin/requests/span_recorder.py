@@ -15,11 +15,11 @@ from scenario_kit.lab.twin.client_errors.by_language import (
 from scenario_kit.lab.twin.network.calls import CallBatch
 from scenario_kit.lab.twin.network.connections import Link, LinkKey
 from scenario_kit.lab.twin.numeric.arrays import Flags, Floats
-from scenario_kit.lab.twin.numeric.batches import Batch, Draws, Result
+from scenario_kit.lab.twin.numeric.batches import Batch, Result
 from scenario_kit.lab.twin.process.logs import LogBook
 from scenario_kit.lab.twin.process.process import Process, ProcessKey
 from scenario_kit.lab.twin.traces.hung_calls import HangBook
-from scenario_kit.lab.twin.traces.span_buffer import Tape
+from scenario_kit.lab.twin.traces.span_buffer import SpanBatch, Tape
 from scenario_kit.model.twin.edge import Edge
 
 #: What a channel of gRPC says once its peer is gone.
@@ -67,22 +67,14 @@ class SpanRecorder:
             stays = took < node.step.patience_seconds
             at, took, failed = at[stays], took[stays], failed[stays]
         self.span(caller, node.client, at, took, failed, hanging)
-        self._tape.leave(mark, caller, (node.client,), node, link, draws, at, took, failed, stays)
+        spans = SpanBatch.of(draws, at, took, failed, stays)
+        self._tape.leave(mark, caller, (node.client,), node, link, spans)
 
-    def round(
-        self,
-        process: Process,
-        node: LoopNode,
-        at: Floats,
-        result: Result,
-        hanging: LinkKey | None,
-        draws: Draws,
-        mark: int,
-    ) -> None:
+    def round(self, process: Process, node: LoopNode, spans: SpanBatch, hanging: LinkKey | None, mark: int) -> None:
         """Return the spans of one round of a loop that has a name. ``mark`` is what the tape gave."""
         if node.span is not None:
-            self.span(process, node.span, at, result.took, result.failed, hanging)
-            self._tape.leave(mark, process, (node.span,), node, None, draws, at, result.took, result.failed)
+            self.span(process, node.span, spans.at, spans.took, spans.failed, hanging)
+            self._tape.leave(mark, process, (node.span,), node, None, spans)
 
     def served(
         self,
@@ -113,7 +105,7 @@ class SpanRecorder:
         names = (node.server, *node.internal)
         for name in names:
             self.span(process, name, at, took, failed, hanging)
-        self._tape.leave(mark, process, names, node, None, draws, at, took, failed, done)
+        self._tape.leave(mark, process, names, node, None, SpanBatch.of(draws, at, took, failed, done))
 
     def _describe_failure(self, node: CallNode, link: Link) -> str:
         """Describe what a callee answers that failed, with the words that it found last for the reason."""

@@ -95,6 +95,24 @@ class _Publish(NamedTuple):
     copies: int
 
 
+class SpanBatch(NamedTuple):
+    """Spans of one place of a walk, one a request: when each began, how long it took, and whether it failed.
+
+    ``requests`` are the requests' numbers; None where they are not recorded.
+    """
+
+    requests: Floats | None
+    at: Floats
+    took: Floats
+    failed: Flags
+
+    @classmethod
+    def of(cls, draws: Draws, at: Floats, took: Floats, failed: Flags, whole: Flags | None = None) -> SpanBatch:
+        """The spans of requests with these draws, or of those that ``whole`` masks."""
+        requests = draws.get(REQUEST)
+        return cls(requests if requests is None or whole is None else requests[whole], at, took, failed)
+
+
 class Tape:
     """Records the spans of a world. ``everything`` keeps all requests of all ticks, for tests."""
 
@@ -144,21 +162,16 @@ class Tape:
         names: tuple[SpanName, ...],
         node: CallNode | OperationNode | ConsumerNode | LoopNode,
         link: Link | None,
-        draws: Draws,
-        at: Floats,
-        took: Floats,
-        failed: Flags,
-        whole: Flags | None = None,
+        spans: SpanBatch,
     ) -> None:
-        """Record the spans of ``enter``; ``whole`` masks the requests of ``draws`` whose spans these are.
+        """The spans of ``enter`` are known.
 
         Those of a process without collector are lost, but stay the parents of others.
         """
         self._current = parent = self._parents[mark]
         self._frames[mark] = Frame(mark, parent, process, names, node, link)
-        requests = draws.get(REQUEST)
-        if process.exports and at.size and requests is not None:
-            self._rows.append((mark, requests if whole is None else requests[whole], at, took, failed))
+        if process.exports and spans.at.size and spans.requests is not None:
+            self._rows.append((mark, spans.requests, spans.at, spans.took, spans.failed))
 
     def note(self, outcome: str, text: str, times: Floats, thrown: str = "") -> None:
         """Note that calls failed, for this reason, at these times."""

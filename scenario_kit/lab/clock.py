@@ -138,7 +138,7 @@ def ask(server_url: str, token: str, method: str, path: str, document: Object | 
 
 
 def open_world(server_url: str, token: str, spec: WorldSpec) -> Clock:
-    """The clock of a trial's world, which is made if it does not exist. A virtual world starts at the lab's epoch.
+    """Open the clock of a trial's world, which is made if it does not exist. A virtual world starts at the lab's epoch.
 
     Raises:
         AuthoringError: the app cannot be simulated, or not with these assumptions.

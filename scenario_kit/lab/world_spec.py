@@ -24,5 +24,5 @@ class WorldSpec(Value, frozen=True, kw_only=True):
 
     @property
     def everywhere(self) -> tuple[str, ...]:
-        """All namespaces of the world, the one where users enter the app first."""
+        """List all namespaces of the world, the one where users enter the app first."""
         return (self.namespace, *self.others)

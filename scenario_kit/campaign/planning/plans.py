@@ -349,7 +349,7 @@ def derive_namespace(app: str, unique: str) -> str:
 
 
 def build_trial_spec(planned: PlannedTrial, runbook: Runbook, plan: str, clock: ClockMode = "Virtual") -> TrialSpec:
-    """The immutable spec of a trial, with everything resolved inside.
+    """Build the immutable spec of a trial, with everything resolved inside.
 
     Raises:
         AuthoringError: a fault of it follows the wall clock, and the trial does not.

@@ -139,7 +139,7 @@ class Connections:
         tick: NetworkTick,
         redirect: str = "",
     ) -> Link:
-        """Return the state of one edge from ``start`` to ``end``; keeps track of what is connected to what."""
+        """Return the state of one edge during a tick; keep track of what is connected to what."""
         network, start, end = tick.network, tick.start, tick.end
         edge = self._edges[number]
         key = LinkKey(caller.key, number)

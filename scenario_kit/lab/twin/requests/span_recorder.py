@@ -71,7 +71,7 @@ class SpanRecorder:
         self._tape.leave(mark, caller, (node.client,), node, link, spans)
 
     def round(self, process: Process, node: LoopNode, spans: SpanBatch, hanging: LinkKey | None, mark: int) -> None:
-        """Return the spans of one round of a loop that has a name. ``mark`` is what the tape gave."""
+        """Record the spans of one round of a loop that has a name. ``mark`` is what the tape gave."""
         if node.span is not None:
             self.span(process, node.span, spans.at, spans.took, spans.failed, hanging)
             self._tape.leave(mark, process, (node.span,), node, None, spans)

@@ -108,7 +108,7 @@ class SpanBatch(NamedTuple):
 
     @classmethod
     def of(cls, draws: Draws, at: Floats, took: Floats, failed: Flags, whole: Flags | None = None) -> SpanBatch:
-        """The spans of requests with these draws, or of those that ``whole`` masks."""
+        """Take the spans of requests with these draws, or of those that ``whole`` masks."""
         requests = draws.get(REQUEST)
         return cls(requests if requests is None or whole is None else requests[whole], at, took, failed)
 

@@ -1,0 +1,63 @@
+"""How far claims are from the roots, along the truth's propagation (root_cause_proximity of ITBench's evaluator)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from scenario_kit.scoring.graph.propagation import list_class_edges, list_paths, measure_hops
+from scenario_kit.scoring.matching.matcher import MatchDecision, TruthIndex
+from scenario_kit.scoring.matching.policy import MatchPolicy
+from scenario_kit.scoring.metrics.precision_recall import compute_f1
+
+
+class SoftMatch(msgspec.Struct, frozen=True):
+    """Precision and recall of which near misses earn a part."""
+
+    precision: float
+    recall: float
+
+    @property
+    def f1(self) -> float:
+        """The harmonic mean."""
+        return compute_f1(self.precision, self.recall)
+
+
+def compute_proximity(hops: Sequence[int | None], of_roots: Sequence[int | None], length: float = 1.0) -> SoftMatch:
+    """Compute soft precision over claims and soft recall over roots: the mean of 1/(1 + hops/length), 0 where None.
+
+    Args:
+        hops: of each claim, to the nearest root; None off the path.
+        of_roots: of each root, to the nearest claim; None where none is on the path.
+        length: 1 for ``no_fp``; the length of the path for ``with_fp``.
+    """
+    return SoftMatch(_average(hops, length), _average(of_roots, length))
+
+
+def measure_proximity(
+    index: TruthIndex, decisions: Sequence[MatchDecision], policy: MatchPolicy, *, by_length: bool = False
+) -> SoftMatch:
+    """Measure the proximity of an answer; ``by_length`` divides hops by the length of the longest path.
+
+    The published text leaves three things open. Hops count along the truth's propagation, in either direction. The
+    length of a path is its number of edges, at least 1. Repeated claims earn nothing: they are left out or count as off
+    the path, as the policy says.
+    """
+    edges = [(source, target) for source, target, _ in list_class_edges(index)]
+    roots = [each.id for each in index.roots]
+    dropped = {"Ignored"}
+    dropped |= {"Duplicate"} if policy.duplicates == "ignore" else set()
+    dropped |= {"Alias"} if policy.aliases == "merge" else set()
+    claims = [each.class_id if each.verdict in ("RootCause", "OtherEntity") else "" for each in decisions
+              if each.verdict not in dropped]  # fmt: skip
+    near = measure_hops(edges, roots)
+    length = max((len(path) - 1 for path in list_paths(index)), default=1) if by_length else 1
+    of_claims = measure_hops(edges, [claim for claim in claims if claim])
+    return compute_proximity(
+        [near.get(claim) for claim in claims], [of_claims.get(root) for root in roots], max(1, length)
+    )
+
+
+def _average(hops: Sequence[int | None], length: float) -> float:
+    return sum(0.0 if hop is None else 1 / (1 + hop / length) for hop in hops) / len(hops) if hops else 0.0

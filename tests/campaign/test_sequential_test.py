@@ -15,7 +15,6 @@ from scenario_kit.campaign.planning.sequential_test import (
     check_reachable,
     compute_characteristics,
     compute_evidence,
-    compute_wilson_interval,
     decide,
     estimate_effective_size,
     find_refuted_rate,
@@ -24,6 +23,7 @@ from scenario_kit.campaign.planning.sequential_test import (
 )
 from scenario_kit.errors import UsageError
 from scenario_kit.model import Verdict
+from scenario_kit.scoring.statistics.intervals import compute_wilson_interval
 
 PASS, FAIL, INCONCLUSIVE = Verdict.PASS, Verdict.FAIL, Verdict.INCONCLUSIVE
 

@@ -151,15 +151,6 @@ def lower_bound(n: int, broken: int, confidence: float = 0.95) -> float:
     return float(betaincinv(n - broken, broken + 1, 1 - confidence))
 
 
-def compute_wilson_interval(n: int, broken: int, z: float = 1.96) -> tuple[float, float]:
-    """Compute the two-sided interval of ``p`` for display (Wilson 1927)."""
-    _check(n, broken)
-    share, square = (n - broken) / n, z * z
-    centre = share + square / (2 * n)
-    half = z * (share * (1 - share) / n + square / (4 * n * n)) ** 0.5
-    return max(0.0, (centre - half) / (1 + square / n)), min(1.0, (centre + half) / (1 + square / n))
-
-
 def repeats_for(p: float, broken: int = 0, confidence: float = 0.95) -> int:
     """Return the least number of repeats, ``broken`` of them broken, whose lower bound is at least ``p``.
 

@@ -19,11 +19,9 @@ from scenario_kit.campaign.results.summary import end_of_hold, find_first_onset
 from scenario_kit.judge.alerts.expectations import is_same_entity
 from scenario_kit.model import App, Reference, Runbook
 from scenario_kit.model.authored.scenario import PropagationEdge
-from scenario_kit.model.results.difficulty import Band, Complexity, Difficulty
+from scenario_kit.model.results.difficulty import Complexity, Difficulty
+from scenario_kit.scoring.metrics.complexity import classify_complexity, compute_complexity
 
-#: Complexities below these are low, and medium. A convention.
-_LOW: Final = 1.8
-_MEDIUM: Final = 2.8
 #: A scenario that a solver without insight solves this often is trivial.
 _TRIVIAL: Final = 0.8
 
@@ -69,9 +67,10 @@ def measure_complexity(runbook: Runbook) -> Complexity:
     steps = max(1, min((sum(len(p.solution.changes) for p in each) for each in repairs), default=1))
     ways = [*causes, *(end for e in edges for end in (e.from_, e.to))]
     technologies = max(1, len({_find_technology(runbook.app, entity) for entity in ways}))
-    value = round((path * steps * technologies) ** (1 / 3), 2)
-    band: Band = "Low" if value < _LOW else "Medium" if value < _MEDIUM else "High"
-    return Complexity(path=path, steps=steps, technologies=technologies, value=value, band=band)
+    value = round(compute_complexity(path, steps, technologies), 2)
+    return Complexity(
+        path=path, steps=steps, technologies=technologies, value=value, band=classify_complexity(value)
+    )  # fmt: skip
 
 
 def measure_loudness(result: TrialResult) -> dict[str, float]:

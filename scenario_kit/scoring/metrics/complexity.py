@@ -1,0 +1,27 @@
+"""Complexity of an incident: the cube root of path length × steps of the repair × technologies (ITBench paper)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from scenario_kit.model.results.difficulty import Band
+
+#: Complexities below these are low, and medium. A convention: no cut-offs are published.
+_LOW: Final = 1.8
+_MEDIUM: Final = 2.8
+
+
+def compute_complexity(path: int, steps: int, technologies: int) -> float:
+    """Compute the complexity of a path of so many entities, a repair of so many steps, and so many technologies.
+
+    Raises:
+        ValueError: one of them is less than 1.
+    """
+    if min(path, steps, technologies) < 1:
+        raise ValueError("path, steps and technologies are at least 1 each")
+    return float((path * steps * technologies) ** (1 / 3))
+
+
+def classify_complexity(value: float) -> Band:
+    """Return the band of a complexity."""
+    return "Low" if value < _LOW else "Medium" if value < _MEDIUM else "High"

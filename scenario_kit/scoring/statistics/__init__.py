@@ -1,0 +1,1 @@
+"""What many runs add up to, with how sure that is. Pure."""

@@ -10,7 +10,8 @@ def build_editor_schema(name: str) -> Schema:
     used: dict[str, Schema] = {}
     root = _make_portable(load_definitions()[name], used)
     if name == "Fault":  # most of it is templates
-        used = {part: allow_templates(schema) for part, schema in used.items()}
+        restore = _make_portable({"$ref": "Restore"}, used)
+        used = {part: allow_templates(schema, restore) for part, schema in used.items()}
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "$id": f"https://scenariokit.io/schema/{name.lower()}.schema.json",

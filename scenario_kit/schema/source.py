@@ -43,13 +43,14 @@ def expand(schema: Schema) -> Schema:
     return result
 
 
-def allow_templates(schema: Schema) -> Schema:
-    """Return ``schema`` (expanded) for a document whose values may be template expressions; their parts may say
-    ``when``.
+def allow_templates(schema: Schema, restore: Schema | None = None) -> Schema:
+    """Return ``schema`` (expanded) for a document whose values may be template expressions.
+
+    Their parts may say ``when``, changes may be a ``restore``, and objects that are not named are the fault's target.
     """
     if schema.get("type") == "object" or "properties" in schema:
         result = dict(schema)
-        properties = {name: allow_templates(part) for name, part in schema.get("properties", {}).items()}
+        properties = {name: allow_templates(part, restore) for name, part in schema.get("properties", {}).items()}
         procedure = "changes" in properties and "targets" not in properties
         if properties.keys() & {"removeFault", "generated", "query"} or procedure:
             properties["when"] = {
@@ -58,14 +59,25 @@ def allow_templates(schema: Schema) -> Schema:
             }
         if not properties:
             return {"description": schema.get("description", ""), "anyOf": [schema, _EXPRESSION]}
+        if restore is not None and "removeFault" in properties:
+            properties["restore"] = restore
+            result["oneOf"] = [*schema["oneOf"], {"required": ["restore"]}]
         result["properties"] = properties
-        return result
+        required = [name for name in schema.get("required", ()) if not _is_reference(schema["properties"][name])]
+        result.pop("required", None)
+        return {**result, "required": required} if required else result
     if schema.get("type") == "array":
-        return {**schema, "items": allow_templates(schema["items"])}
+        return {**schema, "items": allow_templates(schema["items"], restore)}
     if "enum" in schema or "pattern" in schema or schema.get("type") in ("integer", "number", "boolean"):
         described = {"description": schema["description"]} if "description" in schema else {}
         return {**described, "anyOf": [schema, _EXPRESSION]}
     return schema
+
+
+def _is_reference(schema: Schema) -> bool:
+    pointers = [str(part.get("$ref", "")) for part in (schema, *schema.get("allOf", ()))]
+    pattern = load_definitions()["Reference"]["pattern"]
+    return schema.get("pattern") == pattern or any(p.rpartition("/")[2] == "Reference" for p in pointers)
 
 
 @cache
@@ -74,5 +86,6 @@ def build_authoring_schema(name: str) -> Schema:
     schema = expand(load_definitions()[name])
     if name == "Fault":
         properties = schema["properties"]
-        schema["properties"] = {k: allow_templates(v) if k in _TEMPLATED else v for k, v in properties.items()}
+        restore = allow_templates(expand({"$ref": "Restore"}))
+        schema["properties"] = {k: allow_templates(v, restore) if k in _TEMPLATED else v for k, v in properties.items()}
     return schema

@@ -16,6 +16,7 @@ from scenario_kit.campaign.planning.plans import Plan
 from scenario_kit.campaign.planning.sequential_test import Look
 from scenario_kit.campaign.planning.spec import EmbeddedScenario, ValidationSpec
 from scenario_kit.model.authored import app, change, check, fault, noise, scenario
+from scenario_kit.model.authored.effect_check import EFFECT_CHECKS
 from scenario_kit.model.base import Value
 from scenario_kit.model.results import trial
 from scenario_kit.schema import Schema, load_definitions
@@ -54,6 +55,7 @@ PAIRS: dict[str, type[Value]] = {
     "LoadProfile": app.LoadProfile,
     "Look": Look,
     "LogCheck": check.LogCheck,
+    "Precondition": fault.Precondition,
     "ProbeCheck": check.ProbeCheck,
     "Noise": noise.Noise,
     "NoiseLoad": noise.NoiseLoad,
@@ -69,6 +71,7 @@ PAIRS: dict[str, type[Value]] = {
     "RemoveFault": change.RemoveFault,
     "Restart": change.Restart,
     "Rollout": scenario.Rollout,
+    "Restore": fault.Restore,
     "RootCause": scenario.RootCause,
     "Run": change.Run,
     "Scale": change.Scale,
@@ -87,10 +90,11 @@ PAIRS: dict[str, type[Value]] = {
     "Until": change.Until,
     "ValidationSpec": ValidationSpec,
 }
+PAIRS |= {value.__name__: value for value in EFFECT_CHECKS.values()}
 #: Definitions without a value of their own: wrappers, states that the operator writes, files of several values, and
 #: formats of Prometheus that become rules.
 WITHOUT_VALUE = {
-    "App", "AppVersion", "Condition", "ObjectMeta", "Pack", "PackRule", "PrometheusRule", "PromtoolTest",
+    "App", "AppVersion", "Condition", "EffectCheck", "ObjectMeta", "Pack", "PackRule", "PrometheusRule", "PromtoolTest",
     "PromtoolTests", "RuleGroup", "Scenario", "ScenarioStatus", "TrialStatus", "ValidationFinding",
     "ValidationStatistics", "ValidationStatus", "ValidationTrial",
 }  # fmt: skip

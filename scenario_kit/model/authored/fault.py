@@ -28,6 +28,21 @@ class PolicyException(Value, frozen=True, kw_only=True):
     because: str
 
 
+class Precondition(Value, frozen=True, kw_only=True):
+    """What must hold for a target and its parameters so that the fault can bite; ``message`` says why it cannot."""
+
+    condition: str
+    message: str
+    fix: str = ""
+
+
+class Restore(Value, frozen=True, kw_only=True):
+    """Take back what the fault writes: all of it, of one object, or at one path of a patch."""
+
+    target: str = ""
+    field: str = ""
+
+
 class FaultType(Value, frozen=True, kw_only=True):
     """``catalog/faults/<name>/fault.yaml``. Templated parts stay unrendered documents until a target is known."""
 
@@ -55,6 +70,8 @@ class FaultType(Value, frozen=True, kw_only=True):
     exceptions: tuple[PolicyException, ...] = ()
     app_options: Object = {}
     references: tuple[str, ...] = ()
+    preconditions: tuple[Precondition, ...] = ()
+    variables: Object = {}
 
 
 class Entity(Value, frozen=True, kw_only=True):

@@ -111,7 +111,7 @@ def offer(
     )
     filled = resolve_parameters(fault_type, use, scope)
     _require_effect(rendered, app, objects, filled)
-    variables = scope.variables(filled)
+    variables = scope.variables(filled, fault_type)
     _require_notice(rendered, app, objects)
     symptoms = tuple(
         each

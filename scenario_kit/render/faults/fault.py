@@ -6,6 +6,7 @@ import copy
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -19,6 +20,7 @@ from scenario_kit.render.faults.chaos_schedule import make_recurring
 from scenario_kit.render.faults.fault_sections import Parts
 from scenario_kit.render.faults.hidden_faults import hide_fault
 from scenario_kit.render.faults.modelled import REAL_DATA_PLANE, find_unmodelled
+from scenario_kit.render.faults.preconditions import check_preconditions, select_early
 from scenario_kit.render.faults.template_context import Scope
 from scenario_kit.render.objects.lookup import find_object
 from scenario_kit.render.simulation import commands
@@ -59,10 +61,15 @@ def render_fault(
     """
     target = _resolve_target(fault_type, use, app, objects, namespace)
     scope = Scope(app, objects, namespace, scenario_name, use.name, target, _build_load(load or {}))
+    early, late = select_early(fault_type)
+    check_preconditions(fault_type, early, scope.variables(use.parameters, fault_type), use.name)
     parameters = resolve_parameters(fault_type, use, scope)
     where = f"fault '{use.name}' ({fault_type.name})"
-    parts = Parts(scope.variables(parameters), where)
+    variables = scope.variables(parameters, fault_type)
+    check_preconditions(fault_type, late, variables, use.name)
+    parts = Parts(variables, where, scope.subject(variables), scope.find_or_none)
     changes = parts.changes(fault_type.changes, "changes")  # before what repairs them: they refuse what cannot bite
+    parts = replace(parts, written=tuple(change.to_json() for change in changes))
     entities = parts.entities(fault_type.entities, "entities")
     several = sum(e.role == "Cause" for e in entities) > 1
     rendered = Fault(
@@ -145,7 +152,9 @@ def resolve_parameters(fault_type: FaultType, use: FaultUse, scope: Scope) -> di
     filled = copy.deepcopy(use.parameters)
     for name, part in known.items():
         if name not in filled and "default" in part:
-            filled[name] = render(part["default"], scope.variables(filled), f"fault '{use.name}' default of {name}")
+            filled[name] = render(
+                part["default"], scope.variables(filled, fault_type), f"fault '{use.name}' default of {name}"
+            )
     if problem := join_errors(_find_violations(fault_type, use, filled)):
         raise problem
     return filled

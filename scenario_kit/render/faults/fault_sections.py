@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import msgspec
 
-from scenario_kit.model import Change, Check, Decoy, Entity, Reference, Solution
+from scenario_kit.model import Change, Check, Decoy, Entity, Object, Reference, Solution
+from scenario_kit.model.authored.fault import Restore
 from scenario_kit.model.base import convert
 from scenario_kit.render.apps.namespaces import read_subject
+from scenario_kit.render.faults.default_target import fill_target, name_target
+from scenario_kit.render.faults.effects import EffectSubject, expand_check
+from scenario_kit.render.faults.restoration import Find, build_restoration
 from scenario_kit.render.simulation.changes import check_sound
 from scenario_kit.render.templating.authoring_error import build_error
 from scenario_kit.render.templating.engine import render
@@ -24,15 +28,24 @@ _Procedure = TypeVar("_Procedure", Solution, Decoy)
 class Parts:
     """Renders parts. ``where`` begins the messages of mistakes; all methods leave out what its ``when`` rules out.
 
+    ``written`` are the rendered changes of the fault, which ``restore`` takes back.
+
     Raises, all methods: ``AuthoringError`` for a template that fails or yields something else than the part.
     """
 
     variables: Mapping[str, Any]
     where: str
+    subject: EffectSubject
+    find: Find
+    written: tuple[Object, ...] = ()
 
-    def changes(self, documents: Sequence[Any], place: str) -> tuple[Change, ...]:
-        """Return changes whose manifests, where they have some, are objects."""
-        made = tuple(self._value(document, Change, at) for at, document in self._select_parts(documents, place))
+    def changes(self, documents: Sequence[Any], place: str, ref: str = "") -> tuple[Change, ...]:
+        """Return changes whose manifests, where they have some, are objects; ``restore`` is about ``ref``."""
+        made = tuple(
+            change
+            for at, document in self._select_parts(documents, place)
+            for change in self._expand(document, at, ref)
+        )
         for i, change in enumerate(made):
             if manifest := change.create or change.apply or change.chaos:
                 check_sound(manifest)
@@ -44,7 +57,7 @@ class Parts:
         """Return checks that name objects by references."""
         made = []
         for at, document in self._select_parts(documents, place):
-            check = self._value(document, Check, at)
+            check = self._convert(expand_check(self._render(document, at), self.subject, at), Check, at)
             if (text := read_subject(check)) and not text.startswith("Node/"):
                 self._reference(text, at)
             made.append(check)
@@ -55,9 +68,9 @@ class Parts:
         made = []
         for at, document in self._select_parts(documents, place):
             fix = document.pop("fix", ())
-            entity = self._value(document, Entity, at)
+            entity = self._value(name_target(document, "ref"), Entity, at)
             self._reference(entity.ref, f"{at}.ref")
-            made.append(msgspec.structs.replace(entity, fix=self.changes(fix, f"{at}.fix")))
+            made.append(msgspec.structs.replace(entity, fix=self.changes(fix, f"{at}.fix", entity.ref)))
         return tuple(made)
 
     def procedures(
@@ -82,13 +95,25 @@ class Parts:
                 kept.append((at, {key: part for key, part in document.items() if key != "when"}))
         return kept
 
+    def _expand(self, document: Any, at: str, ref: str) -> Iterator[Change]:
+        if not (isinstance(document, Mapping) and "restore" in document):
+            yield self._value(document, Change, at)
+            return
+        asked = self._value(document["restore"], Restore, f"{at}.restore")
+        for change in build_restoration(self.written, self.find, asked.target or ref, asked.field):
+            yield self._convert(change, Change, at)
+
     def _value(self, document: Any, to: type[_T], at: str) -> _T:
-        where = f"{self.where} {at}"
-        data = render(document, self.variables, where)
+        return self._convert(self._render(document, at), to, at)
+
+    def _render(self, document: Any, at: str) -> Any:
+        return render(fill_target(document), self.variables, f"{self.where} {at}")
+
+    def _convert(self, data: Any, to: type[_T], at: str) -> _T:
         try:
             return convert(data, to)
         except msgspec.ValidationError as error:
-            raise build_error("SK123", f"{where}: {error}", observed=json.dumps(data)[:300]) from error
+            raise build_error("SK123", f"{self.where} {at}: {error}", observed=json.dumps(data)[:300]) from error
 
     def _reference(self, text: str, at: str) -> None:
         try:

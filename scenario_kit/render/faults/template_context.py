@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
-from scenario_kit.model import App, Object, Reference
+from scenario_kit.model import App, Component, FaultType, Object, Reference
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.render.apps.namespaces import make_finder
+from scenario_kit.render.faults.component_lookups import ResolvedComponent, list_dependants
+from scenario_kit.render.faults.container_lookups import ChosenContainer, ContainerEnv, index_of
+from scenario_kit.render.faults.created_object import find_created
+from scenario_kit.render.faults.effects import EffectSubject
+from scenario_kit.render.faults.preconditions import build_refusal
+from scenario_kit.render.faults.target_lookups import ResolvedTarget
+from scenario_kit.render.faults.template_variables import TemplateVariables
 from scenario_kit.render.objects.config_consumers import find_readers
 from scenario_kit.render.objects.files import describe_files
 from scenario_kit.render.objects.flags import describe_flags
@@ -23,7 +30,6 @@ from scenario_kit.render.objects.lookup import (
     read_pod_labels,
 )
 from scenario_kit.render.objects.service_ports import find_called_port
-from scenario_kit.render.simulation.observability import list_blind, list_mute
 from scenario_kit.render.templating.authoring_error import build_error, did_you_mean
 from scenario_kit.render.templating.target import FaultTarget
 
@@ -59,10 +65,11 @@ class Scope:
     target: FaultTarget
     load: Mapping[str, Any]
 
-    def variables(self, parameters: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def variables(self, parameters: Mapping[str, Any], fault_type: FaultType) -> TemplateVariables:
         """Return names for the templates. ``workload`` and the target's fields are there only where they exist."""
         names: dict[str, Any] = {
-            "target": self.target,
+            "target": ResolvedTarget(self.target.ref, self.target.namespace, self._workload),
+            "parameters": parameters,
             "object": Rendered(self, {}),
             "app": self._app(),
             "load": self.load,
@@ -78,7 +85,9 @@ class Scope:
             "callers": self.callers,
             "dependants": self.dependants,
             "component_of": self.component_of,
-            "container": self.container,
+            "role_of": self.role_of,
+            "workload_of": self.workload_of,
+            "container": ChosenContainer(self.container, self.target, str(parameters.get("container", ""))),
             "files": self.files,
             "client": self.client,
             "address_variables": self.address_variables,
@@ -86,8 +95,6 @@ class Scope:
             "tcp_ports": self.tcp_ports,
             "env_index": lambda container, name: index_of(container.get("env", []), "name", name),
         }
-        if parameters is not None:
-            names["parameters"] = parameters
         index = find_position(self.objects, self.target.ref, self.namespace)
         if index is not None:
             obj = self.objects[index]
@@ -95,7 +102,17 @@ class Scope:
             workload = find_workload_behind(self.objects, obj)
             if workload is not None:
                 names["workload"] = workload
-        return names
+        chosen = names["container"]
+        lookups: dict[str, Callable[[], Any]] = {
+            "component": self._component,
+            "env": lambda: ContainerEnv(chosen.get("env", [])),
+        }
+        made = TemplateVariables(names, lookups, fault_type.variables, f"fault '{self.fault}' ({fault_type.name})")
+        lookups["created"] = lambda: find_created(fault_type.changes, made)
+        return made
+
+    def _component(self) -> ResolvedComponent:
+        return ResolvedComponent(self.component_of(self.target), self.app)
 
     def find(self, ref: object) -> Object:
         """Find the rendered object of a reference, a target, or an object that is one already."""
@@ -103,20 +120,24 @@ class Scope:
             return dict(ref)
         return find_object(self.objects, self._reference(ref), self.namespace, f"fault '{self.fault}'")
 
+    def find_or_none(self, ref: str) -> Object | None:
+        """Find the rendered object of a reference; None where the app has none."""
+        index = find_position(self.objects, self._reference(ref), self.namespace)
+        return None if index is None else self.objects[index]
+
+    def subject(self, variables: Mapping[str, Any]) -> EffectSubject:
+        """Return what the named effect checks are about."""
+        return EffectSubject(
+            self.target, self.app, self._workload, self.component_of, lambda: str(variables["created"])
+        )
+
     def of_kind(self, *kinds: str) -> list[Object]:
         """Return every rendered object of these kinds, in the order in which the app brings them."""
         return [dict(o) for o in self.objects if o["kind"] in kinds]
 
     def refuse(self, message: str) -> NoReturn:
         """Refuse to render: these parameters cannot break anything."""
-        raise build_error(
-            "SK304",
-            f"fault '{self.fault}': {message}",
-            observed=f"target {self.target}",
-            expected="parameters that change what the target does",
-            why="a fault without an effect cannot be the cause of anything",
-            fix=f"aim fault '{self.fault}' at another object, or give it other parameters",
-        )
+        raise build_refusal(self.fault, self.target, message)
 
     def neutral(self, prefix: str = "set") -> str:
         """Return a name that tells nothing, at most 20 characters long; the same for every run of a scenario."""
@@ -147,19 +168,20 @@ class Scope:
         self._known(component)
         return list(self.app.callers(component))
 
-    def dependants(self, component: str) -> list[str]:
-        """Return names of the components that talk to this one at all: callers, those who swallow its failures,
-        consumers.
+    def role_of(self, ref: object) -> str:
+        """Return the role of the component that a workload or a Service belongs to; empty where there is none."""
+        component = self._find_component(self._reference(ref))
+        return "" if component is None else component.role
 
-        Behind one that reports no spans, or none with errors, stand those who talk to it in turn: they are the next who
-        could show anything.
-        """
+    def workload_of(self, component: str) -> str:
+        """Spell the workload of a component."""
         self._known(component)
-        found, silent = [component], list_mute(self.app) | list_blind(self.app)
-        for name in found:  # it grows meanwhile
-            if name == component or name in silent:
-                found += [caller for caller in self.app.dependants(name) if caller not in found]
-        return found[1:]
+        return next(c.workload for c in self.app.components if c.name == component)
+
+    def dependants(self, component: str) -> list[str]:
+        """List the components that talk to this one at all, also those that swallow its failures, and consumers."""
+        self._known(component)
+        return list_dependants(self.app, component)
 
     def _known(self, component: str) -> None:
         if self.app.component(component) is None:
@@ -173,17 +195,23 @@ class Scope:
     def component_of(self, ref: object) -> str:
         """Return the name of the component that a workload or a Service belongs to."""
         desired = self._reference(ref)
-        for component in self.app.components:
-            workload = Reference.parse(component.workload)
-            if (workload.kind, workload.name) == (desired.kind, desired.name):
-                return component.name
-            if desired.kind == "Service" and component.service == desired.name:
-                return component.name
+        component = self._find_component(desired)
+        if component is not None:
+            return component.name
         raise build_error(
             "SK120",
             f"fault '{self.fault}': '{desired}' belongs to no component of {self.app.name}",
             expected="the workload or Service of a component",
         )
+
+    def _find_component(self, desired: Reference) -> Component | None:
+        for component in self.app.components:
+            workload = Reference.parse(component.workload)
+            if (workload.kind, workload.name) == (desired.kind, desired.name):
+                return component
+            if desired.kind == "Service" and component.service == desired.name:
+                return component
+        return None
 
     def container(self, workload: object, name: str = "") -> Object:
         """Return a container of a workload by name, the first one where no name is given."""
@@ -290,17 +318,3 @@ class Scope:
             "load": describe_load_settings(self.app, self.objects, self.namespace),
             "images": list(self.app.images),
         }
-
-
-def index_of(items: Sequence[Mapping[str, Any]], key: str, value: object) -> int:
-    """Return the index of the first item whose ``key`` has that value."""
-    for index, item in enumerate(items):
-        if item.get(key) == value:
-            return index
-    there = [item.get(key) for item in items]
-    raise build_error(
-        "SK120",
-        f"there is no item with {key} {value!r}",
-        expected=" | ".join(str(v) for v in there) or "a list with items",
-        fix=did_you_mean(str(value), [str(v) for v in there]),
-    )

@@ -81,7 +81,7 @@ def _combine(document: Any, patch: Any, order: _Order) -> Any:
 def _list(field: str, items: list[Any], patch: list[Any], order: _Order) -> list[Any]:
     if field in _SETS:
         return [*items, *(v for v in patch if v not in items)]
-    key = _merge_key(field, [*items, *patch])
+    key = find_merge_key(field, [*items, *patch])
     if key is None or any(isinstance(p, dict) and p.get("$patch") == "replace" for p in patch):
         return [_strip_directives(p) for p in patch if not (isinstance(p, dict) and p.keys() == {"$patch"})]
     old = {item[key]: item for item in items}
@@ -112,7 +112,8 @@ def _merge_behind(kept: list[Any], written: list[Any], before: list[Any], key: s
     return sorted([*kept, *written], key=lambda item: stood.get(item[key], len(before)))
 
 
-def _merge_key(field: str, elements: list[Any]) -> str | None:
+def find_merge_key(field: str, elements: list[Any]) -> str | None:
+    """Find the field by which the elements of a list are merged; None where it is replaced as a whole."""
     named = [e for e in elements if isinstance(e, dict) and e.keys() != {"$patch"}]
     if len(named) != len([e for e in elements if not (isinstance(e, dict) and e.keys() == {"$patch"})]):
         return None
@@ -133,7 +134,7 @@ def forget(document: Any, before: Any, after: Any, field: str = "") -> Any:
         return {
             k: forget(v, before[k], after[k], k) if k in before else v for k, v in document.items() if k not in gone
         }
-    key = _merge_key(field, [*before, *after]) if isinstance(before, list) and isinstance(after, list) else None
+    key = find_merge_key(field, [*before, *after]) if isinstance(before, list) and isinstance(after, list) else None
     if key is None or not isinstance(document, list):
         return document
     was, kept = {e[key]: e for e in before}, {e[key]: e for e in after}

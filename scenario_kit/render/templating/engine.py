@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from jinja2 import Template, Undefined, nodes
 from jinja2.environment import TemplateExpression
@@ -19,7 +19,7 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.render.templating.authoring_error import build_error
 from scenario_kit.render.templating.render_budget import MAX_OUTPUT, check_room, meter_rendering
 from scenario_kit.render.templating.sandbox import FAILURES, MAX_RANGE, Sandbox, create_sandbox
-from scenario_kit.render.templating.target import FaultTarget
+from scenario_kit.render.templating.target import TextValue
 
 __all__ = ["MAX_OUTPUT", "MAX_RANGE", "MAX_SOURCE", "Sandbox", "Variables", "copy_plain", "render", "create_sandbox"]
 
@@ -72,7 +72,8 @@ def _render_text(text: str, variables: Variables, where: str) -> Any:
     if "{{" not in text and "{%" not in text and "{#" not in text:
         return text
     try:
-        result = _compile(text)(variables)
+        compiled = _compile(text)
+        result = compiled.evaluate({name: variables[name] for name in compiled.names if name in variables})
         if isinstance(result, Undefined):
             result._fail_with_undefined_error()
         return result
@@ -99,11 +100,30 @@ def explain_unsound(text: str) -> str:
     return ""
 
 
+def list_names(text: str) -> frozenset[str]:
+    """List the names that the expressions of a text use; none where they cannot be read."""
+    if "{{" not in text and "{%" not in text:
+        return frozenset()
+    try:
+        with meter_rendering():
+            return _compile(text).names
+    except FAILURES:
+        return frozenset()
+
+
+class _Compiled(NamedTuple):
+    """A text ready to be rendered, and the names that it may look up: no others are worked out for it."""
+
+    evaluate: Callable[[Variables], Any]
+    names: frozenset[str]
+
+
 @lru_cache(maxsize=4096)
-def _compile(text: str) -> Callable[[Variables], Any]:
+def _compile(text: str) -> _Compiled:
     check_room(len(text), MAX_SOURCE)
     environment = _build_sandbox()
     tree = environment.parse(text)
+    names = frozenset(node.name for node in tree.find_all(nodes.Name))
     if any(tree.find_all(_FORBIDDEN)):
         raise ValueError("include, import, extends and macro are not available here")
     if _measure_depth(tree) > _MAX_LOOPS:
@@ -115,9 +135,9 @@ def _compile(text: str) -> Callable[[Variables], Any]:
             kept = nodes.Assign(nodes.Name("result", "store"), inside[0], lineno=1)
             evaluated = environment.from_string(nodes.Template([kept], lineno=1))
             expression = TemplateExpression(evaluated, undefined_to_none=False)
-            return lambda variables: expression(**variables)
+            return _Compiled(lambda variables: expression(**variables), names)
     template: Template = environment.from_string(tree)
-    return lambda variables: _render_bounded(template, variables)
+    return _Compiled(lambda variables: _render_bounded(template, variables), names)
 
 
 def _render_bounded(template: Template, variables: Variables) -> str:
@@ -172,6 +192,6 @@ def copy_plain(value: Any) -> Any:
         return [copy_plain(v) for v in (sorted(value) if isinstance(value, set | frozenset) else value)]
     if hasattr(value, "__iter__") and hasattr(value, "__next__"):
         return [copy_plain(v) for v in value]  # what filters like `map` and `select` answer
-    if isinstance(value, FaultTarget):
+    if isinstance(value, TextValue):
         return str(value)
     raise build_error("SK123", f"an expression results in a {type(value).__name__}, which is not a value of YAML")

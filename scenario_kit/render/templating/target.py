@@ -9,8 +9,14 @@ from scenario_kit.model import Reference
 from scenario_kit.model.kubernetes.reference import resolve_namespace
 
 
+class TextValue:
+    """A value of templates that has fields; where text is asked for, it is what ``str`` says."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
-class FaultTarget:
+class FaultTarget(TextValue):
     """What a fault is aimed at. As text it is the reference; ``namespace`` is the real one."""
 
     ref: Reference

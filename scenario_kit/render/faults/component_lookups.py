@@ -1,0 +1,109 @@
+"""What a fault looks up about the component that its target belongs to: who calls it, whom it calls, what it serves.
+
+Each is a pure function of the app's definition; ``docs/add-a-fault.md`` lists them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from scenario_kit.model import App, Component
+from scenario_kit.model.authored.app import CallEdge
+from scenario_kit.render.simulation.observability import list_blind, list_mute
+from scenario_kit.render.templating.render_budget import spend
+from scenario_kit.render.templating.target import TextValue
+
+#: Roles of components that bear no requests of users.
+_SPARE: Final = ("Flags", "Platform")
+#: What one look-up costs a template: each goes through a part of the app once.
+_LOOKUP: Final = 50
+
+
+def list_dependants(app: App, component: str) -> list[str]:
+    """List the components that talk to one at all: callers, those who swallow its failures, consumers.
+
+    Behind one that reports no spans, or none with errors, stand those who talk to it in turn: they are the next who
+    could show anything.
+    """
+    found, silent = [component], list_mute(app) | list_blind(app)
+    for name in found:  # it grows meanwhile
+        if name == component or name in silent:
+            found += [caller for caller in app.dependants(name) if caller not in found]
+    return found[1:]
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedComponent(TextValue):
+    """A component of the app, with who calls it and whom it calls. As text it is its name."""
+
+    name: str
+    _app: App
+
+    def __str__(self) -> str:
+        """Spell its name."""
+        return self.name
+
+    @property
+    def workload(self) -> str:
+        """Spell its workload."""
+        return self._find().workload
+
+    @property
+    def service(self) -> str:
+        """Return the name of its Service, empty where it has none."""
+        return self._find().service
+
+    @property
+    def role(self) -> str:
+        """Return its role in the app."""
+        return self._find().role
+
+    @property
+    def serves(self) -> str:
+        """Return the protocol that it serves."""
+        return self._find().serves
+
+    @property
+    def jvm(self) -> dict[str, Any] | None:
+        """Return the class and method that serve requests in its JVM; None where it runs in none."""
+        jvm = self._find().jvm
+        return {"returns": None, **jvm.to_json()} if jvm else None
+
+    @property
+    def callers(self) -> list[str]:
+        """List the components that call it and notice its failures."""
+        spend(_LOOKUP)
+        return list(self._app.callers(self.name))
+
+    @property
+    def dependants(self) -> list[str]:
+        """List the components that talk to it at all; consumers and those who swallow its failures, too."""
+        spend(_LOOKUP)
+        return list_dependants(self._app, self.name)
+
+    @property
+    def callees(self) -> list[str]:
+        """List the components that it calls."""
+        return [call.callee for call in self._list_calls()]
+
+    @property
+    def needed(self) -> list[str]:
+        """List the components that it calls for requests of users: neither flags nor telemetry."""
+        spare = {c.name for c in self._app.components if c.role in _SPARE}
+        return [name for name in self.callees if name not in spare]
+
+    @property
+    def behind_service(self) -> bool:
+        """Return whether any component calls it through its Service."""
+        spend(_LOOKUP)
+        return any(call.callee == self.name and call.via == "Service" for call in self._app.calls)
+
+    def _find(self) -> Component:
+        spend(_LOOKUP)
+        return next(c for c in self._app.components if c.name == self.name)
+
+    def _list_calls(self) -> Iterator[CallEdge]:
+        spend(_LOOKUP)
+        return (call for call in self._app.calls if call.caller == self.name)

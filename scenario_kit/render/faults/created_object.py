@@ -1,0 +1,41 @@
+"""The object that a fault creates, as its checks, entities and fixes name it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from scenario_kit.model import Object
+from scenario_kit.render.templating.authoring_error import build_error
+from scenario_kit.render.templating.engine import render
+
+#: Operations that create an object, with its manifest.
+CREATING: Final = ("create", "chaos", "apply")
+#: Groups whose kinds are called without them.
+_BUILT_IN: Final = ("", "apps", "batch", "autoscaling", "policy")
+
+
+def find_created(changes: Sequence[Any], variables: Mapping[str, Any]) -> str:
+    """Spell the first object that the changes of a fault create.
+
+    Raises:
+        AuthoringError: they create none, or its name cannot be rendered.
+    """
+    for i, change in enumerate(changes):
+        manifest = next((change[name] for name in CREATING if name in change), None)
+        if manifest is None or not render(change.get("when", True), variables, f"changes[{i}].when"):
+            continue
+        named = (
+            manifest if isinstance(manifest, str) else {k: manifest.get(k) for k in ("apiVersion", "kind", "metadata")}
+        )
+        return spell_created(render(named, variables, f"changes[{i}]"))
+    raise build_error("SK123", "`created` is the object that a fault creates, and its changes create none")
+
+
+def spell_created(manifest: Object) -> str:
+    """Spell the reference of a manifest, with the group of kinds that Kubernetes does not bring."""
+    group = str(manifest.get("apiVersion", "")).rpartition("/")[0]
+    kind = str(manifest.get("kind")) + ("" if group in _BUILT_IN or group.endswith(".k8s.io") else f".{group}")
+    metadata = manifest.get("metadata") or {}
+    home = f"{metadata['namespace']}/" if metadata.get("namespace") else ""
+    return f"{home}{kind}/{metadata.get('name')}"

@@ -1,0 +1,110 @@
+"""What a fault looks up about its target again and again: its pods, their labels, containers, ports and volumes.
+
+Each is a pure function of the rendered app; ``docs/add-a-fault.md`` lists them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from scenario_kit.model import Object
+from scenario_kit.render.templating.render_budget import spend
+from scenario_kit.render.templating.target import FaultTarget
+
+#: How names of pods go on after the name of their owner, by its kind; Deployments have a ReplicaSet in between.
+_POD_SUFFIXES: Final[Mapping[str, str]] = {"StatefulSet": "[0-9]+", "DaemonSet": "[a-z0-9]+"}
+_DEPLOYED: Final = "[a-z0-9]+-[a-z0-9]+"
+#: What one look-up costs a template: each goes through a part of the app once.
+_LOOKUP: Final = 50
+
+
+def match_pods(kind: str, name: str) -> str:
+    """Build the regular expression of the names of a workload's pods."""
+    return f"{name}-{_POD_SUFFIXES.get(kind, _DEPLOYED)}"
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedTarget(FaultTarget):
+    """The target with what the rendered app tells of it. As text it is the reference."""
+
+    _find: Callable[[object], Object]
+
+    def __str__(self) -> str:
+        """Spell the reference."""
+        return str(self.ref)
+
+    @property
+    def pods(self) -> str:
+        """Build the regular expression of the names of its pods."""
+        owner = self._find_workload()
+        return match_pods(owner["kind"], owner["metadata"]["name"])
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        """Return the labels that select exactly its pods."""
+        owner = self._find_workload()
+        template = owner["spec"]["template"].get("metadata") or {}
+        return dict(owner["spec"]["selector"].get("matchLabels") or template.get("labels") or {})
+
+    @property
+    def selector(self) -> dict[str, Any]:
+        """Return the selector of Chaos Mesh for exactly its pods."""
+        return {"namespaces": [self.namespace], "labelSelectors": self.labels}
+
+    @property
+    def workload(self) -> str:
+        """Spell the workload whose pods it has, or that it selects."""
+        owner = self._find_workload()
+        return f"{owner['kind']}/{owner['metadata']['name']}"
+
+    @property
+    def replicas(self) -> int:
+        """Return how many replicas its workload has."""
+        return int(self._find_workload()["spec"].get("replicas", 1))
+
+    @property
+    def containers(self) -> list[str]:
+        """List the names of the containers of its pods."""
+        return [container["name"] for container in self._list_containers()]
+
+    @property
+    def ports(self) -> list[int]:
+        """List the ports that the containers of its pods declare."""
+        return [port["containerPort"] for each in self._list_containers() for port in each.get("ports") or ()]
+
+    @property
+    def volumes(self) -> list[str]:
+        """List the names of the volumes of its pods."""
+        return [volume["name"] for volume in self._list_volumes()]
+
+    @property
+    def claims(self) -> dict[str, str]:
+        """Map the volumes of its pods that are claims to the names of these."""
+        return {
+            volume["name"]: volume["persistentVolumeClaim"]["claimName"]
+            for volume in self._list_volumes()
+            if "persistentVolumeClaim" in volume
+        }
+
+    @property
+    def keeps_data(self) -> bool:
+        """Return whether its data outlives its pods: they mount a claim."""
+        return bool(self._find_workload()["spec"].get("volumeClaimTemplates") or self.claims)
+
+    @property
+    def node_network(self) -> bool:
+        """Return whether its pods use the network of their node."""
+        return bool(self._find_workload()["spec"]["template"]["spec"].get("hostNetwork", False))
+
+    def _find_workload(self) -> Object:
+        spend(_LOOKUP)
+        return self._find(self)
+
+    def _list_containers(self) -> list[Object]:
+        found: list[Object] = self._find_workload()["spec"]["template"]["spec"]["containers"]
+        return found
+
+    def _list_volumes(self) -> list[Object]:
+        return self._find_workload()["spec"]["template"]["spec"].get("volumes") or []

@@ -1,0 +1,63 @@
+"""The names that the templates of a fault can use, each worked out when a template first looks it up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from scenario_kit.render.templating.authoring_error import build_error
+from scenario_kit.render.templating.engine import render
+
+
+class TemplateVariables(Mapping[str, Any]):
+    """Hold names whose values are known, look-ups, and the fault's own ``variables``, which may use all of them.
+
+    A look-up that fails raises only where a template uses it: not every target has a container or callers.
+    """
+
+    def __init__(
+        self,
+        known: Mapping[str, Any],
+        lookups: Mapping[str, Callable[[], Any]],
+        written: Mapping[str, Any],
+        where: str,
+    ) -> None:
+        self._known = dict(known)
+        self._lookups = lookups
+        self._written = written
+        self._where = where
+        self._open: list[str] = []
+
+    def __getitem__(self, name: str) -> Any:
+        """Return the value of a name.
+
+        Raises:
+            KeyError: there is no such name.
+            AuthoringError: the look-up or the expression behind it fails.
+        """
+        if name not in self._known:
+            self._known[name] = self._lookups[name]() if name in self._lookups else self._render(name)
+        return self._known[name]
+
+    def __contains__(self, name: object) -> bool:
+        """Return whether there is such a name, without working out its value."""
+        return name in self._known or name in self._lookups or name in self._written
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over all names."""
+        return iter({**self._known, **self._lookups, **self._written})
+
+    def __len__(self) -> int:
+        """Return how many names there are."""
+        return sum(1 for _ in self)
+
+    def _render(self, name: str) -> Any:
+        where = f"{self._where} variables.{name}"
+        if name in self._open:
+            circle = " → ".join([*self._open[self._open.index(name) :], name])
+            raise build_error("SK123", f"{where}: variables refer to each other in a circle", observed=circle)
+        self._open.append(name)
+        try:
+            return render(self._written[name], self, where)
+        finally:
+            self._open.pop()

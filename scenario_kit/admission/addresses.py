@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from ipaddress import ip_address, ip_network
+from ipaddress import ip_network
 from typing import Any, Final
 
 from scenario_kit.admission.bounds import AdmissionBounds
-from scenario_kit.admission.breach import Breach, Keys
+from scenario_kit.admission.breach import NODE, Breach, Keys
+from scenario_kit.admission.foreign_hosts import is_own_name
+from scenario_kit.admission.hosts import NOWHERE, PRIVATE, is_within
 from scenario_kit.admission.pods import find_pod_specs
 from scenario_kit.model import Object
 from scenario_kit.schema.writable import CLUSTER
 
-#: Networks for documentation (RFC 5737, RFC 3849): no machine is there, so an address of them leads nowhere.
-_NOWHERE: Final = tuple(ip_network(n) for n in ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32"))
 #: Networks that a pod may give names to: those of private use, and its own machine.
-_PRIVATE: Final = tuple(
-    ip_network(n) for n in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "127.0.0.0/8", "fd00::/8", "::1/128")
-)
-#: Domains that no resolver finds (RFC 2606).
-_UNRESOLVED: Final = ("invalid", "test", "example", "example.com", "example.net", "example.org")
+_NAMED: Final = (*NOWHERE, *PRIVATE, ip_network("127.0.0.0/8"), ip_network("::1/128"))
 _EXPECTED: Final = "an address for documentation, such as 192.0.2.1, or a selector of the app's pods"
 _WEBHOOKS: Final = ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
+#: What a webhook may be asked about: plain objects of the app.
+_ASKED: Final = frozenset(
+    {
+        "configmaps", "cronjobs", "daemonsets", "deployments", "endpoints", "horizontalpodautoscalers", "ingresses",
+        "jobs", "persistentvolumeclaims", "poddisruptionbudgets", "pods", "replicasets", "services", "statefulsets",
+    }
+)  # fmt: skip
 #: The label by which a namespace is selected by its name.
 _NAME: Final = "kubernetes.io/metadata.name"
 
@@ -33,11 +36,13 @@ def check_addresses(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
         yield from _check_service(obj, bounds)
     elif kind in ("EndpointSlice", "Endpoints"):
         for keys, address in _find_endpoints(obj):
-            if not _is_within(address, _NOWHERE):
+            if not is_within(address, NOWHERE):
                 note = f"sends requests to {address}, which need not be a pod of the app"
                 yield Breach("SK237", keys, address, note, expected=_EXPECTED)
     elif kind in _WEBHOOKS:
         yield from _check_webhooks(obj, bounds)
+    elif kind == "Ingress":
+        yield from _check_ingress(obj, bounds)
     elif kind == "PersistentVolume":
         claim = (obj.get("spec") or {}).get("claimRef") or {}
         if claim and claim.get("namespace") not in bounds.namespaces:
@@ -46,7 +51,7 @@ def check_addresses(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     for keys, spec in find_pod_specs(obj):
         for i, alias in enumerate(spec.get("hostAliases") or ()):
             address = alias.get("ip") if isinstance(alias, Mapping) else alias
-            if not _is_within(address, (*_NOWHERE, *_PRIVATE)):
+            if not is_within(address, _NAMED):
                 note = f"gives names to {address}, which is no address of the cluster"
                 yield Breach("SK237", (*keys, "hostAliases", i, "ip"), address, note, expected=_EXPECTED)
 
@@ -60,22 +65,34 @@ def _check_service(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
         )
     for field in ("loadBalancerIP", "externalName"):
         value = str(spec.get(field) or "")
-        if value and not (field == "externalName" and _is_own_name(value, bounds)):
+        if value and not (field == "externalName" and is_own_name(value, bounds)):
             note = f"stands for '{value}', which is not the app's"
             expected = "<service>.<namespace of the app>.svc.cluster.local, or a name below .invalid"
             yield Breach("SK237", ("spec", field), value, note, expected=expected)
+    for i, address in enumerate((spec.get("clusterIP"), *(spec.get("clusterIPs") or ()))):
+        if address and address != "None" and not bounds.of_app:
+            place: Keys = ("spec", "clusterIPs", i - 1) if i else ("spec", "clusterIP")
+            note = f"asks for the cluster's address {address}"
+            yield Breach("SK237", place, address, note, expected="None, or whatever the API server gives")
     if not bounds.of_app and spec.get("type") in ("NodePort", "LoadBalancer"):
         note = f"has `type: {spec['type']}`, which opens the app to machines outside"
         yield Breach("SK202", ("spec", "type"), spec["type"], note, CLUSTER)
 
 
-def _is_own_name(name: str, bounds: AdmissionBounds) -> bool:
-    labels = name.rstrip(".").lower().split(".")
-    if labels[-2:] == ["cluster", "local"]:
-        labels = labels[:-2]
-    if len(labels) == 3 and labels[2] == "svc" and labels[1] in bounds.namespaces:
-        return True
-    return any(f".{name.rstrip('.').lower()}".endswith(f".{domain}") for domain in _UNRESOLVED)
+def _check_ingress(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
+    """Check that an Ingress takes no requests that are sent to somebody else's host."""
+    of_app = {
+        rule.get("host")
+        for o in bounds.before
+        if o["kind"] == "Ingress"
+        for rule in (o.get("spec") or {}).get("rules") or ()
+    }
+    for i, rule in enumerate((obj.get("spec") or {}).get("rules") or ()):
+        host = str(rule.get("host") or "") if isinstance(rule, Mapping) else ""
+        if host and not bounds.of_app and host not in of_app and not is_own_name(host, bounds):
+            note = f"takes the requests for the host '{host}', which is not the app's"
+            expected = "a host that the app's Ingress has, or one below .example"
+            yield Breach("SK237", ("spec", "rules", i, "host"), host, note, expected=expected)
 
 
 def _find_endpoints(obj: Object) -> Iterator[tuple[Keys, Any]]:
@@ -87,14 +104,6 @@ def _find_endpoints(obj: Object) -> Iterator[tuple[Keys, Any]]:
             for j, address in enumerate((subset.get(field) if isinstance(subset, Mapping) else ()) or ()):
                 value = address.get("ip") if isinstance(address, Mapping) else address
                 yield ("subsets", i, field, j, "ip"), value
-
-
-def _is_within(address: Any, networks: tuple[Any, ...]) -> bool:
-    try:
-        parsed = ip_address(str(address))
-    except ValueError:
-        return False
-    return any(parsed.version == network.version and parsed in network for network in networks)
 
 
 def _check_webhooks(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
@@ -117,6 +126,16 @@ def _check_webhooks(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
             yield Breach("SK220", ("webhooks", i, "namespaceSelector"), name, note)
         for j, rule in enumerate(hook.get("rules") or ()):
             # A selector of namespaces says nothing about objects that are in none.
-            if isinstance(rule, Mapping) and rule.get("scope") != "Namespaced":
+            if not isinstance(rule, Mapping):
+                continue
+            if rule.get("scope") != "Namespaced":
                 note = "is asked about objects of the whole cluster, too: no `scope: Namespaced`"
                 yield Breach("SK220", ("webhooks", i, "rules", j, "scope"), rule.get("scope", "*"), note)
+            for k, resource in enumerate(rule.get("resources") or ()):
+                if resource not in _ASKED:
+                    note = f"is asked about {resource}, by which rights and secrets are given"
+                    place = ("webhooks", i, "rules", j, "resources", k)
+                    yield Breach("SK220", place, resource, note, expected=" | ".join(sorted(_ASKED)))
+    if obj["kind"] == _WEBHOOKS[1] and obj.get("webhooks"):
+        note = "may rewrite the app's pods, so that they reach their node"
+        yield Breach("SK202", ("kind",), obj["kind"], note, NODE, _WEBHOOKS[0])

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from scenario_kit.admission.breach import Keys
+from scenario_kit.admission.hosts import collect_hosts
 from scenario_kit.model import APP_NAMESPACE, App, Fault, Object
 from scenario_kit.model.kubernetes.reference import resolve_namespace
 from scenario_kit.schema.writable import CLUSTER
@@ -25,6 +26,7 @@ class AdmissionBounds:
         namespace: the real namespace of the app.
         before: the objects that were there before any change.
         objects: those, and whatever the changes create on the way.
+        ready: those, and what is created before the change that is judged: rights and namespaces come from these.
         declared: what the faults declare.
         of_app: whether the app itself is judged: its own roles are what others are measured by.
     """
@@ -35,6 +37,7 @@ class AdmissionBounds:
     objects: tuple[Object, ...]
     declared: frozenset[str] = frozenset()
     of_app: bool = False
+    ready: tuple[Object, ...] = ()
 
     @cached_property
     def homes(self) -> frozenset[str]:
@@ -43,8 +46,8 @@ class AdmissionBounds:
 
     @cached_property
     def namespaces(self) -> frozenset[str]:
-        """Those, and the ones that changes create."""
-        made = {o["metadata"]["name"] for o in self.objects if o["kind"] == "Namespace"}
+        """Those, and the ones that earlier changes create."""
+        made = {o["metadata"]["name"] for o in self.ready if o["kind"] == "Namespace"}
         return self.homes | made
 
     @cached_property
@@ -56,6 +59,11 @@ class AdmissionBounds:
     def keys(self) -> frozenset[str]:
         """Keys of labels and annotations that the app uses itself."""
         return frozenset(key for o in self.before for _, marks in find_metadata(o) for key in marks)
+
+    @cached_property
+    def hosts(self) -> frozenset[str]:
+        """The hosts that the app's own containers and files name."""
+        return collect_hosts(self.before)
 
     @cached_property
     def rules(self) -> tuple[Mapping[str, Any], ...]:
@@ -81,9 +89,13 @@ def derive_bounds(
     allowed: frozenset[str] = frozenset(),
     *,
     of_app: bool = False,
+    ready: Iterable[Object] = (),
 ) -> AdmissionBounds:
-    """Derive the bounds of changes on top of an app; ``made`` is what they create on the way."""
-    return AdmissionBounds(app, namespace, tuple(before), (*before, *made), allowed, of_app)
+    """Derive the bounds of a change on top of an app.
+
+    ``made`` is what all changes create, ``ready`` what of it is there when this one is made.
+    """
+    return AdmissionBounds(app, namespace, tuple(before), (*before, *made), allowed, of_app, (*before, *ready))
 
 
 def find_metadata(value: Any, keys: Keys = ()) -> Iterable[tuple[Keys, Mapping[str, Any]]]:

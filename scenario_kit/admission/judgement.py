@@ -6,8 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from scenario_kit.admission.addresses import check_addresses
+from scenario_kit.admission.amounts import check_amounts
 from scenario_kit.admission.bounds import AdmissionBounds
 from scenario_kit.admission.breach import Breach, Keys
+from scenario_kit.admission.claims import check_claims
+from scenario_kit.admission.corefile import check_corefile
+from scenario_kit.admission.foreign_hosts import check_hosts
 from scenario_kit.admission.marks import check_marks
 from scenario_kit.admission.pods import check_privileges
 from scenario_kit.admission.rights import check_granted
@@ -15,6 +19,7 @@ from scenario_kit.model import APP_NAMESPACE, Change, Object, Reference
 from scenario_kit.model.chaos.kinds import GROUP as CHAOS_GROUP
 from scenario_kit.model.chaos.kinds import SCHEDULE
 from scenario_kit.model.kubernetes.reference import GROUP, MANAGEMENT_NAMESPACE, WORKLOADS, resolve_namespace
+from scenario_kit.render.simulation.changes import is_whole
 from scenario_kit.schema.policies import GOVERNING, REQUESTS
 from scenario_kit.schema.writable import CLUSTER, SECRET_TYPES, SYSTEM_NAMESPACES, WRITABLE, Writable
 
@@ -63,10 +68,15 @@ def judge_object(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     """Return everything that is not admitted of an object by itself, whatever is declared."""
     yield from _check_kind(obj, bounds)
     yield from _check_place(obj, bounds)
-    yield from check_privileges(obj)
+    yield from check_privileges(obj, of_app=bounds.of_app)
     yield from check_granted(obj, bounds)
     yield from check_marks(obj, bounds)
     yield from check_addresses(obj, bounds)
+    yield from check_hosts(obj, bounds)
+    yield from check_corefile(obj, bounds)
+    yield from check_claims(obj, bounds)
+    if not bounds.of_app:
+        yield from check_amounts(obj)
     if obj["kind"] == "Secret" and (type_ := str(obj.get("type") or "")) not in SECRET_TYPES:
         note = f"is of the type '{type_}', a credential of the cluster"
         yield Breach("SK203", ("type",), type_, note, expected="Opaque, or another type that only the app reads")
@@ -150,6 +160,8 @@ def _is_system(obj: Object, home: str) -> bool:
 def find_aim(change: Change, bounds: AdmissionBounds) -> Aim | None:
     """Find what a change is about; None of one that names no object."""
     if body := change.create or change.apply or change.chaos:
+        if not is_whole(body):
+            return None
         metadata = body["metadata"]
         home = _resolve_namespace(str(metadata.get("namespace") or APP_NAMESPACE), bounds)
         return Aim(body["kind"], metadata["name"], home, str(body.get("apiVersion", "")).rpartition("/")[0])
@@ -169,14 +181,27 @@ def judge_change(change: Change, bounds: AdmissionBounds) -> Breach | None:
     apart.
     """
     aim = find_aim(change, bounds)
-    if aim is None or change.create or change.apply or change.chaos:
+    if aim is None or change.create or change.chaos:
         return None
+    if change.apply:
+        return _check_taken_over(aim, bounds)
     keys: Keys = (change.operation, "target")
     reported = str(Reference(aim.kind, aim.name, aim.namespace, aim.group))
     breach = _check_aim(change, aim, bounds)
     if breach is None or breach.declared in (bounds.declared - {""}):
         return None
     return breach._replace(keys=keys, value=reported)
+
+
+def _check_taken_over(aim: Aim, bounds: AdmissionBounds) -> Breach | None:
+    """Check that `apply` writes no object of the whole cluster that may be somebody else's."""
+    known = _BY_KIND.get(aim.kind)
+    own = any((o["kind"], o["metadata"]["name"]) == (aim.kind, aim.name) for o in bounds.before)
+    if known is None or known.namespaced or own or aim.name in bounds.homes:
+        return None
+    note = "belongs to the whole cluster, and `apply` would take it over from whoever has it"
+    keys: Keys = ("apply", "kind")
+    return Breach("SK236", keys, f"{aim.kind}/{aim.name}", note, expected="`create`, which fails where it is there")
 
 
 def _check_aim(change: Change, aim: Aim, bounds: AdmissionBounds) -> Breach | None:
@@ -233,5 +258,5 @@ def _is_data_merge(change: Change) -> bool:
 
 
 def collect_created(changes: Sequence[Change]) -> list[Object]:
-    """Collect what changes create."""
-    return [body for c in changes if (body := c.create or c.apply or c.chaos)]
+    """Collect what changes create; a body without kind or name makes no object, as another rule says."""
+    return [body for c in changes if (body := c.create or c.apply or c.chaos) and is_whole(body)]

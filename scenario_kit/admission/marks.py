@@ -6,6 +6,7 @@ an account a role of a cloud, a load balancer a public one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -18,7 +19,7 @@ from scenario_kit.model.kubernetes.reference import GROUP
 _DOMAINS: Final = frozenset(
     {
         "app.kubernetes.io", "helm.sh", "kubectl.kubernetes.io", "meta.helm.sh", "opentelemetry.io",
-        "resource.opentelemetry.io", "prometheus.io", "argocd.argoproj.io",
+        "resource.opentelemetry.io", "prometheus.io",
     }
 )  # fmt: skip
 _KEYS: Final = frozenset(
@@ -38,6 +39,9 @@ _KEYS: Final = frozenset(
         "traffic.sidecar.istio.io/includeInboundPorts", "traffic.sidecar.istio.io/includeOutboundPorts",
     }
 )  # fmt: skip
+#: Annotations that are copied into the configuration of a proxy for all apps: one word, so that no directive is added.
+_NGINX: Final = "nginx.ingress.kubernetes.io"
+_PLAIN: Final = re.compile(r"[A-Za-z0-9/$._()*-]{1,200}")
 #: The pod security standards, and the labels of a namespace that choose one.
 _SECURITY: Final = "pod-security.kubernetes.io/"
 _STANDARDS: Final = ("baseline", "restricted")
@@ -75,6 +79,9 @@ def _check_key(obj: Object, keys: Keys, key: str, value: str, bounds: AdmissionB
             return  # a matter of rights; or of what an app brings, which is reviewed as a whole
         note = f"has the {str(keys[-2]).rstrip('s')} '{key}', on which a component of the cluster may act"
         yield Breach("SK238", keys, key, note, expected="a key without a domain, or one that the app uses")
+    elif domain == _NGINX and not bounds.of_app and not _PLAIN.fullmatch(value):
+        note = f"has the {str(keys[-2]).rstrip('s')} '{key}' with a value that is more than one word of nginx"
+        yield Breach("SK238", keys, value, note, expected="one number, word or path, without spaces and ;{}")
 
 
 def _check_namespace_label(keys: Keys, key: str, value: str, bounds: AdmissionBounds) -> Iterator[Breach]:

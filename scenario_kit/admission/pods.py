@@ -5,11 +5,13 @@ A pod spec is found wherever it stands: in a Pod, in a template of any kind, in 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from scenario_kit.admission.breach import KERNEL, NODE, Breach, Keys
 from scenario_kit.model import Object
+from scenario_kit.render.faults.template_context import DRAWN
 from scenario_kit.schema.writable import CLUSTER
 
 #: Fields of a pod spec that reach no further than the pod; others need access to nodes.
@@ -53,8 +55,11 @@ _CONTEXT: Final = frozenset(
         "supplementalGroupsPolicy", "sysctls",
     }
 )  # fmt: skip
-#: Folders of a node that a volume of the cluster may use; the volume's own name below /var/lib is one, too.
-_SHARED: Final = ("/mnt/", "/srv/", "/data/")
+#: Folders of a node below which a volume may have one of its own, with a drawn name that nobody else has.
+_FOLDERS: Final = ("/var/lib/", "/mnt/", "/srv/", "/data/")
+_DRAWN_NAME: Final = re.compile(rf"[a-z0-9][-a-z0-9]*-{DRAWN}")
+#: What a projected volume may hold: objects of the namespace, and nothing that another machine takes for a proof.
+_PROJECTED: Final = frozenset({"clusterTrustBundle", "configMap", "downwardAPI", "secret", "serviceAccountToken"})
 _LISTS: Final = ("initContainers", "containers", "ephemeralContainers")
 
 
@@ -77,12 +82,13 @@ def _is_containers(spec: Mapping[str, Any], kind: str) -> bool:
     return isinstance(listed, list | tuple) and any(isinstance(each, Mapping) for each in listed)
 
 
-def check_privileges(obj: Object) -> Iterator[Breach]:
+def check_privileges(obj: Object, *, of_app: bool = False) -> Iterator[Breach]:
     """Return what the pods of an object may do beyond themselves; each names what declares it."""
     for keys, spec in find_pod_specs(obj):
         yield from _check_pod(spec, keys)
+        yield from _check_tokens(spec, keys)
     if obj["kind"] == "PersistentVolume":
-        yield from _check_volume(obj)
+        yield from _check_volume(obj, of_app=of_app)
 
 
 def _check_pod(spec: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
@@ -105,6 +111,19 @@ def _check_pod(spec: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
     for kind in _LISTS:
         for i, container in _iterate_mappings(spec.get(kind)):
             yield from _check_container(container, (*keys, kind, i))
+
+
+def _check_tokens(spec: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
+    """Check that no pod gets a token or certificate that is meant for others than this cluster's API server."""
+    for i, volume in _iterate_mappings(spec.get("volumes")):
+        for j, source in _iterate_mappings((volume.get("projected") or {}).get("sources")):
+            place: Keys = (*keys, "volumes", i, "projected", "sources", j)
+            audience = (source.get("serviceAccountToken") or {}).get("audience")
+            if audience:
+                note = f"gets a token for '{audience}', which that takes for the account of the app"
+                yield Breach("SK203", (*place, "serviceAccountToken", "audience"), audience, note)
+            for name in sorted(set(source) - _PROJECTED):
+                yield Breach("SK203", (*place, name), name, f"gets a credential by `projected.{name}`")
 
 
 def _check_container(container: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
@@ -147,20 +166,29 @@ def _check_security_context(context: Any, keys: Keys) -> Iterator[Breach]:
         yield found(("procMount",), context["procMount"], KERNEL)
 
 
-def _check_volume(obj: Object) -> Iterator[Breach]:
+def _check_volume(obj: Object, *, of_app: bool) -> Iterator[Breach]:
     spec: Mapping[str, Any] = obj.get("spec") or {}
     for source in ("hostPath", "local"):
         path = str((spec.get(source) or {}).get("path", ""))
-        own = f"/var/lib/{obj['metadata']['name']}"
-        shared = any(path.startswith(folder) and len(path) > len(folder) for folder in _SHARED)
-        if path and (".." in path.split("/") or not (shared or path == own or path.startswith(f"{own}/"))):
+        if path and not _is_own_folder(path, str(obj["metadata"]["name"]), of_app=of_app):
             note = f"has `{source}.path: {path}`, a folder of the node that is not its own"
-            expected = f"{own}, or a folder below {', '.join(_SHARED)}"
+            expected = "/var/lib/<name of the volume>, where `neutral(prefix)` draws the name"
             yield Breach("SK202", ("spec", source, "path"), path, note, NODE, expected)
     for source, body in spec.items():
         if isinstance(body, Mapping) and source not in ("hostPath", "local", "capacity", "claimRef", "nodeAffinity"):
             note = f"has `{source}`, which comes from outside of the cluster"
             yield Breach("SK202", ("spec", source), source, note, NODE, "hostPath or local")
+
+
+def _is_own_folder(path: str, name: str, *, of_app: bool) -> bool:
+    """Tell whether a folder of a node belongs to a volume alone: a name that somebody chose may be that of another."""
+    folder = next((each for each in _FOLDERS if path.startswith(each)), "")
+    first, *below = path.removeprefix(folder).split("/")
+    if not folder or not first or "" in below[:-1] or {first, *below} & {"..", "."}:
+        return False
+    if of_app and folder != _FOLDERS[0]:
+        return True
+    return first == name and (of_app or _DRAWN_NAME.fullmatch(name) is not None)
 
 
 def _name_place(place: Keys) -> str:

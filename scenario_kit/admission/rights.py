@@ -173,7 +173,8 @@ def _describe_part(part: _RulePart) -> str:
 def _check_binding(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     ref = obj.get("roleRef") or {}
     kind, name = str(ref.get("kind", "")), str(ref.get("name", ""))
-    role = bounds.known.get((kind, name))
+    # A role that is there when it is bound: one that is made later could be somebody else's until then.
+    role = next((o for o in bounds.ready if (o["kind"], o["metadata"]["name"]) == (kind, name)), None)
     everywhere = obj["kind"] == "ClusterRoleBinding"
     if not everywhere and kind == "ClusterRole":
         note = f"binds ClusterRole '{name}' in the app's namespace, where a Role would say what it allows"

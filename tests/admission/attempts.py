@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,11 +19,11 @@ _FAULT = _CATALOG / "faults/service-target-port-wrong/fault.yaml"
 
 
 class Attempt(NamedTuple):
-    """A change, the code under which it is refused, and what would allow it (empty: nothing)."""
+    """Changes, the code under which they are refused, and what would allow them (empty: nothing)."""
 
     name: str
     code: str
-    change: Object
+    changes: tuple[Object, ...]
     declared: str
 
 
@@ -30,22 +31,25 @@ class Attempt(NamedTuple):
 def attempts() -> tuple[Attempt, ...]:
     """All of them."""
     documents = yaml.safe_load((Path(__file__).with_name("attempts.yaml")).read_text())
-    return tuple(Attempt(d["name"], d["code"], d["change"], d.get("declared", "")) for d in documents)
+    return tuple(
+        Attempt(d["name"], d["code"], tuple(d.get("changes") or [d["change"]]), d.get("declared", ""))
+        for d in documents
+    )
 
 
-def scenario(changes: list[Object], place: str = "decoys") -> Object:
+def scenario(changes: Sequence[Object], place: str = "decoys") -> Object:
     """A good scenario of the catalogue with these changes as its first solution or decoy."""
     document: Any = yaml.safe_load(yaml.safe_dump(read_document(_SCENARIO).data))
     document["spec"].setdefault(place, [{"name": "attempt", "description": "What is tried"}])
-    document["spec"][place][0]["changes"] = changes
+    document["spec"][place][0]["changes"] = list(changes)
     return dict(document)
 
 
-def fault(change: Object, **declared: Any) -> Object:
-    """A good fault of the catalogue with one more change, and these declarations."""
+def fault(changes: Sequence[Object], **declared: Any) -> Object:
+    """Return a good fault of the catalogue with more changes, and these declarations."""
     document: Any = yaml.safe_load(yaml.safe_dump(read_document(_FAULT).data))
     document["name"] = "port-closed"
-    document["changes"].append(change)
+    document["changes"] += changes
     return {**document, **declared}
 
 

@@ -47,14 +47,14 @@ def _exceptions() -> str:
 
 def _attempts(every: Sequence[Attempt]) -> str:
     rows = [
-        (str(i), a.name, _shown(a.change), a.code, _declaration(a.declared) or _NEVER) for i, a in enumerate(every, 1)
+        (str(i), a.name, _shown(a.changes), a.code, _declaration(a.declared) or _NEVER) for i, a in enumerate(every, 1)
     ]
     return _table(("", "attempt", "change", "code", "allowed by"), rows)
 
 
-def _shown(change: Object) -> str:
-    """The change on one line, without what every object has."""
-    ((operation, body),) = change.items()
+def _shown(changes: Sequence[Object]) -> str:
+    """Show the last change on one line, without what every object has."""
+    ((operation, body),) = changes[-1].items()
     if "kind" in body:
         rest = {k: v for k, v in body.items() if k not in ("apiVersion", "kind", "metadata")}
         text = f"{operation} {body['kind']} {json.dumps(rest)}"

@@ -29,7 +29,7 @@ def test_the_page_lists_them_all() -> None:
 
 @EVERY
 def test_lint_and_the_operator_refuse_it_with_the_same_code_and_reason(attempt: Attempt) -> None:
-    document = scenario([attempt.change])
+    document = scenario(attempt.changes)
     said = by_lint(document, CATALOG)
 
     assert attempt.code in said
@@ -39,14 +39,14 @@ def test_lint_and_the_operator_refuse_it_with_the_same_code_and_reason(attempt: 
 
 @pytest.mark.parametrize("attempt", attempts()[::9], ids=lambda a: a.name)
 def test_a_solution_is_judged_like_a_decoy(attempt: Attempt) -> None:
-    refused = resolve_scenario(CATALOG, scenario([attempt.change], "solutions"))
+    refused = resolve_scenario(CATALOG, scenario(attempt.changes, "solutions"))
 
     assert attempt.code in {f.code for f in refused.errors}
 
 
 @EVERY
 def test_a_declaration_allows_only_what_can_be_declared(attempt: Attempt) -> None:
-    text = yaml.safe_dump(fault(attempt.change, **everything()))
+    text = yaml.safe_dump(fault(attempt.changes, **everything()))
     mistakes = lint_text(text, Path("/nowhere/catalog/faults/port-closed/fault.yaml"), CATALOG)
 
     refused = {m.finding.code for m in mistakes if m.finding.code in ADMISSION}
@@ -56,7 +56,7 @@ def test_a_declaration_allows_only_what_can_be_declared(attempt: Attempt) -> Non
 @pytest.mark.parametrize("code", ADMISSION)
 def test_no_scenario_can_silence_it(code: str) -> None:
     attempt = next(a for a in attempts() if a.code == code)
-    document = scenario([attempt.change])
+    document = scenario(attempt.changes)
     document["spec"]["suppress"] = [{"code": code, "reason": "It is meant so", "until": "2027-01"}]
 
     assert code in {f.code for f in resolve_scenario(CATALOG, document).errors}

@@ -20,7 +20,7 @@ from scenario_kit.model import Finding, Object
 from tests.admission.attempts import Attempt, attempts, scenario
 
 #: The codes under which something is not admitted.
-ADMISSION: Final = ("SK202", "SK203", "SK213", "SK220", "SK235", "SK236", "SK237", "SK238")
+ADMISSION: Final = ("SK202", "SK203", "SK213", "SK220", "SK226", "SK235", "SK236", "SK237", "SK238")
 _SECONDS: Final = 300.0
 
 
@@ -40,7 +40,7 @@ def judged(catalog: Catalog | None = None) -> Iterator[Tried]:
     """Each attempt by lint, and by the operator's judgement."""
     known = catalog or Catalog()
     for attempt in attempts():
-        document = scenario([attempt.change])
+        document = scenario(attempt.changes)
         yield Tried(attempt, {"lint": by_lint(document, known), "operator": by_operator(document, known)})
 
 
@@ -63,7 +63,7 @@ def in_a_lab(name: str) -> Iterator[Tried]:
     """Each attempt applied with kubectl to a running lab: refused there, or not accepted by the operator."""
     lab = LabState.load(name)
     every = {f"attempt-{i}": attempt for i, attempt in enumerate(attempts())}
-    documents = {n: scenario([a.change]) | {"metadata": {"name": n}} for n, a in every.items()}
+    documents = {n: scenario(a.changes) | {"metadata": {"name": n}} for n, a in every.items()}
     refused: dict[str, str] = {}
     for each, document in documents.items():
         document["apiVersion"], document["kind"] = "scenariokit.io/v1alpha1", "Scenario"

@@ -123,6 +123,7 @@ VIOLATIONS: dict[str, Callable[[Spec], Any]] = {
     "SK235": decoy(
         {"create": {"apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver", "metadata": {"name": "a.b"}, "spec": {}}}
     ),
+    "SK226": decoy({"patch": {"target": "Deployment/cart", "type": "Merge", "patch": {"spec": {"replicas": 100_000}}}}),
     "SK236": decoy({"scale": {"target": "monitoring/Deployment/prometheus", "replicas": 0}}),
     "SK237": decoy(service(externalIPs=["10.0.0.1"])),
     "SK238": decoy(service(annotations={"cloud.example.com/open": "true"})),
@@ -289,6 +290,7 @@ FAULTS: dict[str, list[Edit]] = {
     "SK235": repaired(
         apiVersion="node.k8s.io/v1", kind="RuntimeClass", metadata={"name": "{{ neutral('batch') }}"}, handler="a"
     ),
+    "SK226": [Put((*CREATE, "spec", "replicas"), 100_000)],
     "SK236": [
         Put(("changes", 2), {"scale": {"target": "monitoring/Deployment/prometheus", "replicas": 0}}),
         Put(("scope",), "Cluster"),
@@ -325,7 +327,7 @@ FAULTS: dict[str, list[Edit]] = {
     ],
 }
 #: What `lint --fix` corrects in a fault: all of these whose rule says that it does.
-REPAIRED = ("SK003", "SK201", "SK202", "SK208", "SK209", "SK210", "SK215", "SK221", "SK225", "SK239")
+REPAIRED = ("SK003", "SK201", "SK202", "SK208", "SK209", "SK210", "SK215", "SK221", "SK225", "SK226", "SK239")
 #: What it corrects in scenarios, or in what the catalogue has; each shown by a test of its own.
 REPAIRED_APART = ("SK139", "SK212", "SK214", "SK218")
 

@@ -57,6 +57,15 @@ def build_stage(
     return Simulation(place, app, before, objects, tuple(changes), breaks)
 
 
+def split_steps(stage: Simulation, *, namespace: str = "") -> Iterator[tuple[int, Simulation]]:
+    """Split a stage into its changes, each on top of the earlier ones: what one writes and a later one hides counts."""
+    objects = stage.before
+    for i, change in enumerate(stage.changes):
+        step = build_stage(stage.place, stage.app, objects, (change,), breaks=stage.breaks, namespace=namespace)
+        yield i, step
+        objects = step.after
+
+
 def list_elsewhere(change: Change, objects: tuple[Object, ...]) -> Iterator[Object]:
     """List what a merged patch says about an object that is not the app's: all that is known of it."""
     if change.patch is None or change.patch.type == "Json" or not isinstance(change.patch.patch, Mapping):

@@ -16,7 +16,7 @@ from scenario_kit.lint.context.source_location import Judged, SourceSite, find_s
 from scenario_kit.lint.context.wrong_namespace import find_meant
 from scenario_kit.lint.framework.rule import Problem
 from scenario_kit.lint.simulation.place import Place
-from scenario_kit.lint.simulation.stages import Simulation, WrittenObject, list_written
+from scenario_kit.lint.simulation.stages import Simulation, WrittenObject, list_written, split_steps
 from scenario_kit.model import Object, PolicyException
 from scenario_kit.model.kubernetes.reference import symbolise_namespace
 from scenario_kit.render.objects.lookup import format_reference
@@ -33,10 +33,11 @@ class Refused(NamedTuple):
 
 
 class Bounded(NamedTuple):
-    """A stage and what bounds it."""
+    """One change of a stage, where it stands among them, and what bounds it; or the whole of an app."""
 
     stage: Simulation
     bounds: AdmissionBounds
+    ordinal: int = 0
 
 
 @lru_cache(maxsize=4)  # several rules ask about one file after the other
@@ -59,7 +60,8 @@ def _bound_changes(case: Judged) -> Iterator[Bounded]:
             needs = set(case.declared(stage))
             # Whoever has the node has its ports.
             allowed = frozenset(needs | ({CLUSTER} if NODE in needs else set()))
-            yield Bounded(stage, _derive_bounds(stage, (), allowed, stage.after))
+            yield Bounded(stage, derive_bounds(stage.app, stage.app.namespace, (), stage.after, allowed, of_app=True,
+                                               ready=stage.after))  # fmt: skip
     elif isinstance(case, FaultCase):
         said = {*case.fault.requires, *(e.allow for e in case.fault.exceptions)}
         yield from _bound_fault(case, frozenset(said | ({CLUSTER} if case.fault.scope == CLUSTER else set())))
@@ -73,37 +75,50 @@ def _bound_fault(case: FaultCase, allowed: frozenset[str]) -> Iterator[Bounded]:
     for stage in case.stages:
         if stage.place == ("changes",):
             base, created = stage.before, collect_created(stage.changes)
-        yield Bounded(stage, _derive_bounds(stage, base, allowed, (*created, *collect_created(stage.changes))))
+            yield from _bound_steps(stage, base, allowed, created, ())
+        else:
+            yield from _bound_steps(stage, base, allowed, (*created, *collect_created(stage.changes)), created)
 
 
 def _bound_scenario(case: LintContext) -> Iterator[Bounded]:
     base, every = case.objects or (), tuple(o for stage in case.stages for o in collect_created(stage.changes))
+    broken = [o for fault in case.faults.values() for o in collect_created(fault.changes)]
     for stage in case.stages:
-        faults = list(case.faults.values())
+        faults, ready = list(case.faults.values()), broken
         if stage.place[:2] == ("spec", "faults"):
             use = case.scenario.spec.faults[int(stage.place[2])]
-            faults = [case.faults[use.name]]
-        yield Bounded(stage, _derive_bounds(stage, base, collect_declared(faults), every))
+            faults, ready = [case.faults[use.name]], []
+        yield from _bound_steps(stage, base, collect_declared(faults), every, ready)
 
 
-def _derive_bounds(
-    stage: Simulation, base: tuple[Object, ...], allowed: frozenset[str], every: tuple[Object, ...]
-) -> AdmissionBounds:
-    return derive_bounds(stage.app, stage.app.namespace, base, every, allowed, of_app=not stage.changes and not base)
+def _bound_steps(
+    stage: Simulation,
+    base: tuple[Object, ...],
+    allowed: frozenset[str],
+    every: Iterable[Object],
+    ready: Iterable[Object],
+) -> Iterator[Bounded]:
+    """Bound each change of a stage by what is there when it is made; ``ready`` is there before all of them."""
+    known, there = tuple(every), list(ready)
+    for i, step in split_steps(stage):
+        there += collect_created(step.changes)
+        bounds = derive_bounds(stage.app, stage.app.namespace, base, known, allowed, ready=there)
+        yield Bounded(step, bounds, i)
 
 
 def _check_changes(case: Judged, bounded: Bounded) -> Iterator[Refused]:
     stage = bounded.stage
-    for i, change in enumerate(stage.changes):
+    for change in stage.changes:
         breach = judge_change(change, bounded.bounds)
         aim = find_aim(change, bounded.bounds)
-        if (
-            breach is None or aim is None or (isinstance(case, LintContext) and find_meant(case, change.target or ""))
-        ):  # SK121
+        elsewhere = isinstance(case, LintContext) and change.target and find_meant(case, change.target)
+        if breach is None or aim is None or elsewhere:  # SK121
             continue
         where = symbolise_namespace(aim.namespace, stage.app.namespace)
         subject = f"{'' if where == 'app' else f'{where}/'}{aim.kind}/{aim.name}"
-        place: Place = (*stage.place, i, change.operation) if stage.place[-1:] == ("changes",) else stage.place
+        place: Place = (
+            (*stage.place, bounded.ordinal, change.operation) if stage.place[-1:] == ("changes",) else stage.place
+        )
         known = {**case.positions.raw, **case.positions.texts}
         yield Refused(stage, subject, breach, SourceSite(place if place in known or not known else stage.place))
 
@@ -128,12 +143,12 @@ def list_needed(case: FaultCase) -> set[str]:
 def list_needed_by_use(case: LintContext, index: int) -> set[str]:
     """Return what the changes of a scenario's fault need to have declared, as it is used there."""
     own = [each for each in _bound_scenario(case) if each.stage.place[:3] == ("spec", "faults", index)]
-    return _collect_needs(Bounded(stage, replace(bounds, declared=frozenset())) for stage, bounds in own)
+    return _collect_needs(each._replace(bounds=replace(each.bounds, declared=frozenset())) for each in own)
 
 
 def _collect_needs(bounded: Iterable[Bounded]) -> set[str]:
     found: set[str] = set()
-    for stage, bounds in bounded:
+    for stage, bounds, _ in bounded:
         for one in list_written(stage):
             found |= {breach.declared for breach in find_breaches(one.object, one.was, bounds)}
         for change in stage.changes:

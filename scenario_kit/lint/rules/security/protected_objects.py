@@ -1,15 +1,16 @@
-"""SK220, SK235 to SK239: what no change may reach or write, whatever a fault declares."""
+"""SK220, SK226, SK235 to SK239: what no change may reach or write, whatever a fault declares."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from scenario_kit.admission.amounts import MOST_DISK, MOST_PODS
 from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.context.source_location import Judged
 from scenario_kit.lint.framework.rule import Problem, register_rule
 from scenario_kit.lint.rules.security.admission_findings import list_needed, report_problems
-from scenario_kit.load.yaml.edit import Drop
+from scenario_kit.load.yaml.edit import Drop, Put
 
 
 @register_rule(
@@ -26,6 +27,24 @@ from scenario_kit.load.yaml.edit import Drop
 def check_reserved(case: Judged) -> Iterator[Problem]:
     """A change reaches what no scenario may touch."""
     yield from report_problems(case, "SK220")
+
+
+@register_rule(
+    "SK226",
+    why="pods and disks of a cluster are everybody's: an experiment of one app must leave room for the others",
+    bad="patch: {target: Deployment/cart, type: Merge, patch: {spec: {replicas: 100000}}}",
+    good="patch: {target: Deployment/cart, type: Merge, patch: {spec: {replicas: 6}}}",
+    fix="write a number that shows the same",
+    repair=f"writes {MOST_PODS}, or {MOST_DISK} of disk",
+    about=("Scenario", "Fault"),
+)
+def check_amounts(case: LintContext | FaultCase) -> Iterator[Problem]:
+    """A change asks for more pods or disk than one app may take."""
+    known = {**case.positions.raw, **case.positions.texts}
+    for problem in report_problems(case, "SK226"):
+        most: int | str = MOST_PODS if problem.observed.isdigit() else MOST_DISK
+        written = known.get(problem.place) == problem.observed
+        yield problem._replace(edits=(Put(problem.place, most),) if written else ())
 
 
 @register_rule(

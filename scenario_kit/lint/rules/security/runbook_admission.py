@@ -7,6 +7,7 @@ the same function (``admission_findings``).
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from scenario_kit.admission import NODE, AdmissionBounds, Breach, derive_bounds,
 from scenario_kit.admission.bounds import collect_declared
 from scenario_kit.admission.judgement import collect_created, find_aim, judge_change
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lint.simulation.stages import build_stage, list_elsewhere, list_written
+from scenario_kit.lint.simulation.stages import build_stage, list_elsewhere, list_written, split_steps
 from scenario_kit.model import Change, Decoy, Finding, Object, Runbook, Severity, Solution
 from scenario_kit.render import simulate_change
 from scenario_kit.render.objects.lookup import format_reference
@@ -29,6 +30,8 @@ class _RunbookPart(NamedTuple):
     changes: tuple[Change, ...]
     allowed: frozenset[str]
     bases: tuple[tuple[Object, ...], ...]
+    #: What is there before the first of the changes, beside the app.
+    ready: tuple[Object, ...] = ()
 
 
 def list_refusals(runbook: Runbook, namespace: str = "") -> list[Finding]:
@@ -64,7 +67,9 @@ def _check_placement(runbook: Runbook, namespace: str) -> Iterator[Refused]:
 def _check_app(runbook: Runbook) -> Iterator[Refused]:
     said = {need for needs in runbook.requires.values() for need in needs}
     allowed = frozenset(said | ({CLUSTER} if NODE in said else set()))
-    bounds = derive_bounds(runbook.app, runbook.namespace, (), runbook.objects, allowed, of_app=True)
+    bounds = derive_bounds(
+        runbook.app, runbook.namespace, (), runbook.objects, allowed, of_app=True, ready=runbook.objects
+    )
     for obj in runbook.objects:
         for breach in find_breaches(obj, None, bounds):
             yield f"app {runbook.app.name}", format_reference(obj), breach
@@ -83,26 +88,36 @@ def _check_parts(runbook: Runbook) -> Iterator[Refused]:
             yield part.name, subject, breach
 
 
+def _advance_bounds(bounds: AdmissionBounds, part: _RunbookPart, done: int) -> AdmissionBounds:
+    """Return the bounds of a part after so many of its changes."""
+    created = collect_created(part.changes[:done])
+    return dataclasses.replace(bounds, ready=(*bounds.before, *part.ready, *created))
+
+
 def _list_parts(runbook: Runbook) -> Iterator[_RunbookPart]:
     broken = runbook.objects
     for fault in runbook.faults:
         allowed = collect_declared([fault])
         yield _RunbookPart(f"fault '{fault.name}'", fault.changes, allowed, (broken, runbook.objects))
         broken = build_stage((), runbook.app, broken, fault.changes, namespace=runbook.namespace).after
+    every_created: list[Object] = []
     for fault in runbook.faults:
         alone = build_stage((), runbook.app, runbook.objects, fault.changes, namespace=runbook.namespace).after
         bases = (broken, alone, runbook.objects)
         name, allowed = f"fault '{fault.name}'", collect_declared([fault])
-        yield _RunbookPart(f"{name}, undo", fault.undo, allowed, bases)
+        made = tuple(collect_created(fault.changes))
+        every_created += made
+        yield _RunbookPart(f"{name}, undo", fault.undo, allowed, bases, made)
         for entity in fault.entities:
-            yield _RunbookPart(f"{name}, fix", entity.fix, allowed, bases)
+            yield _RunbookPart(f"{name}, fix", entity.fix, allowed, bases, made)
         procedures: tuple[Solution | Decoy, ...] = (*fault.solutions, *fault.decoys)
         for each in procedures:
-            yield _RunbookPart(f"{name}, {each.name}", each.changes, allowed, bases)
+            yield _RunbookPart(f"{name}, {each.name}", each.changes, allowed, bases, made)
     every = collect_declared(runbook.faults)
     for procedure in runbook.procedures:
         name = f"{procedure.use.lower()} '{procedure.name}'"
-        yield _RunbookPart(name, procedure.solution.changes, every, (broken, runbook.objects))
+        met = (broken, runbook.objects)
+        yield _RunbookPart(name, procedure.solution.changes, every, met, tuple(every_created))
     for source in runbook.noise:
         for change in source.changes:
             yield _RunbookPart(f"noise '{source.name}'", (change,), frozenset(), (broken, runbook.objects))
@@ -112,12 +127,14 @@ def _check_objects(part: _RunbookPart, runbook: Runbook, bounds: AdmissionBounds
     """Return what the changes make of objects; one that applies to none of them is judged by what it says itself."""
     base = next((b for b in part.bases if _applies(part.changes, b, runbook)), part.bases[-1])
     stage = build_stage((), runbook.app, base, part.changes, namespace=runbook.namespace)
-    for one in list_written(stage):
-        for breach in find_breaches(one.object, one.was, bounds):
-            yield format_reference(one.object), breach
-    for change in part.changes:
-        if not _applies((change,), base, runbook) and not _applies((change,), stage.after, runbook):
-            yield from _check_change(change, bounds)
+    for i, step in split_steps(stage, namespace=runbook.namespace):
+        now = _advance_bounds(bounds, part, i + 1)
+        for one in list_written(step):
+            for breach in find_breaches(one.object, one.was, now):
+                yield format_reference(one.object), breach
+        if not _applies(step.changes, base, runbook) and not _applies(step.changes, stage.after, runbook):
+            for change in step.changes:
+                yield from _check_change(change, now)
 
 
 def _applies(changes: Sequence[Change], objects: tuple[Object, ...], runbook: Runbook) -> bool:

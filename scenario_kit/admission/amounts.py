@@ -1,0 +1,49 @@
+"""How much of a cluster a change may ask for: pods and disks are everybody's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from scenario_kit.admission.breach import Breach, Keys
+from scenario_kit.admission.claims import find_claims
+from scenario_kit.model import Object
+from scenario_kit.model.kubernetes.quantity import parse_quantity
+
+#: The same as the operation `scale` allows.
+MOST_PODS: Final = 1000
+#: A claim of more is a disk that somebody pays for.
+MOST_DISK: Final = "1Ti"
+_FIELDS: Final = ("replicas", "minReplicas", "parallelism", "completions")
+
+
+def check_amounts(obj: Object) -> Iterator[Breach]:
+    """Check how many pods an object asks for, and how much disk its claims."""
+    for keys, spec in _list_specs(obj):
+        for field in _FIELDS:
+            count = spec.get(field)
+            if isinstance(count, int) and count > MOST_PODS:
+                note = f"asks for {count} pods (`{field}`)"
+                yield Breach("SK226", (*keys, field), count, note, expected=f"at most {MOST_PODS}")
+    for keys, claim in find_claims(obj):
+        size = ((claim.get("resources") or {}).get("requests") or {}).get("storage")
+        if size is not None and _is_more(size):
+            note = f"asks for a disk of {size}"
+            place: Keys = (*keys, "resources", "requests", "storage")
+            yield Breach("SK226", place, size, note, expected=f"at most {MOST_DISK}")
+
+
+def _is_more(size: Any) -> bool:
+    try:
+        return parse_quantity(size) > parse_quantity(MOST_DISK)
+    except ValueError:
+        return False  # the API server takes no such quantity
+
+
+def _list_specs(obj: Object) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
+    spec = obj.get("spec")
+    if isinstance(spec, Mapping):
+        yield ("spec",), spec
+        inner = (spec.get("jobTemplate") or {}).get("spec")
+        if isinstance(inner, Mapping):
+            yield ("spec", "jobTemplate", "spec"), inner

@@ -1,0 +1,49 @@
+"""Claims for volumes: of what the app or the change has, not of disks and data of somebody else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from scenario_kit.admission.bounds import AdmissionBounds
+from scenario_kit.admission.breach import Breach, Keys
+from scenario_kit.admission.pods import find_pod_specs
+from scenario_kit.model import Object
+
+_SOURCES: Final = ("dataSource", "dataSourceRef")
+
+
+def check_claims(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
+    """Check which volume each claim of an object asks for by name, and whose data it copies."""
+    if bounds.of_app:
+        return
+    for keys, claim in find_claims(obj):
+        volume = claim.get("volumeName")
+        if volume and ("PersistentVolume", volume) not in bounds.known:
+            note = f"asks for the volume '{volume}', which neither the app nor a change brought"
+            yield Breach("SK236", (*keys, "volumeName"), volume, note, expected="a volume of the app, or no name")
+        for field in _SOURCES:
+            source = claim.get(field)
+            if not isinstance(source, Mapping):
+                continue
+            home = source.get("namespace")
+            if home and home not in bounds.namespaces:
+                note = f"copies data of '{home}', which is no namespace of the app"
+                yield Breach("SK236", (*keys, field, "namespace"), home, note, expected="a claim of the app")
+
+
+def find_claims(obj: Object) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
+    """Find the spec of every claim in an object: of its own, of templates of a set, of a pod's ephemeral volumes."""
+    spec = obj.get("spec")
+    if obj["kind"] == "PersistentVolumeClaim" and isinstance(spec, Mapping):
+        yield ("spec",), spec
+    templates = spec.get("volumeClaimTemplates") if isinstance(spec, Mapping) else None
+    for i, template in enumerate(templates or ()):
+        if isinstance(template, Mapping) and isinstance(template.get("spec"), Mapping):
+            yield ("spec", "volumeClaimTemplates", i, "spec"), template["spec"]
+    for keys, pod in find_pod_specs(obj):
+        for i, volume in enumerate(pod.get("volumes") or ()):
+            ephemeral = volume.get("ephemeral") if isinstance(volume, Mapping) else None
+            inner = ((ephemeral or {}).get("volumeClaimTemplate") or {}).get("spec")
+            if isinstance(inner, Mapping):
+                yield (*keys, "volumes", i, "ephemeral", "volumeClaimTemplate", "spec"), inner

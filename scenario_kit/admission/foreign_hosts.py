@@ -1,0 +1,81 @@
+"""Hosts that pods and files are told to talk to: those of the app, or ones that nobody has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from ipaddress import ip_address, ip_network
+from typing import Any, Final
+
+from scenario_kit.admission.bounds import AdmissionBounds
+from scenario_kit.admission.breach import Breach, Keys
+from scenario_kit.admission.hosts import LOOPBACK, NOWHERE, PRIVATE, find_hosts, is_within, list_containers, list_texts
+from scenario_kit.admission.pods import find_pod_specs
+from scenario_kit.model import Object
+
+#: Domains that no resolver finds (RFC 2606).
+_UNRESOLVED: Final = ("invalid", "test", "example", "localhost", "example.com", "example.net", "example.org")
+#: The address of the metadata service in clouds that have it in a private network.
+_METADATA: Final = (ip_network("fd00:ec2::254/128"),)
+_EXPECTED: Final = "a Service of the app, a name below .invalid, or an address for documentation, such as 192.0.2.1"
+_HOOKS: Final = ("postStart", "preStop")
+_PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
+
+
+def check_hosts(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
+    """Check the hosts that an object of a change names; what the app brings is reviewed as a whole."""
+    if bounds.of_app:
+        return
+    for keys, text in list_texts(obj):
+        for host in find_hosts(text):
+            if not is_own_host(host, bounds) and host not in bounds.hosts:
+                yield Breach(
+                    "SK237", keys, host, f"names the host '{host}', which is not the app's", expected=_EXPECTED
+                )
+    for keys, spec in find_pod_specs(obj):
+        for i, server in enumerate((spec.get("dnsConfig") or {}).get("nameservers") or ()):
+            if not is_within(server, (*NOWHERE, *LOOPBACK, *PRIVATE)):
+                note = f"asks the name server {server}, which is outside of the cluster"
+                yield Breach("SK237", (*keys, "dnsConfig", "nameservers", i), server, note, expected=_EXPECTED)
+        yield from _check_probes(spec, keys)
+
+
+def _check_probes(spec: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
+    """Check hosts of probes and hooks: the kubelet itself asks them, from the node (Pod Security `baseline`, 1.34)."""
+    for place, action in _list_actions(spec, keys):
+        for way in ("httpGet", "tcpSocket"):
+            host = (action.get(way) or {}).get("host")
+            if host and not is_within(host, (*NOWHERE, *LOOPBACK)) and str(host) != "localhost":
+                note = f"has the node ask '{host}' instead of the pod"
+                yield Breach("SK237", (*place, way, "host"), host, note, expected=f"no `{way}.host`: the pod itself")
+
+
+def _list_actions(spec: Mapping[str, Any], keys: Keys) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
+    for place, container in list_containers(spec, keys):
+        for probe in _PROBES:
+            if isinstance(container.get(probe), Mapping):
+                yield (*place, probe), container[probe]
+        for hook in _HOOKS:
+            if isinstance(action := (container.get("lifecycle") or {}).get(hook), Mapping):
+                yield (*place, "lifecycle", hook), action
+
+
+def is_own_host(host: str, bounds: AdmissionBounds) -> bool:
+    """Tell whether a host is a Service of the app, a name that nobody has, or an address of private use."""
+    try:
+        ip_address(host)
+    except ValueError:
+        return is_own_name(host, bounds)
+    return is_within(host, (*NOWHERE, *LOOPBACK, *PRIVATE)) and not is_within(host, _METADATA)
+
+
+def is_own_name(name: str, bounds: AdmissionBounds) -> bool:
+    """Tell whether a name with a dot is one of the app's Services or pods, or below a domain that no resolver finds."""
+    name = name.rstrip(".").lower()
+    if any(f".{name}".endswith(f".{domain}") for domain in _UNRESOLVED):
+        return True
+    labels = name.split(".")
+    if labels[-2:] == ["cluster", "local"]:
+        labels = labels[:-2]
+    if labels[-1:] == ["svc"]:
+        labels = labels[:-1]
+    return len(labels) in (2, 3) and labels[-1] in bounds.namespaces

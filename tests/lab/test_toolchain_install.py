@@ -236,6 +236,23 @@ def test_no_setting_of_the_user_weakens_a_build(variable: str) -> None:
     assert clean["GOFLAGS"] == "-mod=readonly -buildvcs=false"
 
 
+@pytest.mark.parametrize(
+    ("variables", "gibibytes", "collector"),
+    [
+        ({}, 8, (None, None)),
+        ({}, 24, ("off", str(3 << 30))),
+        ({"GOGC": "50"}, 24, ("50", None)),
+        ({"GOMEMLIMIT": "1GiB"}, 24, (None, "1GiB")),
+    ],
+    ids=["little memory", "plenty", "the user's collector", "the user's limit"],
+)
+def test_compilers_collect_no_garbage_where_memory_is_plenty(
+    variables: dict[str, str], gibibytes: int, collector: tuple[str | None, str | None]
+) -> None:
+    found = golang.build_environment(variables, gibibytes << 30)
+    assert (found.get("GOGC"), found.get("GOMEMLIMIT")) == collector
+
+
 def test_proxies_of_the_user_are_kept() -> None:
     assert golang.build_environment({"GOPROXY": "https://mirror.example"})["GOPROXY"] == "https://mirror.example"
 

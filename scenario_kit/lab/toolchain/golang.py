@@ -26,6 +26,12 @@ _DROPPED = ("GOFLAGS", "GONOSUMDB", "GONOSUMCHECK", "GOSUMDB", "GOINSECURE", "GO
 #: Debug information would be left out by the linker (-s -w) anyway: it is not even made.
 _COMPILER = "-gcflags=all=-dwarf=false"
 
+_GIBIBYTE = 1 << 30
+#: With less memory the compilers collect garbage as they usually do.
+_AMPLE_MEMORY = 12 * _GIBIBYTE
+#: Two processes compile or link at a time on two cores; the largest, a link, takes 2.7 GiB.
+_PROCESS_MEMORY = 3 * _GIBIBYTE
+
 OnLine = Callable[[str], None]
 
 
@@ -81,11 +87,21 @@ def _read_version(path: Path) -> tuple[tuple[int, int], str] | None:
     return ((int(match[1]), int(match[2])), match[0]) if match else None
 
 
-def build_environment(base: Mapping[str, str]) -> dict[str, str]:
-    """Build the environment of a build: reproducible, read-only go.mod, no switch that weakens the verification."""
+def build_environment(base: Mapping[str, str], memory: int = 0) -> dict[str, str]:
+    """Build the environment of a build: reproducible, read-only go.mod, no switch that weakens the verification.
+
+    ``memory`` is that of the machine in bytes. Where there is plenty, a compiler does not collect garbage before it has
+    taken a few gigabytes: most packages are compiled before that, which saves a seventh of the CPU time.
+    """
     kept = {key: value for key, value in base.items() if key not in _DROPPED}
     fixed = {"CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GOWORK": "off", "GOFLAGS": "-mod=readonly -buildvcs=false"}
-    return {**kept, **fixed}
+    if memory < _AMPLE_MEMORY or {"GOGC", "GOMEMLIMIT"} & set(base):
+        return {**kept, **fixed}
+    return {**kept, **fixed, "GOGC": "off", "GOMEMLIMIT": str(_PROCESS_MEMORY)}
+
+
+def _read_memory() -> int:
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def copy_module(module: str, folder: Path) -> None:
@@ -144,7 +160,7 @@ def _run(go: Go, parts: Sequence[ToolchainComponent], folder: Path, arguments: l
     process = subprocess.Popen(
         [go.path, *arguments],
         cwd=folder,
-        env=build_environment(os.environ),
+        env=build_environment(os.environ, _read_memory()),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

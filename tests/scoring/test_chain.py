@@ -119,12 +119,14 @@ def test_proximity_of_claims_at_no_hop_and_at_two() -> None:
 
 
 def test_proximity_along_the_propagation() -> None:
-    found = measure_proximity(INDEX, decide(TRUTH, "cart", "shop/Service/cart"), STRICT)
-    assert (round(found.precision, 4), found.recall) == (0.6667, 1.0)
+    found = measure_proximity(INDEX, decide(TRUTH, "cart", "shop/Service/checkout"), STRICT)
+    assert (found.precision, found.recall) == (0.75, 1.0)
+    same = measure_proximity(INDEX, decide(TRUTH, "shop/Service/cart"), STRICT)
+    assert (same.precision, same.recall) == (1.0, 1.0)  # the same component, if not the root
     wrong = measure_proximity(INDEX, decide(TRUTH, "ad", "shop/Service/none"), STRICT)
     assert (wrong.precision, wrong.recall) == (0.0, 0.0)
-    half = measure_proximity(INDEX, decide(TRUTH, "cart", "shop/Service/cart"), STRICT, by_length=True)
-    assert half.precision == pytest.approx((1 + 1 / (1 + 2 / 4)) / 2)
+    half = measure_proximity(INDEX, decide(TRUTH, "cart", "shop/Service/checkout"), STRICT, by_length=True)
+    assert half.precision == pytest.approx((1 + 1 / (1 + 1 / 3)) / 2)  # three components are on the longest path
 
 
 def test_the_first_component_that_fails() -> None:
@@ -133,6 +135,24 @@ def test_the_first_component_that_fails() -> None:
     assert identify_component(INDEX, ["cart"]) == 0.0
     silent = IncidentTruth(incident="i", groups=TRUTH.groups)
     assert identify_component(build_truth_index(silent), ["cart"]) is None
+
+
+@pytest.mark.parametrize(
+    ("effects", "expected"),
+    [
+        (["checkout service Error Rate is Above Threshold", ""], "checkout"),
+        (["flag enabled", "errors observed downstream"], "frontend"),
+        (["flag enabled", "the ad service has High CPU"], "ad"),
+        (["flag enabled", "config updated"], "checkout"),
+    ],
+)
+def test_the_component_is_the_one_that_the_effect_names(effects: list[str], expected: str) -> None:
+    edges = (
+        CausalEdge(source="cart", target="checkout", effect=effects[0]),
+        CausalEdge(source="checkout", target="frontend", effect=effects[1]),
+    )
+    truth = IncidentTruth(incident="i", groups=TRUTH.groups, edges=edges)
+    assert find_first_failing_component(build_truth_index(truth)) == expected
 
 
 LABELS = st.lists(st.sampled_from("ABCDE"), max_size=7)

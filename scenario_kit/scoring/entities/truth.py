@@ -37,9 +37,9 @@ class FinopsResource(Value, frozen=True, kw_only=True):
 
 
 class IncidentTruth(Value, frozen=True, kw_only=True):
-    """What an answer is compared with. Without a root, ``outcome`` is a control: nothing is to be claimed.
+    """What an answer is compared with. Any outcome but ``Incident`` is a control: nothing is to be claimed.
 
-    ``notes`` tells what in the file could not be used, each with its place.
+    ``steps`` is the number of changes of the shortest documented repair.
     """
 
     incident: str
@@ -49,4 +49,4 @@ class IncidentTruth(Value, frozen=True, kw_only=True):
     edges: tuple[CausalEdge, ...] = ()
     alerts: tuple[str, ...] = ()
     resources: tuple[FinopsResource, ...] = ()
-    notes: tuple[str, ...] = ()
+    steps: int | None = None

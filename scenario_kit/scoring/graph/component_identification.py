@@ -3,32 +3,48 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
+from scenario_kit.scoring.graph.chain import list_truth_paths
 from scenario_kit.scoring.graph.components import label_class
-from scenario_kit.scoring.graph.propagation import list_class_edges, order_truth
+from scenario_kit.scoring.graph.propagation import list_class_edges
 from scenario_kit.scoring.matching.matcher import TruthIndex
 
-#: Words by which an effect names a failure.
+#: Words by which an effect names a failure: the evaluator's, and what else they stand for. Changes of configuration or
+#: state are none.
 _FAILURE: Final = re.compile(
-    r"(?i)\b(error|fail|latenc|slow|delay|time[sd]?[ -]?out|cpu|memory|saturat|throttl|unavailab|unreachab|unrespons"
-    r"|refus|reject|drop|image ?pull|crash|restart|out of memory|oom|not ready|unhealth|down\b|exhaust|5\d\d\b|5xx)"
+    r"(?i)\b(?:error|fail|latenc|slow|time[sd]?[ -]?out|high (?:cpu|memory)|saturat|throttl|threshold|unavailab"
+    r"|unreachab|unrespons|refus|image ?pull|crash|out of memory|oom|not ready|unhealth|exhaust|5\d\d\b|5xx)"
 )
+_WORD: Final = re.compile(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?")
 
 
 def find_first_failing_component(index: TruthIndex) -> str | None:
-    """Find the first component on the way of the trouble whose effect names a failure; None where none does.
+    """Find the first component whose effect names a failure, as the evaluator's rule does.
 
-    The effect of an edge is what happens at its target.
+    Edges count in the order of the file, from the first one at a root. The component is the one that the effect names,
+    else the target of the edge. Where no effect names a failure, it is the one behind the root on the longest path;
+    None where nothing follows a root.
     """
     labels = {each.id: label_class(each) for each in index.classes}
-    place = {id: position for position, id in enumerate(order_truth(index))}
-    failing = [(place[target], target) for _, target, edge in list_class_edges(index) if _FAILURE.search(edge.effect)]
-    return labels[min(failing)[1]] if failing else None
+    roots = {each.id for each in index.roots}
+    edges = list_class_edges(index)
+    first = next((i for i, (source, _, _) in enumerate(edges) if source in roots), 0)
+    for _, target, edge in edges[first:]:
+        if _FAILURE.search(edge.effect):
+            return _find_named(edge.effect, labels.values()) or labels[target]
+    longest = max(list_truth_paths(index), key=len, default=[])
+    return longest[1] if len(longest) > 1 else None
 
 
 def identify_component(index: TruthIndex, model: Sequence[str]) -> float | None:
-    """Return 1 if that component is in the answer's path, else 0; None where the truth names no failure."""
+    """Return 1 if that component is in the answer's path, else 0; None where the truth has none."""
     component = find_first_failing_component(index)
     return None if component is None else float(component in model)
+
+
+def _find_named(effect: str, labels: Iterable[str]) -> str:
+    """Find the component of the truth that a text names first."""
+    known = set(labels)
+    return next((word for word in _WORD.findall(effect.lower()) if word in known), "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from scenario_kit.scoring.entities.name import WORKLOAD_KINDS, EntityName, list_stems, parse_entity_name
 from scenario_kit.scoring.graph.components import label_class
@@ -20,6 +21,8 @@ class Locator:
 
     def __init__(self, topology: Topology, index: TruthIndex) -> None:
         self._index = index
+        self.topology: Final = topology
+        self.names: Final = frozenset(node.name for node in topology.nodes.values())
         self._nodes: dict[str, dict[str, list[TopologyNode]]] = {}
         for node in topology.nodes.values():
             self._nodes.setdefault(node.kind.lower(), {}).setdefault(node.name, []).append(node)

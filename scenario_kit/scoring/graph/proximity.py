@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from scenario_kit.scoring.graph.propagation import list_class_edges, list_paths, measure_hops
+from scenario_kit.scoring.graph.chain import list_truth_paths
+from scenario_kit.scoring.graph.components import label_class, label_entity
+from scenario_kit.scoring.graph.propagation import list_class_edges, measure_hops
 from scenario_kit.scoring.matching.matcher import MatchDecision, TruthIndex
 from scenario_kit.scoring.matching.policy import MatchPolicy
 from scenario_kit.scoring.metrics.precision_recall import compute_f1
@@ -38,25 +40,34 @@ def compute_proximity(hops: Sequence[int | None], of_roots: Sequence[int | None]
 def measure_proximity(
     index: TruthIndex, decisions: Sequence[MatchDecision], policy: MatchPolicy, *, by_length: bool = False
 ) -> SoftMatch:
-    """Measure the proximity of an answer; ``by_length`` divides hops by the length of the longest path.
+    """Measure the proximity of an answer; ``by_length`` divides hops by the length of the longest contracted path.
 
-    The published text leaves three things open. Hops count along the truth's propagation, in either direction. The
-    length of a path is its number of edges, at least 1. Repeated claims earn nothing: they are left out or count as off
-    the path, as the policy says.
+    As published, hops are between components, and a length is a number of components. Left open there: hops count in
+    either direction, and repeated claims earn nothing; they are left out or count as off the path, as the policy says.
     """
-    edges = [(source, target) for source, target, _ in list_class_edges(index)]
-    roots = [each.id for each in index.roots]
+    labels = {each.id: label_class(each) for each in index.classes}
+    edges = [(labels[source], labels[target]) for source, target, _ in list_class_edges(index)]
+    roots = [labels[each.id] for each in index.roots]
+    claims = _list_claims(index, decisions, policy)
+    near = measure_hops(edges, roots)
+    of_claims = measure_hops(edges, [claim for claim in claims if claim is not None])
+    length = max(len(path) for path in list_truth_paths(index)) if by_length else 1
+    return compute_proximity(
+        [None if claim is None else near.get(claim) for claim in claims],
+        [of_claims.get(root) for root in roots],
+        length,
+    )
+
+
+def _list_claims(index: TruthIndex, decisions: Sequence[MatchDecision], policy: MatchPolicy) -> list[str | None]:
+    """List the components of claims; None for repeats that count against the answer."""
     dropped = {"Ignored"}
     dropped |= {"Duplicate"} if policy.duplicates == "ignore" else set()
     dropped |= {"Alias"} if policy.aliases == "merge" else set()
-    claims = [each.class_id if each.verdict in ("RootCause", "OtherEntity") else "" for each in decisions
-              if each.verdict not in dropped]  # fmt: skip
-    near = measure_hops(edges, roots)
-    length = max((len(path) - 1 for path in list_paths(index)), default=1) if by_length else 1
-    of_claims = measure_hops(edges, [claim for claim in claims if claim])
-    return compute_proximity(
-        [near.get(claim) for claim in claims], [of_claims.get(root) for root in roots], max(1, length)
-    )
+    return [
+        None if each.verdict in ("Duplicate", "Alias") else label_entity(index, each.claim)
+        for each in decisions if each.verdict not in dropped
+    ]  # fmt: skip
 
 
 def _average(hops: Sequence[int | None], length: float) -> float:

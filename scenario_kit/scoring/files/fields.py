@@ -1,0 +1,159 @@
+"""Fields of a document whose format is not ours: each is asked for by name and type, and what does not fit is noted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.load.yaml.document import Path_, shorten_text
+from scenario_kit.model import Finding, Severity
+from scenario_kit.scoring.files.source import Source
+
+_TYPES: Final = {
+    dict: "an object", list: "a list", str: "text", bool: "true or false", int: "a number", float: "a number",
+    type(None): "null",
+}  # fmt: skip
+
+
+class Mistakes:
+    """What is wrong with a file: errors, after which nothing of it is used, and warnings."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.findings: list[Finding] = []
+
+    def note(
+        self, place: Path_, message: str, *, observed: str = "", expected: str = "", fix: str, code: str = "SK104",
+        severity: Severity = Severity.ERROR,
+    ) -> None:  # fmt: skip
+        """Note one mistake."""
+        self.findings.append(
+            Finding(
+                code=code, severity=severity, message=message, position=self.source.locate(place), observed=observed,
+                expected=expected, fix=fix,
+            )
+        )  # fmt: skip
+
+    def raise_errors(self) -> None:
+        """Raise what is wrong.
+
+        Raises:
+            AuthoringError: there are errors; with all of them.
+        """
+        errors = [finding for finding in self.findings if finding.severity is Severity.ERROR]
+        if errors:
+            count = "1 mistake" if len(errors) == 1 else f"{len(errors)} mistakes"
+            raise AuthoringError(f"{self.source.path}: {count}", self.findings)
+
+
+class Fields:
+    """The fields of one object of a document; fields that nobody asks for are not looked at."""
+
+    def __init__(self, mistakes: Mistakes, place: Path_, data: Any) -> None:
+        self.mistakes, self.place = mistakes, place
+        self.data: dict[str, Any] = data if isinstance(data, dict) else {}
+        if not isinstance(data, dict):
+            self._refuse_type(place, data, "an object")
+
+    def __contains__(self, name: str) -> bool:
+        return self.data.get(name) is not None
+
+    def read_text(self, name: str, *, required: bool = False, numbers: bool = False) -> str:
+        """Read a text; of ``numbers``, also one that is written as a number. Empty where it is not there, or null."""
+        value = self._get(name, required)
+        if numbers and isinstance(value, int | float) and not isinstance(value, bool):
+            return str(value)
+        return value if isinstance(value, str) else self._default(name, value, "text", "")
+
+    def read_flag(self, name: str, default: bool = False) -> bool:
+        """Read true or false."""
+        value = self._get(name)
+        return value if isinstance(value, bool) else self._default(name, value, "true or false", default)
+
+    def read_number(self, name: str, *, required: bool = False, least: float = 0.0) -> float | None:
+        """Read a number that is not less than ``least``; None where it is not there."""
+        value = self._get(name, required)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            self._default(name, value, "a number", None)
+            return None
+        if value < least or value != value or value in (float("inf"), float("-inf")):
+            self.refuse(name, f"`{self.spell(name)}` is {value}", f"a number from {least:g} on", "correct the number")
+        return float(value)
+
+    def read_texts(self, name: str) -> list[str]:
+        """Read texts: a list of them, or one alone."""
+        value = self._get(name)
+        if isinstance(value, str):
+            return [value]
+        return [text for i, text in enumerate(self._read_list(name, value)) if self._is_text((name, i), text)]
+
+    def read_list(self, name: str, *, required: bool = False) -> list[Fields]:
+        """Read a list of objects."""
+        values = self._read_list(name, self._get(name, required))
+        return [Fields(self.mistakes, (*self.place, name, i), value) for i, value in enumerate(values)]
+
+    def read_object(self, name: str) -> Fields | None:
+        """Read an object; None where it is not there."""
+        value = self._get(name)
+        return None if value is None else Fields(self.mistakes, (*self.place, name), value)
+
+    def read_values(self, name: str) -> list[Any]:
+        """Read a list of whatever it holds."""
+        return self._read_list(name, self._get(name))
+
+    def read_choice(self, name: str, *values: str, default: str = "") -> str:
+        """Read one of a few values."""
+        value = self.read_text(name) or default
+        if value and value not in values:
+            self.refuse(name, f"`{self.spell(name)}` is '{shorten_text(value)}'", " or ".join(values), "choose one")
+            return default
+        return value
+
+    def refuse(self, name: str | int, message: str, expected: str, fix: str) -> None:
+        """Note that a field cannot be used."""
+        self.mistakes.note((*self.place, name), message, expected=expected, fix=fix)
+
+    def warn(self, name: str | int, message: str, fix: str) -> None:
+        """Note what is left out of a file that is used all the same."""
+        self.mistakes.note((*self.place, name), message, fix=fix, severity=Severity.WARNING)
+
+    def spell(self, *steps: str | int) -> str:
+        """Spell the place of a field, as messages show it."""
+        return spell_place((*self.place, *steps))
+
+    def _get(self, name: str, required: bool = False) -> Any:
+        if required and self.data.get(name) is None:
+            message = f"`{self.spell(name)}` is missing"
+            self.mistakes.note(self.place, message, expected=name, fix=f"add `{name}`", code="SK103")
+            self.data = {**self.data, name: None}
+        return self.data.get(name)
+
+    def _default(self, name: str, value: Any, expected: str, default: Any) -> Any:
+        if value is not None:
+            self._refuse_type((*self.place, name), value, expected)
+        return default
+
+    def _read_list(self, name: str, value: Any) -> list[Any]:
+        result = value if isinstance(value, list) else self._default(name, value, "a list", [])
+        return list(result)
+
+    def _is_text(self, steps: Path_, value: Any) -> bool:
+        if not isinstance(value, str):
+            self._refuse_type((*self.place, *steps), value, "text")
+        return isinstance(value, str)
+
+    def _refuse_type(self, place: Path_, value: Any, expected: str) -> None:
+        observed = _TYPES.get(type(value), type(value).__name__)
+        message = f"`{spell_place(place) or 'the document'}` is {observed}, not {expected}"
+        self.mistakes.note(place, message, observed=observed, expected=expected, fix=f"write {expected}")
+
+
+def spell_place(place: Path_) -> str:
+    """Spell a place: ``groups[0].kind``."""
+    return "".join(_spell_steps(place)).removeprefix(".")
+
+
+def _spell_steps(place: Path_) -> Iterator[str]:
+    for step in place:
+        yield f"[{step}]" if isinstance(step, int) else f".{step}"

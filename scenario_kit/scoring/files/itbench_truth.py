@@ -1,0 +1,163 @@
+"""ITBench's ground truths: ``itbench.io/v1`` (wrapped or flat) and ``v2``, in both directions.
+
+Published files hold ids that no group has, nulls, and patterns that do not compile: such parts are left out with a
+warning. What is left is scored only if each root can still be named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from scenario_kit.load.yaml.document import shorten_text
+from scenario_kit.scoring.entities.truth import CausalEdge, FinopsResource, IncidentTruth, TruthGroup
+from scenario_kit.scoring.files.fields import Fields
+from scenario_kit.scoring.matching.fit import is_usable
+
+V1: Final = "itbench.io/v1"
+V2: Final = "itbench.io/v2"
+
+
+def is_itbench_truth(data: Any) -> bool:
+    """Check whether a document is one of ITBench's truths."""
+    if not isinstance(data, dict):
+        return False
+    return data.get("kind") == "GroundTruth" or "groups" in data or isinstance(data.get("resource"), list)
+
+
+def read_itbench_truth(document: Fields, incident: str) -> IncidentTruth:
+    """Read a truth of either version; ``incident`` is its name where the file gives none."""
+    body = document.read_object("spec") if "spec" in document else document
+    assert body is not None  # it is there
+    metadata = document.read_object("metadata") if document.data.get("kind") == "GroundTruth" else None
+    name = incident or (metadata.read_text("name", numbers=True) if metadata else "")
+    return _read_v2(body, name) if "entities" in body and "groups" not in body else _read_v1(body, name)
+
+
+def build_truth_v1(truth: IncidentTruth) -> dict[str, Any]:
+    """Build the document of version 1 of a truth."""
+    spec = {
+        "groups": [_build_group(group) for group in truth.groups],
+        "aliases": [list(ids) for ids in truth.aliases],
+        "propagations": [
+            {"source": edge.source, "target": edge.target, "condition": edge.condition, "effect": edge.effect}
+            for edge in truth.edges
+        ],
+        "alerts": [{"id": name} for name in truth.alerts],
+    }
+    return {"apiVersion": V1, "kind": "GroundTruth", "metadata": {"name": truth.incident}, "spec": spec}
+
+
+def build_truth_v2(truth: IncidentTruth) -> dict[str, Any]:
+    """Build the document of version 2, which has no roles: the roots' objects alone, so that all of it is an answer.
+
+    Objects that have only a pattern have no name to be written, and are left out.
+    """
+    entities = [
+        {"kind": group.kind, "metadata": {"name": name} | ({"namespace": group.namespace} if group.namespace else {})}
+        for group in truth.groups if group.root for name in group.names
+    ]  # fmt: skip
+    spec = {"alerts": [{"name": name, "labels": {}} for name in truth.alerts], "entities": entities}
+    return {"apiVersion": V2, "kind": "GroundTruth", "metadata": {"name": truth.incident}, "spec": spec}
+
+
+def _read_v1(body: Fields, incident: str) -> IncidentTruth:
+    groups = [group for each in body.read_list("groups") if (group := _read_group(each)) is not None]
+    seen: set[str] = set()
+    for group in groups:
+        if group.id in seen:
+            body.refuse("groups", f"two groups have the id '{shorten_text(group.id)}'", "one of each id", "rename one")
+        seen.add(group.id)
+    edges = tuple(edge for each in body.read_list("propagations") if (edge := _read_edge(each, seen)) is not None)
+    aliases = _read_aliases(body, seen)
+    _warn_of_loose_ends(body, groups, edges, aliases)
+    return IncidentTruth(
+        incident=incident, groups=tuple(groups), aliases=aliases, edges=edges,
+        alerts=tuple(filter(None, (alert.read_text("id") for alert in body.read_list("alerts")))),
+        resources=tuple(
+            FinopsResource(name=each.read_text("name", required=True), type=each.read_text("type", required=True))
+            for each in body.read_list("resource")
+        ),
+    )  # fmt: skip
+
+
+def _read_group(field: Fields) -> TruthGroup | None:
+    id = field.read_text("id", numbers=True)
+    if not id:
+        field.warn("id", f"`{field.spell()}` has no id and is left out", "give it one")
+        return None
+    names = tuple(field.read_texts("name"))
+    patterns = field.read_texts("filter")
+    for pattern in patterns:
+        if not is_usable(pattern):
+            message = f"the pattern '{shorten_text(pattern)}' of group '{shorten_text(id)}' cannot be compiled"
+            field.warn("filter", message, "write a regular expression in the syntax of RE2, or `name`")
+    return TruthGroup(
+        id=id, kind=field.read_text("kind", required=True), namespace=field.read_text("namespace"), names=names,
+        patterns=tuple(pattern for pattern in patterns if is_usable(pattern)), root=field.read_flag("root_cause"),
+    )  # fmt: skip
+
+
+def _read_edge(field: Fields, known: set[str]) -> CausalEdge | None:
+    ends = {name: field.read_text(name, numbers=True) for name in ("source", "target")}
+    for name, id in ends.items():
+        if id not in known:
+            message = f"`{field.spell(name)}` names no group: '{shorten_text(id)}'; the edge is left out"
+            field.warn(name, message, "name the id of a group")
+    if not set(ends.values()) <= known:
+        return None
+    return CausalEdge(**ends, condition=field.read_text("condition"), effect=field.read_text("effect"))
+
+
+def _read_aliases(body: Fields, known: set[str]) -> tuple[tuple[str, ...], ...]:
+    aliases = []
+    for i, ids in enumerate(body.read_values("aliases")):
+        if not isinstance(ids, list):
+            body.refuse("aliases", f"`{body.spell('aliases', i)}` is no list", "a list of ids", "write a list of ids")
+            continue
+        for id in ids:
+            if id not in known:
+                message = f"`{body.spell('aliases', i)}` names no group: '{shorten_text(str(id))}'; it is left out"
+                body.warn("aliases", message, "name the id of a group")
+        aliases.append(tuple(id for id in ids if id in known))
+    return tuple(aliases)
+
+
+def _warn_of_loose_ends(
+    body: Fields, groups: Sequence[TruthGroup], edges: Sequence[CausalEdge], aliases: Sequence[Sequence[str]]
+) -> None:
+    """Warn of edges that begin at neither a root, nor an alias of one, nor at what another edge hurts."""
+    reached = {group.id for group in groups if group.root} | {edge.target for edge in edges}
+    reached |= {id for ids in aliases if reached & set(ids) for id in ids}
+    for edge in edges:
+        if edge.source not in reached:
+            message = f"a propagation begins at '{edge.source}', which is no root and which nothing hurts"
+            body.warn("propagations", message, "begin at a root, or add the edge that leads there")
+
+
+def _read_v2(body: Fields, incident: str) -> IncidentTruth:
+    """Read version 2. Its objects have no roles: each is a root, and counts once where files repeat it."""
+    groups = []
+    for each in body.read_list("entities", required=True):
+        metadata = each.read_object("metadata") or Fields(each.mistakes, (*each.place, "metadata"), {})
+        kind, name = each.read_text("kind", required=True), metadata.read_text("name", required=True)
+        namespace = metadata.read_text("namespace")
+        id = "/".join(part for part in (namespace, kind, name) if part)
+        groups.append(TruthGroup(id=id, kind=kind, namespace=namespace, names=(name,), root=True))
+    alerts = tuple(alert.read_text("name") for alert in body.read_list("alerts"))
+    return IncidentTruth(
+        incident=incident,
+        groups=tuple({group.id: group for group in groups}.values()),
+        alerts=tuple(filter(None, alerts)),
+    )
+
+
+def _build_group(group: TruthGroup) -> dict[str, Any]:
+    built: dict[str, Any] = {"id": group.id, "kind": group.kind}
+    if group.namespace:
+        built["namespace"] = group.namespace
+    if group.patterns:
+        built["filter"] = list(group.patterns)
+    if group.names:
+        built["name"] = group.names[0] if len(group.names) == 1 else list(group.names)
+    return built | ({"root_cause": True} if group.root else {})

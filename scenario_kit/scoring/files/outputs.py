@@ -1,0 +1,128 @@
+"""Where the runs of solvers lie: a file each, a file of records, or a folder as ITBench's evaluator reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from scenario_kit.errors import AuthoringError, UsageError
+from scenario_kit.load import suggest_path
+from scenario_kit.scoring.files.answers import tell_problem
+from scenario_kit.scoring.files.incident_names import normalise_incident
+from scenario_kit.scoring.files.run_records import fill_answer, is_run_record, read_run_record
+from scenario_kit.scoring.files.source import read_lines, read_source
+from scenario_kit.scoring.runs.record import RunRecord
+
+#: Where the answer of a trial is looked for, in this order.
+ANSWER_FILES: Final = (
+    "outputs/agent_output.json", "outputs/agent_response.json", "agent_output.json", "agent_response.json"
+)  # fmt: skip
+
+
+def read_runs(paths: Sequence[Path], incidents: Sequence[str]) -> list[RunRecord]:
+    """Read the runs that paths mean; a single answer belongs to the only incident, or to the one that its folder names.
+
+    Raises:
+        UsageError: a path does not exist, holds no runs, or it is not known of which incident an answer is.
+        AuthoringError: a record cannot be used.
+    """
+    runs = [run for path in paths for run in _read_path(path, incidents)]
+    known = {normalise_incident(name): name for name in incidents}
+    for run in runs:
+        if normalise_incident(run.incident) not in known:
+            raise UsageError(
+                f"run '{run.trial}' is of incident '{run.incident}', of which there is no truth",
+                fix=f"name its truth, too; there are truths of: {', '.join(sorted(incidents)[:20])}",
+            )
+    return _number_trials(
+        [msgspec.structs.replace(run, incident=known[normalise_incident(run.incident)]) for run in runs]
+    )
+
+
+def _read_path(path: Path, incidents: Sequence[str]) -> Iterator[RunRecord]:
+    if not path.exists():
+        raise UsageError(f"there is no {path}", fix=suggest_path(path) or "name an answer, or a folder of runs")
+    if path.is_dir():
+        found = list(_read_folder(path, incidents))
+        if not found:
+            raise UsageError(
+                f"{path} holds no runs", fix="<incident>/<trial>/agent_output.json, or records of runs as *.json"
+            )
+        yield from found
+    elif path.suffix == ".jsonl":
+        yield from map(read_run_record, read_lines(path))
+    else:
+        run = _read_file(path, "", "")
+        yield run if run.incident else msgspec.structs.replace(run, incident=_guess_incident(path, incidents))
+
+
+def _read_folder(folder: Path, incidents: Sequence[str]) -> Iterator[RunRecord]:
+    """Read ITBench's tree of outputs, or the records below a folder."""
+    known = {normalise_incident(name) for name in incidents}
+    trees = [each for each in sorted(folder.iterdir()) if each.is_dir() and normalise_incident(each.name) in known]
+    for tree in trees:
+        for trial in sorted(_list_trials(tree), key=lambda each: int(each.name)):
+            yield _read_trial(tree.name, trial)
+    if not trees:
+        for path in sorted(folder.rglob("*.json")):
+            if (run := _read_if_record(path)) is not None:
+                yield run
+        for path in sorted(folder.rglob("*.jsonl")):
+            yield from map(read_run_record, read_lines(path))
+
+
+def _list_trials(folder: Path) -> list[Path]:
+    """List the folders of trials, which are called by numbers, as the evaluator reads them."""
+    return [each for each in folder.iterdir() if each.is_dir() and each.name.isdecimal()]
+
+
+def _read_if_record(path: Path) -> RunRecord | None:
+    source = read_source(path)
+    return read_run_record(source) if is_run_record(source.data) else None
+
+
+def _read_trial(incident: str, folder: Path) -> RunRecord:
+    """Read a trial; one without an answer is a run that gave none."""
+    path = next((folder / name for name in ANSWER_FILES if (folder / name).exists()), None)
+    if path is None:
+        return RunRecord(incident=incident, trial=folder.name, problem=f"{folder}: there is no agent_output.json")
+    return _read_file(path, incident, folder.name)
+
+
+def _read_file(path: Path, incident: str, trial: str) -> RunRecord:
+    """Read a record, or an answer. An answer that is no JSON counts as none."""
+    try:
+        source = read_source(path)
+    except AuthoringError as error:
+        return RunRecord(incident=incident, trial=trial, state="Invalid", problem=tell_problem(error))
+    if is_run_record(source.data):
+        record = read_run_record(source)
+        return record if record.incident else msgspec.structs.replace(record, incident=incident)
+    return fill_answer(RunRecord(incident=incident, trial=trial), source)
+
+
+def _guess_incident(path: Path, incidents: Sequence[str]) -> str:
+    if len(incidents) == 1:
+        return incidents[0]
+    known = {normalise_incident(name): name for name in incidents}
+    names = [normalise_incident(part) for part in reversed(path.absolute().parts[:-1])]
+    found = next((known[name] for name in names if name in known), "")
+    if not found:
+        raise UsageError(
+            f"{path}: it is not known of which incident this answer is",
+            fix="name one truth, or put the answer below a folder that is called like its incident",
+        )
+    return found
+
+
+def _number_trials(runs: Sequence[RunRecord]) -> list[RunRecord]:
+    """Give runs without a name of their own a number, per incident."""
+    counts: dict[str, int] = {}
+    numbered = []
+    for run in runs:
+        counts[run.incident] = counts.get(run.incident, 0) + 1
+        numbered.append(run if run.trial else msgspec.structs.replace(run, trial=str(counts[run.incident])))
+    return numbered

@@ -1,0 +1,46 @@
+"""The truth of a scenario of ours: labelled causes with their aliases, and the propagation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from scenario_kit.model.authored.scenario import GroundTruth, ScenarioSpec
+from scenario_kit.model.kubernetes.reference import Reference, resolve_namespace
+from scenario_kit.scoring.entities.name import build_entity_name
+from scenario_kit.scoring.entities.truth import CausalEdge, IncidentTruth, TruthGroup
+
+
+def build_scenario_truth(name: str, spec: ScenarioSpec, resolved: GroundTruth, namespace: str = "") -> IncidentTruth:
+    """Build the truth of a scenario.
+
+    Args:
+        name: of the scenario.
+        spec: as authored.
+        resolved: its ground truth, in which generated names stand instead of ``Fault/<name>``.
+        namespace: where the app was deployed. Empty where that is not known: then names of the app fit anywhere.
+    """
+    causes = [(cause.entity, *cause.aliases) for cause in resolved.root_causes]
+    roots = {name for names in causes for name in names} if resolved.outcome == "Incident" else set()
+    names = [*(name for names in causes for name in names), *_list_ends(resolved)]
+    steps = [sum(1 for _ in solution.changes) for solution in spec.solutions]
+    return IncidentTruth(
+        incident=name,
+        outcome=resolved.outcome,
+        groups=tuple(_build_group(each, namespace, root=each in roots) for each in dict.fromkeys(names)),
+        aliases=tuple(names for names in causes if len(names) > 1),
+        edges=tuple(CausalEdge(source=e.from_, target=e.to, effect=e.because) for e in resolved.propagation),
+        alerts=tuple(alert.name for alert in spec.expect.alerts if alert.alert_class == "MustFire"),
+        steps=max(1, min(steps)) if steps else None,
+    )
+
+
+def _list_ends(truth: GroundTruth) -> Iterable[str]:
+    for edge in truth.propagation:
+        yield from (edge.from_, edge.to)
+
+
+def _build_group(text: str, namespace: str, *, root: bool) -> TruthGroup:
+    reference = Reference.parse(text)
+    real = resolve_namespace(namespace, reference.namespace) if namespace else ""
+    name = build_entity_name(reference.kind, reference.name, real)
+    return TruthGroup(id=text, kind=name.kind, namespace=name.namespace, names=(name.name,), root=root)

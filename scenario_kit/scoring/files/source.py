@@ -1,0 +1,81 @@
+"""A file as plain values, and where each of them stands: YAML, or JSON of any size."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.load.yaml.document import Path_, build_syntax_error, parse, read_text
+from scenario_kit.model import Finding, Position
+from scenario_kit.scoring.files.json_position import count_lines, find_offset
+
+#: Bytes of a file that is read as JSON: a topology of some hundred thousand nodes.
+MOST_BYTES: Final = 512 * 1024 * 1024
+_MARK: Final = "\ufeff"
+
+
+class Source(NamedTuple):
+    """What a file holds, and the position of a value by its place."""
+
+    path: str
+    data: Any
+    locate: Callable[[Path_], Position]
+
+
+def read_source(path: Path) -> Source:
+    """Read a file as its name says; where that says nothing, as JSON if it looks like that, else as YAML.
+
+    Raises:
+        UsageError: there is no such file.
+        AuthoringError: it cannot be read; with the place.
+    """
+    return parse_source(read_text(path, MOST_BYTES).removeprefix(_MARK), str(path))
+
+
+def parse_source(text: str, path: str) -> Source:
+    """Parse a text; ``path`` is what positions show. Raises as ``read_source``."""
+    unknown = not path.endswith((".json", ".yaml", ".yml"))
+    if path.endswith(".json") or (unknown and text.lstrip()[:1] in ("{", "[")):
+        return _parse_json(text, path)
+    document = parse(text, path)
+    if document.findings:
+        raise AuthoringError(f"{path}: the file cannot be read", document.findings)
+    return Source(path, document.data, lambda place: document.positions.value(*place))
+
+
+def read_lines(path: Path) -> list[Source]:
+    """Read a file with one JSON value in each line; empty lines are left out. Raises as ``read_source``."""
+    lines = read_text(path, MOST_BYTES).removeprefix(_MARK).split("\n")
+    return [_parse_json(line, str(path), number) for number, line in enumerate(lines) if line.strip()]
+
+
+def _parse_json(text: str, path: str, before: int = 0) -> Source:
+    """Parse JSON; ``before`` are lines of the file above the text."""
+    try:
+        data = msgspec.json.decode(text)
+    except msgspec.DecodeError as error:
+        raise _refuse(text, path, before, str(error)) from error
+
+    def locate(place: Path_) -> Position:
+        line, column = count_lines(text, find_offset(text, place))
+        return Position(path=path, line=line + before, column=column)
+
+    return Source(path, data, locate)
+
+
+def _refuse(text: str, path: str, before: int, reason: str) -> AuthoringError:
+    line, column = 1, 1
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        reason, line, column = error.msg, error.lineno, error.colno
+    except RecursionError:
+        reason = "it nests too deep"
+    message, fix = f"the file is not JSON: {reason}", "write one valid JSON document"
+    finding: Finding = build_syntax_error(path, (line + before - 1, column - 1), message, fix)
+    return AuthoringError(f"{finding.position}: {message}", (finding,), fix=fix)

@@ -1,0 +1,131 @@
+"""Where truths lie: a file, a list of them, a table of ITBench-AA, or folders of incidents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+
+from scenario_kit.errors import UsageError
+from scenario_kit.load import suggest_path
+from scenario_kit.model import Finding
+from scenario_kit.scoring.entities.truth import IncidentTruth
+from scenario_kit.scoring.files.fields import Fields, Mistakes
+from scenario_kit.scoring.files.incident_names import normalise_incident
+from scenario_kit.scoring.files.itbench_truth import is_itbench_truth, read_itbench_truth
+from scenario_kit.scoring.files.source import Source, parse_source, read_lines, read_source
+from scenario_kit.scoring.matching.usable import find_unreachable_roots
+
+#: What the truth of a folder is called; of several, the first.
+TRUTH_FILES: Final = tuple(f"{name}.{kind}" for name in ("ground_truth", "gt") for kind in ("yaml", "yml", "json"))
+LIST_FILE: Final = "ground_truths.json"
+
+
+class LoadedTruth(NamedTuple):
+    """A truth, and warnings about its file."""
+
+    truth: IncidentTruth
+    warnings: tuple[Finding, ...] = ()
+
+
+def read_truths(path: Path) -> list[LoadedTruth]:
+    """Read ITBench's truths at a path.
+
+    Raises:
+        UsageError: there is no such path, or it holds no truth.
+        AuthoringError: a truth cannot be used, or has a root that no answer can name.
+    """
+    if not path.exists():
+        raise UsageError(f"there is no {path}", fix=suggest_path(path) or "name a truth")
+    if path.is_dir():
+        return _read_folder(path)
+    if path.suffix == ".jsonl":
+        return [_read_row(source, number) for number, source in enumerate(read_lines(path))]
+    source = read_source(path)
+    if isinstance(source.data, list):
+        return [_read(source, (i,), "") for i in range(len(source.data))]
+    if isinstance(source.data, dict) and source.data and all(map(is_itbench_truth, source.data.values())):
+        return [_read(source, (name,), name) for name in source.data]
+    return [_read(source, (), _name_by_folder(path))]
+
+
+def find_truth_file(folder: Path) -> Path | None:
+    """Find the truth of an incident in its folder."""
+    return next((folder / name for name in TRUTH_FILES if (folder / name).is_file()), None)
+
+
+def _read_folder(folder: Path) -> list[LoadedTruth]:
+    if (own := find_truth_file(folder)) is not None:
+        return read_truths(own)
+    if (folder / LIST_FILE).is_file():
+        return read_truths(folder / LIST_FILE)
+    files = [file for each in sorted(folder.iterdir()) if each.is_dir() and (file := find_truth_file(each))]
+    if not files:
+        raise UsageError(f"{folder} holds no truth", fix=f"<incident>/{TRUTH_FILES[0]}, {LIST_FILE}, or scenario.yaml")
+    return [loaded for file in files for loaded in read_truths(file)]
+
+
+def _read(source: Source, place: tuple[str | int, ...], incident: str) -> LoadedTruth:
+    mistakes = Mistakes(source)
+    data = source.data
+    for step in place:
+        data = data[step]
+    fields = Fields(mistakes, place, data)
+    if isinstance(data, dict) and not is_itbench_truth(data):
+        expected = "groups, or kind: GroundTruth"
+        mistakes.note(
+            place, "this is no truth", expected=expected, fix="name a ground truth or a scenario", code="SK103"
+        )
+    mistakes.raise_errors()
+    given = next(
+        (text for name in ("id", "scenario_id", "incident_id") if (text := fields.read_text(name, numbers=True))), ""
+    )
+    truth = read_itbench_truth(fields, incident or given)
+    _check_roots(mistakes, place, truth)
+    mistakes.raise_errors()
+    name = normalise_incident(truth.incident) or str(place[-1] if place else "1")
+    return LoadedTruth(msgspec.structs.replace(truth, incident=name), tuple(mistakes.findings))
+
+
+def _read_row(row: Source, number: int) -> LoadedTruth:
+    """Read a row of ITBench-AA's table, whose truth is a text in YAML."""
+    mistakes = Mistakes(row)
+    fields = Fields(mistakes, (), row.data)
+    text = fields.read_text("ground_truth_yaml", required=True)
+    name = fields.read_text("scenario_id", numbers=True) or fields.read_text("id_aa", numbers=True) or str(number + 1)
+    mistakes.raise_errors()
+    return _read(parse_source(text, f"{row.path}#{name}"), (), name)
+
+
+def _check_roots(mistakes: Mistakes, place: tuple[str | int, ...], truth: IncidentTruth) -> None:
+    """Check that there is something to find, and that each root can be named."""
+    for each in find_unreachable_roots(truth):
+        mistakes.note(
+            place, f"no answer can name the root '{each.id}': it has no name and no pattern that compiles",
+            expected="a name, or a pattern in the syntax of RE2", fix="correct its `filter`, or write `name`",
+        )  # fmt: skip
+    if not any(group.root for group in truth.groups) and not truth.resources:
+        mistakes.note(
+            place, "the truth has no root cause", expected="a group with `root_cause: true`",
+            fix="mark one; an incident without a cause is a control: a scenario with outcome NoIncident",
+        )  # fmt: skip
+
+
+def _name_by_folder(path: Path) -> str:
+    """Name an incident by the folder of its truth, where the file is called as truths are."""
+    return normalise_incident(path.absolute().parent.name) if path.name in TRUTH_FILES else ""
+
+
+def list_incidents(truths: Sequence[LoadedTruth]) -> list[str]:
+    """List the names of incidents.
+
+    Raises:
+        UsageError: two truths have one name, so that answers could belong to either.
+    """
+    names = [loaded.truth.incident for loaded in truths]
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"two truths are called '{name}'", fix="name one of them")
+    return names

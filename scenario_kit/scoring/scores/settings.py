@@ -1,0 +1,22 @@
+"""By what rules a score came about; all of it stands in the result."""
+
+from __future__ import annotations
+
+from scenario_kit.model.base import Value
+from scenario_kit.scoring.graph.ntam import NtamParameters
+from scenario_kit.scoring.matching.policy import MatchPolicy
+from scenario_kit.scoring.runs.usage import PriceList
+from scenario_kit.scoring.statistics.intervals import SEED
+
+
+class ScoreSettings(Value, frozen=True, kw_only=True):
+    """``cap`` is the time in seconds that a failure counts in a restricted mean, ``repeats`` how many runs of each
+    incident there should be: those that are not there count as runs without an answer.
+    """
+
+    policy: MatchPolicy = MatchPolicy()
+    ntam: NtamParameters = NtamParameters()
+    cap: float = 600.0
+    seed: int = SEED
+    repeats: int = 1
+    prices: PriceList | None = None

@@ -1,0 +1,132 @@
+"""What the runs of all incidents add up to. A run that failed, or that is not there, stays in every denominator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from scenario_kit import __version__
+from scenario_kit.model.base import Value
+from scenario_kit.scoring.graph.propagation import list_paths
+from scenario_kit.scoring.metrics.complexity import compute_complexity
+from scenario_kit.scoring.metrics.detection import DetectionRun, DetectionSummary, summarise_detection
+from scenario_kit.scoring.runs.record import RunRecord
+from scenario_kit.scoring.scores.definitions import BY_KEY
+from scenario_kit.scoring.scores.run_score import RunScore, TruthContext, score_run
+from scenario_kit.scoring.scores.settings import ScoreSettings
+from scenario_kit.scoring.statistics.estimate import Estimate, estimate_mean
+from scenario_kit.scoring.statistics.pass_at_k import average_pass_at_k
+from scenario_kit.scoring.statistics.times import TimeSummary, summarise_times
+
+
+class ScoreReport(Value, frozen=True, kw_only=True):
+    """Scores of runs, what they add up to, and by which rules. ``pass_at_k`` has a value for each k up to the number of
+    runs that every incident has; ``without_answer`` counts runs that are missing, empty or invalid.
+    """
+
+    version: str
+    settings: ScoreSettings
+    runs: tuple[RunScore, ...]
+    metrics: dict[str, Estimate]
+    pass_at_k: dict[str, float]
+    times: dict[str, TimeSummary]
+    detection: DetectionSummary
+    complexity: dict[str, float]
+    without_answer: int
+
+
+#: What a run without a record has not done: 0, as soon as any run of a set has a record of it.
+_NOT_DONE: Final = ("mitigation", "safeguards.outcome", "coverage")
+
+
+def score_runs(
+    contexts: Mapping[str, TruthContext], records: Iterable[RunRecord], settings: ScoreSettings
+) -> ScoreReport:
+    """Score runs against the truths of their incidents, which ``contexts`` holds by name."""
+    all_ = [*records]
+    all_ += _list_missing(contexts, all_, settings.repeats)
+    runs = _fill_failures([score_run(contexts[record.incident], record, settings) for record in all_])
+    return ScoreReport(
+        version=__version__, settings=settings, runs=runs, metrics=_estimate(runs, settings),
+        pass_at_k=_compute_pass_at_k(runs), times=_summarise_times(all_, runs, settings),
+        detection=summarise_detection(DetectionRun(not run.control, run.claimed) for run in runs),
+        complexity={name: value for name, each in contexts.items() if (value := _measure_complexity(each)) is not None},
+        without_answer=sum(run.state not in ("Answered", "Empty") or (run.state == "Empty" and not run.control)
+                           for run in runs),
+    )  # fmt: skip
+
+
+def _list_missing(contexts: Mapping[str, TruthContext], records: Sequence[RunRecord], repeats: int) -> list[RunRecord]:
+    """List the runs that are not there."""
+    counts = dict.fromkeys(contexts, 0)
+    for record in records:
+        counts[record.incident] += 1
+    return [
+        RunRecord(incident=name, trial=f"missing-{i + 1}", problem="there is no such run")
+        for name, count in counts.items() for i in range(repeats - count)
+    ]  # fmt: skip
+
+
+def _fill_failures(runs: Sequence[RunScore]) -> tuple[RunScore, ...]:
+    """Fill in what failed runs did not do, so that they stay in the denominator."""
+    recorded = {key for run in runs for key in run.values}
+    zeros = {key: 0.0 for key in _NOT_DONE if key in recorded}
+    return tuple(
+        run if run.control else msgspec.structs.replace(run, values=zeros | run.values) for run in runs
+    )  # fmt: skip
+
+
+def _estimate(runs: Sequence[RunScore], settings: ScoreSettings) -> dict[str, Estimate]:
+    values: dict[str, dict[str, list[float]]] = {}
+    for run in runs:
+        for key, value in run.values.items():
+            values.setdefault(key, {}).setdefault(run.incident, []).append(value)
+    found = {key: estimate_mean(values[key], settings.seed) for key in BY_KEY if key in values}
+    return {key: estimate for key, estimate in found.items() if estimate is not None}
+
+
+def _group_runs(runs: Iterable[RunScore]) -> list[list[RunScore]]:
+    groups: dict[str, list[RunScore]] = {}
+    for run in runs:
+        groups.setdefault(run.incident, []).append(run)
+    return list(groups.values())
+
+
+def _compute_pass_at_k(runs: Sequence[RunScore]) -> dict[str, float]:
+    """Compute pass@k over incidents; controls are told apart, by detection."""
+    groups = _group_runs(run for run in runs if not run.control)
+    counts = [(len(group), sum(run.correct for run in group)) for group in groups]
+    most = min((count for count, _ in counts), default=0)
+    return {str(k): average_pass_at_k(counts, k) for k in range(1, most + 1)}
+
+
+def _summarise_times(
+    records: Sequence[RunRecord], runs: Sequence[RunScore], settings: ScoreSettings
+) -> dict[str, TimeSummary]:
+    """Summarise times to what is right; None where no record holds one."""
+    pairs = [(record, run) for record, run in zip(records, runs, strict=True) if not run.control]
+    times = {
+        "time_to_detection": [record.times.detection if run.claimed else None for record, run in pairs],
+        "time_to_diagnosis": [record.times.diagnosis if run.correct else None for record, run in pairs],
+        "time_to_mitigation": [record.times.mitigation if record.resolved else None for record, run in pairs],
+    }
+    recorded = {
+        "time_to_detection": any(record.times.detection is not None for record, _ in pairs),
+        "time_to_diagnosis": any(record.times.diagnosis is not None for record, _ in pairs),
+        "time_to_mitigation": any(record.resolved is not None for record, _ in pairs),
+    }
+    return {key: summarise_times(values, settings.cap, settings.seed) for key, values in times.items() if recorded[key]}
+
+
+def _measure_complexity(context: TruthContext) -> float | None:
+    """Measure the complexity of a truth: edges of its longest path, changes of its shortest repair, kinds of objects.
+
+    None where the truth names no repair. A technology, which the paper leaves to experts, is a kind of object here.
+    """
+    truth = context.index.truth
+    if truth.steps is None or not context.index.roots:
+        return None
+    path = max(1, *(len(each) - 1 for each in list_paths(context.index)))
+    return compute_complexity(path, truth.steps, len({group.kind.lower() for group in truth.groups}))

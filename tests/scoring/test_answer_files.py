@@ -1,0 +1,203 @@
+"""Answers and records of runs: every format, whole or not at all, and trees of outputs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scenario_kit.errors import AuthoringError, UsageError
+from scenario_kit.scoring.entities.answer import AnswerEdge
+from scenario_kit.scoring.entities.truth import FinopsResource
+from scenario_kit.scoring.files.answers import build_agent_output, read_answer
+from scenario_kit.scoring.files.outputs import read_runs
+from scenario_kit.scoring.files.run_records import read_run_record
+from scenario_kit.scoring.files.source import parse_source
+from scenario_kit.scoring.runs.record import RunRecord
+
+CART, AD = "shop/Deployment/cart", "shop/Service/ad"
+ITBENCH: dict[str, Any] = {
+    "entities": [
+        {"name": CART, "contributing_factor": True, "reasoning": "r", "evidence": "e"},
+        {"name": AD, "contributing_factor": False, "reasoning": "r", "evidence": "e"},
+    ],
+    "propagations": [{"source": CART, "target": AD, "condition": "c", "effect": "e"}],
+    "alerts_explained": [{"alert": "A", "explanation": "x", "explained": True}],
+}
+RECORD: dict[str, Any] = {
+    "run_id": "r1", "scenario": {"id": "shop-down", "version": "1"}, "model": {"slug": "m"}, "stop_reason": "finish",
+    "start": "2026-11-25T10:00:00Z", "end": "2026-11-25T10:02:00Z", "turns": 12,
+    "tool_calls": [
+        {"name": "kubectl", "args": {"cmd": "logs deploy/cart"}, "valid": True, "ok": False, "output": ["ad", {"x": 1}]}
+    ],
+    "tokens": {"input": 10, "cached": 2, "output": 3}, "answer": ITBENCH, "resolved": True,
+    "changed": [CART], "safeguards": [{"name": "pvc", "severity": "catastrophic", "held": True}],
+    "optimum": {"cpu_cost": {"observed": 0.62, "optimal": 0.5}},
+}  # fmt: skip
+
+
+def parse(data: object) -> Any:
+    return parse_source(json.dumps(data), "answer.json")
+
+
+def test_the_answer_of_itbench() -> None:
+    answer = read_answer(parse(ITBENCH))
+    assert (answer.claims, answer.chain) == ((CART,), (CART, AD))
+    assert answer.edges == (AnswerEdge(source=CART, target=AD),)
+    assert read_answer(parse(build_agent_output(answer))) == answer
+
+
+@pytest.mark.parametrize(
+    ("data", "claims", "chain"),
+    [
+        ({"contributing_factors": [{"name": CART, "reasoning": "", "evidence": ""}]}, (CART,), (CART,)),
+        (
+            {"schema_version": "1.0", "root_causes": [{"name": "cart", "kind": "Deployment", "namespace": "shop"}],
+             "propagation_chain": [AD], "reasoning": "", "recommended_actions": []},
+            (CART,), (CART, AD),
+        ),
+        ({"root_causes": [{"name": CART}], "propagation_chain": [{"name": "ad", "kind": "Service"}]}, (CART,),
+         (CART, "Service/ad")),
+        ({"alert_start_time": "t", "entities": [{"id": CART, "root_cause": True}, {"id": AD, "root_cause": False}],
+          "propagations": [], "mitigation": []}, (CART,), (CART, AD)),
+        ({"entities": [], "propagations": [], "alerts_explained": []}, (), ()),
+    ],
+)  # fmt: skip
+def test_other_formats(data: dict[str, Any], claims: tuple[str, ...], chain: tuple[str, ...]) -> None:
+    answer = read_answer(parse(data))
+    assert (answer.claims, answer.chain) == (claims, chain)
+
+
+def test_edges_of_a_chain_and_resources() -> None:
+    answer = read_answer(parse({"root_causes": [], "propagation_chain": [{"source": CART, "target": AD}]}))
+    assert answer.edges == (AnswerEdge(source=CART, target=AD),)
+    resources = read_answer(parse({"resource": [{"name": "EC2", "type": "Service"}]})).resources
+    assert resources == (FinopsResource(name="EC2", type="Service"),)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"entities": [{"name": CART, "contributing_factor": True}, {"name": 5}], "propagations": [],
+          "alerts_explained": []}, "`entities[1].name` is a number, not text"),
+        ({"entities": [{"name": CART, "contributing_factor": "yes"}], "propagations": [], "alerts_explained": []},
+         "`entities[0].contributing_factor` is text, not true or false"),
+        ({"entities": []}, "`propagations` is missing"),
+        ({"entities": [], "propagations": []}, "`alerts_explained` is missing"),
+        ({"entities": {}, "propagations": [], "alerts_explained": []}, "`entities` is an object, not a list"),
+        ({"contributing_factors": [CART]}, "`contributing_factors[0]` is text, not an object"),
+        ({"diagnosis": "the cart"}, "none of the fields"),
+        ([], "the document` is a list, not an object"),
+        ("text", "the document` is text, not an object"),
+    ],
+)  # fmt: skip
+def test_an_answer_with_a_mistake_is_none_at_all(data: Any, message: str) -> None:
+    with pytest.raises(AuthoringError) as caught:
+        read_answer(parse(data))
+    found = next(f for f in caught.value.findings if message in f.message)
+    assert str(found.position).startswith("answer.json:1:")
+
+
+def test_a_record() -> None:
+    record = read_run_record(parse(RECORD))
+    assert (record.incident, record.trial, record.model, record.state) == ("shop-down", "r1", "m", "Answered")
+    assert (record.times.wall, record.times.diagnosis, record.times.mitigation) == (120, 120, 120)
+    assert record.tool_calls is not None
+    assert (record.tool_calls[0].text, record.tool_calls[0].ok) == ("logs deploy/cart ad 1", False)
+    assert (record.turns, record.resolved, record.changed) == (12, True, (CART,))
+    assert record.tokens is not None
+    assert record.tokens.total == 15
+    assert record.optimum == {"cpu_cost": (0.62, 0.5)}
+
+
+def test_a_record_without_an_answer_and_one_with_a_bad_one() -> None:
+    none = read_run_record(parse({**RECORD, "answer": None, "stop_reason": "cap"}))
+    assert (none.state, none.answer, none.times.diagnosis) == ("Missing", None, None)
+    assert "cap" in none.problem
+    bad = read_run_record(parse({**RECORD, "answer": {"entities": 1}}))
+    assert bad.state == "Invalid"
+    assert "answer.json:1:" in bad.problem
+    empty = read_run_record(parse({**RECORD, "answer": {"entities": [], "propagations": [], "alerts_explained": []}}))
+    assert empty.state == "Empty"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"turns": -1}, "`turns` is -1"),
+        ({"turns": True}, "`turns` is true or false, not a number"),
+        ({"start": "yesterday"}, "`start` is no time"),
+        ({"end": "2026-11-25T09:00:00Z"}, "`end` is before the start"),
+        ({"stop_reason": "bored"}, "`stop_reason` is 'bored'"),
+        ({"tokens": 5}, "`tokens` is a number, not an object"),
+        ({"safeguards": [{"name": "x", "severity": "mild", "held": True}]}, "`safeguards[0].severity` is 'mild'"),
+        ({"optimum": {"cpu": {"observed": 1, "optimal": 0}}}, "`optimum.cpu.optimal` is 0"),
+    ],
+)
+def test_a_record_with_a_mistake_is_an_error_of_the_harness(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(AuthoringError) as caught:
+        read_run_record(parse({**RECORD, **change}))
+    assert any(message in finding.message for finding in caught.value.findings)
+
+
+def write(path: Path, data: object) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(data if isinstance(data, str) else json.dumps(data))
+    return path
+
+
+def test_a_tree_of_outputs(tmp_path: Path) -> None:
+    write(tmp_path / "Scenario-1/1/outputs/agent_output.json", ITBENCH)
+    write(tmp_path / "Scenario-1/2/agent_response.json", ITBENCH)
+    write(tmp_path / "Scenario-1/10/agent_output.json", "{not json")
+    (tmp_path / "scenario_2/1").mkdir(parents=True)
+    (tmp_path / "scenario_2/notes").mkdir(parents=True)
+    (tmp_path / "other/1").mkdir(parents=True)
+    runs = read_runs([tmp_path], ["1", "2"])
+    assert [(run.incident, run.trial, run.state) for run in runs] == [
+        ("1", "1", "Answered"), ("1", "2", "Answered"), ("1", "10", "Invalid"), ("2", "1", "Missing"),
+    ]  # fmt: skip
+    assert "agent_output.json:1:2" in runs[2].problem
+
+
+def test_files_and_lines(tmp_path: Path) -> None:
+    lines = "\n".join(json.dumps({**RECORD, "run_id": f"r{i}"}) for i in range(3))
+    runs = read_runs([write(tmp_path / "runs.jsonl", lines), write(tmp_path / "a.json", RECORD)], ["shop-down"])
+    assert [run.trial for run in runs] == ["r0", "r1", "r2", "r1"]
+    write(tmp_path / "records/deep/a.json", RECORD)
+    write(tmp_path / "records/deep/other.json", {"x": 1})
+    assert [run.trial for run in read_runs([tmp_path / "records"], ["shop-down"])] == ["r1"]
+    alone = read_runs([write(tmp_path / "x.json", ITBENCH), write(tmp_path / "y.json", ITBENCH)], ["one"])
+    assert [(run.incident, run.trial) for run in alone] == [("one", "1"), ("one", "2")]
+    below = read_runs([write(tmp_path / "Scenario-3/x.json", ITBENCH)], ["3", "4"])
+    assert below[0].incident == "3"
+
+
+def test_a_broken_line_is_told_with_its_number(tmp_path: Path) -> None:
+    path = write(tmp_path / "runs.jsonl", json.dumps(RECORD) + "\n\n" + json.dumps({**RECORD, "turns": "x"}))
+    with pytest.raises(AuthoringError) as caught:
+        read_runs([path], ["shop-down"])
+    assert str(caught.value.findings[0].position).startswith(f"{path}:3:")
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("missing.json", None, "there is no"),
+        ("x.json", ITBENCH, "it is not known of which incident"),
+        ("x.json", {**RECORD, "scenario": "gone"}, "of which there is no truth"),
+        ("empty/readme.txt", "hello", "holds no runs"),
+    ],
+)
+def test_what_is_no_run_of_a_truth(tmp_path: Path, name: str, data: object, message: str) -> None:
+    path = tmp_path / name
+    if data is not None:
+        write(path, data)
+    with pytest.raises(UsageError, match=message):
+        read_runs([path.parent if path.suffix == ".txt" else path], ["one", "two"])
+
+
+def test_the_record_of_nothing() -> None:
+    assert RunRecord(incident="i", trial="1").state == "Missing"

@@ -10,7 +10,7 @@ from scenario_kit.lint.context.discovery import list_lintable, list_with_faults
 from scenario_kit.lint.evaluation.parallel import judge_each
 from scenario_kit.lint.evaluation.runner import Judged, judge, judge_file, settle_findings
 from scenario_kit.lint.framework.consequential_findings import drop_consequential
-from scenario_kit.lint.framework.rule import RULES, Rule
+from scenario_kit.lint.framework.rule import CHECKS, RULES, Rule, require_checks
 from scenario_kit.lint.framework.rule_docs import render_rule_page, render_rules_page
 from scenario_kit.lint.rules.alerts import (  # noqa: F401 - each module registers its rules
     alert_packs,
@@ -44,7 +44,6 @@ from scenario_kit.lint.rules.form import (  # noqa: F401 - each module registers
     duplicates,
     evidence,
     file_layout,
-    loader_rules,
     metadata,
     modelines,
     yaml11_values,
@@ -60,7 +59,6 @@ from scenario_kit.lint.rules.security import (  # noqa: F401 - each module regis
     protected_objects,
     runtime_downloads,
 )
-from scenario_kit.lint.rules.trials import difficulty, staging, trial_rules  # noqa: F401
 from scenario_kit.lint.rules.truth import (  # noqa: F401 - each module registers its rules
     entities,
     label_exclusivity,
@@ -74,8 +72,10 @@ from scenario_kit.lint.similarity.index import build_index
 from scenario_kit.load import LocatedFinding
 from scenario_kit.model import Finding
 
+require_checks()
+
 __all__ = [
-    "RULES", "Rule", "judge", "lint_file", "lint_files", "lint_text", "list_lintable", "find_mistakes",
+    "CHECKS", "RULES", "Rule", "judge", "lint_file", "lint_files", "lint_text", "list_lintable", "find_mistakes",
     "render_rule_page",
     "render_rules_page", "list_with_faults", "drop_consequential",
 ]  # fmt: skip

@@ -14,7 +14,7 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.context.discovery import AnyCase, open_case
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.evaluation.comparison import COMPARING, render_entry
-from scenario_kit.lint.framework.rule import RULES, Problem, Rule
+from scenario_kit.lint.framework.rule import CHECKS, RULES, Problem, Rule
 from scenario_kit.lint.framework.suppression import check_stale, get_today, list_in_force, note_suppression
 from scenario_kit.lint.similarity.index import IndexEntry, Shelf
 from scenario_kit.load import LocatedFinding, Mistaken
@@ -43,7 +43,7 @@ def judge_file(path: Path, text: str | None, catalog: Catalog) -> Judged:
         return Judged(tuple(mistake._replace(finding=_complete(mistake.finding)) for mistake in error.mistakes))
     except AuthoringError as error:
         return Judged(tuple(LocatedFinding(_complete(finding)) for finding in error.findings))
-    found = tuple(_apply_rules(case, [code for code in RULES if code not in COMPARING]))
+    found = tuple(_apply_rules(case, [code for code in CHECKS if code not in COMPARING]))
     if not isinstance(case, LintContext):
         return Judged(found)
     # A thousand rendered apps would fill the memory while they wait to be compared.
@@ -53,7 +53,7 @@ def judge_file(path: Path, text: str | None, catalog: Catalog) -> Judged:
 
 def judge(case: AnyCase) -> list[Finding]:
     """Return the findings of all rules about a case alone, worst first; those that it suppresses are notes."""
-    found = _apply_rules(case, [code for code in RULES if code not in COMPARING])
+    found = _apply_rules(case, [code for code in CHECKS if code not in COMPARING])
     return [mistake.finding for mistake in _rank_findings(case, found)]
 
 
@@ -77,10 +77,9 @@ def _rank_findings(case: AnyCase, found: Iterable[LocatedFinding]) -> list[Locat
 
 def _apply_rules(case: AnyCase, codes: Iterable[str]) -> Iterator[LocatedFinding]:
     for code in sorted(codes):
-        entry = RULES[code]
-        if check := entry.checks.get(case.kind):
+        if check := CHECKS[code].get(case.kind):
             for problem in check(case):
-                yield _build_mistake(case, entry, problem)
+                yield _build_mistake(case, RULES[code], problem)
 
 
 def _build_mistake(case: AnyCase, entry: Rule, problem: Problem) -> LocatedFinding:

@@ -1,15 +1,15 @@
-"""What a rule is, and the register of all of them.
+"""What a check of a rule yields, and the register of all checks.
 
-A rule is a generator over a case that yields ``Problem``s; the decorator adds what a reader needs to know about it. One
-code may have several checks: one per kind of file that it can be violated in.
+A check is a generator over a case that yields ``Problem``s. What its rule says is in ``load/rules.yaml``. One code may
+have several checks: one per kind of file that it can be violated in.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from scenario_kit.load.rules import Rule, load_rules
 from scenario_kit.load.yaml.edit import Edit
 from scenario_kit.model import Position, Severity
 
@@ -34,81 +34,40 @@ class Problem(NamedTuple):
 #: A check of one kind of case: ``Case``, ``FaultCase``, ``AppCase`` or ``PackCase``.
 Check = Callable[[Any], Iterator[Problem]]
 
-
-@dataclass(frozen=True)
-class Rule:
-    """A rule as ``rules`` and ``explain`` show it.
-
-    ``repair`` says what ``lint --fix`` does about it; nothing where an author has to choose.
-    ``unjudged`` says why no file is judged by it. ``checks`` is empty where the loader applies it, or a run gives it.
-    """
-
-    code: str
-    title: str
-    severity: Severity
-    why: str
-    bad: str
-    good: str
-    fix: str
-    unjudged: str = ""
-    repair: str = ""
-    by: str = "run"
-    checks: dict[str, Check] = field(default_factory=dict)
-
-    @property
-    def static(self) -> bool:
-        """Whether ``lint`` can find it."""
-        return self.by == "lint"
-
-
-RULES: dict[str, Rule] = {}
-#: Checks for further kinds of file, of rules that another module has yet to register.
-_WAITING: dict[str, dict[str, Check]] = {}
-
-
-def register_rule(
-    code: str,
-    *,
-    why: str,
-    bad: str,
-    good: str,
-    fix: str,
-    repair: str = "",
-    severity: Severity = Severity.ERROR,
-    about: tuple[str, ...] = ("Scenario",),
-) -> Callable[[Check], Check]:
-    """Register the decorated function as the rule ``code``; its docstring is the title."""
-
-    def register(check: Check) -> Check:
-        title = (check.__doc__ or "").strip().rstrip(".")
-        checks = dict.fromkeys(about, check)
-        add(Rule(code, title, severity, why, bad, good, fix, repair=repair, by="lint", checks=checks))
-        return check
-
-    return register
+RULES: Final = load_rules()
+#: By code and kind of file.
+CHECKS: Final[dict[str, dict[str, Check]]] = {}
 
 
 def register_check(code: str, *about: str) -> Callable[[Check], Check]:
-    """Register the decorated function as the check of the rule ``code`` for further kinds of file.
+    """Register the decorated function as the check of a rule for some kinds of file, by default scenarios.
 
-    The rule itself may be registered before or after.
+    Raises:
+        ValueError: ``rules.yaml`` has no such rule that lint finds, or the rule has another check for such files.
     """
 
     def register(check: Check) -> Check:
-        checks = RULES[code].checks if code in RULES else _WAITING.setdefault(code, {})
-        checks.update(dict.fromkeys(about, check))
+        if code not in RULES or not RULES[code].static:
+            raise ValueError(f"load/rules.yaml has no rule {code} that lint finds")
+        checks = CHECKS.setdefault(code, {})
+        for kind in about or ("Scenario",):
+            if kind in checks:
+                raise ValueError(f"{code} has two checks of a {kind}: {checks[kind].__name__} and {check.__name__}")
+            checks[kind] = check
         return check
 
     return register
 
 
-def add(entry: Rule) -> None:
-    """Register a rule.
+def require_checks() -> None:
+    """Require a check of every rule that lint finds.
 
     Raises:
-        ValueError: the code is taken.
+        ValueError: there is none of some.
     """
-    if entry.code in RULES:
-        raise ValueError(f"{entry.code} is registered twice")
-    entry.checks.update(_WAITING.pop(entry.code, {}))
-    RULES[entry.code] = entry
+    missing = [code for code, rule in RULES.items() if rule.by == "lint" and code not in CHECKS]
+    if missing:
+        raise ValueError(f"load/rules.yaml has rules without a check: {', '.join(missing)}")
+
+
+__all__ = ["CHECKS", "RULES", "Check", "Problem", "Rule", "register_check", "require_checks"]

@@ -19,7 +19,7 @@ FAMILIES = {
 
 def describe_origin(entry: Rule) -> str:
     """Describe where a code comes from."""
-    return "nowhere" if entry.unjudged else entry.by
+    return "nowhere" if entry.unjudged else "lint" if entry.static else entry.by
 
 
 def render_rule_page(entry: Rule) -> str:

@@ -11,13 +11,13 @@ from scenario_kit.catalog.pack_tests import TESTS, is_promtool, list_firing, lis
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.lint.context.catalog_context import PackCase
 from scenario_kit.lint.context.scenario_context import LintContext
-from scenario_kit.lint.framework.rule import Problem, register_check, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.alerts.promql import list_comparisons, list_durations, list_numbers
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load import did_you_mean
 from scenario_kit.load.promql.parser import walk
 from scenario_kit.load.yaml.edit import Drop, Put
-from scenario_kit.model import AlertRule, Severity
+from scenario_kit.model import AlertRule
 
 #: What a pack says of the apps for which it is made; then a zero is a threshold.
 QUIET: Final = "NoBackgroundErrors"
@@ -30,16 +30,8 @@ _SAID: Final = re.compile(
 _PERIODS: Final = {"s": 1, "m": 60, "h": 3600}
 
 
-@register_rule(
-    "SK310",
-    why=("an expression that was never seen to fire may never fire, and its false alarms are then discovered at night"),
-    bad="catalog/alerts/shop.yaml without catalog/alerts/tests/shop.yaml",
-    good="catalog/alerts/tests/shop.yaml: [{alert: CartFails, case: …, series: […], minute: 6, fires: cart}]",
-    fix="add a case with `fires` for each alert to tests/<pack>.yaml beside the pack (docs/add-an-alert-pack.md)",
-    about=("Pack",),
-)
+@register_check("SK310", "Pack")
 def check_untested(case: PackCase) -> Iterator[Problem]:
-    """An alert rule has no unit test in which it fires."""
     path = locate_tests(case.path)
     shown = f"{TESTS}/{path.name}"
     alerts = [(place, str(entry["alert"])) for place, entry in case.groups() if "alert" in entry]
@@ -62,16 +54,8 @@ def check_untested(case: PackCase) -> Iterator[Problem]:
         yield Problem((), f"{shown} tests '{name}', which the pack does not have", name, fix=did_you_mean(name, names_))
 
 
-@register_rule(
-    "SK317",
-    why="a field that nobody reads tests nothing, and a test that cannot be read is none",
-    bad="tests/shop.yaml: [{alert: CartFails, case: …, serie: […], minute: 6}]",
-    good="tests/shop.yaml: [{alert: CartFails, case: …, series: […], minute: 6}]",
-    fix="correct the file; docs/add-an-alert-pack.md shows both formats",
-    about=("Pack",),
-)
+@register_check("SK317", "Pack")
 def check_test_files(case: PackCase) -> Iterator[Problem]:
-    """The tests of an alert pack cannot be read."""
     path = locate_tests(case.path)
     if not path.is_file():
         return
@@ -92,18 +76,8 @@ def check_test_files(case: PackCase) -> Iterator[Problem]:
                 yield Problem((), message, str(file), desired, f"write `rule_files: [{desired}]`", position=at)
 
 
-@register_rule(
-    "SK311",
-    why="the engineer on call reads the text, and acts on a number that the rule does not use",
-    bad="expr: … > 2000, description: Requests take longer than 20 s.",
-    good="expr: … > 2000, description: Requests take longer than 2 s.",
-    fix="write the number from the expression, or use {{ $value }}",
-    repair="writes the number from the expression, where the text can mean only one",
-    severity=Severity.WARNING,
-    about=("Pack",),
-)
+@register_check("SK311", "Pack")
 def check_texts(case: PackCase) -> Iterator[Problem]:
-    """A number in the text of an alert does not occur in its expression."""
     for place, entry, known in case.alerts():
         written = entry.get("annotations")
         for name, text in (written if isinstance(written, Mapping) else {}).items():
@@ -146,17 +120,8 @@ def _list_in_unit(unit: str, known: AlertRule) -> set[float]:
     return {*list_numbers(known.expr), *periods, *(n / 60 for n in periods)}
 
 
-@register_rule(
-    "SK312",
-    why="in every app some request fails now and then: an alert on any error fires without a fault",
-    bad='sum(rate(calls_total{status="ERROR"}[2m])) > 0',
-    good='sum(rate(calls_total{status="ERROR"}[2m])) / sum(rate(calls_total[2m])) > 0.05',
-    fix=f"compare the error ratio with a threshold above the baseline, or let the pack declare `assumes: [{QUIET}]`",
-    severity=Severity.WARNING,
-    about=("Pack",),
-)
+@register_check("SK312", "Pack")
 def check_zero_thresholds(case: PackCase) -> Iterator[Problem]:
-    """The threshold of an error signal is zero."""
     if QUIET in (case.document.get("assumes") or ()):
         return
     for place, _, known in case.alerts():
@@ -178,17 +143,8 @@ def _counts_errors(node: Any) -> bool:
     return False
 
 
-@register_rule(
-    "SK313",
-    why=("two alerts with the same name cannot be told apart, neither in a scenario's expectations nor on a pager"),
-    bad="two rules `alert: CartFails` without labels that differ",
-    good="one rule, or labels that tell them apart (tier: edge, tier: backend)",
-    fix="drop one of them, or give it another name",
-    repair="drops a rule that is an exact copy",
-    about=("Pack",),
-)
+@register_check("SK313", "Pack")
 def check_defined_twice(case: PackCase) -> Iterator[Problem]:
-    """An alert is defined twice."""
     seen: dict[str, AlertRule] = {}
     for place, _, known in case.alerts():
         key = f"{known.name} {sorted(known.labels.items())}"

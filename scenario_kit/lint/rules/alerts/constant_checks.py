@@ -7,7 +7,7 @@ from typing import Final
 
 from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
-from scenario_kit.lint.framework.rule import Problem, register_check, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.alerts.bounds import (
     ValueBounds,
     compute_bounds,
@@ -51,15 +51,8 @@ _STATUS: Final = {
 }  # fmt: skip
 
 
-@register_rule(
-    "SK141",
-    why="a check that holds without the fault shows nothing about it, and a promise that cannot fail is none",
-    bad="query: {expr: 'sum(rate(calls_total[1m])) > bool -1', is: Equal, value: 1}",
-    good="query: {expr: 'sum(rate(calls_total[1m])) or vector(0)', is: Equal, value: 0}",
-    fix="ask for what only the fault brings about; `stays: true` says that it holds before and must go on holding",
-)
+@register_check("SK141")
 def check_constant(case: LintContext) -> Iterator[Problem]:
-    """A check holds whatever happens."""
     spec = case.scenario.spec
     for i, check in enumerate(spec.expect.checks):
         place: Place = ("spec", "expect", "checks", i)
@@ -76,7 +69,6 @@ def check_constant(case: LintContext) -> Iterator[Problem]:
 
 @register_check("SK141", "Fault")
 def check_constant_of_type(case: FaultCase) -> Iterator[Problem]:
-    """A check holds whatever happens."""
     reported: set[Place] = set()
     for rendering in case.renderings:
         for place, check in rendering.checks():

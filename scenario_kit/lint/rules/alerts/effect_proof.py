@@ -6,23 +6,15 @@ from collections.abc import Iterator
 
 from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
-from scenario_kit.lint.framework.rule import Problem, register_check, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.alerts.tautological_checks import repeats_event, repeats_field, repeats_query
 from scenario_kit.model import Check, Fault, Reference
 from scenario_kit.model.chaos.kinds import GROUP
 from scenario_kit.model.kubernetes.reference import strip_reference
 
 
-@register_rule(
-    "SK129",
-    why=("a fault not proven to take effect may not be the cause, and one not proven to be gone spoils the next trial"),
-    bad="effect: [{object: {ref: Service/cart, path: spec.ports, contains: 9999}}]   # what was written",
-    good="effect: [{query: {expr: …, is: GreaterThan, value: 0}}] and undone: [{object: {ref: …, exists: false}}]",
-    fix="add checks to `effect` that observe what breaks, and checks to `undone` that show that it is over",
-    about=("Fault",),
-)
+@register_check("SK129", "Fault")
 def check_proof(case: FaultCase) -> Iterator[Problem]:
-    """A fault has no inverse, or no proof that it took effect or that it is gone."""
     if not case.fault.undone:
         yield Problem((), "nothing proves that the fault is gone: it has no `undone`", expected="at least one check")
     ran = [i for i, change in enumerate(case.fault.changes) if isinstance(change, dict) and "run" in change]
@@ -41,7 +33,6 @@ def check_proof(case: FaultCase) -> Iterator[Problem]:
 
 @register_check("SK129", "Scenario")
 def check_proof_of_use(case: LintContext) -> Iterator[Problem]:
-    """A fault has no inverse, or no proof that it took effect or that it is gone."""
     for i, use in enumerate(case.scenario.spec.faults):
         if use.name in case.faults:
             for _, message in _find_unproven(case.faults[use.name]):

@@ -8,7 +8,7 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.context.affected_objects import touches
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.name_fixes import fix_name, fix_reference
-from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.simulation.place import Place, is_same
 from scenario_kit.load import did_you_mean
 from scenario_kit.load.yaml.edit import Drop, Put
@@ -33,16 +33,8 @@ def _list_named(case: LintContext) -> Iterator[tuple[Place, str, str]]:
             yield ("spec", "faults", i, "start", "onAlert"), use.start.on_alert.name, use.start.on_alert.on
 
 
-@register_rule(
-    "SK113",
-    why="no rule in the chosen packs has this name, so it can never fire",
-    bad="name: HighLatency",
-    good="name: HighRequestLatency",
-    fix="use the name of an existing rule, or add its pack to spec.app.alertPacks",
-    repair="writes the intended name, where only one is close",
-)
+@register_check("SK113")
 def check_known_alerts(case: LintContext) -> Iterator[Problem]:
-    """Unknown alert."""
     if case.alerts is None:
         return
     packs = " and ".join(case.scenario.spec.app.alert_packs)
@@ -67,16 +59,8 @@ def _suggest_pack(name: str, case: LintContext) -> str:
     return ""
 
 
-@register_rule(
-    "SK114",
-    why="every rule identifies its entity by a label; an expectation about anything else never matches",
-    bad="{name: HighRequestErrorRate, on: Service/frontend}",
-    good="{name: HighRequestErrorRate, on: Deployment/frontend}",
-    fix="name the workload that the alert is about, or leave `on` out",
-    repair="writes the intended object, where there is only one; drops `on` where the alert names no entity",
-)
+@register_check("SK114")
 def check_alert_entities(case: LintContext) -> Iterator[Problem]:
-    """The alert can never be about this object."""
     if case.alerts is None or case.app is None:
         return
     for place, name, on in _list_named(case):
@@ -119,16 +103,8 @@ def list_possible_entities(case: LintContext, alert: AlertRule) -> set[Reference
     return {r.groupless for r in (*case.known, *case.created) if r.kind in kinds}
 
 
-@register_rule(
-    "SK308",
-    why="the earliest that a rule can fire is after its own range and `for`, plus a scrape and an evaluation",
-    bad="{name: HighRequestErrorRate, withinSeconds: 120}   # the rule has `for: 3m`",
-    good="{name: HighRequestErrorRate, withinSeconds: 480}",
-    fix="raise withinSeconds, or leave it out and it is computed",
-    repair="raises the deadline to what the rule needs",
-)
+@register_check("SK308")
 def check_deadlines(case: LintContext) -> Iterator[Problem]:
-    """The deadline is shorter than the time the alert may need."""
     for i, expected in enumerate(case.scenario.spec.expect.alerts):
         alert = (case.alerts or {}).get(expected.name)
         if alert is None or expected.within_seconds is None or expected.alert_class != "MustFire":
@@ -144,30 +120,16 @@ def check_deadlines(case: LintContext) -> Iterator[Problem]:
             yield Problem(place, message, str(expected.within_seconds), f"at least {needed}", fix, edits=edits)
 
 
-@register_rule(
-    "SK324",
-    why="an incident that nothing reports cannot be proven, and nobody on call would notice it",
-    bad="expect: {alerts: []}",
-    good="expect: {alerts: [{name: HighRequestErrorRate, on: Deployment/frontend, class: MustFire}]}",
-    fix="add an alert of class MustFire; `scenario-kit try PATH --accept` proposes those that fired",
-)
+@register_check("SK324")
 def check_must_fire(case: LintContext) -> Iterator[Problem]:
-    """No alert is declared as MustFire."""
     spec = case.scenario.spec
     if spec.ground_truth.outcome == "Incident" and not any(a.alert_class == "MustFire" for a in spec.expect.alerts):
         severity = Severity.ERROR if case.merged else Severity.WARNING
         yield Problem(("spec", "expect"), "no expected alert has the class MustFire", severity=severity)
 
 
-@register_rule(
-    "SK325",
-    why="the same alert on the same object cannot be both required and forbidden",
-    bad="{name: X, class: MustFire} and {name: X, class: MustNotFire}",
-    good="{name: X, on: Deployment/a, class: MustFire} and {name: X, on: Deployment/b, class: MustNotFire}",
-    fix="keep one of them, or name different objects",
-)
+@register_check("SK325")
 def check_contradictions(case: LintContext) -> Iterator[Problem]:
-    """Two expectations contradict each other."""
     seen: dict[tuple[str, str], str] = {}
     alerts = case.scenario.spec.expect.alerts
     yield from _check_deadlines_twice(alerts)
@@ -211,15 +173,8 @@ def _format_due(alert: AlertExpectation) -> str:
     return f"{within}, counted from {alert.after or 'the last fault'}"
 
 
-@register_rule(
-    "SK410",
-    why="whoever repairs that fault waits in vain for the alert to clear",
-    bad="after: recommendation-port   # it fires because of the other cause",
-    good="after: quote-address",
-    fix="write the fault that raises it, or leave `after` out",
-)
+@register_check("SK410")
 def check_counted_after(case: LintContext) -> Iterator[Problem]:
-    """An alert counts after a fault that does not raise it."""
     roles = {use.name: use.role for use in case.scenario.spec.faults}
     yield from _check_distractors(case, roles)
     for i, alert in enumerate(case.scenario.spec.expect.alerts):

@@ -6,21 +6,13 @@ from collections.abc import Iterator
 
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.name_fixes import fix_reference
-from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.load import did_you_mean
 from scenario_kit.model import Check
 
 
-@register_rule(
-    "SK134",
-    why="a check of something that does not exist never holds, or holds for the wrong reason",
-    bad="checks: [{endpoints: {service: Service/crt, atMost: 0}}]",
-    good="checks: [{endpoints: {service: Service/cart, atMost: 0}}]",
-    fix="name an object that `scenario-kit render PATH` lists",
-    repair="writes the intended object, where only one of its kind is close",
-)
+@register_check("SK134")
 def check_expected_targets(case: LintContext) -> Iterator[Problem]:
-    """An expected check asks about an object that does not exist."""
     if case.objects is None:
         return
     for i, check in enumerate(case.scenario.spec.expect.checks):

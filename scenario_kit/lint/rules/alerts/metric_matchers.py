@@ -10,14 +10,14 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.name_fixes import fix_reference
-from scenario_kit.lint.framework.rule import Problem, register_check, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.alerts.promql import Matcher, list_matchers, split_alternatives
 from scenario_kit.lint.rules.alerts.queries import check_expression, check_pattern, check_series
 from scenario_kit.lint.simulation.place import Place, make_reference
 from scenario_kit.load import did_you_mean
 from scenario_kit.load.schema.suggest import find_only
 from scenario_kit.load.yaml.edit import Edit, Put
-from scenario_kit.model import App, Change, Object, Reference, Severity
+from scenario_kit.model import App, Change, Object, Reference
 from scenario_kit.model.kubernetes.re2 import compile_pattern
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.render import simulate_change
@@ -49,17 +49,8 @@ class Named(NamedTuple):
     pattern: str
 
 
-@register_rule(
-    "SK118",
-    why="the result then also depends on those objects, and may hold for another reason",
-    bad='pod=~"frontend.*"   # also pods of frontend-proxy',
-    good='pod=~"frontend-[a-z0-9]+-[a-z0-9]+"',
-    fix="write an expression that matches only the names of that object",
-    repair="writes an expression for that object alone",
-    severity=Severity.WARNING,
-)
+@register_check("SK118")
 def check_matchers(case: LintContext) -> Iterator[Problem]:
-    """A filter also matches other objects."""
     known = None
     for place, text in _list_check_texts(case):
         if place[-1] == "expr" and case.objects is not None:
@@ -77,16 +68,8 @@ def check_matchers_of_type(case: FaultCase) -> Iterator[Problem]:
     )
 
 
-@register_rule(
-    "SK119",
-    why="a check that matches no object is never true, or always true: it tells nothing",
-    bad='kube_deployment_status_replicas{deployment=~"cart-.+"}   # the Deployment is called cart',
-    good='kube_deployment_status_replicas{deployment="cart"}',
-    fix="name objects of the app; `scenario-kit render PATH` lists them",
-    repair="writes the intended name, where only one is close",
-)
+@register_check("SK119")
 def narrow(case: LintContext) -> Iterator[Problem]:
-    """A check looks at an object that does not exist."""
     if case.objects is None or case.app is None:
         return
     known = None
@@ -117,7 +100,6 @@ def narrow_of_type(case: FaultCase) -> Iterator[Problem]:
 
 @register_check("SK117", "Fault")
 def check_unreadable_of_type(case: FaultCase) -> Iterator[Problem]:
-    """A regular expression or a query cannot be read."""
     yield from _deduplicate(
         problem for place, expr, _ in _render_queries(case) for problem in check_expression(place, expr)
     )

@@ -8,7 +8,7 @@ from typing import Final
 
 from scenario_kit.lint.context.catalog_context import FaultCase, PackCase
 from scenario_kit.lint.context.scenario_context import LintContext
-from scenario_kit.lint.framework.rule import Problem, register_check, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.alerts.promql import list_matchers
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load.yaml.edit import Put
@@ -19,17 +19,8 @@ _GLOB: Final = re.compile(r"(?<![\\\w-])([\w-]*[A-Za-z0-9_-])\*(?=$|\||\))")
 _BLANKS: Final = re.compile(r"\s+\|\s*|\s*\|\s+|^\s+|\s+$")
 
 
-@register_rule(
-    "SK309",
-    why="it does not match, or exclude, what was intended: a matcher is an anchored regular expression",
-    bad='service_name!~"frontend*"   # leaves out fronten and frontend, and not frontend-proxy',
-    good='service_name!~"frontend.*"',
-    fix="write `.*` for anything, and no spaces around `|`",
-    repair="writes `.*` for `*`, and `|` without spaces",
-    about=("Pack",),
-)
+@register_check("SK309", "Pack")
 def check_globs(case: PackCase) -> Iterator[Problem]:
-    """A PromQL matcher is written as if it were a glob."""
     for place, entry in case.groups():
         if isinstance(entry.get("expr"), str):
             yield from _check_expr((*place, "expr"), entry["expr"])
@@ -37,7 +28,6 @@ def check_globs(case: PackCase) -> Iterator[Problem]:
 
 @register_check("SK309", "Scenario")
 def check_globs_in_checks(case: LintContext) -> Iterator[Problem]:
-    """A PromQL matcher is written as if it were a glob."""
     for place, text in case.positions.texts.items():
         if place[-1] == "expr" and "query" in place:
             yield from _check_expr(place, text)
@@ -45,7 +35,6 @@ def check_globs_in_checks(case: LintContext) -> Iterator[Problem]:
 
 @register_check("SK309", "Fault")
 def check_globs_in_effect(case: FaultCase) -> Iterator[Problem]:
-    """A PromQL matcher is written as if it were a glob."""
     seen = set()
     for rendering in case.renderings:
         for place, check in rendering.checks():

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scenario_kit.lint.context.scenario_context import LintContext
-from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.alerts.promql import list_matchers, walk
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.model.kubernetes.re2 import compile_pattern
@@ -14,15 +14,8 @@ from scenario_kit.model.kubernetes.re2 import compile_pattern
 _PATTERNS: Final = ("matches", "pattern", "messageMatches")
 
 
-@register_rule(
-    "SK117",
-    why="the check could never be answered",
-    bad="matches: '*.failed'",
-    good="matches: '.*failed'",
-    fix="correct the expression (regular expressions have the syntax of RE2, as PromQL's)",
-)
+@register_check("SK117")
 def check_patterns(case: LintContext) -> Iterator[Problem]:
-    """A regular expression or a query cannot be read."""
     for place, text in case.positions.texts.items():
         if place[-2:] == ("query", "expr"):
             yield from check_expression(place, text)

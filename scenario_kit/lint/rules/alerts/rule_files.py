@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from scenario_kit.catalog.alerts import Unread, list_groups, parse_duration
 from scenario_kit.lint.context.catalog_context import PackCase
-from scenario_kit.lint.framework.rule import Problem, register_check, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.alerts.promql import list_matchers
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load.promql.parser import parse_expression
@@ -44,17 +44,8 @@ def _name(rule_: dict[str, Any]) -> str:
     return str(rule_.get("alert", rule_.get("record", "?")))
 
 
-@register_rule(
-    "SK314",
-    why="what is not evaluated here would make the alert fire at other times than on the cluster it was written for",
-    bad="groups: [{name: slo, interval: 20s, limit: 10, rules: […]}]",
-    good="groups: [{name: slo, interval: 30s, rules: […]}]",
-    fix="leave the field out",
-    repair="leaves out what is not supported",
-    about=("Pack",),
-)
+@register_check("SK314", "Pack")
 def check_unsupported(case: PackCase) -> Iterator[Problem]:
-    """A field of a rule or a group that is not evaluated as written."""
     groups = list(list_groups(case.document))
     for place, group in groups:
         yield from _check_group(place, group)
@@ -88,33 +79,16 @@ def _check_group(place: Place, group: dict[str, Any]) -> Iterator[Problem]:
         )
 
 
-@register_rule(
-    "SK316",
-    why="recorded series are not stored in virtual time: an alert on them is evaluated with what they record",
-    bad='expr: sli:errors:ratio{service_name="cart"} > 0.01   # recorded in the same file',
-    good="expr: sli:errors:ratio > 0.01",
-    fix="write the expression that it records into the rule",
-    about=("Pack",),
-)
+@register_check("SK316", "Pack")
 def check_unrecordable(case: PackCase) -> Iterator[Problem]:
-    """A recorded series is used in a way that cannot be written out."""
     for written, known in case.read:
         expr = written.rule.get("expr")
         if isinstance(known, Unread) and isinstance(expr, str) and not _explain_unreadable(expr):
             yield Problem(known.place, known.message, expr[:120], "the series without labels or an offset", known.fix)
 
 
-@register_rule(
-    "SK319",
-    why="every trial has a namespace of its own, which is put into every selector: this one never matches",
-    bad='kube_pod_status_ready{namespace="otel-demo"} == 0',
-    good="kube_pod_status_ready == 0",
-    fix="leave the matcher out",
-    repair="leaves the matcher out",
-    about=("Pack",),
-)
+@register_check("SK319", "Pack")
 def check_namespaced(case: PackCase) -> Iterator[Problem]:
-    """A rule names a namespace."""
     for place, rule_ in case.groups():
         expr = rule_.get("expr")
         if not isinstance(expr, str) or _explain_unreadable(expr):

@@ -13,12 +13,11 @@ from typing import Any, Final, NamedTuple
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.context.catalog_context import PackCase
-from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.load import did_you_mean
 from scenario_kit.load.promql.parser import parse_expression, walk
 from scenario_kit.load.schema.suggest import find_only, suggest
 from scenario_kit.load.yaml.edit import Put
-from scenario_kit.model import Severity
 from scenario_kit.model.kubernetes.re2 import compile_pattern
 from scenario_kit.model.series import LABELS, VALUES
 
@@ -40,18 +39,8 @@ class _SeriesProblem(NamedTuple):
     known: frozenset[str]
 
 
-@register_rule(
-    "SK315",
-    why="a rule over a series that nothing exports never fires, and `absent` over one always does",
-    bad='sum by (service) (rate(traces_span_metrics_call_total{status_code="ERROR"}[2m])) > 1',
-    good='sum by (service_name) (rate(traces_span_metrics_calls_total{status_code="STATUS_CODE_ERROR"}[2m])) > 1',
-    fix="write the name, label or value that is exported",
-    repair="writes the intended name, label or value, where only one is close",
-    severity=Severity.WARNING,
-    about=("Pack",),
-)
+@register_check("SK315", "Pack")
 def check_unseen(case: PackCase) -> Iterator[Problem]:
-    """A rule asks for a series that cannot exist."""
     if _is_of_foreign_cluster(case.catalog, case.name):
         return
     recorded = {str(entry["record"]) for _, entry in case.groups() if entry.get("record")}

@@ -6,27 +6,15 @@ from collections.abc import Iterator
 
 from scenario_kit.lint.context.catalog_context import AppCase
 from scenario_kit.lint.framework.name_fixes import fix_name
-from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.apps.app_references import find_missing
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.model import Object
 from scenario_kit.render.templating.authoring_error import did_you_mean
 
 
-@register_rule(
-    "SK139",
-    why=(
-        "what is declared about components decides which faults are offered, "
-        "which alerts are predicted and how propagations are judged"
-    ),
-    bad="calls: [{caller: web, callee: stroe}]",
-    good="calls: [{caller: web, callee: store}]",
-    fix="name one of the version's `components`, or what its manifests have",
-    repair="writes the intended component, where only one is close",
-    about=("App",),
-)
+@register_check("SK139", "App")
 def check_members(case: AppCase) -> Iterator[Problem]:
-    """An app names a component, an object, a variable or an alert pack that it does not have."""
     yield from find_missing(case)
     for version, body in case.document["versions"].items():
         known = [component["name"] for component in body["components"]]

@@ -9,7 +9,7 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.context.wrong_namespace import find_meant
 from scenario_kit.lint.framework.name_fixes import fix_name, fix_reference
-from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.faults.unknown_containers import find_unknown_containers
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load import did_you_mean
@@ -19,16 +19,8 @@ from scenario_kit.load.yaml.edit import Edit, Put
 from scenario_kit.model import Reference
 
 
-@register_rule(
-    "SK107",
-    why="the scenario cannot be deployed",
-    bad="app: {name: otel-shop, version: 2.2.0}",
-    good="app: {name: otel-demo, version: 2.2.0}",
-    fix="choose one that `scenario-kit catalog apps` lists",
-    repair="writes the intended name, where only one is close",
-)
+@register_check("SK107")
 def check_app(case: LintContext) -> Iterator[Problem]:
-    """Unknown app, version, load profile or alert pack."""
     choice, catalog = case.scenario.spec.app, case.catalog
     if choice.name not in catalog.apps():
         fix = did_you_mean(choice.name, catalog.apps())
@@ -82,16 +74,8 @@ def _suggest_version(place: Place, wrong: str, versions: Iterable[str]) -> tuple
     return (Put(place, meant[0]),) if len(meant) == 1 else ()
 
 
-@register_rule(
-    "SK108",
-    why="the kit does not know how to inject it, or which of two is meant",
-    bad="type: pod-kil",
-    good="type: pod-failure",
-    fix="choose one that `scenario-kit catalog faults` lists, or define it in `faults/` beside the scenario",
-    repair="writes the intended name, where only one is close",
-)
+@register_check("SK108")
 def check_fault_type(case: LintContext) -> Iterator[Problem]:
-    """Unknown fault type, or two of one name."""
     folder = case.path.parent / "faults"
     own = [path.parent.name for path in folder.glob("*/fault.yaml")]
     known = {*case.catalog.faults(), *own}
@@ -111,16 +95,8 @@ def check_fault_type(case: LintContext) -> Iterator[Problem]:
                 yield problem
 
 
-@register_rule(
-    "SK109",
-    why="the fault or app would run with something other than what was intended",
-    bad="parameters: {targetport: 9999}",
-    good="parameters: {targetPort: 9999}",
-    fix="use the parameters that `scenario-kit catalog faults show NAME` lists",
-    repair="writes the parameter's name or value, where only one can be intended",
-)
+@register_check("SK109")
 def check_parameters(case: LintContext) -> Iterator[Problem]:
-    """A parameter or option does not fit its schema."""
     for i, use in enumerate(case.scenario.spec.faults):
         if use.type in case.types:
             schema = case.types[use.type].parameters
@@ -150,16 +126,8 @@ def _check_values(
         )
 
 
-@register_rule(
-    "SK110",
-    why="there is nothing to break: the run would stop before it starts",
-    bad="target: Deployment/redis",
-    good="target: Deployment/valkey-cart",
-    fix="name an object that `scenario-kit render PATH` lists",
-    repair=("writes the intended object, where only one of that kind is close, or one of another kind has that name"),
-)
+@register_check("SK110")
 def check_target(case: LintContext) -> Iterator[Problem]:
-    """The target is not an object of the app, or is of a kind that the fault does not break."""
     for i, use in enumerate(case.scenario.spec.faults):
         place, ref = ("spec", "faults", i, "target"), Reference.parse(use.target)
         kinds = case.types[use.type].targets if use.type in case.types else ()
@@ -179,15 +147,8 @@ def check_target(case: LintContext) -> Iterator[Problem]:
             yield Problem(place, message, use.target, own, f"write `target: {own}`", edits=(Put(place, own),))
 
 
-@register_rule(
-    "SK123",
-    why="a scenario is plain data; only faults in the catalogue are templates",
-    bad="target: 'Service/{{ name }}'",
-    good="target: Service/cart",
-    fix="write the value itself",
-)
+@register_check("SK123")
 def check_templates(case: LintContext) -> Iterator[Problem]:
-    """A template where none is allowed, or one that cannot be rendered."""
     for place, finding in case.unrendered:
         astray = find_meant(case, case.scenario.spec.faults[int(place[2])].target)  # SK110
         if finding.code not in ("SK120", "SK135", "SK304") and not astray:
@@ -197,15 +158,8 @@ def check_templates(case: LintContext) -> Iterator[Problem]:
             yield Problem(place, f"'{text[:60]}' is a template, and nothing renders it here", text[:60])
 
 
-@register_rule(
-    "SK120",
-    why="the fault has nothing to change",
-    bad="parameters: {container: app}",
-    good="parameters: {container: cart}",
-    fix="use a name that the target has; `scenario-kit render PATH` shows it",
-)
+@register_check("SK120")
 def check_parts(case: LintContext) -> Iterator[Problem]:
-    """A container, port, variable or component does not exist."""
     for place, finding in case.unrendered:
         if finding.code == "SK120":
             yield Problem(place, finding.message, finding.observed, finding.expected, finding.fix)
@@ -223,33 +177,16 @@ def check_parts(case: LintContext) -> Iterator[Problem]:
                 yield Problem(place, message, name, " or ".join(known), did_you_mean(name, known))
 
 
-@register_rule(
-    "SK135",
-    why=(
-        "a solver would see what is declared hidden, and the label would name a different object from the visible one"
-    ),
-    bad="a pod-failure with visibility: Hidden   # it writes annotations on the pods",
-    good="a network-delay with visibility: Hidden",
-    fix="write `visibility: Visible`, or choose another fault",
-)
+@register_check("SK135")
 def check_hidden(case: LintContext) -> Iterator[Problem]:
-    """A fault is declared hidden, but cannot be."""
     for place, finding in case.unrendered:
         if finding.code == "SK135":
             place = (*place, "visibility")
             yield Problem(place, finding.message, finding.observed, finding.expected, finding.fix)
 
 
-@register_rule(
-    "SK131",
-    why="the reference points at nothing",
-    bad="fixes: [port]   # the fault is called catalog-port",
-    good="fixes: [catalog-port]",
-    fix="use the name of one of `spec.faults`",
-    repair="writes the intended name, where only one is close, or there is only one fault",
-)
+@register_check("SK131")
 def check_fault_names(case: LintContext) -> Iterator[Problem]:
-    """A reference names a fault that the scenario does not have."""
     known = [use.name for use in case.scenario.spec.faults]
     for place, name in _list_named_faults(case):
         if name not in known:
@@ -277,15 +214,8 @@ def _list_named_faults(case: LintContext) -> Iterator[tuple[Place, str]]:
                 yield (*procedure.place, "changes", j, "removeFault", "fault"), change.remove_fault.fault
 
 
-@register_rule(
-    "SK132",
-    why="none of them ever starts",
-    bad="a starts after b, b after a",
-    good="a starts at once, b after a",
-    fix="let one of them start on its own",
-)
+@register_check("SK132")
 def start_order(case: LintContext) -> Iterator[Problem]:
-    """Faults wait for each other."""
     after = {use.name: use.start.after_fault for use in case.scenario.spec.faults}
     for i, use in enumerate(case.scenario.spec.faults):
         seen, name = [use.name], use.start.after_fault

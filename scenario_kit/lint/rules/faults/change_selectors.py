@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.context.scenario_context import LintContext, PlacedProcedure
-from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.simulation.place import Place, make_reference
 from scenario_kit.model import App, Change, Object, Reference
 from scenario_kit.model.chaos.kinds import SCHEDULE, schedule_key
@@ -25,18 +25,8 @@ _MAKERS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "CronJ
 _UNKNOWN = ("removeFault", "undoRollout", "run")
 
 
-@register_rule(
-    "SK111",
-    why=(
-        "a selector that matches no pod changes nothing, and one that "
-        "matches others breaks or repairs something else too"
-    ),
-    bad="labelSelectors: {app: payment-service}   # the pods have app: payment",
-    good="labelSelectors: {app: payment}",
-    fix="select by labels that only the target's pods have; `scenario-kit render PATH` shows them",
-)
+@register_check("SK111")
 def check_selectors(case: LintContext) -> Iterator[Problem]:
-    """A selector matches no pod, or pods other than the target's."""
     if case.app is None or case.objects is None:
         return
     objects: Sequence[Object] = case.objects

@@ -6,20 +6,13 @@ from collections.abc import Iterator
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.context.scenario_context import LintContext
-from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.simulation.field_diff import WrittenField, list_written
 from scenario_kit.render import simulate_change
 
 
-@register_rule(
-    "SK126",
-    why="the later one hides the earlier, so neither can be proven to be a cause or repaired on its own",
-    bad="two faults of type container-image-not-found on Deployment/cart",
-    good="one of them on Deployment/cart, the other on Deployment/ad",
-    fix="aim one of them at another object, or drop it",
-)
+@register_check("SK126")
 def check_overlaps(case: LintContext) -> Iterator[Problem]:
-    """Two faults write the same field."""
     if case.app is None or case.objects is None or len(case.faults) < 2:
         return
     objects, seen = case.objects, dict[str, set[WrittenField]]()

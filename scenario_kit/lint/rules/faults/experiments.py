@@ -7,7 +7,7 @@ from typing import Any
 
 from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
-from scenario_kit.lint.framework.rule import Problem, register_check, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load import Positions, did_you_mean
 from scenario_kit.load.schema.suggest import find_only
@@ -23,16 +23,8 @@ from scenario_kit.schema.chaos import get_object_schema, list_kinds
 _COUNTED = ("fixed", "fixed-percent", "random-max-percent")
 
 
-@register_rule(
-    "SK127",
-    why="the API server or the Chaos Mesh manager rejects it, or silently drops what it does not know",
-    bad="chaos: {kind: PodChaos, spec: {action: pod-failure, mode: al, selector: {…}}}",
-    good="chaos: {kind: PodChaos, spec: {action: pod-failure, mode: all, selector: {…}}}",
-    fix="use only kinds, fields and values that Chaos Mesh knows",
-    repair="writes the intended kind, field or value, where only one is close",
-)
+@register_check("SK127")
 def check_experiments(case: LintContext) -> Iterator[Problem]:
-    """An experiment does not fit the schema of its kind."""
     for i, use in enumerate(case.scenario.spec.faults):
         if use.name in case.faults:
             for wrong in _check_fault(case.faults[use.name]):
@@ -46,7 +38,6 @@ def check_experiments(case: LintContext) -> Iterator[Problem]:
 
 @register_check("SK127", "Fault")
 def check_experiments_of_type(case: FaultCase) -> Iterator[Problem]:
-    """An experiment does not fit the schema of its kind."""
     places = [i for i, change in enumerate(case.fault.changes) if isinstance(change, Mapping) and "chaos" in change]
     seen = set()
     for rendering in case.renderings:

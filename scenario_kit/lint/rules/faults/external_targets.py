@@ -10,7 +10,7 @@ from typing import Final
 from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.context.source_location import find_site
-from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.simulation.stages import Simulation
 from scenario_kit.model import APP_NAMESPACE, App
 from scenario_kit.model.chaos.fields import is_external, list_targets
@@ -26,16 +26,8 @@ _POD: Final = re.compile(r"\d{1,3}(-\d{1,3}){3}")
 _EVERYWHERE: Final = frozenset({("kubernetes", "default"), ("kube-dns", "kube-system")})
 
 
-@register_rule(
-    "SK151",
-    why="the manager resolves the name once, by the cluster's DNS, and injects nothing where nobody has it",
-    bad="externalTargets: [valkey-cart]   # sought in the manager's own namespace",
-    good="externalTargets: ['valkey-cart.{{ target.namespace }}.svc.cluster.local']",
-    fix="name a Service of the app with its namespace, or an IPv4 address or network",
-    about=("Scenario", "Fault"),
-)
+@register_check("SK151", "Scenario", "Fault")
 def check_unresolved(case: LintContext | FaultCase) -> Iterator[Problem]:
-    """A name in `externalTargets` that the cluster's DNS does not have."""
     seen = set()
     for one in case.written:
         for i, target in enumerate(list_targets(one.object) if is_chaos(one.object) else ()):

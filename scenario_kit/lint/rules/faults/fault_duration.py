@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from scenario_kit.lint.context.scenario_context import LintContext
-from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.load.yaml.edit import Edit, Put
 from scenario_kit.model import AlertRule, Change, Fault
 from scenario_kit.model.authored.scenario import FaultUse
@@ -23,18 +23,8 @@ class _Limit(NamedTuple):
     seconds: float
 
 
-@register_rule(
-    "SK128",
-    why=(
-        "the fault would be over while its alerts are still expected to hold, and what heals by itself needs no solver"
-    ),
-    bad="chaos: {kind: NetworkChaos, spec: {action: delay, duration: 55s, …}}",
-    good="chaos: {kind: NetworkChaos, spec: {action: delay, …}}",
-    fix="leave out the duration: the fault then lasts until it is removed",
-    repair="raises the parameter that sets the duration, where there is one",
-)
+@register_check("SK128")
 def check_expiring(case: LintContext) -> Iterator[Problem]:
-    """A fault ends before its alerts have fired and held."""
     needed = _compute_needed(case)
     for i, use in enumerate(case.scenario.spec.faults):
         if not needed or use.role in ("Trigger", "Distractor") or use.name not in case.faults:

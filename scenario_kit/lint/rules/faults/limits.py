@@ -7,7 +7,7 @@ from typing import Final
 
 from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
-from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load.promql.parser import points
 from scenario_kit.load.yaml.edit import Put
@@ -19,17 +19,8 @@ POINTS: Final = 10_000
 _FIELDS: Final = ("withinSeconds", "afterSeconds")
 
 
-@register_rule(
-    "SK208",
-    why="a validation waits for every deadline several times, on machines that others are waiting for",
-    bad="withinSeconds: 7200",
-    good="withinSeconds: 2700",
-    fix=f"write at most {CAP}, or choose an alert that fires sooner",
-    repair=f"writes {CAP}",
-    about=("Scenario", "Fault"),
-)
+@register_check("SK208", "Scenario", "Fault")
 def check_limits(case: LintContext | FaultCase) -> Iterator[Problem]:
-    """A deadline, a delay or the reach of a query is above the cap."""
     for place, raw in case.positions.raw.items():
         if place[-1:] and place[-1] in _FIELDS and raw.isdigit() and int(raw) > CAP:
             message = f"`{place[-1]}: {raw}` is longer than {CAP // 60} minutes"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
-from scenario_kit.lint.framework.rule import Problem, register_check, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.model import Severity
 from scenario_kit.render.faults.modelled import REAL_DATA_PLANE, find_unmodelled
 
@@ -14,16 +14,8 @@ from scenario_kit.render.faults.modelled import REAL_DATA_PLANE, find_unmodelled
 _NAMED = 3
 
 
-@register_rule(
-    "SK911",
-    severity=Severity.WARNING,
-    why="what cannot happen there cannot be judged there; the scenario is not to blame",
-    bad="parameters: {name: GOMEMLIMIT, value: '16'}   # no part of the lab reads this variable",
-    good="parameters: {name: CART_ADDR, value: 'cart:1'}   # the twin dials what it says",
-    fix="run it where the capability exists (docs/capabilities.md), or change what the lab reads",
-)
+@register_check("SK911")
 def check_unshown(case: LintContext) -> Iterator[Problem]:
-    """The environment lacks a capability that a fault or the app needs."""
     if case.app is None or case.objects is None:
         return
     for i, use in enumerate(case.scenario.spec.faults):

@@ -9,7 +9,7 @@ from typing import Final
 from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.context.source_location import Spot, find_fresh
-from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.simulation.stages import list_containers, list_mappings
 from scenario_kit.load.yaml.edit import Edit, Put
 from scenario_kit.model import Object
@@ -24,20 +24,8 @@ _SEEDED: Final = re.compile(r"\bRANDOM=\d+|\bseed\s*\(|--seed\b|--random-source|
 _DRAWN: Final = frozenset({"one", "fixed", "fixed-percent", "random-max-percent"})
 
 
-@register_rule(
-    "SK214",
-    why=(
-        "two repeats of a scenario that rolls dice are two different "
-        "scenarios, and a pass of one says nothing about the other"
-    ),
-    bad="mode: one   # of three pods",
-    good="mode: all",
-    fix="name what is intended; where something has to be random, give it a seed",
-    repair="makes an experiment hit all pods instead of one of them",
-    about=("Scenario", "Fault"),
-)
+@register_check("SK214", "Scenario", "Fault")
 def check_nondeterminism(case: LintContext | FaultCase) -> Iterator[Problem]:
-    """Chance without a seed."""
     for found in find_fresh(case, _find_chance):
         one = found.spot.value == "one" and found.site.text == "one" and found.spot.keys == ("spec", "mode")
         edits: tuple[Edit, ...] = (Put(found.site.place, "all"),) if one else ()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
-from scenario_kit.lint.framework.rule import Problem, register_check, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.model import Change, Fault, Reference
 from scenario_kit.model.chaos.kinds import GROUP, ONE_SHOT, SCHEDULE
 
@@ -19,16 +19,8 @@ _AT_ONCE = (*ONE_SHOT, "gc")
 _PASSING = ("restart", "run", "drain", "cordon", "uncordon", "removeFault")
 
 
-@register_rule(
-    "SK435",
-    why=("checks and cheats are left out where a fault ends by itself or with its pods, which a false claim abuses"),
-    bad="persistence: SelfHeals   # of a patched Service, which stays patched",
-    good="persistence: Object",
-    fix="write how long it lasts: `Object`, or `Workload` for an experiment that new pods meet again",
-    about=("Fault",),
-)
+@register_check("SK435", "Fault")
 def check_persistence(case: FaultCase) -> Iterator[Problem]:
-    """A fault does not end in the way that its persistence says."""
     for rendering in case.renderings:
         if rendering.fault is not None and (reported := _find_contradiction(rendering.fault)):
             yield Problem(("persistence",), reported, case.fault.persistence)
@@ -37,7 +29,6 @@ def check_persistence(case: FaultCase) -> Iterator[Problem]:
 
 @register_check("SK435", "Scenario")
 def check_persistence_in_scenario(case: LintContext) -> Iterator[Problem]:
-    """A fault does not end in the way that its persistence says."""
     for i, use in enumerate(case.scenario.spec.faults):
         fault = case.faults.get(use.name)
         if fault is not None and (reported := _find_contradiction(fault)):

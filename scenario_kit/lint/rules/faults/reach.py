@@ -8,7 +8,7 @@ from scenario_kit.changes import reach
 from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.context.source_location import find_site
-from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.model import APP_NAMESPACE, App
 from scenario_kit.model.chaos.reach import find_strays, is_chaos, list_declared
@@ -16,16 +16,8 @@ from scenario_kit.model.kubernetes.reference import resolve_namespace
 from scenario_kit.render.objects.lookup import format_reference
 
 
-@register_rule(
-    reach.CODE,
-    why=reach.WHY,
-    bad="selector: {namespaces: [kube-system], labelSelectors: {k8s-app: kube-dns}}",
-    good='selector: {namespaces: ["{{ target.namespace }}"], labelSelectors: "{{ pod_selector(target) }}"}',
-    fix=reach.FIX,
-    about=("Scenario", "Fault"),
-)
+@register_check("SK150", "Scenario", "Fault")
 def check_reach(case: LintContext | FaultCase) -> Iterator[Problem]:
-    """Chaos reaches beyond the app."""
     seen: set[tuple[Place, str]] = set()
     for problem in _find_strays(case):
         if (problem.place, problem.observed) not in seen:  # names are drawn for each rendering

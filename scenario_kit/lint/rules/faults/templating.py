@@ -8,11 +8,9 @@ from typing import Final
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.context.catalog_context import AppCase, FaultCase, Rendering
-from scenario_kit.lint.framework.rule import Problem, Rule, add, register_check
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.simulation.place import Place
-from scenario_kit.load.twin import FIX
 from scenario_kit.load.yaml.edit import Put
-from scenario_kit.model import Severity
 from scenario_kit.render import NoChange, simulate_change
 from scenario_kit.render.templating.engine import explain_unsound
 
@@ -21,19 +19,6 @@ _REFUSALS: Final = frozenset({"SK304", "SK120", "SK110"})
 _PARTS: Final = "changes|undo|effect|undone|entities|solutions|decoys"
 #: How messages spell a place: ``changes[0].patch.target``.
 _SPELLED: Final = re.compile(rf"\b({_PARTS})((?:\[\d+\]|\.[A-Za-z_]+)*)")
-
-add(
-    Rule(
-        "SK138",
-        "The parameters of an app's twin do not fit together",
-        Severity.ERROR,
-        "the lab cannot simulate the app, and a trial would wait for it until it times out",
-        "edges: [{caller: web, callee: store, protocol: grpcs, address: {env: STORE_ADDR}}]",
-        "edges: [{caller: web, callee: store, protocol: grpc, address: {env: STORE_ADDR}}]",
-        FIX,
-        by="lint",
-    )
-)
 
 
 @register_check("SK003", "Fault", "App")

@@ -19,7 +19,7 @@ from msgspec import structs
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.context.scenario_context import LintContext
-from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.similarity.effect_signature import list_writes
 from scenario_kit.lint.similarity.index import strip_numbers
 from scenario_kit.load.schema.schemas import find_violations
@@ -32,15 +32,8 @@ _LONGEST: Final = 253
 _FIELD: Final = 100
 
 
-@register_rule(
-    "SK222",
-    why="the same mechanism under two names is tested, repaired and counted twice",
-    bad="faults/door-moved beside the scenario, which patches the targetPort of a Service",
-    good="type: service-target-port-wrong, which the catalogue has",
-    fix="use the catalogue's type, or break something that none of its types breaks",
-)
+@register_check("SK222")
 def check_copied_type(case: LintContext) -> Iterator[Problem]:
-    """A fault type of the scenario's own does what one of the catalogue does."""
     if case.app is None or case.objects is None:
         return
     for i, use in enumerate(case.scenario.spec.faults):

@@ -8,20 +8,13 @@ from pathlib import Path
 from scenario_kit.catalog import Catalog
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.evaluation.comparison import render_entries
-from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.similarity.index import IndexEntry, Shelf
 from scenario_kit.model import Severity
 
 
-@register_rule(
-    "SK216",
-    why="a second copy measures nothing new, and anyone who has seen the first knows the answer to the second",
-    bad="the same app, fault, target and parameters as another scenario, under another name and title",
-    good="another target, another fault, or a second fault on top",
-    fix="extend the other scenario, or break something else",
-)
+@register_check("SK216")
 def check_copies(case: LintContext) -> Iterator[Problem]:
-    """An exact duplicate."""
     entry, shelf = case.entry, case.shelf
     same = _find_copies(case.catalog, shelf, entry) if shelf and entry else []
     if entry and same:
@@ -33,16 +26,8 @@ def check_copies(case: LintContext) -> Iterator[Problem]:
         )
 
 
-@register_rule(
-    "SK217",
-    why="of scenarios that are almost the same, anyone who remembers one has solved the others",
-    bad="the description, alerts and solutions of another scenario with one number changed",
-    good="a description that says what is new about it",
-    fix="say what is new about it, or make it a different incident",
-    severity=Severity.WARNING,
-)
+@register_check("SK217")
 def check_near_duplicates(case: LintContext) -> Iterator[Problem]:
-    """Almost a duplicate."""
     entry, shelf = case.entry, case.shelf
     if shelf is None or entry is None or _find_copies(case.catalog, shelf, entry):
         return

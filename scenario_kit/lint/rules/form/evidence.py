@@ -7,21 +7,13 @@ from collections.abc import Iterator
 from scenario_kit.catalog.evidence import FILE, read_evidence
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.context.scenario_context import LintContext
-from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.model import Position, Severity
 from scenario_kit.render.scenarios.runbook import digest_incident, sort_faults
 
 
-@register_rule(
-    "SK607",
-    why="numbers measured on another version say nothing about this one",
-    bad="an evidence.json that was recorded before a fault, an alert or a label changed",
-    good="an evidence.json with the digest that the scenario has now",
-    fix="run ci/evidence, which verifies it again and records the pass",
-    severity=Severity.WARNING,
-)
+@register_check("SK607")
 def check_outdated(case: LintContext) -> Iterator[Problem]:
-    """The evidence belongs to another version of the scenario."""
     position = Position(path=str(case.path.with_name(FILE)))
     try:
         found = read_evidence(case.path)

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework import name_fixes
-from scenario_kit.lint.framework.rule import RULES, Problem, register_rule
-from scenario_kit.lint.framework.suppression import LONGEST, SUPPRESSIBLE, build_drop_edit, find_latest_month, get_today
+from scenario_kit.lint.framework.rule import RULES, Problem, register_check
+from scenario_kit.lint.framework.suppression import SUPPRESSIBLE, build_drop_edit, find_latest_month, get_today
 from scenario_kit.load import did_you_mean
 from scenario_kit.load.yaml.edit import Drop, Put
-from scenario_kit.model import Severity
 
 #: Licences that a catalogue can take over: permissive ones, and public domain.
 LICENCES = ("Apache-2.0", "MIT", "BSD-2-Clause", "BSD-3-Clause", "CC-BY-4.0", "CC0-1.0", "ISC", "Unlicense")
@@ -22,16 +21,8 @@ _PLACEHOLDERS = re.compile(
 )
 
 
-@register_rule(
-    "SK601",
-    why="without a licence, nobody may run or change the scenario",
-    bad="license: ''",
-    good="license: Apache-2.0",
-    fix=f"use one of {', '.join(LICENCES)}",
-    repair="writes the intended licence, where only one is close",
-)
+@register_check("SK601")
 def check_licence(case: LintContext) -> Iterator[Problem]:
-    """The licence is missing or unknown."""
     named = case.scenario.spec.license
     if named and named not in LICENCES:
         place, message = ("spec", "license"), f"unknown licence '{named}'"
@@ -41,15 +32,8 @@ def check_licence(case: LintContext) -> Iterator[Problem]:
         yield Problem(("spec",), "the scenario has no licence")
 
 
-@register_rule(
-    "SK602",
-    why="the text says nothing",
-    bad="description: TODO",
-    good="description: A rolled-back release left the Service with the port of the new one.",
-    fix="write the text",
-)
+@register_check("SK602")
 def check_placeholders(case: LintContext) -> Iterator[Problem]:
-    """Placeholder text."""
     for place, text in case.positions.texts.items():
         if _PLACEHOLDERS.search(text) and place[-1] in ("title", "description", "brief", "because", "reason", "name"):
             yield Problem(place, f"'{text[:60]}' is a placeholder", text[:60])
@@ -60,15 +44,8 @@ def check_placeholders(case: LintContext) -> Iterator[Problem]:
             yield Problem(("spec", name), message, f"{len(text.split())} words", f"at least {least} words")
 
 
-@register_rule(
-    "SK603",
-    why="somebody must answer for it when it breaks",
-    bad="authors: []",
-    good="authors: [{name: Ada, github: ada}]",
-    fix="add spec.authors",
-)
+@register_check("SK603")
 def check_owner(case: LintContext) -> Iterator[Problem]:
-    """The scenario has no author."""
     if case.merged and not case.scenario.spec.authors:
         yield Problem(("spec",), "the scenario has no authors")
     for i, author in enumerate(case.scenario.spec.authors):
@@ -76,60 +53,28 @@ def check_owner(case: LintContext) -> Iterator[Problem]:
             yield Problem(("spec", "authors", i, "name"), "an author without a name", expected="a name")
 
 
-@register_rule(
-    "SK604",
-    why="a verdict without checks would be worthless",
-    bad="domain: finops",
-    good="domain: sre",
-    fix="write `domain: sre`",
-    repair="writes `domain: sre`",
-)
+@register_check("SK604")
 def check_domain(case: LintContext) -> Iterator[Problem]:
-    """The domain has no checks yet."""
     if case.scenario.spec.domain != "sre":
         message, edits = f"domain '{case.scenario.spec.domain}' is not supported yet", (Put(("spec", "domain"), "sre"),)
         yield Problem(("spec", "domain"), message, edits=edits)
 
 
-@register_rule(
-    "SK605",
-    why="without it, a solver is not told that anything is wrong",
-    bad="brief: ''",
-    good="brief: Customers report that product pages have been failing for a few minutes.",
-    fix="add spec.brief: what users or alerts report",
-)
+@register_check("SK605")
 def check_brief_present(case: LintContext) -> Iterator[Problem]:
-    """A merged scenario lacks its brief."""
     if case.merged and not case.scenario.spec.brief.strip():
         yield Problem(("spec",), "the scenario has no brief")
 
 
-@register_rule(
-    "SK608",
-    why="whoever applies it waits for an incident that never comes",
-    bad="suspend: true",
-    good="suspend: false   # or leave it out",
-    fix="drop `suspend`; who only wants to store a scenario sets it where it is applied",
-    repair="drops it",
-)
+@register_check("SK608")
 def check_suspended(case: LintContext) -> Iterator[Problem]:
-    """A merged scenario is suspended."""
     place = ("spec", "suspend")
     if case.merged and case.scenario.spec.suspend:
         yield Problem(place, "the scenario only gets stored: it is suspended", "true", "false", edits=(Drop(place),))
 
 
-@register_rule(
-    "SK606",
-    why="it would hide the next finding of its kind",
-    bad="suppress: [{code: SK999, reason: …, until: 2020-01}]",
-    good="suppress: []",
-    fix="drop it, or correct its code or date",
-    repair="drops it",
-    severity=Severity.WARNING,
-)
+@register_check("SK606")
 def check_unused_suppressions(case: LintContext) -> Iterator[Problem]:
-    """A suppression that silences nothing."""
     month = get_today().strftime("%Y-%m")
     for i, entry in enumerate(case.scenario.spec.suppress):
         place, drop = ("spec", "suppress", i), build_drop_edit(case, i)
@@ -140,16 +85,8 @@ def check_unused_suppressions(case: LintContext) -> Iterator[Problem]:
             yield Problem((*place, "until"), f"the suppression of {entry.code} ended with {entry.until}", edits=drop)
 
 
-@register_rule(
-    "SK609",
-    why="what judges truth, leaks, security, duplicates or the life cycle is no matter of taste",
-    bad="suppress: [{code: SK211, reason: the brief is meant so, until: 2027-01}]",
-    good="suppress: []   # and a brief that does not name the cause",
-    fix="drop it and correct what the finding is about; `scenario-kit explain CODE` says what may be suppressed",
-    repair="drops it",
-)
+@register_check("SK609")
 def check_insuppressible(case: LintContext) -> Iterator[Problem]:
-    """A suppression of a finding that no scenario may silence."""
     for i, entry in enumerate(case.scenario.spec.suppress):
         if entry.code in RULES and entry.code not in SUPPRESSIBLE:
             message, desired = f"{entry.code} cannot be suppressed", f"one of {', '.join(SUPPRESSIBLE)}"
@@ -157,15 +94,8 @@ def check_insuppressible(case: LintContext) -> Iterator[Problem]:
             yield Problem(place, message, entry.code, desired, edits=build_drop_edit(case, i))
 
 
-@register_rule(
-    "SK610",
-    why="an exception that nobody has to look at again, or that nobody can judge, is a rule switched off",
-    bad="suppress: [{code: SK432, reason: ' ', until: 9999-12}]",
-    good="suppress: [{code: SK432, reason: the node has one pod and no user, until: 2027-02}]",
-    fix=f"say why, and until when: at most {LONGEST.days} days ahead",
-)
+@register_check("SK610")
 def check_unbounded(case: LintContext) -> Iterator[Problem]:
-    """A suppression has no reason, or no near end."""
     last = find_latest_month(get_today())
     for i, entry in enumerate(case.scenario.spec.suppress):
         if entry.code in SUPPRESSIBLE and not entry.reason.strip():

@@ -6,24 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from scenario_kit.lint.context.discovery import AnyCase
-from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.load.yaml.edit import Schema
 from scenario_kit.load.yaml.modeline import Modeline, exists, find_modeline, find_schema, make_schema_path
-from scenario_kit.model import Position, Severity
+from scenario_kit.model import Position
 
 
-@register_rule(
-    "SK170",
-    why="an editor that does not find the schema completes nothing and marks no mistake, without a word",
-    bad="# yaml-language-server: $schema=../schema/scenario.schema.json   # the file was moved",
-    good="# yaml-language-server: $schema=../../../schema/scenario.schema.json",
-    fix="write the path of the schema, relative to the file",
-    repair="writes the path of the schema, where one lies in `schema` or `.schema` of a folder above",
-    severity=Severity.WARNING,
-    about=("Scenario", "Fault", "App", "Pack"),
-)
+@register_check("SK170", "Scenario", "Fault", "App", "Pack")
 def check_schema_path(case: AnyCase) -> Iterator[Problem]:
-    """The schema that the file names for editors does not exist."""
     if named := case.positions.modeline:
         for path in _find_right_path(case.path, named, case.kind):
             yield _build_problem(named, path, case.positions.path)._replace(edits=(Schema(path),))

@@ -6,22 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from scenario_kit.lint.context.scenario_context import LintContext
-from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load.yaml.edit import Edit, Put, Rename
 from scenario_kit.schema import build_authoring_schema
 
 
-@register_rule(
-    "SK140",
-    why="`kubectl apply` would send another value than the one that was checked here, for kubectl reads YAML 1.1",
-    bad="parameters: {flag: adFailure, variant: on}   # kubectl sends true",
-    good='parameters: {flag: adFailure, variant: "on"}',
-    fix="put text in quotes, and write numbers without leading zeros, underscores and letters",
-    repair="puts text in quotes",
-)
+@register_check("SK140")
 def check_yaml11(case: LintContext) -> Iterator[Problem]:
-    """A value that kubectl reads as another one."""
     positions, schema = case.positions, build_authoring_schema("Scenario")
     for place, there in positions.elsewhere.items():
         here = positions.texts.get(place, positions.raw.get(place, ""))

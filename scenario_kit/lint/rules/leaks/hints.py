@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from scenario_kit.lint.context.catalog_context import SCENARIO, USE, FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.context.source_location import SourceSite, find_site
-from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.leaks.names import TELLING
 from scenario_kit.lint.rules.leaks.needless import Needless, ObjectSurroundings, find_needless
 from scenario_kit.lint.rules.leaks.needless.foreign_objects import find_foreign_writes
@@ -23,17 +23,8 @@ _DROPPABLE = ("annotations", "labels", "data", "stringData")
 _TELLING = 4
 
 
-@register_rule(
-    "SK221",
-    why="what nothing acts on is there for whoever reads it: a solver finds the answer without investigating",
-    bad='annotations: {ops/culprit: "yes"}',
-    good="only fields that the API, a controller, a selector or a program of the app acts on",
-    fix="leave it out; where a name is needed, let `neutral(prefix)` draw one with a prefix that reveals nothing",
-    repair="drops the label, annotation or key",
-    about=("Scenario", "Fault"),
-)
+@register_check("SK221", "Scenario", "Fault")
 def check_hints(case: LintContext | FaultCase) -> Iterator[Problem]:
-    """A fault writes what no symptom needs."""
     reported: set[tuple[object, ...]] = set()
     for stage, subject, found in _find_needless(case):
         if _is_judged_elsewhere(case, found):

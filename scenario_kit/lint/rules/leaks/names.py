@@ -10,7 +10,7 @@ from typing import Final
 from scenario_kit.lint.context.catalog_context import SCENARIO, USE, FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.context.source_location import Spot, find_fresh
-from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.leaks.needless.surroundings import split_words
 from scenario_kit.lint.simulation.stages import leaves, list_containers, list_mappings
 from scenario_kit.load.yaml.edit import Drop, Edit, Put
@@ -35,18 +35,8 @@ _PREFIX: Final = {
 }  # fmt: skip
 
 
-@register_rule(
-    "SK210",
-    why="a solver starts by listing objects: a name that says what is wrong leaves nothing to find",
-    bad="metadata: {name: cart-network-partition}",
-    good="metadata: {name: \"{{ neutral('pods') }}\"}",
-    fix="let `neutral(prefix)` draw the name, with a prefix that reveals nothing",
-    repair="uses a drawn name, everywhere in the file",
-    severity=Severity.WARNING,
-    about=("Scenario", "Fault"),
-)
+@register_check("SK210", "Scenario", "Fault")
 def check_telling_names(case: LintContext | FaultCase) -> Iterator[Problem]:
-    """A name that a fault creates, or a value that it sets, gives the answer away."""
     known: set[str] | None = None
     for found in find_fresh(case, _list_names if isinstance(case, FaultCase) else _list_texts):
         name = str(found.spot.value)
@@ -111,17 +101,8 @@ def _suggest_neutral(case: FaultCase, name: str, prefix: str) -> tuple[Edit, ...
     return tuple(Put(place, word.sub(drawn, text)) for place, text in places)
 
 
-@register_rule(
-    "SK212",
-    why="a solver that finds the answer in a file or an annotation has not found the cause",
-    bad='annotations: {from: "{{ fault }}"}   # or metadata.namespace: otel-demo for the Scenario itself',
-    good="annotations: {}   # and a Scenario in a namespace that no solver can read",
-    fix="leave it out",
-    repair="drops the namespace of a scenario",
-    about=("Scenario", "Fault"),
-)
+@register_check("SK212", "Scenario", "Fault")
 def check_written_answer(case: LintContext | FaultCase) -> Iterator[Problem]:
-    """The answer is written where a solver can read it."""
     if isinstance(case, LintContext):
         place = ("metadata", "namespace")
         namespace = case.positions.texts.get(place, "")

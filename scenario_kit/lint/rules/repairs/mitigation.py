@@ -6,26 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
-from scenario_kit.lint.framework.rule import Problem, register_check, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.simulation.field_diff import is_elsewhere
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load.yaml.edit import Drop, Edit, Put
-from scenario_kit.model import App, Change, Entity, Fault, Object, Severity
+from scenario_kit.model import App, Change, Entity, Fault, Object
 from scenario_kit.model.authored.scenario import LABELLED
 from scenario_kit.model.kubernetes.reference import strip_reference
 
 
-@register_rule(
-    "SK413",
-    why="nobody on call has the kit's receipts: a solution is what an operator would do with kubectl",
-    bad="solutions: [{name: fix, fixes: [port], changes: [{removeFault: {fault: port}}]}]",
-    good="solutions: [{name: fix, fixes: [port], changes: [{patch: {target: Service/cart, …}}]}]",
-    fix="write the changes that an operator would make, or leave out the solution where there is none",
-    repair="writes the changes of the fault's own solution, where it has one",
-    severity=Severity.WARNING,
-)
+@register_check("SK413")
 def check_undoing(case: LintContext) -> Iterator[Problem]:
-    """A solution merely undoes the injection."""
     if case.app is None or case.objects is None:
         return
     for i, solution in enumerate(case.scenario.spec.solutions):
@@ -78,16 +69,8 @@ def _build_rewrite(place: Place, changes: Sequence[Change], former: int) -> tupl
     return (*puts, *(Drop((*place, i)) for i in reversed(range(len(changes), former))))
 
 
-@register_rule(
-    "SK414",
-    why="whether an operator can end the incident at all decides what a solver is asked and how it is scored",
-    bad="mitigation: None   # with solutions",
-    good="mitigation: None   # without solutions: diagnosis only",
-    fix="write `mitigation: Native`, `Workaround` or `None`, and solutions unless it is None",
-    about=("Fault",),
-)
+@register_check("SK414", "Fault")
 def check_undeclared(case: FaultCase) -> Iterator[Problem]:
-    """Mitigation is not declared, or contradicts the solutions."""
     fault = case.fault
     repaired = fault.solutions or any(isinstance(e, Mapping) and e.get("fix") for e in fault.entities)
     if "mitigation" not in case.document:
@@ -105,7 +88,6 @@ def check_undeclared(case: FaultCase) -> Iterator[Problem]:
 
 @register_check("SK414", "Scenario")
 def check_contradicted(case: LintContext) -> Iterator[Problem]:
-    """Mitigation is not declared, or contradicts the solutions."""
     roles = {use.name: use.role for use in case.scenario.spec.faults}
     yield from _check_unprovable(case)
     yield from _check_unshown(case)

@@ -10,25 +10,18 @@ from scenario_kit.lint.context.affected_objects import find_components
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.context.wrong_namespace import find_meant
 from scenario_kit.lint.framework.name_fixes import fix_reference
-from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.faults.generated_names import find_outdated
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load.yaml.edit import Drop, Edit, Put
-from scenario_kit.model import Change, Fault, Severity
+from scenario_kit.model import Change, Fault
 from scenario_kit.model.authored.scenario import LABELLED, Solution
 from scenario_kit.render import NoChange
 from scenario_kit.render.apps.namespaces import restore_written
 
 
-@register_rule(
-    "SK304",
-    why="a fault without an effect cannot be the cause of anything",
-    bad="parameters: {targetPort: 8080}   # the container listens on 8080",
-    good="parameters: {targetPort: 9999}",
-    fix="choose parameters that differ from what the app already has",
-)
+@register_check("SK304")
 def check_no_effect(case: LintContext) -> Iterator[Problem]:
-    """The fault changes nothing."""
     for place, error in case.unbroken:
         if isinstance(error, NoChange):
             yield Problem((*place, "parameters"), error.message, "the app as it was", "a change of the app", error.fix)
@@ -37,16 +30,8 @@ def check_no_effect(case: LintContext) -> Iterator[Problem]:
             yield Problem((*place, "parameters"), finding.message, finding.observed, finding.expected, finding.fix)
 
 
-@register_rule(
-    "SK121",
-    why="its target does not exist, or the patch does not apply to it; the run would stop there",
-    bad="restart: {target: Deployment/crt}",
-    good="restart: {target: Deployment/cart}",
-    fix="name an object that `scenario-kit render PATH` lists, and paths that exist in it",
-    repair="writes the intended target, where only one of its kind is close, or the name that the fault has drawn",
-)
+@register_check("SK121")
 def check_impossible(case: LintContext) -> Iterator[Problem]:
-    """A change cannot be made."""
     for place, error in case.unbroken:
         if not isinstance(error, NoChange):
             yield Problem(place, error.message, fix=error.fix)
@@ -75,45 +60,23 @@ def _change(case: LintContext, place: Place) -> Change:
     return next(p.changes[int(place[-1])] for p in case.procedures() if p.place == place[:-2])
 
 
-@register_rule(
-    "SK133",
-    why="a documented step that does nothing misleads anyone who follows it",
-    bad="scale: {target: Deployment/cart, replicas: 1}   # it already has 1 while the fault is in force",
-    good="patch: {target: Service/cart, …}",
-    fix="drop the change, or change what the fault changed",
-    repair="writes the name that the fault has drawn in this file, where it is another",
-)
+@register_check("SK133")
 def check_idle(case: LintContext) -> Iterator[Problem]:
-    """A change of a solution or decoy changes nothing."""
     for place, error in case.unrepaired:
         if isinstance(error, NoChange):
             fix, edits = find_outdated(case, place, _change(case, place))
             yield Problem(place, error.message, "the app as the fault left it", "a change of it", fix, edits=edits)
 
 
-@register_rule(
-    "SK122",
-    why="each one is executed, and prose cannot be",
-    bad="solutions: [{name: fix-it, description: restore the port}]",
-    good="solutions: [{name: fix-it, changes: [{patch: {…}}]}]",
-    fix="write the changes that carry it out",
-)
+@register_check("SK122")
 def check_prose(case: LintContext) -> Iterator[Problem]:
-    """A solution or decoy has no changes."""
     for procedure in case.procedures():
         if not procedure.changes:
             yield Problem(procedure.place, f"{procedure.kind} '{procedure.name}' has no changes")
 
 
-@register_rule(
-    "SK416",
-    why="nothing shows that the incident can be resolved at all",
-    bad="two faults, and one solution that fixes the first",
-    good="solutions whose `fixes` name every fault of role Cause or Sustaining",
-    fix="add a solution, or name the fault in the `fixes` of one",
-)
+@register_check("SK416")
 def check_uncovered(case: LintContext) -> Iterator[Problem]:
-    """No solution covers a cause."""
     spec = case.scenario.spec
     fixed = {name for solution in spec.solutions for name in solution.fixes}
     any_is_enough = spec.ground_truth.causes_join == "Conjunctive" and fixed
@@ -140,16 +103,8 @@ def _describe_own(fault: Fault) -> str:
     return ""
 
 
-@register_rule(
-    "SK432",
-    why="only wrong fixes show that the symptoms depend on the cause, and do not go away with any change",
-    bad="decoys: []",
-    good="decoys: [{name: restart-frontend, changes: [{restart: {target: Deployment/frontend}}]}]",
-    fix="add what somebody would try first, for example restarting a victim",
-    severity=Severity.WARNING,
-)
+@register_check("SK432")
 def check_no_decoy(case: LintContext) -> Iterator[Problem]:
-    """The scenario has no decoy, or none that touches what the incident is about."""
     spec = case.scenario.spec
     if spec.ground_truth.outcome != "Incident" or not spec.faults:
         return
@@ -186,16 +141,8 @@ def _is_beside(change: Change, case: LintContext, about: set[str]) -> bool:
     return bool(own) and own.isdisjoint(about)
 
 
-@register_rule(
-    "SK433",
-    why="it would clear the symptoms, and a decoy must not",
-    bad="the same patch as solution and as decoy",
-    good="a decoy that repairs something else",
-    fix="drop it, or list it as a solution",
-    repair="drops the decoy, where there is another",
-)
+@register_check("SK433")
 def check_true_decoy(case: LintContext) -> Iterator[Problem]:
-    """A decoy does what a solution does, or all of it and more."""
     decoys = case.scenario.spec.decoys
     for i, decoy in enumerate(decoys):
         place = ("spec", "decoys", i)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from scenario_kit.judge.repair.collateral_changes import Write, find_alterations, list_selected
 from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
-from scenario_kit.lint.framework.rule import Problem, register_check, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.simulation.stages import build_stage
 from scenario_kit.model import App, Change, Entity, Fault, Object
 from scenario_kit.model.kubernetes.difference import find_paths, get_at
@@ -18,15 +18,8 @@ from scenario_kit.model.results.involved import list_involved
 _REPORTED = 3
 
 
-@register_rule(
-    "SK434",
-    why="whoever follows it ends the incident, and begins another one that no alert tells of yet",
-    bad="changes: [{patch: {target: Service/cart, …}}, {setFlag: {flag: paymentFailure, variant: 100%}}]",
-    good="changes: [{patch: {target: Service/cart, …}}]   # only what the fault changed",
-    fix="leave that change out; an operator puts back what is broken, and may work around it where the incident is",
-)
+@register_check("SK434")
 def check_collateral(case: LintContext) -> Iterator[Problem]:
-    """A solution changes what no fault touched."""
     spec = case.scenario.spec
     if case.app is None or case.objects is None:
         return
@@ -84,16 +77,8 @@ def _writes(before: Iterable[Object], broken: Iterable[Object]) -> Iterator[Writ
             yield Write(was.get(name), is_.get(name))
 
 
-@register_rule(
-    "SK428",
-    why="a workaround ends the incident whatever is labelled, so a trial with it proves no label",
-    bad="an annotation of Deployment/cart as Cause, with more memory for Deployment/cart as its `fix`",
-    good="a `fix` that takes back what the fault wrote at that object",
-    fix="let the `fix` of the entity put back what the fault changed there; a workaround belongs under `solutions`",
-    about=("Fault",),
-)
+@register_check("SK428", "Fault")
 def check_unrepaired(case: FaultCase) -> Iterator[Problem]:
-    """The fix of a cause leaves in place what the fault changed there."""
     reported: dict[int, Problem] = {}
     for rendering in case.renderings:
         if rendering.fault is not None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from scenario_kit.lint.context.catalog_context import FaultCase
-from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.security.privileges import build_declaration_edit
 from scenario_kit.model import Object
 from scenario_kit.model.kubernetes.reference import WORKLOADS
@@ -38,17 +38,8 @@ _CHAOS: Final = {
 _NETEM: Final = frozenset({"delay", "loss", "duplicate", "corrupt", "reorder", "bandwidth", "rate", "netem"})
 
 
-@register_rule(
-    "SK209",
-    why="on a cluster without it nothing happens, and the scenario is judged broken instead of not evaluated",
-    bad="changes: [{create: {kind: NetworkPolicy, …}}]   # and no `requires`",
-    good="requires: [cni-network-policy]",
-    fix="declare it in `requires`",
-    repair="declares the capability",
-    about=("Fault",),
-)
+@register_check("SK209", "Fault")
 def check_undeclared(case: FaultCase) -> Iterator[Problem]:
-    """A capability that the cluster must have is not declared."""
     reported: set[str] = set()
     for one in case.written:
         if one.stage.place == ("changes",):

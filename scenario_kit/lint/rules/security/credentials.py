@@ -10,7 +10,7 @@ from typing import Final
 
 from scenario_kit.lint.context.catalog_context import AppCase, FaultCase, PackCase
 from scenario_kit.lint.context.scenario_context import LintContext
-from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.model import Position
 
@@ -33,16 +33,8 @@ _FIELD: Final = re.compile(r"(?:pass(?:word|wd)?|secret|token|api_?key|access_?k
 _BITS, _LETTERS = 3.6, 20
 
 
-@register_rule(
-    "SK206",
-    why="a secret that was published once is public for ever",
-    bad="GITHUB_TOKEN: ghp_…",
-    good="a value that the app generates when it is deployed",
-    fix="remove it, revoke it wherever it is valid, and let the app generate what it needs",
-    about=("Scenario", "Fault", "App", "Pack"),
-)
+@register_check("SK206", "Scenario", "Fault", "App", "Pack")
 def check_secrets(case: LintContext | FaultCase | AppCase | PackCase) -> Iterator[Problem]:
-    """The file contains a secret."""
     for place, text in case.positions.texts.items():
         if what := _classify_secret(place, text):
             yield Problem(place, f"this looks like {what}", f"{text.strip()[:6]}…", "no secret")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from scenario_kit.lint.context.catalog_context import AppCase
 from scenario_kit.lint.context.source_location import Judged, LocatedSpot, Spot, find_fresh
-from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.simulation.stages import leaves, list_containers
 from scenario_kit.load.yaml.edit import Edit, Put
 from scenario_kit.model import Object
@@ -26,19 +26,8 @@ _BRANCH = re.compile(
 _REPAIR = "writes the image as an app in the catalogue names it, where its repository has exactly one tag there"
 
 
-@register_rule(
-    "SK201",
-    why=(
-        "without a fixed tag or a digest, tomorrow's pull may be another program, and today's evidence no longer holds"
-    ),
-    bad="image: nginx:latest",
-    good="image: nginx:1.29.3",
-    fix="name a release or a digest",
-    repair=_REPAIR,
-    about=("Scenario", "Fault", "App"),
-)
+@register_check("SK201", "Scenario", "Fault", "App")
 def check_unpinned(case: Judged) -> Iterator[Problem]:
-    """An image is not pinned."""
     for found in find_fresh(case, _find_images):
         tag = _tag(found.spot.value)
         if tag in ("", "latest"):
@@ -47,17 +36,8 @@ def check_unpinned(case: Judged) -> Iterator[Problem]:
             yield _build_problem(case, found, message, observed, "a release as tag, or a digest")
 
 
-@register_rule(
-    "SK215",
-    why="what it refers to changes when somebody else publishes something, without any change to the file",
-    bad="image: redis:stable",
-    good="image: redis:8.2.1",
-    fix="name the release, the commit or the digest",
-    repair=_REPAIR,
-    about=("Scenario", "Fault", "App"),
-)
+@register_check("SK215", "Scenario", "Fault", "App")
 def check_floating(case: Judged) -> Iterator[Problem]:
-    """A reference moves."""
     for found in find_fresh(case, _find_images):
         tag = _tag(found.spot.value)
         if tag in _CHANNELS or (tag and _MAJOR.match(tag)):

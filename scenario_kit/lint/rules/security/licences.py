@@ -7,7 +7,7 @@ from typing import Final
 
 from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
-from scenario_kit.lint.framework.rule import Problem, register_check, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.security.admission_findings import list_needed, list_needed_by_use
 from scenario_kit.lint.rules.security.capabilities import needs_of_object
 from scenario_kit.lint.rules.security.privileges import find_outside
@@ -22,17 +22,8 @@ _REPORTED: Final = frozenset(
 )
 
 
-@register_rule(
-    "SK225",
-    why="what is declared is allowed: a licence that nothing needs only switches off the rules that ask for it",
-    bad="scope: Cluster   # and every change is of an object of the app",
-    good="scope: Namespace",
-    fix="leave the declaration out",
-    repair="narrows the scope, or drops the capability",
-    about=("Fault",),
-)
+@register_check("SK225", "Fault")
 def check_unneeded(case: FaultCase) -> Iterator[Problem]:
-    """A declaration allows what no change needs."""
     faults = [rendering.fault for rendering in case.renderings if rendering.fault]
     if not faults:
         return

@@ -7,7 +7,7 @@ from typing import Final
 
 from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.source_location import Judged, Spot, find_fresh
-from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.security.admission_findings import list_refused, report_problems
 from scenario_kit.lint.simulation.stages import list_mappings
 from scenario_kit.load.yaml.edit import Edit, Put
@@ -21,20 +21,8 @@ _MANAGEMENT: Final = ("scenario-kit", "chaos-mesh")
 _SOLVER: Final = ("oncall", "system:authenticated", "system:unauthenticated", "system:serviceaccounts")
 
 
-@register_rule(
-    "SK202",
-    why=(
-        "anyone who runs a scenario must know beforehand what it can do to "
-        "the cluster's nodes and to other people's objects"
-    ),
-    bad="securityContext: {privileged: true}   # and nothing in `requires`",
-    good="requires: [node-access]   # or no privilege at all",
-    fix="do without it, or declare it",
-    repair="declares it in a fault: a capability in `requires`, or `scope: Cluster`",
-    about=("Scenario", "Fault", "App"),
-)
+@register_check("SK202", "Scenario", "Fault", "App")
 def check_privileges(case: Judged) -> Iterator[Problem]:
-    """A privilege is not declared."""
     reported: set[str] = set()
     for each, problem in zip(
         [r for r in list_refused(case) if r.breach.code == "SK202"], report_problems(case, "SK202"), strict=True
@@ -92,35 +80,13 @@ def find_outside(change: Change, app: App) -> tuple[str, str]:
     return target, "" if own else f"lies in {namespace}"
 
 
-@register_rule(
-    "SK203",
-    why=(
-        "an account that can do more than the app itself can undo the trial, read the "
-        "answer, and damage what is none of its business"
-    ),
-    bad="roleRef: {kind: ClusterRole, name: cluster-admin}",
-    good="a Role in the app's namespace with rights that a role of the app has, too",
-    fix="grant what is needed with a Role and a RoleBinding in the app's namespace",
-    about=("Scenario", "Fault", "App"),
-)
+@register_check("SK203", "Scenario", "Fault", "App")
 def check_rights(case: Judged) -> Iterator[Problem]:
-    """An account would get rights that no scenario may give."""
     yield from report_problems(case, "SK203")
 
 
-@register_rule(
-    "SK213",
-    why=(
-        "a solver's rights come from the lab's policy alone: a right that a fault brings along "
-        "points at the fault, and one on the injector's objects is the answer"
-    ),
-    bad="rules: [{apiGroups: [chaos-mesh.org], resources: ['*'], verbs: [get]}]",
-    good="no Role that names chaos-mesh.org or scenariokit.io, no binding for the solver",
-    fix="drop the rule or the subject",
-    about=("Scenario", "Fault", "App"),
-)
+@register_check("SK213", "Scenario", "Fault", "App")
 def check_reach(case: Judged) -> Iterator[Problem]:
-    """Rights that reveal the fault injector, or reach it."""
     yield from report_problems(case, "SK213")
     for found in find_fresh(case, _reach):
         yield Problem(

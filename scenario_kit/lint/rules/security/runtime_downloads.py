@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from scenario_kit.lint.context.source_location import Judged, Spot, find_fresh
-from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.simulation.stages import list_containers
 from scenario_kit.model import Object
 
@@ -27,19 +27,8 @@ _SCRIPT: Final = re.compile(r"^#!|\.(?:sh|py|js|rb|pl)$")
 _PUBLIC: Final = frozenset({"com", "org", "net", "io", "dev", "sh", "co", "edu", "gov", "de", "eu", "ai", "me"})
 
 
-@register_rule(
-    "SK204",
-    why=(
-        "what is fetched at run time changes from day to day, fails without "
-        "internet access, and has been reviewed by nobody"
-    ),
-    bad="command: [sh, -c, pip install redis && python flood.py]",
-    good="an image that holds what the command needs",
-    fix="use an image that contains it, or put the text into a ConfigMap",
-    about=("Scenario", "Fault", "App"),
-)
+@register_check("SK204", "Scenario", "Fault", "App")
 def check_downloads(case: Judged) -> Iterator[Problem]:
-    """Something is fetched from the network at run time."""
     for found in find_fresh(case, _find_downloads):
         message = f"{found.subject} fetches from the network when it runs: `{found.spot.note[:100]}`"
         expected = "everything is in the image, or in an object of the file"

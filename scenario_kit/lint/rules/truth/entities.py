@@ -7,22 +7,14 @@ from typing import Any
 
 from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
-from scenario_kit.lint.framework.rule import Problem, register_check, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.simulation.field_diff import leaves, list_written
 from scenario_kit.model import App, Entity, Fault, Object
 from scenario_kit.model.kubernetes.reference import strip_reference
 
 
-@register_rule(
-    "SK453",
-    why="reports and scores show this field as what is broken: whoever looks there finds it as it always was",
-    bad="entities: [{ref: 'Deployment/cart', field: spec.replicas}]   # the changes write its image",
-    good="entities: [{ref: 'Deployment/cart', field: spec.template.spec.containers.image}]",
-    fix="name the field that the changes write, or leave `field` out",
-    about=("Fault",),
-)
+@register_check("SK453", "Fault")
 def check_unwritten_of_type(case: FaultCase) -> Iterator[Problem]:
-    """An entity names a field that the fault does not write."""
     reported: set[int] = set()
     for rendering in case.renderings:
         if rendering.fault is None:
@@ -38,7 +30,6 @@ def check_unwritten_of_type(case: FaultCase) -> Iterator[Problem]:
 
 @register_check("SK453", "Scenario")
 def check_unwritten(case: LintContext) -> Iterator[Problem]:
-    """An entity names a field that the fault does not write."""
     if case.app is None or case.objects is None:
         return
     for i, use in enumerate(case.scenario.spec.faults):

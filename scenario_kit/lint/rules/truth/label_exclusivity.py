@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from scenario_kit.lint.context.affected_objects import find_components, is_one_thing, touches
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.context.wrong_namespace import find_meant
-from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.simulation.place import Place, is_same
 from scenario_kit.load.yaml.edit import Drop, Edit
 from scenario_kit.model import Reference
@@ -15,16 +15,8 @@ from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.render.objects.config_consumers import find_readers
 
 
-@register_rule(
-    "SK124",
-    why="anyone who names that object would be scored as having found this cause",
-    bad="- {fault: port, entity: Service/cart, aliases: [Deployment/ad]}\n- {fault: ad, entity: Deployment/ad}",
-    good="- {fault: port, entity: Service/cart}\n- {fault: ad, entity: Deployment/ad}",
-    fix="drop the alias; aliases are other names of the same cause",
-    repair="drops the alias",
-)
+@register_check("SK124")
 def check_aliases(case: LintContext) -> Iterator[Problem]:
-    """An alias of a cause names another cause, a victim, or something healthy."""
     causes = case.scenario.spec.ground_truth.root_causes
     for i, cause in enumerate(causes):
         for j, alias in enumerate(cause.aliases):

@@ -8,7 +8,7 @@ from typing import Final
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.context.affected_objects import find_components
 from scenario_kit.lint.context.scenario_context import LintContext
-from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.simulation.place import is_same
 from scenario_kit.model import App, Change, Fault, Reference
 from scenario_kit.model.authored.noise import Noise
@@ -20,15 +20,8 @@ _SINGLE: Final = ("Store", "Queue", "Flags", "Load", "Platform")
 _ALL_PODS: Final = ("ResourceQuota", "LimitRange", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 
 
-@register_rule(
-    "SK136",
-    why=("noise that cannot be carried out is no background, and noise that overlaps itself cannot be undone cleanly"),
-    bad="noise: [{name: more, scale: {target: Deployment/ad, forSeconds: 900}, everySeconds: 600}]",
-    good="noise: [{name: more, scale: {target: Deployment/ad, forSeconds: 240}, everySeconds: 600}]",
-    fix="choose another target, or another interval or duration",
-)
+@register_check("SK136")
 def check_playable(case: LintContext) -> Iterator[Problem]:
-    """Background noise that cannot be carried out."""
     if case.app is None or case.objects is None:
         return
     lasting: dict[str, str] = {}
@@ -69,15 +62,8 @@ def _explain_unfit(case: LintContext, app: App, noise: Noise) -> str:
     return ""
 
 
-@register_rule(
-    "SK137",
-    why="noise that hits the broken object heals or hides the fault, so the label is no longer proven",
-    bad="a fault on Service/cart, and noise: [{name: cart, restart: {target: Deployment/cart}, everySeconds: 600}]",
-    good="noise: [{name: ads, restart: {target: Deployment/ad}, everySeconds: 600}]",
-    fix="aim the noise at another component",
-)
+@register_check("SK137")
 def check_separate(case: LintContext) -> Iterator[Problem]:
-    """Background noise touches what the fault breaks."""
     if case.app is None:
         return
     for i, noise in enumerate(case.scenario.spec.noise):

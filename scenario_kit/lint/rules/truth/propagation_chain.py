@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scenario_kit.lint.context.scenario_context import FAULT_NODE, LintContext
-from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.alerts.expectations import list_possible_entities
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.model import Reference
@@ -13,15 +13,8 @@ from scenario_kit.model import Reference
 _PLACE: Place = ("spec", "groundTruth", "propagation")
 
 
-@register_rule(
-    "SK116",
-    why="the chain is the explanation of the incident, and must reach every alert it is to explain",
-    bad="Service/product-catalog → Deployment/frontend, and an alert that must fire on Deployment/ad",
-    good="an edge for every step from the cause to each alerting object",
-    fix="add the missing edge, or reverse the wrong one",
-)
+@register_check("SK116")
 def check_connected(case: LintContext) -> Iterator[Problem]:
-    """The propagation does not lead from the root causes to the alerts."""
     truth = case.scenario.spec.ground_truth
     edges = [(_resolve_node(case, edge.from_), _resolve_node(case, edge.to)) for edge in truth.propagation]
     if not edges:

@@ -8,7 +8,7 @@ from scenario_kit.lint.context.affected_objects import touches
 from scenario_kit.lint.context.scenario_context import FAULT_NODE, LintContext
 from scenario_kit.lint.context.wrong_namespace import find_meant
 from scenario_kit.lint.framework.name_fixes import fix_reference
-from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.simulation.place import Place, is_same
 from scenario_kit.load import did_you_mean
 from scenario_kit.load.yaml.edit import Drop, Edit, Put
@@ -16,16 +16,8 @@ from scenario_kit.model import Reference, Severity
 from scenario_kit.model.authored.scenario import LABELLED
 
 
-@register_rule(
-    "SK112",
-    why="a solver is scored against this name, and cannot name what cannot be observed",
-    bad="entity: Deployment/redis-cache",
-    good="entity: Deployment/valkey-cart",
-    fix="name the object that the fault changes",
-    repair=("writes the intended object, where only one of that kind is close, or one of another kind has that name"),
-)
+@register_check("SK112")
 def check_known_causes(case: LintContext) -> Iterator[Problem]:
-    """The root cause names neither an object of the app nor one that a fault creates."""
     if case.objects is None:
         return
     for i, cause in enumerate(case.scenario.spec.ground_truth.root_causes):
@@ -43,16 +35,8 @@ def check_known_causes(case: LintContext) -> Iterator[Problem]:
                 )
 
 
-@register_rule(
-    "SK405",
-    why="anyone who finds the real cause would be scored as wrong",
-    bad="a fault on Service/product-catalog, labelled as Service/currency",
-    good="entity: Service/product-catalog",
-    fix="label the object that the fault itself names as its cause",
-    repair="writes the object that the fault changes, where there is only one",
-)
+@register_check("SK405")
 def check_untouched(case: LintContext) -> Iterator[Problem]:
-    """The labelled object is not what the fault changes."""
     for i, cause in enumerate(case.scenario.spec.ground_truth.root_causes):
         causes = case.entities(cause.fault, "Cause")
         yield from _check_blamed(case, i)
@@ -84,16 +68,8 @@ def _check_blamed(case: LintContext, number: int) -> Iterator[Problem]:
         yield Problem(place, message, blamed.ref, "an object that the fault changes", fix)
 
 
-@register_rule(
-    "SK406",
-    why="the object suffers from the fault, but repairing it changes nothing",
-    bad="entity: Deployment/frontend   # it only calls what is broken",
-    good="entity: Service/product-catalog",
-    fix="label the object that the fault changes; victims belong in the propagation",
-    repair="writes the object that the fault changes, where it is only one; drops `entity` where its name is generated",
-)
+@register_check("SK406")
 def check_victims(case: LintContext) -> Iterator[Problem]:
-    """A victim is labelled as the cause."""
     for i, cause in enumerate(case.scenario.spec.ground_truth.root_causes):
         causes = case.entities(cause.fault, "Cause")
         if not causes or not cause.entity or _is_one_of(cause.entity, causes):
@@ -125,18 +101,8 @@ def _suffers(case: LintContext, entity: str) -> bool:
     return _is_one_of(entity, (*edges, *alerts))
 
 
-@register_rule(
-    "SK404",
-    why=(
-        "anyone who finds the real cause would be scored as wrong, and "
-        "removing the labelled causes would not end the incident"
-    ),
-    bad="two faults of role Cause, one root cause",
-    good="a root cause for each fault of role Cause or Sustaining, and none for a Trigger or a Distractor",
-    fix="add it to spec.groundTruth.rootCauses, or give the fault the role it really plays",
-)
+@register_check("SK404")
 def check_unlabelled(case: LintContext) -> Iterator[Problem]:
-    """The root causes are not the faults whose removal ends the incident."""
     truth = case.scenario.spec.ground_truth
     labels = {cause.fault for cause in truth.root_causes}
     for i, use in enumerate(case.scenario.spec.faults):
@@ -179,16 +145,8 @@ def _check_unset(case: LintContext) -> Iterator[Problem]:
             yield Problem(("spec", "faults", i, "role"), message, "Sustaining", "Cause", fix)
 
 
-@register_rule(
-    "SK409",
-    why="it may be omitted only where the object's name is drawn at injection, as only the fault knows it then",
-    bad="rootCauses: [{fault: catalog-port}]",
-    good="rootCauses: [{fault: catalog-port, entity: Service/product-catalog}]",
-    fix="name the object that the fault changes",
-    repair="writes the object that the fault changes, where there is only one",
-)
+@register_check("SK409")
 def check_nameless(case: LintContext) -> Iterator[Problem]:
-    """The root cause has no entity."""
     for i, cause in enumerate(case.scenario.spec.ground_truth.root_causes):
         causes = case.entities(cause.fault, "Cause")
         if causes and not cause.entity and not case.generated(cause.fault):
@@ -198,18 +156,8 @@ def check_nameless(case: LintContext) -> Iterator[Problem]:
             yield Problem(place, message, expected=" or ".join(causes), fix=fix, edits=edits)
 
 
-@register_rule(
-    "SK408",
-    why=(
-        "an incident has a cause and can be resolved; where there is none, "
-        "there is nothing to find and nothing to repair"
-    ),
-    bad="outcome: NoIncident with rootCauses",
-    good="outcome: Incident with rootCauses",
-    fix="label the cause, or choose another outcome",
-)
+@register_check("SK408")
 def check_outcome(case: LintContext) -> Iterator[Problem]:
-    """The outcome disagrees with the rest of the file."""
     spec, truth = case.scenario.spec, case.scenario.spec.ground_truth
     if truth.outcome == "Incident":
         if not truth.root_causes:
@@ -237,16 +185,8 @@ def check_outcome(case: LintContext) -> Iterator[Problem]:
             yield Problem(("spec", "expect", "alerts", i), message, expected="class MayFire or MustNotFire")
 
 
-@register_rule(
-    "SK115",
-    why="a chain through something that does not exist explains nothing",
-    bad="{from: Service/product-catalog, to: Deployment/frontned}",
-    good="{from: Service/product-catalog, to: Deployment/frontend}",
-    fix="name objects of the app, or `Fault/<name>` for a fault whose object has a generated name",
-    repair=("writes the intended object, where only one of that kind is close, or one of another kind has that name"),
-)
+@register_check("SK115")
 def check_nodes(case: LintContext) -> Iterator[Problem]:
-    """The propagation names an object that does not exist."""
     if case.objects is None:
         return
     for i, edge in enumerate(case.scenario.spec.ground_truth.propagation):

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from scenario_kit.lint.context.affected_objects import touches
 from scenario_kit.lint.context.scenario_context import FAULT_NODE, LintContext
-from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.truth.messaging import has_message_path, is_broker_of, route
 from scenario_kit.lint.simulation.field_diff import list_written
 from scenario_kit.lint.simulation.place import is_same
-from scenario_kit.model import App, Component, Reference, Severity
+from scenario_kit.model import App, Component, Reference
 from scenario_kit.render.simulation.observability import list_mute
 from scenario_kit.render.simulation.request_paths import trace_traffic
 
@@ -22,16 +22,8 @@ _WRITTEN = frozenset({"ConfigMap", "Secret", "ServiceAccount", "Role", "RoleBind
 _SILENCE = re.compile(r"(==\s*0|<=?\s*[0-9.]+)\s*$")
 
 
-@register_rule(
-    "SK125",
-    why="failures travel from callee to caller, and across a message broker both ways; nothing else carries them",
-    bad="{from: Deployment/ad, to: Deployment/payment}   # payment does not call ad",
-    good="{from: Deployment/ad, to: Deployment/frontend}",
-    fix="let each edge follow a call of the app; `scenario-kit catalog apps show NAME` lists them",
-    severity=Severity.WARNING,
-)
+@register_check("SK125")
 def calls(case: LintContext) -> Iterator[Problem]:
-    """An edge of the propagation follows no call of the app."""
     app = case.app
     if app is None or not app.calls:
         return

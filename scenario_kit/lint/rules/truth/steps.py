@@ -9,7 +9,7 @@ from typing import Final
 
 from scenario_kit.lint.context.affected_objects import touches
 from scenario_kit.lint.context.scenario_context import LintContext
-from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load.yaml.edit import Drop
 from scenario_kit.model import Reference
@@ -25,15 +25,8 @@ _FEWEST_LETTERS: Final = 10
 _SHARED: Final = 2
 
 
-@register_rule(
-    "SK454",
-    why="a pod of one node may as well run on another: what no change touches passes no trouble on",
-    bad="{from: Deployment/cart, to: Node/worker-1}, {from: Node/worker-1, to: Deployment/ad}",
-    good="{from: Deployment/cart, to: Deployment/checkout}",
-    fix="lead the edge along calls, or let a fault change that object",
-)
+@register_check("SK454")
 def check_untied(case: LintContext) -> Iterator[Problem]:
-    """The propagation passes through an object of the cluster that no fault touches."""
     objects, app = case.objects, case.app
     if objects is None or app is None or len(case.faults) < len(case.scenario.spec.faults):
         return
@@ -48,16 +41,8 @@ def check_untied(case: LintContext) -> Iterator[Problem]:
                 yield Problem((*_PLACE, i, end), message, text, "an object of the app, or one that a fault changes")
 
 
-@register_rule(
-    "SK455",
-    why="a chain that says the same twice looks longer than it is",
-    bad="{from: Service/cart, to: Deployment/checkout} twice",
-    good="one edge for each step",
-    fix="drop the edge",
-    repair="drops the second one",
-)
+@register_check("SK455")
 def check_repeated(case: LintContext) -> Iterator[Problem]:
-    """An edge of the propagation is written twice, or leads to where it begins."""
     seen: set[tuple[str, str]] = set()
     for i, edge in enumerate(case.scenario.spec.ground_truth.propagation):
         step = (strip_group(edge.from_), strip_group(edge.to))
@@ -73,15 +58,8 @@ def check_repeated(case: LintContext) -> Iterator[Problem]:
         seen.add(step)
 
 
-@register_rule(
-    "SK456",
-    why="an edge without a reason is a line that somebody drew: nobody can judge whether it is true",
-    bad="{from: Service/cart, to: Deployment/checkout, because: x}",
-    good="{from: Service/cart, to: Deployment/checkout, because: every order reads the cart first}",
-    fix="write in `because` what the one does to the other",
-)
+@register_check("SK456")
 def check_unexplained(case: LintContext) -> Iterator[Problem]:
-    """The reason of an edge says nothing, or is the same everywhere."""
     edges = case.scenario.spec.ground_truth.propagation
     reported: dict[str, list[int]] = defaultdict(list)
     for i, edge in enumerate(edges):

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from scenario_kit.lint.context.scenario_context import LintContext
-from scenario_kit.lint.framework.rule import Problem, register_rule
+from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.leaks.brief.language import UNITS, judge_sentence
 from scenario_kit.lint.rules.leaks.brief.mechanism import Broken, find_mechanisms
 from scenario_kit.lint.rules.leaks.brief.obfuscation import find_disguised, find_encoded
@@ -34,15 +34,8 @@ _SHORT_KINDS: Final = {
 }  # fmt: skip
 
 
-@register_rule(
-    "SK211",
-    why="the brief is the only text a solver gets; a solver that reads the cause there has found nothing",
-    bad="brief: The Service product-catalog has a wrong target port.",
-    good="brief: Customers report that product pages have been failing for a few minutes.",
-    fix="describe what users or alerts report; name neither the broken object nor the mechanism",
-)
+@register_check("SK211")
 def check_brief(case: LintContext) -> Iterator[Problem]:
-    """The brief gives the answer away."""
     text = normalize_text(case.scenario.spec.brief)
     leaks = list(dict.fromkeys(_find_leaks(case, text)))
     foreign = {sentence: words for sentence in split_sentences(text) if (words := judge_sentence(sentence))}

@@ -1,1 +1,0 @@
-"""Codes that trials give."""

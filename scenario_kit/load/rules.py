@@ -1,0 +1,52 @@
+"""The codes that findings may have, read from ``rules.yaml`` beside this: title, severity, why, fix, who finds it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import msgspec
+import yaml
+
+from scenario_kit.load.disk_cache import cache_json
+from scenario_kit.model import Severity, Value
+
+_FILE: Final = Path(__file__).with_suffix(".yaml")
+_LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class Rule(Value, frozen=True, kw_only=True):
+    """A rule as ``rules`` and ``explain`` show it.
+
+    ``by`` says who finds it, ``repair`` what ``lint --fix`` does about it; nothing where an author has to choose.
+    ``unjudged`` says why no file is judged by it.
+    """
+
+    code: str
+    title: str
+    by: Literal["lint", "load", "run", "validate-pr"]
+    why: str
+    severity: Severity = Severity.ERROR
+    bad: str = ""
+    good: str = ""
+    fix: str = ""
+    repair: str = ""
+    unjudged: str = ""
+
+    @property
+    def static(self) -> bool:
+        """Tell whether ``lint`` can find it."""
+        return self.by in ("lint", "load")
+
+
+@cache
+def load_rules() -> Mapping[str, Rule]:
+    """Load all rules, by code.
+
+    Raises:
+        msgspec.ValidationError: an entry lacks a field, or has one that does not exist.
+    """
+    entries = cache_json("rules", [_FILE], [], lambda: yaml.load(_FILE.read_text(encoding="utf-8"), Loader=_LOADER))
+    return {code: msgspec.convert({**entry, "code": code}, Rule) for code, entry in entries.items()}

@@ -1,0 +1,43 @@
+"""An entry of ``rules.yaml`` and its checks belong together: what is forgotten is an error when lint is imported."""
+
+import re
+
+import msgspec
+import pytest
+
+from scenario_kit.lint.framework import rule
+from scenario_kit.load.rules import Rule, load_rules
+
+
+def test_a_check_without_an_entry_is_refused() -> None:
+    with pytest.raises(ValueError, match=re.escape("load/rules.yaml has no rule SK999 that lint finds")):
+        rule.register_check("SK999")(lambda case: iter(()))
+
+
+def test_a_check_of_a_code_that_only_runs_give_is_refused() -> None:
+    with pytest.raises(ValueError, match="no rule SK322 that lint finds"):
+        rule.register_check("SK322")(lambda case: iter(()))
+
+
+def test_two_checks_of_one_kind_of_file_are_refused() -> None:
+    with pytest.raises(ValueError, match="SK118 has two checks of a Scenario"):
+        rule.register_check("SK118")(lambda case: iter(()))
+
+
+def test_an_entry_without_a_check_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rule, "CHECKS", {code: rule.CHECKS[code] for code in rule.CHECKS if code != "SK118"})
+    with pytest.raises(ValueError, match="rules without a check: SK118"):
+        rule.require_checks()
+
+
+@pytest.mark.parametrize(
+    "entry", [{"title": "t", "by": "lint"}, {"title": "t", "why": "w", "by": "nobody"}, {"why": "w", "by": "run"}]
+)
+def test_an_entry_that_lacks_something_is_an_error(entry: dict[str, str]) -> None:
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert({**entry, "code": "SK999"}, Rule)
+
+
+def test_every_entry_says_all_that_its_page_shows() -> None:
+    for code, entry in load_rules().items():
+        assert entry.unjudged or (entry.bad and entry.good and entry.fix), code

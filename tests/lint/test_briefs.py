@@ -13,6 +13,7 @@ from tests.lint.test_rules import base, lint
 _CART = find_data_root() / "catalog" / "scenarios" / "cart-scaled-to-zero" / "scenario.yaml"
 _CATALOG = find_data_root() / "catalog" / "scenarios" / "product-catalog-wrong-target-port" / "scenario.yaml"
 _QUOTE = find_data_root() / "catalog" / "scenarios" / "shipping-quote-address-wrong" / "scenario.yaml"
+_ADS = find_data_root() / "catalog" / "scenarios" / "ads-tuned-to-death" / "scenario.yaml"
 _VALKEY = find_data_root() / "catalog" / "scenarios" / "valkey-cart-network-delay" / "scenario.yaml"
 
 _LEAKS = [
@@ -39,6 +40,18 @@ _LEAKS = [
     (_CART, "C\u00e9cile rang. All baskets fail. Rates fell. They do not recover."),
     (_CART, "Please look at the cart."),
     (_CART, "It was done deliberately."),
+    (_CART, "Baskets fail: deployment\u2013cart has a problem."),
+    (_CART, "Baskets fail: deploy_cart has a problem."),
+    (_CART, "Baskets fail. The number of cart instances is 0."),
+    (_CART, "Baskets fail. There are no instances of the cart."),
+    (_CART, "Baskets fail. The cart has been decommissioned by the night shift."),
+    (_CART, "Baskets fail since the cart was put to sleep at 10:30."),
+    (_CART, "Los clientes no pueden comprar: el cart fue escalado a cero."),
+    (_CATALOG, "Product pages fail. The Service points to a port on which nobody listens."),
+    (_CATALOG, "Product pages fail since somebody edited a Service manifest."),
+    (_ADS, "Pages have no ads. Something got 96Mi."),
+    (_ADS, "Pages have no ads. Something got 96 MB."),
+    (_ADS, "Pages have no ads. Memory of the ad service was cut."),
     (_CATALOG, "The target port of something is wrong."),
     (_CATALOG, "The product\u2013catalog answers on a wrong port."),
     (_CATALOG, "The product_catalog has a wrong selector."),
@@ -56,6 +69,15 @@ _LEAKS = [
 _HONEST = [
     (_CART, "Since 10:30 customers cannot open their cart."),
     (_CART, "About 30 % of all customers see an empty cart."),
+    (_CART, "@oncall: baskets are gone for everyone in the EU region (ticket #4211)."),
+    (_CART, "The p95 of GET /api/cart went from 80 ms to a timeout; please find out why."),
+    (_CART, "Our SLO for the cart (99.9 %) burns at 14.4x. The error budget will be gone by 6 p.m."),
+    (_CART, "Customers from S\u00e3o Paulo, La Paz and Los Angeles cannot open the cart, nor can those from El Paso."),
+    (_CART, "The CPU of the cart is at 100 %, and its memory grows."),
+    (_ADS, "Ad revenue dropped to 0 \u20ac at 09:12 UTC; 96 customers have called."),
+    (_ADS, "No advertisements are shown on 96 % of all pages."),
+    (_CATALOG, "Product pages are blank since the manifests were tidied up."),
+    (_CATALOG, "Product pages are blank; the catalogue seems to be down according to 3 customers."),
     (_CART, "We lose 500 $ an hour: nobody can put anything into the cart."),
     (_CART, "Carts &amp; checkouts fail; mail to ops@example.com says so."),
     (_CART, "Customers cannot add items to the cart, and items are removed from carts."),

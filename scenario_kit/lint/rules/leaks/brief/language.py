@@ -25,12 +25,14 @@ _FOREIGN: Final = frozenset(
         "der das und nicht ist ein eine einen einem einer den dem des zu mit von auf wird werden wurde wurden kein "
         "keine keinen hat haben ab aus f\u00fcr durch wegen sind seit bei le la les un une et est pas du sont que qui "
         "ne dans depuis pour sur avec ce cette il elle ils nous vous a \u00e9t\u00e9 plus aucun el los las y es en con "
-        "por una desde del se su al muy pero lo gli di che per sono da della nel alla non os um uma em para dos das "
+        "por una desde del se su al fue hay sin muy pero lo gli di che per sono da della nel alla non os um uma em para dos das "
         "ao foi mais n\u00e3o het een niet van zijn op voor sinds naar wij ze och att inte som med er ikke og jest nie "
         "si\u0119 od na do oraz przez je na ne se pro bylo ve v\u0161echny bir ve bu i\u00e7in de\u011fil nem az egy "
         "hogy ja ei ole on ovat est non sunt quod cum"
     )
 ) - {"a", "on", "do", "non", "de", "per", "pro", "plus", "bin"}
+#: Small words of English that are as small in other languages: they say nothing where other words are foreign.
+_AMBIGUOUS: Final = frozenset(_WORD.findall("a all an as at do fail in is no on or so was were"))
 #: A sentence of so many words without one small word of English is in another language.
 _LONG: Final = 8
 _SHORT: Final = 3
@@ -49,7 +51,8 @@ def judge_sentence(sentence: str) -> list[str]:
     small = [word.lower() for word in words]
     strange = [word for word in small if word in _FOREIGN]
     english = sum(word in _ENGLISH for word in small)
-    if len(words) >= _SHORT and len(strange) > 1 and len(strange) > english:
+    plain = sum(word in _ENGLISH - _AMBIGUOUS for word in small)
+    if len(words) >= _SHORT and len(strange) > 1 and len(strange) > plain:
         return strange
     prose = [word for word in sentence.split() if _WORD.fullmatch(word) and word[1:].islower()]
     return small if len(prose) >= _LONG and not english else []

@@ -96,7 +96,7 @@ _NOUNS: Final = (
 #: a service.
 _DONE: Final = (
     r"(?:scaled(?: down)?|undeployed|uninstalled|killed|evicted|cordoned|drained|throttled|misrouted|repointed|"
-    r"downgraded|unplugged|isolated|firewalled|(?:turned|switched|shut|powered|taken) (?:off|down|away|offline))"
+    r"downgraded|unplugged|isolated|firewalled|decommissioned|retired|suspended|paused|put to sleep|(?:turned|switched|shut|powered|taken) (?:off|down|away|offline))"
 )
 _DONE_TO_SERVICE: Final = r"(?:deleted|disabled|removed|rolled back|renamed|terminated|disconnected|stopped)"
 _SERVICE: Final = r"(?: (?:service|server|component|deployment|backend|database|store|app|process|workload))"
@@ -105,9 +105,15 @@ _DID: Final = (
     r"throttl(?:ed|ing)|renamed|misrouted|repointed|downgraded|removed|unplugged|isolated|firewalled|"
     r"cut off|(?:turn|switch|shut|power)(?:t?ed|t?ing)? ?(?:off|down))"
 )
+#: What an object asks for, and how it is taken away; users see neither.
+_AMOUNT: Final = r"(?:memory|cpu|ram|resources?|instances?|copies|number of (?:instances|copies|servers|processes))"
+_LESSENED: Final = (
+    r"(?:cut|reduced|lowered|halved|capped|limited|restricted|shrunk|decreased|taken away|set to|0|zero|none)"
+)
 _SPLIT_VERB: Final = r"\b(?:turn(?:ed|ing)?|switch(?:ed|ing)?|shut(?:ting)?|power(?:ed|ing)?|tak(?:en|ing)|took)"
 _ZERO: Final = re.compile(
     r"\bscal(?:ed|ing) (?:\w+ ){0,4}(?:down )?to (?:zero|0|none|nothing)\b"
+    r"|\b(?:(?:service|deployment|pod|ingress|config ?map) manifests?|port number)\b|\bon which (?:nobody|nothing|no one) listens\b"
     r"|\b(?:no|zero|0|without) (?:ready )?replicas?\b",
     re.IGNORECASE,
 )
@@ -158,5 +164,9 @@ def _find_actions(text: str, names: Iterable[str]) -> Iterator[str]:
             rf"\b{_DID} {_THE}{name}(?!\w)(?!['\u2019])",
             rf"{_SPLIT_VERB} {_THE}{name}{_SERVICE}? (?:off|down|away|offline)\b",
             rf"{_LOOK} {_THE}{name}(?!\w)",
+            rf"\b{_AMOUNT} (?:of|for) {_THE}{name}{_SERVICE}? {be} {_LESSENED}\b",
+            rf"(?<![\w-]){name}(?:['\u2019]s?)? {_AMOUNT} {be} {_LESSENED}\b",
+            rf"\bnumber of {name} (?:instances|copies|servers|processes) {be} {_LESSENED}\b",
+            rf"\b(?:no|zero|0|without) (?:instances?|copies|processes) of {_THE}{name}(?!\w)",
         ):
             yield from (" ".join(found.group().split()) for found in re.finditer(pattern, text, re.IGNORECASE))

@@ -26,6 +26,8 @@ _ALPHABETS: Final = frozenset({"LATIN", "CYRILLIC", "GREEK"})
 #: So many words in a row are no coincidence: in a text that only tells the cause, and in one that also tells symptoms.
 _FEW, _MANY = 4, 6
 _SHORTEST_VALUE: Final = 4
+#: Units of what an object asks for, which no user sees.
+_UNITS: Final = r"(?:[KMG]i?B?|mebibytes?|gibibytes?|m|millicores?|mcpu)"
 #: How users of kubectl type kinds.
 _SHORT_KINDS: Final = {
     "Service": "svc", "Deployment": "deploy", "StatefulSet": "sts", "DaemonSet": "ds", "ConfigMap": "cm", "Pod": "po",
@@ -91,7 +93,7 @@ def _find_references(text: str, objects: list[Reference]) -> Iterator[str]:
         for name in sorted({ref.name for ref in objects}):
             spelled = rf"{re.escape(name)}(?![\w-])"
             short = _SHORT_KINDS.get(kind, "")
-            typed = rf"{kind}s?/{spelled}" + (rf"|{short}[/ ]{spelled}" if short else "")
+            typed = rf"{kind}s?[/_-]{spelled}" + (rf"|{short}[/_ -]{spelled}" if short else "")
             found = re.search(rf"(?<![\w-])(?:{typed})", text, re.IGNORECASE)
             found = found or re.search(rf"(?<![\w-]){kind} {spelled}", text)
             if found:
@@ -104,6 +106,9 @@ def _find_values(text: str, use: FaultUse, components: set[str]) -> Iterator[str
     values = [str(v) for v in use.parameters.values() if isinstance(v, str | int) and not isinstance(v, bool)]
     telling = [value for value in values if len(value) >= _SHORTEST_VALUE and value not in components]
     yield from (value for value in telling if contains_word(text, value))
+    for value in values:
+        if value.isdigit() and (found := re.search(rf"(?<![\w.,]){value} ?{_UNITS}(?!\w)", text)):
+            yield found.group()
 
 
 def _find_quotations(case: LintContext, text: str) -> Iterator[str]:

@@ -6,14 +6,15 @@ contradict what was seen.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import ceil
+from types import MappingProxyType
 from typing import Final
 
 import msgspec
 
 from scenario_kit.draft.alerts import predict_propagation
-from scenario_kit.judge.alerts.incident_alerts import propose_deadline
+from scenario_kit.judge.alerts.incident_alerts import measure_delay, propose_deadline
 from scenario_kit.load.yaml.document import parse
 from scenario_kit.load.yaml.edit import Drop, Edit, Put, apply_edits
 from scenario_kit.model import AlertHistory, AlertRule, AlertTimeline, App, Component, Fault
@@ -70,6 +71,7 @@ def write_accepted(
     *,
     held: bool = False,
     rules: Sequence[AlertRule] = (),
+    injections: Mapping[str, float] = MappingProxyType({}),
 ) -> str:
     """Write the file with the observed alerts and the edges that lead to them.
 
@@ -80,11 +82,12 @@ def write_accepted(
         edges: how the trouble could have reached the alerting objects.
         held: the trial held what the file promises, so promises stay, though a decoy may have interrupted an alert.
         rules: the scenario's alert rules, from which deadlines follow that the author left out.
+        injections: when each fault was injected: deadlines count from that of ``after``, or from the last.
 
     Raises:
         Unfit: the file is laid out in a way that cannot be edited without touching something else.
     """
-    alerts = [_give_time(a, seen, rules) for a in _merge_alerts(spec, seen, held)]
+    alerts = [_give_time(a, seen, rules, measure_delay(injections, a.after)) for a in _merge_alerts(spec, seen, held)]
     edits = _list(_ALERTS, [_serialize_alert(a) for a in spec.expect.alerts], [_serialize_alert(a) for a in alerts])
     known = {(e.from_, e.to) for e in spec.ground_truth.propagation}
     new = [e for e in edges if (e.from_, e.to) not in known]
@@ -150,13 +153,16 @@ def _merge_alerts(spec: ScenarioSpec, seen: Sequence[AlertExpectation], held: bo
 
 
 def _give_time(
-    alert: AlertExpectation, seen: Sequence[AlertExpectation], rules: Sequence[AlertRule]
+    alert: AlertExpectation, seen: Sequence[AlertExpectation], rules: Sequence[AlertRule], delay: float
 ) -> AlertExpectation:
-    """Return the expectation with a deadline that what was seen keeps; one that it keeps already stays as it is."""
+    """Return the expectation with a deadline that what was seen keeps; one that it keeps already stays as it is.
+
+    ``delay`` is how long after the first injection the deadline begins to count.
+    """
     onsets = [s.within_seconds or 0 for s in seen if s.name == alert.name and alert.on in ("", s.on)]
     if alert.alert_class != "MustFire" or not onsets:
         return alert
-    onset = min(onsets)
+    onset = max(0.0, min(onsets) - delay)
     if onset <= compute_alert_deadline(rules, alert.name, alert.within_seconds):
         return alert
     return msgspec.structs.replace(alert, within_seconds=propose_deadline(onset))

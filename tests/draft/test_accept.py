@@ -146,6 +146,22 @@ def test_a_deadline_that_was_too_short_gets_the_time_that_the_finding_asks_for(o
     assert reported["Deployment/shipping"] == within
 
 
+@pytest.mark.parametrize(
+    ("after", "within"),
+    [
+        ("first", "1800"),  # 900 s after it
+        ("second", "480"),  # 300 s after it: in time
+        ("", "480"),  # without `after` deadlines count from the last injection
+    ],
+)
+def test_a_deadline_counts_from_the_injection_that_the_alert_comes_after(after, within):
+    alert = AlertExpectation(name="HighRequestErrorRate", on="Deployment/shipping", after=after, within_seconds=480)
+    spec = msgspec.structs.replace(SPEC, expect=Expect(alerts=(alert,)))
+    injected = {"first": 1000.0, "second": 1600.0}
+    text = write_accepted(TEXT, spec, [seen_after(900)], (), injections=injected)
+    assert document(text)["spec"]["expect"]["alerts"][0].get("withinSeconds") == within
+
+
 def test_what_may_fire_stays_though_it_did_not():
     reported = alerts(write_accepted(TEXT, SPEC, [seen_after(100)], ()))
     assert ("HighRequestErrorRate", "Deployment/frontend", "MayFire") in reported

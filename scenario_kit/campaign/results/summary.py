@@ -19,6 +19,7 @@ from scenario_kit.judge.alerts.expectations import (
     list_by_class,
     select_timelines,
 )
+from scenario_kit.judge.alerts.incident_alerts import measure_delay
 from scenario_kit.judge.alerts.propagation_traffic import find_traces, is_telling, pool_passages
 from scenario_kit.model import Finding, Severity
 from scenario_kit.model.authored.scenario import Expect, PropagationEdge
@@ -170,7 +171,7 @@ def _summarise_alerts(
             names = {label(t) for t in select_timelines(expectation, repeat.history.timelines)}
             covered |= names
             onset = min((t for n, t in seen.items() if n in names), default=inf)
-            times.append(max(0.0, onset - _measure_delay(repeat, expectation.after)))
+            times.append(max(0.0, onset - measure_delay(repeat.injections, expectation.after)))
         rows.append(_build_row(label_expectation(expectation), "MustFire", times, expectation.within_seconds))
     others = {name for seen in onsets for name in seen} - covered
     known = {label(t): is_declared(expect, t) for r in repeats if r.history for t in r.history.timelines}
@@ -178,12 +179,6 @@ def _summarise_alerts(
         times = [seen.get(name, inf) for seen in onsets]
         rows.append(_build_row(name, "MayFire" if known.get(name) else "undeclared", times, None))
     return rows
-
-
-def _measure_delay(repeat: TrialResult, after: str) -> float:
-    """Return how long after the first injection a deadline begins to count: with that of ``after``, or the last."""
-    zero = repeat.injections.get(after) if after else max(repeat.injections.values(), default=None)
-    return 0.0 if zero is None or repeat.injected_at is None else zero - repeat.injected_at
 
 
 def _build_row(name: str, declared_as: str, times: Sequence[float], within: int | None) -> AlertSummary:

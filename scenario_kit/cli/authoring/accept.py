@@ -60,6 +60,7 @@ def accept(file: Path, validation: Validation, catalog: Catalog) -> None:
             draw_edges(seen, runbook.faults, app, hit),
             held=_has_held(trial),
             rules=runbook.rules,
+            injections=trial.injections,
         )
     except Unfit as error:
         raise AuthoringError(

@@ -5,7 +5,7 @@ All times are seconds on the trial's clock. Every function returns findings; non
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from scenario_kit.judge.alerts.expectations import (
     describe_since,
@@ -220,6 +220,15 @@ def _describe_last(expectation: AlertExpectation, history: AlertHistory) -> str:
     if not ends:
         return f"{label_expectation(expectation)} never fired"
     return f"{label_expectation(expectation)} last fired at {max(ends) - history.start:.0f} s"
+
+
+def measure_delay(injections: Mapping[str, float], after: str) -> float:
+    """Measure how long after the first injection a deadline begins to count: with that of ``after``, or the last.
+
+    ``injections`` are the times of the first change of each fault; without any, nothing is delayed.
+    """
+    zero = injections.get(after) if after else max(injections.values(), default=None)
+    return 0.0 if zero is None else zero - min(injections.values())
 
 
 def propose_deadline(onset: float) -> int:

@@ -145,6 +145,53 @@ def test_endpoints_that_are_not_ready_get_no_connection(ready: list[Any], cluste
     assert ([d.ip for d in lookup.destinations] or lookup.outcome) == expected
 
 
+READY = {"ready": True, "serving": True, "terminating": False}
+DRAINING = {"ready": False, "serving": True, "terminating": True}
+STOPPING = {"ready": False, "serving": False, "terminating": True}
+FAILING = {"ready": False, "serving": False, "terminating": False}
+
+
+@pytest.mark.parametrize(
+    ("conditions", "cluster_ip", "expected"),
+    [
+        ([READY, DRAINING], "10.96.0.1", ["10.0.1.1"]),
+        ([DRAINING, DRAINING], "10.96.0.1", ["10.0.1.1", "10.0.1.2"]),
+        ([DRAINING, FAILING], "10.96.0.1", ["10.0.1.1"]),
+        ([STOPPING, FAILING], "10.96.0.1", "refused"),
+        ([{"ready": False, "serving": True}], "10.96.0.1", "refused"),
+        ([{"ready": True, "terminating": True}], "10.96.0.1", ["10.0.1.1"]),
+        ([DRAINING], "None", "noname"),
+    ],
+)
+def test_where_all_endpoints_end_those_that_still_serve_get_connections(
+    conditions: list[dict[str, bool]], cluster_ip: str, expected: Any
+) -> None:
+    listed = [{"addresses": [f"10.0.1.{i}"], "conditions": each} for i, each in enumerate(conditions, 1)]
+    net = network(CLIENT, service("web", cluster_ip, {"name": "p", "port": 80}), endpoints("web", *listed, p=80))
+    lookup = net.lookup(CLIENT, "web", 80)
+    assert ([d.ip for d in lookup.destinations] or lookup.outcome) == expected
+
+
+@pytest.mark.parametrize(
+    ("here", "away", "expected"),
+    [
+        (DRAINING, READY, ["10.0.1.1"]),  # the node's own, though another node has a ready one
+        (STOPPING, READY, "dropped"),
+        (STOPPING, DRAINING, "dropped"),
+        (READY, DRAINING, ["10.0.1.1"]),
+    ],
+)
+def test_a_node_that_keeps_its_traffic_uses_what_still_serves_on_it(here: Any, away: Any, expected: Any) -> None:
+    caller = pod("caller", "10.0.0.9", node="n1")
+    listed = [
+        {"addresses": [f"10.0.1.{i}"], "conditions": each, "nodeName": f"n{i}"}
+        for i, each in enumerate((here, away), 1)
+    ]
+    net = network(caller, service(**_web(internalTrafficPolicy="Local")), endpoints("web", *listed, http=8080))
+    lookup = net.lookup(caller, "web", 80)
+    assert ([d.ip for d in lookup.destinations] or lookup.outcome) == expected
+
+
 def test_an_endpoint_without_conditions_is_ready() -> None:
     found = endpoints("web", {"addresses": ["10.0.0.5", "010.0.0.6"]}, {"conditions": {"ready": True}}, p=80)
     net = network(CLIENT, service("web", "10.96.0.1", {"name": "p", "port": 80}), found)

@@ -5,7 +5,7 @@ Everything here follows from one view, so it is computed once per view and kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from ipaddress import ip_address
 from typing import NamedTuple
@@ -226,6 +226,16 @@ class Network:
         return str(pod["spec"].get("nodeName") or "") if spec.get("internalTrafficPolicy") == "Local" else ""
 
     def _backends(self, service: Object, port_name: str | None, port: int, node: str = "") -> tuple[Destination, ...]:
+        """Find where the Service leads: its ready endpoints, or else those that are being terminated and still serve.
+
+        So does kube-proxy since 1.26 (KEP-1669); a headless Service has no proxy, only names of ready pods.
+        """
+        usual = self._select(service, port_name, port, node, _is_ready)
+        return usual or (() if port_name is None else self._select(service, port_name, port, node, _is_draining))
+
+    def _select(
+        self, service: Object, port_name: str | None, port: int, node: str, condition: Callable[[Object], bool]
+    ) -> tuple[Destination, ...]:
         found = []
         for item in self._slices.get((self._home(service), service["metadata"]["name"]), ()):
             numbers = [
@@ -237,8 +247,7 @@ class Network:
             if number is None:
                 continue
             for endpoint in item.get("endpoints") or ():
-                ready = (endpoint.get("conditions") or {}).get("ready")
-                if ready is False or (node and endpoint.get("nodeName") != node):
+                if not condition(endpoint.get("conditions") or {}) or (node and endpoint.get("nodeName") != node):
                     continue
                 addresses = map(strip_zeros, endpoint.get("addresses") or ())
                 found += [Destination(address, int(number)) for address in addresses]
@@ -287,6 +296,16 @@ class Network:
 
 
 _CUT = TrafficShape(loss=1.0)
+
+
+def _is_ready(conditions: Object) -> bool:
+    return conditions.get("ready") is not False
+
+
+def _is_draining(conditions: Object) -> bool:
+    """Tell whether an endpoint still serves while its pod is being terminated; unset `serving` counts as `ready`."""
+    serving = conditions.get("serving")
+    return bool(conditions.get("terminating")) and bool(conditions.get("ready") if serving is None else serving)
 
 
 def _combine_effects(effects: Iterable[NetworkEffect]) -> TrafficShape | None:

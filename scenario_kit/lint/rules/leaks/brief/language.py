@@ -25,9 +25,10 @@ _FOREIGN: Final = frozenset(
         "der das und nicht ist ein eine einen einem einer den dem des zu mit von auf wird werden wurde wurden kein "
         "keine keinen hat haben ab aus f\u00fcr durch wegen sind seit bei le la les un une et est pas du sont que qui "
         "ne dans depuis pour sur avec ce cette il elle ils nous vous a \u00e9t\u00e9 plus aucun el los las y es en con "
-        "por una desde del se su al fue hay sin muy pero lo gli di che per sono da della nel alla non os um uma em para dos das "
-        "ao foi mais n\u00e3o het een niet van zijn op voor sinds naar wij ze och att inte som med er ikke og jest nie "
-        "si\u0119 od na do oraz przez je na ne se pro bylo ve v\u0161echny bir ve bu i\u00e7in de\u011fil nem az egy "
+        "por una desde del se su al fue hay sin muy pero lo gli di che per sono da della nel alla non os um uma em "
+        "para dos das ao foi mais n\u00e3o het een niet van zijn op "
+        "voor sinds naar wij ze och att inte som med er ikke og jest "
+        "nie si\u0119 od na do oraz przez je na ne se pro bylo ve v\u0161echny bir ve bu i\u00e7in de\u011fil nem az egy "
         "hogy ja ei ole on ovat est non sunt quod cum"
     )
 ) - {"a", "on", "do", "non", "de", "per", "pro", "plus", "bin"}

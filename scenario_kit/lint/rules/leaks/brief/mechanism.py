@@ -96,7 +96,8 @@ _NOUNS: Final = (
 #: a service.
 _DONE: Final = (
     r"(?:scaled(?: down)?|undeployed|uninstalled|killed|evicted|cordoned|drained|throttled|misrouted|repointed|"
-    r"downgraded|unplugged|isolated|firewalled|decommissioned|retired|suspended|paused|put to sleep|(?:turned|switched|shut|powered|taken) (?:off|down|away|offline))"
+    r"downgraded|unplugged|isolated|firewalled|decommissioned|retired|suspended|"
+    r"paused|put to sleep|(?:turned|switched|shut|powered|taken) (?:off|down|away|offline))"
 )
 _DONE_TO_SERVICE: Final = r"(?:deleted|disabled|removed|rolled back|renamed|terminated|disconnected|stopped)"
 _SERVICE: Final = r"(?: (?:service|server|component|deployment|backend|database|store|app|process|workload))"
@@ -113,7 +114,8 @@ _LESSENED: Final = (
 _SPLIT_VERB: Final = r"\b(?:turn(?:ed|ing)?|switch(?:ed|ing)?|shut(?:ting)?|power(?:ed|ing)?|tak(?:en|ing)|took)"
 _ZERO: Final = re.compile(
     r"\bscal(?:ed|ing) (?:\w+ ){0,4}(?:down )?to (?:zero|0|none|nothing)\b"
-    r"|\b(?:(?:service|deployment|pod|ingress|config ?map) manifests?|port number)\b|\bon which (?:nobody|nothing|no one) listens\b"
+    r"|\b(?:(?:service|deployment|pod|ingress|config ?map) manifests?|port number)\b"
+    r"|\bon which (?:nobody|nothing|no one) listens\b"
     r"|\b(?:no|zero|0|without) (?:ready )?replicas?\b",
     re.IGNORECASE,
 )

@@ -28,8 +28,8 @@ _FOREIGN: Final = frozenset(
         "por una desde del se su al fue hay sin muy pero lo gli di che per sono da della nel alla non os um uma em "
         "para dos das ao foi mais n\u00e3o het een niet van zijn op "
         "voor sinds naar wij ze och att inte som med er ikke og jest "
-        "nie si\u0119 od na do oraz przez je na ne se pro bylo ve v\u0161echny bir ve bu i\u00e7in de\u011fil nem az egy "
-        "hogy ja ei ole on ovat est non sunt quod cum"
+        "nie si\u0119 od na do oraz przez je na ne se pro bylo ve v\u0161echny bir ve bu i\u00e7in de\u011fil nem az "
+        "egy hogy ja ei ole on ovat est non sunt quod cum"
     )
 ) - {"a", "on", "do", "non", "de", "per", "pro", "plus", "bin"}
 #: Small words of English that are as small in other languages: they say nothing where other words are foreign.

@@ -249,8 +249,8 @@ def test_the_shipped_data_is_found():
 
 
 def test_on_and_off_are_words(root):
-    text = yaml.safe_dump({**FAULT, "symptoms": []}).replace("symptoms: []", "symptoms: [{alert: A, on: Callers}]")
+    text = yaml.safe_dump({**FAULT, "symptoms": []}).replace("symptoms: []", "symptoms: [{alert: A, entity: Callers}]")
     put(root, "catalog/faults/gone/fault.yaml", text)
     fault = Catalog([root]).fault("gone")
-    assert fault.symptoms[0].on == "Callers"
+    assert fault.symptoms[0].entity == "Callers"
     assert fault.effect[0]["object"]["exists"] is False

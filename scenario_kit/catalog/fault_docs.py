@@ -116,7 +116,7 @@ _PLACES: Final = {"Self": "on the target", "Callers": "on its callers", "Entry":
 
 
 def _format_symptom(symptom: Symptom) -> str:
-    return f"* {symptom.alert}, {_PLACES[symptom.on]}" + (", depending on its parameters" if symptom.when else "")
+    return f"* {symptom.alert}, {_PLACES[symptom.entity]}" + (", depending on its parameters" if symptom.when else "")
 
 
 def _render_usage(fault: FaultType) -> Sequence[str]:

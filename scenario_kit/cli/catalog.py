@@ -75,7 +75,7 @@ def _list_entries(catalog: Catalog, family: str) -> list[dict[str, str]]:
             {
                 "name": rule.name,
                 "pack": rule.pack,
-                "on": rule.entity.kind if rule.entity else "nothing",
+                "entity": rule.entity.kind if rule.entity else "nothing",
                 "after": f"{rule.for_seconds} s",
                 "title": rule.annotations.get("description") or rule.annotations.get("summary", ""),
             }

@@ -49,7 +49,7 @@ def select_observed(
         if lasting or key not in found:
             expected = AlertExpectation(
                 name=timeline.name,
-                on=timeline.entity,
+                entity=timeline.entity,
                 alert_class="MustFire" if lasting else "MayFire",
                 within_seconds=ceil(onset - injected_at),
             )
@@ -91,10 +91,10 @@ def write_accepted(
     edits = _list(_ALERTS, [_serialize_alert(a) for a in spec.expect.alerts], [_serialize_alert(a) for a in alerts])
     known = {(e.from_, e.to) for e in spec.ground_truth.propagation}
     new = [e for e in edges if (e.from_, e.to) not in known]
-    ends = {a.on for a in (*seen, *alerts) if a.alert_class != "MustNotFire"} | {e.from_ for e in new}
+    ends = {a.entity for a in (*seen, *alerts) if a.alert_class != "MustNotFire"} | {e.from_ for e in new}
     kept = [e for e in spec.ground_truth.propagation if e.to in ends or _leads_on(e, spec, ends)]
     causes = {cause.entity for cause in spec.ground_truth.root_causes}
-    if known and not (new or kept) and seen and all(a.on in causes for a in seen):
+    if known and not (new or kept) and seen and all(a.entity in causes for a in seen):
         edits.append(Drop(_EDGES))  # only the cause alerts: there is no way to explain
     elif (new or kept) and (new or len(kept) < len(known)):
         edits += _list(
@@ -124,18 +124,18 @@ def _merge_alerts(spec: ScenarioSpec, seen: Sequence[AlertExpectation], held: bo
 
     What only may fire stays so, though it lasted, unless nothing would be left that must.
     """
-    lasting = {(a.name, a.on): a for a in seen if a.alert_class == "MustFire"}
-    fired = {(a.name, a.on): a for a in seen}
-    chronic = {(b.name, b.on) for b in spec.expect.background}
+    lasting = {(a.name, a.entity): a for a in seen if a.alert_class == "MustFire"}
+    fired = {(a.name, a.entity): a for a in seen}
+    chronic = {(b.name, b.entity) for b in spec.expect.background}
     kept = []
     for alert in spec.expect.alerts:
-        was = fired.pop((alert.name, alert.on), None)
-        anywhere = any(name == alert.name for name, _ in fired) if not alert.on else was is not None
+        was = fired.pop((alert.name, alert.entity), None)
+        anywhere = any(name == alert.name for name, _ in fired) if not alert.entity else was is not None
         if alert.alert_class == "MustNotFire":
             if not anywhere:
                 kept.append(alert)
             elif was is not None:
-                fired[(alert.name, alert.on)] = was
+                fired[(alert.name, alert.entity)] = was
         elif alert.alert_class == "MayFire" or (anywhere and (held or was is None or was.alert_class == "MustFire")):
             kept.append(alert)
         elif was is not None:
@@ -146,7 +146,7 @@ def _merge_alerts(spec: ScenarioSpec, seen: Sequence[AlertExpectation], held: bo
         return found
     return [
         msgspec.structs.replace(a, alert_class="MustFire")
-        if a.alert_class == "MayFire" and (a.name, a.on) in lasting
+        if a.alert_class == "MayFire" and (a.name, a.entity) in lasting
         else a
         for a in found
     ]
@@ -159,7 +159,7 @@ def _give_time(
 
     ``delay`` is how long after the first injection the deadline begins to count.
     """
-    onsets = [s.within_seconds or 0 for s in seen if s.name == alert.name and alert.on in ("", s.on)]
+    onsets = [s.within_seconds or 0 for s in seen if s.name == alert.name and alert.entity in ("", s.entity)]
     if alert.alert_class != "MustFire" or not onsets:
         return alert
     onset = max(0.0, min(onsets) - delay)
@@ -196,8 +196,8 @@ def _leads_on(edge: PropagationEdge, spec: ScenarioSpec, ends: set[str]) -> bool
 
 def _serialize_alert(alert: AlertExpectation) -> dict[str, object]:
     document: dict[str, object] = {"name": alert.name}
-    if alert.on:
-        document["on"] = alert.on
+    if alert.entity:
+        document["entity"] = alert.entity
     document["class"] = alert.alert_class
     if alert.after:
         document["after"] = alert.after

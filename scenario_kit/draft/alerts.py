@@ -36,10 +36,10 @@ def predict_alerts(
         rule = rules.get(symptom.alert)
         if rule is None or rule.entity is None:
             continue
-        for place in _find_places(symptom.on, fault, app, component, rule):
+        for place in _find_places(symptom.entity, fault, app, component, rule):
             # One certain alert is enough of a promise for a draft; a trial tells the rest.
             must = not any(a.alert_class == "MustFire" for a in found.values())
-            expected = AlertExpectation(name=rule.name, alert_class="MustFire" if must else "MayFire", on=place)
+            expected = AlertExpectation(name=rule.name, alert_class="MustFire" if must else "MayFire", entity=place)
             found.setdefault((rule.name, place), expected)
     # Who serves users would show it; what nobody asks while users do what they do, shows nowhere.
     serving = component is not None and component.role in _SERVING and component.name not in list_blind(app)
@@ -55,7 +55,7 @@ def predict_propagation(
     """Predict edges from the causes to the alerting objects: first to the component that is hit, then from callee to
     caller.
     """
-    desired = list(dict.fromkeys(a.on for a in alerts if a.alert_class != "MustNotFire" and a.on))
+    desired = list(dict.fromkeys(a.entity for a in alerts if a.alert_class != "MustNotFire" and a.entity))
     reasons = _list_reasons(fault)
     starts = list(reasons)
     hit = _find_hit(fault, component)
@@ -167,24 +167,24 @@ def _predict_at_entry(
     for symptom in symptoms:
         rule = rules.get(symptom.alert)
         if entry is not None and rule is not None and rule.entity is not None and rule.entity.kind == "Component":
-            return {(rule.name, entry.workload): AlertExpectation(name=rule.name, on=entry.workload)}
+            return {(rule.name, entry.workload): AlertExpectation(name=rule.name, entity=entry.workload)}
     return {}
 
 
-def _find_places(on: str, fault: Fault, app: App, component: Component | None, rule: AlertRule) -> Sequence[str]:
+def _find_places(entity: str, fault: Fault, app: App, component: Component | None, rule: AlertRule) -> Sequence[str]:
     kind = rule.entity.kind if rule.entity is not None else ""
     if kind not in ("Component", "Pod", *WORKLOADS, "HorizontalPodAutoscaler"):
         return ()
     if kind == "HorizontalPodAutoscaler":
         target = Reference.parse(fault.target)
-        return (f"{kind}/{target.name}",) if on == "Self" else ()
+        return (f"{kind}/{target.name}",) if entity == "Self" else ()
     if component is None:
         entry = app.component(app.entry)
-        return (entry.workload,) if on == "Entry" and entry is not None else ()
-    if on == "Callers":
+        return (entry.workload,) if entity == "Entry" and entry is not None else ()
+    if entity == "Callers":
         names = _find_callers(app, component.name, _find_asked(fault, app), errors=_FAILED in rule.expr)
     else:
-        names = [component.name] if on == "Self" else [app.entry]
+        names = [component.name] if entity == "Self" else [app.entry]
     found = [c for n in names if (c := app.component(n)) is not None]
     if kind == "Component":
         silent = list_blind(app) if _FAILED in rule.expr else frozenset[str]()

@@ -73,7 +73,7 @@ def _complete_objects(app: App, catalog: Catalog) -> Schema:
 
     edges = of_each(**{"from": there, "to": there})
     truth = {"properties": {"rootCauses": of_each(entity=there), "propagation": edges}}
-    expect = {"properties": {"alerts": of_each(on=workloads), "background": of_each(on=workloads)}}
+    expect = {"properties": {"alerts": of_each(entity=workloads), "background": of_each(entity=workloads)}}
     properties = {"faults": of_each(target=there), "expect": expect, "groundTruth": truth}
     return {
         "if": {"properties": {"app": _build_condition("name", app.name)}, "required": ["app"]},

@@ -131,9 +131,9 @@ def join_drafts(drafts: Sequence[Draft]) -> Draft:
     spec["faults"] = [use for s in specs for use in s["faults"]]
     alerts: dict[tuple[str, str], Object] = {}
     for alert in (a for s in specs for a in s.get("expect", {}).get("alerts", ())):
-        known = alerts.setdefault((alert["name"], alert.get("on", "")), alert)
+        known = alerts.setdefault((alert["name"], alert.get("entity", "")), alert)
         if "MustFire" in (known["class"], alert["class"]):
-            alerts[alert["name"], alert.get("on", "")] = {**known, "class": "MustFire"}
+            alerts[alert["name"], alert.get("entity", "")] = {**known, "class": "MustFire"}
     if alerts:
         spec["expect"] = {"alerts": list(alerts.values())}
     truths = [s["groundTruth"] for s in specs]
@@ -154,7 +154,7 @@ def join_drafts(drafts: Sequence[Draft]) -> Draft:
         spec["decoys"] = _make_names_unique(list(decoys.values()))
     spec = {k: v for k, v in spec.items() if v not in ([], {}, "")}
     offers, cautions_ = first.offer, tuple(c for made in drafts for c in made.cautions)
-    expected = tuple({(a.name, a.on): a for made in drafts for a in made.alerts}.values())
+    expected = tuple({(a.name, a.entity): a for made in drafts for a in made.alerts}.values())
     return Draft(
         first.name,
         _add_note(dump_document(document_of(first.name, spec)), tried=False),
@@ -334,8 +334,8 @@ def _build_truth(
 
 def _serialize_alert(expected: AlertExpectation) -> Object:
     reported: Object = {"name": expected.name}
-    if expected.on:
-        reported["on"] = expected.on
+    if expected.entity:
+        reported["entity"] = expected.entity
     return {**reported, "class": expected.alert_class}
 
 
@@ -354,7 +354,7 @@ def _build_usual_decoys(
     help.
     """
     ranked = sorted(alerts, key=lambda alert: alert.alert_class != "MustFire")
-    loud = [c for alert in ranked for c in app.components if c.workload == alert.on]
+    loud = [c for alert in ranked for c in app.components if c.workload == alert.entity]
     callers = [c for n in app.dependants(component.name) if (c := app.component(n))] if component else []
     entry = [c for c in app.components if c.name == app.entry and component is None]
     suffering = loud or [c for c in callers if c.role in ("App", "Entry")] or entry
@@ -373,16 +373,6 @@ class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[mi
 
     def ignore_aliases(self, _data: object) -> bool:
         return True
-
-    def represent_mapping(self, tag: str, mapping: Any, flow_style: bool | None = None) -> Any:
-        """Represent a mapping with the field `on` plain, as what resolves to its own tag is: the CRD knows how kubectl
-        spells it.
-        """
-        node = super().represent_mapping(tag, mapping, flow_style)
-        for key, _ in node.value:
-            if key.value == "on":
-                key.tag = _BOOL
-        return node
 
 
 class _Misread:

@@ -24,11 +24,11 @@ def promise_alerts(predicted: Sequence[AlertExpectation], row: MatrixRow) -> tup
     """
     if not row.alerts:
         return tuple(predicted)
-    came = [(alert.name, alert.on) for alert in row.alerts]
-    must = next((expected for p in predicted if (expected := (p.name, p.on)) in came), came[0])
+    came = [(alert.name, alert.entity) for alert in row.alerts]
+    must = next((expected for p in predicted if (expected := (p.name, p.entity)) in came), came[0])
     return tuple(
-        AlertExpectation(name=name, on=on, alert_class="MustFire" if (name, on) == must else "MayFire")
-        for name, on in sorted(came, key=lambda alert: alert != must)
+        AlertExpectation(name=name, entity=entity, alert_class="MustFire" if (name, entity) == must else "MayFire")
+        for name, entity in sorted(came, key=lambda alert: alert != must)
     )
 
 

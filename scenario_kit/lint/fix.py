@@ -23,6 +23,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.lint import lint_file, lint_text
 from scenario_kit.lint.framework.consequential_findings import drop_consequential
+from scenario_kit.lint.renaming import Renamed, rename_former
 from scenario_kit.load import LocatedFinding
 from scenario_kit.load.yaml.document import read_bytes
 from scenario_kit.load.yaml.edit import Unfit, apply_edits
@@ -120,10 +121,33 @@ def fix_file(path: Path, catalog: Catalog) -> FixedFile:
         text = raw.removeprefix(_BOM).decode()
     except (AuthoringError, UnicodeDecodeError):  # no file, too large, or no text: that is the one finding
         return FixedFile(path, b"", b"", (), tuple(lint_file(path, catalog)))
+    renamed, windows = _rename_former(text, path)
+    result = fix_text(renamed.text, lambda tried: lint_text(tried, path, catalog))
+    new = _encode(raw, result.text, windows=windows)
+    return FixedFile(path, raw, new, (*renamed.corrected, *result.corrected), result.left)
+
+
+def rename_file(path: Path) -> FixedFile:
+    """Give every field with a former name its present one; nothing else is judged, and nothing written."""
+    try:
+        raw = read_bytes(path)
+        text = raw.removeprefix(_BOM).decode()
+    except (AuthoringError, UnicodeDecodeError):
+        return FixedFile(path, b"", b"", (), ())
+    renamed, windows = _rename_former(text, path)
+    new = _encode(raw, renamed.text, windows=windows) if renamed.corrected else raw
+    return FixedFile(path, raw, new, renamed.corrected, ())
+
+
+def _rename_former(text: str, path: Path) -> tuple[Renamed, bool]:
+    """Rename fields of a text; the answer has line feeds alone. Also tells whether its lines end as on Windows."""
     windows = "\r\n" in text and text.count("\r\n") == text.count("\n")
-    result = fix_text(text.replace("\r\n", "\n") if windows else text, lambda tried: lint_text(tried, path, catalog))
-    new = (result.text.replace("\n", "\r\n") if windows else result.text).encode()
-    return FixedFile(path, raw, (_BOM if raw.startswith(_BOM) else b"") + new, result.corrected, result.left)
+    return rename_former(text.replace("\r\n", "\n") if windows else text, path), windows
+
+
+def _encode(raw: bytes, text: str, *, windows: bool) -> bytes:
+    """Encode a text, with the mark and the line ends that the file had."""
+    return (_BOM if raw.startswith(_BOM) else b"") + (text.replace("\n", "\r\n") if windows else text).encode()
 
 
 def mark_fixable(path: Path, mistakes: Sequence[LocatedFinding], catalog: Catalog) -> list[LocatedFinding]:

@@ -11,9 +11,10 @@ import msgspec
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.load.disk_cache import cache_json
 from scenario_kit.load.folders import list_below
+from scenario_kit.load.schema.former_names import find_former_names
 from scenario_kit.load.schema.schemas import check_schema
 from scenario_kit.load.schema.suggest import COLLECTIONS, did_you_mean, suggest, suggest_path
-from scenario_kit.load.schema.validation import LocatedFinding, find_mistakes
+from scenario_kit.load.schema.validation import LocatedFinding, find_mistakes, report_former_names
 from scenario_kit.load.yaml.document import Document, Path_, Positions, parse, read_document
 from scenario_kit.load.yaml.edit import Put
 from scenario_kit.model import FaultType, Finding, Object, Position, Scenario, ScenarioSpec, Severity
@@ -97,21 +98,18 @@ def _build_scenario(document: Document) -> Loaded:
 def parse_scenario_object(obj: Object) -> Scenario:
     """Parse the scenario in an object that the API server stored (its schema has judged it).
 
-    kubectl reads YAML 1.1 and sends an unquoted ``on`` as ``true``; the CRD accepts that, and here it is undone.
-
     Raises:
         AuthoringError: another version of the format wrote the object.
     """
-    name = obj["metadata"]["name"]
+    name, spec = obj["metadata"]["name"], obj["spec"]
+    position = Position(path=f"Scenario/{name}")
+    schema = build_authoring_schema("Scenario")["properties"]["spec"]
+    if former := tuple(find_former_names(spec, schema, ("spec",))):
+        found = [mistake.finding for mistake in report_former_names(former, Positions(position.path))]
+        raise AuthoringError(f"Scenario/{name} has fields with former names: {found[0].message}", found)
     try:
-        return Scenario(
-            name=name,
-            spec=ScenarioSpec.from_json(
-                _restore_on(obj["spec"], build_authoring_schema("Scenario")["properties"]["spec"])
-            ),
-        )
+        return Scenario(name=name, spec=ScenarioSpec.from_json(spec))
     except msgspec.ValidationError as error:
-        position = Position(path=f"Scenario/{name}")
         raise AuthoringError(
             f"Scenario/{name} cannot be read: {error}",
             [
@@ -120,16 +118,6 @@ def parse_scenario_object(obj: Object) -> Scenario:
                 )
             ],
         ) from error
-
-
-def _restore_on(data: Any, schema: Object) -> Any:
-    if isinstance(data, list) and "items" in schema:
-        return [_restore_on(item, schema["items"]) for item in data]
-    fields = schema.get("properties", {})
-    if not isinstance(data, dict) or not fields:
-        return data
-    renamed = {("on" if name == "true" and "on" in fields else name): part for name, part in data.items()}
-    return {name: _restore_on(part, fields.get(name, {})) for name, part in renamed.items()}
 
 
 def load_fault(path: Path) -> LoadedFault:

@@ -82,9 +82,9 @@ def describe(check: Check) -> str:
     if check.query:
         return f"{check.query.expr} {_format_threshold(check.query)}"
     if check.event:
-        return f"event {check.event.reason} on {check.event.on}"
+        return f"event {check.event.reason} on {check.event.entity}"
     if check.log:
-        return f"log line '{check.log.pattern}' of {check.log.on}"
+        return f"log line '{check.log.pattern}' of {check.log.entity}"
     if check.probe:
         where = f"port {check.probe.port} of {check.probe.target}" + (
             f", {check.probe.path}" if check.probe.path else ""
@@ -145,7 +145,7 @@ def _evaluate_query(check: QueryCheck, metrics: Metrics, names: _Names, now: flo
 
 
 def _evaluate_event(check: EventCheck, cluster: Cluster, names: _Names) -> _Outcome:
-    ref = names.reference(check.on)
+    ref = names.reference(check.entity)
     pods = {p["metadata"]["name"] for p in list_owned_pods(cluster, ref)}
     with_reason = [e for e in cluster.list("Event", ref.namespace) if e.get("reason") == check.reason]
     texts = [str(e.get("message", "")) for e in with_reason if _concerns(e["involvedObject"], ref, pods)]
@@ -166,7 +166,7 @@ def _concerns(involved: dict[str, str], ref: Reference, pods: set[str]) -> bool:
 def _evaluate_log(check: LogCheck, cluster: Cluster, names: _Names, since: float) -> _Outcome:
     desired_line = compile_pattern(check.pattern)
     lines = 0
-    for pod in list_owned_pods(cluster, names.reference(check.on)):
+    for pod in list_owned_pods(cluster, names.reference(check.entity)):
         try:
             found = cluster.logs(pod, since=since)
         except NotFound:

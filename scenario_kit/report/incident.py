@@ -33,7 +33,7 @@ def _name_fault(fault: BrokenTarget) -> str:
 
 
 def _name_alert(alert: PromisedAlert) -> str:
-    on = f" on {alert.on}" if alert.on else ""
+    on = f" on {alert.entity}" if alert.entity else ""
     return f"{alert.name}{on}" + (f" within {alert.within_seconds} s" if alert.within_seconds else "")
 
 

@@ -117,7 +117,7 @@ def _build_rows(trials: Sequence[TrialResult], expect: Expect, x: _Across, end: 
         for timeline in (trial.history.timelines if trial.history else ())
         if _is_worth_showing(trial, timeline)
     }
-    shown |= {(a.name, a.on): "MustFire" for a in _list_never_fired(trials, expect)}
+    shown |= {(a.name, a.entity): "MustFire" for a in _list_never_fired(trials, expect)}
     y = float(HEAD + GAP)
     height = max(_ROW, float(LANE * len(trials)))
     above = (height - LANE * len(trials)) / 2
@@ -129,7 +129,7 @@ def _build_rows(trials: Sequence[TrialResult], expect: Expect, x: _Across, end: 
             if (timeline.name, timeline.entity) == (name, entity)
             for bar in _build_bars(trial, timeline, y + above + lane * LANE, x, end)
         ]
-        missing = [a for a in _list_never_fired(trials, expect) if (a.name, a.on) == (name, entity)]
+        missing = [a for a in _list_never_fired(trials, expect) if (a.name, a.entity) == (name, entity)]
         bars += [
             _build_missing_bar(trial, alert, y + above + lane * LANE, x, end)
             for alert in missing

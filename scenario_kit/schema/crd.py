@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from scenario_kit.schema.source import Schema, expand, load_definitions
+from scenario_kit.schema.renamed import FIX_RENAMED, explain_renaming
+from scenario_kit.schema.source import FORMER_NAMES, Schema, expand, load_definitions
 
 GROUP = "scenariokit.io"
 VERSION = "v1alpha1"
@@ -74,8 +76,8 @@ def make_structural(schema: Schema) -> Schema:
     result.update({key: schema[key] for key in _COPIED if key in schema})
     if "properties" in schema:
         result["properties"] = {name: make_structural(part) for name, part in schema["properties"].items()}
-        if "on" in schema["properties"]:
-            _accept_unquoted_on(result)
+        if FORMER_NAMES in schema:
+            _refuse_former_names(result, schema[FORMER_NAMES])
     elif isinstance(schema.get("additionalProperties"), dict):
         result["additionalProperties"] = make_structural(schema["additionalProperties"])
     elif schema.get("type", "object") == "object":
@@ -86,15 +88,20 @@ def make_structural(schema: Schema) -> Schema:
     return result
 
 
-def _accept_unquoted_on(schema: Schema) -> None:
-    """Accept the field ``true``: kubectl reads YAML 1.1, in which an unquoted ``on`` is true."""
-    schema["properties"]["true"] = {
-        **schema["properties"]["on"],
-        "description": "What kubectl makes of an unquoted `on`; write `on`.",
-    }
-    if "on" in schema.get("required", ()):
-        schema["required"] = [name for name in schema["required"] if name != "on"]
-        schema["oneOf"] = [{"required": ["on"]}, {"required": ["true"]}]
+def _refuse_former_names(schema: Schema, former: Mapping[str, str]) -> None:
+    """Keep fields under their former names, so that the server refuses instead of pruning them, and says why."""
+    for old, new in former.items():
+        message = f"{explain_renaming(old, new)}; {FIX_RENAMED}"
+        schema["properties"][old] = {
+            "type": "string",
+            "description": f"The former name of `{new}`; it is refused.",
+            "x-kubernetes-validations": [{"rule": "false", "message": message}],
+        }
+    for new in dict.fromkeys(former.values()):
+        if new in schema.get("required", ()):  # a missing field would keep the rules above from being evaluated
+            schema["required"] = [name for name in schema["required"] if name != new]
+            old_names = [old for old, name in former.items() if name == new]
+            schema["oneOf"] = [{"required": [name]} for name in (new, *old_names)]
 
 
 def _describe_format(schema: Schema) -> str:

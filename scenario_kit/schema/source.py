@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import yaml
 
+from scenario_kit.schema.renamed import RENAMED_FIELDS
+
 Schema = dict[str, Any]
 
+#: The keyword of expanded schemas that has the former names of fields.
+FORMER_NAMES: Final = "x-former-names"
 #: Parts of a fault that are templates until a target is known.
 _TEMPLATED = ("changes", "undo", "effect", "undone", "entities", "solutions", "decoys")
 _EXPRESSION: Schema = {"type": "string", "pattern": r"\{[{%]"}
@@ -32,7 +36,10 @@ def load_definitions() -> dict[str, Schema]:
 def expand(schema: Schema) -> Schema:
     """Return ``schema`` with every reference replaced by what it names; keywords beside a reference win."""
     if "$ref" in schema:
-        base = load_definitions()[schema["$ref"]]
+        name = schema["$ref"]
+        base = load_definitions()[name]
+        if name in RENAMED_FIELDS:
+            base = {**base, FORMER_NAMES: RENAMED_FIELDS[name]}
         return expand({**base, **{k: v for k, v in schema.items() if k != "$ref"}})
     result = dict(schema)
     if "properties" in schema:

@@ -212,7 +212,7 @@
   function events(world) {
     show("events", world.events, () => world.events.length ? world.events.map((event) => make("p", {},
       make("span", { class: "at" }, event.at.slice(11, 19)), " ",
-      make("span", { class: event.type === "Warning" ? "bad" : "" }, event.reason), " ", soft(event.on),
+      make("span", { class: event.type === "Warning" ? "bad" : "" }, event.reason), " ", soft(event.object),
       event.count > 1 ? soft(` ×${event.count}`) : null, make("br"), event.message)) : [soft("none")]);
   }
 

@@ -51,7 +51,7 @@ OBJECTS = (
 
 def book_of(runbook_of, *faults, alerts=("Deployment/web",), objects=OBJECTS, procedures=(), labels=None):
     book = runbook_of(*faults, labels=labels)
-    expect = Expect(alerts=tuple(AlertExpectation(name="E", on=on) for on in alerts))
+    expect = Expect(alerts=tuple(AlertExpectation(name="E", entity=on) for on in alerts))
     return msgspec.structs.replace(
         book, app=APP, objects=objects, expect=expect, procedures=(*book.procedures, *procedures)
     )

@@ -32,7 +32,7 @@ def a_repeat(number, *timelines, outcome="Held", findings=()):
     )  # fmt: skip
 
 
-EXPECT = Expect(alerts=(AlertExpectation(name="Errors", on="Deployment/web", within_seconds=200),))
+EXPECT = Expect(alerts=(AlertExpectation(name="Errors", entity="Deployment/web", within_seconds=200),))
 
 
 def numbers(*repeats, edges=(), expect=EXPECT):
@@ -71,7 +71,7 @@ def test_onsets_of_what_must_fire():
     ],
 )
 def test_onsets_count_from_where_the_deadline_counts(after, injections, median):
-    expectation = AlertExpectation(name="Errors", on="Deployment/web", after=after, within_seconds=200)
+    expectation = AlertExpectation(name="Errors", entity="Deployment/web", after=after, within_seconds=200)
     repeats = [
         msgspec.structs.replace(a_repeat(i, alert("Errors", "Deployment/web", 101)), injections=injections)
         for i in range(3)

@@ -71,7 +71,7 @@ def test_one_deadline_in_preview_trial_and_report():
 )
 def test_a_finding_of_a_trial_gets_the_line_that_it_questions(found, place):
     alerts = LOADED.scenario.spec.expect.alerts
-    on = {a.on: i for i, a in enumerate(alerts)}
+    on = {a.entity: i for i, a in enumerate(alerts)}
     if place[-1] == 1:
         place = (*place[:-1], on["Deployment/checkout"])
     validation = Validation(scenario="s", plan="quick", verdict=Verdict.FAIL, headline="", findings=(found,))

@@ -34,11 +34,11 @@ SPEC = ScenarioSpec.from_json(
         },
         "expect": {
             "alerts": [
-                {"name": "Errors", "on": "Deployment/web"},
-                {"name": "Errors", "on": "Deployment/ad"},
+                {"name": "Errors", "entity": "Deployment/web"},
+                {"name": "Errors", "entity": "Deployment/ad"},
                 {"name": "Lag"},
             ],
-            "background": [{"name": "Old", "reason": "r"}, {"name": "Older", "on": "Deployment/ad", "reason": "r"}],
+            "background": [{"name": "Old", "reason": "r"}, {"name": "Older", "entity": "Deployment/ad", "reason": "r"}],
             "checks": [],
         },
         "solutions": [{"name": "restore", "changes": []}, {"name": "reroute", "changes": []}],

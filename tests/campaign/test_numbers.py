@@ -54,7 +54,7 @@ def a_repeat(number, *timelines, outcome="Held", hold=600.0, **more):
     return TrialResult(**({"name": f"r{number}", "describe": "", "seed": number, "outcome": outcome} | made | more))
 
 
-WEB = AlertExpectation(name="Errors", on="Deployment/web", within_seconds=200)
+WEB = AlertExpectation(name="Errors", entity="Deployment/web", within_seconds=200)
 
 
 def numbers(*repeats, expect=None, edges=()):

@@ -39,7 +39,7 @@ def repeat(*alerts, number=1, outcome="Held", hold=1000.0):
 
 
 def row(*alerts, fault="service-deleted", target="Service/cart", outcome="Ran", at=200.0, proven=("no Service",)):
-    fired = tuple(Fired(name=n, on=on, seconds=at) for n, on in alerts)
+    fired = tuple(Fired(name=n, entity=on, seconds=at) for n, on in alerts)
     return MatrixRow(
         app="otel-demo", version="2.2.0", fault=fault, change=1, family="Network", target=target, outcome=outcome,
         date="2026-11-24", alerts=fired, proven=proven, observed_seconds=1200,

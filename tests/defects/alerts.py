@@ -28,20 +28,20 @@ def alert_nobody_defines(subject: Subject) -> Iterator[Defect]:
 def alert_about_another_kind(subject: Subject) -> Iterator[Defect]:
     """An alert is expected on an object of a kind that it is never about."""
     document, spec = subject.copy()
-    alert = needs([a for a in must_fire(spec) if a.get("on")], "no alert names its object")[0]
+    alert = needs([a for a in must_fire(spec) if a.get("entity")], "no alert names its object")[0]
     services = [o for o in subject.objects if o.startswith("Service/")]
-    same = f"Service/{alert['on'].split('/')[1]}"
-    alert["on"] = same if same in services else services[0]
-    yield Defect(f"{alert['name']} must fire on {alert['on']}", document)
+    same = f"Service/{alert['entity'].split('/')[1]}"
+    alert["entity"] = same if same in services else services[0]
+    yield Defect(f"{alert['name']} must fire on {alert['entity']}", document)
 
 
 @kind("SK114")
 def alert_in_another_namespace(subject: Subject) -> Iterator[Defect]:
     """An alert is expected on an object of another namespace."""
     document, spec = subject.copy()
-    alert = needs([a for a in must_fire(spec) if a.get("on")], "no alert names its object")[0]
-    alert["on"] = f"kube-system/{alert['on']}"
-    yield Defect(f"{alert['name']} must fire on {alert['on']}", document)
+    alert = needs([a for a in must_fire(spec) if a.get("entity")], "no alert names its object")[0]
+    alert["entity"] = f"kube-system/{alert['entity']}"
+    yield Defect(f"{alert['name']} must fire on {alert['entity']}", document)
 
 
 @kind("SK308")
@@ -76,7 +76,9 @@ def demanded_and_forbidden(subject: Subject) -> Iterator[Defect]:
     """The same alert must and must not fire."""
     document, spec = subject.copy()
     alert = must_fire(spec)[0]
-    spec["expect"]["alerts"].append({k: v for k, v in alert.items() if k in ("name", "on")} | {"class": "MustNotFire"})
+    spec["expect"]["alerts"].append(
+        {k: v for k, v in alert.items() if k in ("name", "entity")} | {"class": "MustNotFire"}
+    )
     yield Defect(f"{alert['name']} must and must not fire", document)
 
 
@@ -85,7 +87,7 @@ def alert_called_chronic(subject: Subject) -> Iterator[Defect]:
     """An alert that must fire is said to be on anyway, so that no control run minds it."""
     document, spec = subject.copy()
     alert = must_fire(spec)[0]
-    chronic = {k: v for k, v in alert.items() if k in ("name", "on")} | {"reason": "it is always on"}
+    chronic = {k: v for k, v in alert.items() if k in ("name", "entity")} | {"reason": "it is always on"}
     spec["expect"]["background"] = [*spec["expect"].get("background", []), chronic]
     yield Defect(f"{alert['name']} is in the background", document)
 

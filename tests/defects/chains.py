@@ -22,7 +22,7 @@ def rerooted(subject: Subject, spec: Document, root: str) -> None:
 def pruned(spec: Document) -> None:
     """Drop the edges that lead to no alert that may fire."""
     alerts = [a for a in spec["expect"]["alerts"] if a.get("class") != "MustNotFire"]
-    named = {a.get("on") for a in alerts}
+    named = {a.get("entity") for a in alerts}
     edges = spec["groundTruth"].get("propagation", [])
     while loose := [e for e in edges if e["to"] not in named and all(o["from"] != e["to"] for o in edges)]:
         edges = [e for e in edges if e not in loose]

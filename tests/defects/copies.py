@@ -38,7 +38,7 @@ def mechanism_of_the_catalogue_under_another_name(subject: Subject) -> Iterator[
     """A fault type beside the scenario is a copy of the catalogue's, in other words and proven in another way"""
     needs(not (subject.path.parent / "faults").is_dir(), "it has fault types of its own already")
     needs(subject.incident, "nothing is broken")
-    ready = [{"event": {"reason": "Killing", "on": "{{ target }}"}, "describe": "its pods are gone"}]
+    ready = [{"event": {"reason": "Killing", "entity": "{{ target }}"}, "describe": "its pods are gone"}]
     words = {"title": "Something else altogether", "description": "A novelty.", "effect": ready}
     document, files = with_own(subject, lambda fault: fault.update(words))
     yield _retold(f"{subject.original['spec']['faults'][0]['type']} is called otherwise", document, files)

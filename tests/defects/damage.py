@@ -124,6 +124,6 @@ def trouble_of_a_distractor_elsewhere(subject: Subject) -> Iterator[Defect]:
     needs(subject.incident, "there is no incident")
     name = second_fault(subject, spec, labelled=False, role="Distractor")
     victim = needs(subject.alerting, "no alert names its object")[0]
-    alert = {"name": "HighRequestLatency", "on": victim, "class": "MayFire", "after": name}
+    alert = {"name": "HighRequestLatency", "entity": victim, "class": "MayFire", "after": name}
     spec["expect"]["alerts"].append(alert)
     yield Defect(f"{name} is said to raise an alert on {victim}", document)

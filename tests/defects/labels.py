@@ -290,5 +290,5 @@ def first_edge_to_a_bystander(subject: Subject) -> Iterator[Defect]:
     strangers = [o for o in subject.bystanders("Deployment") if not subject.calls(o, aimed)]
     other = needs([o for o in strangers if not subject.calls(aimed, o)], "every Deployment has to do with it")[0]
     edges.append({"from": root["from"], "to": other})
-    spec["expect"]["alerts"].append({"name": "HighRequestErrorRate", "on": other, "class": "MayFire"})
+    spec["expect"]["alerts"].append({"name": "HighRequestErrorRate", "entity": other, "class": "MayFire"})
     yield Defect(f"an edge from {root['from']} to {other}", document)

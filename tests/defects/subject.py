@@ -78,14 +78,16 @@ class Subject:
     @cached_property
     def alerting(self) -> list[str]:
         """Objects on which an alert must fire, in the file's order."""
-        alerts = [a for a in self.spec.expect.alerts if a.alert_class == "MustFire" and a.on]
-        return list(dict.fromkeys(a.on for a in alerts))
+        alerts = [a for a in self.spec.expect.alerts if a.alert_class == "MustFire" and a.entity]
+        return list(dict.fromkeys(a.entity for a in alerts))
 
     @cached_property
     def concerned(self) -> set[str]:
         """Whatever has to do with the incident: targets, causes, alerts, propagation, and what solutions touch."""
         truth, expect = self.spec.ground_truth, self.spec.expect
-        named = {use.target for use in self.spec.faults} | set(self.causes) | {a.on for a in expect.alerts if a.on}
+        named = (
+            {use.target for use in self.spec.faults} | set(self.causes) | {a.entity for a in expect.alerts if a.entity}
+        )
         named |= {end for edge in truth.propagation for end in (edge.from_, edge.to)}
         named |= {c.target for p in self.case.procedures() for c in p.changes if c.target}
         return {bare(name) for name in named} | {self._twin(bare(name)) for name in named}

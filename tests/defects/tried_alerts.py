@@ -16,7 +16,7 @@ _RARE = ("KubePodCrashLooping", "KubeContainerWaiting", "KubeDeploymentRolloutSt
 
 
 def _placed(spec: Document) -> list[Document]:
-    found: list[Document] = needs([a for a in must_fire(spec) if a.get("on")], "no alert names its object")
+    found: list[Document] = needs([a for a in must_fire(spec) if a.get("entity")], "no alert names its object")
     return found
 
 
@@ -27,9 +27,9 @@ def alert_on_a_bystander(subject: Subject) -> Iterator[Defect]:
     needs(subject.incident, "there is no incident")
     alert = _placed(spec)[0]
     other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
-    wide = [a for a in spec["expect"]["alerts"] if a["name"] == alert["name"] and not a.get("on")]
+    wide = [a for a in spec["expect"]["alerts"] if a["name"] == alert["name"] and not a.get("entity")]
     spec["expect"]["alerts"] = [a for a in spec["expect"]["alerts"] if a not in wide]
-    spec["expect"]["alerts"].append({"name": alert["name"], "on": other, "withinSeconds": 480})
+    spec["expect"]["alerts"].append({"name": alert["name"], "entity": other, "withinSeconds": 480})
     _led(spec, other)
     yield Defect(f"{alert['name']} must fire on {other}, too", document)
 
@@ -42,9 +42,9 @@ def alert_that_never_fires(subject: Subject) -> Iterator[Defect]:
     alerts = spec["expect"]["alerts"]
     fires = {a["name"] for a in alerts if a.get("class", "MustFire") != "MustNotFire"}
     name = needs([n for n in _RARE if n not in fires], "it may raise every alert")[0]
-    on = _placed(spec)[0]["on"]
+    on = _placed(spec)[0]["entity"]
     spec["expect"]["alerts"] = [a for a in alerts if a["name"] != name]
-    spec["expect"]["alerts"].append({"name": name, "on": on, "withinSeconds": 660})
+    spec["expect"]["alerts"].append({"name": name, "entity": on, "withinSeconds": 660})
     yield Defect(f"{name} must fire on {on}", document)
 
 
@@ -59,10 +59,12 @@ def forbidden_alert_that_fires(subject: Subject) -> Iterator[Defect]:
     alert["class"] = "MustNotFire"
     alert.pop("withinSeconds", None)
     spec["expect"]["alerts"] = [
-        a for a in spec["expect"]["alerts"] if a is alert or (a["name"], a.get("on")) != (alert["name"], alert["on"])
+        a
+        for a in spec["expect"]["alerts"]
+        if a is alert or (a["name"], a.get("entity")) != (alert["name"], alert["entity"])
     ]
     pruned(spec)
-    yield Defect(f"{alert['name']} must not fire on {alert['on']}", document)
+    yield Defect(f"{alert['name']} must not fire on {alert['entity']}", document)
 
 
 @kind("SK321", "SK322", "SK326", stage="Trial", first=("repeat",))
@@ -71,18 +73,18 @@ def swapped_alerts(subject: Subject) -> Iterator[Defect]:
     document, spec = subject.copy()
     needs(subject.incident, "there is no incident")
     alert = _placed(spec)[0]
-    others = [a for a in spec["expect"]["alerts"] if a.get("on") not in (None, alert["on"])]
+    others = [a for a in spec["expect"]["alerts"] if a.get("entity") not in (None, alert["entity"])]
     forbidden = [a for a in others if a.get("class") == "MustNotFire" and a["name"] == alert["name"]]
     demanded = [a for a in others if a.get("class", "MustFire") == "MustFire" and a["name"] != alert["name"]]
     other = needs(demanded + forbidden, "no other alert names another object")[0]
-    pair = {(alert["name"], other["on"]), (other["name"], alert["on"])}
-    alert["on"], other["on"] = other["on"], alert["on"]
+    pair = {(alert["name"], other["entity"]), (other["name"], alert["entity"])}
+    alert["entity"], other["entity"] = other["entity"], alert["entity"]
     spec["expect"]["alerts"] = [
-        a for a in spec["expect"]["alerts"] if a in (alert, other) or (a["name"], a.get("on")) not in pair
+        a for a in spec["expect"]["alerts"] if a in (alert, other) or (a["name"], a.get("entity")) not in pair
     ]
-    _led(spec, alert["on"])
-    _led(spec, other["on"])
-    yield Defect(f"{alert['name']} on {alert['on']}, {other['name']} on {other['on']}", document)
+    _led(spec, alert["entity"])
+    _led(spec, other["entity"])
+    yield Defect(f"{alert['name']} on {alert['entity']}, {other['name']} on {other['entity']}", document)
 
 
 @kind("SK322", "SK508", stage="Trial", first=("repeat",))
@@ -136,9 +138,9 @@ def alert_anywhere_that_nothing_explains(subject: Subject) -> Iterator[Defect]:
     own = {*subject.causes, *(use.target for use in subject.spec.faults)}
     causes = own | {f"Fault/{use.name}" for use in subject.spec.faults}
     behind = {bare(c.workload) for c in subject.components() if {f"Service/{c.service}", bare(c.workload)} & own}
-    elsewhere = [a for a in alerts if a.get("on") and a["on"] not in causes | behind]
+    elsewhere = [a for a in alerts if a.get("entity") and a["entity"] not in causes | behind]
     name = needs(elsewhere, "only the broken object itself alerts")[0]["name"]
-    needs(all(a["on"] not in causes | behind for a in alerts if a["name"] == name), "it alerts itself as well")
+    needs(all(a["entity"] not in causes | behind for a in alerts if a["name"] == name), "it alerts itself as well")
     other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
     spec["expect"]["alerts"] = [{"name": name}]
     root = truth["propagation"][0]["from"] if truth.get("propagation") else ""

@@ -61,7 +61,7 @@ def solution_that_only_gives_more_room(subject: Subject) -> Iterator[Defect]:
     memory = container["resources"]["limits"]["memory"]
     number, unit = int(memory.rstrip("Mi")), "Mi"
     spec["faults"][0]["parameters"] = {"flag": flag, "variant": "1000x"}
-    spec["expect"] = {"alerts": [{"name": "KubePodCrashLooping", "on": leaking, "withinSeconds": 1800}]}
+    spec["expect"] = {"alerts": [{"name": "KubePodCrashLooping", "entity": leaking, "withinSeconds": 1800}]}
     spec["groundTruth"]["propagation"] = [
         {"from": subject.spec.faults[0].target, "to": leaking, "because": "it keeps every mail"}
     ]

@@ -145,8 +145,8 @@ def alert_of_another_cause(subject: Subject) -> Iterator[Defect]:
     several[0]["after"] = other
     truth_ = spec["groundTruth"]
     start = next(c.get("entity") or f"Fault/{other}" for c in truth_["rootCauses"] if c["fault"] == other)
-    if "on" in several[0]:
-        truth_["propagation"].append({"from": start, "to": several[0]["on"], "because": "it is said to"})
+    if "entity" in several[0]:
+        truth_["propagation"].append({"from": start, "to": several[0]["entity"], "because": "it is said to"})
     yield Defect(f"{several[0]['name']} on {several[0].get('on')} counts after {other}", document)
 
 
@@ -367,7 +367,7 @@ def incident_as_none_with_chronic_alerts(subject: Subject) -> Iterator[Defect]:
     one_cause(subject)
     _no_incident(spec)
     alerts = [a for a in spec["expect"]["alerts"] if a.get("class") != "MustNotFire"]
-    chronic = [{k: a[k] for k in ("name", "on") if k in a} | {"reason": "it is always on"} for a in alerts]
+    chronic = [{k: a[k] for k in ("name", "entity") if k in a} | {"reason": "it is always on"} for a in alerts]
     spec["expect"] = {"background": chronic}
     yield Defect("outcome NoIncident, every alert is in the background", document)
 

@@ -30,7 +30,7 @@ def fired(name, on, start, end=None):
 )
 def test_what_fires_between_injection_and_judgement_counts(timeline, expected):
     seen = select_observed(AlertHistory(start=0, end=300, timelines=(timeline,)), 100, 200)
-    assert [(a.name, a.on, a.alert_class) for a in seen] == expected
+    assert [(a.name, a.entity, a.alert_class) for a in seen] == expected
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,9 @@ def test_what_does_not_last_until_the_repair_is_not_promised(firing, promised):
 
 
 def alerts(text):
-    return [(a["name"], a.get("on"), a.get("class", "MustFire")) for a in document(text)["spec"]["expect"]["alerts"]]
+    return [
+        (a["name"], a.get("entity"), a.get("class", "MustFire")) for a in document(text)["spec"]["expect"]["alerts"]
+    ]
 
 
 def document(text):
@@ -57,7 +59,7 @@ def document(text):
 
 
 def expect(name, on, alert_class="MustFire"):
-    return AlertExpectation(name=name, on=on, alert_class=alert_class)
+    return AlertExpectation(name=name, entity=on, alert_class=alert_class)
 
 
 def test_what_was_foretold_stays_as_it_was_written():
@@ -136,13 +138,15 @@ def test_what_held_stays_promised_though_a_decoy_interrupted_it(held, promised):
 
 
 def seen_after(seconds, on="Deployment/shipping", alert_class="MustFire"):
-    return AlertExpectation(name="HighRequestErrorRate", on=on, alert_class=alert_class, within_seconds=seconds)
+    return AlertExpectation(name="HighRequestErrorRate", entity=on, alert_class=alert_class, within_seconds=seconds)
 
 
 @pytest.mark.parametrize(("onset", "within"), [(100, "480"), (480, "480"), (600, "1200")])
 def test_a_deadline_that_was_too_short_gets_the_time_that_the_finding_asks_for(onset, within):
     text = write_accepted(TEXT, SPEC, [seen_after(onset)], ())
-    reported = {a["on"]: a.get("withinSeconds") for a in document(text)["spec"]["expect"]["alerts"] if "on" in a}
+    reported = {
+        a["entity"]: a.get("withinSeconds") for a in document(text)["spec"]["expect"]["alerts"] if "entity" in a
+    }
     assert reported["Deployment/shipping"] == within
 
 
@@ -169,7 +173,7 @@ def test_what_may_fire_stays_though_it_did_not():
 
 def test_a_lowered_class_keeps_what_its_author_wrote_beside_it():
     text = write_accepted(TEXT, SPEC, [seen_after(100, alert_class="MayFire")], ())
-    entry = next(a for a in document(text)["spec"]["expect"]["alerts"] if a.get("on") == "Deployment/shipping")
+    entry = next(a for a in document(text)["spec"]["expect"]["alerts"] if a.get("entity") == "Deployment/shipping")
     assert (entry["class"], entry["withinSeconds"]) == ("MayFire", "480")
 
 

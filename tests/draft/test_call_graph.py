@@ -49,11 +49,13 @@ def test_behind_a_caller_without_telemetry_its_callers_show_it(quiet):
 
 
 def test_alerts_are_predicted_of_what_has_telemetry(quiet):
-    places = [a.on for a in alerts(quiet, "network-delay", "Deployment/valkey-cart", "valkey-cart")]
+    places = [a.entity for a in alerts(quiet, "network-delay", "Deployment/valkey-cart", "valkey-cart")]
     assert places == ["Deployment/frontend", "Deployment/checkout"]
-    assert [a.on for a in alerts(SHOP, "network-delay", "Deployment/valkey-cart", "valkey-cart")] == ["Deployment/cart"]
+    assert [a.entity for a in alerts(SHOP, "network-delay", "Deployment/valkey-cart", "valkey-cart")] == [
+        "Deployment/cart"
+    ]
     found = alerts(quiet, "deployment-scaled-to-zero", "Deployment/cart", "cart")
-    assert not [a for a in found if a.on == "Deployment/cart" and a.name == "NoRequestsReceived"]
+    assert not [a for a in found if a.entity == "Deployment/cart" and a.name == "NoRequestsReceived"]
 
 
 @pytest.fixture(scope="module")
@@ -66,15 +68,18 @@ def test_errors_behind_a_caller_that_shows_none_are_seen_at_its_callers(numb):
     reported = [c.query.expr for c in aimed(numb, "deployment-scaled-to-zero").effect if c.query]
     assert any("cart|frontend|checkout" in expr for expr in reported)
     found = alerts(numb, "deployment-scaled-to-zero", "Deployment/valkey-cart", "valkey-cart")
-    assert [a.on for a in found if a.name == "HighRequestErrorRate"] == ["Deployment/frontend", "Deployment/checkout"]
+    assert [a.entity for a in found if a.name == "HighRequestErrorRate"] == [
+        "Deployment/frontend",
+        "Deployment/checkout",
+    ]
     late = alerts(numb, "network-delay", "Deployment/valkey-cart", "valkey-cart")
-    assert [a.on for a in late] == ["Deployment/cart"], "how long requests take, it shows"
+    assert [a.entity for a in late] == ["Deployment/cart"], "how long requests take, it shows"
 
 
 def drawn(place: str, **alerting: str) -> set[tuple[str, str]]:
     """The propagation from a Service that leads nowhere, when these alerts fire, each about one Deployment."""
     fault = aimed(SHOP, "service-target-port-wrong", f"Service/{place}")
-    seen = [AlertExpectation(name=name, on=f"Deployment/{about}") for name, about in alerting.items()]
+    seen = [AlertExpectation(name=name, entity=f"Deployment/{about}") for name, about in alerting.items()]
     return {(e.from_, e.to) for e in predict_propagation(fault, SHOP, SHOP.component(place), seen)}
 
 
@@ -111,7 +116,7 @@ def test_edges_that_are_proposed_are_no_findings(place, silent, tmp_path):
     """Whoever accepts what a trial showed is not told that it follows no call (SK125)."""
     fault = aimed(SHOP, "service-target-port-wrong", f"Service/{place}")
     on = [("HighRequestErrorRate", "Deployment/checkout"), ("NoRequestsReceived", f"Deployment/{silent}")]
-    seen = [AlertExpectation(name=name, on=about) for name, about in on]
+    seen = [AlertExpectation(name=name, entity=about) for name, about in on]
     text = draft(Answers("otel-demo", "2.2.0", f"Service/{place}", fault.type, name="x"), CATALOG).text
     file = tmp_path / "x" / "scenario.yaml"
     file.parent.mkdir()
@@ -139,7 +144,9 @@ def test_a_fault_with_the_values_that_the_app_has_is_no_offer():
 
 def test_what_is_asked_less_is_reached_through_its_caller():
     fault = aimed(SHOP, "service-target-port-wrong", "Service/currency")
-    seen = [AlertExpectation(name="NoRequestsReceived", on=f"Deployment/{name}") for name in ("checkout", "payment")]
+    seen = [
+        AlertExpectation(name="NoRequestsReceived", entity=f"Deployment/{name}") for name in ("checkout", "payment")
+    ]
     edges = {(e.from_, e.to): e.because for e in predict_propagation(fault, SHOP, SHOP.component("currency"), seen)}
     assert edges["Deployment/currency", "Deployment/checkout"] == "checkout depends on currency"
     assert edges["Deployment/checkout", "Deployment/payment"] == "checkout asks payment less, or not at all"
@@ -148,6 +155,6 @@ def test_what_is_asked_less_is_reached_through_its_caller():
 
 def test_messages_that_are_not_read_trouble_the_broker_and_its_producers():
     fault = aimed(SHOP, "deployment-scaled-to-zero", "Deployment/accounting")
-    fired = [AlertExpectation(name="HighRequestErrorRate", on=f"Deployment/{n}") for n in ("kafka", "checkout")]
+    fired = [AlertExpectation(name="HighRequestErrorRate", entity=f"Deployment/{n}") for n in ("kafka", "checkout")]
     edges = {(e.from_, e.to) for e in predict_propagation(fault, SHOP, SHOP.component("accounting"), fired)}
     assert {("Deployment/accounting", "Deployment/kafka"), ("Deployment/kafka", "Deployment/checkout")} <= edges

@@ -10,7 +10,7 @@ from scenario_kit.model.results.matrix import Fired, MatrixRow
 
 
 def row(*alerts, outcome="Ran", reported=""):
-    fired = tuple(Fired(name=name, on=on, seconds=seconds) for name, on, seconds in alerts)
+    fired = tuple(Fired(name=name, entity=on, seconds=seconds) for name, on, seconds in alerts)
     return MatrixRow(
         app="otel-demo", version="2.2.0", fault="cpu-stress", change=1, family="Chaos", target="Deployment/ad",
         outcome=outcome, date="2026-11-24", alerts=fired, observed_seconds=1230, reported=reported,
@@ -18,11 +18,11 @@ def row(*alerts, outcome="Ran", reported=""):
 
 
 def must(name, on):
-    return AlertExpectation(name=name, on=on)
+    return AlertExpectation(name=name, entity=on)
 
 
 def may(name, on):
-    return AlertExpectation(name=name, on=on, alert_class="MayFire")
+    return AlertExpectation(name=name, entity=on, alert_class="MayFire")
 
 
 SLOW, ERRORS = ("Slow", "Deployment/ad"), ("Errors", "Deployment/frontend")
@@ -65,7 +65,7 @@ def test_drafts_promise_what_fired_with_the_defaults_and_predict_otherwise():
     tried = find_row(catalog.matrix(catalog.app("otel-demo", "2.2.0")), "pod-failure", "Deployment/ad")
     assert tried is not None
     made = draft(Answers("otel-demo", "2.2.0", "Deployment/ad", "pod-failure"), catalog)
-    assert {(a.name, a.on) for a in made.alerts} == {(a.name, a.on) for a in tried.alerts}
+    assert {(a.name, a.entity) for a in made.alerts} == {(a.name, a.entity) for a in tried.alerts}
     assert "what fired when this fault was tried there" in made.text
     slower = {"latencyMilliseconds": 4321}
     other = draft(Answers("otel-demo", "2.2.0", "Deployment/ad", "network-delay", slower), catalog)

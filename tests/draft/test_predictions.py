@@ -39,7 +39,7 @@ def test_who_notices(app, fault, target, alerts, tmp_path):
     file = tmp_path / "scenario.yaml"
     file.write_text(made.text)
     spec = load_scenario(file).scenario.spec
-    assert [f"{a.name} on {a.on}" for a in spec.expect.alerts] == alerts
+    assert [f"{a.name} on {a.entity}" for a in spec.expect.alerts] == alerts
     assert spec.ground_truth.outcome == ("Incident" if alerts else "Benign")
 
 
@@ -62,7 +62,7 @@ def test_who_notices(app, fault, target, alerts, tmp_path):
 def test_a_flag_shows_as_what_it_does(flag, variant, alerts):
     given = {"flag": flag, "variant": variant}
     made = draft(Answers("otel-demo", "2.2.0", "ConfigMap/flagd-config", "feature-flag-changed", given), CATALOG)
-    assert [f"{a.name} on {a.on}" for a in made.alerts] == alerts
+    assert [f"{a.name} on {a.entity}" for a in made.alerts] == alerts
 
 
 @pytest.mark.parametrize(
@@ -80,8 +80,8 @@ def test_silence_comes_from_who_gives_work(silent, edges):
         Answers("otel-demo", "2.2.0", "Deployment/currency", "deployment-scaled-to-zero"), CATALOG
     ).offer.fault
     seen = [
-        AlertExpectation(name="HighRequestErrorRate", on="Deployment/checkout"),
-        AlertExpectation(name="NoRequestsReceived", on=f"Deployment/{silent}"),
+        AlertExpectation(name="HighRequestErrorRate", entity="Deployment/checkout"),
+        AlertExpectation(name="NoRequestsReceived", entity=f"Deployment/{silent}"),
     ]
     made = predict_propagation(fault, app, app.component("currency"), seen)
     bare = [f"{e.from_}→{e.to}".replace("Deployment/", "").replace("→", " → ") for e in made]
@@ -91,7 +91,7 @@ def test_silence_comes_from_who_gives_work(silent, edges):
 def test_each_of_several_causes_has_a_reason_of_its_own():
     app = CATALOG.app("otel-demo", "2.2.0")
     broken = draft(Answers("otel-demo", "2.2.0", "Deployment/currency", "pod-ip-pool-exhausted"), CATALOG).offer.fault
-    seen = [AlertExpectation(name="HighRequestErrorRate", on="Deployment/checkout")]
+    seen = [AlertExpectation(name="HighRequestErrorRate", entity="Deployment/checkout")]
     edges = predict_propagation(broken, app, app.component("currency"), seen)
     assert len(broken.causes) == 2
     assert len({e.because for e in edges}) == len(edges) == 3
@@ -100,7 +100,7 @@ def test_each_of_several_causes_has_a_reason_of_its_own():
 def test_each_alert_without_a_way_has_a_reason_of_its_own():
     app = CATALOG.app("otel-demo", "2.2.0")
     broken = draft(Answers("otel-demo", "2.2.0", "Deployment/currency", "pod-failure"), CATALOG).offer.fault
-    seen = [AlertExpectation(name="KubePodNotReady", on=f"Deployment/other-{n}") for n in range(3)]
+    seen = [AlertExpectation(name="KubePodNotReady", entity=f"Deployment/other-{n}") for n in range(3)]
     edges = predict_propagation(broken, app, None, seen)
-    assert sorted(e.to for e in edges) == [a.on for a in seen]
+    assert sorted(e.to for e in edges) == [a.entity for a in seen]
     assert len({e.because for e in edges}) == len(edges)

@@ -104,9 +104,7 @@ def copy(tmp_path: Path) -> Callable[..., Path]:
         shutil.copytree(find_data_root() / "catalog" / "scenarios" / name, folder)
         file = folder / "scenario.yaml"
         # As the kit reads it, and as it writes it: a bare `on` is a key, not a truth.
-        document = yaml.load(
-            file.read_text().replace(" on:", ' "on":').replace("{on:", '{"on":'), Loader=yaml.SafeLoader
-        )
+        document = yaml.load(file.read_text(), Loader=yaml.SafeLoader)
         edit(document)
         file.write_text(yaml.safe_dump(document, sort_keys=False))
         return file

@@ -20,7 +20,7 @@ def test_what_a_trial_showed_is_promised_afterwards(lab, kit, tmp_path):
     tried = kit("try", name, "--name", lab.name, "--accept")
     assert "accepted into" in tried.out, (tried.out, tried.err)
     spec = load_scenario(file).scenario.spec
-    fired = {(a.name, a.on) for a in spec.expect.alerts if a.alert_class == "MustFire"}
+    fired = {(a.name, a.entity) for a in spec.expect.alerts if a.alert_class == "MustFire"}
     assert {("HighRequestErrorRate", "Deployment/frontend"), ("KubePodNotReady", "Deployment/search")} <= fired
     assert ("Deployment/search", "Deployment/frontend") in {(e.from_, e.to) for e in spec.ground_truth.propagation}
     assert kit("lint", name).code == 0

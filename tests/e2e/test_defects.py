@@ -30,7 +30,7 @@ def no_op(document):
 
 def never_fires(document):
     spec(document)["expect"]["alerts"].append(
-        {"name": "HighRequestErrorRate", "on": "Deployment/ad", "class": "MustFire", "withinSeconds": 480}
+        {"name": "HighRequestErrorRate", "entity": "Deployment/ad", "class": "MustFire", "withinSeconds": 480}
     )
     spec(document)["groundTruth"]["propagation"].append(
         {"from": "Service/product-catalog", "to": "Deployment/ad", "because": "it is said to"}
@@ -45,12 +45,12 @@ def wrong_object(document):
 
 def forbidden_fires(document):
     spec(document)["expect"]["alerts"].append(
-        {"name": "HighRequestErrorRate", "on": "Deployment/frontend-proxy", "class": "MustNotFire"}
+        {"name": "HighRequestErrorRate", "entity": "Deployment/frontend-proxy", "class": "MustNotFire"}
     )
     spec(document)["expect"]["alerts"] = [
         a
         for a in spec(document)["expect"]["alerts"]
-        if not (a.get("on") == "Deployment/frontend-proxy" and a.get("class") == "MayFire")
+        if not (a.get("entity") == "Deployment/frontend-proxy" and a.get("class") == "MayFire")
     ]
 
 

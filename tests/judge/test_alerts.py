@@ -6,7 +6,7 @@ from scenario_kit.judge.alerts import control_runs, incident_alerts, missing_ale
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Interval
 from scenario_kit.model.authored.scenario import BackgroundAlert, Expect
 
-ERRORS = AlertExpectation(name="HighRequestErrorRate", on="Deployment/frontend", within_seconds=480)
+ERRORS = AlertExpectation(name="HighRequestErrorRate", entity="Deployment/frontend", within_seconds=480)
 
 
 def history(*timelines, end=2000.0):
@@ -94,7 +94,7 @@ def test_quiet_tells_a_promised_alert_from_a_chronic_one_and_knows_the_backgroun
     )
     promised, other = control_runs.check_control(noisy, expect, 0.0, 360.0)
     assert promised.fix == "use a rule with a longer `for`, or another alert"
-    assert "add {name: Throttled, on: Deployment/ad, reason: …} to expect.background" in other.fix
+    assert "add {name: Throttled, entity: Deployment/ad, reason: …} to expect.background" in other.fix
 
 
 @pytest.mark.parametrize(

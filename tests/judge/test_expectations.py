@@ -28,7 +28,7 @@ def alert(name="Errors", on=WEB, *firing):
 )
 def test_an_entity_that_is_named_has_to_be_the_one_of_the_alert(desired, observed, same):
     assert expectations.is_same_entity(desired, observed) is same
-    wish = AlertExpectation(name="Errors", on=desired)
+    wish = AlertExpectation(name="Errors", entity=desired)
     assert expectations.matches(wish, alert(on=observed)) is same
     assert (
         expectations.select_timelines(wish, [alert(on=observed), alert("Other", observed)])
@@ -43,11 +43,11 @@ def a_fault(name, entity, role="Cause", part="Cause"):
     )  # fmt: skip
 
 
-ON_WEB = AlertExpectation(name="Errors", on=WEB)
-ON_AD = AlertExpectation(name="Errors", on="Deployment/ad")
-AFTER = AlertExpectation(name="Slow", on="Deployment/x", after="one")
+ON_WEB = AlertExpectation(name="Errors", entity=WEB)
+ON_AD = AlertExpectation(name="Errors", entity="Deployment/ad")
+AFTER = AlertExpectation(name="Slow", entity="Deployment/x", after="one")
 ANYWHERE = AlertExpectation(name="Slow")
-MAY = AlertExpectation(name="Errors", on=WEB, alert_class="MayFire", after="one")
+MAY = AlertExpectation(name="Errors", entity=WEB, alert_class="MayFire", after="one")
 EVERY = Expect(alerts=(ON_WEB, ON_AD, AFTER, ANYWHERE, MAY))
 
 
@@ -81,8 +81,8 @@ def test_what_is_explained_leaves_the_rest_of_the_expectations():
         (MAY, "Distractor", True),
         (MAY, "Cause", False),
         (AlertExpectation(name="Errors", alert_class="MayFire", after="one"), "Distractor", False),
-        (AlertExpectation(name="Errors", on=WEB, alert_class="MayFire", after="two"), "Distractor", False),
-        (AlertExpectation(name="Errors", on=WEB, after="one"), "Distractor", False),
+        (AlertExpectation(name="Errors", entity=WEB, alert_class="MayFire", after="two"), "Distractor", False),
+        (AlertExpectation(name="Errors", entity=WEB, after="one"), "Distractor", False),
     ],
 )
 def test_alerts_that_a_distractor_is_declared_to_raise(wish, role, own):
@@ -97,7 +97,7 @@ def test_alerts_that_a_distractor_is_declared_to_raise(wish, role, own):
         ((), "Deployment/ad", False),
         ((ON_WEB,), WEB, False),
         ((AlertExpectation(name="Errors", alert_class="MustNotFire"),), WEB, False),
-        ((AlertExpectation(name="Other", on=WEB),), WEB, True),
+        ((AlertExpectation(name="Other", entity=WEB),), WEB, True),
         ((MAY,), WEB, True),
     ],
 )
@@ -114,7 +114,7 @@ def test_expectations_of_one_class():
     assert expectations.list_by_class(EVERY, "MustFire") == [ON_WEB, ON_AD, AFTER, ANYWHERE]
 
 
-KNOWN = Expect(background=(BackgroundAlert(name="Errors", on=WEB, reason="always"),), alerts=(ON_AD,))
+KNOWN = Expect(background=(BackgroundAlert(name="Errors", entity=WEB, reason="always"),), alerts=(ON_AD,))
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,9 @@ def test_how_alerts_are_called():
     assert expectations.label(alert(on="")) == "Errors"
     assert expectations.label_expectation(ON_WEB) == "Errors on Deployment/web"
     assert expectations.label_expectation(ANYWHERE) == "Slow"
-    assert expectations.format_alert(alert(), "class: MayFire") == "{name: Errors, on: Deployment/web, class: MayFire}"
+    assert (
+        expectations.format_alert(alert(), "class: MayFire") == "{name: Errors, entity: Deployment/web, class: MayFire}"
+    )
     assert expectations.format_alert(alert(on=""), "reason: x") == "{name: Errors, reason: x}"
 
 

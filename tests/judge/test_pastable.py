@@ -45,9 +45,9 @@ def is_pastable(text: str) -> bool:
 
 
 def test_the_test_sees_what_cannot_be_pasted() -> None:
-    assert not is_pastable("add {name: X, on: , class: MayFire} to expect.alerts")
+    assert not is_pastable("add {name: X, entity: , class: MayFire} to expect.alerts")
     assert not is_pastable("write {a: [b}")
-    assert is_pastable("add {name: X, on: Deployment/cart, class: MayFire} to expect.alerts, or `on: Deployment/a`")
+    assert is_pastable("add {name: X, entity: Deployment/cart, class: MayFire} to expect.alerts, or `entity: Pod/a`")
 
 
 @pytest.mark.parametrize("code", sorted(RULES))
@@ -67,7 +67,7 @@ def of(entity: str) -> AlertHistory:
 
 def findings(entity: str) -> Iterator[Finding]:
     """What is said of an alert on this entity, by every function that proposes text for the file."""
-    expect = Expect(alerts=(AlertExpectation(name="NoData", on="Deployment/web", within_seconds=480),))
+    expect = Expect(alerts=(AlertExpectation(name="NoData", entity="Deployment/web", within_seconds=480),))
     yield from incident_alerts.check_forbidden(of(entity), Expect(), 1000.0, 2000.0)
     yield from incident_alerts.check_forbidden(of(entity), Expect(), 1000.0, 2000.0, closed=True)
     yield from control_runs.check_quiet(of(entity), Expect(), 1000.0, 2000.0)
@@ -78,4 +78,4 @@ def findings(entity: str) -> Iterator[Finding]:
 def test_the_fix_of_a_run(entity: str) -> None:
     for finding in findings(entity):
         assert is_pastable(finding.fix), finding.fix
-        assert "on: ," not in finding.fix
+        assert "entity: ," not in finding.fix

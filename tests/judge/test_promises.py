@@ -6,8 +6,8 @@ from scenario_kit.judge.alerts import incident_alerts
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Interval, Severity
 from scenario_kit.model.authored.scenario import BackgroundAlert, Expect
 
-WEB = AlertExpectation(name="Errors", on="Deployment/web")
-AD = AlertExpectation(name="Errors", on="Deployment/ad")
+WEB = AlertExpectation(name="Errors", entity="Deployment/web")
+AD = AlertExpectation(name="Errors", entity="Deployment/ad")
 ANYWHERE = AlertExpectation(name="Errors")
 
 
@@ -86,15 +86,15 @@ def test_each_promise_is_looked_at_with_its_own_deadline():
             [alert("Errors", "Deployment/ad", (1100.0, None))],
             "SK326",
             "it fired on Deployment/ad",
-            "write `on: Deployment/ad`",
+            "write `entity: Deployment/ad`",
         ),
         (
             [alert("Errors", "Deployment/b", (1100.0, None)), alert("Errors", "Deployment/a", (1100.0, None))],
             "SK326",
             "it fired on Deployment/a, Deployment/b",
-            "write `on: Deployment/a`",
+            "write `entity: Deployment/a`",
         ),
-        ([alert("Errors", "", (1100.0, None))], "SK326", "it fired on (no entity)", "leave `on` out"),
+        ([alert("Errors", "", (1100.0, None))], "SK326", "it fired on (no entity)", "leave `entity` out"),
         (
             [alert("Errors", "Deployment/ad", (500.0, 600.0))],
             "SK322",
@@ -131,7 +131,7 @@ def test_an_alert_that_is_missing_is_told_with_what_came_instead(others, code, o
         ),
         (Expect(alerts=(AlertExpectation(name="Errors", alert_class="MustNotFire"),)), True, ("SK321", Severity.ERROR)),
         (
-            Expect(alerts=(AlertExpectation(name="Errors", on="Deployment/ad", alert_class="MustNotFire"),)),
+            Expect(alerts=(AlertExpectation(name="Errors", entity="Deployment/ad", alert_class="MustNotFire"),)),
             False,
             ("SK325", Severity.WARNING),
         ),
@@ -220,7 +220,7 @@ def test_without_promises_nothing_can_be_cleared():
     ],
 )
 def test_an_alert_that_counts_from_a_fault_fires_while_that_is_left(after, spans, missing):
-    counted = AlertExpectation(name="Errors", on="Deployment/web", after=after)
+    counted = AlertExpectation(name="Errors", entity="Deployment/web", after=after)
     seen = history(alert("Errors", "Deployment/web", *spans))
     found = brief(incident_alerts.check_left_firing(seen, Expect(alerts=(counted,)), 1800.0, ["left", "other"]))
     assert found == ([("SK410", Severity.ERROR, "Errors on Deployment/web last fired at 1300 s")] if missing else [])

@@ -55,7 +55,7 @@ def test_what_is_reached_is_explained(name, known):
     ],
 )
 def test_an_alert_fires_where_the_propagation_leads(on, fired, codes):
-    expect = Expect(alerts=(AlertExpectation(name="Errors", on=on),))
+    expect = Expect(alerts=(AlertExpectation(name="Errors", entity=on),))
     lines = tuple(AlertTimeline(name="Errors", entity=e, firing=(Interval(start=1200.0, end=None),)) for e in fired)
     history = AlertHistory(start=0.0, end=2000.0, timelines=lines)
     found = check_unexplained(history, expect, 1000.0, find_explained([PORT], EDGES, APP))

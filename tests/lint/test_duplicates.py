@@ -348,7 +348,9 @@ def test_copied_texts_are_near_where_the_same_breaks(fault: dict[str, Any], near
     ("edit", "near"),
     [
         pytest.param({}, True, id="nothing else"),
-        pytest.param({"alerts": [{"name": "KubePodNotReady", "on": "Deployment/frontend"}]}, False, id="other alerts"),
+        pytest.param(
+            {"alerts": [{"name": "KubePodNotReady", "entity": "Deployment/frontend"}]}, False, id="other alerts"
+        ),
         pytest.param({"second": "Deployment/email"}, False, id="one more fault"),
     ],
 )

@@ -51,7 +51,7 @@ RESTORED: list[tuple[str, Edit]] = [
     ("SK110", Put((*FAULT, "target"), "Deployment/product-catalog")),
     ("SK112", Put((*CAUSE, "entity"), "Service/product-catlog")),
     ("SK113", Put((*ALERT, "name"), "HighRequestErorRate")),
-    ("SK114", Put((*ALERT, "on"), "Service/frontend")),
+    ("SK114", Put((*ALERT, "entity"), "Service/frontend")),
     ("SK115", Put((*SPEC, "groundTruth", "propagation", 0, "to"), "Deployment/frontned")),
     ("SK121", Put((*SPEC, "solutions", 0, "changes", 0, "patch", "target"), "Service/product-catalogs")),
     ("SK131", Put((*CAUSE, "fault"), "catalog-prt")),
@@ -177,7 +177,7 @@ def test_one_mistake_after_another_comes_to_light() -> None:
             Put((*SPEC, "app", "name"), "otel-dmeo"),
             Put((*FAULT, "type"), "service-target-port-wrnog"),
             Rename((*FAULT, "parameters", "targetPort"), "targetport"),
-            Put((*ALERT, "on"), "Deployment/frontned"),
+            Put((*ALERT, "entity"), "Deployment/frontned"),
         ],
     )
 

@@ -39,7 +39,7 @@ def query(expr: str) -> Change:
 
 
 def log(pattern: str) -> Change:
-    return effect({"log": {"on": "{{ target }}", "pattern": pattern}})
+    return effect({"log": {"entity": "{{ target }}", "pattern": pattern}})
 
 
 def changes(change: dict[str, Any]) -> Change:

@@ -252,8 +252,8 @@ def test_a_filter_that_matches_nothing(expr: str, meant: str, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("check", "code"),
     [
-        ({"log": {"on": "Deployment/cart", "pattern": ".*"}}, "SK118"),
-        ({"log": {"on": "Deployment/cart", "pattern": "refused"}}, ""),
+        ({"log": {"entity": "Deployment/cart", "pattern": ".*"}}, "SK118"),
+        ({"log": {"entity": "Deployment/cart", "pattern": "refused"}}, ""),
         ({"endpoints": {"service": "Service/product-catalog", "atMost": 0}}, ""),
         ({"object": {"ref": "kube-system/Deployment/coredns", "path": "spec", "exists": True}}, ""),
     ],

@@ -32,7 +32,7 @@ def test_a_distractor_may_raise_alerts_of_its_own(on: str | None, expected: list
             {"name": "old", "type": "container-command-not-found", "target": "Deployment/ad", "role": "Distractor"}
         )
         alert = {"name": "KubePodCrashLooping", "class": "MayFire", "after": "old"}
-        spec["expect"]["alerts"].append(alert if on is None else {**alert, "on": on})
+        spec["expect"]["alerts"].append(alert if on is None else {**alert, "entity": on})
 
     assert [f.code for f in found(scenario(trouble, tmp_path)) if f.code == "SK410"] == expected
 

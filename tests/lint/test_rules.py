@@ -94,14 +94,14 @@ VIOLATIONS: dict[str, Callable[[Spec], Any]] = {
     "SK112": lambda s: s["groundTruth"]["rootCauses"][0].update(aliases=["Deployment/redis"]),
     "SK113": lambda s: s["expect"]["alerts"].append({"name": "HighLatency", "class": "MayFire"}),
     "SK114": lambda s: s["expect"]["alerts"].append(
-        {"name": "HighRequestErrorRate", "on": "Service/frontend", "class": "MayFire"}
+        {"name": "HighRequestErrorRate", "entity": "Service/frontend", "class": "MayFire"}
     ),
     "SK115": lambda s: s["groundTruth"]["propagation"].append(
         {"from": "Deployment/frontend", "to": "Deployment/nowhere"}
     ),
     "SK116": lambda s: s["groundTruth"]["propagation"].pop(0),
     "SK117": lambda s: s["expect"].update(
-        checks=[{"log": {"on": "Deployment/frontend", "pattern": "*failed"}, "withinSeconds": 60}]
+        checks=[{"log": {"entity": "Deployment/frontend", "pattern": "*failed"}, "withinSeconds": 60}]
     ),
     "SK120": _absent_port,
     "SK121": lambda s: s["decoys"][0].update(changes=[{"restart": {"target": "Deployment/crt"}}]),
@@ -124,7 +124,7 @@ VIOLATIONS: dict[str, Callable[[Spec], Any]] = {
     "SK308": lambda s: s["expect"]["alerts"][0].update(withinSeconds=120),
     "SK324": lambda s: [a.update({"class": "MayFire"}) for a in s["expect"]["alerts"][:3]],
     "SK325": lambda s: s["expect"]["alerts"].append(
-        {"name": "HighRequestErrorRate", "on": "Deployment/frontend", "class": "MustNotFire"}
+        {"name": "HighRequestErrorRate", "entity": "Deployment/frontend", "class": "MustNotFire"}
     ),
     "SK404": _unlabelled,
     "SK405": lambda s: s["groundTruth"]["rootCauses"][0].update(entity="Service/currency"),
@@ -188,7 +188,7 @@ def test_the_catalogue_has_no_findings(path: Path) -> None:
         pytest.param(_env_of_cart, {"SK120"}, id="unknown variable"),
         pytest.param(
             lambda s: s["expect"]["alerts"].append(
-                {"name": "HighRequestErrorRate", "on": "Deployment/valkey-cart", "class": "MayFire"}
+                {"name": "HighRequestErrorRate", "entity": "Deployment/valkey-cart", "class": "MayFire"}
             ),
             {"SK114"},
             id="alert about a store that reports no spans",
@@ -247,7 +247,7 @@ def test_further_violations(change: Callable[[Spec], Any], codes: set[str], tmp_
         pytest.param(lambda s: None, id="as it is"),
         pytest.param(lambda s: s.update(brief="Answers take 900 \u03bcs longer, 900 \u00b5s."), id="a unit"),
         pytest.param(lambda s: s.update(brief="Nothing works in the Caf\u00e9, s'il vous pla\u00eet."), id="foreign"),
-        pytest.param(lambda s: s["expect"]["alerts"][0].pop("on"), id="an alert on anything"),
+        pytest.param(lambda s: s["expect"]["alerts"][0].pop("entity"), id="an alert on anything"),
         pytest.param(lambda s: s["expect"]["alerts"][0].pop("withinSeconds"), id="a computed deadline"),
         pytest.param(
             lambda s: s["groundTruth"]["propagation"][0].update({"from": "Fault/catalog-port"}),

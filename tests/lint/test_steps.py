@@ -55,7 +55,7 @@ def test_what_a_step_says(change: Callable[[Spec], Any], code: str, reported: in
     [
         ("Service/ad", {"name": "HighRequestErrorRate"}, 1),
         ("Deployment/ad", {"name": "HighRequestErrorRate"}, 0),
-        ("Deployment/ad", {"name": "HighRequestErrorRate", "on": "Deployment/frontend"}, 1),
+        ("Deployment/ad", {"name": "HighRequestErrorRate", "entity": "Deployment/frontend"}, 1),
     ],
 )
 def test_a_chain_ends_where_an_alert_can_show(end: str, alert: Spec, reported: int, tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_a_chain_ends_where_an_alert_can_show(end: str, alert: Spec, reported: i
         spec["groundTruth"]["propagation"].append(
             {"from": "Deployment/frontend", "to": end, "because": "it is what they ask for next"}
         )
-        kept = [a for a in spec["expect"]["alerts"] if a.get("on")]
+        kept = [a for a in spec["expect"]["alerts"] if a.get("entity")]
         spec["expect"]["alerts"] = [*kept, {**alert, "class": "MayFire"}]
 
     assert len([m for m in said(scenario(lead, tmp_path), "SK116") if "the chain ends" in m]) == reported

@@ -91,7 +91,7 @@ READY = {"endpoints": {"service": "Service/cart", "atMost": 0}}
     [
         ([query('kube_deployment_metadata_generation{deployment="cart"}')], 1),
         ([query('kube_deployment_spec_replicas{deployment="cart"} == bool 0')], 1),
-        ([{"event": {"on": "Deployment/cart", "reason": "ScalingReplicaSet"}}], 1),
+        ([{"event": {"entity": "Deployment/cart", "reason": "ScalingReplicaSet"}}], 1),
         ([{"object": {"ref": "Deployment/cart", "path": "status.observedGeneration", "atLeast": 2}}], 1),
         ([query('kube_deployment_metadata_generation{deployment="cart"}'), READY], 0),
         ([query('kube_deployment_status_replicas{deployment="cart"} == bool 0')], 0),

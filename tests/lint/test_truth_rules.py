@@ -41,7 +41,7 @@ def scenario(change: Callable[[Spec], Any], folder: Path, fault: dict[str, Any] 
         spec["faults"][0] = {"name": "catalog-port", "type": fault["name"], "target": "Deployment/cart"}
         spec["groundTruth"]["rootCauses"] = [{"fault": "catalog-port"}]
         spec["groundTruth"]["propagation"] = [{"from": "Fault/catalog-port", "to": "Deployment/checkout"}]
-        spec["expect"]["alerts"] = [{"name": "HighRequestErrorRate", "on": "Deployment/checkout"}]
+        spec["expect"]["alerts"] = [{"name": "HighRequestErrorRate", "entity": "Deployment/checkout"}]
         spec["solutions"] = []
         spec["decoys"] = [{"name": "restart", "changes": [{"restart": {"target": "Deployment/checkout"}}]}]
         own = path.parent / "faults" / fault["name"] / "fault.yaml"
@@ -67,8 +67,8 @@ def edge(start: str, end: str, **alert: Any) -> Callable[[Spec], Any]:
     def change(spec: Spec) -> None:
         spec["groundTruth"]["propagation"].append({"from": start, "to": end})
         alerts = [a for a in spec["expect"]["alerts"] if a["name"] != "NoRequestsReceived"]
-        if end not in [a.get("on") for a in alerts]:
-            alerts.append({"name": "HighRequestErrorRate", "on": end, "class": "MayFire", **alert})
+        if end not in [a.get("entity") for a in alerts]:
+            alerts.append({"name": "HighRequestErrorRate", "entity": end, "class": "MayFire", **alert})
         spec["expect"]["alerts"] = alerts
 
     return change
@@ -471,7 +471,7 @@ def test_a_fault_that_ends_while_its_alerts_hold(
     """Due at 480 s, and held for 3 m + 2 m + 60 s."""
 
     def expect(spec: Spec) -> None:
-        named = {"name": "HighRequestErrorRate", "on": "Deployment/checkout"}
+        named = {"name": "HighRequestErrorRate", "entity": "Deployment/checkout"}
         spec["expect"]["alerts"] = [{**named, **alert} for alert in alerts]
 
     fault = own_fault(**({"duration": duration} if duration else {}))
@@ -601,7 +601,7 @@ def test_a_solution_that_only_takes_back_gets_the_changes_of_the_fault(tmp_path:
 def test_a_fault_troubles_whom_it_touches_and_who_asks_that(end: str, codes: list[str], tmp_path: Path) -> None:
     def lead(spec: Spec) -> None:
         spec["groundTruth"]["propagation"].append({"from": "Fault/catalog-port", "to": end})
-        spec["expect"]["alerts"].append({"name": "HighRequestErrorRate", "on": end, "class": "MayFire"})
+        spec["expect"]["alerts"].append({"name": "HighRequestErrorRate", "entity": end, "class": "MayFire"})
 
     found_ = found(scenario(lead, tmp_path, own_fault()))
     assert [f.code for f in found_ if f.code == "SK125"] == codes

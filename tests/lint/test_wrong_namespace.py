@@ -100,10 +100,10 @@ def test_the_longest_run_of_words_is_found(text: str, source: str, least: int, e
 @pytest.mark.parametrize(
     ("chronic", "codes"),
     [
-        ({"name": "HighRequestErrorRate", "on": "Deployment/frontend"}, {"SK325"}),
+        ({"name": "HighRequestErrorRate", "entity": "Deployment/frontend"}, {"SK325"}),
         ({"name": "HighRequestErrorRate"}, {"SK325"}),
-        ({"name": "KubePodNotReady", "on": "Deployment/ad"}, {"SK325"}),
-        ({"name": "HighRequestErrorRate", "on": "Deployment/ad"}, set()),
+        ({"name": "KubePodNotReady", "entity": "Deployment/ad"}, {"SK325"}),
+        ({"name": "HighRequestErrorRate", "entity": "Deployment/ad"}, set()),
         ({"name": "NoRequestsReceived"}, set()),
     ],
 )
@@ -147,7 +147,7 @@ def grouped(group: str) -> Callable[[Spec], None]:
         pytest.param(lambda s: s["faults"][0].update(target="Service.apps/product-catalog"), {"SK110"}, id="target"),
         pytest.param(
             lambda s: s["expect"]["alerts"].append(
-                {"name": "HighRequestErrorRate", "on": "Deployment.apps/frontend", "class": "MustNotFire"}
+                {"name": "HighRequestErrorRate", "entity": "Deployment.apps/frontend", "class": "MustNotFire"}
             ),
             {"SK325"},
             id="a contradiction, spelled in two ways",

@@ -36,7 +36,9 @@ def alias_of_another_cause(spec: Spec) -> None:
 def not_called(spec: Spec) -> None:
     """Payment calls nobody; an alert keeps the edge from being a loose end."""
     spec["groundTruth"]["propagation"].append({"from": "Deployment/recommendation", "to": "Deployment/payment"})
-    spec["expect"]["alerts"].append({"name": "HighRequestErrorRate", "on": "Deployment/payment", "class": "MayFire"})
+    spec["expect"]["alerts"].append(
+        {"name": "HighRequestErrorRate", "entity": "Deployment/payment", "class": "MayFire"}
+    )
 
 
 def same_field(spec: Spec) -> None:

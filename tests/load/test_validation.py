@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -39,8 +38,8 @@ def findings(text: str, folder: Path) -> list[tuple[str, int, str, str]]:
         (HEAD + APP + "  expectd: {}\n", "SK102", 7, "`expectd` is not a field of `spec`", "`expect`"),
         (HEAD + APP + "  expect: {background: [{name: A, reason: it is slow, as ever and always}]}\n", "SK102", 7,
          "`as ever and always` is not a field of", "put the text in front of it in quotes"),
-        (HEAD + APP + "  expect: {alerts: [{name: A, true: Deployment/a}]}\n", "SK102", 7, "`true` is not a field of",
-         "write `on`"),
+        (HEAD + APP + "  expect: {alerts: [{name: A, true: Deployment/a}]}\n", "SK102", 7,
+         "kubectl reads as `true`, is now `entity`", "lint --fix"),
         (HEAD, "SK103", 5, "`spec` lacks the required field `app`", "add `app`"),
         (HEAD + "  app: {name: x}\n", "SK103", 6, "`spec.app` lacks the required field `version`", "add `version`"),
         (HEAD + "  app: {name: x, version: 3.0}\n", "SK104", 6, "must be text, but is 3.0", "write text"),
@@ -89,18 +88,18 @@ def test_all_mistakes_at_once_in_the_order_of_the_file(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_an_unquoted_on_comes_back_from_the_api_server_as_true() -> None:
+@pytest.mark.parametrize("old", ["on", "true"])
+def test_a_stored_object_with_a_former_name_is_refused(old: str) -> None:
     path = find_data_root() / "catalog" / "scenarios" / "cart-scaled-to-zero" / "scenario.yaml"
-    stored = renamed(read_document(path).data)
-    stored["metadata"]["generation"] = 1
+    stored = read_document(path).data
+    alert = stored["spec"]["expect"]["alerts"][0]
+    alert[old] = alert.pop("entity")
 
-    assert parse_scenario_object(stored) == load_scenario(path).scenario
-
-
-def renamed(data: Any) -> Any:
-    if isinstance(data, list):
-        return [renamed(item) for item in data]
-    return {"true" if k == "on" else k: renamed(v) for k, v in data.items()} if isinstance(data, dict) else data
+    with pytest.raises(AuthoringError, match=r"`on`.* is now `entity`") as refused:
+        parse_scenario_object(stored)
+    (found,) = refused.value.findings
+    assert found.code == "SK102"
+    assert "spec.expect.alerts[0]" in found.message
 
 
 def test_an_object_of_another_version_is_an_authoring_error() -> None:

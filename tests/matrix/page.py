@@ -104,7 +104,10 @@ def file(app: str) -> str:
 
 def line(row: MatrixRow, reason: str) -> str:
     """One row of a table."""
-    shown = [f"{a.name} on {a.on} ({a.seconds:.0f} s)" if a.on else f"{a.name} ({a.seconds:.0f} s)" for a in row.alerts]
+    shown = [
+        f"{a.name} on {a.entity} ({a.seconds:.0f} s)" if a.entity else f"{a.name} ({a.seconds:.0f} s)"
+        for a in row.alerts
+    ]
     more = [f"and {len(shown) - _MOST} more"] if len(shown) > _MOST else []
     alerts = "; ".join([*shown[:_MOST], *more]) or f"*{reason or 'none, and nobody knows why yet'}*"
     first = f"{row.alerts[0].seconds:.0f} s" if row.alerts else "–"

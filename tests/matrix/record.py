@@ -33,8 +33,8 @@ def fired(history: AlertHistory, injected: float, until: float) -> tuple[Fired, 
             if injected <= interval.start < until:
                 key = (timeline.name, timeline.entity)
                 first[key] = min(first.get(key, interval.start), interval.start)
-    found = [Fired(name=name, on=on, seconds=at - injected) for (name, on), at in first.items()]
-    return tuple(sorted(found, key=lambda f: (f.seconds, f.name, f.on)))
+    found = [Fired(name=name, entity=on, seconds=at - injected) for (name, on), at in first.items()]
+    return tuple(sorted(found, key=lambda f: (f.seconds, f.name, f.entity)))
 
 
 def still(history: AlertHistory, injected: float, at: float) -> list[str]:

@@ -83,7 +83,7 @@ HISTORY = AlertHistory(
 
 def test_what_fired() -> None:
     assert record.fired(HISTORY, 1000, 2200) == (
-        Fired(name="Early", on="Deployment/a", seconds=300), Fired(name="Late", on="Deployment/b", seconds=400)
+        Fired(name="Early", entity="Deployment/a", seconds=300), Fired(name="Late", entity="Deployment/b", seconds=400)
     )  # fmt: skip
     assert record.still(HISTORY, 1000, 2450) == ["Early on Deployment/a", "Late on Deployment/b"]
     assert record.still(HISTORY, 1000, 2600) == ["Early on Deployment/a"]
@@ -117,7 +117,7 @@ def test_a_pair_that_ran() -> None:
     row = judged(PAIR, result(history=quiet))
     assert (row.outcome, row.recovered, row.clean, row.proven) == ("Ran", True, True, ("proof",))
     assert (row.effective_seconds, row.observed_seconds, row.reported) == (30, 1200, "")
-    assert row.alerts == (Fired(name="Late", on="Deployment/b", seconds=400),)
+    assert row.alerts == (Fired(name="Late", entity="Deployment/b", seconds=400),)
     assert (record.pair_of(row), row.fault, row.date[:2]) == (PAIR, PAIR.fault, "20")
 
 
@@ -204,7 +204,7 @@ def test_what_somebody_wrote_down_names_what_there_is(known: list[Pair]) -> None
 
 
 def test_the_pages() -> None:
-    alerts = tuple(Fired(name=f"A{n}", on="Deployment/x" if n else "", seconds=60.0 + n) for n in range(6))
+    alerts = tuple(Fired(name=f"A{n}", entity="Deployment/x" if n else "", seconds=60.0 + n) for n in range(6))
     rows = [
         row(PAIR, "Ran", alerts=alerts, recovered=True, clean=True),
         row(PAIR._replace(target="Service/ad"), "Ran", recovered=False, clean=True, reported="still firing"),

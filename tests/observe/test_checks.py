@@ -165,16 +165,16 @@ def test_queries(
 @pytest.mark.parametrize(
     ("body", "answer"),
     [
-        ({"on": "Deployment/cart", "reason": "BackOff"}, "True"),
-        ({"on": "Pod/cart-7d4b9c-x2x4z", "reason": "BackOff"}, "True"),
-        ({"on": "Service/cart", "reason": "BackOff"}, "True"),
-        ({"on": "Service/cart", "reason": "Warned"}, "True"),
-        ({"on": "Deployment/cart", "reason": "FailedCreate", "messageMatches": "quota"}, "True"),
-        ({"on": "Deployment/cart", "reason": "Killing"}, "True"),  # the pod is gone, its event is not
-        ({"on": "Deployment/cart", "reason": "BackOff", "messageMatches": "^never"}, "False"),
-        ({"on": "Deployment/cart", "reason": "Unhealthy"}, "False"),
-        ({"on": "Deployment/ad", "reason": "BackOff"}, "False"),
-        ({"on": "Pod/cart-7d4b9c-x2x4z", "reason": "Killing"}, "False"),
+        ({"entity": "Deployment/cart", "reason": "BackOff"}, "True"),
+        ({"entity": "Pod/cart-7d4b9c-x2x4z", "reason": "BackOff"}, "True"),
+        ({"entity": "Service/cart", "reason": "BackOff"}, "True"),
+        ({"entity": "Service/cart", "reason": "Warned"}, "True"),
+        ({"entity": "Deployment/cart", "reason": "FailedCreate", "messageMatches": "quota"}, "True"),
+        ({"entity": "Deployment/cart", "reason": "Killing"}, "True"),  # the pod is gone, its event is not
+        ({"entity": "Deployment/cart", "reason": "BackOff", "messageMatches": "^never"}, "False"),
+        ({"entity": "Deployment/cart", "reason": "Unhealthy"}, "False"),
+        ({"entity": "Deployment/ad", "reason": "BackOff"}, "False"),
+        ({"entity": "Pod/cart-7d4b9c-x2x4z", "reason": "Killing"}, "False"),
     ],
 )
 def test_events(cluster: FakeCluster, body: Object, answer: str) -> None:
@@ -194,14 +194,14 @@ def test_events(cluster: FakeCluster, body: Object, answer: str) -> None:
     ],
 )
 def test_logs(cluster: FakeCluster, on: str, pattern: str, since: float, answer: str) -> None:
-    assert ask(cluster, {"log": {"on": on, "pattern": pattern}}, since)[0] == answer
+    assert ask(cluster, {"log": {"entity": on, "pattern": pattern}}, since)[0] == answer
 
 
 CHECKS: list[Object] = [
     {"object": {"ref": "Service/cart"}},
     {"endpoints": {"service": "cart", "atLeast": 1}},
-    {"event": {"on": "Deployment/cart", "reason": "BackOff"}},
-    {"log": {"on": "Deployment/cart", "pattern": "x"}},
+    {"event": {"entity": "Deployment/cart", "reason": "BackOff"}},
+    {"log": {"entity": "Deployment/cart", "pattern": "x"}},
 ]
 
 
@@ -237,8 +237,8 @@ def test_prometheus_that_fails_is_unknown(cluster: FakeCluster, evaluation: bool
         {"object": {"ref": "Service/cart", "path": ".metadata.name", "atLeast": 1}},
         {"object": {"ref": "Service/cart", "path": ".metadata.name", "matches": "("}},
         {"query": {"expr": "sum(", "is": "AtLeast", "value": 1}},
-        {"log": {"on": "Deployment/cart", "pattern": "("}},
-        {"event": {"on": "Deployment/cart", "reason": "BackOff", "messageMatches": "("}},
+        {"log": {"entity": "Deployment/cart", "pattern": "("}},
+        {"event": {"entity": "Deployment/cart", "reason": "BackOff", "messageMatches": "("}},
     ],
 )
 def test_a_check_that_cannot_be_read(cluster: FakeCluster, check: Object) -> None:
@@ -254,7 +254,7 @@ def test_a_pod_that_goes_while_logs_are_read(cluster: FakeCluster) -> None:
 
     nothing: Callable[[str, str], None] = cluster.before
     cluster.before = vanish
-    assert ask(cluster, {"log": {"on": "Deployment/cart", "pattern": "refused"}}) == ("False", "none of 0 lines")
+    assert ask(cluster, {"log": {"entity": "Deployment/cart", "pattern": "refused"}}) == ("False", "none of 0 lines")
 
 
 def _serving(cluster, *pods, answer=None, port=9090, service_port=8080):

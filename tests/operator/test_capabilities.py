@@ -32,7 +32,7 @@ MANAGER: Object = {
 
 def scenario() -> Object:
     path = find_data_root() / "catalog" / "scenarios" / "payment-pod-failure" / "scenario.yaml"
-    document: Object = yaml.safe_load(path.read_text().replace(" on:", ' "on":').replace("{on:", '{"on":'))
+    document: Object = yaml.safe_load(path.read_text())
     document["metadata"] |= {"namespace": MANAGEMENT_NAMESPACE, "generation": 1}
     return document
 

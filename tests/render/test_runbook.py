@@ -21,7 +21,7 @@ faults:
 - {name: catalog-port, type: port-moved, target: Service/product-catalog}
 expect:
   alerts:
-  - {name: HighRequestErrorRate, 'on': Deployment/frontend, class: MustFire}
+  - {name: HighRequestErrorRate, "entity": Deployment/frontend, class: MustFire}
 groundTruth:
   rootCauses: [{fault: catalog-port}]
   propagation: [{from: Fault/catalog-port, to: Deployment/frontend, because: refused}]

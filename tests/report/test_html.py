@@ -16,7 +16,7 @@ from scenario_kit.report import graph as propagation
 from scenario_kit.report import html, timeline
 from scenario_kit.report.document import Report
 
-EXPECT = Expect(alerts=(AlertExpectation(name="Errors", on="Deployment/web"),))
+EXPECT = Expect(alerts=(AlertExpectation(name="Errors", entity="Deployment/web"),))
 TRUTH = GroundTruth(
     root_causes=(RootCause(fault="f", entity="Service/db"),),
     propagation=(
@@ -174,7 +174,7 @@ def test_a_circle_ends():
 
 
 def test_a_promised_alert_that_never_came_is_drawn_until_its_deadline():
-    silent = AlertExpectation(name="Silent", on="Deployment/web", within_seconds=300)
+    silent = AlertExpectation(name="Silent", entity="Deployment/web", within_seconds=300)
     steps = (StepStatus(index=0, step="expectAlerts", outcome="Broken", started_at=0.0, finished_at=900.0),)
     trial = msgspec.structs.replace(a_trial(), steps=steps)
     chart = timeline.build_chart([trial], msgspec.structs.replace(EXPECT, alerts=(*EXPECT.alerts, silent)))
@@ -194,7 +194,7 @@ def test_the_page_opens_with_the_incident(report):
     incident = Incident(
         title="Carts fail", brief="Customers cannot buy.", app="otel-demo 2.2.0", causes=("Deployment/cart",),
         faults=(BrokenTarget(name="f", type="t", target="Deployment/cart", parameters={"replicas": 0}),),
-        alerts=(PromisedAlert(name="Errors", on="Deployment/web", within_seconds=300),),
+        alerts=(PromisedAlert(name="Errors", entity="Deployment/web", within_seconds=300),),
         solutions=(NamedProcedure(name="scale", description="Scale it up"),),
     )  # fmt: skip
     changed = msgspec.structs.replace(report.validation, incident=incident)

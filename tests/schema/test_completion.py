@@ -47,7 +47,8 @@ def test_names_are_offered() -> None:
     )
     assert "Service/cart" in of_app["faults"]["items"]["properties"]["target"]["anyOf"][0]["enum"]
     assert (
-        "Deployment/cart" in of_app["expect"]["properties"]["alerts"]["items"]["properties"]["on"]["anyOf"][0]["enum"]
+        "Deployment/cart"
+        in of_app["expect"]["properties"]["alerts"]["items"]["properties"]["entity"]["anyOf"][0]["enum"]
     )
 
 

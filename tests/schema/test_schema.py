@@ -102,25 +102,28 @@ def _map_of_text(part: dict[str, Any]) -> bool:
     return isinstance(part.get("additionalProperties"), dict)
 
 
-def test_kubectl_may_send_an_unquoted_on_as_true() -> None:
+def test_former_names_are_kept_and_refused() -> None:
     spec = build_crd("Scenario")["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
     alert = spec["properties"]["expect"]["properties"]["alerts"]["items"]
     event = spec["properties"]["expect"]["properties"]["checks"]["items"]["properties"]["event"]
 
-    assert {"on", "true"} <= set(alert["properties"])
-    assert event["oneOf"] == [{"required": ["on"]}, {"required": ["true"]}]
-    assert "on" not in event["required"]
+    for old in ("on", "true"):
+        (rule,) = alert["properties"][old]["x-kubernetes-validations"]
+        assert rule["rule"] == "false"
+        assert "is now `entity`" in rule["message"]
+    assert event["oneOf"] == [{"required": ["entity"]}, {"required": ["on"]}, {"required": ["true"]}]
+    assert "entity" not in event["required"]
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_no_field_is_a_truth_to_kubectl(kind: str) -> None:
-    """kubectl reads YAML 1.1; `on` is accepted in both spellings, see above."""
+    """kubectl reads YAML 1.1; a former name is kept in both spellings, to be refused."""
     truths = {"y", "n", "yes", "no", "off", "true", "false"}
     for path, part in fields(
         build_crd(kind)["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"], kind
     ):
         name = path.rpartition(".")[2].lower()
-        assert name not in truths or "What kubectl makes of" in part["description"], path
+        assert name not in truths or "former name" in part["description"], path
 
 
 def test_short_names_are_unique() -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.clients import KubeCluster
@@ -65,15 +64,13 @@ def test_the_catalogue_survives_the_server(path: Path, server: KubeCluster, kube
     assert parse_scenario_object(stored) == load_scenario(path).scenario
 
 
-def test_an_unquoted_on_survives_a_yaml_1_1_client(server: KubeCluster, kube_namespace: str) -> None:
-    sent = placed(yaml.safe_load(GOOD.read_text()), kube_namespace)
-    for alert in sent["spec"]["expect"]["alerts"]:
-        if True in alert:
-            alert["true"] = alert.pop(True)
-    stored = server.create(sent)
-
-    assert "true" in stored["spec"]["expect"]["alerts"][0]
-    assert parse_scenario_object(stored) == load_scenario(GOOD).scenario
+@pytest.mark.parametrize("old", ["on", "true"])
+def test_a_former_name_is_refused_and_not_pruned(old: str, server: KubeCluster, kube_namespace: str) -> None:
+    sent = placed(read_document(GOOD).data, kube_namespace)
+    checks = [{"event": {old: "Deployment/cart", "reason": "BackOff"}}]
+    for changed in ({"alerts": [{"name": "A", old: "Deployment/cart"}]}, {"checks": checks}):
+        with pytest.raises(Rejected, match=r"`on`.* is now `entity`; run `scenario-kit lint --fix`"):
+            server.create({**sent, "spec": {**sent["spec"], "expect": {**sent["spec"]["expect"], **changed}}})
 
 
 @pytest.mark.parametrize(

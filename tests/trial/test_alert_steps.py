@@ -34,7 +34,7 @@ from scenario_kit.trial.resolution.resolve import expect_cleared
 
 WINDOWS = Windows(quiet=60, hold=300, still_firing=300, clear=60, resolve=600)
 INJECTED = 1000.0
-ERRORS = AlertExpectation(name="Errors", on="Deployment/web")
+ERRORS = AlertExpectation(name="Errors", entity="Deployment/web")
 KINDS = ("deploy", "expectQuiet", "inject", "expectAlerts", "hold")
 PROGRAM = tuple(TrialStep(kind=kind) for kind in KINDS)
 
@@ -242,10 +242,10 @@ def test_quiet_begins_when_the_alerts_of_the_start_are_over(steps, spans, quiet,
 @pytest.mark.parametrize(
     ("declared", "expected"),
     [
-        ({"on": "Deployment/ad", "after": "d"}, []),
-        ({"on": "Deployment/web", "after": "d"}, ["SK307"]),  # somewhere else
+        ({"entity": "Deployment/ad", "after": "d"}, []),
+        ({"entity": "Deployment/web", "after": "d"}, ["SK307"]),  # somewhere else
         ({"after": "d"}, ["SK307"]),  # anywhere
-        ({"on": "Deployment/ad"}, ["SK307"]),  # of whatever
+        ({"entity": "Deployment/ad"}, ["SK307"]),  # of whatever
     ],
 )
 def test_a_distractor_raises_only_the_alerts_that_are_declared_as_its_own(declared, expected):
@@ -272,7 +272,7 @@ def test_only_declared_alerts_fire_while_something_benign_begins():
     assert codes(expect_alerts(trial.context, INJECTED)) == ["SK327"]
 
 
-BOTH = (ERRORS, AlertExpectation(name="Latency", on="Deployment/ad"))
+BOTH = (ERRORS, AlertExpectation(name="Latency", entity="Deployment/ad"))
 EDGES = [("ConfigMap/a", "Deployment/web"), ("ConfigMap/b", "Deployment/cart"), ("Deployment/cart", "Deployment/ad")]
 
 
@@ -293,7 +293,7 @@ def test_a_cause_that_was_left_alone_keeps_its_own_alerts_firing(left, firing, e
 
 @pytest.mark.parametrize(("left", "expected"), [("a", ["SK410"]), ("b", [])])
 def test_each_alert_counts_after_the_fault_that_raises_it(left, expected):
-    wrong = AlertExpectation(name="Latency", on="Deployment/ad", after="a")
+    wrong = AlertExpectation(name="Latency", entity="Deployment/ad", after="a")
     trial = Trial(fault("a"), fault("b"), alerts=(ERRORS, wrong), edges=[*EDGES, ("ConfigMap/b", "Deployment/web")],
                   firing=ALWAYS)  # fmt: skip
     step = TrialStep(kind="expectStillFiring", use="Fix", name="the other", faults=(left,))
@@ -359,7 +359,7 @@ def test_chronic_alerts_are_nobody_s_fault():
 )
 def test_where_a_promised_alert_is_missing_it_is_seen_what_comes_instead(firing, message, observed):
     """It is due after 90 s; the rules may take 120, and the way there as long as everywhere."""
-    due = AlertExpectation(name="Errors", on="Deployment/web", within_seconds=90)
+    due = AlertExpectation(name="Errors", entity="Deployment/web", within_seconds=90)
     trial = Trial(fault("a"), firing=firing, alerts=[due])
     found = expect_alerts(trial.context, INJECTED)[0]
     assert (found.code, message in found.message) == ("SK322", True)

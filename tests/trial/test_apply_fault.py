@@ -320,7 +320,7 @@ def test_a_fault_that_changes_nothing_is_told_so():
 
 
 def waiting(seconds=None, name="d"):
-    return fault(name, FaultStart(on_alert=OnAlert(name="Errors", on="Deployment/web", within_seconds=seconds)))
+    return fault(name, FaultStart(on_alert=OnAlert(name="Errors", entity="Deployment/web", within_seconds=seconds)))
 
 
 @pytest.mark.parametrize(

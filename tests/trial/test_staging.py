@@ -22,7 +22,7 @@ def situation(now=300.0, injected=(), effective=(), expected=("a", "b"), timelin
 
 
 ERRORS = FaultStart(on_alert=OnAlert(name="Errors"))
-ON_DB = FaultStart(on_alert=OnAlert(name="Errors", on="Deployment/db"))
+ON_DB = FaultStart(on_alert=OnAlert(name="Errors", entity="Deployment/db"))
 AFTER_A, ONCE_INJECTED = FaultStart(after_fault="a"), FaultStart(after_fault="a", is_="Injected")
 
 

@@ -123,7 +123,7 @@ def _list_workloads(runbook: Runbook) -> list[Object]:
 
 def _find_suspects(runbook: Runbook, workloads: Sequence[Object]) -> set[str]:
     """Find what somebody who only reads alerts acts on: the workloads that must alert, and those that are labelled."""
-    expected = [e.on for e in list_by_class(runbook.expect, "MustFire") if e.on]
+    expected = [e.entity for e in list_by_class(runbook.expect, "MustFire") if e.entity]
     labels = [c.entity for c in runbook.ground_truth.root_causes if c.entity]
     known = {format_reference(w) for w in workloads}
     named = {_strip_namespace(text) for text in (*expected, *labels)}

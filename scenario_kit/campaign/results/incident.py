@@ -49,7 +49,7 @@ def describe_incident(scenario: Scenario, runbook: Runbook | None, titles: Mappi
         ),
         causes=tuple(cause.entity or f"Fault/{cause.fault}" for cause in spec.ground_truth.root_causes),
         alerts=tuple(
-            PromisedAlert(name=a.name, on=a.on, within_seconds=_compute_deadline(a, runbook))
+            PromisedAlert(name=a.name, entity=a.entity, within_seconds=_compute_deadline(a, runbook))
             for a in spec.expect.alerts
             if a.alert_class == "MustFire"
         ),

@@ -63,9 +63,9 @@ def _find_place(finding: Finding, spec: ScenarioSpec) -> tuple[str | int, ...]:
 def _list_names(part: tuple[str, ...], spec: ScenarioSpec) -> Sequence[tuple[str, ...]]:
     """List what names each entry of a part; the entry with the most of it in a finding's text is meant."""
     if part == _ALERTS:
-        return [(a.name, a.on) for a in spec.expect.alerts]
+        return [(a.name, a.entity) for a in spec.expect.alerts]
     if part == _BACKGROUND:
-        return [(b.name, b.on) for b in spec.expect.background]
+        return [(b.name, b.entity) for b in spec.expect.background]
     if part == _CHECKS:
         return [(c.describe,) for c in spec.expect.checks]
     if part == _FAULTS:

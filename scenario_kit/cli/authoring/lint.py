@@ -13,6 +13,7 @@ from scenario_kit.errors import UsageError
 
 if TYPE_CHECKING:
     from scenario_kit.catalog import Catalog
+    from scenario_kit.lint.fix import FixedFile
     from scenario_kit.model import Finding
 
 
@@ -51,9 +52,10 @@ def register(app: typer.Typer) -> None:
             raise UsageError(
                 "--diff shows changes as text, and writes none", fix="leave --fix and --format out, or leave --diff out"
             )
-        files, catalog = list_lintable(paths), Catalog(find_collections(paths))
+        files = list_lintable(paths)
         if fix or diff:
-            return _fix_files(files, catalog, format, write=fix)
+            return _fix_files(paths, files, format, write=fix)
+        catalog = Catalog(find_collections(paths))
         findings = [*_find_all(files, catalog), *check_files(files, catalog)]
         _show(findings, files, format)
         return 1 if any(f.severity == Severity.ERROR for f in findings) else 0
@@ -70,18 +72,20 @@ def _find_all(files: Sequence[Path], catalog: Catalog) -> list[Finding]:
     ]
 
 
-def _fix_files(files: list[Path], catalog: Catalog, format: str, *, write: bool) -> int:
+def _fix_files(paths: list[Path], files: list[Path], format: str, *, write: bool) -> int:
     """Correct the files, or show how. What is left then decides; where nothing is written, all is left."""
+    from scenario_kit.catalog import Catalog, find_collections
     from scenario_kit.lint import fix
     from scenario_kit.model import Severity
 
-    results = [fix.fix_file(path, catalog) for path in files]
+    renamed = [fix.rename_file(path) for path in files] if write else []
+    _write_changed(renamed)  # before any is judged: a scenario is judged with the faults beside it
+    catalog = Catalog(find_collections(paths))
+    results = [*renamed, *(fix.fix_file(path, catalog) for path in files)]
     corrected = [finding for result in results for finding in result.corrected]
     left = [finding for result in results for finding in result.left]
     if write:
-        for result in results:
-            if result.new != result.old:
-                fix.write(result)
+        _write_changed(results[len(renamed) :])
         _show(left, files, format, corrected)
     else:
         typer.echo("".join(fix.format_diff(result) for result in results), nl=False)
@@ -90,6 +94,14 @@ def _fix_files(files: list[Path], catalog: Catalog, format: str, *, write: bool)
             err=True,
         )
     return 1 if any(f.severity == Severity.ERROR for f in (left if write else [*left, *corrected])) else 0
+
+
+def _write_changed(results: Sequence[FixedFile]) -> None:
+    from scenario_kit.lint import fix
+
+    for result in results:
+        if result.new != result.old:
+            fix.write(result)
 
 
 def format_fixes(corrected: Sequence[Finding]) -> str:

@@ -136,7 +136,7 @@ def _write(made: Draft, file: Path, answers: Answers, catalog: Catalog, lacks: S
             f"  {'changes' if answers.outcome == 'NoIncident' else 'breaks'} {answers.target} with {answers.fault}"
         )
     for alert in made.alerts:
-        typer.echo(f"  expects {alert.name} on {alert.on} ({alert.alert_class})")
+        typer.echo(f"  expects {alert.name} on {alert.entity} ({alert.alert_class})")
     _warn(made, lacks)
     then = "apply it in such a cluster" if lacks else f"scenario-kit try {file.parent}"
     typer.echo(f"  next: edit its title, brief and description, then {then}")

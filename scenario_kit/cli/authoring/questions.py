@@ -253,7 +253,7 @@ def _build_choice(offered: Offer, app: App, catalog: Catalog) -> Choice:
 
     fault_type, fault = catalog.fault(offered.fault.type), offered.fault.type
     row, lack = find_row(catalog.matrix(app, fault), fault, offered.target), _lacks(offered, app, catalog)
-    raised = [alert.name + _format_target(alert.on) for alert in row.alerts] if row else []
+    raised = [alert.name + _format_target(alert.entity) for alert in row.alerts] if row else []
     if lack:
         comes = f"not in the lab: needs {lack}"
     elif row is None:

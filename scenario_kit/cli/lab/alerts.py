@@ -30,7 +30,7 @@ class AlertLine(NamedTuple):
     namespace: str
     name: str
     state: str
-    on: str
+    entity: str
     since: float
     lasting: float
     clock: str
@@ -41,7 +41,15 @@ class AlertLine(NamedTuple):
         """Return the cells of a table."""
         at = datetime.fromtimestamp(self.since, UTC).strftime("%H:%M:%S")
         after = "" if self.after is None else f" ({'−' if self.after < 0 else '+'}{format_minutes(abs(self.after))})"
-        return self.namespace, self.name, self.state, self.on, format_minutes(self.lasting), f"{at}{after}", self.clock
+        return (
+            self.namespace,
+            self.name,
+            self.state,
+            self.entity,
+            format_minutes(self.lasting),
+            f"{at}{after}",
+            self.clock,
+        )
 
 
 def alerts(
@@ -107,7 +115,7 @@ def build_rows(worlds: Iterable[Object], wall: Iterable[Object], now: float) -> 
                 namespace=world["namespace"],
                 name=alert["name"],
                 state=alert["state"],
-                on=alert.get("entity", ""),
+                entity=alert.get("entity", ""),
                 since=alert["since"],
                 lasting=max(world["now"] - alert["since"], 0.0),
                 clock=world["mode"].lower(),
@@ -123,10 +131,10 @@ def build_rows(worlds: Iterable[Object], wall: Iterable[Object], now: float) -> 
             continue
         labels.pop("severity", None)
         since = datetime.fromisoformat(f"{alert['activeAt'][:19]}+00:00").timestamp()
-        on = " ".join(f"{key}={value}" for key, value in sorted(labels.items()))
+        entity = " ".join(f"{key}={value}" for key, value in sorted(labels.items()))
         state = str(alert["state"]).capitalize()
-        found.append(AlertLine(namespace, name, state, on, since, max(now - since, 0.0), "wall"))
-    return sorted(found, key=lambda row: (row.state, row.namespace, row.name, row.on))
+        found.append(AlertLine(namespace, name, state, entity, since, max(now - since, 0.0), "wall"))
+    return sorted(found, key=lambda row: (row.state, row.namespace, row.name, row.entity))
 
 
 def format_heading(world: Object) -> str:
@@ -144,15 +152,17 @@ def format_heading(world: Object) -> str:
 
 def changes(before: Sequence[AlertLine], after: Sequence[AlertLine]) -> list[str]:
     """Return what became of each alert between two looks, a line each."""
-    old, new = ({(r.namespace, r.trial, r.name, r.on): r for r in found} for found in (before, after))
+    old, new = ({(r.namespace, r.trial, r.name, r.entity): r for r in found} for found in (before, after))
     lines = [
-        f"{row.namespace}: {row.name} {row.on} {row.state.lower()} since {row.cells()[5]} {row.clock}".replace(
+        f"{row.namespace}: {row.name} {row.entity} {row.state.lower()} since {row.cells()[5]} {row.clock}".replace(
             "  ", " "
         )
         for key, row in new.items()
         if key not in old or old[key].state != row.state
     ]
-    return lines + [f"{r.namespace}: {r.name} {r.on} over".replace("  ", " ") for k, r in old.items() if k not in new]
+    return lines + [
+        f"{r.namespace}: {r.name} {r.entity} over".replace("  ", " ") for k, r in old.items() if k not in new
+    ]
 
 
 def format_minutes(seconds: float) -> str:
@@ -218,7 +228,7 @@ def _document(row: AlertLine) -> dict[str, Any]:
         "trial": row.trial,
         "alert": row.name,
         "state": row.state,
-        "on": row.on,
+        "entity": row.entity,
         "since": row.since,
         "lastingSeconds": row.lasting,
         "afterInjectionSeconds": row.after,

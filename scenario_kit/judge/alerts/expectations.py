@@ -22,7 +22,7 @@ def is_same_entity(desired: str, observed: str) -> bool:
 
 def matches(expectation: AlertExpectation | BackgroundAlert, timeline: AlertTimeline) -> bool:
     """Check whether a timeline is the alert, on the entity, that the expectation names."""
-    return expectation.name == timeline.name and is_same_entity(expectation.on, timeline.entity)
+    return expectation.name == timeline.name and is_same_entity(expectation.entity, timeline.entity)
 
 
 def select_timelines(expectation: AlertExpectation, timelines: Iterable[AlertTimeline]) -> list[AlertTimeline]:
@@ -43,7 +43,9 @@ def restrict_to_faults(expect: Expect, faults: Iterable[Fault], edges: Sequence[
         reached |= more
     names = {f.name for f in chosen_}
     explained = tuple(
-        e for e in list_by_class(expect, "MustFire") if e.after in names or (e.on and strip_reference(e.on) in reached)
+        e
+        for e in list_by_class(expect, "MustFire")
+        if e.after in names or (e.entity and strip_reference(e.entity) in reached)
     )
     return msgspec.structs.replace(expect, alerts=explained) if explained else expect
 
@@ -53,7 +55,7 @@ def list_distractor_alerts(expect: Expect, faults: Iterable[Fault]) -> list[Aler
     repairs.
     """
     names = {f.name for f in faults if f.role == "Distractor"}
-    return [e for e in list_by_class(expect, "MayFire") if e.on and e.after in names]
+    return [e for e in list_by_class(expect, "MayFire") if e.entity and e.after in names]
 
 
 def is_beside(own: Iterable[AlertExpectation], expect: Expect, timeline: AlertTimeline) -> bool:
@@ -62,7 +64,7 @@ def is_beside(own: Iterable[AlertExpectation], expect: Expect, timeline: AlertTi
     What the incident promises, or rules out, is its own wherever it fires.
     """
     promised = any(matches(e, timeline) for e in expect.alerts if e.alert_class != "MayFire")
-    return not promised and any(is_same_entity(e.on, timeline.entity) for e in own)
+    return not promised and any(is_same_entity(e.entity, timeline.entity) for e in own)
 
 
 def list_by_class(expect: Expect, alert_class: str) -> list[AlertExpectation]:
@@ -94,7 +96,7 @@ def label(timeline: AlertTimeline) -> str:
 
 def label_expectation(expectation: AlertExpectation | BackgroundAlert) -> str:
     """Label how an expectation is called in messages."""
-    return f"{expectation.name} on {expectation.on}" if expectation.on else expectation.name
+    return f"{expectation.name} on {expectation.entity}" if expectation.entity else expectation.name
 
 
 def list_firing(history: AlertHistory, start: float, end: float) -> list[AlertTimeline]:
@@ -109,6 +111,6 @@ def describe_since(timeline: AlertTimeline, start: float, zero: float) -> str:
 
 
 def format_alert(timeline: AlertTimeline, more: str) -> str:
-    """Format an alert as a scenario writes it, ready to be pasted; without `on` where it names no entity."""
-    on = f", on: {timeline.entity}" if timeline.entity else ""
-    return f"{{name: {timeline.name}{on}, {more}}}"
+    """Format an alert as a scenario writes it, ready to be pasted; without `entity` where it names no entity."""
+    entity = f", entity: {timeline.entity}" if timeline.entity else ""
+    return f"{{name: {timeline.name}{entity}, {more}}}"

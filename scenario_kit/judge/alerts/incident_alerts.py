@@ -76,11 +76,11 @@ def _report_missing(
         return Finding(
             code="SK326",
             severity=Severity.ERROR,
-            message=f"{expectation.name} fired, but not on {expectation.on}",
+            message=f"{expectation.name} fired, but not on {expectation.entity}",
             observed=f"it fired on {places}",
-            expected=f"{expectation.name} on {expectation.on} within {within:.0f} s",
+            expected=f"{expectation.name} on {expectation.entity} within {within:.0f} s",
             why="a solver is sent to the entity of the alert",
-            fix=f"write `on: {named[0]}`" if named else "leave `on` out: the alert names no entity",
+            fix=f"write `entity: {named[0]}`" if named else "leave `entity` out: the alert names no entity",
         )
     observed = ", ".join(sorted({label(t) for t in others})) or "no alert fired at all"
     return Finding(
@@ -115,7 +115,7 @@ def check_forbidden(
                     observed=f"firing {describe_since(timeline, start, start)} after injection",
                     expected="not firing from injection to the end of hold",
                     why="the scenario promises that this symptom is absent",
-                    fix="declare it MayFire or MustFire, or narrow it with `on`",
+                    fix="declare it MayFire or MustFire, or narrow it with `entity`",
                 )
             )
         elif closed and not is_declared(expect, timeline):

@@ -41,7 +41,7 @@ def check_unexplained(
     for expectation in list_by_class(expect, "MustFire"):
         fired = [t.entity for t in select_timelines(expectation, history.timelines) if t.onset(since) is not None]
         workloads = sorted({e for e in fired if e and strip_reference(e)[0] in WORKLOADS})
-        if expectation.on or not workloads or len(workloads) < len(set(fired)):
+        if expectation.entity or not workloads or len(workloads) < len(set(fired)):
             continue  # of what is no workload, or names no entity, the propagation need not speak
         if not any(strip_reference(entity) in known for entity in workloads):
             findings.append(

@@ -120,7 +120,7 @@ def select_latest(events: Iterable[Object]) -> list[Object]:
             "at": _read_time(event),
             "type": str(event.get("type", "")),
             "reason": str(event.get("reason", "")),
-            "on": "{kind}/{name}".format(
+            "object": "{kind}/{name}".format(
                 **{"kind": "", "name": "", **_format_fields(event.get("involvedObject") or {})}
             ),
             "message": str(event.get("message", ""))[:_LONGEST],

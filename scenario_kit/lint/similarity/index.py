@@ -258,7 +258,9 @@ def _digest_setting(scenario: Scenario, done: Sequence[Any]) -> str:
     """
     app, version, options, profile, faults, noise = done
     promised = {
-        (a.name, strip_group(a.on) if a.on else "") for a in scenario.spec.expect.alerts if a.alert_class == "MustFire"
+        (a.name, strip_group(a.entity) if a.entity else "")
+        for a in scenario.spec.expect.alerts
+        if a.alert_class == "MustFire"
     }
     staged = [
         [use.role, strip_numbers(fault[3:]), [] if use.role in LABELLED else fault[:3]]
@@ -374,7 +376,7 @@ def _extract_features(scenario: Scenario, catalog: Catalog) -> Iterator[str]:
         yield from (f"fault={use.type}", f"target={use.target}", f"fault={use.type} target={use.target}")
         yield from (f"{use.type}.{name}={value}" for name, value in use.parameters.items())
     for alert in spec.expect.alerts:
-        yield f"alert={alert.name} on={alert.on} class={alert.alert_class}"
+        yield f"alert={alert.name} on={alert.entity} class={alert.alert_class}"
     for cause in spec.ground_truth.root_causes:
         yield f"cause={cause.entity}"
     for edge in spec.ground_truth.propagation:

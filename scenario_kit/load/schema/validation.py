@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from scenario_kit.load.schema.autofix import fix_field_name, fix_missing, fix_value
 from scenario_kit.load.schema.fast_validation import fits
+from scenario_kit.load.schema.former_names import (
+    FormerName,
+    find_former_names,
+    list_renames,
+    translate_positions,
+)
 from scenario_kit.load.schema.schemas import build_validator
 from scenario_kit.load.schema.suggest import did_you_mean, suggest
-from scenario_kit.load.yaml.document import Path_, Positions, shorten_text
-from scenario_kit.load.yaml.edit import Edit
+from scenario_kit.load.yaml.document import Path_, Positions, format_place, shorten_text
+from scenario_kit.load.yaml.edit import Edit, Rename, rename_fields
 from scenario_kit.model import Finding, Position, Severity
 
 if TYPE_CHECKING:
@@ -57,8 +63,13 @@ def find_mistakes(data: Any, schema: dict[str, Any], positions: Positions, withi
     """
     found: Iterator[LocatedFinding] = iter(())
     if not fits(data, schema):
+        former = tuple(find_former_names(data, schema, within))
+        if former:
+            found = iter(report_former_names(former, positions))
+            names = {each.place: each.name for each in former}
+            data, positions = rename_fields(data, names, within), translate_positions(positions, names)
         errors = _leaves(build_validator()(schema).iter_errors(data))
-        found = (m for error in errors for m in _translate_error(error, positions, within))
+        found = chain(found, (m for error in errors for m in _translate_error(error, positions, within)))
     found = chain(found, (LocatedFinding(f) for f in _find_duplicates(data, schema, within, positions)))
     unique: dict[tuple[str, str, str], LocatedFinding] = {}
     for mistake in islice(found, MOST):  # what an alias repeats stands at one place, and is told once
@@ -66,6 +77,25 @@ def find_mistakes(data: Any, schema: dict[str, Any], positions: Positions, withi
         unique.setdefault((finding.code, _PLACE.sub("", finding.message), str(finding.position)), mistake)
     reported = sorted(unique.values(), key=_rank)
     return reported if next(found, None) is None else [*reported, _report_more(reported[-1].finding.position)]
+
+
+def report_former_names(former: Sequence[FormerName], positions: Positions) -> list[LocatedFinding]:
+    """Report each former name; its edit is there where the whole file can be rewritten."""
+    rewritable = bool(list_renames(former))
+    return [
+        LocatedFinding(
+            _build_finding(
+                "SK102",
+                each.message,
+                positions.key(*each.place),
+                observed=f"`{each.place[-1]}`",
+                expected=f"`{each.name}`",
+                fix=each.fix,
+            ),
+            (Rename(each.place, each.name),) if rewritable else (),
+        )
+        for each in former
+    ]
 
 
 def _report_more(position: Position | None) -> LocatedFinding:
@@ -98,9 +128,7 @@ def _translate_error(error: ValidationError, positions: Positions, within: Path_
         for name in got:
             if name not in known:
                 key, fix = positions.key(*place, name), did_you_mean(name, known)
-                if name == "true" and "on" in known:
-                    fix = "write `on`: programs that read YAML 1.1 take it for true, and write that"
-                elif got[name] is None and " " in str(name):
+                if got[name] is None and " " in str(name):
                     fix = "put the text in front of it in quotes: in braces, a comma ends a text without them"
                 reported = _build_finding("SK102", f"`{shorten_text(name)}` is not a field of {here}", key, fix=fix)
                 yield LocatedFinding(reported, fix_field_name(place, name, known, got))
@@ -186,12 +214,6 @@ def _find_duplicates(data: Any, schema: dict[str, Any], place: Path_, positions:
                         "SK106", message, positions.value(*place, i, keys[0]), fix="give it another name"
                     )
                 seen.setdefault(key, i)
-
-
-def format_place(place: Path_) -> str:
-    """Format a place as it is written in messages: ``spec.faults[0].target``."""
-    text = "".join(f"[{part}]" if isinstance(part, int) else f".{shorten_text(part)}" for part in place)
-    return f"`{text.lstrip('.')}`" if text else "the document"
 
 
 def _describe_field(schema: dict[str, Any], name: str) -> str:

@@ -11,7 +11,7 @@ import math
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -75,6 +75,14 @@ class Positions:
     def key(self, *place: str | int) -> Position:
         """Return the position of the field name at ``place``; of the value where there is no such name."""
         return self._at(self._keys[place]) if place in self._keys else self.value(*place)
+
+    def translate(self, change: Callable[[Path_], Path_]) -> Positions:
+        """Give the positions other places."""
+        result = Positions(self.path)
+        for name, table in vars(self).items():
+            moved = {change(place): part for place, part in table.items()} if isinstance(table, dict) else table
+            setattr(result, name, moved)
+        return result
 
     def _nearest(self, known: dict[Path_, tuple[int, int]], place: Path_) -> Position:
         while place and place not in known:
@@ -283,6 +291,12 @@ def shorten_text(text: str, most: int = 60) -> str:
     """Return text of a file as messages show it: short, and without characters that move a terminal or hide."""
     short = text if len(text) <= most else text[: most - 1] + "…"
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in short)
+
+
+def format_place(place: Path_) -> str:
+    """Format a place as it is written in messages: ``spec.faults[0].target``."""
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{shorten_text(part)}" for part in place)
+    return f"`{text.lstrip('.')}`" if text else "the document"
 
 
 def build_syntax_error(path: str, mark: tuple[int, int], message: str, fix: str) -> Finding:

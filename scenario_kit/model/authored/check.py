@@ -45,7 +45,7 @@ class QueryCheck(Value, frozen=True, kw_only=True):
 class EventCheck(Value, frozen=True, kw_only=True):
     """An event with this reason on the object, or on one that it owns."""
 
-    on: str
+    entity: str
     reason: str
     message_matches: str = ""
 
@@ -53,7 +53,7 @@ class EventCheck(Value, frozen=True, kw_only=True):
 class LogCheck(Value, frozen=True, kw_only=True):
     """A line of the pods of a workload that matches the pattern in some part."""
 
-    on: str
+    entity: str
     pattern: str
 
 

@@ -17,7 +17,7 @@ class Symptom(Value, frozen=True, kw_only=True):
     """A hint for ``new``: an alert and where it shows, relative to the target, unless ``when`` is false."""
 
     alert: str
-    on: Literal["Self", "Callers", "Entry"]
+    entity: Literal["Self", "Callers", "Entry"]
     when: str = ""
 
 

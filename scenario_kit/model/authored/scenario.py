@@ -56,7 +56,7 @@ class OnAlert(Value, frozen=True, kw_only=True):
     """An alert that starts a fault; its deadline counts from the latest injection before it."""
 
     name: str
-    on: str = ""
+    entity: str = ""
     within_seconds: int | None = None
 
 
@@ -91,11 +91,11 @@ class FaultUse(Value, frozen=True, kw_only=True):
 
 
 class AlertExpectation(Value, frozen=True, kw_only=True):
-    """One alert and what is demanded of it. ``on`` names its entity; empty means any."""
+    """One alert and what is demanded of it. ``entity`` is empty where any object counts."""
 
     name: str
     alert_class: Literal["MustFire", "MayFire", "MustNotFire"] = msgspec.field(name="class", default="MustFire")
-    on: str = ""
+    entity: str = ""
     after: str = ""
     within_seconds: int | None = None
 
@@ -104,7 +104,7 @@ class BackgroundAlert(Value, frozen=True, kw_only=True):
     """An alert that is chronically on in this app, and why that is accepted."""
 
     name: str
-    on: str = ""
+    entity: str = ""
     reason: str
 
 

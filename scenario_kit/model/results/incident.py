@@ -22,7 +22,7 @@ class PromisedAlert(Value, frozen=True, kw_only=True):
     """An alert that must fire: its entity (empty: any) and its deadline in seconds after the injection (0: unknown)."""
 
     name: str
-    on: str = ""
+    entity: str = ""
     within_seconds: int = 0
 
 

@@ -13,6 +13,6 @@ def list_involved(faults: Iterable[Fault], expect: Expect, edges: Iterable[Propa
     """List what faults name and write, what must alert, and what the propagation leads through, as ``Kind/name``."""
     named = {text for f in faults for text in (f.target, *f.callers, *(e.ref for e in f.entities))}
     named |= {c.target for f in faults for c in f.changes if c.target}
-    named |= {e.on for e in expect.alerts if e.on and e.alert_class == "MustFire"}
+    named |= {e.entity for e in expect.alerts if e.entity and e.alert_class == "MustFire"}
     named |= {end for edge in edges for end in (edge.from_, edge.to)}
     return {"/".join(strip_reference(text)) for text in named}

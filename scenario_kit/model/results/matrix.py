@@ -17,11 +17,11 @@ class Fired(Value, frozen=True, kw_only=True):
     """An alert that fired while the fault was in force; ``seconds`` from the injection to its onset."""
 
     name: str
-    on: str = ""
+    entity: str = ""
     seconds: float
 
     def __str__(self) -> str:
-        return f"{self.name} on {self.on}" if self.on else self.name
+        return f"{self.name} on {self.entity}" if self.entity else self.name
 
 
 class MatrixRow(Value, frozen=True, kw_only=True, omit_defaults=True):

@@ -23,7 +23,7 @@ Homes = Sequence[tuple[str, Mapping[str, Any]]]
 #: What may follow the namespace in an address: the domain of the cluster, a port, a path, or no more of the word.
 _END: Final = r"(?=\.svc\b|[^-.\w]|$)"
 #: Where checks name objects.
-_NAMED: Final = {"object": "ref", "endpoints": "service", "event": "on", "log": "on", "probe": "target"}
+_NAMED: Final = {"object": "ref", "endpoints": "service", "event": "entity", "log": "entity", "probe": "target"}
 
 
 def list_used(app: App, objects: Iterable[Object], namespace: str) -> dict[str, str]:

@@ -10,8 +10,8 @@ _SUBJECTS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("patch", "delete", "scale", "restart", "undoRollout", "probe"), "target"),
     "object": "ref",
     "endpoints": "service",
-    "event": "on",
-    "log": "on",
+    "event": "entity",
+    "log": "entity",
 }
 _TARGET: Final = "{{ target }}"
 

@@ -98,7 +98,7 @@ def _describe_gate(fault: Fault) -> str:
     if start.after_fault:
         return f", once {start.after_fault} is {start.is_.lower()}"
     if start.on_alert:
-        return f", once {start.on_alert.name} fires" + (f" on {start.on_alert.on}" if start.on_alert.on else "")
+        return f", once {start.on_alert.name} fires" + (f" on {start.on_alert.entity}" if start.on_alert.entity else "")
     return ""
 
 
@@ -110,4 +110,4 @@ def compute_due(runbook: Runbook, alert: AlertExpectation) -> int:
 
 
 def _describe_alert(alert: AlertExpectation) -> str:
-    return f"{alert.name} on {alert.on}" if alert.on else alert.name
+    return f"{alert.name} on {alert.entity}" if alert.entity else alert.name

@@ -206,7 +206,7 @@ class _InjectStep:
                 continue
             within = compute_alert_deadline(context.runbook.rules, alert.name, alert.within_seconds)
             if context.clock.now() >= base + within:
-                desired = f"{alert.name} on {alert.on}" if alert.on else alert.name
+                desired = f"{alert.name} on {alert.entity}" if alert.entity else alert.name
                 findings.append(_report_never_started(fault, desired, within, self._alerts()))
         return findings
 

@@ -44,7 +44,7 @@ def is_due(start: FaultStart, name: str, situation: Situation) -> bool:
 def has_fired(alert: OnAlert, history: AlertHistory, since: float) -> bool:
     """Check whether the alert was seen to fire, on its entity where one is named, since that instant."""
     return any(
-        t.name == alert.name and is_same_entity(alert.on, t.entity) and t.fires_within(since, history.end)
+        t.name == alert.name and is_same_entity(alert.entity, t.entity) and t.fires_within(since, history.end)
         for t in history.timelines
     )
 

@@ -179,7 +179,7 @@ def _list_concerned(context: TrialContext, index: int) -> set[tuple[str, str]]:
     workloads = {(o["kind"], o["metadata"]["name"]) for o in runbook.objects if o["kind"] in WORKLOADS}
     if any(ref.kind in _GOVERNING for ref in touched):
         return workloads
-    named = {strip_reference(e.on) for e in list_by_class(runbook.expect, "MustFire") if e.on}
+    named = {strip_reference(e.entity) for e in list_by_class(runbook.expect, "MustFire") if e.entity}
     for ref in touched:
         named |= {
             (ref.kind, ref.name),

@@ -82,7 +82,7 @@ def _list_owed(context: TrialContext, known: tuple[Guarded, ...]) -> tuple[Guard
         (g.kind, g.name): g for e in entries for g in invariants.take_baseline([e.after or {}], context.runbook.app)
     }
     owed = (_remove_from_guard(g, changed.get((g.kind, g.name), g)) for g in known)
-    ill = {strip_reference(e.on) for e in list_distractor_alerts(context.runbook.expect, context.runbook.faults)}
+    ill = {strip_reference(e.entity) for e in list_distractor_alerts(context.runbook.expect, context.runbook.faults)}
     return tuple(_relax_guard(g) if (g.kind, g.name) in ill else g for g in owed)
 
 

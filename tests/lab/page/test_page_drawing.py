@@ -105,7 +105,7 @@ def test_before_the_injection_time_counts_from_the_beginning() -> None:
 def test_events_come_in_the_order_in_which_they_were_written() -> None:
     found = document.select_latest([an_event(n) for n in (3, 200, 7)])
     assert [e["count"] for e in found] == [201, 8, 4]
-    assert found[0]["on"] == "Pod/payment-7d9c8b6f5-x2x4z"
+    assert found[0]["object"] == "Pod/payment-7d9c8b6f5-x2x4z"
     assert len(document.select_latest(an_event(n) for n in range(300))) == document.EVENTS
 
 

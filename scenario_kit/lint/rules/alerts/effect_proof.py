@@ -67,5 +67,5 @@ def _find_written_back(check: Check, own: set[tuple[str, str] | None], *, evicts
     if check.query and repeats_query(check.query.expr):
         return check.query.expr
     if check.event and repeats_event(check.event.reason) and not (evicts and check.event.reason == "Killing"):
-        return f"the event {check.event.reason} of {check.event.on}"
+        return f"the event {check.event.reason} of {check.event.entity}"
     return ""

@@ -25,12 +25,12 @@ def _list_named(case: LintContext) -> Iterator[tuple[Place, str, str]]:
     """Place, name and entity of every alert that the file names."""
     spec = case.scenario.spec
     for i, alert in enumerate(spec.expect.alerts):
-        yield ("spec", "expect", "alerts", i), alert.name, alert.on
+        yield ("spec", "expect", "alerts", i), alert.name, alert.entity
     for i, chronic in enumerate(spec.expect.background):
-        yield ("spec", "expect", "background", i), chronic.name, chronic.on
+        yield ("spec", "expect", "background", i), chronic.name, chronic.entity
     for i, use in enumerate(spec.faults):
         if use.start.on_alert:
-            yield ("spec", "faults", i, "start", "onAlert"), use.start.on_alert.name, use.start.on_alert.on
+            yield ("spec", "faults", i, "start", "onAlert"), use.start.on_alert.name, use.start.on_alert.entity
 
 
 @register_check("SK113")
@@ -63,30 +63,34 @@ def _suggest_pack(name: str, case: LintContext) -> str:
 def check_alert_entities(case: LintContext) -> Iterator[Problem]:
     if case.alerts is None or case.app is None:
         return
-    for place, name, on in _list_named(case):
+    for place, name, entity in _list_named(case):
         alert = case.alerts.get(name)
-        if alert is None or not on:
+        if alert is None or not entity:
             continue
         if alert.entity is None:
-            message, edits = f"alert '{name}' names no entity", (Drop((*place, "on")),)
-            yield Problem((*place, "on"), message, on, "no `on`", "leave `on` out", edits=edits)
+            message, edits = f"alert '{name}' names no entity", (Drop((*place, "entity")),)
+            yield Problem((*place, "entity"), message, entity, "no `entity`", "leave `entity` out", edits=edits)
             continue
         possible = list_possible_entities(case, alert)
-        there = case.objects is None or case.exists(on)
-        if Reference.parse(on).groupless not in possible or not there:
-            message = f"alert '{name}' is never about '{on}'"
+        there = case.objects is None or case.exists(entity)
+        if Reference.parse(entity).groupless not in possible or not there:
+            message = f"alert '{name}' is never about '{entity}'"
             names = [str(ref) for ref in possible]
-            fix, edited = did_you_mean(on, names), fix_reference((*place, "on"), on, names)
-            yield Problem((*place, "on"), message, on, f"a {alert.entity.kind} of the app", fix, edits=edited)
-        elif alert.entity.kind == "Component" and (silent := _find_unheard(case.app, alert, on)):
-            message = f"alert '{name}' is never about '{on}': by the app's twin.yaml, {silent} reports no such spans"
+            fix, edited = did_you_mean(entity, names), fix_reference((*place, "entity"), entity, names)
+            yield Problem((*place, "entity"), message, entity, f"a {alert.entity.kind} of the app", fix, edits=edited)
+        elif alert.entity.kind == "Component" and (silent := _find_unheard(case.app, alert, entity)):
+            message = (
+                f"alert '{name}' is never about '{entity}': by the app's twin.yaml, {silent} reports no such spans"
+            )
             fix = "name who calls it; if it does report them, say so in twin.yaml (`telemetry`, `blind`)"
-            yield Problem((*place, "on"), message, on, "a component whose spans show what the rule looks for", fix)
+            yield Problem(
+                (*place, "entity"), message, entity, "a component whose spans show what the rule looks for", fix
+            )
 
 
-def _find_unheard(app: App, alert: AlertRule, on: str) -> str:
+def _find_unheard(app: App, alert: AlertRule, entity: str) -> str:
     """Find the component behind a workload if the rule never hears of it; empty where it may."""
-    workload = Reference.parse(on).groupless
+    workload = Reference.parse(entity).groupless
     names = [c.name for c in app.components if Reference.parse(c.workload).groupless == workload]
     silent = find_unheard(alert.expr, app)
     return names[0] if names and silent.issuperset(names) else ""
@@ -135,21 +139,23 @@ def check_contradictions(case: LintContext) -> Iterator[Problem]:
     yield from _check_deadlines_twice(alerts)
     for i, alert in enumerate(alerts):
         place = ("spec", "expect", "alerts", i)
-        other = seen.setdefault((alert.name, strip_group(alert.on) if alert.on else ""), alert.alert_class)
+        other = seen.setdefault((alert.name, strip_group(alert.entity) if alert.entity else ""), alert.alert_class)
         if other != alert.alert_class:
-            message = f"'{alert.name}'{f' on {alert.on}' if alert.on else ''} is {other} and {alert.alert_class}"
+            message = (
+                f"'{alert.name}'{f' on {alert.entity}' if alert.entity else ''} is {other} and {alert.alert_class}"
+            )
             yield Problem(place, message, alert.alert_class, other)
-        elif alert.alert_class == "MustFire" and alert.on and seen.get((alert.name, "")) == "MustNotFire":
-            yield Problem(place, f"'{alert.name}' must fire on {alert.on}, and must not fire on anything")
+        elif alert.alert_class == "MustFire" and alert.entity and seen.get((alert.name, "")) == "MustNotFire":
+            yield Problem(place, f"'{alert.name}' must fire on {alert.entity}, and must not fire on anything")
     for i, alert in enumerate(alerts):
-        named = [a.on for a in alerts[:i] if (a.name, a.alert_class) == (alert.name, "MustFire") and a.on]
-        if alert.alert_class == "MustNotFire" and not alert.on and named:
+        named = [a.entity for a in alerts[:i] if (a.name, a.alert_class) == (alert.name, "MustFire") and a.entity]
+        if alert.alert_class == "MustNotFire" and not alert.entity and named:
             message = f"'{alert.name}' must not fire on anything, and must fire on {named[0]}"
             yield Problem(("spec", "expect", "alerts", i), message)
     for i, chronic in enumerate(case.scenario.spec.expect.background):
         judged = [a for a in alerts if a.name == chronic.name and a.alert_class != "MayFire"]
-        for alert in (a for a in judged if not chronic.on or not a.on or is_same(a.on, chronic.on)):
-            where = f" on {alert.on}" if alert.on else ""
+        for alert in (a for a in judged if not chronic.entity or not a.entity or is_same(a.entity, chronic.entity)):
+            where = f" on {alert.entity}" if alert.entity else ""
             message = f"'{alert.name}'{where} is {alert.alert_class}, and is said to be on anyway"
             yield Problem(("spec", "expect", "background", i), message, "background", alert.alert_class)
 
@@ -160,9 +166,11 @@ def _check_deadlines_twice(alerts: Sequence[AlertExpectation]) -> Iterator[Probl
     for i, alert in enumerate(alerts):
         if alert.alert_class != "MustFire":
             continue
-        other = seen.setdefault((alert.name, strip_group(alert.on) if alert.on else ""), alert)
+        other = seen.setdefault((alert.name, strip_group(alert.entity) if alert.entity else ""), alert)
         if (alert.within_seconds, alert.after) != (other.within_seconds, other.after):
-            reported = f"'{alert.name}'{f' on {alert.on}' if alert.on else ''} must fire by two different deadlines"
+            reported = (
+                f"'{alert.name}'{f' on {alert.entity}' if alert.entity else ''} must fire by two different deadlines"
+            )
             yield Problem(
                 ("spec", "expect", "alerts", i), reported, _format_due(alert), _format_due(other), "keep one of them"
             )
@@ -194,10 +202,10 @@ def _check_distractors(case: LintContext, roles: Mapping[str, str]) -> Iterator[
         fault = case.faults.get(alert.after)
         if fault is None or roles.get(alert.after) != "Distractor" or alert.alert_class != "MayFire":
             continue
-        if not alert.on or not touches(fault, case.objects, case.app, alert.on):
-            reported = f"on '{alert.on}'" if alert.on else "without `on`"
+        if not alert.entity or not touches(fault, case.objects, case.app, alert.entity):
+            reported = f"on '{alert.entity}'" if alert.entity else "without `entity`"
             message = (
                 f"'{alert.name}' {reported} counts after '{alert.after}', a Distractor, which changes no such object"
             )
-            fix = f"write `on: {strip_group(fault.target)}`, or leave `after` out"
-            yield Problem(("spec", "expect", "alerts", i), message, alert.on, strip_group(fault.target), fix)
+            fix = f"write `entity: {strip_group(fault.target)}`, or leave `after` out"
+            yield Problem(("spec", "expect", "alerts", i), message, alert.entity, strip_group(fault.target), fix)

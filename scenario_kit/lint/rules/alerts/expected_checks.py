@@ -34,8 +34,8 @@ def _list_references(check: Check) -> Iterator[tuple[tuple[str, str], str]]:
         service = check.endpoints.service
         yield ("endpoints", "service"), service if "/" in service else f"Service/{service}"
     if check.event:
-        yield ("event", "on"), check.event.on
+        yield ("event", "entity"), check.event.entity
     if check.log:
-        yield ("log", "on"), check.log.on
+        yield ("log", "entity"), check.log.entity
     if check.probe:
         yield ("probe", "target"), check.probe.target

@@ -35,7 +35,7 @@ _TAILS: Final = {
     "CronJob": ("-[0-9]+-[a-z0-9]+", "-29385600-x7k2p"), "Pod": ("", ""),
 }  # fmt: skip
 #: Where a check names an object.
-_REFERENCES: Final = (("object", "ref"), ("endpoints", "service"), ("event", "on"), ("log", "on"))
+_REFERENCES: Final = (("object", "ref"), ("endpoints", "service"), ("event", "entity"), ("log", "entity"))
 #: Fields of checks that hold a regular expression.
 _PATTERNS: Final = ("pattern", "messageMatches", "matches")
 _LITERAL: Final = re.compile(r"[A-Za-z0-9_-]*")

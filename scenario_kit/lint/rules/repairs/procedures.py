@@ -125,7 +125,7 @@ def _list_concerned(case: LintContext) -> set[str]:
     if app is None or len(case.faults) < len(spec.faults) or any(f.scope == "Cluster" for f in case.faults.values()):
         return set()
     texts = {use.target for use in spec.faults} | {e.ref for fault in case.faults.values() for e in fault.entities}
-    texts |= {alert.on for alert in spec.expect.alerts if alert.on and alert.alert_class != "MustNotFire"}
+    texts |= {alert.entity for alert in spec.expect.alerts if alert.entity and alert.alert_class != "MustNotFire"}
     texts |= {end for edge in spec.ground_truth.propagation for end in (edge.from_, edge.to)}
     return {name for text in texts for name in find_components(app, text)}
 

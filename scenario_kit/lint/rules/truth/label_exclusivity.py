@@ -74,7 +74,9 @@ def _suffers(case: LintContext, fault: str, alias: str) -> str:
     spec = case.scenario.spec
     if any(is_same(alias, edge.to) for edge in spec.ground_truth.propagation):
         return f"'{alias}' suffers from the cause: an edge of the propagation leads to it"
-    if any(is_same(alias, alert.on) for alert in spec.expect.alerts if alert.on and alert.alert_class == "MustFire"):
+    if any(
+        is_same(alias, alert.entity) for alert in spec.expect.alerts if alert.entity and alert.alert_class == "MustFire"
+    ):
         return f"'{alias}' suffers from the cause: an alert must fire on it"
     if any(is_same(alias, victim) for victim in case.entities(fault, "Victim")):
         return f"'{alias}' is a victim of fault '{fault}'"

@@ -19,7 +19,9 @@ def check_connected(case: LintContext) -> Iterator[Problem]:
     edges = [(_resolve_node(case, edge.from_), _resolve_node(case, edge.to)) for edge in truth.propagation]
     if not edges:
         demanded = [
-            _resolve_node(case, a.on) for a in case.scenario.spec.expect.alerts if a.alert_class == "MustFire" and a.on
+            _resolve_node(case, a.entity)
+            for a in case.scenario.spec.expect.alerts
+            if a.alert_class == "MustFire" and a.entity
         ]
         shown_itself = demanded and set(demanded) <= _find_roots(case)  # the broken object itself raises the alarm
         if case.merged and truth.root_causes and truth.outcome == "Incident" and not shown_itself:
@@ -52,9 +54,9 @@ def check_connected(case: LintContext) -> Iterator[Problem]:
             message = f"{_format_node(start)} suffers from no root cause: no edge leads to it"
             yield Problem((*_PLACE, i, "from"), message, expected=" or ".join(sorted(_format_node(r) for r in roots)))
     for j, alert in enumerate(case.scenario.spec.expect.alerts):
-        if alert.alert_class == "MustFire" and alert.on and _resolve_node(case, alert.on) not in reached:
-            message = f"no edge leads to {alert.on}, on which {alert.name} must fire"
-            yield Problem(("spec", "expect", "alerts", j, "on"), message, fix=f"add an edge to {alert.on}")
+        if alert.alert_class == "MustFire" and alert.entity and _resolve_node(case, alert.entity) not in reached:
+            message = f"no edge leads to {alert.entity}, on which {alert.name} must fire"
+            yield Problem(("spec", "expect", "alerts", j, "entity"), message, fix=f"add an edge to {alert.entity}")
     yield from _check_loose_ends(case, edges, reached)
 
 
@@ -99,7 +101,7 @@ def _check_loose_ends(
     alerts = [alert for alert in case.scenario.spec.expect.alerts if alert.alert_class != "MustNotFire"]
     if not alerts:
         return
-    alerting = {_resolve_node(case, alert.on) for alert in alerts if alert.on} | _list_alert_objects(case)
+    alerting = {_resolve_node(case, alert.entity) for alert in alerts if alert.entity} | _list_alert_objects(case)
     starts = {start for start, _ in edges}
     for i, (_, end) in enumerate(edges):
         if end in reached and end not in starts and end not in alerting:
@@ -110,7 +112,7 @@ def _check_loose_ends(
 def _list_alert_objects(case: LintContext) -> set[Reference]:
     """List objects that the alerts can be about of which the file does not say where they show."""
     rules = (case.alerts or {}).get
-    named = [rules(a.name) for a in case.scenario.spec.expect.alerts if not a.on and a.alert_class != "MustNotFire"]
+    named = [rules(a.name) for a in case.scenario.spec.expect.alerts if not a.entity and a.alert_class != "MustNotFire"]
     known = [rule for rule in named if rule is not None and rule.entity is not None]
     return (
         {_resolve_node(case, str(ref)) for rule in known for ref in list_possible_entities(case, rule)}

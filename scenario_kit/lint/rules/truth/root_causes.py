@@ -97,7 +97,7 @@ def _suffers(case: LintContext, entity: str) -> bool:
     """
     spec = case.scenario.spec
     edges = [edge.to for edge in spec.ground_truth.propagation]
-    alerts = [alert.on for alert in spec.expect.alerts if alert.alert_class == "MustFire" and alert.on]
+    alerts = [alert.entity for alert in spec.expect.alerts if alert.alert_class == "MustFire" and alert.entity]
     return _is_one_of(entity, (*edges, *alerts))
 
 

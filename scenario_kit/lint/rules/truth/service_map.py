@@ -159,7 +159,7 @@ def _expects_silence(case: LintContext, component: Component) -> bool:
         defined = (case.alerts or {}).get(alert.name)
         if defined is None or alert.alert_class == "MustNotFire" or not _SILENCE.search(defined.expr):
             continue
-        if not alert.on or Reference.parse(alert.on) == Reference.parse(component.workload):
+        if not alert.entity or Reference.parse(alert.entity) == Reference.parse(component.workload):
             return True
     return False
 

@@ -1,0 +1,41 @@
+"""Rewrites fields with former names: the one correction of a file that needs neither a catalogue nor a verdict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.lint.context.discovery import classify_file
+from scenario_kit.load import get_schema
+from scenario_kit.load.schema.former_names import find_former_names, list_renames
+from scenario_kit.load.schema.validation import report_former_names
+from scenario_kit.load.yaml.document import parse
+from scenario_kit.load.yaml.edit import Unfit, apply_renames
+from scenario_kit.model import Finding
+
+
+class Renamed(NamedTuple):
+    """A text with present names, and the findings about the former ones."""
+
+    text: str
+    corrected: tuple[Finding, ...] = ()
+
+
+def rename_former(text: str, path: Path) -> Renamed:
+    """Give every field its present name: all of them or, where one cannot be renamed, none.
+
+    Args:
+        text: content of the file.
+        path: the file; its name says what it holds.
+    """
+    try:
+        document = parse(text, str(path))
+        found = tuple(find_former_names(document.data, get_schema(classify_file(path))))
+        renames = list_renames(found)
+        renamed = apply_renames(text, renames) if renames else text
+    except (AuthoringError, Unfit):  # lint tells why
+        return Renamed(text)
+    if renamed == text:
+        return Renamed(text)
+    return Renamed(renamed, tuple(mistake.finding for mistake in report_former_names(found, document.positions)))

@@ -1,0 +1,78 @@
+"""Fields of a document that are written with a former name: where they are, and the document with today's names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from scenario_kit.load.yaml.document import Path_, Positions, format_place
+from scenario_kit.load.yaml.edit import Rename
+from scenario_kit.schema.renamed import FIX_RENAMED, explain_renaming
+from scenario_kit.schema.source import FORMER_NAMES
+
+_NONE: Final[Mapping[str, str]] = {}
+
+
+class FormerName(NamedTuple):
+    """A field with a former name; ``taken`` says that the object has the field under its present name as well."""
+
+    place: Path_
+    name: str
+    taken: bool = False
+
+    @property
+    def message(self) -> str:
+        """Say what is wrong."""
+        renamed = explain_renaming(str(self.place[-1]), self.name)
+        where = format_place(self.place[:-1])
+        return f"{where} has both: {renamed}" if self.taken else f"{renamed} in {where}"
+
+    @property
+    def fix(self) -> str:
+        """Say how it is corrected."""
+        return f"remove `{self.place[-1]}`" if self.taken else FIX_RENAMED
+
+
+def find_former_names(
+    data: Any, schema: Any, place: Path_ = (), definitions: Mapping[str, Any] = _NONE
+) -> Iterator[FormerName]:
+    """Find all fields of ``data`` that the schema knows by another name.
+
+    Args:
+        data: a value, which may be of any shape.
+        schema: of the value, with references to ``definitions`` or none.
+        place: of the value in its document.
+        definitions: schemas by name.
+    """
+    if not isinstance(schema, dict):
+        return
+    if "$ref" in schema:
+        yield from find_former_names(data, definitions[schema["$ref"].rpartition("/")[2]], place, definitions)
+    for branch in schema.get("anyOf", ()):
+        yield from find_former_names(data, branch, place, definitions)
+    if isinstance(data, list):
+        for i, item in enumerate(data):
+            yield from find_former_names(item, schema.get("items"), (*place, i), definitions)
+    elif isinstance(data, dict):
+        former, fields = schema.get(FORMER_NAMES, _NONE), schema.get("properties", _NONE)
+        for key, value in data.items():
+            name = former.get(key, key)
+            if name != key:
+                yield FormerName((*place, key), name, name in data)
+            part = fields.get(name, schema.get("additionalProperties"))
+            yield from find_former_names(value, part, (*place, key), definitions)
+
+
+def list_renames(found: Iterable[FormerName]) -> tuple[Rename, ...]:
+    """Return the edits that give every field its present name; none where one of them cannot be made."""
+    names = list(found)
+    return () if any(each.taken for each in names) else tuple(Rename(each.place, each.name) for each in names)
+
+
+def translate_positions(positions: Positions, names: Mapping[Path_, str]) -> Positions:
+    """Return the positions of a document by the places that its values have once these fields are renamed."""
+
+    def translate(place: Path_) -> Path_:
+        return tuple(names.get(place[: i + 1], part) for i, part in enumerate(place))
+
+    return positions.translate(translate)

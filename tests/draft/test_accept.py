@@ -159,7 +159,7 @@ def test_a_deadline_that_was_too_short_gets_the_time_that_the_finding_asks_for(o
     ],
 )
 def test_a_deadline_counts_from_the_injection_that_the_alert_comes_after(after, within):
-    alert = AlertExpectation(name="HighRequestErrorRate", on="Deployment/shipping", after=after, within_seconds=480)
+    alert = AlertExpectation(name="HighRequestErrorRate", entity="Deployment/shipping", after=after, within_seconds=480)
     spec = msgspec.structs.replace(SPEC, expect=Expect(alerts=(alert,)))
     injected = {"first": 1000.0, "second": 1600.0}
     text = write_accepted(TEXT, spec, [seen_after(900)], (), injections=injected)

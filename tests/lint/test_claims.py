@@ -69,7 +69,7 @@ def sustaining(*more: str) -> Callable[[Spec], Any]:
         (decoys({"delete": {"target": "kube-system/Deployment/coredns"}}), "SK202", ["lies in kube-system"]),
         (decoys({"drain": {"target": "Node/node:all"}}), "SK202", ["the whole cluster"]),
         (alert(withinSeconds=900), "SK325", ["two different deadlines"]),
-        (alert(withinSeconds=900, on="Deployment/ad"), "SK325", []),
+        (alert(withinSeconds=900, entity="Deployment/ad"), "SK325", []),
         (sustaining(), "SK404", ["no fault is the Trigger"]),
         (sustaining("Trigger"), "SK404", []),
         (distractor, "SK124", []),

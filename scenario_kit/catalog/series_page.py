@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scenario_kit.model.series import LABELS, VALUES
+from scenario_kit.load.series import LABELS, VALUES
 
 _HEAD = """# Series of a lab
 

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Literal
 
 import msgspec
-import yaml
 
-from scenario_kit.load.disk_cache import cache_json
+from scenario_kit.load.package_data import read_package_data
 from scenario_kit.model import Severity, Value
-
-_FILE: Final = Path(__file__).with_suffix(".yaml")
-_LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class Rule(Value, frozen=True, kw_only=True):
@@ -48,5 +43,5 @@ def load_rules() -> Mapping[str, Rule]:
     Raises:
         msgspec.ValidationError: an entry lacks a field, or has one that does not exist.
     """
-    entries = cache_json("rules", [_FILE], [], lambda: yaml.load(_FILE.read_text(encoding="utf-8"), Loader=_LOADER))
+    entries = read_package_data(__file__)
     return {code: msgspec.convert({**entry, "code": code}, Rule) for code, entry in entries.items()}

@@ -18,7 +18,7 @@ from scenario_kit.lab.telemetry import ContainerMetrics, collect_kube_state
 from scenario_kit.lab.telemetry.exposition import find_family, infer_metric_type
 from scenario_kit.lab.twin.call_tree.spans import BOUNDS
 from scenario_kit.model.runtime.process import NetworkUsage, SeriesId, Usage
-from scenario_kit.model.series import LABELS, VALUES
+from scenario_kit.load.series import LABELS, VALUES
 from scenario_kit.render import render_app
 from tests.lab.telemetry.rich_objects import RICH
 from tests.lab.twin.little import Little
@@ -212,7 +212,7 @@ def test_differences_are_seen() -> None:
 
 
 def test_lint_knows_every_series(served: Families) -> None:
-    """What rules may ask for (`model/series.py`) is what the lab exports, labels included."""
+    """What rules may ask for (`load/series.yaml`) is what the lab exports, labels included."""
     pod = {
         "metadata": {"name": "p", "namespace": "n", "uid": "u"},
         "spec": {"nodeName": "w", "containers": [{"name": "c", "image": "i:1", "resources": {"limits": LIMITS}}]},

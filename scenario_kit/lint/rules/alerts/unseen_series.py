@@ -17,9 +17,9 @@ from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.load import did_you_mean
 from scenario_kit.load.promql.parser import parse_expression, walk
 from scenario_kit.load.schema.suggest import find_only, suggest
+from scenario_kit.load.series import LABELS, VALUES
 from scenario_kit.load.yaml.edit import Put
 from scenario_kit.model.kubernetes.re2 import compile_pattern
-from scenario_kit.model.series import LABELS, VALUES
 
 #: The label that every expression gets a matcher of.
 _SCOPED: Final = "namespace"

@@ -13,80 +13,14 @@ from scenario_kit.lint.rules.leaks.brief.text import (
     split_name,
     split_sentences,
 )
+from scenario_kit.load.package_data import read_package_data
 
-#: Terms without a meaning outside of operations, by the family of the fault that they describe.
-_TERMS: Final = {
-    "Network": (
-        "target port", "targetport", "selector", "selectors", "no endpoints", "endpointslice", "service object", "dns",
-        "network policy", "networkpolicy", "closed port", "wrong port", "port", "ports", "clusterip",
-        "kube-proxy", "name server",
-    ),
-    "WorkloadSpec": (
-        "replica", "replicas", "probe", "probes", "image tag", "image pull", "imagepullbackoff", "image registry",
-        "container image", "entrypoint", "crashloopbackoff",
-    ),
-    "Configuration": (
-        "environment variable", "environment variables", "env", "env var", "configmap", "config map", "wrong address",
-    ),
-    "Chaos": (
-        "packet", "packets", "packet loss", "network delay", "network partition", "partition", "partitioned",
-        "pod failure", "cpu stress", "memory stress", "netem",
-    ),
-    "DataStores": (
-        "privilege", "privileges", "grant", "grants", "revoked", "password", "login", "locked", "evicted",
-        "max_connections", "credentials",
-    ),
-    "Resources": (
-        "cpu limit", "cpu limits", "memory limit", "memory limits", "resource limit", "resource limits", "throttled",
-        "quota", "file descriptors", "oom", "oomkilled", "out of memory", "limitrange",
-    ),
-    "Storage": (
-        "persistent volume", "persistent volumes", "volume claim", "storage class", "storageclass", "pvc",
-        "volume mount", "disk full", "disk is full",
-    ),
-    "Scheduling": (
-        "node", "nodes", "taint", "taints", "toleration", "tolerations", "affinity", "anti-affinity", "cordoned",
-        "unschedulable", "node selector", "preempted",
-    ),
-    "ControlPlane": (
-        "webhook", "webhooks", "admission", "rbac", "role binding", "rolebinding", "clusterrole", "service account",
-        "serviceaccount",
-    ),
-    "InitContainers": ("init container", "init containers"),
-    "Autoscaling": ("autoscaler", "hpa", "cpu limit", "cpu limits", "resource limits"),
-    "FeatureFlags": ("feature flag", "feature flags", "flagd", "feature toggle"),
-    "Mesh": ("mtls", "sidecar", "sidecars", "service mesh", "authorization policy", "envoy filter"),
-}  # fmt: skip
-#: Parts of a workload, which every family breaks. A deployment is a release to many, and a container is shipped.
-_WORKLOAD: Final = ("pod", "pods", "statefulset", "daemonset", "replicaset", "kubelet")
-#: Terms that mean something else where a page tells of what users see; of their own family they are no coincidence.
-_COMMON: Final = frozenset(
-    {
-        "port",
-        "ports",
-        "grant",
-        "grants",
-        "password",
-        "login",
-        "locked",
-        "evicted",
-        "env",
-        "partition",
-        "admission",
-        "credentials",
-    }
-)
+_DATA: Final = read_package_data(__file__)
+_TERMS: Final[dict[str, list[str]]] = _DATA["terms"]
+_WORKLOAD: Final[list[str]] = _DATA["workload"]
+_COMMON: Final = frozenset(_DATA["common"])
 _ALL: Final = tuple(dict.fromkeys((*_WORKLOAD, *(t for terms in _TERMS.values() for t in terms if t not in _COMMON))))
-#: Terms that need no name beside them: they say what was changed, not what is seen.
-_CHANGED: Final = frozenset(
-    {
-        "target port", "targetport", "closed port", "wrong port", "service object", "networkpolicy", "network policy",
-        "image tag", "environment variable", "env var", "configmap", "config map", "packet loss",
-        "network delay", "network partition", "revoked", "max_connections", "limitrange", "volume claim",
-        "storage class", "storageclass", "pvc", "anti-affinity", "toleration", "node selector", "rolebinding",
-        "role binding", "clusterrole", "init container", "feature flag", "flagd", "mtls", "authorization policy",
-    }
-)  # fmt: skip
+_CHANGED: Final = frozenset(_DATA["changed"])
 #: Words that mean something else to users, unless they are of a component: a shipping address, no image, a role.
 _NOUNS: Final = (
     r"port|image|image tag|probe|config(?:uration)?|selector|limits?|quota|flag|password|credentials?|volume|secret|"
@@ -136,7 +70,7 @@ class Broken(NamedTuple):
 
 def find_mechanisms(text: str, broken: Broken) -> Iterator[str]:
     """Yield statements of how one of the broken objects came to fail, as the text has them or as term and name."""
-    terms = _TERMS.get(broken.family, () if broken.family else _ALL)
+    terms = _TERMS.get(broken.family, [] if broken.family else _ALL)
     yield from (found.group() for found in _ZERO.finditer(text))
     yield from find_phrases(text, tuple(term for term in terms if term in _CHANGED))
     for name in broken.names:

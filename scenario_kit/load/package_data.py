@@ -1,0 +1,18 @@
+"""Data of the package in YAML, each file beside the module that gives it a meaning."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from scenario_kit.load.disk_cache import cache_json
+
+_LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def read_package_data(module: str) -> Any:
+    """Read the YAML file that is named as a module, whose ``__file__`` is given, and lies beside it."""
+    file = Path(module).with_suffix(".yaml")
+    return cache_json(file.stem, [file], [], lambda: yaml.load(file.read_text(encoding="utf-8"), Loader=_LOADER))

@@ -11,7 +11,7 @@ from scenario_kit.lint.evaluation.parallel import judge_each
 from scenario_kit.lint.evaluation.runner import Judged, judge, judge_file, settle_findings
 from scenario_kit.lint.framework.consequential_findings import drop_consequential
 from scenario_kit.lint.framework.rule import CHECKS, RULES, Rule, require_checks
-from scenario_kit.lint.framework.rule_docs import render_rule_page, render_rules_page
+from scenario_kit.lint.framework.rule_docs import render_rule_page
 from scenario_kit.lint.rules.alerts import (  # noqa: F401 - each module registers its rules
     alert_packs,
     constant_checks,
@@ -77,7 +77,7 @@ require_checks()
 __all__ = [
     "CHECKS", "RULES", "Rule", "judge", "lint_file", "lint_files", "lint_text", "list_lintable", "find_mistakes",
     "render_rule_page",
-    "render_rules_page", "list_with_faults", "drop_consequential",
+    "list_with_faults", "drop_consequential",
 ]  # fmt: skip
 
 

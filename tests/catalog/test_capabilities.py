@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.catalog.capabilities import list_capabilities, render_capabilities_page
-from scenario_kit.catalog.known_gaps import load_coverage
+from scenario_kit.catalog.capabilities import list_capabilities
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lab.capabilities import describe_offers, offers_capability
 from scenario_kit.schema.source import load_definitions
+from tools.pages.capabilities_page import render_capabilities_page
+from tools.pages.known_gaps import load_coverage
 
 CATALOG = Catalog()
 KNOWN = {c.name: c for c in list_capabilities(CATALOG)}

@@ -3,7 +3,7 @@
 import pytest
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.catalog.known_gaps import load_coverage
+from tools.pages.known_gaps import load_coverage
 
 CATALOG = Catalog()
 COVERAGE = load_coverage(CATALOG)

@@ -5,17 +5,17 @@ from pathlib import Path
 import pytest
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.catalog.scenarios_page import (
+from scenario_kit.load import load_scenario
+from scenario_kit.model import Scenario
+from scenario_kit.model.results.difficulty import Complexity, Difficulty
+from scenario_kit.model.results.evidence import Evidence, VersionKey
+from tools.pages.scenarios_page import (
     Listed,
     describe_difficulty,
     describe_evidence,
     describe_kind,
     render_scenarios_page,
 )
-from scenario_kit.load import load_scenario
-from scenario_kit.model import Scenario
-from scenario_kit.model.results.difficulty import Complexity, Difficulty
-from scenario_kit.model.results.evidence import Evidence, VersionKey
 
 ROOT = Path(__file__).parents[2]
 CATALOG = Catalog([ROOT])

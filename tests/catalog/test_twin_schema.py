@@ -10,11 +10,11 @@ import pytest
 from jsonschema import Draft7Validator
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.catalog.twin_reference import list_fields, list_twin_types, render_twin_page
-from scenario_kit.catalog.twin_schema import build_twin_schema
 from scenario_kit.load.yaml.document import read_document
 from scenario_kit.model.twin import DefinitionError, decode
 from tests.lab.twin.tiny import TWIN
+from tools.pages.twin_reference import list_fields, list_twin_types, render_twin_page
+from tools.pages.twin_schema import build_twin_schema
 
 CATALOG = Catalog()
 SCHEMA = build_twin_schema()

@@ -17,7 +17,7 @@ from scenario_kit.schema import Schema, build_authoring_schema, expand, load_def
 from scenario_kit.schema.crd import KINDS, build_crd
 from scenario_kit.schema.editor import build_editor_schema
 from scenario_kit.schema.install import build_access, build_deployment
-from scenario_kit.schema.reference import render_reference_page
+from tools.pages.reference_page import render_reference_page
 
 ROOT = Path(__file__).parent.parent.parent
 

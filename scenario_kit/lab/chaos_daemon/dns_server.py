@@ -15,32 +15,13 @@ import grpc
 from scenario_kit.lab.chaos_daemon.endpoints import NAME_SERVICE
 from scenario_kit.lab.chaos_daemon.grpc_server import listen
 from scenario_kit.lab.chaos_daemon.ledger import EffectKey, LedgerBook
-from scenario_kit.lab.chaos_daemon.proto import parse_messages
+from scenario_kit.lab.chaos_daemon.protocol import load_name_server_messages
 from scenario_kit.model import ContainerEffect, Object
 
 #: How its pod is labelled, as the chart of Chaos Mesh has it.
 _LABELS: Final = {"app.kubernetes.io/component": "chaos-dns-server"}
 #: What the ledger calls these effects.
 KIND: Final = "Names"
-_PROTOCOL: Final = """
-syntax = "proto3";
-package pb;
-service DNS {
-  rpc SetDNSChaos(SetDNSChaosRequest) returns (DNSChaosResponse) {}
-  rpc CancelDNSChaos(CancelDNSChaosRequest) returns (DNSChaosResponse) {}
-}
-message SetDNSChaosRequest {
-  string name = 1;
-  repeated Pod pods = 2;
-  string action = 3;
-  string scope = 4;
-  string selector = 5;
-  repeated string patterns = 6;
-}
-message Pod { string namespace = 1; string name = 2; }
-message CancelDNSChaosRequest { string name = 1; }
-message DNSChaosResponse { bool result = 1; string msg = 2; }
-"""
 
 
 class ChaosNameServer:
@@ -63,7 +44,7 @@ class ChaosNameServer:
         Raises:
             LabError: the address cannot be bound.
         """
-        messages = parse_messages(_PROTOCOL, "dns.proto", "DNS")
+        messages = load_name_server_messages()
         answers = {"SetDNSChaos": self._set, "CancelDNSChaos": self._cancel}
         methods = {
             name: grpc.unary_unary_rpc_method_handler(

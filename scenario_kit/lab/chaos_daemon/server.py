@@ -17,7 +17,7 @@ from scenario_kit.lab.chaos_daemon.grpc_server import listen
 from scenario_kit.lab.chaos_daemon.handlers import CallTarget, DaemonHandlers, Handler, Programs
 from scenario_kit.lab.chaos_daemon.ledger import LedgerBook
 from scenario_kit.lab.chaos_daemon.network import Failed, NotSimulated
-from scenario_kit.lab.chaos_daemon.proto import Call, Messages
+from scenario_kit.lab.chaos_daemon.protocol import Call, Messages
 
 #: Calls that act on a pod's network namespace: any container will do, and the pod's UID where none answers.
 _NETWORK_CALLS = frozenset({"FlushIPSets", "SetIptablesChains", "SetTcs"})

@@ -17,7 +17,7 @@ from scenario_kit.lab.chaos_daemon import dns_server
 from scenario_kit.lab.chaos_daemon.dns_server import ChaosNameServer
 from scenario_kit.lab.chaos_daemon.endpoints import build_endpoint_slice
 from scenario_kit.lab.chaos_daemon.ledger import LedgerBook
-from scenario_kit.lab.chaos_daemon.proto import load_messages
+from scenario_kit.lab.chaos_daemon.protocol import load_daemon_messages
 from scenario_kit.lab.chaos_daemon.server import ChaosDaemonServer, ContainerRuntime, ServerTls
 from scenario_kit.lab.control_plane import apiservice
 from scenario_kit.lab.control_plane.bootstrap_manifests import CHAOS_NAMESPACE
@@ -212,7 +212,7 @@ def _start_chaos_daemon(
     stack: ExitStack,
 ) -> None:
     tls = ServerTls(_read_file(where.server_certificate), _read_file(where.server_key), _read_file(where.ca))
-    daemon = ChaosDaemonServer(load_messages(Path(where.proto)), book, tls, runtime)
+    daemon = ChaosDaemonServer(load_daemon_messages(Path(where.proto)), book, tls, runtime)
     daemon.start(where.address, where.port)
     stack.callback(daemon.stop)
     nodes = state.nodes or tuple(store.names("", "Node"))

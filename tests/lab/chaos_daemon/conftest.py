@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from scenario_kit.errors import ToolchainError
 from scenario_kit.lab.chaos_daemon.endpoints import SERVER_NAME
 from scenario_kit.lab.chaos_daemon.ledger import LedgerBook
-from scenario_kit.lab.chaos_daemon.proto import Messages, load_messages
+from scenario_kit.lab.chaos_daemon.protocol import Messages, load_daemon_messages
 from scenario_kit.lab.chaos_daemon.server import ChaosDaemonServer, ContainerRuntime, ServerTls
 from scenario_kit.lab.control_plane.certificates import Authority, KeyPair, issue
 from scenario_kit.lab.toolchain import CHAOS_PROTO, chaos_assets
@@ -28,7 +28,7 @@ def authority() -> Authority:
 @pytest.fixture(scope="session")
 def messages() -> Messages:
     try:
-        return load_messages(chaos_assets() / CHAOS_PROTO)
+        return load_daemon_messages(chaos_assets() / CHAOS_PROTO)
     except ToolchainError as error:
         pytest.skip(f"{error.message}: {error.fix}")
 

@@ -5,7 +5,16 @@ from pathlib import Path
 import pytest
 
 from scenario_kit.errors import ToolchainError
-from scenario_kit.lab.chaos_daemon.proto import describe, load_messages
+from scenario_kit.lab.chaos_daemon.protocol import (
+    DATA,
+    Messages,
+    build_messages,
+    load_daemon_messages,
+    load_name_server_messages,
+)
+from scenario_kit.lab.toolchain import chaos_assets
+from tools.chaos.proto_reader import describe
+from tools.chaos.protocols import describe_protocols
 
 SMALL = """
 syntax = "proto3"; /* a
@@ -29,14 +38,12 @@ service Talk {
 """
 
 
-def write(tmp_path: Path, text: str) -> Path:
-    path = tmp_path / "x.proto"
-    path.write_text(text)
-    return path
+def build(text: str) -> Messages:
+    return build_messages(describe(text, "x.proto"), "Talk")
 
 
-def test_numbers_scopes_and_repeats(tmp_path: Path) -> None:
-    messages = load_messages(write(tmp_path, SMALL), "Talk")
+def test_numbers_scopes_and_repeats() -> None:
+    messages = build(SMALL)
     assert messages.service == "a.b.Talk"
     say, ask = messages.calls["Say"], messages.calls["Ask"]
     assert say.reply().SerializeToString() == b""
@@ -46,9 +53,8 @@ def test_numbers_scopes_and_repeats(tmp_path: Path) -> None:
     assert ask.reply is say.request
 
 
-def test_two_versions_live_side_by_side(tmp_path: Path) -> None:
-    first = load_messages(write(tmp_path, SMALL), "Talk")
-    second = load_messages(write(tmp_path, SMALL.replace("text = 2", "text = 5")), "Talk")
+def test_two_versions_live_side_by_side() -> None:
+    first, second = build(SMALL), build(SMALL.replace("text = 2", "text = 5"))
     assert first.calls["Say"].request(inner=[{"text": "x"}]).SerializeToString() == b"\x3a\x03\x12\x01x"
     assert second.calls["Say"].request(inner=[{"text": "x"}]).SerializeToString() == b"\x3a\x03\x2a\x01x"
 
@@ -69,19 +75,26 @@ def test_two_versions_live_side_by_side(tmp_path: Path) -> None:
         ("returns (Outer);\n}", "returns (Outer);", "unexpected end of file"),
     ],
 )
-def test_what_is_not_understood_is_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
+def test_what_is_not_understood_is_refused(old: str, new: str, message: str) -> None:
     assert old in SMALL
     with pytest.raises(ToolchainError, match=message):
-        load_messages(write(tmp_path, SMALL.replace(old, new)), "Talk")
+        build(SMALL.replace(old, new))
 
 
-def test_no_file_no_service(tmp_path: Path) -> None:
+def test_a_file_that_is_missing_or_of_another_version_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "chaosdaemon.proto"
     with pytest.raises(ToolchainError, match="cannot be read: No such file"):
-        load_messages(tmp_path / "none.proto")
-    with pytest.raises(ToolchainError, match=r"no service ChaosDaemon; it defines \['Talk'\]"):
-        load_messages(write(tmp_path, SMALL))
-    with pytest.raises(ToolchainError, match="contradict each other"):
-        load_messages(write(tmp_path, SMALL.replace("inner = 7", "inner = 1")), "Talk")
+        load_daemon_messages(file)
+    file.write_text(SMALL)
+    with pytest.raises(ToolchainError, match="another version of Chaos Mesh") as error:
+        load_daemon_messages(file)
+    assert "lab install" in error.value.fix
+
+
+def test_the_name_server_speaks_its_protocol() -> None:
+    messages = load_name_server_messages()
+    assert messages.service == "pb.DNS"
+    assert set(messages.calls) == {"SetDNSChaos", "CancelDNSChaos"}
 
 
 def test_line_numbers_count_comments() -> None:
@@ -93,3 +106,8 @@ def test_line_numbers_count_comments() -> None:
 def test_the_installed_file(messages: object) -> None:
     assert messages.service == "pb.ChaosDaemon"  # type: ignore[attr-defined]
     assert len(messages.calls) == 16  # type: ignore[attr-defined]
+
+
+@pytest.mark.lab
+def test_the_committed_descriptors_are_those_of_the_installed_files() -> None:
+    assert describe_protocols(chaos_assets()) == DATA.read_text()

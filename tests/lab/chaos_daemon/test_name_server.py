@@ -6,11 +6,11 @@ from typing import Any
 import grpc
 import pytest
 
-from scenario_kit.lab.chaos_daemon.dns_server import _PROTOCOL, ChaosNameServer, build_objects, build_status
+from scenario_kit.lab.chaos_daemon.dns_server import ChaosNameServer, build_objects, build_status
 from scenario_kit.lab.chaos_daemon.ledger import LedgerBook
-from scenario_kit.lab.chaos_daemon.proto import parse_messages
+from scenario_kit.lab.chaos_daemon.protocol import load_name_server_messages
 
-MESSAGES = parse_messages(_PROTOCOL, "dns.proto", "DNS")
+MESSAGES = load_name_server_messages()
 UIDS = {("shop", "cart-1"): "u1", ("shop", "cart-2"): "u2"}
 
 

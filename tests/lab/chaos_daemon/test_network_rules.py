@@ -17,8 +17,9 @@ from scenario_kit.lab.chaos_daemon.network import (
     parse_traffic_rule,
     resolve_peers,
 )
-from scenario_kit.lab.chaos_daemon.proto import load_messages
+from scenario_kit.lab.chaos_daemon.protocol import build_messages
 from scenario_kit.model import NetworkEffect
+from tools.chaos.proto_reader import describe
 
 #: Names and types of the fields that matter (docs/fidelity.md); the numbers are nobody's concern here.
 MESSAGES = """
@@ -51,9 +52,7 @@ service ChaosDaemon { rpc Say (All) returns (All) {} }
 
 def written(folder: Path, text: str) -> Any:
     """A constructor of those messages, by the name of their field in ``All``."""
-    file = folder / "chaosdaemon.proto"
-    file.write_text(text)
-    make = load_messages(file).calls["Say"].request
+    make = build_messages(describe(text, "chaosdaemon.proto"), "ChaosDaemon").calls["Say"].request
     return lambda kind, **fields: getattr(make(**{kind: fields}), kind)
 
 

@@ -17,8 +17,8 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.lab.telemetry import ContainerMetrics, collect_kube_state
 from scenario_kit.lab.telemetry.exposition import find_family, infer_metric_type
 from scenario_kit.lab.twin.call_tree.spans import BOUNDS
-from scenario_kit.model.runtime.process import NetworkUsage, SeriesId, Usage
 from scenario_kit.load.series import LABELS, VALUES
+from scenario_kit.model.runtime.process import NetworkUsage, SeriesId, Usage
 from scenario_kit.render import render_app
 from tests.lab.telemetry.rich_objects import RICH
 from tests.lab.twin.little import Little

@@ -10,7 +10,6 @@ import pytest
 import yaml
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.catalog.twin_reference import render_twin_page
 from scenario_kit.cli import run
 from scenario_kit.cli.authoring.twin_findings import check_app, check_files
 from scenario_kit.lab.twin.definition_checks import DefinitionMistake, find_mistakes
@@ -19,6 +18,7 @@ from scenario_kit.load.yaml.document import parse
 from scenario_kit.model.twin import DefinitionError, decode
 from tests.lab.twin import tiny
 from tests.lab.twin.tiny import TWIN
+from tools.pages.twin_reference import render_twin_page
 
 CATALOG = Catalog()
 HOTEL = CATALOG.app("hotel-reservation", "6ecb097")

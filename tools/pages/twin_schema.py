@@ -8,10 +8,10 @@ from typing import Any, Final
 
 import msgspec
 
-from scenario_kit.catalog.twin_reference import list_fields, list_twin_types
 from scenario_kit.model import Object
 from scenario_kit.model.twin import TwinDocument
 from scenario_kit.model.twin.decode import ASSUMED
+from tools.pages.twin_reference import list_fields, list_twin_types
 
 _POINTER: Final = "#/definitions/"
 #: What a part of a version is called, where it may leave out what all versions share.

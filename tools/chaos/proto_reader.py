@@ -1,18 +1,16 @@
-"""Message classes of the installed ``chaosdaemon.proto``, built at run time.
+"""Reads ``.proto`` files of Chaos Mesh into descriptors.
 
-Field numbers differ between versions of Chaos Mesh, and a wrong number is no error in protobuf: the field arrives
-empty. So the file of the installed version is read, and nothing generated from it is kept. The reader knows the part of
-proto3 that the file uses and refuses everything else.
+The reader knows the part of proto3 that these files use and refuses everything else.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from google.protobuf import descriptor_pb2, descriptor_pool, empty_pb2, message_factory
+from google.protobuf import descriptor_pb2, empty_pb2
 
 from scenario_kit.errors import ToolchainError
 
@@ -28,63 +26,8 @@ _SCALARS = {
 _EMPTY = empty_pb2.DESCRIPTOR
 
 
-class Call(NamedTuple):
-    """One unary call: the classes of its request and its reply."""
-
-    request: Any
-    reply: Any
-
-
-class Messages(NamedTuple):
-    """A gRPC service as classes: its full name and its calls by name."""
-
-    service: str
-    calls: Mapping[str, Call]
-
-
-def load_messages(path: Path, service: str = "ChaosDaemon") -> Messages:
-    """Load the message classes of one service of a ``.proto`` file.
-
-    Raises:
-        ToolchainError: the file is missing, uses a part of the language that is not read here, or lacks the service.
-    """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise ToolchainError(
-            f"{path}: the protocol of the chaos daemon cannot be read: {error.strerror}",
-            fix="run `scenario-kit lab install`; it takes the file from the installed Chaos Mesh",
-        ) from error
-    return parse_messages(text, str(path), service)
-
-
-def parse_messages(text: str, where: str, service: str) -> Messages:
-    """Parse the message classes of one service of a proto3 file with that text; ``where`` names it in errors.
-
-    Raises:
-        ToolchainError: it uses a part of the language that is not read here, or lacks the service.
-    """
-    file = describe(text, where)
-    # A pool of our own: two labs may run two versions, and the default pool takes each name only once.
-    pool = descriptor_pool.DescriptorPool()
-    pool.AddSerializedFile(_EMPTY.serialized_pb)
-    try:
-        pool.AddSerializedFile(file.SerializeToString())
-    except TypeError as error:
-        raise ToolchainError(f"{where}: the definitions contradict each other: {error}") from error
-    found = next((s for s in file.service if s.name == service), None)
-    if found is None:
-        raise ToolchainError(f"{where}: no service {service}; it defines {[s.name for s in file.service]}")
-
-    def message(type_name: str) -> Any:
-        return message_factory.GetMessageClass(pool.FindMessageTypeByName(type_name.lstrip(".")))
-
-    calls = {m.name: Call(message(m.input_type), message(m.output_type)) for m in found.method}
-    return Messages(f"{file.package}.{service}" if file.package else service, calls)
-
-
 def describe(text: str, where: str) -> descriptor_pb2.FileDescriptorProto:
-    """Describe the descriptor of a proto3 file. Imports other than ``google/protobuf/empty.proto`` are refused."""
+    """Describe a proto3 file; ``where`` names it in errors. Only ``google/protobuf/empty.proto`` may be imported."""
     return _ProtoReader(text, where).file()
 
 

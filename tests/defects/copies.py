@@ -33,7 +33,7 @@ def copy_with_the_fault_under_another_name(subject: Subject) -> Iterator[Defect]
     yield _retold(f"{subject.original['spec']['faults'][0]['type']} is called otherwise", document, files)
 
 
-@kind("SK222")
+@kind("SK216", "SK222")
 def mechanism_of_the_catalogue_under_another_name(subject: Subject) -> Iterator[Defect]:
     """A fault type beside the scenario is a copy of the catalogue's, in other words and proven in another way"""
     needs(not (subject.path.parent / "faults").is_dir(), "it has fault types of its own already")

@@ -7,13 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 from scenario_kit.load.yaml.document import read_document
+from tests.defects.kind import needs
 from tests.defects.subject import Document, Subject
 
 
 def with_own(subject: Subject, edit: Callable[[Document], Any], index: int = 0) -> tuple[Document, dict[str, Document]]:
     """The scenario with a changed copy of one of its faults beside it, and the files of that."""
     document, spec = subject.copy()
-    use = spec["faults"][index]
+    use = needs(spec.get("faults"), "it has no fault")[index]
     fault = fault_document(subject, use["type"])
     fault["name"] = use["type"] = f"{use['type'][:40]}-variant"
     edit(fault)

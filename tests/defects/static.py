@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import shutil
+import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import yaml
@@ -12,7 +15,7 @@ from scenario_kit.lint import lint_files
 from scenario_kit.model import Finding
 from tests.defects.kind import Defect, DoesNotApply, Kind
 from tests.defects.outcome import UNTOUCHED, Caught, answer, digest
-from tests.defects.subject import Subject
+from tests.defects.subject import Subject, subjects
 
 
 def write(defect: Defect, subject: Subject, root: Path) -> list[Path]:
@@ -62,3 +65,26 @@ def untouched(subject: Subject) -> Caught:
     return Caught(
         kind=UNTOUCHED, scenario=subject.name, answer=quiet, codes=codes, by="lint" if codes else "", says=says
     )
+
+
+def judge_subject(name: str, kinds: Sequence[str]) -> list[Caught]:
+    """Lint a scenario as it is, and every copy of it; a kind that cannot be made is recorded as *Infra*."""
+    from tests.defects.every import KINDS
+
+    catalog, known = _read_subjects()
+    subject = known[name]
+    records = [untouched(subject)]
+    with tempfile.TemporaryDirectory() as folder:
+        for kind in kinds:
+            try:
+                records += judge(KINDS[kind], subject, Path(folder), catalog)
+            except Exception as error:  # noqa: BLE001  a kind that fails must not cost the records of others
+                says = f"{type(error).__name__}: {error}"
+                records.append(Caught(kind=kind, scenario=name, answer="Infra", says=says))
+    return records
+
+
+@functools.cache
+def _read_subjects() -> tuple[Catalog, dict[str, Subject]]:
+    catalog = Catalog(merging=True)
+    return catalog, {subject.name: subject for subject in subjects(catalog)}

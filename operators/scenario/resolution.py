@@ -12,6 +12,7 @@ from scenario_kit.lint import judge
 from scenario_kit.lint.context.build_context import gather
 from scenario_kit.lint.rules.security.runbook_admission import list_refusals
 from scenario_kit.load import Loaded, Positions, parse_scenario_object
+from scenario_kit.load.rules import build_finding
 from scenario_kit.model import Finding, Object, Runbook, Scenario, Severity, Value
 from scenario_kit.render import resolve
 
@@ -55,5 +56,10 @@ def _resolve_text(catalog: Catalog, text: str) -> Understood:
 
 def list_findings(problem: AuthoringError) -> tuple[Finding, ...]:
     """The findings of a mistake; one made of its message where it brings none."""
-    untold = Finding(code="SK104", severity=Severity.ERROR, message=problem.message, fix=problem.fix)
+    untold = build_finding(
+        "SK104",
+        message=problem.message,
+        fix=problem.fix,
+        why="",
+    )
     return problem.findings or (untold,)

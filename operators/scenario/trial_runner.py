@@ -17,6 +17,7 @@ from scenario_kit.clients.clock import WallClock
 from scenario_kit.errors import AuthoringError, ClusterError, InfrastructureError, NotFound
 from scenario_kit.judge.alerts.missing_alerts import UnusedRules
 from scenario_kit.lint.rules.security.runbook_admission import list_refusals
+from scenario_kit.load.rules import build_finding
 from scenario_kit.model import AlertHistory, AlertRule, Finding, Object, Reference, Runbook, Severity, TrialSpec
 from scenario_kit.model.results.trial import make_trial_reference
 from scenario_kit.observe import AlertEvaluator, AlertScope, Owners
@@ -255,7 +256,13 @@ class TrialRun:
         except InfrastructureError as problem:
             if self._status.started_at is not None:
                 raise
-            return Finding(code="SK901", severity=Severity.WARNING, message=problem.message, fix=problem.fix)
+            return build_finding(
+                "SK901",
+                severity=Severity.WARNING,
+                message=problem.message,
+                fix=problem.fix,
+                why="",
+            )
         return None
 
     def _clock_of_clean_up(self, spec: TrialSpec) -> Clock:
@@ -268,8 +275,18 @@ class TrialRun:
 def _explain_missing_world(runbook: Runbook, problem: AuthoringError) -> Finding:
     """Why a trial has no world: a mistake of the app's author, or an app that is not meant to be simulated."""
     if runbook.app.twin is None:
-        return Finding(code="SK911", severity=Severity.WARNING, message=problem.message, fix="run it on a real cluster")
-    return Finding(code="SK138", severity=Severity.ERROR, message=problem.message, fix=problem.fix)
+        return build_finding(
+            "SK911",
+            message=problem.message,
+            fix="run it on a real cluster",
+            why="",
+        )
+    return build_finding(
+        "SK138",
+        message=problem.message,
+        fix=problem.fix,
+        why="",
+    )
 
 
 def read(trial: Object) -> tuple[TrialSpec, TrialStatus]:

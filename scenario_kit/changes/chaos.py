@@ -15,7 +15,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.model import Finding, Object, Reference, Severity
+from scenario_kit.load.rules import build_finding
+from scenario_kit.model import Finding, Object, Reference
 from scenario_kit.model.chaos.kinds import GROUP, ONE_SHOT, SCHEDULE, get_experiment, list_sides
 from scenario_kit.model.chaos.pod_selector import count, parse_selector
 from scenario_kit.model.chaos.reach import list_namespaces
@@ -151,9 +152,8 @@ def _take_pods(side: Mapping[str, Any], pods: list[Object]) -> list[Object]:
 def explain_empty_selection(name: str) -> tuple[str, tuple[Finding, ...]]:
     """Explain what is to be said of an experiment that selects no pod, as message and finding."""
     message = f"the selector of {name} matches no running pod"
-    finding = Finding(
-        code="SK111",
-        severity=Severity.ERROR,
+    finding = build_finding(
+        "SK111",
         message=message,
         observed="no running pod",
         expected="pods of the app, for every field of the selector",

@@ -6,13 +6,11 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Final
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.model import Change, Finding, Object, Reference, Severity
+from scenario_kit.load.rules import build_finding
+from scenario_kit.model import Change, Finding, Object, Reference
 from scenario_kit.model.chaos.kinds import GROUP, SCHEDULE
 from scenario_kit.model.chaos.reach import Stray, find_strays, is_chaos
 
-CODE: Final = "SK150"
-WHY: Final = "chaos that selects beyond the app breaks what is not the scenario's to break, and what nobody puts right"
-FIX: Final = "select pods of the app only: `namespaces: ['{{ target.namespace }}']`"
 _SPEC: Final = "/spec"
 
 
@@ -23,7 +21,7 @@ def demand(change: Change, own: Container[str], home: str) -> None:
         AuthoringError: with a finding for each way out.
     """
     if found := tuple(report_strays([change], own, home)):
-        raise AuthoringError(found[0].message, found, fix=FIX)
+        raise AuthoringError(found[0].message, found, fix=found[0].fix)
 
 
 def report_strays(changes: Iterable[Change], own: Container[str], home: str) -> Iterator[Finding]:
@@ -68,12 +66,9 @@ def _is_in_spec(operation: Object) -> bool:
 
 
 def _build_finding(message: str, observed: str) -> Finding:
-    return Finding(
-        code=CODE,
-        severity=Severity.ERROR,
+    return build_finding(
+        "SK150",
         message=message,
         observed=observed,
         expected="selectors of pods in the app's own namespaces",
-        why=WHY,
-        fix=FIX,
     )

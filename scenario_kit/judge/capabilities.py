@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from scenario_kit.model import App, Fault, Finding, Severity
+from scenario_kit.load.rules import build_finding
+from scenario_kit.model import App, Fault, Finding
 from scenario_kit.model.authored.capability import Capability, Lack
 
 #: Answers whether a capability is there; the second argument is what stands behind its name.
@@ -49,9 +50,8 @@ def _find_lack(who: str, need: str, app: App, known: Sequence[Capability], offer
 def report_lacks(lacks: Iterable[Lack], environment: str) -> list[Finding]:
     """Report SK911 for each; ``environment`` is where the capability is missed, such as ``the lab``."""
     return [
-        Finding(
-            code="SK911",
-            severity=Severity.WARNING,
+        build_finding(
+            "SK911",
             message=f"{lack.who} needs {lack.need}, which {environment} does not have",
             observed=f"{environment}: {lack.because}" if lack.because else "",
             expected=f"{lack.need}: {lack.meaning[0].lower()}{lack.meaning[1:]}",

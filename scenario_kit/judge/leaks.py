@@ -13,7 +13,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from scenario_kit.model import Finding, Object, Runbook, Severity, Value
+from scenario_kit.load.rules import build_finding
+from scenario_kit.model import Finding, Object, Runbook, Value
 from scenario_kit.model.chaos.kinds import GROUP as CHAOS_GROUP
 from scenario_kit.model.kubernetes.reference import GROUP
 
@@ -171,18 +172,15 @@ def _build_finding(token: Token, places: list[Readable]) -> Finding:
     more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
     observed = "; ".join(named[:_NAMED]) + more
     if token.injector:
-        return Finding(
-            code="SK442",
-            severity=Severity.ERROR,
+        return build_finding(
+            "SK442",
             message=f"a solver can read {token.what}: '{token.text}'",
             observed=observed,
             expected="nothing of the fault injector where the solver's role reaches",
-            why="a solver that lists objects finds the fault without investigating",
             fix="visibility: Hidden keeps an experiment out of sight; if nothing of yours shows it, report it as a bug",
         )
-    return Finding(
-        code="SK441",
-        severity=Severity.ERROR,
+    return build_finding(
+        "SK441",
         message=f"a solver can read {token.what}: '{token.text}'",
         observed=observed,
         expected="names and texts that somebody who knows nothing could have chosen",
@@ -193,9 +191,8 @@ def _build_finding(token: Token, places: list[Readable]) -> Finding:
 
 def report_reached(where: str) -> Finding:
     """Report that the solver's role reaches into what is ours."""
-    return Finding(
-        code="SK442",
-        severity=Severity.ERROR,
+    return build_finding(
+        "SK442",
         message=f"the solver's role can list {where}",
         observed="the API server answers with objects",
         expected="a refusal",
@@ -206,12 +203,10 @@ def report_reached(where: str) -> Finding:
 
 def report_unneeded(subject: str, reason: str, value: str) -> Finding:
     """Report a fault wrote what no symptom needs, where the solver's role reaches."""
-    return Finding(
-        code="SK443",
-        severity=Severity.ERROR,
+    return build_finding(
+        "SK443",
         message=f"a fault left what no symptom needs at {subject}: {reason}",
         observed=value[:200],
         expected="only fields that something acts on",
         why="what nothing acts on is there for whoever reads it",
-        fix="leave it out of the fault's changes",
     )

@@ -7,7 +7,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from scenario_kit.model import Finding, Object, Severity
+from scenario_kit.load.rules import build_finding
+from scenario_kit.model import Finding, Object
 
 #: Kinds that change by themselves: heartbeats, bookkeeping, history.
 IGNORED_KINDS: Final = frozenset(
@@ -51,9 +52,8 @@ def compare(before: Mapping[str, str], after: Mapping[str, str], contents: Itera
     if not problems:
         return []
     return [
-        Finding(
-            code="SK306",
-            severity=Severity.ERROR,
+        build_finding(
+            "SK306",
             message="the cluster is not as it was before the trial",
             observed="; ".join(problems[:12]) + (f"; and {len(problems) - 12} more" if len(problems) > 12 else ""),
             expected="nothing left, nothing missing, nothing changed",

@@ -10,7 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from itertools import pairwise
 from typing import Final
 
-from scenario_kit.model import Finding, Object, Reference, Severity
+from scenario_kit.load.rules import build_finding
+from scenario_kit.model import Finding, Object, Reference
 from scenario_kit.model.kubernetes.status import parse_time
 
 #: Fewer others make no order.
@@ -99,12 +100,10 @@ _ORDERS: Final[dict[str, tuple[Place, float]]] = {
 
 def _build_finding(what: str, kind: str, own: Sequence[Object], order: str, reported: str) -> Finding:
     names = ", ".join(sorted(f"{kind}/{o['metadata']['name']}" for o in own))
-    return Finding(
-        code="SK444",
-        severity=Severity.ERROR,
+    return build_finding(
+        "SK444",
         message=f"sorting every {kind} by {order} finds {what}: {names}",
         observed=reported,
         expected="an order in which they stand among the others",
         why="a solver that only sorts has investigated nothing",
-        fix="change objects in place and once, so that the resync after the fault can cover it; do not recreate them",
     )

@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from scenario_kit.load.package_data import read_package_data
-from scenario_kit.model import Severity, Value
+from scenario_kit.model import Finding, Severity, Value
 
 
 class Rule(Value, frozen=True, kw_only=True):
@@ -45,3 +45,30 @@ def load_rules() -> Mapping[str, Rule]:
     """
     entries = read_package_data(__file__)
     return {code: msgspec.convert({**entry, "code": code}, Rule) for code, entry in entries.items()}
+
+
+def build_finding(
+    code: str,
+    message: str,
+    *,
+    observed: str = "",
+    expected: str = "",
+    why: str | None = None,
+    fix: str | None = None,
+    severity: Severity | None = None,
+) -> Finding:
+    """Build a finding of a code; its rule says how severe it is, why it matters and what to do, unless this one does.
+
+    Raises:
+        KeyError: ``rules.yaml`` has no such code.
+    """
+    rule = load_rules()[code]
+    return Finding(
+        code=code,
+        severity=severity or rule.severity,
+        message=message,
+        observed=observed,
+        expected=expected,
+        why=rule.why if why is None else why,
+        fix=rule.fix if fix is None else fix,
+    )

@@ -14,7 +14,8 @@ from scenario_kit.changes.three_way_restore import strip_to_desired
 from scenario_kit.errors import AlreadyExists, Forbidden, GuardRailError, InfrastructureError, NotFound
 from scenario_kit.judge import leftovers
 from scenario_kit.judge.repair import invariants
-from scenario_kit.model import Finding, Object, Reference, Severity
+from scenario_kit.load.rules import build_finding
+from scenario_kit.model import Finding, Object, Reference
 from scenario_kit.model.chaos.kinds import GROUP as CHAOS_GROUP
 from scenario_kit.model.kubernetes.reference import GROUP, MANAGEMENT_NAMESPACE, WORKLOADS
 from scenario_kit.ports import Cluster, Kind
@@ -188,13 +189,13 @@ def _list_unready(context: TrialContext) -> list[str]:
 
 
 def _report_not_ready(waiting: list[str]) -> Finding:
-    return Finding(
-        code="SK301",
-        severity=Severity.ERROR,
+    return build_finding(
+        "SK301",
         message="the app did not become ready",
         observed=f"not available after {READY_DEADLINE} s: {', '.join(waiting[:6])}",
         expected="every workload available",
         fix="try the same app without options: scenario-kit try --plan control",
+        why="",
     )
 
 
@@ -266,14 +267,14 @@ def _undo_all(context: TrialContext) -> list[Finding]:
         if fault.undone and f"Fault/{fault.name}" in injected:
             results = await_checks(context, fault.undone)
             findings += [
-                Finding(
-                    code="SK306",
-                    severity=Severity.ERROR,
+                build_finding(
+                    "SK306",
                     message=f"the fault '{fault.name}' was undone, but its effect is still there",
                     observed=r.observed,
                     expected=r.expected,
                     fix="give the fault an `undo` for state that receipts do not cover, or let `undone` ask what is so "
                     "before the fault",
+                    why="",
                 )
                 for r in results
                 if r.answer == "False"

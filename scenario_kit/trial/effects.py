@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from scenario_kit.judge.effects import describe_crashes, describe_losses, list_affected
-from scenario_kit.model import Check, CheckResult, Fault, Finding, Reference, Severity
+from scenario_kit.load.rules import build_finding
+from scenario_kit.model import Check, CheckResult, Fault, Finding, Reference
 from scenario_kit.model.authored.check import ObjectCheck
 from scenario_kit.model.kubernetes.reference import WORKLOADS, strip_group, strip_reference
 from scenario_kit.observe import symptoms
@@ -76,9 +77,8 @@ def warn(fault: Fault, failed: Sequence[CheckResult], seen: Sequence[str], other
 
 def _warn_of_blind(fault: Fault, failed: Sequence[CheckResult], seen: Sequence[str]) -> Finding:
     """Return the remark on a fault that takes effect where its check does not look."""
-    return Finding(
-        code="SK332",
-        severity=Severity.WARNING,
+    return build_finding(
+        "SK332",
         message=f"'{fault.name}' ({fault.type} on {fault.target}) takes effect where its check does not look",
         observed=f"{_describe(failed)}; and yet: {_join(seen)}",
         expected="an effect check that holds",
@@ -90,9 +90,8 @@ def _warn_of_blind(fault: Fault, failed: Sequence[CheckResult], seen: Sequence[s
 def _warn_of_hidden(fault: Fault, failed: Sequence[CheckResult], seen: Sequence[str], others: Sequence[str]) -> Finding:
     """Return the remark on a fault whose effect cannot be told from that of another one in force."""
     named = " and ".join(f"'{name}'" for name in others)
-    return Finding(
-        code="SK333",
-        severity=Severity.WARNING,
+    return build_finding(
+        "SK333",
         message=f"whether '{fault.name}' ({fault.type} on {fault.target}) takes effect is hidden by {named}",
         observed=f"{_describe(failed)}; {_join(seen)}",
         expected="an effect check that holds while the other is in force, too",

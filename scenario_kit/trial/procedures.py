@@ -6,7 +6,8 @@ from typing import Final
 
 from scenario_kit.changes import NoEffect
 from scenario_kit.errors import AuthoringError, InfrastructureError, Rejected
-from scenario_kit.model import CheckResult, Finding, Severity, TrialStep
+from scenario_kit.load.rules import build_finding
+from scenario_kit.model import CheckResult, Finding, TrialStep
 from scenario_kit.model.kubernetes.reference import strip_reference
 from scenario_kit.trial.engine.checks import await_until
 from scenario_kit.trial.engine.context import TICK, TrialContext
@@ -86,9 +87,8 @@ def _undo(context: TrialContext, group: str) -> None:
 
 def _report_impossible(step: TrialStep, problem: AuthoringError | Rejected) -> Finding:
     nothing = isinstance(problem, NoEffect)
-    return Finding(
-        code=_CODES[step.use],
-        severity=Severity.ERROR,
+    return build_finding(
+        _CODES[step.use],
         message=f"{step.use.lower()} '{step.name}' " + ("changes nothing" if nothing else "cannot be executed"),
         observed=problem.message,
         expected="every change of it changes the object that it names",

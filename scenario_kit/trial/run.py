@@ -15,6 +15,7 @@ import msgspec
 
 from scenario_kit.errors import AuthoringError, CapabilityMissing, GuardRailError, InfrastructureError
 from scenario_kit.judge.alerts.expectations import label
+from scenario_kit.load.rules import build_finding
 from scenario_kit.model import AlertHistory, CheckResult, Finding, Severity, StepStatus, TrialStep
 from scenario_kit.trial import deploy, procedures
 from scenario_kit.trial.alerts import alert_steps, role_checks
@@ -256,13 +257,19 @@ def _finish(name: str, status: TrialStatus, outcome: Literal["Held", "Broken", "
 def _list_findings(problem: AuthoringError | GuardRailError) -> list[Finding]:
     if isinstance(problem, AuthoringError) and problem.findings:
         return list(problem.findings)
-    return [Finding(code="SK301", severity=Severity.ERROR, message=problem.message, fix=problem.fix)]
+    return [
+        build_finding(
+            "SK301",
+            message=problem.message,
+            fix=problem.fix,
+            why="",
+        )
+    ]
 
 
 def _report_lacking(problem: CapabilityMissing) -> Finding:
-    return Finding(
-        code="SK911",
-        severity=Severity.WARNING,
+    return build_finding(
+        "SK911",
         message=problem.message,
         why="what cannot happen here can be judged nowhere here; the scenario is not to blame",
         fix=problem.fix or "run it on a cluster with real containers, or ask for less",

@@ -6,7 +6,8 @@ import msgspec
 import pytest
 
 from scenario_kit.lint.framework import rule
-from scenario_kit.load.rules import Rule, load_rules
+from scenario_kit.load.rules import Rule, build_finding, load_rules
+from scenario_kit.model import Severity
 
 
 def test_a_check_without_an_entry_is_refused() -> None:
@@ -41,3 +42,17 @@ def test_an_entry_that_lacks_something_is_an_error(entry: dict[str, str]) -> Non
 def test_every_entry_says_all_that_its_page_shows() -> None:
     for code, entry in load_rules().items():
         assert entry.unjudged or (entry.bad and entry.good and entry.fix), code
+
+
+def test_a_finding_has_what_its_rule_says_unless_it_says_more_itself() -> None:
+    rule_entry = load_rules()["SK452"]
+    plain = build_finding("SK452", "m")
+    own = build_finding("SK452", "m", why="", fix="f", severity=Severity.ERROR)
+
+    assert (plain.severity, plain.why, plain.fix) == (rule_entry.severity, rule_entry.why, rule_entry.fix)
+    assert (own.severity, own.why, own.fix) == (Severity.ERROR, "", "f")
+
+
+def test_a_finding_of_a_code_without_an_entry_is_an_error() -> None:
+    with pytest.raises(KeyError):
+        build_finding("SK999", "m")

@@ -14,7 +14,8 @@ from typing import Final, Protocol
 import msgspec
 
 from scenario_kit.campaign.planning.plans import join_names
-from scenario_kit.model import App, Finding, Runbook, Severity
+from scenario_kit.load.rules import build_finding
+from scenario_kit.model import App, Finding, Runbook
 from scenario_kit.model.twin import Assumption
 
 #: Which of four repeats take the upper end: every way to choose two.
@@ -75,14 +76,11 @@ def find_decisive_assumptions(repeats: Iterable[Ran], app: App) -> list[Finding]
     reported = [_describe_assumption(name, read_ranges(app)[name], broken[0].assumed[name]) for name in blamed[:_NAMED]]
     more = f"; or on {len(blamed) - _NAMED} more that went with them" if len(blamed) > _NAMED else ""
     return [
-        Finding(
-            code="SK512",
-            severity=Severity.WARNING,
+        build_finding(
+            "SK512",
             message=f"the scenario rests on an assumption of the simulated app: {join_names(blamed[:_NAMED], 'or')}",
             observed=f"every repeat that broke, and no other, had {' or '.join(reported)}{more}",
             expected="repeats that hold wherever in its range an assumption lies",
-            why="nobody knows which value the real app has, so the scenario may not reproduce there",
-            fix="make the fault stronger, or expect only what holds over the whole range",
         )
     ]
 

@@ -17,7 +17,8 @@ from scenario_kit.campaign.results.repeatability import discriminates
 from scenario_kit.campaign.results.result import Neighbour, TrialResult
 from scenario_kit.campaign.results.summary import end_of_hold
 from scenario_kit.judge.alerts.expectations import label
-from scenario_kit.model import Finding, Runbook, Severity
+from scenario_kit.load.rules import build_finding
+from scenario_kit.model import Finding, Runbook
 from scenario_kit.model.results.evidence import Fingerprint
 
 #: Repeats whose symptoms lie closer than this to each other's are not told apart by alerts (a convention).
@@ -86,26 +87,20 @@ def judge_neighbours(found: Sequence[Neighbour]) -> list[Finding]:
     for near in found:
         if near.same_answer:
             findings.append(
-                Finding(
-                    code="SK452",
-                    severity=Severity.WARNING,
+                build_finding(
+                    "SK452",
                     message=f"'{near.scenario}' has the same answer and the same symptoms",
                     observed=f"their repeats differ by {near.margin:.2f} (mean Jaccard within, less across)",
                     expected=f"{SAME:g} or more, or another answer",
-                    why="anyone who has solved one of them has solved the other",
-                    fix="say in the description what is new, or choose another cause",
                 )
             )
         elif not near.here and not near.there:
             findings.append(
-                Finding(
-                    code="SK451",
-                    severity=Severity.ERROR,
+                build_finding(
+                    "SK451",
                     message=f"nothing tells this incident from '{near.scenario}', which has another answer",
                     observed=f"alerts differ by {near.margin:.2f}; the same events, states, logs and fields",
                     expected="an observation that a solver can make in one of them only",
-                    why="a solver can only guess between them, so neither answer means anything",
-                    fix="make the fault visible, let it show on another object, or accept both answers",
                 )
             )
     return findings

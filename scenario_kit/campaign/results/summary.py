@@ -21,7 +21,8 @@ from scenario_kit.judge.alerts.expectations import (
 )
 from scenario_kit.judge.alerts.incident_alerts import measure_delay
 from scenario_kit.judge.alerts.propagation_traffic import find_traces, is_telling, pool_passages
-from scenario_kit.model import Finding, Severity
+from scenario_kit.load.rules import build_finding
+from scenario_kit.model import Finding
 from scenario_kit.model.authored.scenario import Expect, PropagationEdge
 from scenario_kit.observe.symptoms import is_about
 
@@ -137,7 +138,14 @@ def make_remarks(statistics: Statistics) -> list[Finding]:
 
 
 def _build_warning(code: str, message: str, *, observed: str, expected: str, fix: str) -> Finding:
-    return Finding(code=code, severity=Severity.WARNING, message=message, observed=observed, expected=expected, fix=fix)
+    return build_finding(
+        code,
+        message=message,
+        observed=observed,
+        expected=expected,
+        fix=fix,
+        why="",
+    )
 
 
 def end_of_hold(result: TrialResult) -> float:

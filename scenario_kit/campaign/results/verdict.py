@@ -20,6 +20,7 @@ from scenario_kit.campaign.results.incident import fill_deadlines
 from scenario_kit.campaign.results.result import Statistics, TrialResult, Validation
 from scenario_kit.campaign.results.similar_faults import find_resemblance
 from scenario_kit.campaign.results.summary import make_remarks, summarise
+from scenario_kit.load.rules import build_finding
 from scenario_kit.model import Finding, Runbook, Severity, Verdict
 from scenario_kit.model.results.evidence import Fingerprint
 from scenario_kit.model.results.incident import Incident
@@ -161,25 +162,21 @@ def weigh_findings(
         steps = Counter(s.step for r in results if is_repeat(r.purpose) for s in r.steps if s.outcome == "Broken")
         stage = steps.most_common(1)[0][0] if steps else "an unknown step"
         return [
-            Finding(
-                code="SK501",
-                severity=Severity.ERROR,
+            build_finding(
+                "SK501",
                 message=f"{numbers.broken} of {numbers.n} repeats broke, most of them in step '{stage}'",
                 observed=f"a repeat holds with a chance of {numbers.at_least:.2f} or more (95 %)",
                 expected=f"evidence for more than {numbers.claims:.2f}",
-                why="an incident that appears only sometimes measures luck",
                 fix="look at that step in the repeats that broke: scenario-kit report",
             )
         ]
     more = repeats_for(numbers.claims, numbers.broken) - numbers.n
     return [
-        Finding(
-            code="SK502",
-            severity=Severity.WARNING,
+        build_finding(
+            "SK502",
             message=f"{numbers.broken} of {numbers.n} repeats broke, which is between the bounds of the plan",
             observed=f"a repeat holds with a chance of {numbers.at_least:.2f} or more (95 %)",
             expected=f"evidence for more than {numbers.claims:.2f}",
-            why="the same scenario could pass or fail if it were run again",
             fix=f"make it more reliable; {more} more repeats that all hold would also decide"
             if more > 0
             else "make it more reliable",

@@ -21,6 +21,7 @@ from scenario_kit.judge.alerts.expectations import (
     matches,
     select_timelines,
 )
+from scenario_kit.load.rules import build_finding
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Finding, Interval, Severity
 from scenario_kit.model.authored.scenario import Expect
 
@@ -94,9 +95,8 @@ def check_control(
     if made or sham:
         done = f"nothing but {made} was injected" if made else "workloads were only restarted, as the fault does"
     return [
-        Finding(
-            code="SK307",
-            severity=Severity.ERROR,
+        build_finding(
+            "SK307",
             message=f"{label(timeline)} fires although {done}",
             observed=f"firing {describe_since(timeline, start, start)} in the control run",
             expected="a control run without alerts",
@@ -115,13 +115,11 @@ def check_never_on(history: AlertHistory, expect: Expect, start: float, end: flo
     """Return what is said to be chronically on, and never fires in a run without the fault."""
     seen = list_firing(history, start, end)
     return [
-        Finding(
-            code="SK330",
-            severity=Severity.WARNING,
+        build_finding(
+            "SK330",
             message=f"{label_expectation(known)} is said to be on anyway, and never fires",
             observed="not firing at any time of the run without the fault",
             expected="an alert that the healthy app raises",
-            why="whatever it will tell one day is declared away",
             fix="drop it from expect.background; what the fault raises belongs under expect.alerts",
         )
         for known in expect.background
@@ -162,9 +160,8 @@ def check_nothing(history: AlertHistory, expect: Expect, start: float, end: floa
 
 
 def _report_unexpected(timeline: AlertTimeline, message: str, start: float) -> Finding:
-    return Finding(
-        code="SK307",
-        severity=Severity.ERROR,
+    return build_finding(
+        "SK307",
         message=message,
         observed=f"firing {describe_since(timeline, start, start)}",
         expected="no alert, or one that may fire and passes by itself",

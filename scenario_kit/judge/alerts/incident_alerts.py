@@ -17,6 +17,7 @@ from scenario_kit.judge.alerts.expectations import (
     list_firing,
     select_timelines,
 )
+from scenario_kit.load.rules import build_finding
 from scenario_kit.model import AlertExpectation, AlertHistory, Finding, Severity
 from scenario_kit.model.authored.scenario import Expect
 
@@ -62,20 +63,19 @@ def _report_missing(
     elsewhere = [t for t in history.timelines if t.name == expectation.name and t.onset(injected_at) is not None]
     others = [t for t in history.timelines if t.name != expectation.name and t.onset(injected_at) is not None]
     if late is not None:
-        return Finding(
-            code="SK322",
-            severity=Severity.ERROR,
+        return build_finding(
+            "SK322",
             message=f"{label_expectation(expectation)} fired too late",
             observed=f"{late:.0f} s after injection",
             expected=f"within {within:.0f} s",
             fix=f"withinSeconds: {propose_deadline(late)}",
+            why="",
         )
     if elsewhere:
         places = ", ".join(sorted(t.entity or "(no entity)" for t in elsewhere))
         named = sorted(t.entity for t in elsewhere if t.entity)
-        return Finding(
-            code="SK326",
-            severity=Severity.ERROR,
+        return build_finding(
+            "SK326",
             message=f"{expectation.name} fired, but not on {expectation.entity}",
             observed=f"it fired on {places}",
             expected=f"{expectation.name} on {expectation.entity} within {within:.0f} s",
@@ -83,9 +83,8 @@ def _report_missing(
             fix=f"write `entity: {named[0]}`" if named else "leave `entity` out: the alert names no entity",
         )
     observed = ", ".join(sorted({label(t) for t in others})) or "no alert fired at all"
-    return Finding(
-        code="SK322",
-        severity=Severity.ERROR,
+    return build_finding(
+        "SK322",
         message=f"must-fire {label_expectation(expectation)} did not fire",
         observed=observed,
         expected=f"{label_expectation(expectation)} within {within:.0f} s of injection",
@@ -108,9 +107,8 @@ def check_forbidden(
     for timeline in list_firing(history, start, end):
         if any(select_timelines(e, [timeline]) for e in list_by_class(expect, "MustNotFire")):
             findings.append(
-                Finding(
-                    code="SK321",
-                    severity=Severity.ERROR,
+                build_finding(
+                    "SK321",
                     message=f"must-not-fire {label(timeline)} fired",
                     observed=f"firing {describe_since(timeline, start, start)} after injection",
                     expected="not firing from injection to the end of hold",
@@ -120,25 +118,24 @@ def check_forbidden(
             )
         elif closed and not is_declared(expect, timeline):
             findings.append(
-                Finding(
-                    code="SK327",
-                    severity=Severity.ERROR,
+                build_finding(
+                    "SK327",
                     message=f"{label(timeline)} fired, which nobody declared",
                     observed=f"firing {describe_since(timeline, start, start)} after injection",
                     expected="only declared alerts, as the outcome is Benign",
-                    why=("a benign event is described completely: every alert that a solver sees must be part of it"),
                     fix=f"add {format_alert(timeline, 'class: MayFire')} to expect.alerts",
                 )
             )
         elif not is_declared(expect, timeline):
             findings.append(
-                Finding(
-                    code="SK325",
+                build_finding(
+                    "SK325",
                     severity=Severity.WARNING,
                     message=f"{label(timeline)} fired and no expectation speaks of it",
                     observed=f"firing {describe_since(timeline, start, start)} after injection",
                     expected="every alert of the incident declared",
                     fix=f"add {format_alert(timeline, 'class: MayFire')} to expect.alerts",
+                    why="",
                 )
             )
     return findings
@@ -147,9 +144,8 @@ def check_forbidden(
 def check_held(history: AlertHistory, expect: Expect, at: float) -> list[Finding]:
     """Check at the end of hold that each must-fire alert still fires: the fault lasts while nobody acts."""
     return [
-        Finding(
-            code="SK305",
-            severity=Severity.ERROR,
+        build_finding(
+            "SK305",
             message=f"{label_expectation(e)} stopped firing although nobody acted",
             observed=_describe_last(e, history),
             expected="still firing at the end of the hold window",
@@ -173,9 +169,8 @@ def check_still_firing(
         return []
     spared = code == "SK403"
     return [
-        Finding(
-            code=code,
-            severity=Severity.ERROR,
+        build_finding(
+            code,
             message=f"with '{procedure}' repaired, a labelled cause is left, but its alerts cleared"
             if spared
             else f"'{procedure}' cleared every must-fire alert",
@@ -197,9 +192,8 @@ def check_left_firing(history: AlertHistory, expect: Expect, since: float, left:
     ``since`` is as it is for `still_firing`.
     """
     return [
-        Finding(
-            code="SK410",
-            severity=Severity.ERROR,
+        build_finding(
+            "SK410",
             message=f"{label_expectation(e)} counts after '{e.after}', and clears although that is not repaired",
             observed=_describe_last(e, history),
             expected=f"firing for as long as '{e.after}' is in force",

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import msgspec
 
 from scenario_kit.judge.alerts.expectations import label, list_by_class
-from scenario_kit.model import AlertHistory, Finding, Severity
+from scenario_kit.load.rules import build_finding
+from scenario_kit.model import AlertHistory, Finding
 from scenario_kit.model.authored.scenario import Expect
 
 
@@ -45,9 +46,8 @@ def check_unnoticed(history: AlertHistory, expect: Expect, injected_at: float) -
     if list_by_class(expect, "MustFire") or any(i.start > injected_at for t in history.timelines for i in t.firing):
         return []
     return [
-        Finding(
-            code="SK322",
-            severity=Severity.ERROR,
+        build_finding(
+            "SK322",
             message="no alert must fire, and none fired",
             observed="no alert fired at all",
             expected="an alert that tells of the incident",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from scenario_kit.judge.alerts.expectations import list_by_class, select_timelines
-from scenario_kit.model import AlertHistory, App, Fault, Finding, Severity
+from scenario_kit.load.rules import build_finding
+from scenario_kit.model import AlertHistory, App, Fault, Finding
 from scenario_kit.model.authored.scenario import Expect, PropagationEdge
 from scenario_kit.model.kubernetes.reference import WORKLOADS, strip_reference
 
@@ -45,9 +46,8 @@ def check_unexplained(
             continue  # of what is no workload, or names no entity, the propagation need not speak
         if not any(strip_reference(entity) in known for entity in workloads):
             findings.append(
-                Finding(
-                    code="SK326",
-                    severity=Severity.ERROR,
+                build_finding(
+                    "SK326",
                     message=f"{expectation.name} fired on nothing that the propagation leads to",
                     observed=f"it fired on {', '.join(workloads)}",
                     expected="an object that an edge leads to from a root cause",

@@ -9,7 +9,8 @@ from typing import Any, Final
 import jsonpatch
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.model import APP_NAMESPACE, App, Change, Finding, Object, Reference, Severity
+from scenario_kit.load.rules import build_finding
+from scenario_kit.model import APP_NAMESPACE, App, Change, Object, Reference
 from scenario_kit.model.authored.change import Patch, SetFlag
 from scenario_kit.model.runtime.flag import set_variant
 from scenario_kit.render.apps.app import CLUSTER_KINDS
@@ -27,9 +28,8 @@ class NoChange(AuthoringError):
     """The change would leave every object as it is."""
 
     def __init__(self, what: str, target: str) -> None:
-        finding = Finding(
-            code="SK304",
-            severity=Severity.ERROR,
+        finding = build_finding(
+            "SK304",
             message=f"{what} of {target} changes nothing",
             observed="the object already has these values",
             expected="values that differ from those of the app",

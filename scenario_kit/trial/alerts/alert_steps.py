@@ -12,7 +12,8 @@ from scenario_kit.judge.alerts import control_runs, incident_alerts, missing_ale
 from scenario_kit.judge.alerts.expectations import list_distractor_alerts, restrict_to_faults
 from scenario_kit.judge.alerts.propagation_coverage import check_unexplained, find_explained
 from scenario_kit.judge.repair.resolved import EntryTraffic
-from scenario_kit.model import AlertExpectation, CheckResult, Finding, Severity, TrialStep
+from scenario_kit.load.rules import build_finding
+from scenario_kit.model import AlertExpectation, CheckResult, Finding, TrialStep
 from scenario_kit.model.authored.alert_rule import DEADLINE_SLACK, compute_alert_deadline, find_slowest
 from scenario_kit.model.authored.scenario import Expect
 from scenario_kit.observe import measure_traffic
@@ -242,9 +243,8 @@ def pass_time(context: TrialContext, start: float) -> None:
 
 
 def _report_unexpected(result: CheckResult) -> Finding:
-    return Finding(
-        code="SK328",
-        severity=Severity.ERROR,
+    return build_finding(
+        "SK328",
         message=f"an expected check does not hold: {result.describe}",
         observed=result.observed,
         expected=result.expected,

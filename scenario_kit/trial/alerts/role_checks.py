@@ -7,7 +7,8 @@ from typing import Final
 
 from msgspec import structs
 
-from scenario_kit.model import Finding, Severity, TrialStep
+from scenario_kit.load.rules import build_finding
+from scenario_kit.model import Finding, TrialStep
 from scenario_kit.trial.alerts.alert_steps import expect_alerts
 from scenario_kit.trial.engine.context import TrialContext
 
@@ -50,9 +51,8 @@ def _name_role(context: TrialContext, names: tuple[str, ...]) -> str:
 
 
 def _report_idle(names: str) -> Finding:
-    return Finding(
-        code="SK418",
-        severity=Severity.ERROR,
+    return build_finding(
+        "SK418",
         message=f"everything that must fire fires without the trigger ({names})",
         observed="each alert in time, on an app that was not triggered",
         expected="at least one of them missing",
@@ -62,9 +62,8 @@ def _report_idle(names: str) -> Finding:
 
 
 def _report_needed(names: str, finding: Finding) -> Finding:
-    return Finding(
-        code="SK418",
-        severity=Severity.ERROR,
+    return build_finding(
+        "SK418",
         message=f"without the distractor ({names}) {finding.message}",
         observed=finding.observed,
         expected="the whole incident without it",

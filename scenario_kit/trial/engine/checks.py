@@ -7,7 +7,8 @@ from typing import Final
 
 import msgspec
 
-from scenario_kit.model import Check, CheckResult, Finding, Severity
+from scenario_kit.load.rules import build_finding
+from scenario_kit.model import Check, CheckResult, Finding
 from scenario_kit.model.authored.change import Until
 from scenario_kit.observe import evaluate_check
 from scenario_kit.trial.engine.context import TICK, TrialContext
@@ -59,9 +60,8 @@ def prove_gone(context: TrialContext) -> list[Finding]:
         results = [answer_check(context, check, now) for check in checks]
         if all(result.answer == "True" for result in results):
             findings.append(
-                Finding(
-                    code="SK129",
-                    severity=Severity.ERROR,
+                build_finding(
+                    "SK129",
                     message=f"what is to prove that fault '{fault.name}' is gone holds while it is in force",
                     observed="; ".join(f"{r.describe}: {r.observed}" for r in results),
                     expected="a check under `undone` that fails for as long as the fault is in force",

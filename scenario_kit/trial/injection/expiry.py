@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from scenario_kit.model import Finding, Severity, TrialStep
+from scenario_kit.load.rules import build_finding
+from scenario_kit.model import Finding, TrialStep
 from scenario_kit.model.authored.scenario import LABELLED
 from scenario_kit.trial.engine.context import TrialContext
 
@@ -23,9 +24,8 @@ def explain_expiry(context: TrialContext, step: TrialStep, findings: list[Findin
         return findings
     over = [f for f in context.runbook.faults if f.role in LABELLED and context.engine.has_expired(f"Fault/{f.name}")]
     return [
-        Finding(
-            code="SK305",
-            severity=Severity.ERROR,
+        build_finding(
+            "SK305",
             message=f"fault '{fault.name}' ({fault.type}) ended by itself before '{step}' had shown anything",
             observed="the `duration` of its experiment is over, and Chaos Mesh has recovered its targets",
             expected="a fault that lasts until somebody repairs it",

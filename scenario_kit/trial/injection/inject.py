@@ -13,7 +13,8 @@ import msgspec
 
 from scenario_kit.changes import NoEffect, is_settled
 from scenario_kit.errors import InfrastructureError, Rejected
-from scenario_kit.model import AlertHistory, Check, CheckResult, Fault, Finding, Severity, TrialStep
+from scenario_kit.load.rules import build_finding
+from scenario_kit.model import AlertHistory, Check, CheckResult, Fault, Finding, TrialStep
 from scenario_kit.model.authored.alert_rule import compute_alert_deadline
 from scenario_kit.model.kubernetes.reference import WORKLOADS, strip_group, strip_reference
 from scenario_kit.observe import symptoms
@@ -292,22 +293,19 @@ def _explain_masked(others: Sequence[str]) -> str:
 
 def report_without_effect(fault: Fault, observed: str, expected: str, fix: str = "") -> Finding:
     """Report a fault that does not bite."""
-    return Finding(
-        code="SK304",
-        severity=Severity.ERROR,
+    return build_finding(
+        "SK304",
         message=f"injecting '{fault.name}' ({fault.type} on {fault.target}) has no measurable effect",
         observed=observed,
         expected=expected,
-        why="a fault without an effect cannot be the cause of anything",
         fix=fix or "choose parameters that differ more from what the app already has, or a target with traffic",
     )
 
 
 def report_unproven(fault: Fault) -> Finding:
     """Report a fault whose proof holds in the healthy app."""
-    return Finding(
-        code="SK304",
-        severity=Severity.ERROR,
+    return build_finding(
+        "SK304",
         message=f"every effect check of '{fault.name}' ({fault.type}) holds before it is injected",
         observed="; ".join(c.describe or "a check without description" for c in fault.effect) + ": true",
         expected="a check that is false while nothing is broken",
@@ -328,16 +326,13 @@ def _report_premature(check: Check, result: CheckResult) -> Finding | None:
         expected = "false while nothing is broken"
         fix = "ask for what only the fault brings about, or write `stays: true` where it is to go on holding"
     why = "a check that holds without the fault shows nothing about it"
-    return Finding(
-        code="SK141", severity=Severity.ERROR, message=message, observed=result.observed or result.answer,
-        expected=expected, why=why, fix=fix,
-    )  # fmt: skip
+    observed = result.observed or result.answer
+    return build_finding("SK141", message=message, observed=observed, expected=expected, why=why, fix=fix)
 
 
 def _report_refused(fault: Fault, refusal: Rejected) -> Finding:
-    return Finding(
-        code="SK121",
-        severity=Severity.ERROR,
+    return build_finding(
+        "SK121",
         message=f"injecting '{fault.name}' ({fault.type} on {fault.target}) is refused by {refusal.by}",
         observed=refusal.message,
         expected="changes that the cluster accepts",
@@ -348,12 +343,9 @@ def _report_refused(fault: Fault, refusal: Rejected) -> Finding:
 
 def _report_never_started(fault: Fault, desired: str, within: float, history: AlertHistory) -> Finding:
     firing = sorted({f"{t.name} on {t.entity}" for t in history.timelines if t.firing_at(history.end)})
-    return Finding(
-        code="SK331",
-        severity=Severity.ERROR,
+    return build_finding(
+        "SK331",
         message=f"fault '{fault.name}' never started: {desired}, for which it waits, did not fire",
         observed=f"firing after {within:.0f} s: {', '.join(firing) or 'nothing'}",
         expected=f"{desired} within {within:.0f} s of the injection before it",
-        why="a scenario whose second half never happens is a different scenario",
-        fix="wait for an alert that an earlier fault raises, or raise start.onAlert.withinSeconds",
     )

@@ -11,7 +11,8 @@ from scenario_kit.changes.three_way_restore import RESTARTED
 from scenario_kit.errors import Rejected
 from scenario_kit.judge.alerts.expectations import label, list_by_class, list_distractor_alerts
 from scenario_kit.judge.repair import resolved
-from scenario_kit.model import Finding, Object, Severity, TrialStep
+from scenario_kit.load.rules import build_finding
+from scenario_kit.model import Finding, Object, TrialStep
 from scenario_kit.model.authored.alert_rule import find_slowest
 from scenario_kit.model.authored.scenario import LABELLED
 from scenario_kit.model.kubernetes.reference import WORKLOADS, Reference, strip_reference
@@ -61,9 +62,8 @@ def _check_recurrence(context: TrialContext, step: TrialStep, injected: float, r
     developed = resolved.measure_development(context.history(), expect, injected, repaired)
     await_stretch(context, repaired, extended_wait.compute_recurrence_time(context, repaired))
     return [
-        Finding(
-            code="SK412",
-            severity=Severity.ERROR,
+        build_finding(
+            "SK412",
             message=f"solution '{step.name}' clears {label(timeline)} only for a while",
             observed=f"it fires again {at - repaired:.0f} s after the repair; at first it took {developed:.0f} s",
             expected="it stays clear",
@@ -88,9 +88,8 @@ def _check_biting(context: TrialContext, step: TrialStep) -> list[Finding]:
         results = [answer_check(context, check, now) for check in context.engine.placed(fault.effect)]
         if results and all(result.answer == "True" for result in results):
             findings.append(
-                Finding(
-                    code="SK412",
-                    severity=Severity.ERROR,
+                build_finding(
+                    "SK412",
                     message=f"solution '{step.name}' leaves fault '{fault.name}' ({fault.type}) in effect",
                     observed="; ".join(f"{r.describe}: {r.observed}" for r in results),
                     expected="at least one of its effect checks no longer true",
@@ -113,9 +112,8 @@ def _check_lingering(context: TrialContext, step: TrialStep, injected: float, re
     seconds = max(find_slowest(context.runbook.rules, t.name) for t in left) + _LINGERING_SLACK
     await_stretch(context, context.clock.now(), seconds)
     return [
-        Finding(
-            code="SK411",
-            severity=Severity.ERROR,
+        build_finding(
+            "SK411",
             message=f"solution '{step.name}' leaves {label(timeline)} firing",
             observed=f"the promised alerts cleared; this one, raised by the fault, fires {seconds:.0f} s later still",
             expected="whatever the fault raised ends",
@@ -198,12 +196,9 @@ def _explain_rollout(workload: Object) -> str:
 
 
 def _report_unstartable(step: TrialStep, target: str, why: str, does: str = "does") -> Finding:
-    return Finding(
-        code="SK419",
-        severity=Severity.ERROR,
+    return build_finding(
+        "SK419",
         message=f"after solution '{step.name}', {target} {does} not start again",
         observed=f"restarted once the incident was over: {why}",
         expected="the next rollout gets through, as before the incident",
-        why="an app that keeps running only until its next release or node failure is not repaired",
-        fix="let the solution repair that too, or leave that change out",
     )

@@ -14,7 +14,8 @@ from scenario_kit.judge.repair import invariants, resolved
 from scenario_kit.judge.repair.cheating import get_code
 from scenario_kit.judge.repair.invariants import Guarded
 from scenario_kit.judge.repair.resolved import Resolution
-from scenario_kit.model import AlertHistory, Finding, Severity, TrialStep
+from scenario_kit.load.rules import build_finding
+from scenario_kit.model import AlertHistory, Finding, TrialStep
 from scenario_kit.model.authored.scenario import LABELLED
 from scenario_kit.model.kubernetes.reference import strip_group, strip_reference
 from scenario_kit.observe import symptoms
@@ -203,9 +204,8 @@ def _report_unresolved(
         fix += ", or let the causes be Independent (causesJoin)"
     if anew:
         fix += "; what started anew may need a repair of its own"
-    return Finding(
-        code=_CODES.get(step.use, "SK329"),
-        severity=Severity.ERROR,
+    return build_finding(
+        _CODES.get(step.use, "SK329"),
         message=subject,
         observed="; ".join([f"{'; '.join(answer.reasons)} after {deadline - start:.0f} s", *anew]),
         expected="alerts clear and stay clear, traffic is served, the app is all there",
@@ -235,9 +235,8 @@ def expect_unresolved(context: TrialContext, step: TrialStep, start: float) -> l
     if answer.answer != "True":
         return []
     return [
-        Finding(
-            code=get_code(step.name),
-            severity=Severity.ERROR,
+        build_finding(
+            get_code(step.name),
             message=f"the cheat '{step.name}' counts as resolved",
             observed="alerts clear, traffic served, guards unchanged",
             expected="not resolved",

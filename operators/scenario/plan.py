@@ -43,7 +43,7 @@ class DesiredTrial:
 
 
 @dataclass(frozen=True, slots=True)
-class Create:
+class CreateTrial:
     """Create the trial of this generation."""
 
     trial: str
@@ -61,7 +61,7 @@ class ShowTrial:
     """Nothing to do but to show what the trial says."""
 
 
-Action = Create | Remove | ShowTrial
+Action = CreateTrial | Remove | ShowTrial
 
 
 def plan(name: str, generation: int, desired: DesiredTrial | None, trials: Sequence[Object]) -> Action:
@@ -72,7 +72,7 @@ def plan(name: str, generation: int, desired: DesiredTrial | None, trials: Seque
         return Remove(stale[0]["metadata"]["name"])
     if desired is None or desired.suspended or current:
         return ShowTrial()
-    return Create(f"{name}-g{generation}")
+    return CreateTrial(f"{name}-g{generation}")
 
 
 def build_conditions(

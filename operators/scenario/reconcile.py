@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from operators.scenario.admission import accept, build_live_spec
 from operators.scenario.environment import Environment
-from operators.scenario.plan import Create, Remove, build_conditions, plan
+from operators.scenario.plan import CreateTrial, Remove, build_conditions, plan
 from operators.scenario.trial_runner import read
 from scenario_kit.campaign.planning import concurrency
 from scenario_kit.errors import AlreadyExists, NotFound
@@ -37,7 +37,7 @@ def reconcile(environment: Environment, name: str, namespace: str) -> None:
     action = plan(name, generation, desired, trials)
     if isinstance(action, Remove):
         environment.cluster.delete(make_trial_reference(action.trial, namespace))
-    elif isinstance(action, Create) and runbook is not None:
+    elif isinstance(action, CreateTrial) and runbook is not None:
         _create(environment, obj, action.trial, runbook)
     # Deleted trials are shown as they are: the conditions of the old incident no longer hold.
     shown = [t for t in trials if desired and t["spec"]["digest"] == desired.digest]

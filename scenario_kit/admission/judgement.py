@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from scenario_kit.admission.addresses import check_addresses
 from scenario_kit.admission.amounts import check_amounts
@@ -28,11 +28,7 @@ _BY_KIND: Final[Mapping[str, Writable]] = {each.kind: each for each in WRITABLE}
 _RIGHTS: Final = frozenset({"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "Secret", "ServiceAccount"})
 _OF_CLUSTER: Final = ("ClusterRole", "ClusterRoleBinding")
 _OURS: Final = (MANAGEMENT_NAMESPACE, "chaos-mesh")
-#: How `SystemComponent` may disturb a component of the cluster.
-_DISTURBING: Final = ("scale", "restart", "undoRollout")
 _CONFIGURED: Final = ("ConfigMap", "coredns")
-#: Operations on nodes, all of which are taken back.
-_ON_NODES: Final = ("cordon", "uncordon", "drain", "taint", "untaint")
 
 
 class Aim(NamedTuple):
@@ -159,7 +155,7 @@ def _is_system(obj: Object, home: str) -> bool:
 
 def find_aim(change: Change, bounds: AdmissionBounds) -> Aim | None:
     """Find what a change is about; None of one that names no object."""
-    if body := change.create or change.apply or change.chaos:
+    if body := change.operation.manifest:
         if not is_whole(body):
             return None
         metadata = body["metadata"]
@@ -181,11 +177,11 @@ def judge_change(change: Change, bounds: AdmissionBounds) -> Breach | None:
     apart.
     """
     aim = find_aim(change, bounds)
-    if aim is None or change.create or change.chaos:
+    if aim is None or change.operation.creates:
         return None
-    if change.apply:
+    if change.operation.manifest:
         return _check_taken_over(aim, bounds)
-    keys: Keys = (change.operation, "target")
+    keys: Keys = (change.operation.keyword, "target")
     reported = str(Reference(aim.kind, aim.name, aim.namespace, aim.group))
     breach = _check_aim(change, aim, bounds)
     if breach is None or breach.declared in (bounds.declared - {""}):
@@ -214,20 +210,20 @@ def _check_aim(change: Change, aim: Aim, bounds: AdmissionBounds) -> Breach | No
     if known is None or (aim.group and aim.group != known.group):
         return refused("SK235", "is of a kind that no change may write")
     if aim.kind == "Node":
-        if change.operation in _ON_NODES:
+        if change.operation.on_nodes:
             return refused("SK202", "belongs to the whole cluster", CLUSTER)
         return refused("SK220", "is a node, which a change may only cordon, drain and taint")
     if (aim.kind, aim.name) in bounds.known and (not known.namespaced or aim.namespace in bounds.namespaces):
         return None
-    if change.patch and not isinstance(change.patch.patch, Mapping):
+    if change.operation.patches and change.operation.merged is None:
         note = "is not among the rendered objects, so that what a JSON patch makes of it cannot be judged"
         return refused("SK236", note, expected="a patch of type Merge, or an object of the app")
     if known.namespaced:
         return _check_outside(change, aim, bounds)
     if aim.kind == "Namespace":
         home = aim.name in bounds.homes
-        return None if home and change.operation == "patch" else refused("SK220", "is somebody else's namespace")
-    if aim.kind == "IPPool" and change.operation == "patch":
+        return None if home and change.operation.patches else refused("SK220", "is somebody else's namespace")
+    if aim.kind == "IPPool" and change.operation.patches:
         return refused("SK202", "belongs to the whole cluster", CLUSTER)
     if aim.kind in _RIGHTS:
         return refused("SK220", "holds rights or secrets of somebody else")
@@ -243,8 +239,8 @@ def _check_outside(change: Change, aim: Aim, bounds: AdmissionBounds) -> Breach 
     if aim.kind in _RIGHTS:
         return Breach("SK220", (), "", "holds rights or secrets of somebody else")
     component = aim.kind in WORKLOADS or (aim.kind, aim.name) == _CONFIGURED
-    disturbs = aim.kind in WORKLOADS and change.operation in _DISTURBING
-    configures = (aim.kind, aim.name) == _CONFIGURED and change.operation == "patch" and _is_data_merge(change)
+    disturbs = aim.kind in WORKLOADS and change.operation.disturbs
+    configures = (aim.kind, aim.name) == _CONFIGURED and change.operation.patches and _is_data_merge(change)
     undeclared = "SystemComponent" not in bounds.declared
     if aim.namespace in SYSTEM_NAMESPACES and component and (undeclared or disturbs or configures):
         return Breach("SK202", (), "", f"lies in {aim.namespace}", "SystemComponent")
@@ -253,10 +249,10 @@ def _check_outside(change: Change, aim: Aim, bounds: AdmissionBounds) -> Breach 
 
 def _is_data_merge(change: Change) -> bool:
     """Check whether a patch writes only data, in a form that shows it."""
-    patch: Any = change.patch.patch if change.patch else None
-    return isinstance(patch, Mapping) and set(patch) <= {"data"}
+    patch = change.operation.merged
+    return patch is not None and set(patch) <= {"data"}
 
 
 def collect_created(changes: Sequence[Change]) -> list[Object]:
     """Collect what changes create; a body without kind or name makes no object, as another rule says."""
-    return [body for c in changes if (body := c.create or c.apply or c.chaos) and is_whole(body)]
+    return [body for c in changes if (body := c.operation.manifest) and is_whole(body)]

@@ -1,6 +1,7 @@
 """Verb *apply*: do and undo changes, with receipts (docs/architecture.md)."""
 
-from scenario_kit.changes.engine import Engine, NoEffect
+from scenario_kit.changes.engine import Engine
+from scenario_kit.changes.operation import NoEffect
 from scenario_kit.changes.receipts import LIMIT_BYTES, TRIAL_LABEL, ClusterStore, Receipt, ReceiptEntry, ReceiptStore
 from scenario_kit.changes.scene import Scene
 from scenario_kit.changes.undo import Blocked

@@ -11,13 +11,14 @@ from typing import Final
 
 import msgspec
 
-from scenario_kit.changes import chaos, compensation, jobs, node_placeholders, nodes, operations, through_zero
+from scenario_kit.changes import chaos, compensation, jobs, node_placeholders
+from scenario_kit.changes.manifests import make_object_reference
+from scenario_kit.changes.operation import complete, get_operation, read_uid, send
 from scenario_kit.changes.reach import demand
-from scenario_kit.changes.receipts import Receipt, ReceiptEntry, ReceiptStore
+from scenario_kit.changes.receipts import Receipt, ReceiptStore
 from scenario_kit.changes.scene import Scene
-from scenario_kit.changes.three_way_restore import find_touched, strip_to_desired
 from scenario_kit.changes.undo import Blocked, undo
-from scenario_kit.errors import AuthoringError, InfrastructureError, LabError
+from scenario_kit.errors import LabError
 from scenario_kit.model import Change, Check, Object, Reference
 from scenario_kit.model.chaos.kinds import PAUSE
 from scenario_kit.model.kubernetes.reference import strip_reference
@@ -26,10 +27,6 @@ from scenario_kit.ports import Clock
 #: The note of a receipt whose experiment is over by its own duration.
 _EXPIRED: Final = "Expired"
 _READ_AT_START: Final = ("ConfigMap", "Secret")
-
-
-class NoEffect(AuthoringError):
-    """A change that turned out to change nothing: what it claims to break, it does not."""
 
 
 class Engine:
@@ -57,18 +54,13 @@ class Engine:
         known = self._find_recorded(ordinal)
         receipt = self._taken_up(known) if known else self._record(change, ordinal, group, causal, tuple(undo))
         if receipt.failure and receipt.state != "Ran":
-            raise _build_failure(receipt)
+            raise get_operation(receipt.change).explain(receipt)
         if receipt.state in ("Done", "Undone"):
             return receipt
-        if change.run:
-            return self._run(receipt)
-        if change.restart and change.restart.drop_old:
-            return through_zero.restart(self._scene.cluster, self._clock, self._store, receipt)
-        if not self._has_arrived(receipt):
-            operations.send(self._scene, receipt.change)
-        if receipt.change.drain:
-            receipt = msgspec.structs.replace(receipt, blocked=nodes.evict(self._scene, receipt.change))
-        return self._store.save(self._mark_done(receipt))
+        receipt = get_operation(receipt.change).perform(self._scene, self._clock, self._store, receipt)
+        if receipt.failure:
+            raise get_operation(receipt.change).explain(receipt)
+        return receipt
 
     def undo(self, receipts: Iterable[Receipt]) -> list[Blocked]:
         """Undo in reverse order; what cannot be undone now comes back as blocked, and may be tried again."""
@@ -91,9 +83,9 @@ class Engine:
         """Return what a fix deleted and its undo brought back is the same object again to the change that
         created it.
         """
-        if undone.change.delete is None:
+        if not undone.change.operation.deletes:
             return
-        uids = {e.ref: _read_uid(self._scene.cluster.get(Reference.parse(e.ref))) for e in undone.entries}
+        uids = {e.ref: read_uid(self._scene.cluster.get(Reference.parse(e.ref))) for e in undone.entries}
         for earlier in self._store.all():
             if earlier.state == "Undone" or not any(e.prior is None and uids.get(e.ref) for e in earlier.entries):
                 continue
@@ -113,7 +105,7 @@ class Engine:
             return blocked
         for receipt in again:
             if receipt.state == "Done":
-                operations.send(self._scene, receipt.change)
+                send(self._scene, receipt.change)
         return self.undo(again)
 
     def undo_object(self, group: str, name: str) -> list[Blocked]:
@@ -125,10 +117,10 @@ class Engine:
         own = [
             r for r in receipts if r.causal and any(strip_reference(e.ref) == strip_reference(name) for e in r.entries)
         ]
-        blocked = self.undo(r for r in own if r.change.restart is None)
+        blocked = self.undo(r for r in own if not r.change.operation.restarts)
         if not blocked:
-            for receipt in _find_rereading(r for r in receipts if r in own or r.change.restart is not None):
-                operations.send(self._scene, receipt.change)
+            for receipt in _find_rereading(r for r in receipts if r in own or r.change.operation.restarts):
+                send(self._scene, receipt.change)
         return blocked
 
     def undo_all(self) -> list[Blocked]:
@@ -188,8 +180,7 @@ class Engine:
         return [r for r in self.done() if r.blocked]
 
     def _evict_again(self, receipt: Receipt) -> None:
-        draining = nodes.is_draining(self._scene.cluster, receipt.change)
-        blocked = nodes.evict(self._scene, receipt.change) if draining else ""
+        blocked = get_operation(receipt.change).repeat(self._scene)
         if blocked != receipt.blocked:
             self._store.save(msgspec.structs.replace(receipt, blocked=blocked))
 
@@ -199,7 +190,7 @@ class Engine:
         return [
             r
             for r in found
-            if r.group in groups and r.change.chaos and chaos.is_lasting(r.change.chaos) and r.note != _EXPIRED
+            if r.group in groups and (e := r.change.operation.experiment) and chaos.is_lasting(e) and r.note != _EXPIRED
         ]
 
     def expire(self, now: float) -> float | None:
@@ -209,7 +200,7 @@ class Engine:
         """
         ahead = []
         for receipt in self.done():
-            body = receipt.change.chaos or receipt.change.create or receipt.change.apply
+            body = receipt.change.operation.manifest
             after = chaos.ends_after(body) if body else None
             if after is None or receipt.note == _EXPIRED:
                 continue
@@ -227,9 +218,9 @@ class Engine:
         return any(r.group == group and r.note == _EXPIRED for r in self._store.all())
 
     def _rebind(self, receipt: Receipt) -> int:
-        assert receipt.change.chaos is not None
-        template = receipt.change.chaos
-        ref = operations.make_object_reference(template, self._scene.namespace)
+        template = receipt.change.operation.experiment
+        assert template is not None
+        ref = make_object_reference(template, self._scene.namespace)
         live = self._scene.cluster.get(ref)
         if live is None and receipt.note != "Replacing":
             return 0
@@ -245,8 +236,8 @@ class Engine:
             raise LabError(f"{ref} is not released by Chaos Mesh, so it cannot be bound to the new pods")
         if chaos.choose_pods(self._scene.cluster, template, self._scene.namespace).empty:
             return 0  # they have gone meanwhile; it is bound to those that come
-        operations.send(self._scene, receipt.change)
-        self._store.save(msgspec.structs.replace(self._mark_done(receipt), note=""))
+        send(self._scene, receipt.change)
+        self._store.save(msgspec.structs.replace(complete(self._scene, self._store, receipt), note=""))
         return 1
 
     def _places(self) -> dict[str, str]:
@@ -259,25 +250,9 @@ class Engine:
         scene = self._scene
         demand(change, scene.reach, scene.namespace)
         change, chosen = node_placeholders.resolve(change, self._places(), scene.cluster, *scene.everywhere)
-        entries = []
-        if change.run:
-            entries.append(
-                ReceiptEntry(ref=str(jobs.make_job_reference(self._trial, ordinal, jobs.find_home(scene, change.run))))
-            )
-        for ref in () if change.run else operations.list_targets(self._scene, change):
-            live = self._scene.cluster.get(ref)
-            if (change.create or change.chaos) and live is not None:
-                raise AuthoringError(f"{ref} exists already in namespace {ref.namespace}", fix="choose another name")
-            if not (change.create or change.chaos or change.apply) and live is None:
-                raise AuthoringError(
-                    f"{ref} does not exist in namespace {ref.namespace}", fix="name an object of the app"
-                )
-            if live is None:
-                self._expect_namespace(ref)
-            entries.append(
-                ReceiptEntry(ref=str(ref), prior=strip_to_desired(live) if live else None, uid=_read_uid(live))
-            )
-        leaving = nodes.list_pods_to_evict(scene, change) if change.drain else ()
+        operation = get_operation(change)
+        job = jobs.make_job_reference(self._trial, ordinal, operation.find_home(scene))
+        entries = operation.record(scene, str(job))
         return self._store.save(
             Receipt(
                 trial=self._trial,
@@ -286,98 +261,20 @@ class Engine:
                 change=change,
                 causal=causal,
                 at=self._clock.now(),
-                entries=tuple(entries),
-                covered=tuple(_read_uid(pod) for pod in leaving),
+                entries=entries,
+                covered=operation.list_covered(scene),
                 places=chosen,
                 inverse=undo,
             )
         )
 
-    def _expect_namespace(self, ref: Reference) -> None:
-        """Return whoever names a namespace that is not the app's has to name one that exists; the app's own is ours."""
-        scene = self._scene
-        if ref.namespace in (scene.namespace, *scene.everywhere):
-            return
-        if scene.cluster.get(Reference("Namespace", ref.namespace)) is None:
-            raise AuthoringError(
-                f"there is no namespace '{ref.namespace}' for {ref.kind}/{ref.name}",
-                fix="leave the namespace out, which means the app's own, or name one that exists",
-            )
-
     def _taken_up(self, receipt: Receipt) -> Receipt:
         """Make a change that was announced and never made: what it brings about is due from now on."""
         now = self._clock.now()
-        if receipt.state != "Recorded" or receipt.change.run or receipt.at == now or self._has_arrived(receipt):
+        arrived = get_operation(receipt.change).has_arrived
+        if receipt.state != "Recorded" or receipt.at == now or arrived(self._scene, receipt):
             return receipt
         return self._store.save(msgspec.structs.replace(receipt, at=now))
-
-    def _run(self, receipt: Receipt) -> Receipt:
-        """Run a command to its end. What became of it is written down before its Job goes, which alone knows."""
-        entry, run = receipt.entries[0], receipt.change.run
-        ref = Reference.parse(entry.ref)
-        assert run is not None
-        if receipt.state == "Recorded":
-            entry = msgspec.structs.replace(entry, uid=jobs.start(self._scene, run, ref))
-            receipt = self._store.save(msgspec.structs.replace(receipt, state="Sent", entries=(entry,)))
-        if receipt.state == "Sent":
-            ended = jobs.await_end(self._scene, self._clock, ref, entry.uid, receipt.at + jobs.RUN_DEADLINE)
-            failure = "" if ended.succeeded else ended.words or "its Job failed"
-            receipt = self._store.save(msgspec.structs.replace(receipt, state="Ran", failure=failure))
-        try:
-            jobs.remove(self._scene, self._clock, ref, entry.uid)
-        except TimeoutError as problem:
-            raise InfrastructureError(str(problem)) from problem
-        receipt = self._store.save(msgspec.structs.replace(receipt, state="Done"))
-        if receipt.failure:
-            raise _build_failure(receipt)
-        return receipt
-
-    def _has_arrived(self, receipt: Receipt) -> bool:
-        """Check whether an earlier attempt of this write reached the API server."""
-        if receipt.change.operation in nodes.OPERATIONS:
-            return False  # of several nodes some may be written; writing one again is nothing
-        for entry in receipt.entries:
-            live = self._scene.cluster.get(Reference.parse(entry.ref))
-            if (live is None) != (entry.prior is None):
-                return True
-            if live is not None and (_read_uid(live) != entry.uid or find_touched(entry.prior, strip_to_desired(live))):
-                return True
-        return False
-
-    def _mark_done(self, receipt: Receipt) -> Receipt:
-        entries, covered, moved = [], receipt.covered, False
-        for entry in receipt.entries:
-            live = self._scene.cluster.get(Reference.parse(entry.ref))
-            gone = live is None or "deletionTimestamp" in live["metadata"]
-            after = None if gone else strip_to_desired(live)
-            moved = moved or entry.prior != after
-            entries.append(
-                ReceiptEntry(ref=entry.ref, prior=entry.prior, after=after, uid=_read_uid(live) or entry.uid)
-            )
-        if receipt.change.chaos is not None and entries[0].after is not None:
-            covered = chaos.list_covered(self._scene.cluster, entries[0].after)
-        if not moved and not (receipt.change.drain and covered):
-            self._store.save(msgspec.structs.replace(receipt, state="Undone", note="changed nothing"))
-            target = ", ".join(str(Reference.parse(e.ref)) for e in receipt.entries)
-            raise NoEffect(
-                f"the change '{receipt.change.operation}' of {receipt.group} leaves {target} as it was",
-                fix="choose parameters that differ from what the app already has",
-            )
-        return msgspec.structs.replace(receipt, state="Done", entries=tuple(entries), covered=covered)
-
-
-def _build_failure(receipt: Receipt) -> AuthoringError:
-    run = receipt.change.run
-    assert run is not None
-    command = " ".join(run.command)
-    return AuthoringError(
-        f"the command of client '{run.client}' of {receipt.group} failed with {receipt.failure}: {command}",
-        fix="correct the command, or run it where the store answers",
-    )
-
-
-def _read_uid(obj: Object | None) -> str:
-    return str(obj["metadata"].get("uid", "")) if obj else ""
 
 
 def _find_rereading(receipts: Iterable[Receipt]) -> list[Receipt]:
@@ -385,6 +282,6 @@ def _find_rereading(receipts: Iterable[Receipt]) -> list[Receipt]:
     changed, found = False, []
     for receipt in sorted(receipts, key=lambda r: (r.at, r.ordinal)):
         changed = changed or any(Reference.parse(e.ref).kind in _READ_AT_START for e in receipt.entries)
-        if changed and receipt.change.restart is not None:
+        if changed and receipt.change.operation.restarts:
             found.append(receipt)
     return found

@@ -7,13 +7,13 @@ started again; how it ended is read from the Job, and the reason from the pod's 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from scenario_kit.changes.scene import Scene
 from scenario_kit.changes.workloads import list_pods
 from scenario_kit.errors import AlreadyExists, AuthoringError, InfrastructureError
 from scenario_kit.model import Client, Object, Reference
-from scenario_kit.model.authored.change import Run
 from scenario_kit.ports import Clock
 
 #: Seconds of trial time within which a Job must come to its end, pulling its image included.
@@ -38,35 +38,35 @@ def make_job_reference(trial: str, ordinal: int, namespace: str, position: str =
     return Reference("Job", f"task-{digest[:10]}", namespace, "batch")
 
 
-def find_client(scene: Scene, run: Run) -> Client:
+def find_client(scene: Scene, name: str) -> Client:
     """Find the client that a change names.
 
     Raises:
         AuthoringError: the app has none by this name.
     """
-    client = scene.app.client(run.client)
+    client = scene.app.client(name)
     if client is None:
         known = ", ".join(c.name for c in scene.app.clients) or "none"
         raise AuthoringError(
-            f"run: {scene.app.name} {scene.app.version} has no client '{run.client}'; it has {known}",
+            f"run: {scene.app.name} {scene.app.version} has no client '{name}'; it has {known}",
             fix="name a client of the app's definition",
         )
     return client
 
 
-def find_home(scene: Scene, run: Run) -> str:
+def find_home(scene: Scene, client: str) -> str:
     """Find the real namespace in which a command runs: that of the store, which has there what the client needs."""
-    component = scene.app.component(find_client(scene, run).store)
+    component = scene.app.component(find_client(scene, client).store)
     return scene.namespace if component is None else scene.reference(component.workload).namespace
 
 
-def build_manifest(client: Client, run: Run, ref: Reference) -> Object:
+def build_manifest(client: Client, command: Sequence[str], ref: Reference) -> Object:
     """Build the Job. Nothing in it names us, and nothing of it is left to defaults that could start it twice."""
     container: dict[str, Any] = {
         "name": "main",
         "image": client.image,
         "imagePullPolicy": "IfNotPresent",
-        "command": list(run.command),
+        "command": list(command),
         "terminationMessagePolicy": "FallbackToLogsOnError",
         "resources": {"requests": {"cpu": "10m", "memory": "32Mi"}, "limits": {"cpu": "500m", "memory": "128Mi"}},
         "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
@@ -96,10 +96,10 @@ def build_manifest(client: Client, run: Run, ref: Reference) -> Object:
     }
 
 
-def start(scene: Scene, run: Run, ref: Reference) -> str:
+def start(scene: Scene, client: str, command: Sequence[str], ref: Reference) -> str:
     """Create the Job, unless it is there already; its UID."""
     try:
-        job = scene.cluster.create(build_manifest(find_client(scene, run), run, ref))
+        job = scene.cluster.create(build_manifest(find_client(scene, client), command, ref))
     except AlreadyExists:
         found = scene.cluster.get(ref)
         if found is None:
@@ -151,12 +151,12 @@ def remove(scene: Scene, clock: Clock, ref: Reference, uid: str = "") -> None:
             scene.cluster.delete(Reference("Event", event["metadata"]["name"], ref.namespace))
 
 
-def is_store_gone(scene: Scene, run: Run) -> bool:
+def is_store_gone(scene: Scene, client: str) -> bool:
     """Check whether the store, and with it whatever a command did to it, is not there any more.
 
     A store without pods that keeps nothing in claims holds nothing.
     """
-    component = scene.app.component(find_client(scene, run).store)
+    component = scene.app.component(find_client(scene, client).store)
     if component is None:
         return True
     ref = scene.reference(component.workload)

@@ -27,7 +27,7 @@ def demand(change: Change, own: Container[str], home: str) -> None:
 def report_strays(changes: Iterable[Change], own: Container[str], home: str) -> Iterator[Finding]:
     """Report a finding for each part of a change that leads out of the app."""
     for change in changes:
-        manifest = change.chaos or change.create or change.apply
+        manifest = change.operation.manifest
         if manifest and is_chaos(manifest):
             name = f"{manifest['kind']}/{manifest['metadata']['name']}"
             for stray in find_strays(manifest, own, home):
@@ -50,9 +50,9 @@ def rewrites_spec(change: Change) -> bool:
     """Check whether a patch writes the spec of a chaos object: Chaos Mesh refuses it, and what it would select is
     unknown.
     """
-    if change.patch is None:
+    if not change.operation.patches or change.target is None:
         return False
-    ref, patch = Reference.parse(change.patch.target), change.patch.patch
+    ref, patch = Reference.parse(change.target), change.operation.document
     if ref.group != GROUP and (ref.group or not (ref.kind == SCHEDULE or ref.kind.endswith("Chaos"))):
         return False
     if isinstance(patch, Mapping):

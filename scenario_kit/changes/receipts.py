@@ -10,8 +10,6 @@ import base64
 import json
 from typing import Final, Literal, Protocol
 
-import msgspec
-
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Change, Object, Reference, Value
 from scenario_kit.model.kubernetes.reference import GROUP
@@ -80,7 +78,7 @@ class Receipt(Value, frozen=True, kw_only=True):
 
 def _find_kind(change: Change) -> str:
     """Find the kind of what a change writes; a target may name several nodes, so it is no reference."""
-    manifest = change.create or change.apply
+    manifest = change.operation.resource
     return str(manifest["kind"]) if manifest else (change.target or "").rpartition("/")[0].rpartition("/")[2]
 
 
@@ -132,11 +130,11 @@ class ClusterStore:
         Raises:
             AuthoringError: it would be larger than 900 KiB; nothing was changed yet, so nothing needs undoing.
         """
-        text = msgspec.json.encode(receipt)
+        text = receipt.to_bytes()
         if len(text) > LIMIT_BYTES:
             raise AuthoringError(
-                f"the change '{receipt.change.operation}' of {receipt.group} needs a receipt of {len(text) // 1024} KiB"
-                f"; the limit is {LIMIT_BYTES // 1024} KiB",
+                f"the change '{receipt.change.operation.keyword}' of {receipt.group} needs a receipt of "
+                f"{len(text) // 1024} KiB; the limit is {LIMIT_BYTES // 1024} KiB",
                 fix="change a smaller object, or split the change",
             )
         kind = "Secret" if receipt.secret else "ConfigMap"

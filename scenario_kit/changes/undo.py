@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-from scenario_kit.changes import chaos, jobs, nodes, operations
-from scenario_kit.changes.receipts import Receipt, ReceiptEntry
+from scenario_kit.changes.operation import get_operation
+from scenario_kit.changes.receipts import Receipt
 from scenario_kit.changes.scene import Scene
-from scenario_kit.changes.three_way_restore import is_alike, restore_fields, strip_to_desired
-from scenario_kit.errors import AuthoringError, ClusterError, Conflict, NotFound, Rejected
-from scenario_kit.model import Object, Reference
-from scenario_kit.model.chaos.kinds import SCHEDULE
+from scenario_kit.errors import AuthoringError, ClusterError
 from scenario_kit.ports import Clock
-
-#: Controllers recreate these by themselves; bringing back the very object would be a second one.
-_CONTROLLED: Final = ("Pod", "ReplicaSet", "EndpointSlice", "ControllerRevision")
-_ATTEMPTS: Final = 5
-_GRACE: Final = 30
 
 
 class Blocked(NamedTuple):
@@ -32,153 +23,7 @@ def undo(scene: Scene, receipt: Receipt, clock: Clock) -> Blocked | None:
     """Take back what a receipt describes; None when nothing of it is left."""
     try:
         for entry in reversed(receipt.entries):
-            _undo_entry(scene, receipt, entry, clock)
+            get_operation(receipt.change).undo(scene, receipt, entry, clock)
     except (ClusterError, AuthoringError, TimeoutError) as problem:
         return Blocked(receipt.group, receipt.entries[0].ref if receipt.entries else "", str(problem))
     return None
-
-
-def _undo_entry(scene: Scene, receipt: Receipt, entry: ReceiptEntry, clock: Clock) -> None:
-    ref = Reference.parse(entry.ref)
-    live = scene.cluster.get(ref)
-    if receipt.change.restart is not None:
-        _scale_back(scene, receipt, entry, live)
-    elif receipt.change.set_flag is not None:
-        _flag_back(scene, receipt, entry)
-    elif receipt.change.operation in nodes.OPERATIONS:
-        nodes.take_back(scene.cluster, receipt.change, ref, entry.prior or {})
-    elif receipt.change.run is not None:
-        jobs.remove(scene, clock, ref, entry.uid)
-    elif entry.prior is None:
-        _remove(scene, receipt, entry, live, clock)
-    elif live is None:
-        _recreate_object(scene, ref, entry.prior)
-    else:
-        # A receipt without `after` was never completed: then whatever is there now counts as ours.
-        _restore(scene, ref, entry, entry.after if receipt.state == "Done" else strip_to_desired(live))
-
-
-def _scale_back(scene: Scene, receipt: Receipt, entry: ReceiptEntry, live: Object | None) -> None:
-    """Return a restart leaves nothing behind but, when it was cut short, a workload at zero."""
-    replicas = ((entry.prior or {}).get("spec") or {}).get("replicas")
-    if receipt.state == "Down" and live is not None and replicas is not None and not live["spec"].get("replicas"):
-        scene.cluster.patch(Reference.parse(entry.ref), {"spec": {"replicas": replicas}})
-
-
-def _flag_back(scene: Scene, receipt: Receipt, entry: ReceiptEntry) -> None:
-    """Return only the one flag returns to what it was; others may have been set meanwhile."""
-    assert receipt.change.set_flag is not None
-    assert scene.app.flags is not None
-    if scene.cluster.get(Reference.parse(entry.ref)) is None:
-        return
-    flag = receipt.change.set_flag.flag
-    document = json.loads(((entry.prior or {}).get("data") or {}).get(scene.app.flags.key, "{}"))
-    _, _, now = operations.flag_document(scene)
-    former = document["flags"][flag]
-    if now.get("flags", {}).get(flag) != former:
-        operations.put_flag(scene, flag, former)
-
-
-def _remove(scene: Scene, receipt: Receipt, entry: ReceiptEntry, live: Object | None, clock: Clock) -> None:
-    ref = Reference.parse(entry.ref)
-    if live is not None:
-        # A solution may have deleted it, and undoing that made it anew: what looks as it did is ours as well.
-        ours = live["metadata"].get("uid") == entry.uid or is_alike(live, entry.after or {})
-        if entry.uid and not ours and receipt.change.chaos is None:
-            return  # somebody else's object by the same name
-        scene.cluster.delete(ref)
-        clock.wait(clock.now())
-    elif ref.kind != SCHEDULE:
-        return
-    deadline = clock.now() + _GRACE
-    while left := _find_left(scene, receipt, ref):
-        if clock.now() >= deadline:
-            raise TimeoutError(f"{left} is still there {_GRACE} s after its deletion: a finalizer holds it")
-        clock.wait(clock.now() + 1)
-
-
-def _find_left(scene: Scene, receipt: Receipt, ref: Reference) -> Reference | None:
-    """Find what is still there of an object and, where it is a Schedule, of the experiments that it started."""
-    if scene.cluster.get(ref) is not None:
-        return ref
-    if ref.kind == SCHEDULE and receipt.change.chaos is not None:
-        return next(iter(chaos.list_started(scene.cluster, ref, receipt.change.chaos["spec"]["type"])), None)
-    return None
-
-
-def _recreate_object(scene: Scene, ref: Reference, prior: Object) -> None:
-    if ref.kind in _CONTROLLED and prior["metadata"].get("ownerReferences"):
-        return
-    try:
-        scene.cluster.create(prior)
-    except Rejected:
-        # The address that a Service had may be taken by now; everything else of it returns.
-        spec = {k: v for k, v in (prior.get("spec") or {}).items() if k not in ("clusterIP", "clusterIPs")}
-        scene.cluster.create({**prior, "spec": spec})
-
-
-def _restore(scene: Scene, ref: Reference, entry: ReceiptEntry, after: Object | None) -> None:
-    for attempt in range(_ATTEMPTS):
-        live = scene.cluster.get(ref)
-        if live is None:
-            return
-        now = strip_to_desired(live)
-        target = restore_fields(now, entry.prior, after)
-        if target == now:
-            return
-        patch: list[Object] = [
-            {"op": "test", "path": "/metadata/resourceVersion", "value": live["metadata"]["resourceVersion"]}
-        ]
-        patch += _diff(live, target)
-        try:
-            scene.cluster.patch(ref, patch, "Json")
-            return
-        except (Conflict, Rejected):
-            # A controller wrote in between, so the test failed; the last attempt tells.
-            if attempt == _ATTEMPTS - 1:
-                raise
-        except NotFound:
-            return
-
-
-def _diff(live: Object, target: Object) -> list[Object]:
-    """Return a JSON patch on the second level (``/spec/ports``, ``/data/key``): small, and independent of list
-    positions.
-    """
-    patch: list[Object] = []
-    for top in sorted({*live, *target} - {"status", "metadata", "apiVersion", "kind"}):
-        before, after = live.get(top), target.get(top)
-        if before == after:
-            continue
-        if not isinstance(before, dict) or not isinstance(after, dict):
-            patch.append(
-                {"op": "remove", "path": f"/{top}"}
-                if after is None
-                else {"op": "add", "path": f"/{top}", "value": after}
-            )
-            continue
-        patch += _diff_children(f"/{top}", before, after)
-    for field in ("labels", "annotations"):
-        before = live["metadata"].get(field) or {}
-        after = (target.get("metadata") or {}).get(field) or {}
-        kept = {k: v for k, v in before.items() if field == "annotations" and k not in select_annotations(live)}
-        if before != {**kept, **after}:
-            patch.append({"op": "add", "path": f"/metadata/{field}", "value": {**kept, **after}})
-    return patch
-
-
-def select_annotations(live: Object) -> Object:
-    """Select the annotations that are not a controller's bookkeeping."""
-    annotations: Object = (strip_to_desired(live).get("metadata") or {}).get("annotations") or {}
-    return annotations
-
-
-def _diff_children(path: str, before: Object, after: Object) -> list[Object]:
-    patch: list[Object] = []
-    for key in sorted({*before, *after}):
-        pointer = f"{path}/{key.replace('~', '~0').replace('/', '~1')}"
-        if key not in after:
-            patch.append({"op": "remove", "path": pointer})
-        elif before.get(key) != after[key]:
-            patch.append({"op": "add", "path": pointer, "value": after[key]})
-    return patch

@@ -42,8 +42,7 @@ def list_cautions(fault: Fault, objects: Sequence[Object]) -> tuple[str, ...]:
     """List what an author should know of a fault that delays answers, one text for each workload whose probes are
     hasty.
     """
-    manifests = (change.chaos for change in fault.changes if change.chaos is not None)
-    delays = [delay for manifest in manifests for delay in _find_delays(manifest)]
+    delays = [delay for manifest in fault.experiments for delay in _find_delays(manifest)]
     workloads = [o for o in objects if o["kind"] in WORKLOADS]
     return tuple(
         reported for delay in delays for workload in workloads if (reported := _format_caution(delay, workload))
@@ -56,7 +55,7 @@ def is_outlived(fault_type: FaultType, fault: Fault, objects: Sequence[Object]) 
     """
     if fault_type.family != "Configuration" or fault.rollout.drop_old:
         return False
-    written = {strip_reference(change.target) for change in fault.changes if change.patch and change.target}
+    written = {strip_reference(change.target) for change in fault.changes if change.operation.patches and change.target}
     return any(
         "readinessProbe" in container
         for o in objects

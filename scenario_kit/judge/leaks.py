@@ -55,7 +55,7 @@ def list_tokens(runbook: Runbook) -> tuple[Token, ...]:
     """List what must not be readable, without what the app says itself, and what an experiment says that is
     to be seen.
     """
-    seen = [c.chaos for f in runbook.faults if f.visibility != "Hidden" for c in f.changes if c.chaos is not None]
+    seen = [e for f in runbook.faults if f.visibility != "Hidden" for e in f.experiments]
     known = "\n".join(text for obj in (*runbook.objects, *seen) for text in list_texts(obj).values())
     known += "\n".join((*(c.name for c in runbook.app.components), *sorted(_list_written_fields(runbook))))
     unique = {token.text.lower(): token for token in reversed(list(_find_tokens(runbook)))}
@@ -65,7 +65,7 @@ def list_tokens(runbook: Runbook) -> tuple[Token, ...]:
 def _list_written_fields(runbook: Runbook) -> set[str]:
     """List fields of the API that the faults write (``podAntiAffinity``): to see them there is to find the cause."""
     written = [c for f in runbook.faults for c in f.changes]
-    bodies = [c.create or c.apply or (c.patch.patch if c.patch else {}) for c in written]
+    bodies = [c.operation.resource or (c.operation.document if c.operation.patches else {}) for c in written]
     return {name for body in bodies for name in _find_fields(body)}
 
 
@@ -93,7 +93,7 @@ def _find_tokens(runbook: Runbook) -> Iterator[Token]:
     for edge in runbook.ground_truth.propagation:
         yield from _split_text_tokens(edge.because, "the author's explanation")
     yield Token(text=GROUP, what="an object or a trace of ours", injector=True)
-    chaos = [(f, c.chaos) for f in runbook.faults for c in f.changes if c.chaos is not None]
+    chaos = [(f, e) for f in runbook.faults for e in f.experiments]
     for fault, experiment in chaos:
         if fault.visibility == "Hidden":
             yield Token(text=experiment["kind"], what="the kind of a hidden experiment", injector=True)
@@ -116,7 +116,7 @@ def _split_text_tokens(text: str, what: str) -> Iterator[Token]:
 
 def has_shown_experiment(runbook: Runbook) -> bool:
     """Check whether some experiment is one that the scenario lets a solver see: its objects are read by design."""
-    return any(f.visibility != "Hidden" and any(c.chaos is not None for c in f.changes) for f in runbook.faults)
+    return any(f.visibility != "Hidden" and f.experiments for f in runbook.faults)
 
 
 def list_readable(obj: Object) -> Iterator[Readable]:

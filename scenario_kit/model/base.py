@@ -27,7 +27,16 @@ def convert(data: Any, to: type[_T]) -> _T:
         with _FIRST:
             msgspec.json.Decoder(to)
             _READ.add(to)
-    return msgspec.convert(data, to)
+    return msgspec.convert(data, to, dec_hook=_decode)
+
+
+def _decode(of: Any, data: Any) -> Any:
+    """Read a value that has a JSON form of its own."""
+    return of.from_json(data)
+
+
+def _encode(value: Any) -> Any:
+    return value.to_json()
 
 
 class Value(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, forbid_unknown_fields=True):
@@ -35,8 +44,12 @@ class Value(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defa
 
     def to_json(self) -> Object:
         """Return this value as plain JSON types, defaults left out."""
-        result: Object = msgspec.to_builtins(self)
+        result: Object = msgspec.to_builtins(self, enc_hook=_encode)
         return result
+
+    def to_bytes(self) -> bytes:
+        """Return this value as the text of a JSON document."""
+        return msgspec.json.encode(self, enc_hook=_encode)
 
     @classmethod
     def from_json(cls, data: Any) -> Self:

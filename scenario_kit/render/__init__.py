@@ -5,13 +5,12 @@ from scenario_kit.render.faults.fault import render_fault
 from scenario_kit.render.scenarios.preview import Preview, PreviewStage, build_preview
 from scenario_kit.render.scenarios.runbook import resolve, resolve_entity
 from scenario_kit.render.scenarios.time_windows import compute_windows
-from scenario_kit.render.simulation.changes import NoChange, simulate_change
+from scenario_kit.render.simulation.changes import NoChange
 
 __all__ = [
     "NoChange",
     "Preview",
     "PreviewStage",
-    "simulate_change",
     "render_app",
     "select_options",
     "resolve_entity",

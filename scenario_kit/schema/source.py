@@ -29,8 +29,17 @@ def load_definitions() -> dict[str, Schema]:
         for name, schema in yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER).items():
             if name in result:
                 raise ValueError(f"{path.name} defines '{name}' a second time")
-            result[name] = schema
+            result[name] = _spell_choice(schema)
     return result
+
+
+def _spell_choice(schema: Schema) -> Schema:
+    """Spell out ``exactlyOneBut``: one of the properties is set, beside those that it names."""
+    if "exactlyOneBut" not in schema:
+        return schema
+    beside, properties = schema.pop("exactlyOneBut"), schema.pop("properties")
+    choice = [{"required": [name]} for name in properties if name not in beside]
+    return {**schema, "oneOf": choice, "properties": properties}
 
 
 def expand(schema: Schema) -> Schema:

@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from scenario_kit.changes import chaos, is_settled, reach
-from scenario_kit.changes.operations import make_object_reference
+from scenario_kit.changes.manifests import make_object_reference
 from scenario_kit.changes.three_way_restore import strip_to_desired
 from scenario_kit.errors import AlreadyExists, Forbidden, GuardRailError, InfrastructureError, NotFound
 from scenario_kit.judge import leftovers
@@ -174,7 +174,7 @@ def _list_readable_chaos(context: TrialContext) -> list[str]:
     objects that the manager keeps for each pod: those name every experiment that hits it.
     """
     faults = context.runbook.faults
-    shown = {c.chaos["kind"] for f in faults if f.visibility == "Visible" for c in f.changes if c.chaos is not None}
+    shown = {e["kind"] for f in faults if f.visibility == "Visible" for e in f.experiments}
     if not shown or not _hides(context):
         return ["*"] if shown else []
     return sorted(k.plural for k in context.cluster.kinds() if k.group == CHAOS_GROUP and k.kind in shown)

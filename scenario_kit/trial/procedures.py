@@ -34,8 +34,8 @@ def change(context: TrialContext, step: TrialStep, index: int) -> tuple[list[Fin
     procedure = context.runbook.procedure(step.use, step.name).solution
     for position, each in enumerate(procedure.changes):
         try:
-            if each.remove_fault is not None:
-                findings = _remove_fault(context, each.remove_fault.fault)
+            if name := each.operation.fault:
+                findings = _remove_fault(context, name)
                 if findings:
                     return findings, checks
             else:

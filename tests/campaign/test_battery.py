@@ -58,11 +58,15 @@ def book_of(runbook_of, *faults, alerts=("Deployment/web",), objects=OBJECTS, pr
 
 
 def spelled(change):
-    if change.scale is not None:
-        return f"scale {change.scale.target} {change.scale.replicas}"
-    if change.patch is not None:
-        return change.patch.target, change.patch.type, change.patch.patch["spec"]["template"]["spec"]["containers"]
-    return f"{change.operation} {change.target}"
+    if change.operation.keyword == "scale":
+        return f"scale {change.operation.target} {change.operation.replicas}"
+    if change.operation.patches:
+        return (
+            change.operation.target,
+            change.operation.type,
+            change.operation.patch["spec"]["template"]["spec"]["containers"],
+        )
+    return f"{change.operation.keyword} {change.target}"
 
 
 def battery(book):

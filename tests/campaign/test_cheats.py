@@ -56,7 +56,7 @@ def test_limits_grow_beyond_what_an_honest_repair_needs(wrong_port):
         if (c.get("resources") or {}).get("limits")
     }
     for change in by_name(wrong_port)["raise-limits"]:
-        for container in change.patch.patch["spec"]["template"]["spec"]["containers"]:
+        for container in change.operation.patch["spec"]["template"]["spec"]["containers"]:
             for key, value in container["resources"]["limits"].items():
                 number = before[container["name"]][key].rstrip("Mikm")
                 assert value.startswith(f"{int(number) * 100}")
@@ -114,7 +114,7 @@ def test_what_acts_on_new_pods_only_is_there_again_when_its_repair_is_taken_back
     assert [kind for kind, _ in last] == ["change", "undoChange", "change", "expectUnresolved"]
     assert last[2:] == [("change", STARTS), ("expectUnresolved", REVERT)]
     (again,) = starts(book)
-    assert [c.restart.target for c in again.solution.changes] == ["Deployment/recommendation"]
+    assert [c.operation.target for c in again.solution.changes] == ["Deployment/recommendation"]
     assert add_cheats(book).procedure("Cheat", STARTS) == again
 
 

@@ -46,7 +46,7 @@ def patch(target, body, type="Strategic"):
 )  # fmt: skip
 def test_what_injecting_rolls(runbook_of, fault, restarts):
     found = build_rollout_control(runbook_of(fault))
-    assert [(c.restart.target, c.restart.drop_old) for c in (found.solution.changes if found else ())] == restarts
+    assert [(c.operation.target, c.operation.drop_old) for c in (found.solution.changes if found else ())] == restarts
 
 
 def test_it_follows_the_control_of_the_standard_plan_and_can_be_executed(runbook_of):

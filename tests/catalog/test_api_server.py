@@ -4,7 +4,7 @@ import pytest
 
 from scenario_kit.changes.three_way_restore import strip_to_desired
 from scenario_kit.model import Change, Reference
-from scenario_kit.render import render_app, simulate_change
+from scenario_kit.render import render_app
 
 #: Written in another form: quantities, and text of Secrets.
 REWRITTEN = ("stringData", "resources")
@@ -88,7 +88,7 @@ def test_patches_do_what_we_foresee(deployed, kube, kube_namespace):
         ref = Reference.parse(target).within(kube_namespace)
         prior = strip_to_desired(kube.get(ref))
         change = Change.from_json({"patch": {"target": target, "type": type_, "patch": patch}})
-        (foreseen,) = simulate_change((prior,), change, app, kube_namespace)
+        (foreseen,) = change.operation.simulate((prior,), app, kube_namespace)
         live = kube.patch(ref, patch, type_)
         assert lost(foreseen, strip_to_desired(live)) == [], f"patch {number} of {target}"
         assert without_defaults(lost(strip_to_desired(live), foreseen)) == [], f"patch {number} of {target}"

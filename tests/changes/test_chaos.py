@@ -4,6 +4,7 @@ import pytest
 
 from scenario_kit.changes import ClusterStore, Engine, Scene
 from scenario_kit.changes.chaos import parse_objection
+from scenario_kit.changes.operations.chaos import Chaos
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Change, Component, Reference
 from scenario_kit.model.chaos.kinds import get_experiment, schedule_key
@@ -66,7 +67,7 @@ SCHEDULE = Reference("Schedule", "net-1", NS, "chaos-mesh.org")
 
 
 def do(engine, manifest):
-    return engine.do(Change(chaos=manifest), ordinal=0, group="Fault/main")
+    return engine.do(Change(Chaos(manifest=manifest)), ordinal=0, group="Fault/main")
 
 
 def test_both_sides_are_bound(engine, cluster):

@@ -87,13 +87,13 @@ def test_the_name_follows_from_trial_ordinal_and_position_and_tells_nothing():
 @pytest.mark.parametrize(("name", "namespace"), [("cli", NS), ("psql", STORES), ("lost", NS)])
 def test_a_command_runs_where_its_store_is(name, namespace):
     scene = World().scene
-    assert jobs.find_client(scene, run(name).run).name == name
-    assert jobs.find_home(scene, run(name).run) == namespace
+    assert jobs.find_client(scene, name).name == name
+    assert jobs.find_home(scene, name) == namespace
 
 
 def test_a_client_that_the_app_does_not_have_is_refused_with_those_that_it_has():
     with pytest.raises(AuthoringError, match="shop 1 has no client 'no'; it has cli, psql, lost"):
-        jobs.find_client(World().scene, run("no").run)
+        jobs.find_client(World().scene, "no")
 
 
 def test_the_job_starts_nothing_twice_and_names_nobody():
@@ -132,17 +132,17 @@ def test_the_job_starts_nothing_twice_and_names_nobody():
             },
         },
     }
-    assert jobs.build_manifest(client(), run().run, JOB) == expected
+    assert jobs.build_manifest(client(), ["cli", "SET"], JOB) == expected
     pod = expected["spec"]["template"]["spec"]
     pod["containers"][0]["env"] = [ENV]
     pod |= {"automountServiceAccountToken": True, "serviceAccountName": "runner"}
-    assert jobs.build_manifest(client(env=[ENV], serviceAccount="runner"), run().run, JOB) == expected
+    assert jobs.build_manifest(client(env=[ENV], serviceAccount="runner"), ["cli", "SET"], JOB) == expected
 
 
 def test_starting_it_twice_is_the_same_job():
     world = World()
-    uid = jobs.start(world.scene, run().run, JOB)
-    assert uid == world.cluster.get(JOB)["metadata"]["uid"] == jobs.start(world.scene, run().run, JOB)
+    uid = jobs.start(world.scene, "cli", ["cli", "SET"], JOB)
+    assert uid == world.cluster.get(JOB)["metadata"]["uid"] == jobs.start(world.scene, "cli", ["cli", "SET"], JOB)
     assert len(world.cluster.list("Job", NS)) == 1
 
     def exists(obj):
@@ -151,7 +151,7 @@ def test_starting_it_twice_is_the_same_job():
 
     world.cluster.create = exists  # and is gone when it is looked for
     with pytest.raises(AlreadyExists):
-        jobs.start(world.scene, run().run, JOB)
+        jobs.start(world.scene, "cli", ["cli", "SET"], JOB)
 
 
 # --- how it ends
@@ -322,14 +322,14 @@ STOREPOD = thing("Pod", "store-1", labels={"app": "store"}, spec={})
     ],
 )
 def test_what_was_in_a_store_is_lost_with_its_last_pod_unless_it_is_claimed(objects, lost):
-    assert jobs.is_store_gone(World(*objects).scene, run().run) is lost
+    assert jobs.is_store_gone(World(*objects).scene, "cli") is lost
 
 
 def test_a_store_is_looked_for_where_it_is():
     there = store(kind="StatefulSet", name="db", namespace=STORES)
-    assert jobs.is_store_gone(World(there).scene, run("psql").run) is False
-    assert jobs.is_store_gone(World(store(kind="StatefulSet", name="db")).scene, run("psql").run) is True
-    assert jobs.is_store_gone(World(store()).scene, run("lost").run) is True
+    assert jobs.is_store_gone(World(there).scene, "psql") is False
+    assert jobs.is_store_gone(World(store(kind="StatefulSet", name="db")).scene, "psql") is True
+    assert jobs.is_store_gone(World(store()).scene, "lost") is True
 
 
 # --- what takes it back

@@ -3,10 +3,12 @@
 import pytest
 
 from scenario_kit.changes import nodes
+from scenario_kit.changes.operation import send
+from scenario_kit.changes.receipts import Receipt, ReceiptEntry
 from scenario_kit.changes.scene import Scene
 from scenario_kit.errors import AuthoringError, Conflict, EvictionRefused
 from scenario_kit.model import App, Change, Reference
-from scenario_kit.testing import FakeCluster
+from scenario_kit.testing import FakeClock, FakeCluster
 
 APP = App(name="shop", version="1", namespace="shop", entry="web", components=())
 N1 = Reference("Node", "n1")
@@ -28,6 +30,12 @@ def taint(key="k", effect="NoSchedule", **more):
 
 def change(operation, target="Node/n1", **more):
     return Change.from_json({operation: {"target": target, **more}})
+
+
+def take_back(where, operation, prior):
+    receipt = Receipt(trial="t", ordinal=0, group="Fault/f", change=operation)
+    entry = ReceiptEntry(ref="Node/n1", prior=prior)
+    operation.operation.undo(where, receipt, entry, FakeClock())
 
 
 def writes(where):
@@ -69,14 +77,15 @@ def test_what_is_no_node(text):
 )  # fmt: skip
 def test_one_field_or_taint_is_written_and_taken_back(operation, before, after):
     where = scene(node(**before), node("n2"))
-    nodes.send(where, operation)
+    send(where, operation)
     assert where.cluster.get(N1)["spec"] == after
     assert where.cluster.get(Reference("Node", "n2"))["spec"] == {}
     once = len(writes(where))
-    nodes.send(where, operation)
+    send(where, operation)
     assert where.cluster.get(N1)["spec"] == after
-    assert len(writes(where)) == once or not (operation.taint or operation.untaint), "the same again is no write"
-    nodes.take_back(where.cluster, operation, N1, node(**before))
+    if operation.operation.keyword in ("taint", "untaint"):
+        assert len(writes(where)) == once, "the same again is no write"
+    take_back(where, operation, node(**before))
     left = where.cluster.get(N1)["spec"]
     assert sorted(left.pop("taints", []), key=str) == sorted(before.get("taints", []), key=str)
     assert left == {k: v for k, v in before.items() if k != "taints"}
@@ -84,19 +93,19 @@ def test_one_field_or_taint_is_written_and_taken_back(operation, before, after):
 
 def test_what_others_wrote_meanwhile_stays():
     where = scene(node(taints=[taint("o")]))
-    nodes.send(where, change("taint", **taint()))
-    nodes.send(where, change("cordon"))
+    send(where, change("taint", **taint()))
+    send(where, change("cordon"))
     where.cluster.patch(N1, {"spec": {"taints": [taint("o"), taint(), taint("new")]}})
-    nodes.take_back(where.cluster, change("taint", **taint()), N1, node(taints=[taint("o")]))
+    take_back(where, change("taint", **taint()), node(taints=[taint("o")]))
     assert where.cluster.get(N1)["spec"] == {"taints": [taint("o"), taint("new")], "unschedulable": True}
 
 
 def test_a_node_that_is_gone_needs_nothing_and_one_that_never_was_is_refused():
     where = scene(node("n2"))
     for each in (change("cordon"), change("taint", **taint())):
-        nodes.take_back(where.cluster, each, N1, node())
+        take_back(where, each, node())
         with pytest.raises(AuthoringError, match="node n1 does not exist"):
-            nodes.send(where, each)
+            send(where, each)
     assert writes(where) == []
 
 
@@ -115,7 +124,7 @@ def test_taints_are_written_to_the_version_that_was_read(others, refused):
 
     where.cluster.patch = interfering
     try:
-        nodes.send(where, change("taint", **taint()))
+        send(where, change("taint", **taint()))
         reported = False
     except Conflict:
         reported = True
@@ -132,7 +141,7 @@ def test_a_node_that_goes_between_two_attempts_is_left():
         raise Conflict("no", status=409)
 
     where.cluster.patch = going
-    nodes.send(where, change("taint", **taint()))
+    send(where, change("taint", **taint()))
     assert where.cluster.get(N1) is None
 
 
@@ -161,7 +170,7 @@ PODS = (
     [("Node/n1", ["a", "i", "l", "e"]), ("Node/n1,n2", ["a", "b", "i", "l", "e"]), ("Node/n9", [])],
 )
 def test_the_pods_that_a_drain_sends_away(target, names):
-    found = nodes.list_pods_to_evict(scene(*PODS), change("drain", target))
+    found = change("drain", target).operation.list_pods(scene(*PODS))
     assert [p["metadata"]["name"] for p in found] == names
 
 
@@ -175,11 +184,11 @@ def test_every_pod_is_asked_and_the_refusals_are_told():
             raise EvictionRefused(f"a budget holds {ref.name}", status=429)
 
     where.cluster.evict = evict
-    reported = nodes.evict(where, change("drain"))
+    reported = change("drain").operation.evict(where)
     assert reported == "Pod/i: a budget holds i; Pod/e: a budget holds e"
     assert asked == [Reference("Pod", n, "shop") for n in "ail"] + [Reference("Pod", "e", "shop-s")]
     where.cluster.evict = lambda ref: None
-    assert nodes.evict(where, change("drain")) == ""
+    assert change("drain").operation.evict(where) == ""
 
 
 @pytest.mark.parametrize(
@@ -194,4 +203,4 @@ def test_every_pod_is_asked_and_the_refusals_are_told():
     ],
 )
 def test_a_drain_goes_on_while_a_node_is_cordoned(objects, draining):
-    assert nodes.is_draining(scene(*objects).cluster, change("drain", "Node/n1,n2")) is draining
+    assert change("drain", "Node/n1,n2").operation.is_draining(scene(*objects).cluster) is draining

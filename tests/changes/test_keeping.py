@@ -6,8 +6,10 @@ import msgspec
 import pytest
 
 from scenario_kit.changes import ClusterStore, Engine, Scene
-from scenario_kit.changes.engine import NoEffect
-from scenario_kit.changes.through_zero import restart
+from scenario_kit.changes.operation import NoEffect
+from scenario_kit.changes.operations.chaos import Chaos
+from scenario_kit.changes.operations.create import Create
+from scenario_kit.changes.operations.restart import restart_through_zero
 from scenario_kit.errors import AuthoringError, LabError
 from scenario_kit.model import App, Change, Check, Reference
 from scenario_kit.testing import FakeClock, FakeCluster
@@ -226,7 +228,7 @@ def pod(name, **meta):
 
 def experiment(name="x", kind="PodChaos", **spec):
     spec = {"action": "pod-failure", "mode": "all", "selector": {"labelSelectors": {"app": "web"}}, **spec}
-    return Change(chaos=thing(kind, name, "chaos-mesh.org/v1alpha1", spec=spec))
+    return Change(Chaos(manifest=thing(kind, name, "chaos-mesh.org/v1alpha1", spec=spec)))
 
 
 def live(lab, name="x"):
@@ -240,8 +242,8 @@ def test_experiments_end_in_the_time_of_the_trial_each_at_its_own():
     lab.clock.wait(1010.0)
     lab.engine.do(experiment("y", duration="120s"), ordinal=3, group="Fault/y")
     lab.engine.do(experiment("z"), ordinal=4, group="Fault/z")
-    made = experiment("w", duration="600s").chaos
-    lab.engine.do(Change(create=made), ordinal=5, group="Fault/w")
+    made = experiment("w", duration="600s").operation.experiment
+    lab.engine.do(Change(Create(manifest=made)), ordinal=5, group="Fault/w")
     assert lab.engine.expire(1059.0) == 1060.0
     assert not any(lab.engine.has_expired(f"Fault/{n}") for n in "axyzw")
     assert lab.engine.expire(1060.0) == 1130.0
@@ -311,7 +313,7 @@ def test_one_that_is_not_released_is_told():
 
 def test_nothing_is_claimed_of_what_is_not_there():
     assert Engine.chaos_state(None) == (None, "")
-    assert Engine.chaos_state(experiment().chaos) == (None, "")
+    assert Engine.chaos_state(experiment().operation.experiment) == (None, "")
 
 
 def test_without_a_place_checks_are_as_they_were():
@@ -363,7 +365,7 @@ def test_old_pods_that_do_not_go_are_told():
     assert receipt.state == "Down"
     lab.cluster.delete(Reference("Pod", "web-1", NS), grace_seconds=0)
     lab.cluster.delete(Reference("Pod", "web-2", NS), grace_seconds=0)
-    assert restart(lab.cluster, lab.clock, lab.store, receipt).state == "Done"
+    assert restart_through_zero(lab.cluster, lab.clock, lab.store, receipt).state == "Done"
     assert lab.cluster.get(Reference("Deployment", "web", NS))["spec"]["replicas"] == 2
 
 

@@ -41,7 +41,7 @@ def answer(name, *objects, known=None, namespaces=(NS, STORES)):
     change = Change.from_json({"create": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"},
                                           "data": {"it": name}}})  # fmt: skip
     resolved, chosen = resolve(change, known or {}, FakeCluster(objects), *namespaces)
-    assert chosen == {name: resolved.create["data"]["it"]}
+    assert chosen == {name: resolved.operation.manifest["data"]["it"]}
     return chosen[name]
 
 
@@ -170,7 +170,7 @@ def test_every_text_is_looked_at_and_what_is_known_is_kept():
     cluster = FakeCluster([node("n1"), node("n2"), workload(), pod("a", "n1")])
     resolved, chosen = resolve(Change.from_json({"create": body}), {HOST: "n7"}, cluster, NS)
     assert chosen == {HOST: "n7", AWAY: "n2"}
-    assert resolved.create["data"] == {"n7": "x", "in": "<n7> and <n2>", "list": ["n7", 1, {"deep": "n2"}]}
+    assert resolved.operation.manifest["data"] == {"n7": "x", "in": "<n7> and <n2>", "list": ["n7", 1, {"deep": "n2"}]}
 
 
 def test_checks_are_about_what_was_chosen():

@@ -4,8 +4,8 @@ import msgspec
 import pytest
 
 from scenario_kit.changes import ClusterStore, Engine, Scene
-from scenario_kit.changes.engine import NoEffect
 from scenario_kit.changes.node_placeholders import place_checks
+from scenario_kit.changes.operation import NoEffect
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Change, Check, Component, Reference
 from scenario_kit.testing import FakeClock, FakeCluster
@@ -124,7 +124,7 @@ def test_the_node_is_chosen_once(place):
     place.cluster.create(pod("web-c", "n1", {"app": "web"}))
     place.engine = place.start()  # another process, which knows what the cluster knows
     fixed = place.do(2, "Solution/s", uncordon={"target": HOST})
-    assert fixed.change.uncordon.target == "Node/n2"
+    assert fixed.change.target == "Node/n2"
     assert "unschedulable" not in place.spec("n2")
     assert place.engine.undo_group("Solution/s") == []
     assert place.spec("n2")["unschedulable"] is True

@@ -5,7 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from scenario_kit.changes.operations import flag_document, list_targets, make_object_reference, send
+from scenario_kit.changes.manifests import make_object_reference
+from scenario_kit.changes.operation import send
+from scenario_kit.changes.operations.set_flag import read_flag_document
 from scenario_kit.changes.scene import Scene
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Change, FlagStore, Reference
@@ -81,7 +83,7 @@ def test_the_reference_of_a_manifest(manifest, ref):
     ],
 )
 def test_what_a_change_is_going_to_write(change, refs):
-    assert list_targets(scene(), Change.from_json(change)) == refs
+    assert Change.from_json(change).operation.list_targets(scene()) == refs
 
 
 @pytest.mark.parametrize(
@@ -92,9 +94,10 @@ def test_what_a_change_is_going_to_write(change, refs):
     ],
 )
 def test_what_has_no_target_is_refused(change, flags, text):
-    for act in (list_targets, send):
+    made = Change.from_json(change)
+    for act in (made.operation.list_targets, lambda where: send(where, made)):
         with pytest.raises(AuthoringError, match=text):
-            act(scene(flags=flags), Change.from_json(change))
+            act(scene(flags=flags))
 
 
 @pytest.mark.parametrize("operation", ["create", "apply"])
@@ -289,14 +292,14 @@ def test_a_flag_or_a_variant_that_is_not_there_is_refused_with_the_choices(flag,
 @pytest.mark.parametrize("data", [{}, None])
 def test_flags_without_a_document_have_none(data):
     where = scene(thing("ConfigMap", "flags", **({} if data is None else {"data": data})))
-    assert flag_document(where) == (Reference("ConfigMap", "flags", NS), "f.json", {})
+    assert read_flag_document(where) == (Reference("ConfigMap", "flags", NS), "f.json", {})
     with pytest.raises(AuthoringError, match="no flag"):
         do(where, {"setFlag": {"flag": "slow", "variant": "on"}})
 
 
 def test_an_app_without_flags_has_no_document():
     with pytest.raises(AuthoringError, match="has no feature flags"):
-        flag_document(scene(flags=None))
+        read_flag_document(scene(flags=None))
 
 
 # --- chaos

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from scenario_kit.changes.operations.chaos import Chaos
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Change
 from tests.changes.test_chaos import NS, cluster, engine, partition, run, schedule  # noqa: F401 - fixtures
@@ -38,7 +39,7 @@ def test_a_schedule_that_selects_strangers_is_refused(engine):  # noqa: F811
     manifest["spec"]["networkChaos"]["selector"] = {"namespaces": ["kube-system"]}
 
     with pytest.raises(AuthoringError, match="reaches namespace 'kube-system'"):
-        engine.do(Change(chaos=manifest), ordinal=0, group="Fault/main")
+        engine.do(Change(Chaos(manifest=manifest)), ordinal=0, group="Fault/main")
 
 
 @pytest.mark.parametrize(
@@ -50,7 +51,7 @@ def test_a_schedule_that_selects_strangers_is_refused(engine):  # noqa: F811
     ],
 )
 def test_a_patch_of_the_spec_of_chaos_is_refused(engine, patch):  # noqa: F811
-    engine.do(Change(chaos=schedule()), ordinal=0, group="Fault/main")
+    engine.do(Change(Chaos(manifest=schedule())), ordinal=0, group="Fault/main")
     change = {"patch": {"target": "Schedule.chaos-mesh.org/net-1", **patch}}
 
     with pytest.raises(AuthoringError, match="writes the spec of a chaos object"):
@@ -58,7 +59,7 @@ def test_a_patch_of_the_spec_of_chaos_is_refused(engine, patch):  # noqa: F811
 
 
 def test_pausing_chaos_is_no_rewriting(engine):  # noqa: F811
-    engine.do(Change(chaos=schedule()), ordinal=0, group="Fault/main")
+    engine.do(Change(Chaos(manifest=schedule())), ordinal=0, group="Fault/main")
     annotations = {"experiment.chaos-mesh.org/pause": "true"}
     patch = {
         "target": "Schedule.chaos-mesh.org/net-1",

@@ -144,7 +144,10 @@ def fault_that_restarts_are_said_to_end(subject: Subject) -> Iterator[Defect]:
     fault = subject.case.faults[subject.spec.faults[0].name]
     needs(fault.persistence in ("Object", "Workload"), "a restart does end it")
     listed = [s.changes for s in (*subject.spec.solutions, *fault.solutions)]
-    needs(not any(c.restart or c.delete for changes in listed for c in changes), "its solution restarts something")
+    needs(
+        not any(c.operation.restarts or c.operation.deletes for each in listed for c in each),
+        "its solution restarts something",
+    )
     document, files = with_own(subject, lambda f: f.update(persistence="Pod"))
     yield Defect("persistence: Pod", document, files)
 
@@ -154,7 +157,7 @@ def fault_that_nobody_is_said_to_end(subject: Subject) -> Iterator[Defect]:
     """The fault changes a field, and says that no operator can change it back."""
     one_cause(subject)
     fault = subject.case.faults[subject.spec.faults[0].name]
-    plain = all(c.patch or c.scale or c.delete or c.set_flag for c in fault.changes)
+    plain = all(c.operation.overwrites for c in fault.changes)
     needs(plain and fault.persistence == "Object", "it does more than to change a field")
 
     def given_up(document: Document) -> None:

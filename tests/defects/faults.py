@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.render import simulate_change
 from tests.defects.kind import Defect, DoesNotApply, kind, needs
 from tests.defects.own import with_own, writes
 from tests.defects.subject import Document, Subject, bare, misspelled
@@ -38,7 +37,7 @@ def _present(subject: Subject) -> tuple[str, Any]:
     before = after_all = case.objects or ()
     try:
         for change in fault.changes:
-            after_all = simulate_change(after_all, change, case.app, case.app.namespace)
+            after_all = change.operation.simulate(after_all, case.app, case.app.namespace)
     except AuthoringError:
         raise DoesNotApply("its changes cannot be looked at one by one") from None
     values = {n: use.parameters.get(n, p.get("default")) for n, p in kinds.items()}
@@ -141,7 +140,7 @@ def twice_the_same_fault(subject: Subject) -> Iterator[Defect]:
     """Two faults write the same field."""
     document, spec = subject.copy()
     use = first(spec)
-    needs(not any(c.chaos or c.create for c in subject.case.faults[use["name"]].changes), "it writes no field")
+    needs(not any(c.operation.creates for c in subject.case.faults[use["name"]].changes), "it writes no field")
     needs(subject.incident, "there is no incident")
     labels = spec["groundTruth"].get("rootCauses", [])
     spec["faults"].append({**use, "name": "again"})

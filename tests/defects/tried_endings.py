@@ -16,8 +16,11 @@ def fault_said_to_heal(subject: Subject) -> Iterator[Defect]:
     """The fault is said to heal by itself, so that no restart is tried, and what it changes stays changed."""
     name = one_cause(subject)
     changes = subject.case.faults[name].changes
-    needs(not any(c.run for c in changes), "only a trial shows what a command does")
-    needs(not all(c.chaos and c.chaos["spec"].get("action") == "pod-kill" for c in changes), "it is over at once")
+    needs(not any(c.operation.runs_command for c in changes), "only a trial shows what a command does")
+    needs(
+        not all(c.operation.experiment and c.operation.experiment["spec"].get("action") == "pod-kill" for c in changes),
+        "it is over at once",
+    )
     document, files = with_own(subject, lambda fault: fault.update(persistence="SelfHeals"))
     yield Defect("persistence: SelfHeals", document, files)
 
@@ -26,7 +29,7 @@ def fault_said_to_heal(subject: Subject) -> Iterator[Defect]:
 def command_said_to_heal(subject: Subject) -> Iterator[Defect]:
     """What a command did to a store is said to heal by itself."""
     fault = subject.case.faults[one_cause(subject)]
-    needs(any(c.run for c in fault.changes), "it runs no command")
+    needs(any(c.operation.runs_command for c in fault.changes), "it runs no command")
     document, files = with_own(subject, lambda own: own.update(persistence="SelfHeals"))
     inherited(subject, document["spec"])
     yield Defect("persistence: SelfHeals", document, files)

@@ -54,7 +54,10 @@ def unlabelled_co_cause(subject: Subject) -> Iterator[Defect]:
     document, spec = subject.copy()
     one_cause(subject)
     fault = subject.case.faults[subject.spec.faults[0].name]
-    needs(not any(c.chaos for c in fault.changes), "a chaos object needs the pods that the second fault takes away")
+    needs(
+        not any(c.operation.experiment for c in fault.changes),
+        "a chaos object needs the pods that the second fault takes away",
+    )
     target, type_ = needs(_as_well(subject, bare(fault.target)), "nothing else would take the same away")
     spec["faults"].append({"name": "before", "type": type_, "target": target, "role": "Trigger"})
     yield Defect(f"{type_} on {target} is a Trigger", document)

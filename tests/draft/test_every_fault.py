@@ -35,7 +35,7 @@ def test_a_draft_lints_green_and_renders(app, version, fault, tmp_path):
     scenario = load_scenario(file).scenario
     runbook = resolve(scenario, CATALOG, "somewhere", beside=file.parent)
     assert runbook.faults[0].changes
-    made_objects = [c.create or c.apply or {} for p in runbook.procedures for c in p.solution.changes]
+    made_objects = [c.operation.resource or {} for p in runbook.procedures for c in p.solution.changes]
     homes = {m.get("metadata", {}).get("namespace") for m in made_objects}
     assert runbook.app.namespace not in homes, "trials are elsewhere"
     assert scenario.spec.brief

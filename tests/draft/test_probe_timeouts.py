@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from scenario_kit.catalog import Catalog
+from scenario_kit.changes.operations.chaos import Chaos
 from scenario_kit.draft.probe_timeouts import is_outlived, list_cautions
 from scenario_kit.model import Change, Fault
 from scenario_kit.model.authored.scenario import Rollout
@@ -26,8 +27,8 @@ def workload(**probes: Any) -> dict[str, Any]:
 def fault(kind: str, **spec: Any) -> Fault:
     body = {"kind": kind, "spec": {"selector": {"labelSelectors": {"app": "web"}}, **spec}}
     return Fault(
-        name="main", type="delay", version=1, target="Deployment/web", changes=(Change(chaos=body),), effect=(),
-        entities=(),
+        name="main", type="delay", version=1, target="Deployment/web", changes=(Change(Chaos(manifest=body)),),
+        effect=(), entities=(),
     )  # fmt: skip
 
 

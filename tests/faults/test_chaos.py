@@ -29,7 +29,7 @@ def use():
 
 
 def experiment(found):
-    return next(c.chaos for c in found.fault.changes if c.chaos)
+    return next(c.operation.manifest for c in found.fault.changes if c.operation.manifest)
 
 
 #: Restarting the target quiets an alert for a while, so it is no decoy of these.
@@ -166,7 +166,7 @@ def test_an_experiment_is_complete(use, fault, app, target, kind, part):
     assert part.items() <= spec.items()
     cause = found.fault.causes[0]
     assert cause.ref == f"{kind}.chaos-mesh.org/{manifest['metadata']['name']}"
-    assert [c.operation for c in cause.fix] == ["delete"]
+    assert [c.operation.keyword for c in cause.fix] == ["delete"]
     assert found.fault.effect[0].object.ref == cause.ref == found.fault.undone[0].object.ref
     assert any(e.ref == target for e in found.fault.entities)
     assert [c for c in found.fault.effect if c.query]
@@ -237,9 +237,9 @@ def test_what_cannot_bite_is_refused(use, fault, target, parameters, part):
 
 def test_busy_processes_come_with_a_limit_that_they_can_reach(use):
     found = use("cpu-stress", CART)
-    assert [c.operation for c in found.fault.changes] == ["patch", "chaos"]
+    assert [c.operation.keyword for c in found.fault.changes] == ["patch", "chaos"]
     assert found.fault.effect[1].query.value == 50
-    assert [c.operation for c in use("cpu-stress", CART, {"limitMillicores": 0}).fault.changes] == ["chaos"]
+    assert [c.operation.keyword for c in use("cpu-stress", CART, {"limitMillicores": 0}).fault.changes] == ["chaos"]
 
 
 def test_a_partition_offers_whom_the_target_talks_to(use):
@@ -267,10 +267,10 @@ def test_a_partition_offers_whom_the_target_talks_to(use):
 def test_what_a_flag_does_follows_from_the_app(use, flag, variant, operations, victim, part):
     found = use("feature-flag-changed", "ConfigMap/flagd-config", {"flag": flag})
     assert found.parameters["variant"] == variant
-    assert [c.operation for c in found.fault.changes] == operations
+    assert [c.operation.keyword for c in found.fault.changes] == operations
     assert found.fault.entities[1].ref == f"Deployment/{victim}"
     assert part in found.fault.effect[1].query.expr
-    assert found.fault.causes[0].fix[0].set_flag.variant == "off"
+    assert found.fault.causes[0].fix[0].operation.variant == "off"
 
 
 def test_only_flags_that_can_be_seen_are_offered(use):
@@ -318,7 +318,7 @@ def again():
 )
 def test_every_kind_may_recur(again, name, target, every, lasting, key):
     found = again(name, every, lasting, target)
-    schedule = found.changes[-1].chaos
+    schedule = found.changes[-1].operation.manifest
     assert schedule["kind"] == "Schedule"
     assert schedule["spec"]["schedule"] == f"@every {every}s"
     assert schedule["spec"][key]["mode"] == "all"
@@ -329,7 +329,7 @@ def test_every_kind_may_recur(again, name, target, every, lasting, key):
     assert [e.ref for e in found.causes] == [root, *limited]
     assert found.effect[0].object.ref == found.undone[0].object.ref == root
     assert (found.effect[0].object.path, found.effect[0].object.exists) == ("status.time", True)
-    assert found.solutions[0].changes[0].delete.target == root
+    assert found.solutions[0].changes[0].operation.target == root
     assert (found.mitigation, found.persistence) == ("Native", "Object")
     assert "wall-clock" in found.requires
     with pytest.raises(AuthoringError, match="cannot run in virtual time"):

@@ -13,7 +13,7 @@ from scenario_kit.model import App, Change, Fault, Object, Reference
 from scenario_kit.model.authored.scenario import FaultUse
 from scenario_kit.observe.jsonpath import find
 from scenario_kit.observe.rules import CLUSTER_METRICS, scope
-from scenario_kit.render import render_app, render_fault, simulate_change
+from scenario_kit.render import render_app, render_fault
 from scenario_kit.render.objects.lookup import find_position
 
 NAMESPACE = "shop-net"
@@ -92,7 +92,7 @@ def rendered(objects: tuple[Object, ...], name: str, target: str, **parameters: 
 
 def made(objects: tuple[Object, ...], changes: tuple[Change, ...], app: App = APP) -> tuple[Object, ...]:
     for change in changes:
-        objects = simulate_change(objects, change, app, NAMESPACE)
+        objects = change.operation.simulate(objects, app, NAMESPACE)
     return objects
 
 
@@ -204,11 +204,11 @@ def test_changes_queries_and_fixes_fit_the_app(objects, name, target, parameters
     assert result.effect[0].query is None
     assert any(c.query for c in result.effect), "an effect is more than the object that was written"
     for cause in result.causes:
-        repaired = made(broken, tuple(c for c in cause.fix if c.remove_fault is None))
+        repaired = made(broken, tuple(c for c in cause.fix if not c.operation.fault))
         before = at(objects, cause.ref)
-        if before is not None and all(c.remove_fault is None for c in cause.fix):
+        if before is not None and all(not c.operation.fault for c in cause.fix):
             assert stored(at(repaired, cause.ref)) == stored(before)
-        elif before is None and any(c.delete for c in cause.fix):
+        elif before is None and any(c.operation.deletes for c in cause.fix):
             assert at(repaired, cause.ref) is None
     for decoy in result.decoys:
         made(broken, decoy.changes)
@@ -216,7 +216,7 @@ def test_changes_queries_and_fixes_fit_the_app(objects, name, target, parameters
 
 def _filled(value, result: Fault):
     """``{set}`` stands for the neutral value of the fault."""
-    names = [c.patch.patch for c in result.changes if c.patch and c.patch.type == "Json"]
+    names = [c.operation.patch for c in result.changes if c.operation.patches and c.operation.type == "Json"]
     neutral = next(iter(names[0][0]["value"].values())) if names and isinstance(names[0][0]["value"], dict) else ""
     if isinstance(value, dict):
         return {k: neutral if v == "{set}" else v for k, v in value.items()}

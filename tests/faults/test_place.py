@@ -9,7 +9,6 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Change
 from scenario_kit.render.faults.applicability import offer
 from scenario_kit.render.faults.golden import render_objects_for
-from scenario_kit.render.simulation.changes import simulate_change
 
 CATALOG = Catalog()
 SHOP, HOTEL = "otel-demo", "hotel-reservation"
@@ -59,7 +58,7 @@ def _reads(obj):
             }
         }
     )
-    return simulate_change((obj,), change, prepared("node-cordoned", SHOP)[1], "otel-demo")[0]
+    return change.operation.simulate((obj,), prepared("node-cordoned", SHOP)[1], "otel-demo")[0]
 
 
 def rendered(name, app_name, target, /, **parameters):
@@ -69,7 +68,7 @@ def rendered(name, app_name, target, /, **parameters):
 
 def made(changes, objects, app):
     for change in changes:
-        objects = simulate_change(objects, change, app, app.namespace)
+        objects = change.operation.simulate(objects, app, app.namespace)
     return objects
 
 
@@ -172,21 +171,24 @@ def _lean(value):
 
 def test_a_removed_variable_returns_to_its_place():
     fault = rendered("env-var-missing", SHOP, "Deployment/checkout")
-    restore = fault.causes[0].fix[0].patch
+    restore = fault.causes[0].fix[0].operation
     assert restore.patch[0]["path"].startswith("/spec/template/spec/containers/0/env/")
     assert restore.patch[0]["value"]["name"] == "CART_ADDR"
 
 
 def test_a_claim_that_is_there_already_is_the_one_that_goes():
     fault = rendered("volume-full", HOTEL, "Deployment/mongodb-geo")
-    assert fault.changes[0].create["spec"]["template"]["spec"]["volumes"][0]["persistentVolumeClaim"] == {
+    assert fault.changes[0].operation.manifest["spec"]["template"]["spec"]["volumes"][0]["persistentVolumeClaim"] == {
         "claimName": "geo-pvc"
     }
 
 
 def test_every_reader_but_one_starts_again():
     fault = rendered("secret-rotated-stale-env", SHOP, "Secret/store")
-    assert [c.restart.target for c in fault.changes if c.restart] == ["Deployment/valkey-cart", "Deployment/checkout"]
+    assert [c.operation.target for c in fault.changes if c.operation.restarts] == [
+        "Deployment/valkey-cart",
+        "Deployment/checkout",
+    ]
     assert [e.ref for e in fault.causes] == ["Deployment/cart"]
 
 
@@ -233,7 +235,7 @@ def test_what_cannot_bite_is_refused(name, use, parameters, part):
 )
 def test_the_workload_that_takes_a_wrong_field_is_one_that_reads_it(field, workload):
     made = rendered("configmap-field-wrong", *SETTINGS, field=field)
-    assert made.changes[-1].restart.target == workload
+    assert made.changes[-1].operation.target == workload
 
 
 def test_a_taint_that_is_tolerated_is_refused():
@@ -248,4 +250,4 @@ def test_a_taint_that_is_tolerated_is_refused():
         }
     )
     with pytest.raises(AuthoringError, match="tolerates this taint"):
-        offer(fault_type, app, simulate_change(objects, tolerant, app, app.namespace), "Deployment/cart")
+        offer(fault_type, app, tolerant.operation.simulate(objects, app, app.namespace), "Deployment/cart")

@@ -11,7 +11,6 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.model.authored.scenario import FaultUse
 from scenario_kit.render import render_app, render_fault
 from scenario_kit.render.apps.app import resolve_options
-from scenario_kit.render.simulation.changes import simulate_change
 
 NAMESPACE = "shop-test"
 OTEL, HOTEL = "otel-demo", "hotel-reservation"
@@ -136,7 +135,7 @@ def aimed(catalog, name, app, objects, target, parameters):
 
 def changed(objects, changes, app):
     for change in changes:
-        objects = simulate_change(objects, change, app, NAMESPACE)
+        objects = change.operation.simulate(objects, app, NAMESPACE)
     return objects
 
 

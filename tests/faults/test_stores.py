@@ -6,7 +6,6 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.render.faults.applicability import offer
 from scenario_kit.render.faults.golden import render_objects_for
-from scenario_kit.render.simulation.changes import simulate_change
 
 CATALOG = Catalog()
 DATABASE, CACHE = "Deployment/postgresql", "Deployment/valkey-cart"
@@ -43,8 +42,8 @@ def rendered(name, target, /, app="otel-demo", version="2.2.0", **parameters):
 def test_commands_and_what_takes_them_back(name, target, parameters, does, undo):
     fault = rendered(name, target, **parameters)
     (change,), (inverse,) = fault.changes, fault.undo
-    assert " ".join(change.run.command).endswith(does)
-    assert " ".join(inverse.run.command).endswith(undo)
+    assert " ".join(change.operation.command).endswith(does)
+    assert " ".join(inverse.operation.command).endswith(undo)
     assert fault.causes[0].fix == fault.undo
     assert fault.solutions[0].changes == fault.undo
     assert {s.name for s in fault.solutions} > {fault.solutions[0].name}, "the state goes with the process"
@@ -64,16 +63,16 @@ def test_clients_that_stay(name, target, parameters, word):
     fault = rendered(name, target, **parameters)
     (change,) = fault.changes
     shop = CATALOG.app("otel-demo", "2.2.0")
-    container = change.create["spec"]["template"]["spec"]["containers"][0]
+    container = change.operation.manifest["spec"]["template"]["spec"]["containers"][0]
     assert word in container["command"][-1]
     client = next(c for c in shop.clients if c.image == container["image"])
     entry, _ = client.matched(container["command"])
     assert entry.does.lasts, "a simulated store knows what it does"
     assert fault.causes[0].generated
-    assert fault.causes[0].ref == f"Deployment/{change.create['metadata']['name']}"
+    assert fault.causes[0].ref == f"Deployment/{change.operation.manifest['metadata']['name']}"
     objects = render_objects_for(CATALOG.fault(name), shop, CATALOG)
-    broken = simulate_change(objects, change, shop, "otel-demo")
-    assert simulate_change(broken, fault.solutions[0].changes[0], shop, "otel-demo") == objects
+    broken = change.operation.simulate(objects, shop, "otel-demo")
+    assert fault.solutions[0].changes[0].operation.simulate(broken, shop, "otel-demo") == objects
 
 
 @pytest.mark.parametrize(
@@ -86,7 +85,7 @@ def test_clients_that_stay(name, target, parameters, word):
 )
 def test_the_newer_version_has_the_same_clients(name, target, word):
     fault = rendered(name, target, version="3.0.0")
-    assert word in " ".join(fault.changes[0].run.command)
+    assert word in " ".join(fault.changes[0].operation.command)
 
 
 @pytest.mark.parametrize(
@@ -120,11 +119,11 @@ def test_commands_that_no_simulated_store_knows_are_refused(parameters):
 def test_a_store_is_told_to_ask_for_logins(target, app, version, args):
     fault = rendered("store-login-required", target, app=app, version=version)
     (change,), (fix,) = fault.changes, fault.causes[0].fix
-    (container,) = change.patch.patch["spec"]["template"]["spec"]["containers"]
+    (container,) = change.operation.patch["spec"]["template"]["spec"]["containers"]
     assert tuple(container["args"]) == args
-    assert fix.patch.patch["spec"]["template"]["spec"]["containers"][0]["args"] is None, "it had none"
+    assert fix.operation.patch["spec"]["template"]["spec"]["containers"][0]["args"] is None, "it had none"
     assert fault.rollout.drop_old, "the old pod would go on to take everybody"
-    assert fault.decoys[0].changes[0].restart.target == target
+    assert fault.decoys[0].changes[0].operation.target == target
 
 
 @pytest.mark.parametrize("target", [DATABASE, "Deployment/cart"])

@@ -101,7 +101,7 @@ def test_traces_of_the_machinery_have_a_code_of_their_own(wrong_port):
 def test_a_hidden_experiment_is_no_business_of_the_solver():
     file = Path(__file__).parents[1] / "fixtures" / "language" / "hidden" / "scenario.yaml"
     book = resolve(load_scenario(file).scenario, CATALOG, "app-bcdf", beside=file.parent)
-    kind = next(c.chaos["kind"] for f in book.faults for c in f.changes if c.chaos)
+    kind = next(c.operation.experiment["kind"] for f in book.faults for c in f.changes if c.operation.experiment)
     assert found(list_tokens(book), f"{kind} applied") == ["SK442"]
     assert "SK442" in found(list_tokens(book), "chaos-mesh.org/inject")
 

@@ -27,8 +27,8 @@ MANIFEST = {"kind": "NetworkPolicy", "metadata": {"name": "closed"}}
     ],
 )
 def test_an_object_or_nothing(change: dict[str, Any], about: tuple[str, str] | None) -> None:
-    assert Change.from_json(change).about(FLAGS) == about
+    assert Change.from_json(change).operation.about(FLAGS) == about
 
 
 def test_without_a_store_a_flag_is_nowhere() -> None:
-    assert Change.from_json({"setFlag": {"flag": "cartFailure", "variant": "on"}}).about(None) is None
+    assert Change.from_json({"setFlag": {"flag": "cartFailure", "variant": "on"}}).operation.about(None) is None

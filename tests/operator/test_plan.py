@@ -2,7 +2,16 @@
 
 import pytest
 
-from operators.scenario.plan import CONDITIONS, Create, DesiredTrial, Refusal, Remove, ShowTrial, build_conditions, plan
+from operators.scenario.plan import (
+    CONDITIONS,
+    CreateTrial,
+    DesiredTrial,
+    Refusal,
+    Remove,
+    ShowTrial,
+    build_conditions,
+    plan,
+)
 from scenario_kit.trial import TrialStatus
 
 
@@ -17,7 +26,7 @@ WANTED = DesiredTrial(digest="d1", suspended=False)
 @pytest.mark.parametrize(
     ("desired", "trials", "action"),
     [
-        (WANTED, [], Create("s-g3")),
+        (WANTED, [], CreateTrial("s-g3")),
         (WANTED, [trial("s-g1", "d1")], ShowTrial()),
         (WANTED, [trial("s-g1", "d0")], Remove("s-g1")),
         (WANTED, [trial("s-g1", "d0", deleted=True)], Remove("s-g1")),

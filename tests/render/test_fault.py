@@ -23,26 +23,26 @@ def rendered(app, objects, port_fault):
 def test_everything_is_rendered_for_the_target(rendered):
     result = rendered()
     assert (result.name, result.type, result.version) == ("catalog-port", "port-moved", 3)
-    assert [c.operation for c in result.changes] == ["patch"]
-    assert result.changes[0].patch.target == "Service/product-catalog"
-    assert result.changes[0].patch.patch == [{"op": "replace", "path": "/spec/ports/0/targetPort", "value": 9999}]
+    assert [c.operation.keyword for c in result.changes] == ["patch"]
+    assert result.changes[0].operation.target == "Service/product-catalog"
+    assert result.changes[0].operation.patch == [{"op": "replace", "path": "/spec/ports/0/targetPort", "value": 9999}]
     assert result.effect[0].object.equals == 9999
     assert 'service_name=~"frontend|checkout|recommendation"' in result.effect[1].query.expr
     assert result.undone[0].object.not_equals == 9999
     assert [e.ref for e in result.causes] == ["Service/product-catalog"]
-    ports = result.causes[0].fix[0].patch.patch["spec"]["ports"]
+    ports = result.causes[0].fix[0].operation.patch["spec"]["ports"]
     assert ports == [{"port": 8080, "targetPort": 8080}]
     assert [(s.name, s.fixes, s.description) for s in result.solutions] == [
         ("restore-port", ("catalog-port",), "Point Service/product-catalog back")
     ]
-    assert result.decoys[0].changes[0].restart.target == "Deployment/product-catalog"
+    assert result.decoys[0].changes[0].operation.target == "Deployment/product-catalog"
     assert result.callers == tuple(
         f"Deployment/{name}" for name in ("frontend", "checkout", "recommendation", "product-reviews")
     )
 
 
 def test_a_change_may_depend_on_parameters(rendered):
-    created = rendered(parameters={"policy": True}).changes[1].create
+    created = rendered(parameters={"policy": True}).changes[1].operation.manifest
     assert created["data"] == {
         "selector": '{"opentelemetry.io/name": "product-catalog"}',
         "env": 4,
@@ -51,8 +51,8 @@ def test_a_change_may_depend_on_parameters(rendered):
     name = created["metadata"]["name"]
     assert name.startswith("settings-")
     assert len(name) <= 20
-    assert rendered(parameters={"policy": True}).changes[1].create["metadata"]["name"] == name
-    assert rendered("other", parameters={"policy": True}).changes[1].create["metadata"]["name"] != name
+    assert rendered(parameters={"policy": True}).changes[1].operation.manifest["metadata"]["name"] == name
+    assert rendered("other", parameters={"policy": True}).changes[1].operation.manifest["metadata"]["name"] != name
 
 
 def test_the_scenario_may_say_how_it_reaches_processes(rendered):
@@ -205,9 +205,9 @@ def test_ports_of_udp_are_not_taken_for_those_of_tcp(catalog, app, objects, faul
     collector = next(o for o in objects if (o["kind"], o["metadata"]["name"]) == ("Deployment", "otel-collector"))
     declared = collector["spec"]["template"]["spec"]["containers"][0]["ports"]
     assert declared[0]["protocol"] == "UDP"
-    assert declared[0]["containerPort"] not in _numbers(msgspec.to_builtins(result.changes))
+    assert declared[0]["containerPort"] not in _numbers([change.to_json() for change in result.changes])
     first = next(p["containerPort"] for p in declared if p.get("protocol", "TCP") == "TCP")
-    assert first in _numbers(msgspec.to_builtins(result.changes))
+    assert first in _numbers([change.to_json() for change in result.changes])
 
 
 def _numbers(node):
@@ -224,4 +224,4 @@ def test_pods_that_exclude_each_other_go_before_their_successors_come(catalog, a
     result = render_fault(catalog.fault(kind), use, app, objects, NAMESPACE, "s")
     named = {s.name: s.changes for s in result.solutions}
     for changes in (result.causes[0].fix, named["restore-affinity"], named["prefer-instead"]):
-        assert [c.restart.drop_old for c in changes if c.restart] == ([True] if anew else [])
+        assert [c.operation.drop_old for c in changes if c.operation.restarts] == ([True] if anew else [])

@@ -32,11 +32,11 @@ def rendered(
 
 def test_the_object_lies_in_the_management_namespace_and_selects_the_app() -> None:
     (change,) = rendered("network-delay").changes
-    assert change.chaos is not None
+    assert change.operation.experiment is not None
 
-    assert change.chaos["metadata"]["namespace"] == MANAGEMENT_NAMESPACE
-    assert change.chaos["spec"]["selector"]["namespaces"] == ["otel-demo-bcdf"]
-    assert len(change.chaos["metadata"]["name"]) <= 20
+    assert change.operation.experiment["metadata"]["namespace"] == MANAGEMENT_NAMESPACE
+    assert change.operation.experiment["spec"]["selector"]["namespaces"] == ["otel-demo-bcdf"]
+    assert len(change.operation.experiment["metadata"]["name"]) <= 20
 
 
 def test_everybody_means_the_same_management_namespace() -> None:
@@ -45,7 +45,8 @@ def test_everybody_means_the_same_management_namespace() -> None:
 
 def test_trials_side_by_side_do_not_share_a_name() -> None:
     first, second = (
-        rendered("network-delay", namespace=n).changes[0].chaos for n in ("otel-demo-bcdf", "otel-demo-ghjk")
+        rendered("network-delay", namespace=n).changes[0].operation.experiment
+        for n in ("otel-demo-bcdf", "otel-demo-ghjk")
     )
     assert first is not None
     assert second is not None
@@ -84,10 +85,10 @@ def test_nobody_on_call_can_end_it_so_it_is_for_diagnosis_only() -> None:
 def test_a_schedule_is_hidden_with_what_it_starts() -> None:
     found = rendered("network-delay", recurrence=Recurrence(every_seconds=600, for_seconds=200))
     (change,) = found.changes
-    assert change.chaos is not None
+    assert change.operation.experiment is not None
 
-    assert change.chaos["metadata"]["namespace"] == MANAGEMENT_NAMESPACE
-    assert change.chaos["spec"]["networkChaos"]["selector"]["namespaces"] == ["otel-demo-bcdf"]
+    assert change.operation.experiment["metadata"]["namespace"] == MANAGEMENT_NAMESPACE
+    assert change.operation.experiment["spec"]["networkChaos"]["selector"]["namespaces"] == ["otel-demo-bcdf"]
     assert (found.mitigation, found.solutions) == ("None", ())
 
 

@@ -111,7 +111,7 @@ def test_a_fault_of_a_store_stays_in_its_namespace() -> None:
 
     made = render_fault(CATALOG.fault(use.type), use, app, objects, HOME, "s")
 
-    (policy,) = (c.create for c in made.changes if c.create)
+    (policy,) = (c.operation.manifest for c in made.changes if c.operation.keyword == "create")
     assert policy is not None
     assert policy["metadata"]["namespace"] == STORES
     cause = next(e for e in made.entities if e.role == "Cause")
@@ -129,7 +129,11 @@ def test_what_a_fault_creates_goes_where_it_says(target: str, written: str, home
 
     changes = render_fault(fault_type, FaultUse(name="cut", type="x", target=target), app, objects, HOME, "s").changes
 
-    assert [(c.create or {})["metadata"].get("namespace", HOME) for c in changes if c.create] == [home]
+    assert [
+        (c.operation.manifest or {})["metadata"].get("namespace", HOME)
+        for c in changes
+        if c.operation.keyword == "create"
+    ] == [home]
 
 
 def test_chaos_looks_for_pods_where_they_are() -> None:
@@ -138,7 +142,7 @@ def test_chaos_looks_for_pods_where_they_are() -> None:
 
     made = render_fault(CATALOG.fault(use.type), use, app, objects, HOME, "s")
 
-    (chaos,) = (c.chaos for c in made.changes if c.chaos)
+    (chaos,) = (c.operation.experiment for c in made.changes if c.operation.experiment)
     assert chaos is not None
     assert chaos["metadata"]["namespace"] == STORES
     assert chaos["spec"]["selector"]["namespaces"] == [STORES]

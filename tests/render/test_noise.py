@@ -12,7 +12,6 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.model.authored.noise import Noise, NoiseSource
 from scenario_kit.render import render_app, resolve_options
 from scenario_kit.render.scenarios.noise import GRID, Event, build_sources, compute_occurrence, find_latest, list_events
-from scenario_kit.render.simulation.changes import simulate_change
 
 CATALOG = Catalog()
 APP = CATALOG.app("otel-demo", "2.2.0")
@@ -58,7 +57,11 @@ def test_what_lasts_lasts_whole_ticks() -> None:
 
 
 def test_sizes_are_drawn() -> None:
-    replicas = [e.change.scale.replicas for e in list_events([SCALE], 1, 0.0, 60_000.0) if e.change.scale]
+    replicas = [
+        e.change.operation.replicas
+        for e in list_events([SCALE], 1, 0.0, 60_000.0)
+        if e.change.operation.keyword == "scale"
+    ]
     users = [e.users for e in list_events([LOAD], 1, 0.0, 60_000.0)]
 
     assert set(replicas) == {2, 3, 4}
@@ -72,7 +75,7 @@ def test_where_a_flag_has_the_last_word_a_swing_sets_the_flag() -> None:
     (source,) = build_sources([load], app, objects, "shop", 50)
 
     assert source.changes[0].to_json() == {"setFlag": {"flag": "loadGeneratorVUs", "variant": "60", "value": 60.0}}
-    after_ = simulate_change(objects, source.changes[0], app, "shop")
+    after_ = source.changes[0].operation.simulate(objects, app, "shop")
     (flags,) = (o["data"]["demo.flagd.json"] for o in after_ if o["metadata"]["name"] == "flagd-config")
     users = json.loads(flags)["flags"]["loadGeneratorVUs"]
     assert (users["defaultVariant"], users["variants"]["60"]) == ("60", 60)
@@ -87,8 +90,8 @@ def test_a_swing_of_few_users_is_one_user_at_least() -> None:
 
 
 def test_a_swing_is_told_to_the_load_generator() -> None:
-    patch = LOAD.changes[0].patch
-    assert patch is not None
+    patch = LOAD.changes[0].operation
+    assert patch.patches
 
     assert patch.target == "Deployment/load-generator"
     assert "{'name': 'LOCUST_USERS', 'value': '60'}" in str(patch.patch)

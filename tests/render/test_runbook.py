@@ -61,7 +61,7 @@ def test_the_fault_supplies_procedures_while_drafting(runbook):
     assert names(result, "Solution") == ["restore-port"]
     assert names(result, "Decoy") == ["restart-it"]
     assert names(result, "Fix") == ["catalog-port:0"]
-    assert result.procedure("Fix", "catalog-port:0").solution.changes[0].patch.type == "Strategic"
+    assert result.procedure("Fix", "catalog-port:0").solution.changes[0].operation.type == "Strategic"
 
 
 def test_the_author_replaces_them(runbook):
@@ -107,7 +107,7 @@ def test_a_cause_without_a_repair_is_taken_back(runbook, catalog, port_fault, mo
         type(catalog), "fault", lambda *_: msgspec.structs.replace(port_fault, entities=(entity,), solutions=())
     )
     result = runbook()
-    assert result.procedure("Fix", "catalog-port:0").solution.changes[0].remove_fault.fault == "catalog-port"
+    assert result.procedure("Fix", "catalog-port:0").solution.changes[0].operation.fault == "catalog-port"
     assert names(result, "Solution") == []
 
 
@@ -115,7 +115,7 @@ def test_repairs_restart_who_does_not_recover_from_what_was_broken(runbook):
     down = {"name": "no-kafka", "type": "deployment-scaled-to-zero", "target": "Deployment/kafka"}
     result = runbook(faults=[down], groundTruth={"rootCauses": [{"fault": "no-kafka"}]})
     for procedure in (p for p in result.procedures if p.use in ("Fix", "Solution")):
-        restarted = [c.restart.target for c in procedure.solution.changes if c.restart]
+        restarted = [c.operation.target for c in procedure.solution.changes if c.operation.restarts]
         assert restarted[-1:] == ["Deployment/checkout"], procedure.use
     assert {p.use for p in result.procedures} >= {"Fix", "Solution"}
     assert result.fault("no-kafka").entities[0].fix == result.procedure("Fix", "no-kafka:0").solution.changes[:-1]

@@ -4,14 +4,14 @@ import pytest
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Change
-from scenario_kit.render import NoChange, simulate_change
+from scenario_kit.render import NoChange
 from scenario_kit.render.objects.merging import merge, merge_strategic
 
 NAMESPACE = "otel-demo-test"
 
 
 def make(objects, app, document):
-    return simulate_change(objects, Change.from_json(document), app, NAMESPACE)
+    return Change.from_json(document).operation.simulate(objects, app, NAMESPACE)
 
 
 def get(objects, kind, name):

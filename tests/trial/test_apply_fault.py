@@ -30,7 +30,8 @@ def patching(target, spec):
 
 def receipts(context, prefix=""):
     return [
-        (r.ordinal, r.group, r.change.operation, r.change.target, r.causal) for r in context.engine.recorded(prefix)
+        (r.ordinal, r.group, r.change.operation.keyword, r.change.target, r.causal)
+        for r in context.engine.recorded(prefix)
     ]
 
 
@@ -79,10 +80,10 @@ def test_restarts_carry_a_change_to_what_runs(drop, reconnect, callers, restarte
     stage.cluster.create(deployment("db", "StatefulSet"))
     context = stage.context()
     break_(context, broken, 1)
-    helped = [r for r in context.engine.recorded() if r.change.restart]
+    helped = [r for r in context.engine.recorded() if r.change.operation.restarts]
     assert [r.change.target for r in helped] == restarted
     assert [r.ordinal for r in helped] == [STEP + 100 + i for i in range(len(restarted))]
-    assert all(r.change.restart.drop_old and not r.causal and r.group == "Fault/a" for r in helped)
+    assert all(r.change.operation.drop_old and not r.causal and r.group == "Fault/a" for r in helped)
     assert context.injected_at("a") == 1000.0
 
 
@@ -92,7 +93,7 @@ def test_what_a_command_did_is_taken_back_where_the_first_command_stands():
     stage = Stage(fault("a"))
     stage.cluster.create(deployment("web"))
     context, seen = stage.context(), []
-    context.engine.do = lambda change, **more: seen.append((change.operation, more["undo"]))
+    context.engine.do = lambda change, **more: seen.append((change.operation.keyword, more["undo"]))
     run = Change.from_json({"run": {"client": "cli", "command": ["x"]}})
     for changes, where in (((scale, run, run), 1), ((run, scale), 0), ((scale,), 0)):
         seen.clear()

@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from scenario_kit.changes import TRIAL_LABEL
+from scenario_kit.changes.operations.chaos import Chaos
 from scenario_kit.changes.undo import Blocked
 from scenario_kit.errors import AuthoringError, InfrastructureError
 from scenario_kit.model import Change, Component, FlagStore, Procedure, Reference, Severity, Solution, TrialStep
@@ -161,7 +162,7 @@ def test_an_experiment_ends_in_the_time_of_the_trial(virtual):
     trial.cluster.put({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "shop"}, "spec": {},
                        "status": {"phase": "Running", "containerStatuses": [{"containerID": "c"}]}})  # fmt: skip
     trial.context.spec = msgspec.structs.replace(trial.context.spec, clock="Virtual" if virtual else "Wall")
-    trial.context.engine.do(Change(chaos=experiment), ordinal=1, group="Fault/f")
+    trial.context.engine.do(Change(Chaos(manifest=experiment)), ordinal=1, group="Fault/f")
     trial.context.wait(INJECTED + 89)
     assert not trial.context.engine.has_expired("Fault/f")
     trial.context.wait(INJECTED + 105)

@@ -109,11 +109,11 @@ def test_each_occurrence_comes_and_goes_at_its_time() -> None:
     context = stage.context()
     for event in list_events([SCALE], 4, START, START + 6000):
         assert event.until is not None
-        assert event.change.scale is not None
+        assert event.change.operation.keyword == "scale"
         context.wait(event.at)
         assert stage.replicas() == 1
         context.wait(event.at + 15)
-        assert stage.replicas() == event.change.scale.replicas
+        assert stage.replicas() == event.change.operation.replicas
         context.wait(event.until + 15)
         assert stage.replicas() == 1
 

@@ -7,15 +7,12 @@ a cause, and whoever names it would be scored as wrong.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from scenario_kit.campaign.interventions.label_interventions import CauseRepair, list_answers, list_other_causes
 from scenario_kit.model import Change, Fault, Reference, Runbook
 from scenario_kit.model.chaos.kinds import ONE_SHOT
 from scenario_kit.model.kubernetes.reference import strip_reference
-
-#: These write no state that outlives them, or none that a receipt takes back.
-_STATELESS: Final = ("restart", "run", "drain", "removeFault", "undoRollout")
 
 
 class Artefact(NamedTuple):
@@ -55,8 +52,10 @@ def _describe_change(runbook: Runbook, fault: Fault, change: Change) -> tuple[st
     """Describe what a change writes and leaves; the experiment of a hidden fault is stood for by the workload that it
     hits.
     """
-    if change.operation in _STATELESS:
+    operation = change.operation
+    hidden = fault.visibility == "Hidden"
+    if not operation.stateful or (
+        operation.experiment is not None and (hidden or operation.experiment["spec"].get("action") in ONE_SHOT)
+    ):
         return None
-    if change.chaos is not None and (fault.visibility == "Hidden" or change.chaos["spec"].get("action") in ONE_SHOT):
-        return None
-    return change.about(runbook.app.flags)
+    return operation.about(runbook.app.flags)

@@ -16,7 +16,7 @@ import msgspec
 from scenario_kit.judge.alerts.expectations import list_by_class
 from scenario_kit.model import Change, Object, Procedure, Reference, Runbook, Solution
 from scenario_kit.model.authored.scenario import LABELLED
-from scenario_kit.model.kubernetes.reference import WORKLOADS
+from scenario_kit.model.kubernetes.reference import WORKLOADS, strip_reference
 from scenario_kit.render.apps.namespaces import make_finder, rename_change
 from scenario_kit.render.objects.lookup import format_reference, read_pod_labels
 
@@ -57,14 +57,14 @@ def starts(runbook: Runbook) -> tuple[Procedure, ...]:
     Where a fault restarts something, it is only there for what starts after it: pods that were admitted while a repair
     was in force stay. To take the repair back is to do what the fault did.
     """
-    changes = tuple(c for f in runbook.faults for c in f.changes if c.restart is not None)
+    changes = tuple(c for f in runbook.faults for c in f.changes if c.operation.restarts)
     solution = Solution(name=STARTS, description="restart what the fault restarted", changes=changes)
     return (Procedure(use="Cheat", name=STARTS, solution=solution),) if changes else ()
 
 
 def build_cheats(runbook: Runbook) -> tuple[Procedure, ...]:
     """Build the cheats that can be tried on this scenario, in the order of the reference."""
-    new = [m for f in runbook.faults for c in f.changes if (m := c.create or c.chaos or c.apply)]
+    new = [m for f in runbook.faults for c in f.changes if (m := c.operation.manifest)]
     find = make_finder([*runbook.objects, *new], runbook.namespace)
     return tuple(
         Procedure(
@@ -105,8 +105,7 @@ def _repairs_by_restart(runbook: Runbook) -> bool:
     """Check whether a restart is a repair that the scenario documents, of a fault that ends with its pods."""
     ending = {f.name for f in runbook.faults if f.role in LABELLED and f.persistence in _RESTARTABLE}
     return any(
-        change.restart is not None
-        or (change.delete is not None and Reference.parse(change.delete.target).kind == "Pod")
+        change.operation.restarts or (change.operation.deletes and strip_reference(change.target or "")[0] == "Pod")
         for p in runbook.procedures
         if p.use == "Solution" and (not p.solution.fixes or ending & set(p.solution.fixes)) and ending
         for change in p.solution.changes
@@ -174,9 +173,8 @@ def _roll_back(runbook: Runbook, blamed: Iterable[Object]) -> Iterator[Change]:
     There has to be one: an app that was just deployed has a second revision only where a fault restarted the workload.
     """
     changed = {_strip_namespace(e.ref) for f in runbook.faults for e in f.entities if e.role == "Cause"}
-    restarted = {
-        _strip_namespace(c.restart.target) for f in runbook.faults for c in f.changes if c.restart is not None
-    }  # fmt: skip
+    changes = [c for f in runbook.faults for c in f.changes if c.operation.restarts]
+    restarted = {_strip_namespace(c.target) for c in changes if c.target}
     for workload in blamed:
         name = format_reference(workload)
         if workload["kind"] == "Deployment" and name in restarted and name not in changed:
@@ -188,9 +186,10 @@ def _delete_chaos(runbook: Runbook) -> Iterator[Change]:
         if fault.mitigation == "Native" or fault.visibility == "Hidden":
             continue
         for change in fault.changes:
-            if change.chaos is not None and change.chaos["metadata"].get("name"):
-                kind, group = change.chaos["kind"], change.chaos["apiVersion"].partition("/")[0]
-                yield _build_operation("delete", f"{kind}.{group}/{change.chaos['metadata']['name']}")
+            obj = change.operation.experiment
+            if obj is not None and obj["metadata"].get("name"):
+                ref = Reference(obj["kind"], obj["metadata"]["name"], group=obj["apiVersion"].partition("/")[0])
+                yield _build_operation("delete", str(ref))
 
 
 def _patch(workload: Object, containers: Sequence[Object]) -> Change:

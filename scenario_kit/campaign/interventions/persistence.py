@@ -46,5 +46,5 @@ def _choose_method(fault: Fault) -> Literal["Restart", "Wait"] | None:
     """Choose how its claim is tried; of what is over at once, only what a command did may go on."""
     if fault.persistence in ("Expires", "SelfHeals"):
         return "Wait"
-    ran = any(change.run is not None for change in fault.changes)
+    ran = any(change.operation.runs_command for change in fault.changes)
     return "Restart" if fault.persistence == "Pod" or (fault.persistence == "OneShot" and ran) else None

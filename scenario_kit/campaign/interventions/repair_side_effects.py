@@ -51,10 +51,10 @@ def _build_partial_repair(runbook: Runbook, cause: CauseRepair) -> Procedure | N
     fault = runbook.fault(cause.fault)
     flags = runbook.app.flags
     fix = cause.fix.solution.changes
-    changes = [c for c in fix if c.about(flags) != strip_reference(cause.entity)]
-    if all(c.run is not None or c.restart is not None for c in fix):
+    changes = [c for c in fix if c.operation.about(flags) != strip_reference(cause.entity)]
+    if all(c.operation.runs_command or c.operation.restarts for c in fix):
         return None  # what only a command can repair is inside of the cause
-    ran = any(c.run is not None for c in changes) and any(c.run is not None for c in fault.changes)
+    ran = any(c.operation.runs_command for c in changes) and any(c.operation.runs_command for c in fault.changes)
     if not ran and _find_touched(fault.changes, flags).isdisjoint(_find_touched(changes, flags)):
         return None
     name = f"{cause.fix.name}{BESIDE}"
@@ -64,4 +64,4 @@ def _build_partial_repair(runbook: Runbook, cause: CauseRepair) -> Procedure | N
 
 def _find_touched(changes: Iterable[Change], flags: FlagStore | None) -> set[tuple[str, str]]:
     """Find what the changes are about, but for restarts: these write nothing, and take nothing back."""
-    return {about for c in changes if c.restart is None and (about := c.about(flags)) is not None}
+    return {about for c in changes if not c.operation.restarts and (about := c.operation.about(flags)) is not None}

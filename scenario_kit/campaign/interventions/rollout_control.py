@@ -11,13 +11,10 @@ from typing import Final
 
 import msgspec
 
-from scenario_kit.model import Change, Fault, Procedure, Reference, Runbook, Solution
-from scenario_kit.model.authored.change import Patch
-from scenario_kit.model.kubernetes.reference import WORKLOADS
+from scenario_kit.model import Change, Fault, Procedure, Runbook, Solution
 
 USE: Final = "Sham"
 _NAME: Final = "rollout"
-_TEMPLATE: Final = "/spec/template"
 
 
 def build_rollout_control(runbook: Runbook) -> Procedure | None:
@@ -41,20 +38,6 @@ def add_rollout_control(runbook: Runbook) -> Runbook:
 def _find_rollouts(fault: Fault) -> Iterator[tuple[str, bool]]:
     """Find workloads whose pods injecting replaces, and whether all of the old ones go first."""
     for change in fault.changes:
-        if change.restart is not None:
-            yield change.restart.target, change.restart.drop_old
-        elif change.undo_rollout is not None:
-            yield change.undo_rollout.target, False
-        elif change.patch is not None and _writes_template(change.patch):
-            yield change.patch.target, fault.rollout.drop_old
+        yield from change.operation.list_rollouts(fault.rollout.drop_old)
     if fault.rollout.reconnect == "Callers":
         yield from ((caller, True) for caller in fault.callers)
-
-
-def _writes_template(patch: Patch) -> bool:
-    """Check whether a patch writes the pod template of a workload."""
-    if Reference.parse(patch.target).kind not in WORKLOADS:
-        return False
-    if isinstance(patch.patch, list | tuple):
-        return any(str(operation.get("path", "")).startswith(_TEMPLATE) for operation in patch.patch)
-    return "template" in (patch.patch.get("spec") or {})

@@ -8,7 +8,7 @@ over an object of the same name, and find the cluster changed when it compares i
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 from scenario_kit.model import Change, Object, Reference, Runbook
 from scenario_kit.model.chaos.kinds import get_experiment
@@ -45,34 +45,12 @@ def _needs_many_pods(change: Change, each: Mapping[tuple[str, str], float]) -> b
 
     ``each`` is what one pod of a workload, by kind and name, asks for in cores.
     """
-    body = change.create or change.apply
-    if body is not None:
-        replicas, cores = _count_replicas(body), _count_cores(body)
-    elif change.target is not None:
-        replicas, cores = _count_requested_pods(change), each.get(strip_reference(change.target), 0.0)
+    replicas = change.operation.count_replicas()
+    if (body := change.operation.resource) is not None:
+        cores = _count_cores(body)
     else:
-        return False
+        cores = each.get(strip_reference(change.target), 0.0) if change.target is not None else 0.0
     return replicas > _MOST_PODS or (replicas > 1 and replicas * cores > _MOST_CORES)
-
-
-def _count_requested_pods(change: Change) -> int:
-    """Count how many pods a change of an object that exists asks for; 0 where it says nothing of that."""
-    if change.scale is not None:
-        return change.scale.replicas
-    patch = change.patch.patch if change.patch is not None else None
-    if isinstance(patch, list):
-        values = [step.get("value") for step in patch if step.get("path") == "/spec/replicas"]
-        return max((n for n in values if isinstance(n, int)), default=0)
-    return _count_replicas(patch)
-
-
-def _count_replicas(document: Any) -> int:
-    """Count how many pods an object, or a merge patch of one, asks for at most; 0 where it says nothing of that."""
-    spec = document.get("spec") if isinstance(document, Mapping) else None
-    reported = (
-        [spec.get(name) for name in ("replicas", "maxReplicas", "parallelism")] if isinstance(spec, Mapping) else ()
-    )
-    return max((n for n in reported if isinstance(n, int)), default=0)
 
 
 def _count_cores(obj: Object) -> float:
@@ -113,11 +91,11 @@ def _changes(runbook: Runbook) -> Iterator[Change]:
 
 
 def _leaves_app(change: Change, own: set[str]) -> bool:
-    if change.chaos is not None:
+    if change.operation.experiment is not None:
         # The name server of Chaos Mesh knows an experiment by its name alone, which all trials of a scenario share: the
         # end of one takes away what it was told for another.
-        return get_experiment(change.chaos)[0] == _NAMES
-    body = change.create or change.apply
+        return get_experiment(change.operation.experiment)[0] == _NAMES
+    body = change.operation.resource
     if body is not None:
         return body["kind"] in CLUSTER_KINDS or body.get("metadata", {}).get("namespace", "") not in own
     if change.target is None:

@@ -190,7 +190,7 @@ def _make_revertible(runbook: Runbook, repair: Sequence[TrialStep]) -> Sequence[
     for step in repair:
         if step.kind == "change" and step.use != "RemoveFault":
             changes = runbook.procedure(step.use, step.name).solution.changes
-            if all(c.restart is not None or c.run is not None for c in changes):
+            if all(c.operation.restarts or c.operation.runs_command for c in changes):
                 return ()
     return repair
 
@@ -221,12 +221,13 @@ def _find_independent_decoys(runbook: Runbook, repair: Sequence[TrialStep]) -> l
     """Find decoys that leave revisions of what the repair rolls back: it would return to one of theirs."""
     steps = [s for s in repair if s.kind == "change" and s.use != "RemoveFault"]
     changes = [c for s in steps for c in runbook.procedure(s.use, s.name).solution.changes]
-    rolled = {strip_reference(c.undo_rollout.target) for c in changes if c.undo_rollout}
+    rolled = {strip_reference(c.target) for c in changes if c.operation.rolls_back and c.target}
     return [
         decoy
         for decoy in programs.list_by_use(runbook, "Decoy")
         if any(
-            c.target and c.operation != "scale" and strip_reference(c.target) in rolled for c in decoy.solution.changes
+            c.target and c.operation.keyword != "scale" and strip_reference(c.target) in rolled
+            for c in decoy.solution.changes
         )
     ]
 
@@ -312,7 +313,7 @@ def _find_separate_decoys(runbook: Runbook, claim: label_interventions.LeftOut) 
     """Find decoys that can be tried where some causes are repaired: those that change no object of these repairs."""
     done = {c.target for cause in claim.repaired for c in cause.fix.solution.changes}
     decoys = programs.list_by_use(runbook, "Decoy")
-    return [d for d in decoys if all(c.restart is not None or c.target not in done for c in d.solution.changes)]
+    return [d for d in decoys if all(c.operation.restarts or c.target not in done for c in d.solution.changes)]
 
 
 def _list_role(runbook: Runbook, role: str) -> list[str]:

@@ -166,7 +166,7 @@ class Demo:
 
     def _fix(self, lab: LabState, runbook: Runbook) -> str:
         from scenario_kit.changes import Scene
-        from scenario_kit.changes.operations import send
+        from scenario_kit.changes.operation import send
         from scenario_kit.clients.kube import KubeCluster
 
         procedure = next(p for p in runbook.procedures if p.use == "Solution")

@@ -14,7 +14,7 @@ from scenario_kit.render.objects.lookup import find_position, read_pod_labels
 def touches(fault: Fault, objects: Sequence[Object], app: App, entity: str) -> bool:
     """Check whether a fault is aimed at an object, creates it, writes it, or troubles its pods."""
     ref = Reference.parse(entity)
-    created = [body for c in fault.changes if (body := c.create or c.apply or c.chaos)]
+    created = [body for c in fault.changes if (body := c.operation.manifest)]
     names = {(str(body.get("kind")), str((body.get("metadata") or {}).get("name"))) for body in created}
     aimed = [Reference.parse(text) for text in (fault.target, *(c.target for c in fault.changes)) if text]
     names |= {(other.kind, other.name) for other in aimed}

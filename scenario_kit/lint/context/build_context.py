@@ -10,11 +10,12 @@ from typing import TypeVar
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.context.scenario_context import LintContext
-from scenario_kit.lint.simulation.place import Place, make_reference
+from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load import Loaded
 from scenario_kit.model import AlertRule, App, Change, Fault, FaultType, Finding, Object, Reference
 from scenario_kit.model.authored.scenario import FaultUse
-from scenario_kit.render import render_app, render_fault, resolve_options, simulate_change
+from scenario_kit.model.kubernetes.reference import make_reference
+from scenario_kit.render import render_app, render_fault, resolve_options
 from scenario_kit.render.apps.namespaces import locate_components
 
 _T = TypeVar("_T")
@@ -39,8 +40,8 @@ def gather(path: Path, loaded: Loaded, catalog: Catalog) -> LintContext:
             load = spec.app.load.to_json()
             faults[use.name] = render_fault(types[use.type], use, app, known, app.namespace, scenario.name, load=load)
             for change in faults[use.name].changes:
-                if change.create or change.chaos:
-                    known = simulate_change(known, change, app, app.namespace)
+                if change.operation.creates:
+                    known = change.operation.simulate(known, app, app.namespace)
         except AuthoringError as error:
             unrendered += [(("spec", "faults", i), found) for found in error.findings if found.code not in _REPORTED]
     case = LintContext(
@@ -85,7 +86,7 @@ def _apply_changes(
     problems = []
     for j, change in enumerate(changes):
         try:
-            objects = simulate_change(objects, change, app, app.namespace)
+            objects = change.operation.simulate(objects, app, app.namespace)
         except AuthoringError as error:
             problems.append((j, error))
     return objects, problems

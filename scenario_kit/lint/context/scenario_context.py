@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lint.simulation.place import Place, make_reference
+from scenario_kit.lint.simulation.place import Place
 from scenario_kit.lint.simulation.stages import Simulation, WrittenObject, build_stage, list_written
 from scenario_kit.load import Positions
 from scenario_kit.model import AlertRule, App, Change, Fault, FaultType, Finding, Object, Reference, Scenario
 from scenario_kit.model.authored.scenario import FaultUse
+from scenario_kit.model.kubernetes.reference import make_reference
 from scenario_kit.render.apps.app import CLUSTER_KINDS
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class LintContext:
             make_reference(body, self.app.namespace if self.app else "")
             for f in self.faults.values()
             for c in f.changes
-            if (body := c.create or c.chaos)
+            if c.operation.creates and (body := c.operation.manifest)
         }
 
     def exists(self, text: str) -> bool:

@@ -11,16 +11,13 @@ from typing import Any, Final
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.simulation.field_diff import find_changed
-from scenario_kit.lint.simulation.place import make_reference
 from scenario_kit.model import App, Change, Fault, Object
-from scenario_kit.render import simulate_change
+from scenario_kit.model.kubernetes.reference import make_reference
 
 #: Marks how the change reaches processes that run already.
 REACH: Final = "reach"
 #: Fields of which the value is the mechanism.
 _REPORTED: Final = frozenset({"data", "stringData", "binaryData", "command", "args"})
-#: Operations that leave a trace in no rendered object.
-_ACTS: Final = ("cordon", "uncordon", "drain", "taint", "untaint", "setFlag", "run")
 
 
 def compute_effects(app: App, objects: Sequence[Object], faults: Iterable[Fault | None]) -> list[list[Any]]:
@@ -65,7 +62,7 @@ def _compute_effect(fault: Fault, objects: Sequence[Object], app: App) -> tuple[
     for change in fault.changes:
         new: Sequence[Object] | None
         try:
-            new = simulate_change(objects, change, app, app.namespace)
+            new = change.operation.simulate(objects, app, app.namespace)
         except AuthoringError:
             new = None  # another rule says so
         for one in _describe_change(change, objects, new, app):
@@ -80,12 +77,12 @@ def _describe_change(
     """Describe what one change writes; ``new`` are the objects after it, None where it concerns one that no
     app brings.
     """
-    if body := change.create or change.apply or change.chaos:
+    if body := change.operation.manifest:
         metadata = {k: v for k, v in (body.get("metadata") or {}).items() if k not in ("name", "labels", "annotations")}
         yield ["object", {**body, "metadata": metadata}]
-    elif change.operation in _ACTS or (new is None and not change.restart):
+    elif not change.operation.visible or (new is None and not change.operation.restarts):
         yield ["act", change.to_json()]
-    elif new is not None and not change.restart:
+    elif new is not None and not change.operation.restarts:
         old = {make_reference(obj, app.namespace): obj for obj in objects}
         later = {make_reference(obj, app.namespace): obj for obj in new}
         for ref in old:

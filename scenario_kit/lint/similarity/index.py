@@ -382,7 +382,7 @@ def _extract_features(scenario: Scenario, catalog: Catalog) -> Iterator[str]:
     for edge in spec.ground_truth.propagation:
         yield f"edge={edge.from_} to={edge.to}"
     for changes in (*(s.changes for s in spec.solutions), *(d.changes for d in spec.decoys)):
-        yield from (f"change={change.operation} of={change.target}" for change in changes)
+        yield from (f"change={change.operation.keyword} of={change.target}" for change in changes)
 
 
 def _split_words(text: str) -> Iterator[str]:

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.model import APP_NAMESPACE, App, Change, Object, Reference
-from scenario_kit.render import simulate_change
 
 #: Steps from the root of an object to a part of it.
 Keys = tuple[str | int, ...]
@@ -50,7 +49,7 @@ def build_stage(
     objects: tuple[Object, ...] = before
     for change in changes:
         try:
-            objects = simulate_change(objects, change, app, namespace or app.namespace)
+            objects = change.operation.simulate(objects, app, namespace or app.namespace)
         except AuthoringError:
             continue
         objects = (*objects, *list_elsewhere(change, objects))
@@ -68,12 +67,13 @@ def split_steps(stage: Simulation, *, namespace: str = "") -> Iterator[tuple[int
 
 def list_elsewhere(change: Change, objects: tuple[Object, ...]) -> Iterator[Object]:
     """List what a merged patch says about an object that is not the app's: all that is known of it."""
-    if change.patch is None or change.patch.type == "Json" or not isinstance(change.patch.patch, Mapping):
+    merged = change.operation.merged
+    if merged is None or change.target is None:
         return
-    ref = Reference.parse(change.patch.target)
+    ref = Reference.parse(change.target)
     if any((o["kind"], o["metadata"]["name"]) == (ref.kind, ref.name) for o in objects):
         return
-    reported = dict(change.patch.patch)
+    reported = dict(merged)
     metadata = dict(reported.pop("metadata", None) or {}) | {"name": ref.name}
     metadata |= {} if ref.namespace == APP_NAMESPACE else {"namespace": ref.namespace}
     yield {**reported, "apiVersion": "v1", "kind": ref.kind, "metadata": metadata}

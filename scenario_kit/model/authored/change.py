@@ -2,73 +2,165 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from typing import Any, ClassVar, Final, Self, final
 
-from scenario_kit.model.authored.app import FlagStore
+import msgspec
+
+from scenario_kit.model.authored.app import App, FlagStore
 from scenario_kit.model.authored.check import Check
-from scenario_kit.model.base import Object, Value
+from scenario_kit.model.base import Object, Value, convert
+from scenario_kit.model.kubernetes.difference import WrittenField
 from scenario_kit.model.kubernetes.reference import strip_reference
 
-
-class Target(Value, frozen=True, kw_only=True):
-    """Names the object that an operation works on."""
-
-    target: str
+#: Where the operations are, one module each: above the model, as they also send and simulate what they do.
+_OPERATIONS: Final = "scenario_kit.changes.operations"
 
 
-class Patch(Value, frozen=True, kw_only=True):
-    """``Json`` is an RFC 6902 list, ``Merge`` an RFC 7386 document, ``Strategic`` Kubernetes' own merge patch."""
+class ChangeOperation(Value, frozen=True, kw_only=True):
+    """What a change does, and what can be asked of that without a cluster.
 
-    target: str
-    type: Literal["Json", "Merge", "Strategic"]
-    patch: Any
-
-
-class Scale(Value, frozen=True, kw_only=True):
-    """Set the replicas of a workload."""
-
-    target: str
-    replicas: int
-
-
-class Restart(Value, frozen=True, kw_only=True):
-    """Replace the pods of a workload. ``drop_old`` goes through zero pods, so that no old pod keeps serving."""
-
-    target: str
-    drop_old: bool = False
-
-
-class Taint(Value, frozen=True, kw_only=True):
-    """Put a taint on a node, or take it off; key and effect together identify it."""
-
-    target: str
-    key: str
-    value: str = ""
-    effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] = "NoSchedule"
-
-
-class SetFlag(Value, frozen=True, kw_only=True):
-    """Set one feature flag of the app to a variant, the way an operator of the app would.
-
-    With ``value``, the flag gets such a variant where it has none of that name.
+    What every operation has to answer is abstract; the rest says what holds for most.
     """
 
-    flag: str
-    variant: str
-    value: float | None = None
+    #: The name of the operation in YAML, which is that of its class.
+    keyword: ClassVar[str]
+    #: Whether it creates an object that must not be there before.
+    creates: ClassVar[bool] = False
+    #: Whether it only replaces pods, so that they read again what they read at their start.
+    restarts: ClassVar[bool] = False
+    #: Whether it returns a workload to its previous revision.
+    rolls_back: ClassVar[bool] = False
+    #: Whether it runs a command in a store, of which no object tells.
+    runs_command: ClassVar[bool] = False
+    #: Whether it works on nodes.
+    on_nodes: ClassVar[bool] = False
+    #: Whether it evicts pods.
+    evicts: ClassVar[bool] = False
+    #: Whether it deletes its target.
+    deletes: ClassVar[bool] = False
+    #: Whether it patches its target.
+    patches: ClassVar[bool] = False
+    #: Whether writing the former values once more takes it back.
+    overwrites: ClassVar[bool] = False
+    #: Whether the lab acts on nothing but the fields that it writes.
+    only_fields: ClassVar[bool] = False
+    #: Whether it interrupts what its target does.
+    disturbs: ClassVar[bool] = False
+    #: Whether it leaves a state behind that a receipt takes back.
+    stateful: ClassVar[bool] = True
+    #: Whether the rendered objects are known once it is made.
+    predictable: ClassVar[bool] = True
+    #: Whether rendered objects show what it does.
+    visible: ClassVar[bool] = True
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.keyword = cls.__name__[0].lower() + cls.__name__[1:]
+
+    @classmethod
+    def from_body(cls, body: Any) -> Self:
+        """Return the operation with what stands below its key."""
+        return convert(body, cls)
+
+    @property
+    def body(self) -> Object:
+        """What stands below its key."""
+        return self.to_json()
+
+    @property
+    def target(self) -> str | None:
+        """The reference that it names, if it names one; created objects name themselves."""
+        return None
+
+    @property
+    def manifest(self) -> Object | None:
+        """The object that it creates or applies."""
+        return None
+
+    @property
+    def experiment(self) -> Object | None:
+        """The object of Chaos Mesh that it creates for pods which are found when the change is made."""
+        return None
+
+    @property
+    def resource(self) -> Object | None:
+        """The object that it creates or applies as it is."""
+        return None if self.experiment is not None else self.manifest
+
+    @property
+    def document(self) -> Any:
+        """The patch that it sends; an RFC 6902 list, or a document to be merged."""
+        return None
+
+    @property
+    def merged(self) -> Mapping[str, Any] | None:
+        """The document that it merges into its target."""
+        return self.document if isinstance(self.document, Mapping) else None
+
+    @property
+    def merged_strategically(self) -> Mapping[str, Any] | None:
+        """The document, where it is a strategic merge patch."""
+        return None
+
+    @property
+    def fault(self) -> str:
+        """The fault of the scenario that it takes back."""
+        return ""
+
+    def about(self, flags: FlagStore | None) -> tuple[str, str] | None:
+        """Return kind and name of the object that it is about; None where it does not say so. ``flags``: the app's."""
+        if self.manifest:
+            # Definitions of faults may have anything there while they are being written.
+            named = self.manifest.get("metadata")
+            return str(self.manifest.get("kind")), str(named.get("name") if isinstance(named, dict) else "")
+        return None if self.target is None else strip_reference(self.target)
+
+    def count_replicas(self) -> int:
+        """Count the pods that it asks for at most; 0 where it says nothing of that."""
+        return 0
+
+    def list_rollouts(self, drop_old: bool) -> Iterable[tuple[str, bool]]:
+        """List the workloads whose pods it replaces, and whether old ones go first (``drop_old`` where it is open)."""
+        return ()
+
+    def list_texts(self) -> Iterable[tuple[str, str]]:
+        """List the texts of an author's own choice that it writes on its target, each with its field."""
+        return ()
+
+    def check_command(self, app: App, where: str, *, simulated: bool) -> None:
+        """Refuse a command that the app's definition does not list, where its store is ``simulated``.
+
+        Raises:
+            AuthoringError: there is no such client or command.
+        """
+
+    @abstractmethod
+    def outlasts(self, persistence: str) -> bool:
+        """Tell whether what it does stays where a fault is said to end in this way."""
+
+    @abstractmethod
+    def simulate(self, objects: Sequence[Object], app: App, namespace: str) -> tuple[Object, ...]:
+        """Return the rendered objects as they are once it is done; of others nothing is known.
+
+        Raises:
+            NoChange: every object would stay as it is.
+            AuthoringError: its target does not exist, what it creates exists, or the patch does not apply.
+        """
+
+    @abstractmethod
+    def list_fields(self, objects: Sequence[Object], app: App) -> Iterable[WrittenField]:
+        """List the fields that it writes, where a comparison of the simulated objects does not show them."""
 
 
-class Run(Value, frozen=True, kw_only=True):
-    """A one-shot Job from a pinned client image of the app's definition; it lists the possible commands."""
-
-    client: str
-    command: list[str]
-
-
-class RemoveFault(Value, frozen=True, kw_only=True):
-    """Take back everything that the named fault changed, from its receipts."""
-
-    fault: str
+@cache
+def list_operations() -> Mapping[str, type[ChangeOperation]]:
+    """List every operation by its keyword."""
+    found: Mapping[str, type[ChangeOperation]] = import_module(_OPERATIONS).find_operations()
+    return found
 
 
 class Until(Value, frozen=True, kw_only=True):
@@ -78,53 +170,50 @@ class Until(Value, frozen=True, kw_only=True):
     within_seconds: int = 120
 
 
-class Change(Value, frozen=True, kw_only=True):
-    """One-of: exactly one operation is set. ``when`` false leaves the change out (templates only)."""
+@final
+class Change:
+    """An operation, and what to wait for after it. In YAML the operation stands below its key."""
 
-    create: Object | None = None
-    apply: Object | None = None
-    patch: Patch | None = None
-    delete: Target | None = None
-    scale: Scale | None = None
-    restart: Restart | None = None
-    undo_rollout: Target | None = None
-    cordon: Target | None = None
-    uncordon: Target | None = None
-    drain: Target | None = None
-    taint: Taint | None = None
-    untaint: Taint | None = None
-    set_flag: SetFlag | None = None
-    chaos: Object | None = None
-    run: Run | None = None
-    remove_fault: RemoveFault | None = None
-    until: Until | None = None
+    __slots__ = ("operation", "until")
 
-    @property
-    def operation(self) -> str:
-        """The name of the operation that is set, as it is spelled in YAML."""
-        for name, spelled in zip(self.__struct_fields__, self.__struct_encode_fields__, strict=True):
-            if name != "until" and getattr(self, name) is not None:
-                return spelled
-        raise ValueError("a change without an operation")
+    def __init__(self, operation: ChangeOperation, until: Until | None = None) -> None:
+        self.operation: Final = operation
+        self.until: Final = until
 
     @property
     def target(self) -> str | None:
-        """The reference that the operation names, if it names one; created objects name themselves."""
-        body = getattr(self, _convert_to_snake(self.operation))
-        return getattr(body, "target", None)
+        """The reference that the operation names, if it names one."""
+        return self.operation.target
 
-    def about(self, flags: FlagStore | None) -> tuple[str, str] | None:
-        """Return kind and name of the object that it is about; None where it does not say so. ``flags`` is the app's
-        store.
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Change:
+        """Read the change that ``data`` describes.
+
+        Raises:
+            msgspec.ValidationError: it names no operation that there is, or not exactly one.
         """
-        if body := self.create or self.apply or self.chaos:
-            # Definitions of faults may have anything there while they are being written.
-            named = body.get("metadata")
-            return str(body.get("kind")), str(named.get("name") if isinstance(named, dict) else "")
-        if self.set_flag is not None:
-            return None if flags is None else ("ConfigMap", flags.config_map)
-        return None if self.target is None else strip_reference(self.target)
+        keys = [key for key in data if key != "until"]
+        if len(keys) != 1 or keys[0] not in list_operations():
+            raise msgspec.ValidationError(f"a change has one of the operations {', '.join(list_operations())}")
+        until = Until.from_json(data["until"]) if data.get("until") is not None else None
+        return cls(list_operations()[keys[0]].from_body(data[keys[0]]), until)
 
+    def to_json(self) -> Object:
+        """Return this change as plain JSON types."""
+        until = {} if self.until is None else {"until": self.until.to_json()}
+        return {self.operation.keyword: self.operation.body, **until}
 
-def _convert_to_snake(camel: str) -> str:
-    return "".join(f"_{c.lower()}" if c.isupper() else c for c in camel)
+    def edit_manifest(self, edit: Callable[[Object], Object]) -> Change:
+        """Return the change with what ``edit`` makes of the object that it creates or applies, if it does."""
+        if self.operation.manifest is None:
+            return self
+        return Change(self.operation.from_body(edit(self.operation.manifest)), self.until)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Change) and (self.operation, self.until) == (other.operation, other.until)
+
+    def __hash__(self) -> int:
+        return hash((self.operation, self.until))
+
+    def __repr__(self) -> str:
+        return f"Change({self.operation!r}, {self.until!r})"

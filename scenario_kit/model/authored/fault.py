@@ -112,6 +112,11 @@ class Fault(Value, frozen=True, kw_only=True):
     digest: str = ""
 
     @property
+    def experiments(self) -> tuple[Object, ...]:
+        """The objects of Chaos Mesh that it creates, in the order of its changes."""
+        return tuple(e for c in self.changes if (e := c.operation.experiment) is not None)
+
+    @property
     def causes(self) -> tuple[Entity, ...]:
         """The entities that are causes."""
         return tuple(e for e in self.entities if e.role == "Cause")

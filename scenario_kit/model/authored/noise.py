@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from scenario_kit.model.authored.change import Change, Target
+from scenario_kit.model.authored.change import Change
 from scenario_kit.model.base import Value
+
+
+class NoiseRestart(Value, frozen=True, kw_only=True):
+    """A workload gets new pods."""
+
+    target: str
 
 
 class NoiseScale(Value, frozen=True, kw_only=True):
@@ -25,7 +31,7 @@ class Noise(Value, frozen=True, kw_only=True):
     """One-of: what happens, and how often; each time up to ``jitter_percent`` of the period earlier or later."""
 
     name: str
-    restart: Target | None = None
+    restart: NoiseRestart | None = None
     scale: NoiseScale | None = None
     load: NoiseLoad | None = None
     every_seconds: int
@@ -34,7 +40,8 @@ class Noise(Value, frozen=True, kw_only=True):
     @property
     def target(self) -> str:
         """The workload that it touches; empty for load."""
-        return (self.restart or self.scale or Target(target="")).target
+        touched = self.restart or self.scale
+        return touched.target if touched else ""
 
     @property
     def for_seconds(self) -> int:

@@ -3,9 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
+
+from scenario_kit.model.kubernetes.reference import Reference
 
 Path = tuple[str, ...]
+
+
+class WrittenField(NamedTuple):
+    """A field of an object; an empty path is the whole object."""
+
+    of: Reference
+    path: Path = ()
+
+    def meets(self, other: WrittenField) -> bool:
+        """Check whether writing one of them writes the other, or a part of it."""
+        return self.of == other.of and meets(self.path, other.path)
+
+    def __str__(self) -> str:
+        return f"{'.'.join(self.path)} of {self.of}" if self.path else str(self.of)
+
+
+def list_leaves(document: Mapping[str, Any], path: Path = ()) -> Iterator[Path]:
+    """List the paths of all values of a document that hold no others by name."""
+    for key, value in document.items():
+        if isinstance(value, Mapping) and value:
+            yield from list_leaves(value, (*path, key))
+        else:
+            yield (*path, key)
 
 
 def find_paths(old: Any, new: Any, path: Path = ()) -> Iterator[Path]:

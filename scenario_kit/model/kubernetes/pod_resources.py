@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
+from typing import Any
 
 from scenario_kit.model.base import Object
 from scenario_kit.model.kubernetes.quantity import parse_quantity
@@ -40,3 +42,12 @@ def _read_requests(container: Object) -> dict[str, float]:
     resources = container.get("resources") or {}
     merged = {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
     return {name: parse_quantity(amount) for name, amount in merged.items()}
+
+
+def count_replicas(document: Any) -> int:
+    """Count the pods that an object, or a merge patch of one, asks for at most; 0 where it says nothing of that."""
+    spec = document.get("spec") if isinstance(document, Mapping) else None
+    reported = (
+        [spec.get(name) for name in ("replicas", "maxReplicas", "parallelism")] if isinstance(spec, Mapping) else ()
+    )
+    return max((n for n in reported if isinstance(n, int)), default=0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Final, Self
+from typing import Any, Final, Self
 
 import msgspec
 
@@ -100,3 +100,10 @@ def symbolise_namespace(real: str, namespace: str) -> str:
     if real == namespace:
         return APP_NAMESPACE
     return real.removeprefix(f"{namespace}-") if namespace else real
+
+
+def make_reference(obj: Mapping[str, Any], namespace: str) -> Reference:
+    """Make the reference of an object; ``namespace`` is the one that is spelled ``app``."""
+    group = str(obj.get("apiVersion", "")).rpartition("/")[0]
+    own = obj["metadata"].get("namespace", namespace)
+    return Reference(obj["kind"], obj["metadata"]["name"], symbolise_namespace(own, namespace) if own else "app", group)

@@ -103,7 +103,7 @@ class Runbook(Value, frozen=True, kw_only=True):
 
     def pack(self) -> str:
         """Return this runbook as a Trial carries it; the same runbook gives the same text."""
-        return base64.b64encode(gzip.compress(msgspec.json.encode(self), 6, mtime=0)).decode()
+        return base64.b64encode(gzip.compress(self.to_bytes(), 6, mtime=0)).decode()
 
     @property
     def everywhere(self) -> tuple[str, ...]:

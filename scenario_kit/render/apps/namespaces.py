@@ -90,13 +90,9 @@ def place_fault(fault: Fault, app: App, objects: Sequence[Object], namespace: st
     homes = tuple((home, labels) for home, labels in pods if home in everywhere)
 
     def made(change: Change) -> Change:
-        for field in ("create", "apply", "chaos"):
-            manifest = getattr(change, field)
-            if manifest is not None:
-                change = msgspec.structs.replace(change, **{field: _settle_manifest(manifest, beside, homes)})
-        return change
+        return change.edit_manifest(lambda manifest: _settle_manifest(manifest, beside, homes))
 
-    new = [m for c in fault.changes if (m := made(c).create or made(c).chaos or made(c).apply)]
+    new = [m for c in fault.changes if (m := made(c).operation.manifest)]
     find = make_finder([*objects, *new], namespace)
     return msgspec.structs.replace(
         _map_changes(fault, lambda change: rename_change(made(change), find), find),
@@ -126,9 +122,9 @@ def _map_changes(fault: Fault, do: Callable[[Change], Change], find: Callable[[s
 def rename_change(change: Change, find: Callable[[str], str]) -> Change:
     """Return the change with its target, and the object that it waits for, spelled by ``find``."""
     document = change.to_json()
-    body = document[change.operation]
+    body = document[change.operation.keyword]
     if change.target is not None:
-        document[change.operation] = {**body, "target": find(change.target)}
+        document[change.operation.keyword] = {**body, "target": find(change.target)}
     if change.until is not None:
         document["until"] = {**document["until"], "check": _rename_check(change.until.check, find).to_json()}
     return Change.from_json(document)
@@ -165,11 +161,11 @@ def settle_change(change: Change, app: App, namespace: str) -> Change:
         resolve_namespace(app.namespace, s): resolve_namespace(namespace, s) for s in (APP_NAMESPACE, *app.namespaces)
     }
     document = made.to_json()
-    body = document[made.operation]
-    if namespace == app.namespace or not isinstance(body, Mapping):
+    body, keyword = made.operation.body, made.operation.keyword
+    if namespace == app.namespace:
         return made
     whom = {key: body[key] for key in ("target",) if key in body}
-    return Change.from_json({**document, made.operation: {**_rename_hosts(body, names), **whom}})
+    return Change.from_json({**document, keyword: {**_rename_hosts(body, names), **whom}})
 
 
 def _rename_hosts(node: Any, names: Mapping[str, str]) -> Any:
@@ -188,15 +184,16 @@ def _rename_manifest(change: Change, spelled: Callable[[str], str]) -> Change:
     """Return the change with the namespace of what it makes; the app's own is left out, as that is where things go
     anyway.
     """
-    for field in ("create", "apply", "chaos"):
-        manifest = getattr(change, field)
-        if manifest is None or "namespace" not in (manifest.get("metadata") or {}):
-            continue
+
+    def renamed(manifest: Object) -> Object:
+        if "namespace" not in (manifest.get("metadata") or {}):
+            return manifest
         metadata = {**manifest["metadata"], "namespace": spelled(str(manifest["metadata"]["namespace"]))}
         if metadata["namespace"] == APP_NAMESPACE:
             del metadata["namespace"]
-        change = msgspec.structs.replace(change, **{field: {**manifest, "metadata": metadata}})
-    return change
+        return {**manifest, "metadata": metadata}
+
+    return change.edit_manifest(renamed)
 
 
 def _rename_selectors(change: Change, app: App, namespace: str) -> Change:
@@ -209,11 +206,7 @@ def _rename_selectors(change: Change, app: App, namespace: str) -> Change:
         symbol = symbolise_namespace(name, app.namespace)
         return resolve_namespace(namespace, symbol) if symbol == APP_NAMESPACE or symbol in app.namespaces else name
 
-    for field in ("create", "apply", "chaos"):
-        manifest = getattr(change, field)
-        if manifest is not None and is_chaos(manifest):
-            change = msgspec.structs.replace(change, **{field: rename_namespaces(manifest, real)})
-    return change
+    return change.edit_manifest(lambda m: rename_namespaces(m, real) if is_chaos(m) else m)
 
 
 def read_subject(check: Check) -> str:

@@ -13,7 +13,7 @@ from scenario_kit.model.authored.scenario import FaultUse
 from scenario_kit.render.faults.fault import render_fault, resolve_parameters
 from scenario_kit.render.faults.template_context import Scope
 from scenario_kit.render.objects.lookup import find_workload_behind, format_reference
-from scenario_kit.render.simulation.changes import NoChange, simulate_change
+from scenario_kit.render.simulation.changes import NoChange
 from scenario_kit.render.simulation.observability import find_idle, resolves
 from scenario_kit.render.templating.authoring_error import build_error
 from scenario_kit.render.templating.engine import render
@@ -137,7 +137,7 @@ def _require_effect(rendered: Fault, app: App, objects: Sequence[Object], parame
     known = objects
     for change in rendered.changes:
         try:
-            known = simulate_change(known, change, app, app.namespace)
+            known = change.operation.simulate(known, app, app.namespace)
         except NoChange as error:
             given = ", ".join(f"{name} {value!r}" for name, value in parameters.items())
             raise build_error(
@@ -167,7 +167,7 @@ def _require_notice(rendered: Fault, app: App, objects: Sequence[Object]) -> Non
             why="who is asked only at a start, when a cache is cold or by browsers can be broken and nobody notices",
             fix="aim it at another object, or write a scenario with a second fault that makes somebody ask",
         )
-    made = [change.chaos or {} for change in rendered.changes]
+    made = [change.operation.experiment or {} for change in rendered.changes]
     if all(m.get("kind") == "DNSChaos" for m in made) and not resolves(app, component.name):
         raise build_error(
             "SK304",
@@ -181,7 +181,7 @@ def _require_notice(rendered: Fault, app: App, objects: Sequence[Object]) -> Non
 
 def _is_inbound(rendered: Fault, obj: Object | None) -> bool:
     """Check whether the fault only keeps others from reaching its target, which goes on asking them."""
-    made = [change.create or change.chaos or {} for change in rendered.changes]
+    made = [(change.operation.creates and change.operation.manifest) or {} for change in rendered.changes]
     return (obj is not None and obj["kind"] == "Service") or all(
         m.get("kind") == "HTTPChaos"
         or (m.get("kind") == "NetworkPolicy" and m["spec"].get("policyTypes") == ["Ingress"])

@@ -27,15 +27,14 @@ def make_recurring(fault: Fault, recurrence: Recurrence) -> Fault:
     Raises:
         AuthoringError: the fault is none of Chaos Mesh, or the times do not fit it.
     """
-    experiments = [c.chaos for c in fault.changes if c.chaos is not None]
-    if len(experiments) != 1:
+    if len(fault.experiments) != 1:
         raise build_error(
             "SK304",
             f"fault '{fault.name}': {fault.type} cannot recur",
             expected="a fault that is one experiment of Chaos Mesh",
             fix=f"leave out `recurrence` of fault '{fault.name}'",
         )
-    experiment = experiments[0]
+    experiment = fault.experiments[0]
     _demand(fault, experiment, recurrence)
     old = f"{experiment['kind']}.{GROUP}/{experiment['metadata']['name']}"
     new = f"{SCHEDULE}.{GROUP}/{experiment['metadata']['name']}"
@@ -96,7 +95,7 @@ def _rename_references(document: Any, old: str, new: str) -> Any:
 
 
 def _schedule_change(change: Change, recurrence: Recurrence) -> Change:
-    experiment = change.chaos
+    experiment = change.operation.experiment
     if experiment is None:
         return change
     spec = dict(experiment["spec"])
@@ -113,7 +112,7 @@ def _schedule_change(change: Change, recurrence: Recurrence) -> Change:
             schedule_key(experiment["kind"]): spec,
         },
     }
-    return msgspec.structs.replace(change, chaos=schedule)
+    return change.edit_manifest(lambda _: schedule)
 
 
 def _extend_deadline(check: Check, schedule: str, seconds: int) -> Check:

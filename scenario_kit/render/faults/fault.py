@@ -23,7 +23,6 @@ from scenario_kit.render.faults.modelled import REAL_DATA_PLANE, find_unmodelled
 from scenario_kit.render.faults.preconditions import check_preconditions, select_early
 from scenario_kit.render.faults.template_context import Scope
 from scenario_kit.render.objects.lookup import find_object
-from scenario_kit.render.simulation import commands
 from scenario_kit.render.simulation.observability import find_unseen
 from scenario_kit.render.templating.authoring_error import build_error, did_you_mean, join_errors
 from scenario_kit.render.templating.engine import render
@@ -138,7 +137,9 @@ def _demand(rendered: Fault, app: App, where: str) -> None:
     repairs = [s.changes for s in rendered.solutions] + [d.changes for d in rendered.decoys]
     repairs += [e.fix for e in rendered.entities]
     made = [*rendered.changes, *rendered.undo, *(c for each in repairs for c in each)]
-    commands.check(app, made, rendered.requires, where)
+    simulated = app.twin is not None and REAL_DATA_PLANE not in rendered.requires
+    for change in made:
+        change.operation.check_command(app, where, simulated=simulated)
 
 
 def resolve_parameters(fault_type: FaultType, use: FaultUse, scope: Scope) -> dict[str, Any]:

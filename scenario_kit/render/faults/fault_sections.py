@@ -47,7 +47,7 @@ class Parts:
             for change in self._expand(document, at, ref)
         )
         for i, change in enumerate(made):
-            if manifest := change.create or change.apply or change.chaos:
+            if manifest := change.operation.manifest:
                 check_sound(manifest)
             elif change.target:
                 self._reference(change.target, f"{place}[{i}]")

@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.model import Change, Entity, Fault, Object, Reference, Solution
+from scenario_kit.model import Entity, Fault, Object, Reference, Solution
 from scenario_kit.model.chaos.kinds import GROUP, describe_marks, get_experiment
 from scenario_kit.model.kubernetes.reference import MANAGEMENT_NAMESPACE, WORKLOADS
 from scenario_kit.render.templating.authoring_error import build_error
@@ -38,14 +38,17 @@ def hide_fault(fault: Fault, namespace: str, others: Iterable[str] = ()) -> Faul
     """
     _demand(fault)
     refs: dict[str, str] = {}
-    for change in fault.changes:
-        assert change.chaos is not None
-        refs |= _build_moved_reference(change.chaos, namespace)
+    for experiment in fault.experiments:
+        refs |= _build_moved_reference(experiment, namespace)
+
+    def move(experiment: Object) -> Object:
+        return _move_experiment(experiment, namespace, [namespace, *others])
+
     moved = Fault.from_json(_rename_references(_drop_changes(fault).to_json(), refs))
     kept = tuple(s for s in moved.solutions if not _touches(s, refs.values()))
     return msgspec.structs.replace(
         moved,
-        changes=tuple(_move_change(c, namespace, [namespace, *others]) for c in fault.changes),
+        changes=tuple(c.edit_manifest(move) for c in fault.changes),
         entities=_list_entities(moved, set(refs.values())),
         solutions=kept,
         mitigation="Workaround" if kept else "None",
@@ -55,11 +58,11 @@ def hide_fault(fault: Fault, namespace: str, others: Iterable[str] = ()) -> Faul
 
 def _demand(fault: Fault) -> None:
     for change in fault.changes:
-        if change.chaos is None:
+        if change.operation.experiment is None:
             raise _build_refusal(
-                fault, f"it changes an object of the app ({change.operation}), which a solver reads as it is"
+                fault, f"it changes an object of the app ({change.operation.keyword}), which a solver reads as it is"
             )
-        if mark := describe_marks(change.chaos):
+        if mark := describe_marks(change.operation.experiment):
             raise _build_refusal(fault, mark)
     if Reference.parse(fault.target).kind not in WORKLOADS:
         raise _build_refusal(fault, f"the cause is then its target, and {fault.target} is no workload")
@@ -87,16 +90,15 @@ def _name(name: str, namespace: str) -> str:
     return f"{name[:13].rstrip('-')}-{tail}"
 
 
-def _move_change(change: Change, namespace: str, everywhere: list[str]) -> Change:
-    obj = copy.deepcopy(change.chaos)
-    assert obj is not None
+def _move_experiment(experiment: Object, namespace: str, everywhere: list[str]) -> Object:
+    obj = copy.deepcopy(experiment)
     metadata = obj["metadata"]
     obj["metadata"] = {**metadata, "name": _name(metadata["name"], namespace), "namespace": MANAGEMENT_NAMESPACE}
     _, spec = get_experiment(obj)
     for selector in _list_selectors(spec):
         # Without a namespace Chaos Mesh would take that of the object, where there is nothing to break.
         selector.setdefault("namespaces", everywhere)
-    return msgspec.structs.replace(change, chaos=obj)
+    return obj
 
 
 def _list_selectors(spec: Object) -> Iterator[Object]:
@@ -118,7 +120,7 @@ def _rename_references(document: Any, refs: dict[str, str]) -> Any:
 
 
 def _needs(fault: Fault) -> tuple[str, ...]:
-    kinds = {get_experiment(c.chaos)[0] for c in fault.changes if c.chaos is not None}
+    kinds = {get_experiment(e)[0] for e in fault.experiments}
     return (QUIET_EVENTS,) if kinds & set(_PER_POD) else ()
 
 

@@ -53,8 +53,8 @@ def build_preview(runbook: Runbook, seed: int = 1) -> Preview:
 def _stage(event: Event) -> PreviewStage:
     seconds = 0 if event.until is None else int(event.until - event.at)
     change = event.change
-    if change.scale is not None:
-        what = f"{change.scale.target} has {change.scale.replicas} replicas"
+    if replicas := change.operation.count_replicas():
+        what = f"{change.target} has {replicas} replicas"
     else:
         what = f"{event.users} users" if event.users else f"{change.target} restarts"
     return PreviewStage(name=f"noise {event.source}", starts_at=int(event.at), seconds=seconds, what=what)

@@ -20,7 +20,6 @@ from scenario_kit.render.objects.load_settings import read_settings
 from scenario_kit.render.scenarios.noise import build_sources
 from scenario_kit.render.scenarios.restart_after_repair import complete_fault
 from scenario_kit.render.scenarios.time_windows import compute_windows
-from scenario_kit.render.simulation.changes import simulate_change
 from scenario_kit.render.templating.authoring_error import build_error, did_you_mean, join_errors
 
 _P = TypeVar("_P", Solution, Decoy)
@@ -113,8 +112,8 @@ def _render_faults(
             continue
         # A later fault may be aimed at what an earlier one creates; what it breaks stays as the author sees it.
         for change in faults[-1].changes:
-            if change.create or change.chaos:
-                objects = simulate_change(objects, change, app, namespace)
+            if change.operation.creates:
+                objects = change.operation.simulate(objects, app, namespace)
     if together := join_errors(problems):
         raise together
     return tuple(faults)

@@ -69,7 +69,7 @@ def _play(context: NoisyTrial, index: int, source: NoiseSource, start: float, no
     current = _make_ordinal(index, number)
     over = event is None or (event.until is not None and event.until <= now)
     for receipt in context.engine.done(GROUP + source.name):
-        if receipt.change.restart is None and (receipt.ordinal != current or over):
+        if not receipt.change.operation.restarts and (receipt.ordinal != current or over):
             context.engine.undo([receipt])  # what is blocked stays done, and is tried again
     if event is not None and not over:
         _begin(context, current, event)
@@ -136,6 +136,6 @@ def adjust_guards(context: NoisyTrial, baseline: tuple[Guarded, ...]) -> tuple[G
 
 
 def _list_in_force(context: NoisyTrial) -> list[Receipt]:
-    swings = [r for r in context.engine.done(GROUP) if r.change.restart is None] if context.runbook.noise else []
+    swings = [r for r in context.engine.done(GROUP) if not r.change.operation.restarts] if context.runbook.noise else []
     benign = context.engine.done("Fault/") if context.runbook.outcome == "Benign" else []
     return [*benign, *swings]

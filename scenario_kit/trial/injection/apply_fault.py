@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from scenario_kit.changes import Engine
-from scenario_kit.changes.operations import make_object_reference
+from scenario_kit.changes.manifests import make_object_reference
 from scenario_kit.errors import CapabilityMissing, InfrastructureError, Rejected
-from scenario_kit.model import Change, Fault, Reference
+from scenario_kit.model import Change, Fault, Object, Reference
 from scenario_kit.trial.engine.checks import await_until
 from scenario_kit.trial.engine.context import TICK, TrialContext
 
@@ -30,7 +30,7 @@ def break_(context: TrialContext, fault: Fault, index: int) -> None:
     """
     group = f"Fault/{fault.name}"
     ordinal = index * STEP + [f.name for f in context.runbook.faults].index(fault.name) * FAULT
-    first_run = next((i for i, c in enumerate(fault.changes) if c.run), 0)
+    first_run = next((i for i, c in enumerate(fault.changes) if c.operation.runs_command), 0)
     for position, change in enumerate(fault.changes):
         if problems := context.health():
             raise InfrastructureError("; ".join(problems))
@@ -38,8 +38,8 @@ def break_(context: TrialContext, fault: Fault, index: int) -> None:
         undo = fault.undo if position == first_run else ()
         context.engine.do(change, ordinal=ordinal + position, group=group, undo=undo)
         context.settle()
-        if change.chaos is not None:
-            _await_injector(context, fault, change)
+        if (experiment := change.operation.experiment) is not None:
+            _await_injector(context, fault, experiment)
         if change.until is not None:
             await_until(context, change.until)
     for position, change in enumerate(_reach(fault)):
@@ -51,7 +51,7 @@ def _reach(fault: Fault) -> list[Change]:
     """Restart what carries the change to running processes: old pods go, callers reconnect."""
     changes = []
     if fault.rollout.drop_old:
-        written = {c.target or "" for c in fault.changes if c.patch or c.apply}
+        written = {c.target for c in fault.changes if c.operation.patches}
         workloads = sorted(w for w in written if w and Reference.parse(w).kind in ("Deployment", "StatefulSet"))
         changes += [Change.from_json({"restart": {"target": w, "dropOld": True}}) for w in workloads]
     if fault.rollout.reconnect == "Callers":
@@ -59,13 +59,12 @@ def _reach(fault: Fault) -> list[Change]:
     return changes
 
 
-def _await_injector(context: TrialContext, fault: Fault, change: Change) -> None:
+def _await_injector(context: TrialContext, fault: Fault, experiment: Object) -> None:
     """Wait until Chaos Mesh claims success: necessary, never sufficient (the effect checks decide).
 
     Whoever finds the request itself at fault, manager or daemon, says the same however often it is asked.
     """
-    assert change.chaos is not None
-    ref = make_object_reference(change.chaos, context.namespace)
+    ref = make_object_reference(experiment, context.namespace)
     deadline = context.clock.now() + _CHAOS_DEADLINE
     while True:
         live = context.cluster.get(ref)

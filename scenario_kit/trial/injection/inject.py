@@ -252,7 +252,7 @@ class _InjectStep:
 
 def _blame_injector(context: TrialContext, fault: Fault) -> None:
     """Blame the scenario for an absent effect only when what injects it is well."""
-    if any(c.chaos for c in fault.changes) and (problems := context.health()):
+    if fault.experiments and (problems := context.health()):
         raise InfrastructureError("; ".join(problems))
 
 
@@ -267,7 +267,7 @@ def _explain_hindered(context: TrialContext, fault: Fault) -> str:
 
 def _explain_outlived(context: TrialContext, fault: Fault) -> str:
     """Explain what to do where old pods keep serving, as the rollout waits for new ones that never become ready."""
-    written = {strip_reference(c.target) for c in fault.changes if (c.patch or c.apply) and c.target}
+    written = {strip_reference(c.target) for c in fault.changes if c.operation.patches and c.target}
     waiting = ((o["kind"], o["metadata"]["name"]) for o in context.contents(*WORKLOADS) if not is_settled(o))
     stuck = sorted("/".join(each) for each in waiting if each in written)
     if not stuck or fault.rollout.drop_old:

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 from scenario_kit.changes import Receipt
-from scenario_kit.changes.operations import make_object_reference
+from scenario_kit.changes.manifests import make_object_reference
 from scenario_kit.changes.three_way_restore import strip_to_desired
 from scenario_kit.judge.leaks import (
     Readable,
@@ -99,7 +99,7 @@ def _find_needless(context: TrialContext, receipts: Sequence[Receipt], objects: 
         (ref, live[ref], was, False) for ref, was in deployed.items() if ref in live
     ]
     for receipt in receipts:
-        made = bool(receipt.change.create or receipt.change.apply or receipt.change.chaos)
+        made = bool(receipt.change.operation.manifest)
         for entry in receipt.entries:
             ref = Reference.parse(entry.ref).groupless
             if entry.after is not None and ref not in deployed and ref.namespace in ("", *context.everywhere):

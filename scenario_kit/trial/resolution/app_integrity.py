@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scenario_kit.changes.operations import make_object_reference
+from scenario_kit.changes.manifests import make_object_reference
 from scenario_kit.judge.repair.collateral_changes import Write, find_alterations
 from scenario_kit.judge.repair.resolved import Resolution
 from scenario_kit.model.results.involved import list_involved

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from scenario_kit.changes import is_settled
-from scenario_kit.changes.operations import make_object_reference
+from scenario_kit.changes.manifests import make_object_reference
 from scenario_kit.changes.three_way_restore import RESTARTED
 from scenario_kit.errors import Rejected
 from scenario_kit.judge.alerts.expectations import label, list_by_class, list_distractor_alerts
@@ -171,7 +171,7 @@ def _list_concerned(context: TrialContext, index: int) -> set[tuple[str, str]]:
     changes = [c for s in carried for c in runbook.procedure(s.use, s.name).solution.changes]
     faults = [f for f in runbook.faults if f.role in LABELLED]
     texts = [c.target for c in changes if c.target]
-    texts += [format_reference(body, context.namespace) for c in changes if (body := c.create or c.apply)]
+    texts += [format_reference(body, context.namespace) for c in changes if (body := c.operation.resource)]
     texts += [text for f in faults for text in (f.target, *(e.ref for e in f.entities))]
     touched = [Reference.parse(text) for text in texts]
     workloads = {(o["kind"], o["metadata"]["name"]) for o in runbook.objects if o["kind"] in WORKLOADS}

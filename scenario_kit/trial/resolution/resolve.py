@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import structs
 
 from scenario_kit.changes import Receipt
-from scenario_kit.changes.operations import make_object_reference
+from scenario_kit.changes.manifests import make_object_reference
 from scenario_kit.errors import KitError
 from scenario_kit.judge.alerts.expectations import list_distractor_alerts
 from scenario_kit.judge.repair import invariants, resolved

@@ -32,12 +32,12 @@ def container(little, spec, name):
 
 def make(little, shop, changes):
     for change in changes:
-        if change.run is not None:
-            client = shop.client(change.run.client)
-            spec = {"name": "c", "image": client.image, "command": change.run.command, "env": list(client.env)}
+        if change.operation.runs_command:
+            client = shop.client(change.operation.client)
+            spec = {"name": "c", "image": client.image, "command": change.operation.command, "env": list(client.env)}
             assert container(little, spec, f"task-{little.now}").exit.code == 0
         else:
-            spec = change.create["spec"]["template"]["spec"]["containers"][0]
+            spec = change.operation.manifest["spec"]["template"]["spec"]["containers"][0]
             assert container(little, spec, "holder").exit is None
         little.run(15)
 
@@ -119,7 +119,7 @@ def test_a_fault_inside_a_store(cluster: Callable[..., Little], shop, shop_objec
     assert broken.share("frontend-proxy", kind="SERVER") > 0.2
     assert words in "\n".join(line.text for line in little.logs)
     for change in made.solutions[0].changes:
-        if change.run is not None:
+        if change.operation.runs_command:
             make(little, shop, [change])
         else:
             little.kinds["Pod"].pop("holder")

@@ -49,8 +49,8 @@ def _find_unproven(fault: Fault) -> Iterator[tuple[str, str]]:
 
 def _find_repeated(fault: Fault) -> str:
     """Find what is all that the effect looks at, where it only shows what was written; empty if it sees more."""
-    own = {change.about(None) for change in fault.changes}
-    evicts = any(change.drain is not None for change in fault.changes)
+    own = {change.operation.about(None) for change in fault.changes}
+    evicts = any(change.operation.evicts for change in fault.changes)
     looked = [_find_written_back(check, own, evicts=evicts) for check in fault.effect]
     return "" if "" in looked else ", ".join(looked)
 

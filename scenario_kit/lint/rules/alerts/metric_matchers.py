@@ -13,14 +13,13 @@ from scenario_kit.lint.framework.name_fixes import fix_reference
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.alerts.promql import Matcher, list_matchers, split_alternatives
 from scenario_kit.lint.rules.alerts.queries import check_expression, check_pattern, check_series
-from scenario_kit.lint.simulation.place import Place, make_reference
+from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load import did_you_mean
 from scenario_kit.load.schema.suggest import find_only
 from scenario_kit.load.yaml.edit import Edit, Put
 from scenario_kit.model import App, Change, Object, Reference
 from scenario_kit.model.kubernetes.re2 import compile_pattern
-from scenario_kit.model.kubernetes.reference import WORKLOADS
-from scenario_kit.render import simulate_change
+from scenario_kit.model.kubernetes.reference import WORKLOADS, make_reference
 
 #: Labels that name an object, and its kind.
 _KINDS: Final = {
@@ -152,7 +151,7 @@ def _apply_changes(objects: Sequence[Object], app: App, changes: Sequence[Change
     now = objects
     for change in changes:
         try:
-            now = simulate_change(now, change, app, app.namespace)
+            now = change.operation.simulate(now, app, app.namespace)
         except AuthoringError:
             continue  # another rule says so
     kept = {id(obj) for obj in objects}

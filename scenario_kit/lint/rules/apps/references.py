@@ -210,8 +210,8 @@ def _list_named_faults(case: LintContext) -> Iterator[tuple[Place, str]]:
             yield ("spec", "solutions", i, "fixes", j), name
     for procedure in case.procedures():
         for j, change in enumerate(procedure.changes):
-            if change.remove_fault:
-                yield (*procedure.place, "changes", j, "removeFault", "fault"), change.remove_fault.fault
+            if change.operation.fault:
+                yield (*procedure.place, "changes", j, "removeFault", "fault"), change.operation.fault
 
 
 @register_check("SK132")

@@ -9,20 +9,17 @@ from typing import Any, NamedTuple
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.context.scenario_context import LintContext, PlacedProcedure
 from scenario_kit.lint.framework.rule import Problem, register_check
-from scenario_kit.lint.simulation.place import Place, make_reference
+from scenario_kit.lint.simulation.place import Place
 from scenario_kit.model import App, Change, Object, Reference
 from scenario_kit.model.chaos.kinds import SCHEDULE, schedule_key
 from scenario_kit.model.chaos.pod_selector import LIVE, parse_selector
 from scenario_kit.model.kubernetes.label_selector import admits, parse_object
-from scenario_kit.model.kubernetes.reference import symbolise_namespace
-from scenario_kit.render import simulate_change
+from scenario_kit.model.kubernetes.reference import make_reference, symbolise_namespace
 
 #: Parts of a Chaos Mesh selector that say more than a rendered workload does: on which nodes its pods will be.
 _LIVE_PARTS = {"nodes", "nodeSelectors"}
 #: Kinds that make pods, and the pod itself.
 _MAKERS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "CronJob", "Pod")
-#: Changes after which the rendered objects are not what the cluster holds.
-_UNKNOWN = ("removeFault", "undoRollout", "run")
 
 
 @register_check("SK111")
@@ -45,13 +42,13 @@ def check_selectors(case: LintContext) -> Iterator[Problem]:
 def _check_procedure(case: LintContext, procedure: PlacedProcedure, broken: Sequence[Object]) -> Iterator[Problem]:
     assert case.app is not None
     assert case.objects is not None
-    unsure = any(change.operation in _UNKNOWN for change in procedure.changes)
+    unsure = any(not change.operation.predictable for change in procedure.changes)
     repairs = procedure.kind == "solution" and not unsure and _covers_all(case, procedure)
-    if not repairs and not any(change.chaos or change.create or change.apply for change in procedure.changes):
+    if not repairs and not any(change.operation.manifest for change in procedure.changes):
         return
     objects = broken
     for j, change in enumerate(procedure.changes):
-        place: Place = (*procedure.place, "changes", j, change.operation)
+        place: Place = (*procedure.place, "changes", j, change.operation.keyword)
         yield from (Problem(place, *problem) for problem in _check_change(objects, change, case.app, None))
         objects = _apply_change(objects, change, case.app)
     if not repairs:
@@ -72,7 +69,7 @@ def _covers_all(case: LintContext, procedure: PlacedProcedure) -> bool:
 
 def _apply_change(objects: Sequence[Object], change: Change, app: App) -> Sequence[Object]:
     try:
-        return simulate_change(objects, change, app, app.namespace)
+        return change.operation.simulate(objects, app, app.namespace)
     except AuthoringError:
         return objects  # another rule says so
 
@@ -83,13 +80,13 @@ def _check_change(
     """Return message, observed and expected for each selector of a change; ``aim`` are the workloads that it should
     reach.
     """
-    manifest = change.chaos or change.create or change.apply
+    manifest = change.operation.manifest
     if not manifest:
         return
     kind, spec = str(manifest.get("kind", "")), manifest.get("spec") or {}
     if kind == SCHEDULE:
         spec = spec.get(schedule_key(str(spec.get("type")))) or {}
-    if change.chaos:
+    if change.operation.experiment:
         yield from _check_experiment(objects, kind, spec, app, aim)
     elif kind in ("NetworkPolicy", "PodDisruptionBudget") and _is_at_home(manifest["metadata"].get("namespace"), app):
         selector = spec.get("podSelector" if kind == "NetworkPolicy" else "selector") or {}

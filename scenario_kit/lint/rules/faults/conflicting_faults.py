@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
-from scenario_kit.lint.simulation.field_diff import WrittenField, list_written
-from scenario_kit.render import simulate_change
+from scenario_kit.lint.simulation.field_diff import list_written
+from scenario_kit.model.kubernetes.difference import WrittenField
 
 
 @register_check("SK126")
@@ -31,8 +31,8 @@ def check_overlaps(case: LintContext) -> Iterator[Problem]:
                 )
         seen[use.name] = fields
         for change in changes:
-            if change.create or change.chaos:  # a later fault may be aimed at it
+            if change.operation.creates:  # a later fault may be aimed at it
                 try:
-                    objects = simulate_change(objects, change, case.app, case.app.namespace)
+                    objects = change.operation.simulate(objects, case.app, case.app.namespace)
                 except AuthoringError:
                     continue

@@ -32,8 +32,8 @@ def check_experiments(case: LintContext) -> Iterator[Problem]:
                 yield Problem(("spec", "faults", i), message, wrong.observed, wrong.expected, wrong.fix)
     for procedure in case.procedures():
         for j, change in enumerate(procedure.changes):
-            if change.chaos:
-                yield from _check_manifest(case.positions, (*procedure.place, "changes", j, "chaos"), change.chaos)
+            if manifest := change.operation.experiment:
+                yield from _check_manifest(case.positions, (*procedure.place, "changes", j, "chaos"), manifest)
 
 
 @register_check("SK127", "Fault")
@@ -41,7 +41,7 @@ def check_experiments_of_type(case: FaultCase) -> Iterator[Problem]:
     places = [i for i, change in enumerate(case.fault.changes) if isinstance(change, Mapping) and "chaos" in change]
     seen = set()
     for rendering in case.renderings:
-        made = [c.chaos for c in rendering.fault.changes if c.chaos] if rendering.fault else []
+        made = rendering.fault.experiments if rendering.fault else ()
         for i, manifest in zip(places, made, strict=False):  # some may be left out; then the first stands for all
             for problem in _check_manifest(case.positions, ("changes", i, "chaos"), manifest):
                 if (problem.message, problem.observed) not in seen:
@@ -52,7 +52,7 @@ def check_experiments_of_type(case: FaultCase) -> Iterator[Problem]:
 def _check_fault(fault: Fault) -> Iterator[Problem]:
     """Return what is wrong with the experiments of a rendered fault; the places are within the experiment."""
     for change in _changes(fault):
-        if manifest := change.chaos:
+        if manifest := change.operation.experiment:
             kind = manifest.get("kind", "an object without a kind")
             for problem in _check_manifest(Positions(""), (), manifest):
                 yield problem._replace(message=f"{kind}: {problem.message}")

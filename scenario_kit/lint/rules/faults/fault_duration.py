@@ -64,7 +64,7 @@ def _compute_due(within: int | None, known: AlertRule | None) -> int:
 
 
 def _limit(change: Change, fault: Fault) -> _Limit | None:
-    manifest = change.chaos or change.create or change.apply or {}
+    manifest = change.operation.manifest or {}
     if str(manifest.get("apiVersion", "")).partition("/")[0] == GROUP:
         spec = manifest.get("spec") or {}
         text = str(spec.get("duration") or "")

@@ -7,16 +7,7 @@ from collections.abc import Iterator
 from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
-from scenario_kit.model import Change, Fault, Reference
-from scenario_kit.model.chaos.kinds import GROUP, ONE_SHOT, SCHEDULE
-
-#: Kinds whose objects may end by themselves.
-_ENDING = ("Job", "Pod")
-#: Actions of experiments that are over once done.
-_AT_ONCE = (*ONE_SHOT, "gc")
-#: These write nothing that keeps a workload broken: a command may, which only a trial shows, and a cordon stays, but
-#: pods run on elsewhere.
-_PASSING = ("restart", "run", "drain", "cordon", "uncordon", "removeFault")
+from scenario_kit.model import Fault
 
 
 @register_check("SK435", "Fault")
@@ -41,30 +32,7 @@ def _find_contradiction(fault: Fault) -> str:
     if fault.persistence in ("Object", "Workload"):
         return ""  # SK128, where it does not last
     for change in fault.changes:
-        if _lasts(change, fault.persistence):
-            return f"{says} says that it ends without a repair, but what `{change.operation}` changes stays changed"
+        if change.operation.outlasts(fault.persistence):
+            keyword = change.operation.keyword
+            return f"{says} says that it ends without a repair, but what `{keyword}` changes stays changed"
     return ""
-
-
-def _lasts(change: Change, persistence: str) -> bool:
-    """Check whether what a change does outlasts the way in which the fault is said to end."""
-    if change.operation in _PASSING:
-        return False
-    if change.delete is not None:
-        return Reference.parse(change.delete.target).kind != "Pod"
-    body = change.chaos or change.create or change.apply
-    if body is None:
-        return True
-    if _is_experiment(body):
-        spec = body.get("spec") or {}
-        if spec.get("action") in _AT_ONCE or persistence == "Pod":  # not bound to pods that come later
-            return False
-        return not (persistence == "Expires" and (spec.get("duration") or body.get("kind") == SCHEDULE))
-    spec = body.get("spec") or {}
-    inner = (spec.get("template") or {}).get("spec") or {}
-    bounded = spec.get("activeDeadlineSeconds") or inner.get("activeDeadlineSeconds")
-    return not (body.get("kind") in _ENDING and persistence in ("Expires", "SelfHeals") and bounded)
-
-
-def _is_experiment(body: object) -> bool:
-    return isinstance(body, dict) and str(body.get("apiVersion", "")).partition("/")[0] == GROUP

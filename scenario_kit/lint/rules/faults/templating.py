@@ -11,7 +11,7 @@ from scenario_kit.lint.context.catalog_context import AppCase, FaultCase, Render
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load.yaml.edit import Put
-from scenario_kit.render import NoChange, simulate_change
+from scenario_kit.render import NoChange
 from scenario_kit.render.templating.engine import explain_unsound
 
 #: What a fault says on purpose about targets and parameters with which it cannot bite.
@@ -94,6 +94,6 @@ def _find_failing_changes(case: FaultCase) -> Iterator[tuple[Rendering, int, Aut
         objects = rendering.objects
         for i, change in enumerate(rendering.fault.changes if rendering.fault else ()):
             try:
-                objects = simulate_change(objects, change, rendering.app, rendering.app.namespace)
+                objects = change.operation.simulate(objects, rendering.app, rendering.app.namespace)
             except AuthoringError as error:
                 yield rendering, i, error

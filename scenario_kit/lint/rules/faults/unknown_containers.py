@@ -20,16 +20,16 @@ def find_unknown_containers(
     What a fault took away, or put there, is no stranger to a repair. A fault (``breaks``) may add a container on
     purpose, but then it names an image, without which the API server takes none.
     """
-    patch = change.patch
-    if patch is None or patch.type != "Strategic" or not isinstance(patch.patch, Mapping):
+    merged = change.operation.merged_strategically
+    if merged is None or change.target is None:
         return
-    ref = Reference.parse(patch.target)
+    ref = Reference.parse(change.target)
     broken = [] if breaks else [one.object for one in case.written if one.stage.breaks]
     alike = [*(case.objects or ()), *broken]
     there = [o for o in alike if (o["kind"], o["metadata"]["name"]) == (ref.kind, ref.name)]
     for kind in _LISTS:
         known = sorted({name for o in there for name in _list_names(o, kind)})
-        for name in _list_names(patch.patch, kind, bare=breaks):
+        for name in _list_names(merged, kind, bare=breaks):
             if there and name not in known:
                 yield name, known
 

@@ -69,13 +69,13 @@ def check_scripts(case: LintContext | FaultCase) -> Iterator[Problem]:
     if isinstance(case, LintContext):
         for procedure in case.procedures():
             for j, change in enumerate(procedure.changes):
-                body = change.create or change.apply
+                body = change.operation.resource
                 own = [c for _, c in list_containers(body) if c.get("command") or c.get("args")] if body else []
                 if body and own:
                     message = (
                         f"{procedure.kind} '{procedure.name}' brings a program of its own, in {format_reference(body)}"
                     )
-                    place = (*procedure.place, "changes", j, change.operation)
+                    place = (*procedure.place, "changes", j, change.operation.keyword)
                     fix = "use `run` with a client of the app, or another change"
                     yield Problem(place, message, str(own[0].get("command") or own[0].get("args"))[:80], fix=fix)
 

@@ -79,7 +79,7 @@ def _render_untouched(case: LintContext | FaultCase, stage: Simulation) -> tuple
 def _is_created(one: WrittenObject) -> bool:
     """Check whether a change of the stage makes the object; others are known only in part."""
     own = (one.object["kind"], one.object["metadata"]["name"])
-    bodies = [c.create or c.apply or c.chaos for c in one.stage.changes]
+    bodies = [c.operation.manifest for c in one.stage.changes]
     return one.was is None and any((b["kind"], b["metadata"]["name"]) == own for b in bodies if b)
 
 

@@ -20,7 +20,7 @@ def check_undoing(case: LintContext) -> Iterator[Problem]:
     if case.app is None or case.objects is None:
         return
     for i, solution in enumerate(case.scenario.spec.solutions):
-        names = {change.remove_fault.fault for change in solution.changes if change.remove_fault}
+        names = {change.operation.fault for change in solution.changes if change.operation.fault}
         faults = [case.faults[name] for name in names if name in case.faults]
         if not _has_only_removals(solution.changes) or not faults:
             continue
@@ -53,7 +53,7 @@ def _is_removal(change: object) -> bool:
 
 
 def _has_only_removals(changes: Sequence[Change]) -> bool:
-    return bool(changes) and all(change.remove_fault for change in changes)
+    return bool(changes) and all(change.operation.fault for change in changes)
 
 
 def _is_new_object(fault: Fault, objects: Sequence[Object], app: App) -> bool:
@@ -122,7 +122,8 @@ def _check_unprovable(case: LintContext) -> Iterator[Problem]:
         if use.role not in LABELLED:
             continue
         for cause in fault.causes:
-            touched = {c.about(flags) or strip_reference(fault.target) for c in fault.changes if not c.restart}
+            writing = [c.operation for c in fault.changes if not c.operation.restarts]
+            touched = {operation.about(flags) or strip_reference(fault.target) for operation in writing}
             others = sorted(f"{kind}/{name}" for kind, name in touched - {strip_reference(cause.ref)})
             if others and not _is_own_repair(cause):
                 message = (
@@ -143,11 +144,11 @@ def _check_unshown(case: LintContext) -> Iterator[Problem]:
             continue
         own = [s.changes for s in spec.solutions if use.name in s.fixes]
         solutions = own if spec.solutions else [s.changes for s in fault.solutions]
-        if fault.persistence == "Pod" and not any(c.restart or c.delete for changes in solutions for c in changes):
+        if fault.persistence == "Pod" and not any(_replaces_pods(c) for changes in solutions for c in changes):
             message = f"a restart ends '{fault.type}', says its `persistence: Pod`, but no solution restarts anything"
             fix = "add a solution that restarts what is broken, or say how long the fault really lasts"
             yield Problem(place, message, fault.persistence, "a solution with `restart`", fix)
-        back = [c for c in fault.changes if c.patch or c.scale or c.delete or c.set_flag]
+        back = [c for c in fault.changes if c.operation.overwrites]
         if fault.mitigation == "None" and fault.persistence == "Object" and len(back) == len(fault.changes) > 0:
             message = (
                 f"no operator can end '{fault.type}', says its `mitigation: None`, but it only changes {use.target}"
@@ -156,6 +157,10 @@ def _check_unshown(case: LintContext) -> Iterator[Problem]:
             yield Problem(place, message, "None", "Native", fix)
 
 
+def _replaces_pods(change: Change) -> bool:
+    return change.operation.restarts or change.operation.deletes
+
+
 def _is_own_repair(cause: Entity) -> bool:
     """Check whether the repair of a cause is its own; `removeFault` takes back whatever the fault did."""
-    return bool(cause.fix) and not any(change.remove_fault for change in cause.fix)
+    return bool(cause.fix) and not any(change.operation.fault for change in cause.fix)

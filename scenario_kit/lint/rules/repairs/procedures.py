@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import msgspec
 
@@ -44,7 +44,7 @@ def check_impossible(case: LintContext) -> Iterator[Problem]:
         for j, change in enumerate(procedure.changes):
             if change.target and case.objects is not None and (own := find_meant(case, change.target)):
                 message = f"'{change.target}' is not where {case.scenario.spec.app.name} has it"
-                place = (*procedure.place, "changes", j, change.operation, "target")
+                place = (*procedure.place, "changes", j, change.operation.keyword, "target")
                 yield Problem(place, message, change.target, own, f"write `{own}`", edits=(Put(place, own),))
 
 
@@ -53,7 +53,7 @@ def _build_retarget_edit(case: LintContext, place: Place) -> tuple[Edit, ...]:
     change = _change(case, place)
     if not change.target or case.exists(change.target):
         return ()
-    return fix_reference((*place, change.operation, "target"), change.target, case.names())
+    return fix_reference((*place, change.operation.keyword, "target"), change.target, case.names())
 
 
 def _change(case: LintContext, place: Place) -> Change:
@@ -98,7 +98,7 @@ def check_uncovered(case: LintContext) -> Iterator[Problem]:
 def _describe_own(fault: Fault) -> str:
     """Describe what the fault itself would do, for who has to write it down."""
     for each in fault.solutions[:1]:
-        done = ", ".join(f"{change.operation} {change.target}" for change in each.changes)
+        done = ", ".join(f"{change.operation.keyword} {change.target}" for change in each.changes)
         return f"; the fault's own is '{each.name}' ({done})"
     return ""
 
@@ -134,8 +134,8 @@ def _is_beside(change: Change, case: LintContext, about: set[str]) -> bool:
     """Check whether a change only notes something down, or is about a component that has nothing to do with it all."""
     if any(change in decoy.changes for fault in case.faults.values() for decoy in fault.decoys):
         return False  # who knows the fault says that people try this
-    patch = change.patch.patch if change.patch else None
-    if isinstance(patch, Mapping) and set(patch) <= {"metadata"}:
+    patch = change.operation.merged
+    if patch is not None and set(patch) <= {"metadata"}:
         return True
     own = find_components(case.app, change.target) if case.app and change.target else set[str]()
     return bool(own) and own.isdisjoint(about)

@@ -122,7 +122,10 @@ def _is_restored(before: Object, broken: Object, now: Object) -> bool:
 
 def _takes_back(cause: Entity, fault: Fault) -> bool:
     """Check whether the repair is more than a write of objects."""
-    return any(c.run for c in fault.changes) or any(c.run or c.remove_fault or c.undo_rollout for c in cause.fix)
+    fix = [c.operation for c in cause.fix]
+    return any(o.runs_command for o in [c.operation for c in fault.changes] + fix) or any(
+        o.fault or o.rolls_back for o in fix
+    )
 
 
 def _index_by_name(objects: Iterable[Object]) -> dict[tuple[str, str], Object]:

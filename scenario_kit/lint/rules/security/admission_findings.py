@@ -116,9 +116,9 @@ def _check_changes(case: Judged, bounded: Bounded) -> Iterator[Refused]:
             continue
         where = symbolise_namespace(aim.namespace, stage.app.namespace)
         subject = f"{'' if where == 'app' else f'{where}/'}{aim.kind}/{aim.name}"
-        place: Place = (
-            (*stage.place, bounded.ordinal, change.operation) if stage.place[-1:] == ("changes",) else stage.place
-        )
+        place: Place = stage.place
+        if stage.place[-1:] == ("changes",):
+            place = (*stage.place, bounded.ordinal, change.operation.keyword)
         known = {**case.positions.raw, **case.positions.texts}
         yield Refused(stage, subject, breach, SourceSite(place if place in known or not known else stage.place))
 

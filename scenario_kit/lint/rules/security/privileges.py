@@ -67,7 +67,7 @@ def _check_beyond(case: FaultCase, reported: set[str]) -> Iterator[Problem]:
 
 def find_outside(change: Change, app: App) -> tuple[str, str]:
     """Find what a change is about, and where that lies if it is not in the namespaces of the app; else nothing."""
-    body = change.create or change.apply or change.chaos
+    body = change.operation.manifest
     target = f"{body['kind']}/{body['metadata']['name']}" if body else change.target or ""
     if not target:
         return "", ""

@@ -8,7 +8,7 @@ the same function (``admission_findings``).
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from scenario_kit.admission import NODE, AdmissionBounds, Breach, derive_bounds, find_breaches
@@ -17,7 +17,6 @@ from scenario_kit.admission.judgement import collect_created, find_aim, judge_ch
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.simulation.stages import build_stage, list_elsewhere, list_written, split_steps
 from scenario_kit.model import Change, Decoy, Finding, Object, Runbook, Severity, Solution
-from scenario_kit.render import simulate_change
 from scenario_kit.render.objects.lookup import format_reference
 from scenario_kit.render.simulation.changes import NoChange
 from scenario_kit.schema.writable import CLUSTER
@@ -140,7 +139,7 @@ def _check_objects(part: _RunbookPart, runbook: Runbook, bounds: AdmissionBounds
 def _applies(changes: Sequence[Change], objects: tuple[Object, ...], runbook: Runbook) -> bool:
     for change in changes:
         try:
-            objects = simulate_change(objects, change, runbook.app, runbook.namespace)
+            objects = change.operation.simulate(objects, runbook.app, runbook.namespace)
         except NoChange:
             continue
         except AuthoringError:
@@ -153,6 +152,6 @@ def _check_change(change: Change, bounds: AdmissionBounds) -> Iterator[tuple[str
     for body in bodies:
         for breach in find_breaches(body, None, bounds):
             yield format_reference(body), breach
-    if change.patch and not isinstance(change.patch.patch, Mapping):
+    if change.operation.patches and change.target and change.operation.merged is None:
         note = "has a JSON patch that does not apply to it as rendered, so that what it makes cannot be judged"
-        yield change.patch.target, Breach("SK236", (), change.patch.target, note)
+        yield change.target, Breach("SK236", (), change.target, note)

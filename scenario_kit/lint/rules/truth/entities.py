@@ -8,8 +8,9 @@ from typing import Any
 from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
-from scenario_kit.lint.simulation.field_diff import leaves, list_written
+from scenario_kit.lint.simulation.field_diff import list_written
 from scenario_kit.model import App, Entity, Fault, Object
+from scenario_kit.model.kubernetes.difference import list_leaves
 from scenario_kit.model.kubernetes.reference import strip_reference
 
 
@@ -52,18 +53,18 @@ def _list_other_fields(fault: Fault, entity: Entity, objects: Sequence[Object], 
 
     Nothing is said of what a command does inside of a store, of objects that no change touches: SK405 tells that.
     """
-    if not entity.field or any(change.run for change in fault.changes):
+    if not entity.field or any(change.operation.runs_command for change in fault.changes):
         return []
     paths = {
         tuple(str(part) for part in field.path)
         for field in list_written(fault.changes, objects, app)
         if (field.of.kind, field.of.name) == strip_reference(entity.ref)
     }
-    paths |= {path for body in _list_created(fault, entity) for path in leaves(body)}
+    paths |= {path for body in _list_created(fault, entity) for path in list_leaves(body)}
     patches = [
-        c.patch.patch
+        c.operation.document
         for c in fault.changes
-        if c.patch and strip_reference(c.patch.target) == strip_reference(entity.ref)
+        if c.operation.patches and c.target and strip_reference(c.target) == strip_reference(entity.ref)
     ]
     paths |= {path for patch in patches for path in _list_replaced(patch)}
     if () in paths or any(names(entity.field, path) for path in paths):
@@ -73,7 +74,7 @@ def _list_other_fields(fault: Fault, entity: Entity, objects: Sequence[Object], 
 
 def _list_created(fault: Fault, entity: Entity) -> Iterator[dict[str, Any]]:
     for change in fault.changes:
-        body = change.create or change.apply or change.chaos
+        body = change.operation.manifest
         if body and (body.get("kind"), body.get("metadata", {}).get("name")) == strip_reference(entity.ref):
             yield body
 

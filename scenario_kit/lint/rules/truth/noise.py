@@ -80,7 +80,7 @@ def check_separate(case: LintContext) -> Iterator[Problem]:
 
 
 def _writes(change: Change, target: str) -> bool:
-    return change.restart is None and change.target is not None and is_same(change.target, target)
+    return not change.operation.restarts and change.target is not None and is_same(change.target, target)
 
 
 def _explain_overlap(app: App, noise: Noise, fault: Fault) -> str:
@@ -88,7 +88,7 @@ def _explain_overlap(app: App, noise: Noise, fault: Fault) -> str:
         return _explain_load_change(app, fault)
     if fault.scope == "Cluster" or Reference.parse(fault.target).kind in ("Node", "Namespace"):
         return "it reaches every workload, so none is beside it"
-    created = {body["kind"] for c in fault.changes if (body := c.create or c.apply)}
+    created = {body["kind"] for c in fault.changes if (body := c.operation.resource)}
     if created & set(_ALL_PODS):
         return "what it creates applies to every new pod, also to those of the noise"
     mine = find_components(app, noise.target)

@@ -18,14 +18,9 @@ from scenario_kit.model.kubernetes.difference import find_paths
 from scenario_kit.model.kubernetes.reference import resolve_namespace
 from scenario_kit.render.faults.modelled.registry import UNKNOWN, register
 from scenario_kit.render.objects.lookup import find_position, format_reference
-from scenario_kit.render.simulation.changes import simulate_change
 
 #: The capability that such a change needs.
 REAL_DATA_PLANE: Final = "real-data-plane"
-#: Operations that write fields; whatever else a change does, some part of the lab acts on it.
-_WRITING: Final = ("create", "apply", "patch", "delete", "setFlag")
-#: Operations that only bring about that fields are read again.
-_HELPING: Final = ("restart",)
 
 
 def find_unmodelled(changes: Iterable[Change], app: App, objects: Sequence[Object], namespace: str) -> tuple[str, ...]:
@@ -34,17 +29,17 @@ def find_unmodelled(changes: Iterable[Change], app: App, objects: Sequence[Objec
     Of chaos, which is carried out field by field, one that the simulated daemon or the twin does not know is enough.
     Nothing is said of an app without a twin, of objects that are not the app's, and of changes that cannot be made.
     """
-    made = [change for change in changes if change.operation not in _HELPING]
+    made = [change for change in changes if not change.operation.restarts]
     if app.twin is not None and (found := tuple(_find_unknown_chaos(made, app, namespace))):
         return found
-    if app.twin is None or not made or any(change.operation not in _WRITING for change in made):
+    if app.twin is None or not made or any(not change.operation.only_fields for change in made):
         return ()
     new: Sequence[Object] = objects
     for change in made:
         if _is_elsewhere(change, new, namespace):
             return ()
         try:
-            new = simulate_change(new, change, app, namespace)
+            new = change.operation.simulate(new, app, namespace)
         except AuthoringError:
             return ()
     if not _is_alike(register(objects, app, namespace), register(new, app, namespace)):
@@ -57,7 +52,7 @@ def _find_unknown_chaos(changes: Iterable[Change], app: App, namespace: str) -> 
         resolve_namespace(home, symbol) for home in (namespace, app.namespace) for symbol in ("app", *app.namespaces)
     }
     for change in changes:
-        manifest = change.chaos or change.create or change.apply
+        manifest = change.operation.manifest
         if not manifest or not is_chaos(manifest):
             continue
         for each in find_blind_fields(manifest):

@@ -8,7 +8,7 @@ from typing import Any, Final
 from scenario_kit.lint.rules.leaks.needless.marks import find_unused_marks
 from scenario_kit.lint.rules.leaks.needless.surroundings import Needless, ObjectSurroundings
 from scenario_kit.lint.simulation.stages import Simulation
-from scenario_kit.model import Change, Object, Reference
+from scenario_kit.model import Object, Reference
 
 _MARKS: Final = ("labels", "annotations")
 
@@ -17,27 +17,27 @@ def find_foreign_writes(stage: Simulation, world: ObjectSurroundings) -> Iterato
     """Find what the changes of a stage say on other objects and nothing reads, with the object's kind and name."""
     known = {(o["kind"], o["metadata"]["name"]) for o in stage.before}
     for change in stage.changes:
-        if change.taint is not None:
-            for field in ("key", "value"):
-                text = str(getattr(change.taint, field))
-                if strange := world.strange(text):
-                    reason = f"taint '{text}': '{strange[0]}' is no neutral word"
-                    yield change.taint.target, Needless(("taint", field), text, reason)
-        elif change.patch is not None:
-            ref = Reference.parse(change.patch.target)
+        if change.target is None:
+            continue
+        keyword = change.operation.keyword
+        for field, text in change.operation.list_texts():
+            if strange := world.strange(text):
+                reason = f"{keyword} '{text}': '{strange[0]}' is no neutral word"
+                yield change.target, Needless((keyword, field), text, reason)
+        if change.operation.patches:
+            ref = Reference.parse(change.target)
             if (ref.kind, ref.name) not in known:
-                obj = {"kind": ref.kind, "metadata": {"name": ref.name, **_extract_metadata(change)}}
+                obj = {"kind": ref.kind, "metadata": {"name": ref.name, **_extract_metadata(change.operation.document)}}
                 yield from ((f"{ref.kind}/{ref.name}", found) for found in find_unused_marks(obj, None, world))
 
 
-def _extract_metadata(change: Change) -> Object:
+def _extract_metadata(patch: Any) -> Object:
     """Extract the labels and annotations that a patch writes."""
-    assert change.patch is not None
-    if isinstance(change.patch.patch, Mapping):
-        written = change.patch.patch.get("metadata")
+    if isinstance(patch, Mapping):
+        written = patch.get("metadata")
         return {k: v for k, v in written.items() if k in _MARKS} if isinstance(written, Mapping) else {}
     found: dict[str, dict[str, Any]] = {}
-    for step in change.patch.patch if isinstance(change.patch.patch, list) else ():
+    for step in patch if isinstance(patch, list) else ():
         path = str(step.get("path", "")).strip("/").split("/")
         if step.get("op") not in ("add", "replace") or path[:1] != ["metadata"] or path[1:2] == []:
             continue

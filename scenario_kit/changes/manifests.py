@@ -1,0 +1,81 @@
+"""Operations that bring an object of their own: its manifest stands below the keyword."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, Final, Self
+
+import msgspec
+
+from scenario_kit.changes.operation import ObjectOperation
+from scenario_kit.changes.scene import Scene
+from scenario_kit.model import App, Object, Reference
+from scenario_kit.model.base import convert
+from scenario_kit.model.chaos.kinds import ONE_SHOT, SCHEDULE
+from scenario_kit.model.chaos.reach import is_chaos
+from scenario_kit.model.kubernetes.difference import WrittenField
+from scenario_kit.model.kubernetes.pod_resources import count_replicas
+from scenario_kit.schema.writable import OWNED
+
+#: Kinds whose objects may end by themselves.
+_ENDING: Final = ("Job", "Pod")
+#: Actions of experiments that are over once done.
+_AT_ONCE: Final = (*ONE_SHOT, "gc")
+
+
+class ManifestOperation(ObjectOperation, frozen=True, kw_only=True):
+    """Bring an object."""
+
+    makes: ClassVar[bool] = True
+    only_fields: ClassVar[bool] = True
+
+    manifest: Object
+
+    @classmethod
+    def from_body(cls, body: Any) -> Self:
+        """Return the operation with this manifest."""
+        return cls(manifest=convert(body, Object))
+
+    @property
+    def body(self) -> Object:
+        """The manifest."""
+        result: Object = msgspec.to_builtins(self.manifest)
+        return result
+
+    def list_targets(self, scene: Scene) -> list[Reference]:
+        """List the object that it brings."""
+        return [make_object_reference(self.manifest, scene.namespace)]
+
+    def place(self, namespace: str) -> Object:
+        """Return the manifest in the namespace where it goes: its own, or the app's."""
+        metadata = {"namespace": namespace, **self.manifest["metadata"]}
+        if self.manifest["kind"] == "Namespace":  # by this label we are allowed to write in it
+            metadata["labels"] = {**(metadata.get("labels") or {}), **dict([OWNED])}
+        return {**self.manifest, "metadata": metadata}
+
+    def count_replicas(self) -> int:
+        """Count the pods that the object asks for at most."""
+        return count_replicas(self.manifest)
+
+    def list_fields(self, objects: Sequence[Object], app: App) -> Iterable[WrittenField]:
+        """List nothing: what it creates is its own, and what it applies is seen."""
+        return ()
+
+    def outlasts(self, persistence: str) -> bool:
+        """Tell whether the object stays, or what an experiment does."""
+        spec = self.manifest.get("spec") or {}
+        if is_chaos(self.manifest):
+            if spec.get("action") in _AT_ONCE or persistence == "Pod":  # not bound to pods that come later
+                return False
+            return not (persistence == "Expires" and (spec.get("duration") or self.manifest.get("kind") == SCHEDULE))
+        inner = (spec.get("template") or {}).get("spec") or {}
+        bounded = spec.get("activeDeadlineSeconds") or inner.get("activeDeadlineSeconds")
+        ends = self.manifest.get("kind") in _ENDING and persistence in ("Expires", "SelfHeals")
+        return not (ends and bounded)
+
+
+def make_object_reference(obj: Object, namespace: str) -> Reference:
+    """Make the reference of a manifest; namespaced kinds without a namespace belong to the app."""
+    group = obj.get("apiVersion", "v1").rpartition("/")[0]
+    metadata = obj["metadata"]
+    return Reference(obj["kind"], metadata["name"], metadata.get("namespace", namespace), group)

@@ -1,0 +1,238 @@
+"""What every operation has to answer where there is a cluster, and what those on single objects have in common.
+
+``record`` reads what is there before anything is sent, so that a receipt can hold it. ``send`` performs the write, and
+is called again after a crash only when nothing of it arrived.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import ClassVar
+
+import msgspec
+
+from scenario_kit.changes import chaos
+from scenario_kit.changes.reach import demand
+from scenario_kit.changes.receipts import Receipt, ReceiptEntry, ReceiptStore
+from scenario_kit.changes.restoration import restore_object
+from scenario_kit.changes.scene import Scene
+from scenario_kit.changes.three_way_restore import find_touched, strip_to_desired
+from scenario_kit.errors import AlreadyExists, AuthoringError
+from scenario_kit.model import App, Change, Object, Reference
+from scenario_kit.model.authored.change import ChangeOperation
+from scenario_kit.model.kubernetes.difference import Path, WrittenField
+from scenario_kit.model.kubernetes.reference import make_reference
+from scenario_kit.ports import Clock
+from scenario_kit.render.simulation.changes import find_target, put_object
+
+
+class NoEffect(AuthoringError):
+    """A change that turned out to change nothing: what it claims to break, it does not."""
+
+
+class ClusterOperation(ChangeOperation, frozen=True, kw_only=True):
+    """An operation that can be carried out."""
+
+    @abstractmethod
+    def record(self, scene: Scene, job: str) -> tuple[ReceiptEntry, ...]:
+        """Read every object that it is going to write, as it is before. ``job`` is the name for a Job of its own.
+
+        Raises:
+            AuthoringError: it cannot be done to what is there.
+        """
+
+    @abstractmethod
+    def send(self, scene: Scene) -> None:
+        """Perform the write.
+
+        Raises:
+            AuthoringError: it does not apply to what is there.
+        """
+
+    @abstractmethod
+    def undo(self, scene: Scene, receipt: Receipt, entry: ReceiptEntry, clock: Clock) -> None:
+        """Take back what it did to one object; what others wrote meanwhile stays.
+
+        Raises:
+            ClusterError: the API server refused; tried again later.
+            TimeoutError: something holds an object that was deleted; tried again later.
+        """
+
+    def perform(self, scene: Scene, clock: Clock, store: ReceiptStore, receipt: Receipt) -> Receipt:
+        """Carry it out once, from wherever an earlier attempt stood; returns the receipt, which is then stored."""
+        if not self.has_arrived(scene, receipt):
+            send(scene, receipt.change)
+        return complete(scene, store, receipt)
+
+    def has_arrived(self, scene: Scene, receipt: Receipt) -> bool:
+        """Check whether an earlier attempt of this write reached the API server."""
+        for entry in receipt.entries:
+            live = scene.cluster.get(Reference.parse(entry.ref))
+            if (live is None) != (entry.prior is None):
+                return True
+            if live is not None and (read_uid(live) != entry.uid or find_touched(entry.prior, strip_to_desired(live))):
+                return True
+        return False
+
+    def list_covered(self, scene: Scene) -> tuple[str, ...]:
+        """List the UIDs of the pods that it is to reach."""
+        return ()
+
+    def repeat(self, scene: Scene) -> str:
+        """Ask again for what was refused; returns why it still is."""
+        return ""
+
+    def compensate(self, scene: Scene, clock: Clock, job: Reference) -> None:
+        """Take back what no receipt can, as part of the undo of a fault; done again, it must do no harm."""
+        if self.target and scene.cluster.get(scene.reference(self.target)) is None:
+            return  # it went, and what was wrong with it too
+        with suppress(AlreadyExists):
+            send(scene, Change(self))
+
+    def describe(self, scene: Scene) -> str:
+        """Name what it works on, for whoever reads why it is blocked."""
+        return self.target or self.keyword
+
+    def explain(self, receipt: Receipt) -> AuthoringError:
+        """Build the error of an operation that was carried out, and failed."""
+        return AuthoringError(f"the change '{self.keyword}' of {receipt.group} failed with {receipt.failure}")
+
+    def find_home(self, scene: Scene) -> str:
+        """Find the real namespace of a Job of its own."""
+        return scene.namespace
+
+
+class ObjectOperation(ClusterOperation, frozen=True, kw_only=True):
+    """An operation on objects that its receipt restores."""
+
+    #: Whether it makes an object that need not be there.
+    makes: ClassVar[bool] = False
+
+    @abstractmethod
+    def list_targets(self, scene: Scene) -> list[Reference]:
+        """List the objects that it is going to write."""
+
+    def record(self, scene: Scene, job: str) -> tuple[ReceiptEntry, ...]:
+        """Read every object that it is going to write."""
+        return tuple(self._record_object(scene, ref) for ref in self.list_targets(scene))
+
+    def _record_object(self, scene: Scene, ref: Reference) -> ReceiptEntry:
+        live = scene.cluster.get(ref)
+        if self.creates and live is not None:
+            raise AuthoringError(f"{ref} exists already in namespace {ref.namespace}", fix="choose another name")
+        if not self.makes and live is None:
+            raise AuthoringError(f"{ref} does not exist in namespace {ref.namespace}", fix="name an object of the app")
+        if live is None:
+            _expect_namespace(scene, ref)
+        return ReceiptEntry(ref=str(ref), prior=strip_to_desired(live) if live else None, uid=read_uid(live))
+
+    def undo(self, scene: Scene, receipt: Receipt, entry: ReceiptEntry, clock: Clock) -> None:
+        """Restore the object."""
+        restore_object(scene, receipt, entry, clock)
+
+
+class TargetOperation(ObjectOperation, frozen=True, kw_only=True):
+    """An operation on the one object that it names."""
+
+    target: str
+
+    @abstractmethod
+    def transform(self, obj: Object) -> Object | None:
+        """Return what it makes of its target: the object itself where no field differs, None where it is gone."""
+
+    @abstractmethod
+    def list_paths(self) -> Iterable[Path]:
+        """List the paths that it writes."""
+
+    def list_targets(self, scene: Scene) -> list[Reference]:
+        """List its target."""
+        return [scene.reference(self.target)]
+
+    def simulate(self, objects: Sequence[Object], app: App, namespace: str) -> tuple[Object, ...]:
+        """Return the objects with what it makes of its target; all as they are where that is not among them."""
+        old = find_target(objects, self.target, app, namespace, self.keyword)
+        if old is None:
+            return tuple(objects)
+        new = self.transform(old)
+        if new is None:
+            return tuple(o for o in objects if o is not old)
+        return tuple(objects) if new is old else put_object(objects, old, new, self.keyword, self.target)
+
+    def list_fields(self, objects: Sequence[Object], app: App) -> Iterable[WrittenField]:
+        """List what it writes of an object that is not among these: what that was before is not known."""
+        if is_among(objects, self.target, app.namespace):
+            return ()
+        ref = name_field_owner(Reference.parse(self.target), app.namespace)
+        return (WrittenField(ref, path) for path in self.list_paths())
+
+
+def name_field_owner(ref: Reference, namespace: str) -> Reference:
+    """Return the reference without the group, which may be left out, and the app's namespace always spelled alike."""
+    return Reference(ref.kind, ref.name, "app" if ref.namespace == namespace else ref.namespace)
+
+
+def is_among(objects: Iterable[Object], target: str, namespace: str) -> bool:
+    """Check whether a reference names one of the objects."""
+    ref = name_field_owner(Reference.parse(target), namespace)
+    return any(ref == name_field_owner(make_reference(obj, namespace), namespace) for obj in objects)
+
+
+def get_operation(change: Change) -> ClusterOperation:
+    """Return the operation of a change, as all of them are that can be read."""
+    assert isinstance(change.operation, ClusterOperation)
+    return change.operation
+
+
+def send(scene: Scene, change: Change) -> None:
+    """Perform the write of a change (all but restarts through zero, which take several).
+
+    Raises:
+        AuthoringError: it cannot be made, or its chaos leads out of the app.
+    """
+    demand(change, scene.reach, scene.namespace)
+    get_operation(change).send(scene)
+
+
+def complete(scene: Scene, store: ReceiptStore, receipt: Receipt) -> Receipt:
+    """Store what a change made of its objects.
+
+    Raises:
+        NoEffect: they are as they were.
+    """
+    entries, covered, moved = [], receipt.covered, False
+    for entry in receipt.entries:
+        live = scene.cluster.get(Reference.parse(entry.ref))
+        gone = live is None or "deletionTimestamp" in live["metadata"]
+        after = None if gone else strip_to_desired(live)
+        moved = moved or entry.prior != after
+        entries.append(ReceiptEntry(ref=entry.ref, prior=entry.prior, after=after, uid=read_uid(live) or entry.uid))
+    operation = receipt.change.operation
+    if operation.experiment is not None and entries[0].after is not None:
+        covered = chaos.list_covered(scene.cluster, entries[0].after)
+    if not moved and not (operation.evicts and covered):
+        store.save(msgspec.structs.replace(receipt, state="Undone", note="changed nothing"))
+        target = ", ".join(str(Reference.parse(e.ref)) for e in receipt.entries)
+        raise NoEffect(
+            f"the change '{operation.keyword}' of {receipt.group} leaves {target} as it was",
+            fix="choose parameters that differ from what the app already has",
+        )
+    done = msgspec.structs.replace(receipt, state="Done", entries=tuple(entries), covered=covered)
+    return store.save(done)
+
+
+def read_uid(obj: Object | None) -> str:
+    """Return the UID of an object that may not be there."""
+    return str(obj["metadata"].get("uid", "")) if obj else ""
+
+
+def _expect_namespace(scene: Scene, ref: Reference) -> None:
+    """Demand that a namespace which is not the app's exists; the app's own is ours."""
+    if ref.namespace in (scene.namespace, *scene.everywhere):
+        return
+    if scene.cluster.get(Reference("Namespace", ref.namespace)) is None:
+        raise AuthoringError(
+            f"there is no namespace '{ref.namespace}' for {ref.kind}/{ref.name}",
+            fix="leave the namespace out, which means the app's own, or name one that exists",
+        )

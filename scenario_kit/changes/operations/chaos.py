@@ -1,0 +1,66 @@
+"""``chaos``: an experiment of Chaos Mesh for the pods that its selector finds when the change is made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar, Final, final
+
+import msgspec
+
+from scenario_kit.changes import chaos
+from scenario_kit.changes.manifests import ManifestOperation
+from scenario_kit.changes.operation import name_field_owner
+from scenario_kit.changes.scene import Scene
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model import App, Object
+from scenario_kit.model.chaos.kinds import SCHEDULE, schedule_key
+from scenario_kit.model.kubernetes.difference import WrittenField
+from scenario_kit.model.kubernetes.reference import make_reference
+from scenario_kit.render.objects.lookup import read_pod_labels
+from scenario_kit.render.simulation.changes import add_object
+
+#: What an experiment is about, beside the pods; two that differ in one of them do not touch the same thing.
+_SCOPE: Final = (
+    "action", "direction", "target", "externalTargets", "device", "containerNames", "volumePath", "path", "methods",
+    "port", "method", "class", "name", "patterns", "target", "abort", "stressors",
+)  # fmt: skip
+
+
+@final
+class Chaos(ManifestOperation, frozen=True, kw_only=True):
+    """Create an experiment."""
+
+    creates: ClassVar[bool] = True
+    only_fields: ClassVar[bool] = False
+
+    @property
+    def experiment(self) -> Object:
+        """The object of Chaos Mesh."""
+        return self.manifest
+
+    def send(self, scene: Scene) -> None:
+        """Create the experiment, bound to the pods of the moment."""
+        template = self.place(scene.namespace)
+        pods = chaos.choose_pods(scene.cluster, template, scene.namespace)
+        if pods.empty:
+            name = f"{template['kind']}/{template['metadata']['name']}"
+            raise AuthoringError(*chaos.explain_empty_selection(name), fix="aim the fault at a workload that has pods")
+        scene.cluster.create(chaos.bind(template, pods))
+
+    def simulate(self, objects: Sequence[Object], app: App, namespace: str) -> tuple[Object, ...]:
+        """Return the objects and this one."""
+        return add_object(objects, self.manifest, namespace, self.keyword)
+
+    def list_fields(self, objects: Sequence[Object], app: App) -> Iterable[WrittenField]:
+        """List what it does to the pods of each workload, as a field of it: the same thing twice is a conflict."""
+        kind, spec = self.manifest["kind"], self.manifest.get("spec") or {}
+        if kind == SCHEDULE:
+            kind = str(spec.get("type"))
+            spec = spec.get(schedule_key(kind)) or {}
+        labels = (spec.get("selector") or {}).get("labelSelectors") or {}
+        scope = msgspec.json.encode({key: spec[key] for key in _SCOPE if key in spec}, order="sorted").decode()
+        for obj in objects:
+            template = (obj.get("spec") or {}).get("template")
+            if labels and isinstance(template, dict) and labels.items() <= read_pod_labels(obj).items():
+                owner = name_field_owner(make_reference(obj, app.namespace), app.namespace)
+                yield WrittenField(owner, (f"pods under {kind}", scope))

@@ -1,0 +1,68 @@
+"""``drain``: a node takes no new pods, and those of the app are evicted."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final, final
+
+import msgspec
+
+from scenario_kit.changes.nodes import SchedulingOperation
+from scenario_kit.changes.operation import complete, read_uid, send
+from scenario_kit.changes.receipts import Receipt, ReceiptStore
+from scenario_kit.changes.scene import Scene
+from scenario_kit.errors import EvictionRefused
+from scenario_kit.model import Object, Reference
+from scenario_kit.ports import Clock, Cluster
+
+_MIRROR: Final = "kubernetes.io/config.mirror"
+
+
+@final
+class Drain(SchedulingOperation, frozen=True, kw_only=True):
+    """Cordon a node, and evict the app's pods from it."""
+
+    evicts: ClassVar[bool] = True
+    stateful: ClassVar[bool] = False
+
+    def perform(self, scene: Scene, clock: Clock, store: ReceiptStore, receipt: Receipt) -> Receipt:
+        """Cordon the node, then ask for the evictions; those that are refused are asked for again later."""
+        send(scene, receipt.change)
+        return complete(scene, store, msgspec.structs.replace(receipt, blocked=self.evict(scene)))
+
+    def list_covered(self, scene: Scene) -> tuple[str, ...]:
+        """List the UIDs of the pods that it is to evict."""
+        return tuple(read_uid(pod) for pod in self.list_pods(scene))
+
+    def repeat(self, scene: Scene) -> str:
+        """Ask for the evictions again, unless somebody called the drain off."""
+        return self.evict(scene) if self.is_draining(scene.cluster) else ""
+
+    def list_pods(self, scene: Scene) -> list[Object]:
+        """List the app's pods that it sends away: all on its nodes, less those of DaemonSets and mirror pods."""
+        drained = {ref.name for ref in self.nodes}
+        pods = [p for namespace in scene.everywhere for p in scene.cluster.list("Pod", namespace)]
+        return [p for p in pods if p["spec"].get("nodeName") in drained and not _is_tied_to_node(p)]
+
+    def evict(self, scene: Scene) -> str:
+        """Ask for the eviction of every pod that it sends away; returns why some stay, empty where none does."""
+        refused = []
+        for pod in self.list_pods(scene):
+            if "deletionTimestamp" in pod["metadata"]:
+                continue
+            name = pod["metadata"]["name"]
+            try:
+                scene.cluster.evict(Reference("Pod", name, pod["metadata"]["namespace"]))
+            except EvictionRefused as error:
+                refused.append(f"Pod/{name}: {error.message}")
+        return "; ".join(refused)
+
+    def is_draining(self, cluster: Cluster) -> bool:
+        """Check whether a node of it is still cordoned: who uncordons it has called the drain off."""
+        found = [cluster.get(ref) for ref in self.nodes]
+        return any((node.get("spec") or {}).get("unschedulable") for node in found if node is not None)
+
+
+def _is_tied_to_node(pod: Object) -> bool:
+    metadata = pod["metadata"]
+    owners = {owner.get("kind") for owner in metadata.get("ownerReferences") or ()}
+    return bool(owners & {"DaemonSet", "Node"}) or _MIRROR in (metadata.get("annotations") or {})

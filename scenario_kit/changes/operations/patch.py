@@ -1,0 +1,94 @@
+"""``patch``: fields of an object, by one of the three kinds of patches that the API server takes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Final, Literal, final
+
+import jsonpatch
+
+from scenario_kit.changes.operation import TargetOperation
+from scenario_kit.changes.scene import Scene
+from scenario_kit.model import Object, Reference
+from scenario_kit.model.kubernetes.difference import Path, list_leaves
+from scenario_kit.model.kubernetes.pod_resources import count_replicas
+from scenario_kit.model.kubernetes.reference import WORKLOADS
+from scenario_kit.render.objects.merging import merge, merge_strategic
+from scenario_kit.render.simulation.changes import check_sound
+from scenario_kit.render.templating.authoring_error import build_error
+
+_TEMPLATE: Final = "/spec/template"
+
+
+@final
+class Patch(TargetOperation, frozen=True, kw_only=True):
+    """``Json`` is an RFC 6902 list, ``Merge`` an RFC 7386 document, ``Strategic`` Kubernetes' own merge patch."""
+
+    patches: ClassVar[bool] = True
+    overwrites: ClassVar[bool] = True
+    only_fields: ClassVar[bool] = True
+
+    type: Literal["Json", "Merge", "Strategic"]
+    patch: Any
+
+    @property
+    def document(self) -> Any:
+        """The patch."""
+        return self.patch
+
+    @property
+    def merged_strategically(self) -> Mapping[str, Any] | None:
+        """The patch, if it is a strategic one."""
+        return self.merged if self.type == "Strategic" else None
+
+    def send(self, scene: Scene) -> None:
+        """Patch the object."""
+        ref, _ = scene.existing(self.target)
+        scene.cluster.patch(ref, self.patch, self.type)
+
+    def transform(self, obj: Object) -> Object:
+        """Return the object with the patch applied."""
+        if self.type == "Strategic":
+            return check_sound(merge_strategic(obj, self.patch))
+        if self.type == "Merge":
+            return check_sound(merge(obj, self.patch))
+        try:
+            result = jsonpatch.apply_patch(obj, self.patch)
+        except (jsonpatch.JsonPatchException, jsonpatch.JsonPointerException, TypeError, KeyError) as error:
+            raise build_error(
+                "SK121",
+                f"the patch of {self.target} does not apply: {error}",
+                observed=json.dumps(self.patch)[:300],
+                expected="paths that exist in the rendered object",
+                fix="`scenario-kit render` shows the object",
+            ) from error
+        return check_sound(result)
+
+    def list_paths(self) -> Iterable[Path]:
+        """List the paths that the patch names."""
+        if isinstance(self.patch, Mapping):
+            return list_leaves(self.patch)
+        return (tuple(step["path"].strip("/").split("/")) for step in self.patch)
+
+    def count_replicas(self) -> int:
+        """Count what it sets the replicas of its target to."""
+        if isinstance(self.patch, list):
+            values = [step.get("value") for step in self.patch if step.get("path") == "/spec/replicas"]
+            return max((n for n in values if isinstance(n, int)), default=0)
+        return count_replicas(self.patch)
+
+    def list_rollouts(self, drop_old: bool) -> Iterable[tuple[str, bool]]:
+        """List its target, if it writes the pod template of a workload."""
+        return [(self.target, drop_old)] if self._writes_template() else ()
+
+    def _writes_template(self) -> bool:
+        if Reference.parse(self.target).kind not in WORKLOADS:
+            return False
+        if isinstance(self.patch, list | tuple):
+            return any(str(step.get("path", "")).startswith(_TEMPLATE) for step in self.patch)
+        return "template" in (self.patch.get("spec") or {})
+
+    def outlasts(self, persistence: str) -> bool:
+        """Tell that the fields stay."""
+        return True

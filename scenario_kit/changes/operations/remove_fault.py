@@ -1,0 +1,45 @@
+"""``removeFault``: everything that a fault changed is taken back, from its receipts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar, final
+
+from scenario_kit.changes.operation import ObjectOperation
+from scenario_kit.changes.scene import Scene
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model import App, Object, Reference
+from scenario_kit.model.kubernetes.difference import WrittenField
+
+
+@final
+class RemoveFault(ObjectOperation, frozen=True, kw_only=True):
+    """Take back everything that the named fault changed. A trial does so by itself: which fault that is, it knows."""
+
+    stateful: ClassVar[bool] = False
+    predictable: ClassVar[bool] = False
+
+    fault: str
+
+    def list_targets(self, scene: Scene) -> list[Reference]:
+        """Refuse: what it writes stands in receipts."""
+        raise AuthoringError(
+            f"the operation '{self.keyword}' is not executed as a change: trials take the fault back themselves",
+            fix="use it in the fix of a cause, or in a solution",
+        )
+
+    def send(self, scene: Scene) -> None:
+        """Refuse, for the same reason."""
+        self.list_targets(scene)
+
+    def simulate(self, objects: Sequence[Object], app: App, namespace: str) -> tuple[Object, ...]:
+        """Return the objects as they are."""
+        return tuple(objects)
+
+    def list_fields(self, objects: Sequence[Object], app: App) -> Iterable[WrittenField]:
+        """List nothing: it writes what the fault did."""
+        return ()
+
+    def outlasts(self, persistence: str) -> bool:
+        """Tell that nothing broken stays."""
+        return False

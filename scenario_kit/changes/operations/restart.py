@@ -1,0 +1,120 @@
+"""``restart``: the pods of a workload are replaced.
+
+By way of zero replicas, so that no old pod keeps serving, it takes several writes. Its receipt then says how far it has
+come: ``Recorded``, ``Down`` (scaled to zero), ``Done``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from typing import ClassVar, Final, final
+
+import msgspec
+
+from scenario_kit.changes.operation import TargetOperation
+from scenario_kit.changes.receipts import Receipt, ReceiptEntry, ReceiptStore
+from scenario_kit.changes.scene import Scene
+from scenario_kit.changes.three_way_restore import RESTARTED
+from scenario_kit.changes.workloads import list_pods
+from scenario_kit.errors import AuthoringError, LabError
+from scenario_kit.model import Object, Reference
+from scenario_kit.model.kubernetes.difference import Path
+from scenario_kit.model.kubernetes.reference import WORKLOADS
+from scenario_kit.ports import Clock, Cluster
+
+#: Seconds of trial time within which the pods of a workload that was scaled to zero must be gone.
+DRAIN_DEADLINE: Final = 180
+_GRID: Final = 15
+_NOTE: Final = "restarted through zero"
+
+
+@final
+class Restart(TargetOperation, frozen=True, kw_only=True):
+    """Replace the pods of a workload. ``drop_old`` goes through zero pods, so that no old pod keeps serving."""
+
+    restarts: ClassVar[bool] = True
+    disturbs: ClassVar[bool] = True
+    stateful: ClassVar[bool] = False
+
+    drop_old: bool = False
+
+    def perform(self, scene: Scene, clock: Clock, store: ReceiptStore, receipt: Receipt) -> Receipt:
+        """Carry it out once, by way of zero replicas where old pods have to go first."""
+        if self.drop_old:
+            return restart_through_zero(scene.cluster, clock, store, receipt)
+        return super().perform(scene, clock, store, receipt)
+
+    def send(self, scene: Scene) -> None:
+        """Mark the pod template with the time, or delete the pod."""
+        ref, live = scene.existing(self.target)
+        if ref.kind == "Pod":
+            scene.cluster.delete(ref)
+            return
+        if ref.kind not in WORKLOADS:
+            raise AuthoringError(f"{self.target} cannot be restarted", fix=f"name one of {', '.join(WORKLOADS)}")
+        annotations = {RESTARTED: _choose_restart_time(live, scene.now())}
+        scene.cluster.patch(ref, {"spec": {"template": {"metadata": {"annotations": annotations}}}})
+
+    def undo(self, scene: Scene, receipt: Receipt, entry: ReceiptEntry, clock: Clock) -> None:
+        """Scale the workload back if it was cut short at zero; a restart leaves nothing else behind."""
+        ref = Reference.parse(entry.ref)
+        live = scene.cluster.get(ref)
+        replicas = ((entry.prior or {}).get("spec") or {}).get("replicas")
+        if receipt.state == "Down" and live is not None and replicas is not None and not live["spec"].get("replicas"):
+            scene.cluster.patch(ref, {"spec": {"replicas": replicas}})
+
+    def transform(self, obj: Object) -> Object:
+        """Return the workload as it is."""
+        return obj
+
+    def list_paths(self) -> Iterable[Path]:
+        """List nothing: its mark says nothing of the workload."""
+        return ()
+
+    def list_rollouts(self, drop_old: bool) -> Iterable[tuple[str, bool]]:
+        """List its target."""
+        return [(self.target, self.drop_old)]
+
+    def outlasts(self, persistence: str) -> bool:
+        """Tell that nothing of it stays."""
+        return False
+
+
+def restart_through_zero(cluster: Cluster, clock: Clock, store: ReceiptStore, receipt: Receipt) -> Receipt:
+    """Scale the workload to zero, wait until its pods are gone, and scale it back, from wherever that stood.
+
+    Raises:
+        LabError: pods are still there at the deadline.
+    """
+    entry = receipt.entries[0]
+    ref = Reference.parse(entry.ref)
+    replicas = ((entry.prior or {}).get("spec") or {}).get("replicas", 1)
+    deadline = receipt.at + DRAIN_DEADLINE
+    if receipt.state == "Recorded":
+        cluster.patch(ref, {"spec": {"replicas": 0}})
+        receipt = store.save(msgspec.structs.replace(receipt, state="Down"))
+    elif ((cluster.get(ref) or {}).get("spec") or {}).get("replicas"):
+        # Scaled back already, by a run that died before it could say so: the pods that are there are the new ones.
+        return store.save(msgspec.structs.replace(receipt, state="Done", note=_NOTE))
+    clock.wait(clock.now())
+    while left := list_pods(cluster, ref):
+        if clock.now() >= deadline:
+            raise LabError(f"{len(left)} pods of {ref} are still there {DRAIN_DEADLINE} s after it was scaled to zero")
+        clock.wait(clock.now() + _GRID)
+    cluster.patch(ref, {"spec": {"replicas": replicas}})
+    clock.wait(clock.now())
+    return store.save(msgspec.structs.replace(receipt, state="Done", note=_NOTE))
+
+
+def _choose_restart_time(workload: Object, now: float) -> str:
+    """Choose the time of a restart; never that of the last one, which would change nothing: virtual time may stand
+    still.
+    """
+    at = datetime.fromtimestamp(now, UTC)
+    last = ((workload["spec"]["template"].get("metadata") or {}).get("annotations") or {}).get(RESTARTED)
+    with suppress(ValueError, TypeError):  # somebody else may have written anything there
+        since = (datetime.fromisoformat(str(last)) - at).total_seconds()
+        at += timedelta(microseconds=round(since * 1e6) + 1) if 0 <= since < 1 else timedelta()
+    return at.isoformat(timespec="microseconds")

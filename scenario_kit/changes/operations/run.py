@@ -1,0 +1,142 @@
+"""``run``: a command in a store or queue, as a one-shot Job from a pinned client image of the app's definition.
+
+Only the ``undo`` of a fault takes back what it did. Its receipt goes from ``Recorded`` to ``Sent`` (the Job exists),
+``Ran`` (it has ended, and how) and ``Done`` (it is removed).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar, final
+
+import msgspec
+
+from scenario_kit.changes import jobs
+from scenario_kit.changes.operation import ClusterOperation
+from scenario_kit.changes.receipts import Receipt, ReceiptEntry, ReceiptStore
+from scenario_kit.changes.scene import Scene
+from scenario_kit.errors import AuthoringError, InfrastructureError
+from scenario_kit.model import App, Client, Object, Reference
+from scenario_kit.model.kubernetes.difference import WrittenField
+from scenario_kit.ports import Clock
+from scenario_kit.render.templating.authoring_error import build_error, did_you_mean
+
+
+@final
+class Run(ClusterOperation, frozen=True, kw_only=True):
+    """Run a command of a client."""
+
+    runs_command: ClassVar[bool] = True
+    stateful: ClassVar[bool] = False
+    predictable: ClassVar[bool] = False
+    visible: ClassVar[bool] = False
+
+    client: str
+    command: list[str]
+
+    def find_home(self, scene: Scene) -> str:
+        """Find the real namespace of the store, which has there what the client needs."""
+        return jobs.find_home(scene, self.client)
+
+    def record(self, scene: Scene, job: str) -> tuple[ReceiptEntry, ...]:
+        """Name its Job, which is not there before."""
+        return (ReceiptEntry(ref=job),)
+
+    def send(self, scene: Scene) -> None:
+        """Refuse: a Job is started, and watched until it ends."""
+        raise AuthoringError(f"the operation '{self.keyword}' is not sent in one request", fix="let the engine do it")
+
+    def perform(self, scene: Scene, clock: Clock, store: ReceiptStore, receipt: Receipt) -> Receipt:
+        """Run the command to its end. What became of it is written down before its Job goes, which alone knows."""
+        entry = receipt.entries[0]
+        ref = Reference.parse(entry.ref)
+        if receipt.state == "Recorded":
+            entry = msgspec.structs.replace(entry, uid=jobs.start(scene, self.client, self.command, ref))
+            receipt = store.save(msgspec.structs.replace(receipt, state="Sent", entries=(entry,)))
+        if receipt.state == "Sent":
+            ended = jobs.await_end(scene, clock, ref, entry.uid, receipt.at + jobs.RUN_DEADLINE)
+            failure = "" if ended.succeeded else ended.words or "its Job failed"
+            receipt = store.save(msgspec.structs.replace(receipt, state="Ran", failure=failure))
+        try:
+            jobs.remove(scene, clock, ref, entry.uid)
+        except TimeoutError as problem:
+            raise InfrastructureError(str(problem)) from problem
+        return store.save(msgspec.structs.replace(receipt, state="Done"))
+
+    def has_arrived(self, scene: Scene, receipt: Receipt) -> bool:
+        """Tell that its deadline counts from the first attempt, as nobody knows whether its Job has begun."""
+        return True
+
+    def undo(self, scene: Scene, receipt: Receipt, entry: ReceiptEntry, clock: Clock) -> None:
+        """Remove what is left of its Job."""
+        jobs.remove(scene, clock, Reference.parse(entry.ref), entry.uid)
+
+    def compensate(self, scene: Scene, clock: Clock, job: Reference) -> None:
+        """Run the command once more, unless the store is gone, and with it whatever there was to take back."""
+        if jobs.is_store_gone(scene, self.client):
+            jobs.remove(scene, clock, job)
+            return
+        found = scene.cluster.get(job)
+        if found is not None and found["metadata"].get("deletionTimestamp"):
+            jobs.remove(scene, clock, job)
+        uid = jobs.start(scene, self.client, self.command, job)
+        try:
+            ended = jobs.await_end(scene, clock, job, uid, clock.now() + jobs.RUN_DEADLINE)
+        except InfrastructureError:
+            jobs.remove(scene, clock, job)
+            raise
+        jobs.remove(scene, clock, job)
+        if not ended.succeeded:
+            raise AuthoringError(f"the command of client '{self.client}' failed with {ended.words or 'no message'}")
+
+    def describe(self, scene: Scene) -> str:
+        """Name the workload of the store."""
+        client = scene.app.client(self.client)
+        component = scene.app.component(client.store) if client else None
+        return component.workload if component else self.client
+
+    def explain(self, receipt: Receipt) -> AuthoringError:
+        """Build the error of a command that failed."""
+        return AuthoringError(
+            f"the command of client '{self.client}' of {receipt.group} failed with {receipt.failure}: "
+            f"{' '.join(self.command)}",
+            fix="correct the command, or run it where the store answers",
+        )
+
+    def check_command(self, app: App, where: str, *, simulated: bool) -> None:
+        """Refuse a command that the app's definition does not list."""
+        client = self._find_client(app, where)
+        if simulated and client.matched(self.command) is None:
+            raise build_error(
+                "SK121",
+                f"{where}: the app's definition does not list this command of client '{client.name}'",
+                observed=" ".join(self.command),
+                expected=" | ".join(" ".join(c.command) for c in client.commands),
+                why="a simulated store would not know what to do",
+                fix="add `real-data-plane` to `requires`, or the command and what it does to the app's definition",
+            )
+
+    def _find_client(self, app: App, where: str) -> Client:
+        client = app.client(self.client)
+        if client is None:
+            known = [c.name for c in app.clients]
+            raise build_error(
+                "SK120",
+                f"{where}: {app.name} {app.version} has no client '{self.client}'",
+                expected=" | ".join(known) or "an app with clients",
+                fix=did_you_mean(self.client, known),
+            )
+        return client
+
+    def simulate(self, objects: Sequence[Object], app: App, namespace: str) -> tuple[Object, ...]:
+        """Return the objects as they are: what a command does, no object shows."""
+        self._find_client(app, self.keyword)
+        return tuple(objects)
+
+    def list_fields(self, objects: Sequence[Object], app: App) -> Iterable[WrittenField]:
+        """List the command itself: what it writes, only its store knows, but twice the same writes the same."""
+        return [WrittenField(Reference("Job", self.client), (" ".join(self.command),))]
+
+    def outlasts(self, persistence: str) -> bool:
+        """Tell that it need not: only a trial shows whether what it wrote goes by itself."""
+        return False

@@ -1,0 +1,48 @@
+"""``scale``: the number of replicas of a workload."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar, final
+
+from scenario_kit.changes.operation import TargetOperation
+from scenario_kit.changes.scene import Scene
+from scenario_kit.changes.workloads import SCALABLE
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model import Object
+from scenario_kit.model.kubernetes.difference import Path
+from scenario_kit.render.objects.merging import merge
+
+
+@final
+class Scale(TargetOperation, frozen=True, kw_only=True):
+    """Set the replicas of a workload."""
+
+    overwrites: ClassVar[bool] = True
+    disturbs: ClassVar[bool] = True
+
+    replicas: int
+
+    def send(self, scene: Scene) -> None:
+        """Write the number into the workload's spec."""
+        ref, _ = scene.existing(self.target)
+        if ref.kind not in SCALABLE:
+            raise AuthoringError(f"{self.target} cannot be scaled", fix=f"name one of {', '.join(SCALABLE)}")
+        scene.cluster.patch(ref, {"spec": {"replicas": self.replicas}})
+
+    def transform(self, obj: Object) -> Object:
+        """Return the workload with this number."""
+        scaled: Object = merge(obj, {"spec": {"replicas": self.replicas}})
+        return scaled
+
+    def list_paths(self) -> Iterable[Path]:
+        """List the one field."""
+        return [("spec", "replicas")]
+
+    def count_replicas(self) -> int:
+        """Return the number."""
+        return self.replicas
+
+    def outlasts(self, persistence: str) -> bool:
+        """Tell that the number stays."""
+        return True

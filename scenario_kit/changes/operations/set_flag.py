@@ -1,0 +1,129 @@
+"""``setFlag``: one feature flag of the app, the way an operator of the app would set it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, final
+
+from scenario_kit.changes.operation import ObjectOperation
+from scenario_kit.changes.operations.restart import Restart
+from scenario_kit.changes.receipts import Receipt, ReceiptEntry
+from scenario_kit.changes.scene import Scene
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model import App, FlagStore, Object, Reference
+from scenario_kit.model.kubernetes.difference import WrittenField
+from scenario_kit.model.runtime.flag import set_variant
+from scenario_kit.ports import Clock
+from scenario_kit.render.objects.lookup import find_object
+from scenario_kit.render.objects.merging import merge
+from scenario_kit.render.simulation.changes import NoChange
+from scenario_kit.render.templating.authoring_error import build_error, did_you_mean
+
+
+@final
+class SetFlag(ObjectOperation, frozen=True, kw_only=True):
+    """Set one flag to a variant. With ``value``, the flag gets such a variant where it has none of that name."""
+
+    overwrites: ClassVar[bool] = True
+    only_fields: ClassVar[bool] = True
+    visible: ClassVar[bool] = False
+
+    flag: str
+    variant: str
+    value: float | None = None
+
+    def about(self, flags: FlagStore | None) -> tuple[str, str] | None:
+        """Return kind and name of the app's document."""
+        return None if flags is None else ("ConfigMap", flags.config_map)
+
+    def list_targets(self, scene: Scene) -> list[Reference]:
+        """List the app's document."""
+        return [Reference("ConfigMap", _get_store(scene).config_map, scene.namespace)]
+
+    def send(self, scene: Scene) -> None:
+        """Write the entry of the flag with the variant, as the document stands now."""
+        _, _, document = read_flag_document(scene)
+        known = document.get("flags") or {}
+        if self.flag not in known or (
+            self.value is None and self.variant not in (known[self.flag].get("variants") or {})
+        ):
+            choices = ", ".join(known.get(self.flag, {}).get("variants") or known)
+            raise AuthoringError(
+                f"{scene.app.name} has no flag '{self.flag}' with a variant '{self.variant}'", fix=f"one of: {choices}"
+            )
+        try:
+            entry = set_variant(known[self.flag], self.variant, self.value)
+        except ValueError as error:
+            raise AuthoringError(f"flag '{self.flag}' cannot be set: {error}") from error
+        self._put(scene, entry)
+
+    def undo(self, scene: Scene, receipt: Receipt, entry: ReceiptEntry, clock: Clock) -> None:
+        """Return the one flag to what it was; others may have been set meanwhile."""
+        if scene.cluster.get(Reference.parse(entry.ref)) is None:
+            return
+        document = json.loads(((entry.prior or {}).get("data") or {}).get(_get_store(scene).key, "{}"))
+        _, _, now = read_flag_document(scene)
+        former = document["flags"][self.flag]
+        if now.get("flags", {}).get(self.flag) != former:
+            self._put(scene, former)
+
+    def _put(self, scene: Scene, entry: Object) -> None:
+        """Write the entry of the flag, then restart whatever reads the document only at its start."""
+        ref, key, document = read_flag_document(scene)
+        document.setdefault("flags", {})[self.flag] = entry
+        scene.cluster.patch(ref, {"data": {key: json.dumps(document, indent=2)}})
+        for workload in _get_store(scene).restart:
+            Restart(target=workload).send(scene)
+
+    def simulate(self, objects: Sequence[Object], app: App, namespace: str) -> tuple[Object, ...]:
+        """Return the objects with the document as it is then."""
+        store = app.flags
+        if store is None:
+            raise build_error("SK121", f"setFlag: {app.name} has no feature flags")
+        obj = find_object(objects, Reference("ConfigMap", store.config_map), namespace, self.keyword, "SK121")
+        document: dict[str, Any] = json.loads(obj["data"][store.key])
+        flags = document["flags"]
+        if self.flag not in flags:
+            raise build_error("SK120", f"setFlag: there is no flag '{self.flag}'", fix=did_you_mean(self.flag, flags))
+        flag = flags[self.flag]
+        if self.value is None and self.variant not in flag["variants"]:
+            variants = [str(v) for v in flag["variants"]]
+            raise build_error(
+                "SK120",
+                f"setFlag: flag '{self.flag}' has no variant '{self.variant}'",
+                expected=" | ".join(variants),
+                fix=did_you_mean(self.variant, variants),
+            )
+        try:
+            flags[self.flag] = set_variant(flag, self.variant, self.value)
+        except ValueError as error:
+            raise build_error("SK121", f"setFlag: flag '{self.flag}' cannot be set: {error}") from error
+        if flags[self.flag] == flag:
+            raise NoChange(self.keyword, f"flag {self.flag}")
+        new = merge(obj, {"data": {store.key: json.dumps(document, indent=2)}})
+        return tuple(new if o is obj else o for o in objects)
+
+    def list_fields(self, objects: Sequence[Object], app: App) -> Iterable[WrittenField]:
+        """List the entry of the flag, not the text of all of them."""
+        if app.flags is None:
+            return ()
+        document = Reference("ConfigMap", app.flags.config_map)
+        return [WrittenField(document, ("data", app.flags.key, "flags", self.flag))]
+
+    def outlasts(self, persistence: str) -> bool:
+        """Tell that the variant stays."""
+        return True
+
+
+def read_flag_document(scene: Scene) -> tuple[Reference, str, dict[str, Any]]:
+    """Read the document of the app's flags: its ConfigMap, the key, and what stands there."""
+    store = _get_store(scene)
+    ref, found = scene.existing(f"ConfigMap/{store.config_map}")
+    return ref, store.key, json.loads((found.get("data") or {}).get(store.key, "{}"))
+
+
+def _get_store(scene: Scene) -> FlagStore:
+    if scene.app.flags is None:
+        raise AuthoringError(f"{scene.app.name} has no feature flags", fix="use an app that declares `flags`")
+    return scene.app.flags

@@ -1,0 +1,143 @@
+"""Give an object back what a change took: restore, create or delete it, as its receipt has it. Idempotent."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from scenario_kit.changes import chaos
+from scenario_kit.changes.receipts import Receipt, ReceiptEntry
+from scenario_kit.changes.scene import Scene
+from scenario_kit.changes.three_way_restore import is_alike, restore_fields, strip_to_desired
+from scenario_kit.errors import Conflict, NotFound, Rejected
+from scenario_kit.model import Object, Reference
+from scenario_kit.model.chaos.kinds import SCHEDULE
+from scenario_kit.ports import Clock
+
+#: Controllers recreate these by themselves; bringing back the very object would be a second one.
+_CONTROLLED: Final = ("Pod", "ReplicaSet", "EndpointSlice", "ControllerRevision")
+_ATTEMPTS: Final = 5
+_GRACE: Final = 30
+
+
+def restore_object(scene: Scene, receipt: Receipt, entry: ReceiptEntry, clock: Clock) -> None:
+    """Restore one object of a receipt: exactly what the change did to it is taken back.
+
+    Raises:
+        ClusterError: the API server refused.
+        TimeoutError: something holds an object that was deleted.
+    """
+    ref = Reference.parse(entry.ref)
+    live = scene.cluster.get(ref)
+    if entry.prior is None:
+        _remove(scene, receipt, entry, live, clock)
+    elif live is None:
+        _recreate_object(scene, ref, entry.prior)
+    else:
+        # A receipt without `after` was never completed: then whatever is there now counts as ours.
+        _restore(scene, ref, entry, entry.after if receipt.state == "Done" else strip_to_desired(live))
+
+
+def _remove(scene: Scene, receipt: Receipt, entry: ReceiptEntry, live: Object | None, clock: Clock) -> None:
+    ref = Reference.parse(entry.ref)
+    if live is not None:
+        # A solution may have deleted it, and undoing that made it anew: what looks as it did is ours as well.
+        ours = live["metadata"].get("uid") == entry.uid or is_alike(live, entry.after or {})
+        if entry.uid and not ours and receipt.change.operation.experiment is None:
+            return  # somebody else's object by the same name
+        scene.cluster.delete(ref)
+        clock.wait(clock.now())
+    elif ref.kind != SCHEDULE:
+        return
+    deadline = clock.now() + _GRACE
+    while left := _find_left(scene, receipt, ref):
+        if clock.now() >= deadline:
+            raise TimeoutError(f"{left} is still there {_GRACE} s after its deletion: a finalizer holds it")
+        clock.wait(clock.now() + 1)
+
+
+def _find_left(scene: Scene, receipt: Receipt, ref: Reference) -> Reference | None:
+    """Find what is still there of an object and, where it is a Schedule, of the experiments that it started."""
+    if scene.cluster.get(ref) is not None:
+        return ref
+    experiment = receipt.change.operation.experiment
+    if ref.kind == SCHEDULE and experiment is not None:
+        return next(iter(chaos.list_started(scene.cluster, ref, experiment["spec"]["type"])), None)
+    return None
+
+
+def _recreate_object(scene: Scene, ref: Reference, prior: Object) -> None:
+    if ref.kind in _CONTROLLED and prior["metadata"].get("ownerReferences"):
+        return
+    try:
+        scene.cluster.create(prior)
+    except Rejected:
+        # The address that a Service had may be taken by now; everything else of it returns.
+        spec = {k: v for k, v in (prior.get("spec") or {}).items() if k not in ("clusterIP", "clusterIPs")}
+        scene.cluster.create({**prior, "spec": spec})
+
+
+def _restore(scene: Scene, ref: Reference, entry: ReceiptEntry, after: Object | None) -> None:
+    for attempt in range(_ATTEMPTS):
+        live = scene.cluster.get(ref)
+        if live is None:
+            return
+        now = strip_to_desired(live)
+        target = restore_fields(now, entry.prior, after)
+        if target == now:
+            return
+        patch: list[Object] = [
+            {"op": "test", "path": "/metadata/resourceVersion", "value": live["metadata"]["resourceVersion"]}
+        ]
+        patch += _diff(live, target)
+        try:
+            scene.cluster.patch(ref, patch, "Json")
+            return
+        except (Conflict, Rejected):
+            # A controller wrote in between, so the test failed; the last attempt tells.
+            if attempt == _ATTEMPTS - 1:
+                raise
+        except NotFound:
+            return
+
+
+def _diff(live: Object, target: Object) -> list[Object]:
+    """Return a JSON patch on the second level (``/spec/ports``, ``/data/key``): small, and independent of list
+    positions.
+    """
+    patch: list[Object] = []
+    for top in sorted({*live, *target} - {"status", "metadata", "apiVersion", "kind"}):
+        before, after = live.get(top), target.get(top)
+        if before == after:
+            continue
+        if not isinstance(before, dict) or not isinstance(after, dict):
+            patch.append(
+                {"op": "remove", "path": f"/{top}"}
+                if after is None
+                else {"op": "add", "path": f"/{top}", "value": after}
+            )
+            continue
+        patch += _diff_children(f"/{top}", before, after)
+    for field in ("labels", "annotations"):
+        before = live["metadata"].get(field) or {}
+        after = (target.get("metadata") or {}).get(field) or {}
+        kept = {k: v for k, v in before.items() if field == "annotations" and k not in select_annotations(live)}
+        if before != {**kept, **after}:
+            patch.append({"op": "add", "path": f"/metadata/{field}", "value": {**kept, **after}})
+    return patch
+
+
+def select_annotations(live: Object) -> Object:
+    """Select the annotations that are not a controller's bookkeeping."""
+    annotations: Object = (strip_to_desired(live).get("metadata") or {}).get("annotations") or {}
+    return annotations
+
+
+def _diff_children(path: str, before: Object, after: Object) -> list[Object]:
+    patch: list[Object] = []
+    for key in sorted({*before, *after}):
+        pointer = f"{path}/{key.replace('~', '~0').replace('/', '~1')}"
+        if key not in after:
+            patch.append({"op": "remove", "path": pointer})
+        elif before.get(key) != after[key]:
+            patch.append({"op": "add", "path": pointer, "value": after[key]})
+    return patch

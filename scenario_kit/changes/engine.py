@@ -12,7 +12,6 @@ from typing import Final
 import msgspec
 
 from scenario_kit.changes import chaos, compensation, jobs, node_placeholders
-from scenario_kit.changes.manifests import make_object_reference
 from scenario_kit.changes.operation import complete, get_operation, read_uid, send
 from scenario_kit.changes.reach import demand
 from scenario_kit.changes.receipts import Receipt, ReceiptStore
@@ -21,7 +20,7 @@ from scenario_kit.changes.undo import Blocked, undo
 from scenario_kit.errors import LabError
 from scenario_kit.model import Change, Check, Object, Reference
 from scenario_kit.model.chaos.kinds import PAUSE
-from scenario_kit.model.kubernetes.reference import strip_reference
+from scenario_kit.model.kubernetes.reference import make_object_reference, strip_reference
 from scenario_kit.ports import Clock
 
 #: The note of a receipt whose experiment is over by its own duration.

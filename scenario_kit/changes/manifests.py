@@ -15,6 +15,8 @@ from scenario_kit.model.chaos.kinds import ONE_SHOT, SCHEDULE
 from scenario_kit.model.chaos.reach import is_chaos
 from scenario_kit.model.kubernetes.difference import WrittenField
 from scenario_kit.model.kubernetes.pod_resources import count_replicas
+from scenario_kit.model.kubernetes.reference import make_object_reference
+from scenario_kit.render.simulation.changes import add_object, merge_object
 from scenario_kit.schema.writable import OWNED
 
 #: Kinds whose objects may end by themselves.
@@ -38,12 +40,10 @@ class ManifestOperation(ObjectOperation, frozen=True, kw_only=True):
 
     @property
     def body(self) -> Object:
-        """The manifest."""
         result: Object = msgspec.to_builtins(self.manifest)
         return result
 
     def list_targets(self, scene: Scene) -> list[Reference]:
-        """List the object that it brings."""
         return [make_object_reference(self.manifest, scene.namespace)]
 
     def place(self, namespace: str) -> Object:
@@ -53,16 +53,16 @@ class ManifestOperation(ObjectOperation, frozen=True, kw_only=True):
             metadata["labels"] = {**(metadata.get("labels") or {}), **dict([OWNED])}
         return {**self.manifest, "metadata": metadata}
 
+    def simulate(self, objects: Sequence[Object], app: App, namespace: str) -> tuple[Object, ...]:
+        return (add_object if self.creates else merge_object)(objects, self.manifest, namespace, self.keyword)
+
     def count_replicas(self) -> int:
-        """Count the pods that the object asks for at most."""
         return count_replicas(self.manifest)
 
     def list_fields(self, objects: Sequence[Object], app: App) -> Iterable[WrittenField]:
-        """List nothing: what it creates is its own, and what it applies is seen."""
         return ()
 
     def outlasts(self, persistence: str) -> bool:
-        """Tell whether the object stays, or what an experiment does."""
         spec = self.manifest.get("spec") or {}
         if is_chaos(self.manifest):
             if spec.get("action") in _AT_ONCE or persistence == "Pod":  # not bound to pods that come later
@@ -72,10 +72,3 @@ class ManifestOperation(ObjectOperation, frozen=True, kw_only=True):
         bounded = spec.get("activeDeadlineSeconds") or inner.get("activeDeadlineSeconds")
         ends = self.manifest.get("kind") in _ENDING and persistence in ("Expires", "SelfHeals")
         return not (ends and bounded)
-
-
-def make_object_reference(obj: Object, namespace: str) -> Reference:
-    """Make the reference of a manifest; namespaced kinds without a namespace belong to the app."""
-    group = obj.get("apiVersion", "v1").rpartition("/")[0]
-    metadata = obj["metadata"]
-    return Reference(obj["kind"], metadata["name"], metadata.get("namespace", namespace), group)

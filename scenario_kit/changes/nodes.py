@@ -46,32 +46,26 @@ class NodeOperation(ObjectOperation, frozen=True, kw_only=True):
         return parse_references(self.target)
 
     def list_targets(self, scene: Scene) -> list[Reference]:
-        """List the nodes."""
         return self.nodes
 
     def has_arrived(self, scene: Scene, receipt: Receipt) -> bool:
-        """Tell that it has not: of several nodes some may be written, and writing one again is nothing."""
-        return False
+        return False  # of several nodes some may be written; writing one again is nothing
 
     def send(self, scene: Scene) -> None:
-        """Perform the operation on every node."""
         for ref in self.nodes:
             if scene.cluster.get(ref) is None:
                 raise AuthoringError(f"node {ref.name} does not exist", fix="name a node of the cluster")
             self.write(scene.cluster, ref)
 
     def undo(self, scene: Scene, receipt: Receipt, entry: ReceiptEntry, clock: Clock) -> None:
-        """Give the node back what it had before; one that is gone needs nothing."""
         ref = Reference.parse(entry.ref)
         if scene.cluster.get(ref) is not None:
             self.take_back(scene.cluster, ref, entry.prior or {})
 
     def simulate(self, objects: Sequence[Object], app: App, namespace: str) -> tuple[Object, ...]:
-        """Return the objects as they are: no app brings nodes."""
         return tuple(objects)
 
     def list_fields(self, objects: Sequence[Object], app: App) -> Iterable[WrittenField]:
-        """List the one field of its nodes."""
         return [WrittenField(name_field_owner(Reference.parse(self.target), app.namespace), self.get_path())]
 
 
@@ -82,20 +76,16 @@ class SchedulingOperation(NodeOperation, frozen=True, kw_only=True):
     closes: ClassVar[bool] = True
 
     def write(self, cluster: Cluster, ref: Reference) -> None:
-        """Cordon the node, or take that off."""
         _write_cordon(cluster, ref, on=self.closes)
 
     def take_back(self, cluster: Cluster, ref: Reference, prior: Object) -> None:
-        """Let the node take pods as it did."""
         _write_cordon(cluster, ref, on=bool((prior.get("spec") or {}).get("unschedulable")))
 
     def get_path(self) -> Path:
-        """Return where that stands."""
         return ("spec", "unschedulable")
 
     def outlasts(self, persistence: str) -> bool:
-        """Tell that pods run on, here or elsewhere."""
-        return False
+        return False  # pods run on, here or elsewhere
 
 
 def parse_references(text: str) -> list[Reference]:

@@ -146,6 +146,10 @@ class TargetOperation(ObjectOperation, frozen=True, kw_only=True):
     def list_paths(self) -> Iterable[Path]:
         """List the paths that it writes."""
 
+    def outlasts(self, persistence: str) -> bool:
+        """Tell that the fields which it writes stay."""
+        return True
+
     def list_targets(self, scene: Scene) -> list[Reference]:
         """List its target."""
         return [scene.reference(self.target)]
@@ -166,6 +170,21 @@ class TargetOperation(ObjectOperation, frozen=True, kw_only=True):
             return ()
         ref = name_field_owner(Reference.parse(self.target), app.namespace)
         return (WrittenField(ref, path) for path in self.list_paths())
+
+
+class RolloutOperation(TargetOperation, frozen=True, kw_only=True):
+    """An operation that replaces the pods of a workload: no field that is rendered shows it."""
+
+    disturbs: ClassVar[bool] = True
+    stateful: ClassVar[bool] = False
+
+    def transform(self, obj: Object) -> Object:
+        """Return the workload as it is."""
+        return obj
+
+    def list_paths(self) -> Iterable[Path]:
+        """List nothing."""
+        return ()
 
 
 def name_field_owner(ref: Reference, namespace: str) -> Reference:

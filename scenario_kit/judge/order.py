@@ -12,6 +12,7 @@ from typing import Final
 
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import Finding, Object, Reference
+from scenario_kit.model.kubernetes.reference import make_object_reference
 from scenario_kit.model.kubernetes.status import parse_time
 
 #: Fewer others make no order.
@@ -33,17 +34,13 @@ def check_order(objects: Sequence[Object], desired: Mapping[str, Collection[Refe
         alike = [o for o in objects if o["kind"] == kind]
         for order, (place, unit) in _ORDERS.items():
             for what, refs in desired.items():
-                own = [o for o in alike if _make_reference(o) in refs]
+                own = [o for o in alike if make_object_reference(o).groupless in refs]
                 if reported := _describe_outliers(
-                    own, [o for o in alike if _make_reference(o) not in refs], place, unit
+                    own, [o for o in alike if make_object_reference(o).groupless not in refs], place, unit
                 ):
                     found.append(_build_finding(what, kind, own, order, reported))
                     break
     return found
-
-
-def _make_reference(obj: Object) -> Reference:
-    return Reference(obj["kind"], obj["metadata"]["name"], obj["metadata"].get("namespace", ""))
 
 
 def _describe_outliers(own: Iterable[Object], others: Iterable[Object], place: Place, unit: float) -> str:

@@ -12,6 +12,9 @@ from scenario_kit.schema.renamed import RENAMED_FIELDS
 
 Schema = dict[str, Any]
 
+#: Where the definitions are.
+FOLDER = Path(__file__).parent
+
 #: The keyword of expanded schemas that has the former names of fields.
 FORMER_NAMES: Final = "x-former-names"
 #: Parts of a fault that are templates until a target is known.
@@ -24,7 +27,7 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 def load_definitions() -> dict[str, Schema]:
     """Load all definitions by name, as written."""
     result: dict[str, Schema] = {}
-    for path in sorted(Path(__file__).parent.glob("*.yaml")):
+    for path in sorted(FOLDER.glob("*.yaml")):
         # The loader is PyYAML's safe one, in C where that is there.
         for name, schema in yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER).items():
             if name in result:

@@ -9,7 +9,6 @@ from typing import Final
 import msgspec
 
 from scenario_kit.changes import chaos, is_settled, reach
-from scenario_kit.changes.manifests import make_object_reference
 from scenario_kit.changes.three_way_restore import strip_to_desired
 from scenario_kit.errors import AlreadyExists, Forbidden, GuardRailError, InfrastructureError, NotFound
 from scenario_kit.judge import leftovers
@@ -17,7 +16,7 @@ from scenario_kit.judge.repair import invariants
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import Finding, Object, Reference
 from scenario_kit.model.chaos.kinds import GROUP as CHAOS_GROUP
-from scenario_kit.model.kubernetes.reference import GROUP, MANAGEMENT_NAMESPACE, WORKLOADS
+from scenario_kit.model.kubernetes.reference import GROUP, MANAGEMENT_NAMESPACE, WORKLOADS, make_object_reference
 from scenario_kit.ports import Cluster, Kind
 from scenario_kit.schema.install import NAME as OPERATOR
 from scenario_kit.schema.writable import OWNED

@@ -5,12 +5,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from scenario_kit.changes.manifests import make_object_reference
 from scenario_kit.changes.operation import send
 from scenario_kit.changes.operations.set_flag import read_flag_document
 from scenario_kit.changes.scene import Scene
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Change, FlagStore, Reference
+from scenario_kit.model.kubernetes.reference import make_object_reference
 from scenario_kit.schema.writable import OWNED
 from scenario_kit.testing import FakeCluster
 

@@ -17,7 +17,6 @@ from scenario_kit.model.chaos.kinds import SCHEDULE, schedule_key
 from scenario_kit.model.kubernetes.difference import WrittenField
 from scenario_kit.model.kubernetes.reference import make_reference
 from scenario_kit.render.objects.lookup import read_pod_labels
-from scenario_kit.render.simulation.changes import add_object
 
 #: What an experiment is about, beside the pods; two that differ in one of them do not touch the same thing.
 _SCOPE: Final = (
@@ -35,11 +34,9 @@ class Chaos(ManifestOperation, frozen=True, kw_only=True):
 
     @property
     def experiment(self) -> Object:
-        """The object of Chaos Mesh."""
         return self.manifest
 
     def send(self, scene: Scene) -> None:
-        """Create the experiment, bound to the pods of the moment."""
         template = self.place(scene.namespace)
         pods = chaos.choose_pods(scene.cluster, template, scene.namespace)
         if pods.empty:
@@ -47,12 +44,7 @@ class Chaos(ManifestOperation, frozen=True, kw_only=True):
             raise AuthoringError(*chaos.explain_empty_selection(name), fix="aim the fault at a workload that has pods")
         scene.cluster.create(chaos.bind(template, pods))
 
-    def simulate(self, objects: Sequence[Object], app: App, namespace: str) -> tuple[Object, ...]:
-        """Return the objects and this one."""
-        return add_object(objects, self.manifest, namespace, self.keyword)
-
     def list_fields(self, objects: Sequence[Object], app: App) -> Iterable[WrittenField]:
-        """List what it does to the pods of each workload, as a field of it: the same thing twice is a conflict."""
         kind, spec = self.manifest["kind"], self.manifest.get("spec") or {}
         if kind == SCHEDULE:
             kind = str(spec.get("type"))

@@ -20,17 +20,14 @@ class Delete(TargetOperation, frozen=True, kw_only=True):
     only_fields: ClassVar[bool] = True
 
     def send(self, scene: Scene) -> None:
-        """Delete the object."""
         ref, _ = scene.existing(self.target)
         scene.cluster.delete(ref)
 
     def transform(self, obj: Object) -> None:
-        """Return nothing."""
+        return None
 
     def list_paths(self) -> Iterable[Path]:
-        """List the object as a whole."""
         return [()]
 
     def outlasts(self, persistence: str) -> bool:
-        """Tell whether nothing brings the object back by itself."""
         return Reference.parse(self.target).kind != "Pod"

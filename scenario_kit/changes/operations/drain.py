@@ -25,16 +25,13 @@ class Drain(SchedulingOperation, frozen=True, kw_only=True):
     stateful: ClassVar[bool] = False
 
     def perform(self, scene: Scene, clock: Clock, store: ReceiptStore, receipt: Receipt) -> Receipt:
-        """Cordon the node, then ask for the evictions; those that are refused are asked for again later."""
         send(scene, receipt.change)
         return complete(scene, store, msgspec.structs.replace(receipt, blocked=self.evict(scene)))
 
     def list_covered(self, scene: Scene) -> tuple[str, ...]:
-        """List the UIDs of the pods that it is to evict."""
         return tuple(read_uid(pod) for pod in self.list_pods(scene))
 
     def repeat(self, scene: Scene) -> str:
-        """Ask for the evictions again, unless somebody called the drain off."""
         return self.evict(scene) if self.is_draining(scene.cluster) else ""
 
     def list_pods(self, scene: Scene) -> list[Object]:

@@ -34,21 +34,17 @@ class Patch(TargetOperation, frozen=True, kw_only=True):
 
     @property
     def document(self) -> Any:
-        """The patch."""
         return self.patch
 
     @property
     def merged_strategically(self) -> Mapping[str, Any] | None:
-        """The patch, if it is a strategic one."""
         return self.merged if self.type == "Strategic" else None
 
     def send(self, scene: Scene) -> None:
-        """Patch the object."""
         ref, _ = scene.existing(self.target)
         scene.cluster.patch(ref, self.patch, self.type)
 
     def transform(self, obj: Object) -> Object:
-        """Return the object with the patch applied."""
         if self.type == "Strategic":
             return check_sound(merge_strategic(obj, self.patch))
         if self.type == "Merge":
@@ -66,20 +62,17 @@ class Patch(TargetOperation, frozen=True, kw_only=True):
         return check_sound(result)
 
     def list_paths(self) -> Iterable[Path]:
-        """List the paths that the patch names."""
         if isinstance(self.patch, Mapping):
             return list_leaves(self.patch)
         return (tuple(step["path"].strip("/").split("/")) for step in self.patch)
 
     def count_replicas(self) -> int:
-        """Count what it sets the replicas of its target to."""
         if isinstance(self.patch, list):
             values = [step.get("value") for step in self.patch if step.get("path") == "/spec/replicas"]
             return max((n for n in values if isinstance(n, int)), default=0)
         return count_replicas(self.patch)
 
     def list_rollouts(self, drop_old: bool) -> Iterable[tuple[str, bool]]:
-        """List its target, if it writes the pod template of a workload."""
         return [(self.target, drop_old)] if self._writes_template() else ()
 
     def _writes_template(self) -> bool:
@@ -88,7 +81,3 @@ class Patch(TargetOperation, frozen=True, kw_only=True):
         if isinstance(self.patch, list | tuple):
             return any(str(step.get("path", "")).startswith(_TEMPLATE) for step in self.patch)
         return "template" in (self.patch.get("spec") or {})
-
-    def outlasts(self, persistence: str) -> bool:
-        """Tell that the fields stay."""
-        return True

@@ -22,24 +22,19 @@ class RemoveFault(ObjectOperation, frozen=True, kw_only=True):
     fault: str
 
     def list_targets(self, scene: Scene) -> list[Reference]:
-        """Refuse: what it writes stands in receipts."""
         raise AuthoringError(
             f"the operation '{self.keyword}' is not executed as a change: trials take the fault back themselves",
             fix="use it in the fix of a cause, or in a solution",
         )
 
     def send(self, scene: Scene) -> None:
-        """Refuse, for the same reason."""
         self.list_targets(scene)
 
     def simulate(self, objects: Sequence[Object], app: App, namespace: str) -> tuple[Object, ...]:
-        """Return the objects as they are."""
         return tuple(objects)
 
     def list_fields(self, objects: Sequence[Object], app: App) -> Iterable[WrittenField]:
-        """List nothing: it writes what the fault did."""
         return ()
 
     def outlasts(self, persistence: str) -> bool:
-        """Tell that nothing broken stays."""
         return False

@@ -13,14 +13,13 @@ from typing import ClassVar, Final, final
 
 import msgspec
 
-from scenario_kit.changes.operation import TargetOperation
+from scenario_kit.changes.operation import RolloutOperation
 from scenario_kit.changes.receipts import Receipt, ReceiptEntry, ReceiptStore
 from scenario_kit.changes.scene import Scene
 from scenario_kit.changes.three_way_restore import RESTARTED
 from scenario_kit.changes.workloads import list_pods
 from scenario_kit.errors import AuthoringError, LabError
 from scenario_kit.model import Object, Reference
-from scenario_kit.model.kubernetes.difference import Path
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.ports import Clock, Cluster
 
@@ -31,23 +30,19 @@ _NOTE: Final = "restarted through zero"
 
 
 @final
-class Restart(TargetOperation, frozen=True, kw_only=True):
+class Restart(RolloutOperation, frozen=True, kw_only=True):
     """Replace the pods of a workload. ``drop_old`` goes through zero pods, so that no old pod keeps serving."""
 
     restarts: ClassVar[bool] = True
-    disturbs: ClassVar[bool] = True
-    stateful: ClassVar[bool] = False
 
     drop_old: bool = False
 
     def perform(self, scene: Scene, clock: Clock, store: ReceiptStore, receipt: Receipt) -> Receipt:
-        """Carry it out once, by way of zero replicas where old pods have to go first."""
         if self.drop_old:
             return restart_through_zero(scene.cluster, clock, store, receipt)
         return super().perform(scene, clock, store, receipt)
 
     def send(self, scene: Scene) -> None:
-        """Mark the pod template with the time, or delete the pod."""
         ref, live = scene.existing(self.target)
         if ref.kind == "Pod":
             scene.cluster.delete(ref)
@@ -58,27 +53,16 @@ class Restart(TargetOperation, frozen=True, kw_only=True):
         scene.cluster.patch(ref, {"spec": {"template": {"metadata": {"annotations": annotations}}}})
 
     def undo(self, scene: Scene, receipt: Receipt, entry: ReceiptEntry, clock: Clock) -> None:
-        """Scale the workload back if it was cut short at zero; a restart leaves nothing else behind."""
         ref = Reference.parse(entry.ref)
         live = scene.cluster.get(ref)
         replicas = ((entry.prior or {}).get("spec") or {}).get("replicas")
         if receipt.state == "Down" and live is not None and replicas is not None and not live["spec"].get("replicas"):
             scene.cluster.patch(ref, {"spec": {"replicas": replicas}})
 
-    def transform(self, obj: Object) -> Object:
-        """Return the workload as it is."""
-        return obj
-
-    def list_paths(self) -> Iterable[Path]:
-        """List nothing: its mark says nothing of the workload."""
-        return ()
-
     def list_rollouts(self, drop_old: bool) -> Iterable[tuple[str, bool]]:
-        """List its target."""
         return [(self.target, self.drop_old)]
 
     def outlasts(self, persistence: str) -> bool:
-        """Tell that nothing of it stays."""
         return False
 
 

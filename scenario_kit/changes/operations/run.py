@@ -35,19 +35,15 @@ class Run(ClusterOperation, frozen=True, kw_only=True):
     command: list[str]
 
     def find_home(self, scene: Scene) -> str:
-        """Find the real namespace of the store, which has there what the client needs."""
         return jobs.find_home(scene, self.client)
 
     def record(self, scene: Scene, job: str) -> tuple[ReceiptEntry, ...]:
-        """Name its Job, which is not there before."""
         return (ReceiptEntry(ref=job),)
 
     def send(self, scene: Scene) -> None:
-        """Refuse: a Job is started, and watched until it ends."""
         raise AuthoringError(f"the operation '{self.keyword}' is not sent in one request", fix="let the engine do it")
 
     def perform(self, scene: Scene, clock: Clock, store: ReceiptStore, receipt: Receipt) -> Receipt:
-        """Run the command to its end. What became of it is written down before its Job goes, which alone knows."""
         entry = receipt.entries[0]
         ref = Reference.parse(entry.ref)
         if receipt.state == "Recorded":
@@ -55,6 +51,7 @@ class Run(ClusterOperation, frozen=True, kw_only=True):
             receipt = store.save(msgspec.structs.replace(receipt, state="Sent", entries=(entry,)))
         if receipt.state == "Sent":
             ended = jobs.await_end(scene, clock, ref, entry.uid, receipt.at + jobs.RUN_DEADLINE)
+            # What became of it is written down before its Job goes, which alone knows.
             failure = "" if ended.succeeded else ended.words or "its Job failed"
             receipt = store.save(msgspec.structs.replace(receipt, state="Ran", failure=failure))
         try:
@@ -64,15 +61,12 @@ class Run(ClusterOperation, frozen=True, kw_only=True):
         return store.save(msgspec.structs.replace(receipt, state="Done"))
 
     def has_arrived(self, scene: Scene, receipt: Receipt) -> bool:
-        """Tell that its deadline counts from the first attempt, as nobody knows whether its Job has begun."""
-        return True
+        return True  # nobody knows whether its Job has begun, so its deadline counts from the first attempt
 
     def undo(self, scene: Scene, receipt: Receipt, entry: ReceiptEntry, clock: Clock) -> None:
-        """Remove what is left of its Job."""
         jobs.remove(scene, clock, Reference.parse(entry.ref), entry.uid)
 
     def compensate(self, scene: Scene, clock: Clock, job: Reference) -> None:
-        """Run the command once more, unless the store is gone, and with it whatever there was to take back."""
         if jobs.is_store_gone(scene, self.client):
             jobs.remove(scene, clock, job)
             return
@@ -90,13 +84,11 @@ class Run(ClusterOperation, frozen=True, kw_only=True):
             raise AuthoringError(f"the command of client '{self.client}' failed with {ended.words or 'no message'}")
 
     def describe(self, scene: Scene) -> str:
-        """Name the workload of the store."""
         client = scene.app.client(self.client)
         component = scene.app.component(client.store) if client else None
         return component.workload if component else self.client
 
     def explain(self, receipt: Receipt) -> AuthoringError:
-        """Build the error of a command that failed."""
         return AuthoringError(
             f"the command of client '{self.client}' of {receipt.group} failed with {receipt.failure}: "
             f"{' '.join(self.command)}",
@@ -104,7 +96,6 @@ class Run(ClusterOperation, frozen=True, kw_only=True):
         )
 
     def check_command(self, app: App, where: str, *, simulated: bool) -> None:
-        """Refuse a command that the app's definition does not list."""
         client = self._find_client(app, where)
         if simulated and client.matched(self.command) is None:
             raise build_error(
@@ -129,14 +120,12 @@ class Run(ClusterOperation, frozen=True, kw_only=True):
         return client
 
     def simulate(self, objects: Sequence[Object], app: App, namespace: str) -> tuple[Object, ...]:
-        """Return the objects as they are: what a command does, no object shows."""
         self._find_client(app, self.keyword)
         return tuple(objects)
 
     def list_fields(self, objects: Sequence[Object], app: App) -> Iterable[WrittenField]:
-        """List the command itself: what it writes, only its store knows, but twice the same writes the same."""
+        # What it writes, only its store knows, but the same command twice writes the same.
         return [WrittenField(Reference("Job", self.client), (" ".join(self.command),))]
 
     def outlasts(self, persistence: str) -> bool:
-        """Tell that it need not: only a trial shows whether what it wrote goes by itself."""
-        return False
+        return False  # it may, which only a trial shows

@@ -24,25 +24,17 @@ class Scale(TargetOperation, frozen=True, kw_only=True):
     replicas: int
 
     def send(self, scene: Scene) -> None:
-        """Write the number into the workload's spec."""
         ref, _ = scene.existing(self.target)
         if ref.kind not in SCALABLE:
             raise AuthoringError(f"{self.target} cannot be scaled", fix=f"name one of {', '.join(SCALABLE)}")
         scene.cluster.patch(ref, {"spec": {"replicas": self.replicas}})
 
     def transform(self, obj: Object) -> Object:
-        """Return the workload with this number."""
         scaled: Object = merge(obj, {"spec": {"replicas": self.replicas}})
         return scaled
 
     def list_paths(self) -> Iterable[Path]:
-        """List the one field."""
         return [("spec", "replicas")]
 
     def count_replicas(self) -> int:
-        """Return the number."""
         return self.replicas
-
-    def outlasts(self, persistence: str) -> bool:
-        """Tell that the number stays."""
-        return True

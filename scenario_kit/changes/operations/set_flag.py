@@ -34,15 +34,12 @@ class SetFlag(ObjectOperation, frozen=True, kw_only=True):
     value: float | None = None
 
     def about(self, flags: FlagStore | None) -> tuple[str, str] | None:
-        """Return kind and name of the app's document."""
         return None if flags is None else ("ConfigMap", flags.config_map)
 
     def list_targets(self, scene: Scene) -> list[Reference]:
-        """List the app's document."""
         return [Reference("ConfigMap", _get_store(scene).config_map, scene.namespace)]
 
     def send(self, scene: Scene) -> None:
-        """Write the entry of the flag with the variant, as the document stands now."""
         _, _, document = read_flag_document(scene)
         known = document.get("flags") or {}
         if self.flag not in known or (
@@ -59,12 +56,11 @@ class SetFlag(ObjectOperation, frozen=True, kw_only=True):
         self._put(scene, entry)
 
     def undo(self, scene: Scene, receipt: Receipt, entry: ReceiptEntry, clock: Clock) -> None:
-        """Return the one flag to what it was; others may have been set meanwhile."""
         if scene.cluster.get(Reference.parse(entry.ref)) is None:
             return
         document = json.loads(((entry.prior or {}).get("data") or {}).get(_get_store(scene).key, "{}"))
         _, _, now = read_flag_document(scene)
-        former = document["flags"][self.flag]
+        former = document["flags"][self.flag]  # others may have been set meanwhile
         if now.get("flags", {}).get(self.flag) != former:
             self._put(scene, former)
 
@@ -77,7 +73,6 @@ class SetFlag(ObjectOperation, frozen=True, kw_only=True):
             Restart(target=workload).send(scene)
 
     def simulate(self, objects: Sequence[Object], app: App, namespace: str) -> tuple[Object, ...]:
-        """Return the objects with the document as it is then."""
         store = app.flags
         if store is None:
             raise build_error("SK121", f"setFlag: {app.name} has no feature flags")
@@ -105,14 +100,12 @@ class SetFlag(ObjectOperation, frozen=True, kw_only=True):
         return tuple(new if o is obj else o for o in objects)
 
     def list_fields(self, objects: Sequence[Object], app: App) -> Iterable[WrittenField]:
-        """List the entry of the flag, not the text of all of them."""
         if app.flags is None:
             return ()
         document = Reference("ConfigMap", app.flags.config_map)
         return [WrittenField(document, ("data", app.flags.key, "flags", self.flag))]
 
     def outlasts(self, persistence: str) -> bool:
-        """Tell that the variant stays."""
         return True
 
 

@@ -25,24 +25,19 @@ class TaintOperation(NodeOperation, frozen=True, kw_only=True):
     effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] = "NoSchedule"
 
     def write(self, cluster: Cluster, ref: Reference) -> None:
-        """Put the taint on the node, or take it off."""
         self._write_taint(cluster, ref, self._build_taint(self.value) if self.adds else None)
 
     def take_back(self, cluster: Cluster, ref: Reference, prior: Object) -> None:
-        """Give the node the taint that it had by this key and effect, or none."""
         before = next((t for t in _read_taints(prior) if self._is_same(t)), None)
         self._write_taint(cluster, ref, None if before is None else self._build_taint(before.get("value", "")))
 
     def get_path(self) -> Path:
-        """Return where the taint stands."""
         return ("spec", "taints", self.key, self.effect)
 
     def list_texts(self) -> Iterable[tuple[str, str]]:
-        """List what the taint says."""
         return [("key", self.key), ("value", self.value)] if self.adds else ()
 
     def outlasts(self, persistence: str) -> bool:
-        """Tell that the taint stays."""
         return True
 
     def _write_taint(self, cluster: Cluster, ref: Reference, taint: Object | None) -> None:

@@ -102,8 +102,14 @@ def symbolise_namespace(real: str, namespace: str) -> str:
     return real.removeprefix(f"{namespace}-") if namespace else real
 
 
-def make_reference(obj: Mapping[str, Any], namespace: str) -> Reference:
-    """Make the reference of an object; ``namespace`` is the one that is spelled ``app``."""
+def make_object_reference(obj: Mapping[str, Any], namespace: str = "") -> Reference:
+    """Make the reference of an object, by real names; one that names no namespace is in ``namespace``."""
     group = str(obj.get("apiVersion", "")).rpartition("/")[0]
-    own = obj["metadata"].get("namespace", namespace)
-    return Reference(obj["kind"], obj["metadata"]["name"], symbolise_namespace(own, namespace) if own else "app", group)
+    return Reference(obj["kind"], obj["metadata"]["name"], obj["metadata"].get("namespace", namespace), group)
+
+
+def make_reference(obj: Mapping[str, Any], namespace: str) -> Reference:
+    """Make the reference of an object, as files spell it; ``namespace`` is the one that is spelled ``app``."""
+    ref = make_object_reference(obj, namespace)
+    own = symbolise_namespace(ref.namespace, namespace) if ref.namespace else APP_NAMESPACE
+    return msgspec.structs.replace(ref, namespace=own or APP_NAMESPACE)

@@ -8,6 +8,7 @@ from typing import Any
 from scenario_kit.errors import AuthoringError
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import APP_NAMESPACE, App, Object, Reference
+from scenario_kit.model.kubernetes.reference import make_object_reference
 from scenario_kit.render.apps.app import CLUSTER_KINDS
 from scenario_kit.render.objects.lookup import find_object, find_position, format_reference
 from scenario_kit.render.objects.merging import apply_fields
@@ -65,7 +66,7 @@ def add_object(objects: Sequence[Object], manifest: Object, namespace: str, keyw
         AuthoringError: it exists.
     """
     placed = _place_manifest(manifest, namespace)
-    if find_position(objects, _make_reference(placed), namespace) is not None:
+    if find_position(objects, make_object_reference(placed), namespace) is not None:
         raise build_error(
             "SK121",
             f"{keyword}: {format_reference(placed, namespace)} exists already",
@@ -81,7 +82,7 @@ def merge_object(objects: Sequence[Object], manifest: Object, namespace: str, ke
         NoChange: it has them.
     """
     placed = _place_manifest(manifest, namespace)
-    index = find_position(objects, _make_reference(placed), namespace)
+    index = find_position(objects, make_object_reference(placed), namespace)
     if index is None:
         return (*objects, placed)
     old = objects[index]
@@ -126,9 +127,3 @@ def is_whole(obj: Any) -> bool:
     return isinstance(metadata, Mapping) and all(
         isinstance(text, str) for text in (obj.get("kind"), metadata.get("name"))
     )
-
-
-def _make_reference(manifest: Object) -> Reference:
-    group = manifest["apiVersion"].rpartition("/")[0]
-    metadata = manifest["metadata"]
-    return Reference(manifest["kind"], metadata["name"], metadata["namespace"], group)

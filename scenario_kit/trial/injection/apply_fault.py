@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from scenario_kit.changes import Engine
-from scenario_kit.changes.manifests import make_object_reference
 from scenario_kit.errors import CapabilityMissing, InfrastructureError, Rejected
 from scenario_kit.model import Change, Fault, Object, Reference
+from scenario_kit.model.kubernetes.reference import make_object_reference
 from scenario_kit.trial.engine.checks import await_until
 from scenario_kit.trial.engine.context import TICK, TrialContext
 

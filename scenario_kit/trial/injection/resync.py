@@ -19,10 +19,9 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from scenario_kit.changes.manifests import make_object_reference
 from scenario_kit.errors import NotFound, Rejected
 from scenario_kit.model import Object, Reference
-from scenario_kit.model.kubernetes.reference import WORKLOADS
+from scenario_kit.model.kubernetes.reference import WORKLOADS, make_object_reference
 from scenario_kit.trial.engine.context import TrialContext
 
 log = logging.getLogger(__name__)

@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 from scenario_kit.changes import Receipt
-from scenario_kit.changes.manifests import make_object_reference
 from scenario_kit.changes.three_way_restore import strip_to_desired
 from scenario_kit.judge.leaks import (
     Readable,
@@ -22,7 +21,7 @@ from scenario_kit.judge.order import check_order
 from scenario_kit.lint.rules.leaks.needless import ObjectSurroundings, find_needless
 from scenario_kit.model import Finding, Object, Reference
 from scenario_kit.model.chaos.kinds import GROUP as CHAOS_GROUP
-from scenario_kit.model.kubernetes.reference import GROUP
+from scenario_kit.model.kubernetes.reference import GROUP, make_object_reference
 from scenario_kit.ports import Kind
 from scenario_kit.trial.engine.context import TrialContext
 from scenario_kit.trial.investigation.solver_view import list_objects, read_lines

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from typing import Final
 
 from scenario_kit.changes import is_settled
-from scenario_kit.changes.manifests import make_object_reference
 from scenario_kit.changes.three_way_restore import RESTARTED
 from scenario_kit.errors import Rejected
 from scenario_kit.judge.alerts.expectations import label, list_by_class, list_distractor_alerts
@@ -15,7 +14,7 @@ from scenario_kit.load.rules import build_finding
 from scenario_kit.model import Finding, Object, TrialStep
 from scenario_kit.model.authored.alert_rule import find_slowest
 from scenario_kit.model.authored.scenario import LABELLED
-from scenario_kit.model.kubernetes.reference import WORKLOADS, Reference, strip_reference
+from scenario_kit.model.kubernetes.reference import WORKLOADS, Reference, make_object_reference, strip_reference
 from scenario_kit.render.objects.config_consumers import find_readers
 from scenario_kit.render.objects.lookup import format_reference
 from scenario_kit.trial.alerts import extended_wait

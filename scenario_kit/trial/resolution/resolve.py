@@ -7,7 +7,6 @@ from typing import Final
 from msgspec import structs
 
 from scenario_kit.changes import Receipt
-from scenario_kit.changes.manifests import make_object_reference
 from scenario_kit.errors import KitError
 from scenario_kit.judge.alerts.expectations import list_distractor_alerts
 from scenario_kit.judge.repair import invariants, resolved
@@ -17,7 +16,7 @@ from scenario_kit.judge.repair.resolved import Resolution
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import AlertHistory, Finding, TrialStep
 from scenario_kit.model.authored.scenario import LABELLED
-from scenario_kit.model.kubernetes.reference import strip_group, strip_reference
+from scenario_kit.model.kubernetes.reference import make_object_reference, strip_group, strip_reference
 from scenario_kit.observe import symptoms
 from scenario_kit.trial.alerts.alert_steps import await_stretch, choose_next_look, measure_served, pass_time
 from scenario_kit.trial.engine import noise

@@ -181,7 +181,7 @@ class TrialRun:
 
     @property
     def _injected(self) -> float | None:
-        return next((s.started_at for s in self._status.steps if s.step.startswith("inject")), None)
+        return next((s.started_at for s in self._status.steps if s.kind == "inject"), None)
 
     def _save(self, status: TrialStatus) -> None:
         """Write the status, with the alerts of the moment. An outcome is held back until the evidence is there."""

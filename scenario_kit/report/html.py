@@ -14,6 +14,7 @@ from scenario_kit.campaign.results.summary import find_first_onset
 from scenario_kit.catalog import find_data_root
 from scenario_kit.model import Finding, Severity, Verdict
 from scenario_kit.model.authored.scenario import Expect, GroundTruth, PropagationEdge
+from scenario_kit.model.results.purpose import is_repeat
 from scenario_kit.report import graph as propagation
 from scenario_kit.report import timeline
 from scenario_kit.report.difficulty import describe_difficulty
@@ -39,8 +40,8 @@ def render(report: Report) -> str:
     validation = report.validation
     expect = validation.expect or Expect()
     truth = validation.ground_truth or GroundTruth()
-    repeats = [t for t in validation.trials if t.purpose.startswith("repeat")]
-    others = [t for t in validation.trials if not t.purpose.startswith("repeat")]
+    repeats = [t for t in validation.trials if is_repeat(t.purpose)]
+    others = [t for t in validation.trials if not is_repeat(t.purpose)]
     word, tone = WORDS[validation.verdict]
     return _load_page().render(
         report=report,

@@ -151,7 +151,7 @@ def _list_never_fired(trials: Sequence[TrialResult], expect: Expect) -> list[Ale
 
 
 def _expects_alerts(trial: TrialResult) -> bool:
-    began = any(step.step == "expectAlerts" and step.outcome != "Skipped" for step in trial.steps)
+    began = any(step.kind == "expectAlerts" and step.outcome != "Skipped" for step in trial.steps)
     return began and trial.injected_at is not None and trial.history is not None
 
 
@@ -212,7 +212,7 @@ def _find_removal(trial: TrialResult, x: _Across, end: float) -> float:
     if trial.injected_at is None:
         return float(NAMES)
     for step in trial.steps:
-        if step.step.startswith("expectCleared") or step.step == "teardown":
+        if step.kind in ("expectCleared", "teardown"):
             return x(_shift_to_zero(trial, step.started_at))
     return x(end)
 

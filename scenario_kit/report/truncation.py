@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from scenario_kit.campaign import TrialResult
+from scenario_kit.model.results.purpose import is_repeat
 from scenario_kit.report.document import Report, dump_report
 
 #: Bytes that a report may have; an object of the API server has a mebibyte at most, metadata included.
@@ -59,7 +60,7 @@ def _drop_checks(trial: TrialResult) -> TrialResult:
 _STEPS: Final[tuple[tuple[str, Callable[[TrialResult], TrialResult]], ...]] = (
     (
         "alert histories of what held and is no repeat",
-        lambda t: _drop_history(t, kept=lambda t: t.outcome != "Held" or t.purpose.startswith("repeat-")),
+        lambda t: _drop_history(t, kept=lambda t: t.outcome != "Held" or is_repeat(t.purpose)),
     ),
     ("alert histories of what held", lambda t: _drop_history(t, kept=lambda t: t.outcome != "Held")),
     ("alert histories", lambda t: _drop_history(t, kept=lambda _: False)),

@@ -22,6 +22,7 @@ from scenario_kit.lab.host.state import LabState
 from scenario_kit.lint import lint_files
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Finding, Runbook, Scenario, Severity
+from scenario_kit.model.results.purpose import Purpose
 from scenario_kit.render import resolve
 from scenario_kit.trial import TrialStatus
 from tests.defects.kind import Defect, Kind
@@ -108,8 +109,13 @@ class Bench:
                 seen = [r.purpose for r in results if kind.codes & {f.code for f in r.findings}]
                 return found, seen[0] if seen else "statistics", True
         by = next((r.purpose for r in results if r.outcome == "Broken"), "")
-        held = {r.purpose.removesuffix("-again") for r in results if r.outcome == "Held"}
-        return found, by, all(r.purpose.removesuffix("-again") in held for r in results if r.outcome == "Infra")
+        first = {r.name: Purpose.parse(r.purpose)._replace(again=False) for r in results}
+        held = {first[r.name] for r in results if r.outcome == "Held"}
+        return (
+            found,
+            by,
+            all(first[r.name] in held for r in results if r.outcome == "Infra"),
+        )
 
     def _resolved(self, scenario: Scenario, path: Path, namespace: str, load_percent: int) -> Runbook:
         offered = count_users(scenario, load_percent)

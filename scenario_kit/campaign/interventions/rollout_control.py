@@ -14,7 +14,7 @@ import msgspec
 from scenario_kit.model import Change, Fault, Procedure, Runbook, Solution
 
 USE: Final = "Sham"
-_NAME: Final = "rollout"
+NAME: Final = "rollout"
 
 
 def build_rollout_control(runbook: Runbook) -> Procedure | None:
@@ -26,7 +26,7 @@ def build_rollout_control(runbook: Runbook) -> Procedure | None:
     if not thorough:
         return None
     changes = tuple(Change.from_json({"restart": {"target": t, "dropOld": drops}}) for t, drops in thorough.items())
-    return Procedure(use=USE, name=_NAME, solution=Solution(name=_NAME, description="", changes=changes))
+    return Procedure(use=USE, name=NAME, solution=Solution(name=NAME, description="", changes=changes))
 
 
 def add_rollout_control(runbook: Runbook) -> Runbook:

@@ -21,6 +21,7 @@ from scenario_kit.errors import UsageError
 from scenario_kit.model import Procedure, Runbook, Scenario, TrialSpec, TrialStep, Value
 from scenario_kit.model.authored.alert_rule import find_slowest
 from scenario_kit.model.kubernetes.reference import strip_reference
+from scenario_kit.model.results.purpose import Purpose, PurposeKind
 from scenario_kit.model.results.trial import ClockMode
 from scenario_kit.render.faults.chaos_schedule import demand_wall_clock
 
@@ -118,12 +119,14 @@ def plan_trials(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
     repair = repairs[0] if repairs else ()
     apart = _find_independent_decoys(runbook, repair)
     steps = _repeat(runbook, apart, repair)
-    first = PlannedTrial(purpose="repeat-1", describe=_REPORTED[outcome], steps=steps, seed=seed)
+    first = PlannedTrial(
+        purpose=str(Purpose(PurposeKind.REPEAT, 1)), describe=_REPORTED[outcome], steps=steps, seed=seed
+    )
     planned = [repeat(first, number, plan.loads) for number in range(1, plan.looks[0].n + 1)]
     if plan.solutions and outcome == "Incident" and apart:
         describe = f"{join_names([d.name for d in apart])} resolves nothing, and nothing is rolled back later"
         steps = programs.build_paired(apart, ())
-        planned.append(PlannedTrial(purpose="decoys", describe=describe, steps=steps, seed=seed + 120))
+        planned.append(PlannedTrial(purpose=PurposeKind.DECOYS.value, describe=describe, steps=steps, seed=seed + 120))
     planned += _plan_controls(plan, runbook, seed + 100)
     if plan.control and outcome == "Incident":
         planned += _plan_role_checks(runbook, seed + 110)
@@ -131,11 +134,13 @@ def plan_trials(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
         planned += _plan_interventions(runbook, seed + 200, scanned=plan.leaks)
     if plan.leaks and runbook.faults and not any(s.kind == "expectNoLeaks" for p in planned for s in p.steps):
         describe = "nothing that a solver can read gives the answer away"
-        planned.append(PlannedTrial(purpose="leaks", describe=describe, steps=programs.scan(), seed=seed + 103))
+        planned.append(
+            PlannedTrial(purpose=PurposeKind.LEAKS.value, describe=describe, steps=programs.scan(), seed=seed + 103)
+        )
     if plan.solutions:
         planned += [
             PlannedTrial(
-                purpose=f"solution-{number}",
+                purpose=str(Purpose(PurposeKind.SOLUTION, number)),
                 describe=f"solution '{steps[-1].name}' resolves it",
                 steps=programs.solve(steps),
                 seed=seed + 300 + number,
@@ -146,7 +151,7 @@ def plan_trials(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
         back = _make_revertible(runbook, repair)
         steps = programs.build_cheated(build_cheats(runbook), back, starts(runbook))
         describe = "no cheat counts as resolved"
-        planned.append(PlannedTrial(purpose="cheats", describe=describe, steps=steps, seed=seed + 400))
+        planned.append(PlannedTrial(purpose=PurposeKind.CHEATS.value, describe=describe, steps=steps, seed=seed + 400))
     return planned
 
 
@@ -162,20 +167,25 @@ def _plan_controls(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial
         rolled = join_names([c.target or "" for c in rollout.solution.changes]) if rollout is not None else ""
         also = f", nor when {rolled} restarts" if rolled else ""
         describe = f"without the fault nothing fires{also}"
-        planned.append(PlannedTrial(purpose="control", describe=describe, steps=steps, seed=seed))
+        planned.append(PlannedTrial(purpose=PurposeKind.CONTROL.value, describe=describe, steps=steps, seed=seed))
     if plan.control and runbook.outcome != "NoIncident" and (harmless := _list_role(runbook, "Distractor")):
         steps = programs.build_distractors(harmless, runbook.windows.hold)
         describe = f"with {join_names(harmless)} alone nothing fires"
-        planned.append(PlannedTrial(purpose="distractors", describe=describe, steps=steps, seed=seed + 1))
+        planned.append(
+            PlannedTrial(purpose=PurposeKind.DISTRACTORS.value, describe=describe, steps=steps, seed=seed + 1)
+        )
     return planned
 
 
 def _plan_role_checks(runbook: Runbook, seed: int) -> list[PlannedTrial]:
     """Plan what triggers and distractors are claimed to do for the incident: everything, and nothing."""
-    claims = (("Trigger", "untriggered", "does not come"), ("Distractor", "undisturbed", "comes all the same"))
+    claims = (
+        ("Trigger", PurposeKind.UNTRIGGERED, "does not come"),
+        ("Distractor", PurposeKind.UNDISTURBED, "comes all the same"),
+    )
     return [
         PlannedTrial(
-            purpose=purpose,
+            purpose=purpose.value,
             describe=f"without {join_names(names)} the incident {says}",
             steps=programs.build_without(names),
             seed=seed + number,
@@ -200,7 +210,7 @@ def repeat(first: PlannedTrial, number: int, loads: Sequence[int] = ()) -> Plann
     loads = loads or LOADS
     return msgspec.structs.replace(
         first,
-        purpose=f"repeat-{number}",
+        purpose=str(Purpose(PurposeKind.REPEAT, number)),
         seed=first.seed + number - 1,
         load_percent=loads[(number - 1) % len(loads)],
         variation=number - 1,
@@ -240,7 +250,7 @@ def _plan_interventions(runbook: Runbook, seed: int, *, scanned: bool) -> list[P
         alone = f" {_format_entities(repaired)} alone" if len(ours) > 1 else " only what is labelled"
         planned.append(
             PlannedTrial(
-                purpose=f"label-{number + 1}" if len(ours) > 1 else "label",
+                purpose=str(Purpose(PurposeKind.LABEL, number + 1 if len(ours) > 1 else None)),
                 describe=f"repairing{alone} resolves it",
                 steps=programs.fix_only(repaired, scanned=scanned and number == 0),
                 seed=seed + number,
@@ -249,7 +259,7 @@ def _plan_interventions(runbook: Runbook, seed: int, *, scanned: bool) -> list[P
     if others and ours:
         planned.append(
             PlannedTrial(
-                purpose="label-rest",
+                purpose=PurposeKind.LABEL_REST.value,
                 describe="repairing all but what is labelled does not",
                 steps=programs.fix_others(others),
                 seed=seed + 40,
@@ -258,7 +268,7 @@ def _plan_interventions(runbook: Runbook, seed: int, *, scanned: bool) -> list[P
     for number, each in enumerate(find_side_effects(runbook), start=1):
         planned.append(
             PlannedTrial(
-                purpose=f"label-beside-{number}",
+                purpose=str(Purpose(PurposeKind.LABEL_BESIDE, number)),
                 describe=f"what the repair of {each.cause.entity} does to other objects resolves nothing",
                 steps=programs.fix_beside(each),
                 seed=seed + 60 + number,
@@ -267,7 +277,7 @@ def _plan_interventions(runbook: Runbook, seed: int, *, scanned: bool) -> list[P
     for number, artefact in enumerate(find_artefacts(runbook) if ours else (), start=1):
         planned.append(
             PlannedTrial(
-                purpose=f"label-artefact-{number}",
+                purpose=str(Purpose(PurposeKind.LABEL_ARTEFACT, number)),
                 describe=f"undoing only what '{artefact.fault}' did to {artefact.entity} resolves nothing",
                 steps=programs.undo_artefact(artefact),
                 seed=seed + 20 + number,
@@ -277,7 +287,7 @@ def _plan_interventions(runbook: Runbook, seed: int, *, scanned: bool) -> list[P
         how = "by itself" if ending.how == "Wait" else "once every workload is restarted"
         planned.append(
             PlannedTrial(
-                purpose=f"ending-{number}",
+                purpose=str(Purpose(PurposeKind.ENDING, number)),
                 describe=f"'{ending.fault}' ends {how}, as its persistence {ending.persistence} says",
                 steps=programs.end(ending),
                 seed=seed + 90 + number,
@@ -295,14 +305,14 @@ def _plan_left_out_cause(
     own, possible = build_single_solution(runbook, claim), _find_separate_decoys(runbook, claim)
     apart = _find_independent_decoys(runbook, own)
     yield PlannedTrial(
-        purpose=f"leave-out-{number}",
+        purpose=str(Purpose(PurposeKind.LEAVE_OUT, number)),
         describe=f"with {claim.left.entity} left, its alerts keep firing",
         steps=programs.leave_out(claim, [d for d in possible if d not in apart], own),
         seed=seed + 40 + number,
     )
     if others := [d for d in possible if d in apart]:
         yield PlannedTrial(
-            purpose=f"decoys-left-{number}",
+            purpose=str(Purpose(PurposeKind.DECOYS_LEFT, number)),
             describe=f"with {claim.left.entity} left, {join_names([d.name for d in others])} resolves nothing either",
             steps=programs.leave_out(claim, others),
             seed=seed + 80 + number,

@@ -14,9 +14,8 @@ import msgspec
 from scenario_kit.campaign.planning.plans import PlannedTrial, repeat
 from scenario_kit.campaign.planning.sequential_test import Look, decide
 from scenario_kit.model import Verdict
+from scenario_kit.model.results.purpose import Purpose, PurposeKind, is_repeat
 
-_REPEAT: Final = "repeat-"
-_AGAIN: Final = "-again"
 #: More attempts than this share ended by infrastructure: then nothing is judged (2 of 7 is, 3 of 8 is not).
 _INFRA_SHARE: Final = 1 / 3
 
@@ -31,11 +30,6 @@ class EndedTrial(Protocol):
     @property
     def outcome(self) -> str:
         """Held, Broken or Infra."""
-
-
-def is_repeat(purpose: str) -> bool:
-    """Check whether a trial is one of the paired repeats."""
-    return purpose.startswith(_REPEAT)
 
 
 def counts(ended: Iterable[EndedTrial]) -> tuple[int, int]:
@@ -58,13 +52,12 @@ def plan_further_trials(
     of another purpose that infrastructure ended runs again with its own, once. Nothing more is tried where
     infrastructure is to blame so often that not even their success could be judged.
     """
+    known = {p.purpose for p in planned}
+    failed = {e.purpose for e in ended if e.outcome == "Infra"}
     again = [
-        msgspec.structs.replace(p, purpose=p.purpose + _AGAIN)
+        msgspec.structs.replace(p, purpose=second)
         for p in planned
-        if not is_repeat(p.purpose)
-        and not p.purpose.endswith(_AGAIN)
-        and all(p.purpose + _AGAIN != other.purpose for other in planned)
-        and any(e.purpose == p.purpose and e.outcome == "Infra" for e in ended)
+        if p.purpose in failed and (second := _name_second_attempt(p.purpose)) and second not in known
     ]
     repeats = [p for p in planned if is_repeat(p.purpose)]
     more = decide(looks, *counts(ended)).more if repeats else 0
@@ -78,11 +71,17 @@ def judge_trials(looks: Sequence[Look], ended: Sequence[EndedTrial]) -> Verdict:
     others = [e for e in ended if not is_repeat(e.purpose)]
     if repeats == Verdict.FAIL or any(e.outcome == "Broken" for e in others):
         return Verdict.FAIL
-    held = {e.purpose.removesuffix(_AGAIN) for e in others if e.outcome == "Held"}
-    missing = {e.purpose.removesuffix(_AGAIN) for e in others} - held
+    held = {Purpose.parse(e.purpose)._replace(again=False) for e in others if e.outcome == "Held"}
+    missing = {Purpose.parse(e.purpose)._replace(again=False) for e in others} - held
     if not ended or repeats is None or missing or _has_too_many_failures(ended):
         return Verdict.NOT_EVALUATED
     return repeats
+
+
+def _name_second_attempt(purpose: str) -> str:
+    """Name the purpose of a trial's second attempt; empty where it is a repeat, or was one."""
+    first = Purpose.parse(purpose)
+    return "" if first.again or first.kind is PurposeKind.REPEAT else str(first._replace(again=True))
 
 
 def _has_too_many_failures(ended: Sequence[EndedTrial], more: int = 0) -> bool:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from scenario_kit.campaign.planning.plans import Plan, PlannedTrial
-from scenario_kit.campaign.planning.retries import is_repeat, is_settled, plan_further_trials
+from scenario_kit.campaign.planning.retries import is_settled, plan_further_trials
 from scenario_kit.model import Value
+from scenario_kit.model.results.purpose import is_repeat
 
 
 class ObservedTrial(Value, frozen=True, kw_only=True):

@@ -13,13 +13,13 @@ from typing import Final
 
 from scenario_kit.campaign.interventions.label_interventions import list_labelled
 from scenario_kit.campaign.interventions.repairs import build_solutions
-from scenario_kit.campaign.planning.retries import is_repeat
 from scenario_kit.campaign.results.result import TrialResult
 from scenario_kit.campaign.results.summary import end_of_hold, find_first_onset
 from scenario_kit.judge.alerts.expectations import is_same_entity
 from scenario_kit.model import App, Reference, Runbook
 from scenario_kit.model.authored.scenario import PropagationEdge
 from scenario_kit.model.results.difficulty import Complexity, Difficulty
+from scenario_kit.model.results.purpose import is_repeat
 from scenario_kit.scoring.metrics.complexity import classify_complexity, compute_complexity
 
 #: A scenario that a solver without insight solves this often is trivial.

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from scenario_kit.campaign.interventions.label_interventions import list_labelled
-from scenario_kit.campaign.planning.retries import is_repeat
 from scenario_kit.campaign.results.repeatability import discriminates
 from scenario_kit.campaign.results.result import Neighbour, TrialResult
 from scenario_kit.campaign.results.summary import end_of_hold
@@ -20,6 +19,7 @@ from scenario_kit.judge.alerts.expectations import label
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import Finding, Runbook
 from scenario_kit.model.results.evidence import Fingerprint
+from scenario_kit.model.results.purpose import is_repeat
 
 #: Repeats whose symptoms lie closer than this to each other's are not told apart by alerts (a convention).
 SAME: Final = 0.2

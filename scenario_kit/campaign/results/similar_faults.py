@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from scenario_kit.campaign.interventions.label_interventions import list_labelled
-from scenario_kit.campaign.planning.retries import is_repeat
 from scenario_kit.campaign.results.difficulty import is_same_thing
 from scenario_kit.campaign.results.identifiability import SAME, collect_symptoms
 from scenario_kit.campaign.results.repeatability import discriminates
@@ -18,6 +17,7 @@ from scenario_kit.campaign.results.result import Lookalike, Resemblance, TrialRe
 from scenario_kit.campaign.results.summary import end_of_hold
 from scenario_kit.model import Runbook
 from scenario_kit.model.results.matrix import MatrixRow
+from scenario_kit.model.results.purpose import is_repeat
 
 
 def find_resemblance(
@@ -58,5 +58,5 @@ def find_resemblance(
 
 def _find_proven(repeats: Sequence[TrialResult]) -> set[str]:
     """Find what the effect checks of the scenario's own faults have found."""
-    steps = [step for r in repeats for step in r.steps if step.step.startswith("inject")]
+    steps = [step for r in repeats for step in r.steps if step.kind == "inject"]
     return {check.describe for step in steps for check in step.checks if check.answer == "True"}

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from math import inf, isfinite
 from typing import Final
 
-from scenario_kit.campaign.planning.retries import is_repeat
 from scenario_kit.campaign.planning.sequential_test import Look, estimate_effective_size, find_refuted_rate, lower_bound
 from scenario_kit.campaign.results import repeatability
 from scenario_kit.campaign.results.result import AlertSummary, OrderSummary, PassageSummary, Statistics, TrialResult
@@ -22,8 +21,9 @@ from scenario_kit.judge.alerts.expectations import (
 from scenario_kit.judge.alerts.incident_alerts import measure_delay
 from scenario_kit.judge.alerts.propagation_traffic import find_traces, is_telling, pool_passages
 from scenario_kit.load.rules import build_finding
-from scenario_kit.model import Finding
+from scenario_kit.model import Finding, Severity
 from scenario_kit.model.authored.scenario import Expect, PropagationEdge
+from scenario_kit.model.results.purpose import is_repeat
 from scenario_kit.observe.symptoms import is_about
 
 #: Scrape plus evaluation interval of the alert rules' engine, seconds: onsets are no finer than this.
@@ -140,6 +140,7 @@ def make_remarks(statistics: Statistics) -> list[Finding]:
 def _build_warning(code: str, message: str, *, observed: str, expected: str, fix: str) -> Finding:
     return build_finding(
         code,
+        severity=Severity.WARNING,
         message=message,
         observed=observed,
         expected=expected,
@@ -151,7 +152,7 @@ def _build_warning(code: str, message: str, *, observed: str, expected: str, fix
 def end_of_hold(result: TrialResult) -> float:
     """Return when somebody first acts: the end of the hold step, else the end of the evidence."""
     assert result.history is not None
-    held = [s.finished_at for s in result.steps if s.step == "hold" and s.finished_at is not None]
+    held = [s.finished_at for s in result.steps if s.kind == "hold" and s.finished_at is not None]
     return held[0] if held else result.history.end
 
 

@@ -9,9 +9,10 @@ from typing import Final
 
 import msgspec
 
+from scenario_kit.campaign.interventions import rollout_control
 from scenario_kit.campaign.planning.assumptions import find_decisive_assumptions
 from scenario_kit.campaign.planning.plans import Plan
-from scenario_kit.campaign.planning.retries import counts, is_repeat, judge_trials
+from scenario_kit.campaign.planning.retries import counts, judge_trials
 from scenario_kit.campaign.planning.sequential_test import ONCE, Look, decide, repeats_for
 from scenario_kit.campaign.results.difficulty import measure_difficulty
 from scenario_kit.campaign.results.exceptions import list_allowances
@@ -25,11 +26,12 @@ from scenario_kit.model import Finding, Runbook, Severity, Verdict
 from scenario_kit.model.results.evidence import Fingerprint
 from scenario_kit.model.results.incident import Incident
 from scenario_kit.model.results.matrix import MatrixRow
+from scenario_kit.model.results.purpose import LABEL_KINDS, Purpose, PurposeKind, is_repeat
 
 #: The environment lacks a capability that the scenario needs.
 LACKING: Final = "SK911"
-SCAN: Final = "expectNoLeaks"
-ROLLOUT: Final = "expectQuiet rollout"
+#: Trials whose decoys have to resolve nothing.
+_WITH_DECOYS: Final = frozenset({PurposeKind.REPEAT, PurposeKind.DECOYS, PurposeKind.DECOYS_LEFT})
 #: The plan that proves more than a plan that passed.
 _FOLLOWING: Final = {"try": "quick", "quick": "standard"}
 #: Findings about alerts that were promised wrongly: one trial shows what to promise.
@@ -214,30 +216,34 @@ def write_headline(answer: Verdict, results: Sequence[TrialResult], findings: Se
 def list_shown(results: Sequence[TrialResult]) -> list[str]:
     """List what trials that held have shown, and nothing that none of them tried."""
     repeats = [r for r in results if is_repeat(r.purpose)]
-    purposes = {r.purpose for r in results}
-    tried = [r for r in results if is_repeat(r.purpose) or r.purpose.startswith("decoys")]
-    decoys = {s.step for r in tried for s in r.steps if s.step.startswith("undoChange")}
+    by_kind = [(Purpose.parse(r.purpose).kind, r) for r in results]
+    kinds = Counter(kind for kind, _ in by_kind)
+    decoys = {s.step for kind, r in by_kind if kind in _WITH_DECOYS for s in r.steps if s.kind == "undoChange"}
     ways = {
         s.step
-        for r in results
+        for kind, r in by_kind
         for s in r.steps
-        if s.step.startswith("expectCleared ") and r.purpose.startswith(("repeat", "solution"))
+        if kind in (PurposeKind.REPEAT, PurposeKind.SOLUTION) and s.kind == "expectCleared" and s.name
     }
-    left = [p for p in purposes if p.startswith("leave-out")]
+    steps = [s for r in results for s in r.steps]
     said = [
         *_describe_repeats(repeats),
-        "the label is the cause" if any(p == "label" or p.startswith("label-") for p in purposes) else "",
-        _format_count(len(left), "the cause that is left keeps it going", "each of {} causes keeps it going"),
+        "the label is the cause" if not LABEL_KINDS.isdisjoint(kinds) else "",
+        _format_count(
+            kinds[PurposeKind.LEAVE_OUT], "the cause that is left keeps it going", "each of {} causes keeps it going"
+        ),
         _format_count(len(ways), "the solution resolves it", "{} solutions resolve it"),
         _format_count(len(decoys), "the decoy does not", "{} decoys do not"),
-        "the fault ends as its type says" if any(p.startswith("ending") for p in purposes) else "",
-        "no cheat does" if "cheats" in purposes else "",
-        "the distractors alone disturb nobody" if "distractors" in purposes else "",
-        "it does not come without its trigger" if "untriggered" in purposes else "",
-        "it comes without its distractors" if "undisturbed" in purposes else "",
-        "nothing that a solver reads gives it away" if any(s.step == SCAN for r in results for s in r.steps) else "",
-        "a rollout alone fires nothing" if any(s.step.startswith(ROLLOUT) for r in results for s in r.steps) else "",
-        "without the fault nothing fires" if "control" in purposes and repeats else "",
+        "the fault ends as its type says" if PurposeKind.ENDING in kinds else "",
+        "no cheat does" if PurposeKind.CHEATS in kinds else "",
+        "the distractors alone disturb nobody" if PurposeKind.DISTRACTORS in kinds else "",
+        "it does not come without its trigger" if PurposeKind.UNTRIGGERED in kinds else "",
+        "it comes without its distractors" if PurposeKind.UNDISTURBED in kinds else "",
+        "nothing that a solver reads gives it away" if any(s.kind == "expectNoLeaks" for s in steps) else "",
+        "a rollout alone fires nothing"
+        if any(s.kind == "expectQuiet" and s.name == rollout_control.NAME for s in steps)
+        else "",
+        "without the fault nothing fires" if PurposeKind.CONTROL in kinds and repeats else "",
     ]
     return [text for text in said if text]
 
@@ -247,10 +253,15 @@ def _describe_repeats(repeats: Sequence[TrialResult]) -> list[str]:
     if not repeats:
         return []
     times = f" {len(repeats)} times" if len(repeats) > 1 else ""
-    steps = {s.step for r in repeats for s in r.steps}
-    if "expectAlerts" not in steps and "hold" in steps:
+    kinds = {s.kind for r in repeats for s in r.steps}
+    if "expectAlerts" not in kinds and "hold" in kinds:
         return ["nothing is broken and nothing fires" + times]
-    return ["it reproduces" + times, "no alert of it lasts" if "expectCleared" in steps else ""]
+    return [
+        "it reproduces" + times,
+        "no alert of it lasts"
+        if any(s.kind == "expectCleared" and not s.name for r in repeats for s in r.steps)
+        else "",
+    ]
 
 
 def _format_count(number: int, one: str, many: str) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from scenario_kit.errors import AuthoringError
+from scenario_kit.model.results.purpose import is_repeat
 
 if TYPE_CHECKING:
     from scenario_kit.campaign import Validation
@@ -35,11 +36,11 @@ def accept(file: Path, validation: Validation, catalog: Catalog) -> None:
     from scenario_kit.render import resolve
     from scenario_kit.render.faults.applicability import find_component_hit
 
-    trial = next((t for t in validation.trials if t.purpose.startswith("repeat")), None)
+    trial = next((t for t in validation.trials if is_repeat(t.purpose)), None)
     if trial is None or trial.history is None or trial.injected_at is None:
         typer.echo("nothing accepted: the trial did not get as far as the fault")
         return
-    if any(step.step == "inject" and step.outcome in ("Broken", "Infra") for step in trial.steps):
+    if any(step.kind == "inject" and step.outcome in ("Broken", "Infra") for step in trial.steps):
         typer.echo("nothing accepted: not every fault had its effect, and what fired without it is not its doing")
         return
     judged_at = _find_judged_at(trial)
@@ -90,13 +91,13 @@ def _find_errors(file: Path, catalog: Catalog) -> list[Finding]:
 
 def _has_held(trial: TrialResult) -> bool:
     """Check whether the trial got through the hold with every promised alert still firing."""
-    return any(step.step == "hold" and step.outcome == "Held" for step in trial.steps)
+    return any(step.kind == "hold" and step.outcome == "Held" for step in trial.steps)
 
 
 def _find_judged_at(trial: TrialResult) -> float | None:
     for name in _BEFORE_REPAIR:
         for step in trial.steps:
-            if step.step == name and step.finished_at is not None:
+            if step.kind == name and step.finished_at is not None:
                 return step.finished_at
     return None
 
@@ -105,9 +106,9 @@ def _find_repaired_at(trial: TrialResult) -> float | None:
     """Find when the repair began; None where the trial did not get as far."""
     begun = None
     for step in trial.steps:
-        if step.step.startswith("change "):
+        if step.kind == "change":
             begun = step.started_at
-        elif step.step.startswith("expectCleared") and step.outcome != "Skipped":
+        elif step.kind == "expectCleared" and step.outcome != "Skipped":
             return begun
     return None
 

@@ -41,7 +41,7 @@ class WorldTrial(Value, frozen=True, kw_only=True):
     @property
     def injected_at(self) -> float | None:
         """When the first fault was injected; None before."""
-        return next((s.started_at for s in self.steps if s.step.startswith("inject")), None)
+        return next((s.started_at for s in self.steps if s.kind == "inject"), None)
 
     @property
     def step(self) -> str:

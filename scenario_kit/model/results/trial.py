@@ -166,7 +166,7 @@ class TrialSpec(Value, frozen=True, kw_only=True):
 
 
 class StepStatus(Value, frozen=True, kw_only=True):
-    """What became of a step. Times are on the trial's clock."""
+    """What became of a step, whose text is its kind and its name. Times are on the trial's clock."""
 
     index: int
     step: str
@@ -176,3 +176,13 @@ class StepStatus(Value, frozen=True, kw_only=True):
     message: str = ""
     findings: tuple[Finding, ...] = ()
     checks: tuple[CheckResult, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """The kind of the step, a ``StepKind``."""
+        return self.step.partition(" ")[0]
+
+    @property
+    def name(self) -> str:
+        """What the step is about, as far as its text has room for it."""
+        return self.step.partition(" ")[2]

@@ -276,7 +276,7 @@ DECOY, OTHER = "undoChange Decoy a", "undoChange Decoy b"
             ],
             ["2 solutions resolve it"],
         ),
-        ([trial("cheats-2", "Held", "expectCleared Solution s")], []),
+        ([trial("other-2", "Held", "expectCleared Solution s")], []),
         ([trial("repeat-1", "Held", *STEPS, DECOY)], ["it reproduces", "the decoy does not"]),
         ([trial("decoys", "Held", DECOY, OTHER)], ["2 decoys do not"]),
         ([trial("other", "Held", DECOY)], []),

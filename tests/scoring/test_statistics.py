@@ -76,6 +76,12 @@ def test_the_mean_is_over_incidents_not_over_runs() -> None:
     assert (found.low, found.high) == compute_wilson_interval(2, 1)
 
 
+def test_a_count_of_one_is_no_share() -> None:
+    found = estimate_mean({"a": [1.0], "b": [0.0], "c": [1.0]}, share=False)
+    assert found is not None
+    assert found.method == "Bootstrap"
+
+
 def test_nothing_is_known_of_nothing_and_little_of_one_value() -> None:
     assert estimate_mean({"a": []}) is None
     one = estimate_mean({"a": [0.4]})

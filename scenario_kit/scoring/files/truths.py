@@ -16,7 +16,7 @@ from scenario_kit.scoring.files.fields import Fields, Mistakes
 from scenario_kit.scoring.files.incident_names import normalise_incident
 from scenario_kit.scoring.files.itbench_truth import is_itbench_truth, read_itbench_truth
 from scenario_kit.scoring.files.source import Source, parse_source, read_lines, read_source
-from scenario_kit.scoring.matching.usable import find_unreachable_roots
+from scenario_kit.scoring.scores.problems import find_truth_problems
 
 #: What the truth of a folder is called; of several, the first.
 TRUTH_FILES: Final = tuple(f"{name}.{kind}" for name in ("ground_truth", "gt") for kind in ("yaml", "yml", "json"))
@@ -83,7 +83,8 @@ def _read(source: Source, place: tuple[str | int, ...], incident: str) -> Loaded
         (text for name in ("id", "scenario_id", "incident_id") if (text := fields.read_text(name, numbers=True))), ""
     )
     truth = read_itbench_truth(fields, incident or given)
-    _check_roots(mistakes, place, truth)
+    for problem in find_truth_problems(truth):
+        mistakes.note(place, problem.message, expected=problem.expected, fix=problem.fix)
     mistakes.raise_errors()
     name = normalise_incident(truth.incident) or str(place[-1] if place else "1")
     return LoadedTruth(msgspec.structs.replace(truth, incident=name), tuple(mistakes.findings))
@@ -97,20 +98,6 @@ def _read_row(row: Source, number: int) -> LoadedTruth:
     name = fields.read_text("scenario_id", numbers=True) or fields.read_text("id_aa", numbers=True) or str(number + 1)
     mistakes.raise_errors()
     return _read(parse_source(text, f"{row.path}#{name}"), (), name)
-
-
-def _check_roots(mistakes: Mistakes, place: tuple[str | int, ...], truth: IncidentTruth) -> None:
-    """Check that there is something to find, and that each root can be named."""
-    for each in find_unreachable_roots(truth):
-        mistakes.note(
-            place, f"no answer can name the root '{each.id}': it has no name and no pattern that compiles",
-            expected="a name, or a pattern in the syntax of RE2", fix="correct its `filter`, or write `name`",
-        )  # fmt: skip
-    if not any(group.root for group in truth.groups) and not truth.resources:
-        mistakes.note(
-            place, "the truth has no root cause", expected="a group with `root_cause: true`",
-            fix="mark one; an incident without a cause is a control: a scenario with outcome NoIncident",
-        )  # fmt: skip
 
 
 def _name_by_folder(path: Path) -> str:

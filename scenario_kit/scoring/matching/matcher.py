@@ -40,18 +40,6 @@ class MatchDecision(Value, frozen=True, kw_only=True):
     candidates: tuple[str, ...] = ()
 
 
-class TruthIndex(msgspec.Struct, frozen=True):
-    """The truth, ready to be compared with many answers."""
-
-    truth: IncidentTruth
-    classes: tuple[AliasClass, ...]
-
-    @property
-    def roots(self) -> tuple[AliasClass, ...]:
-        """The classes that an answer has to name."""
-        return tuple(each for each in self.classes if each.root)
-
-
 class Fitting(msgspec.Struct, frozen=True):
     """The groups that a name fits, by the strongest rule that fits any."""
 
@@ -63,6 +51,19 @@ class Fitting(msgspec.Struct, frozen=True):
         return tuple(dict.fromkeys(each.id for each, _, _ in self.groups))
 
 
+class TruthIndex(msgspec.Struct, frozen=True):
+    """The truth, ready to be compared with many answers. ``fittings`` holds what was asked before."""
+
+    truth: IncidentTruth
+    classes: tuple[AliasClass, ...]
+    fittings: dict[EntityName, Fitting] = {}
+
+    @property
+    def roots(self) -> tuple[AliasClass, ...]:
+        """The classes that an answer has to name."""
+        return tuple(each for each in self.classes if each.root)
+
+
 def build_truth_index(truth: IncidentTruth) -> TruthIndex:
     """Build the index of a truth."""
     return TruthIndex(truth, build_alias_classes(truth.groups, truth.aliases))
@@ -70,6 +71,12 @@ def build_truth_index(truth: IncidentTruth) -> TruthIndex:
 
 def fit_entity(index: TruthIndex, entity: EntityName) -> Fitting:
     """Find the groups that a name fits; a weaker rule is tried only where no stronger one fits anything."""
+    if entity not in index.fittings:
+        index.fittings[entity] = _fit_entity(index, entity)
+    return index.fittings[entity]
+
+
+def _fit_entity(index: TruthIndex, entity: EntityName) -> Fitting:
     for fit, needs_aliases in _TIERS:
         found = tuple(
             (each, group, rule)

@@ -18,23 +18,35 @@ DEVOPS_BENCH: Final = "kubernetes-sigs/devops-bench"
 ORCA: Final = "ORCA-bench"
 OURS: Final = "scenario-kit"
 
+#: Metrics that are counts, amounts or unbounded.
+_AMOUNTS: Final = (
+    "blast_radius.objects", "complexity", "cost", "detour", "time_to_", "tokens.", "turns", "wall_seconds",
+)  # fmt: skip
 #: The first claims that are counted apart.
 DEPTHS: Final = (1, 2, 3, 4, 5)
 
 
 class MetricDefinition(Value, frozen=True, kw_only=True):
-    """A metric. ``better`` says which way is good; empty where neither is."""
+    """A metric. ``better`` says which way is good, empty where neither is; ``share`` that values are from 0 to 1."""
 
     key: str
     title: str
     source: str
     scope: Scope = "Answer"
     better: Literal["up", "down", ""] = "up"
+    share: bool = True
 
 
 def _define(scope: Scope, source: str, better: Literal["up", "down", ""], **titles: str) -> list[MetricDefinition]:
     return [
-        MetricDefinition(key=key.replace("__", "."), title=title, source=source, scope=scope, better=better)
+        MetricDefinition(
+            key=(name := key.replace("__", ".")),
+            title=title,
+            source=source,
+            scope=scope,
+            better=better,
+            share=not name.startswith(_AMOUNTS),
+        )
         for key, title in titles.items()
     ]
 

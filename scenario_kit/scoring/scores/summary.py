@@ -83,7 +83,10 @@ def _estimate(runs: Sequence[RunScore], settings: ScoreSettings) -> dict[str, Es
     for run in runs:
         for key, value in run.values.items():
             values.setdefault(key, {}).setdefault(run.incident, []).append(value)
-    found = {key: estimate_mean(values[key], settings.seed) for key in BY_KEY if key in values}
+    found = {
+        key: estimate_mean(values[key], settings.seed, share=metric.share)
+        for key, metric in BY_KEY.items() if key in values
+    }  # fmt: skip
     return {key: estimate for key, estimate in found.items() if estimate is not None}
 
 

@@ -29,11 +29,11 @@ class Estimate(Value, frozen=True, kw_only=True):
     method: Literal["Wilson", "Bootstrap", "None"] = "None"
 
 
-def estimate_mean(values: Mapping[str, Sequence[float]], seed: int = SEED) -> Estimate | None:
+def estimate_mean(values: Mapping[str, Sequence[float]], seed: int = SEED, *, share: bool = True) -> Estimate | None:
     """Estimate the mean of a metric from the values of each incident's runs; None where there are none.
 
     What varies is the incident: the interval is over their means, since repeats of one incident are alike; over runs
-    where there is only one incident. Wilson's where every value is 0 or 1, a bootstrap else.
+    where there is only one incident. Wilson's where every value of a ``share`` is 0 or 1, a bootstrap else.
     """
     groups = [list(each) for each in values.values() if each]
     if not groups:
@@ -41,7 +41,7 @@ def estimate_mean(values: Mapping[str, Sequence[float]], seed: int = SEED) -> Es
     means = [compute_mean(each) for each in groups]
     units = means if len(means) > 1 else groups[0]
     mean = compute_mean(means)
-    binary = all(value in (0.0, 1.0) for each in groups for value in each)
+    binary = share and all(value in (0.0, 1.0) for each in groups for value in each)
     low = high = None
     if binary:
         low, high = compute_wilson_interval(len(units), len(units) * (1 - mean))

@@ -1,0 +1,1 @@
+"""``score``: what answers are worth."""

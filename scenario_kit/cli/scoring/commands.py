@@ -1,0 +1,103 @@
+"""``score``: answers against the truth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from scenario_kit.cli.terminal.options import declare_choice
+
+if TYPE_CHECKING:
+    from scenario_kit.scoring.scores.summary import ScoreReport
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+
+    @app.command(rich_help_panel="Score it")
+    def score(
+        truth: Annotated[Path, typer.Argument(help="A scenario, a ground truth of ITBench, or a folder of either.")],
+        answers: Annotated[
+            list[Path],
+            typer.Argument(help="Answers, records of runs (*.json, *.jsonl), or folders: <incident>/<trial>/…"),
+        ],
+        topology: Annotated[
+            Path | None, typer.Option(help="A topology for NTAM; scenarios have the calls of their app without one.")
+        ] = None,
+        namespace: Annotated[
+            str, typer.Option(help="Where the app of scenarios ran; without it their objects fit in any namespace.")
+        ] = "",
+        prices: Annotated[Path | None, typer.Option(help="A price list with a date: tokens become money.")] = None,
+        duplicates: Annotated[
+            str, declare_choice("--duplicates", "penalise", "ignore", help="A further claim on the same object.")
+        ] = "penalise",
+        aliases: Annotated[
+            str, declare_choice("--aliases", "merge", "penalise", help="A further claim on an alias of it.")
+        ] = "merge",
+        ignore: Annotated[
+            list[str] | None,
+            typer.Option("--ignore-namespace", help="Wrong claims there do not count; `itbench` is its list."),
+        ] = None,
+        repeats: Annotated[
+            int, typer.Option(min=1, help="Runs that each incident should have; missing ones count as failed.")
+        ] = 1,
+        cap: Annotated[
+            float, typer.Option(min=1e-3, help="Seconds that a failure counts in a restricted mean.")
+        ] = 600.0,
+        seed: Annotated[int, typer.Option(min=0, help="Seed of the intervals by bootstrap.")] = 20_260_101,
+        decisions: Annotated[bool, typer.Option("--decisions", help="Show what became of each claim.")] = False,
+        format: Annotated[
+            str,
+            declare_choice("--format", "table", "json", "itbench", help="For people, for programs, as its evaluator."),
+        ] = "table",
+    ) -> None:
+        """Score answers against the truth, by every published metric.
+
+        Runs that failed, gave no answer or are missing count as 0. An answer with a mistake is no answer.
+
+        Exit codes: 0 scored, whatever the score; 1 the truth or a record cannot be used; 3 no such file.
+
+        Example: scenario-kit score catalog/scenarios/ads-tuned-to-death runs/answer.json --decisions
+        """
+        from scenario_kit.cli.scoring.truths import load_contexts
+        from scenario_kit.cli.terminal.output import show_findings, show_json
+        from scenario_kit.scoring.files.outputs import read_runs
+        from scenario_kit.scoring.files.price_lists import read_price_list
+        from scenario_kit.scoring.files.topologies import read_topology
+        from scenario_kit.scoring.scores.settings import build_settings
+        from scenario_kit.scoring.scores.summary import score_runs
+
+        graph = read_topology(topology) if topology else None
+        contexts, warnings = load_contexts(truth, graph, namespace)
+        settings = build_settings(
+            duplicates=duplicates, aliases=aliases, ignored=ignore or (), repeats=repeats, cap=cap, seed=seed,
+            prices=read_price_list(prices) if prices else None,
+        )  # fmt: skip
+        report = score_runs(contexts, read_runs(answers, list(contexts)), settings)
+        show_findings(warnings, err=True)
+        if format == "json":
+            show_json(report.to_json())
+        elif format == "itbench":
+            from scenario_kit.scoring.files.evaluator import build_evaluator_result
+
+            show_json(build_evaluator_result(report, str(truth), ", ".join(map(str, answers))))
+        else:
+            _show(report, decisions=decisions)
+
+
+def _show(report: ScoreReport, *, decisions: bool) -> None:
+    from scenario_kit.cli.scoring.table import list_tables
+    from scenario_kit.cli.terminal.output import make_printable, show_table
+
+    shown = False
+    for title, header, rows in list_tables(report, decisions=decisions):
+        if rows:
+            typer.echo(f"{chr(10) if shown else ''}{title}")
+            show_table(header, [[make_printable(cell) for cell in row] for row in rows])
+            shown = True
+    policy = report.settings.policy
+    rules = f"duplicates {policy.duplicates}, aliases {policy.aliases}, seed {report.settings.seed}"
+    missing = f"{report.without_answer} of {len(report.runs)} runs gave no answer and count as 0; "
+    typer.echo(f"\n{missing if report.without_answer else ''}{rules}")

@@ -1,0 +1,95 @@
+"""Scores as tables: runs, metrics with their intervals, times, detection, decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scenario_kit.scoring.scores.definitions import BY_KEY
+from scenario_kit.scoring.scores.summary import ScoreReport
+from scenario_kit.scoring.statistics.estimate import Estimate
+
+Table = tuple[str, tuple[str, ...], list[tuple[str, ...]]]
+#: Runs that are listed one by one; of more, only those without an answer are.
+MOST_RUNS = 30
+
+
+def list_tables(report: ScoreReport, *, decisions: bool) -> Iterator[Table]:
+    """List the tables of a report, each with its title; those without a row are left out."""
+    yield "runs", ("incident", "trial", "answer", "right", "recall-gated precision", "problem"), _list_runs(report)
+    if decisions:
+        header = ("incident", "trial", "claim", "verdict", "means", "because")
+        yield "decisions", header, _list_decisions(report)
+    columns = ("metric", "mean", "95 % interval", "by", "± SE", "runs of incidents", "what it is")
+    yield "metrics", columns, [_format_estimate(key, each) for key, each in report.metrics.items()]
+    yield (
+        "pass@k",
+        ("k", "chance that one of k runs is right"),
+        [(k, format_number(value)) for k, value in report.pass_at_k.items()],
+    )
+    header = ("time to", "reached", "mean of those", "restricted mean", "95 % interval", "cap")
+    yield "times", header, _list_times(report)
+    yield "detection", ("", "runs", "share"), _list_detection(report)
+    yield (
+        "complexity",
+        ("incident", "complexity"),
+        [(name, format_number(value)) for name, value in report.complexity.items()],
+    )
+
+
+def format_number(value: float | None) -> str:
+    """Format a number as tables show it: four digits, integers without any."""
+    if value is None:
+        return "–"
+    return f"{value:.0f}" if float(value).is_integer() and abs(value) > 1 else f"{value:.4f}"
+
+
+def _list_runs(report: ScoreReport) -> list[tuple[str, ...]]:
+    shown = report.runs if len(report.runs) <= MOST_RUNS else [run for run in report.runs if run.problem]
+    return [
+        (
+            run.incident, run.trial, run.state.lower(), "yes" if run.correct else "no",
+            "control" if run.control else format_number(run.values.get("recall_gated_precision")), run.problem,
+        )
+        for run in shown
+    ]  # fmt: skip
+
+
+def _list_decisions(report: ScoreReport) -> list[tuple[str, ...]]:
+    return [
+        (run.incident, run.trial, each.claim, each.verdict, each.group or " | ".join(each.candidates), each.reason)
+        for run in report.runs for each in run.decisions
+    ]  # fmt: skip
+
+
+def _format_estimate(key: str, each: Estimate) -> tuple[str, ...]:
+    method = "" if each.method == "None" else each.method
+    return (
+        key, format_number(each.mean), _format_interval(each.low, each.high), method,
+        format_number(each.standard_error), f"{each.runs} of {each.incidents}", BY_KEY[key].title,
+    )  # fmt: skip
+
+
+def _list_times(report: ScoreReport) -> list[tuple[str, ...]]:
+    return [
+        (
+            key.removeprefix("time_to_"), f"{each.successes} of {each.runs}",
+            "never" if each.mean is None else f"{each.mean:.1f} s", f"{each.restricted:.1f} s",
+            _format_interval(each.low, each.high), f"{each.cap:g} s",
+        )
+        for key, each in report.times.items()
+    ]  # fmt: skip
+
+
+def _list_detection(report: ScoreReport) -> list[tuple[str, ...]]:
+    found = report.detection
+    if not found.controls:
+        return []
+    runs = {"sensitivity": found.incidents, "specificity": found.controls, "hallucination_rate": found.controls}
+    return [
+        (name, str(runs.get(name, found.incidents + found.controls)), format_number(getattr(found, name)))
+        for name in ("sensitivity", "specificity", "hallucination_rate", "accuracy")
+    ]
+
+
+def _format_interval(low: float | None, high: float | None) -> str:
+    return "–" if low is None or high is None else f"{format_number(low)} to {format_number(high)}"

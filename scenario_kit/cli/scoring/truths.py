@@ -1,0 +1,91 @@
+"""Which truths a path means: scenarios of ours, resolved with the catalogue, or ITBench's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scenario_kit.errors import AuthoringError, UsageError
+from scenario_kit.load import find_scenario_files, load_scenario
+from scenario_kit.model import Finding, Severity
+from scenario_kit.scoring.files.app_topology import build_app_topology
+from scenario_kit.scoring.files.scenario_truth import build_scenario_truth
+from scenario_kit.scoring.files.source import read_source
+from scenario_kit.scoring.files.truths import LoadedTruth, list_incidents, read_truths
+from scenario_kit.scoring.scores.problems import find_truth_problems
+from scenario_kit.scoring.scores.run_score import TruthContext, prepare_truth
+
+if TYPE_CHECKING:
+    from scenario_kit.catalog import Catalog
+    from scenario_kit.load import Loaded
+    from scenario_kit.model.authored.scenario import GroundTruth
+    from scenario_kit.scoring.graph.topology import Topology
+
+_GENERATED = "Fault/"
+
+
+def load_contexts(
+    path: Path, topology: Topology | None, namespace: str
+) -> tuple[dict[str, TruthContext], list[Finding]]:
+    """Load the truths of a path, by incident, and warnings about their files.
+
+    Args:
+        path: a scenario, a truth of ITBench, or a folder of either.
+        topology: what all incidents have; without one, a scenario has the calls of its app.
+        namespace: where the apps of scenarios were deployed; empty where that is not known.
+
+    Raises:
+        UsageError: there is no such path, it holds no truth, or two of one name.
+        AuthoringError: a truth cannot be scored.
+    """
+    if scenarios := _find_scenarios(path):
+        contexts = [_load_scenario(file, topology, namespace) for file in scenarios]
+        list_incidents([LoadedTruth(each.index.truth) for each in contexts])
+        return {each.index.truth.incident: each for each in contexts}, []
+    loaded = read_truths(path)
+    names = list_incidents(loaded)
+    prepared = {name: prepare_truth(each.truth, topology) for name, each in zip(names, loaded, strict=True)}
+    return prepared, [finding for each in loaded for finding in each.warnings]
+
+
+def _find_scenarios(path: Path) -> list[Path]:
+    """Find the scenarios of a path; none where it holds other truths."""
+    if path.is_file():
+        if path.suffix not in (".yaml", ".yml"):
+            return []
+        data = read_source(path).data
+        return [path] if isinstance(data, dict) and data.get("kind") == "Scenario" else []
+    try:
+        return find_scenario_files([path]) if path.is_dir() else []
+    except UsageError:
+        return []
+
+
+def _load_scenario(path: Path, topology: Topology | None, namespace: str) -> TruthContext:
+    from scenario_kit.catalog import Catalog
+
+    loaded = load_scenario(path)
+    spec, catalog = loaded.scenario.spec, Catalog()
+    resolved = _resolve(loaded, catalog, path)
+    truth = build_scenario_truth(loaded.scenario.name, spec, resolved, namespace)
+    problems = [
+        Finding(
+            code="SK104", severity=Severity.ERROR, message=problem.message, expected=problem.expected, fix=problem.fix,
+            position=loaded.positions.key("spec", "groundTruth"),
+        )
+        for problem in find_truth_problems(truth)
+    ]  # fmt: skip
+    if problems:
+        raise AuthoringError(f"{path}: {problems[0].message}", problems)
+    return prepare_truth(truth, topology or build_app_topology(catalog.app(spec.app.name, spec.app.version)))
+
+
+def _resolve(loaded: Loaded, catalog: Catalog, path: Path) -> GroundTruth:
+    """Resolve names that faults generate; the catalogue is asked only where there are any."""
+    truth = loaded.scenario.spec.ground_truth
+    ends = [end for edge in truth.propagation for end in (edge.from_, edge.to)]
+    if all(cause.entity for cause in truth.root_causes) and not any(end.startswith(_GENERATED) for end in ends):
+        return truth
+    from scenario_kit.render.scenarios.runbook import resolve
+
+    return resolve(loaded.scenario, catalog, "app", beside=path.parent).ground_truth

@@ -1,0 +1,17 @@
+"""The topology of an app of the catalogue: its components, and who calls whom."""
+
+from __future__ import annotations
+
+from scenario_kit.model import App
+from scenario_kit.model.kubernetes.reference import strip_reference
+from scenario_kit.scoring.graph.topology import Topology, TopologyEdge, TopologyNode
+
+
+def build_app_topology(app: App) -> Topology:
+    """Build the graph of an app's components, by the names of their workloads."""
+    nodes = [TopologyNode(each.name, strip_reference(each.workload)[1]) for each in app.components]
+    known = {node.id for node in nodes}
+    edges = [
+        TopologyEdge(call.caller, call.callee, "calls") for call in app.calls if {call.caller, call.callee} <= known
+    ]
+    return Topology(nodes, edges)

@@ -1,0 +1,155 @@
+"""``scenario-kit score``: tables, JSON, the evaluator's file, and mistakes with their places."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from scenario_kit.cli import run
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "docs/examples/score"
+TRUTHS, OUTPUTS, GRAPH = (str(EXAMPLE / name) for name in ("truths", "outputs", "topology.json"))
+ANSWER = str(EXAMPLE / "outputs/Scenario-1/1/agent_output.json")
+SCENARIOS = ROOT / "catalog/scenarios"
+
+
+def score(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = run(["score", *arguments])
+    printed = capsys.readouterr()
+    return code, printed.out, printed.err
+
+
+def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = score(capsys, TRUTHS, OUTPUTS, "--topology", GRAPH, "--decisions")
+    assert (code, err) == (0, "")
+    lines = [line.split() for line in out.splitlines()]
+    assert ["1", "1", "answered", "yes", "1.0000"] in lines
+    assert ["recall_gated_precision", "0.5000", "0.0000", "to", "1.0000", "Bootstrap"] in [line[:6] for line in lines]
+    assert ["1", "2", "shop/Deployment/flagd", "Unmatched"] in [line[:4] for line in lines]
+    assert "there is no agent_output.json" in out
+    assert "1 of 3 runs gave no answer and count as 0" in out
+
+
+def test_json_holds_the_rules_and_is_the_same_again(capsys: pytest.CaptureFixture[str]) -> None:
+    first, again = (score(capsys, TRUTHS, OUTPUTS, "--format", "json", "--repeats", "4")[1] for _ in range(2))
+    assert first == again
+    document = json.loads(first)
+    assert len(document["runs"]) == 4
+    assert document["settings"]["repeats"] == 4
+    assert document["passAtK"]["1"] == 0.25
+    assert document["metrics"]["root_cause_f1"]["incidents"] == 1
+
+
+def test_policies(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    names = ("shop/Deployment/payment", "shop/Pod/payment-1", "prometheus/Pod/x")
+    answer = tmp_path / "answer.json"
+    answer.write_text(json.dumps({"contributing_factors": [{"name": name} for name in names]}))
+
+    def measure(*arguments: str) -> float:
+        document = json.loads(score(capsys, TRUTHS, str(answer), "--format", "json", *arguments)[1])
+        return float(document["metrics"]["recall_gated_precision"]["mean"])
+
+    assert measure() == 0.5
+    assert measure("--ignore-namespace", "itbench") == 1.0
+    assert round(measure("--aliases", "penalise"), 4) == 0.3333
+    assert measure("--aliases", "penalise", "--ignore-namespace", "prometheus") == 0.5
+
+
+def test_the_evaluators_file(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = score(capsys, TRUTHS, OUTPUTS, "--format", "itbench")
+    document = json.loads(out)
+    assert code == 0
+    assert document["statistics"]["overall"]["total_bad_runs"] == 1
+    assert document["config"]["ground_truth_path"] == TRUTHS
+
+
+def test_a_scenario_has_the_calls_of_its_app(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    answer = tmp_path / "answer.json"
+    answer.write_text(json.dumps({"contributing_factors": [{"name": "otel-demo/Deployment/ad"}]}))
+    arguments = (str(SCENARIOS / "ads-tuned-to-death"), str(answer), "--format", "json")
+    document = json.loads(score(capsys, *arguments)[1])
+    assert document["metrics"]["ntam.fl.corrected"]["mean"] == 1.0
+    assert document["runs"][0]["correct"]
+    other = json.loads(score(capsys, *arguments, "--namespace", "shop")[1])
+    assert other["metrics"]["recall_gated_precision"]["mean"] == 0.0
+
+
+def test_names_that_faults_generate_are_resolved(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    answer = tmp_path / "answer.json"
+    answer.write_text(json.dumps({"contributing_factors": [{"name": "Node/x"}]}))
+    scenario = str(SCENARIOS / "baskets-behind-a-wall")
+    roots = json.loads(score(capsys, scenario, str(answer), "--format", "json")[1])["runs"][0]["roots"]
+    answer.write_text(json.dumps({"contributing_factors": [{"name": f"otel-demo/{name}"} for name in roots]}))
+    assert json.loads(score(capsys, scenario, str(answer), "--format", "json")[1])["runs"][0]["correct"]
+    assert not any(name.startswith("Fault/") for name in roots)
+
+
+def test_a_control(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    answer = tmp_path / "answer.json"
+    answer.write_text('{"contributing_factors": [{"name": "otel-demo/Deployment/ad"}]}')
+    silent = tmp_path / "silent.json"
+    silent.write_text('{"contributing_factors": []}')
+    code, out, _ = score(capsys, str(SCENARIOS / "busy-afternoon"), str(answer), str(silent))
+    assert code == 0
+    assert ["hallucination_rate", "2", "0.5000"] in [line.split() for line in out.splitlines()]
+
+
+def test_every_scenario_of_the_catalogue_can_be_scored(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    lines = tmp_path / "runs.jsonl"
+    answer = {"contributing_factors": [{"name": "otel-demo/Deployment/cart"}]}
+    record = {"run_id": "r", "scenario": "ads-tuned-to-death", "answer": answer}
+    lines.write_text(json.dumps(record))
+    code, out, err = score(capsys, str(SCENARIOS), str(lines), "--format", "json")
+    assert (code, err) == (0, "")
+    incidents = {one["incident"] for one in json.loads(out)["runs"]}
+    assert incidents == {path.parent.name for path in SCENARIOS.glob("*/scenario.yaml")}
+
+
+def test_an_answer_with_a_mistake_counts_as_none_and_says_where(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    answer = tmp_path / "answer.json"
+    answer.write_text('{"contributing_factors": [\n {"name": "shop/Deployment/payment"},\n {"name": 7}]}')
+    code, out, _ = score(capsys, TRUTHS, str(answer))
+    assert code == 0
+    assert f"{answer}:3:11: `contributing_factors[1].name` is a number, not text" in out
+    assert ["1", "1", "invalid", "no", "0.0000"] in [line.split()[:5] for line in out.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("missing.yaml", ANSWER), 3, ("there is no missing.yaml", "fix:")),
+        ((TRUTHS, "missing.json"), 3, ("there is no missing.json", "fix:")),
+        ((TRUTHS, ANSWER, "--topology", "missing.json"), 3, ("there is no missing.json",)),
+        ((TRUTHS, ANSWER, "--prices", "missing.json"), 3, ("missing.json",)),
+        ((TRUTHS, ANSWER, "--format", "csv"), 3, ("--format has no value 'csv'",)),
+        ((TRUTHS, ANSWER, "--duplicates", "love"), 3, ("--duplicates has no value 'love'",)),
+        ((TRUTHS, ANSWER, "--repeats", "0"), 3, ("--repeats",)),
+        ((TRUTHS, ANSWER, "--cap", "0"), 3, ("--cap",)),
+        ((TRUTHS,), 3, ("Missing argument",)),
+        ((ANSWER, ANSWER), 1, ("SK103 error", "this is no truth")),
+        ((TRUTHS, ANSWER, "--topology", ANSWER), 1, ("SK103 error", "`nodes` is missing")),
+    ],
+)
+def test_mistakes(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], code: int, words: tuple[str, ...]
+) -> None:
+    found, out, err = score(capsys, *arguments)
+    assert (found, out) == (code, "")
+    assert [word for word in words if word not in err] == []
+
+
+def test_warnings_about_the_truth_go_to_standard_error(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    truth = tmp_path / "truth.yaml"
+    truth.write_text(
+        "groups: [{id: a, kind: Deployment, name: payment, root_cause: true}]\n"
+        "propagations: [{source: a, target: gone}]\n"
+    )
+    code, out, err = score(capsys, str(truth), ANSWER, "--format", "json")
+    assert code == 0
+    assert json.loads(out)["runs"][0]["correct"]
+    assert f"SK104 warning {truth}:2:36" in err

@@ -19,7 +19,7 @@ from scenario_kit.scoring.graph.component_identification import find_first_faili
 from scenario_kit.scoring.graph.propagation import list_paths, order_nodes, order_truth
 from scenario_kit.scoring.graph.proximity import compute_proximity, measure_proximity
 from scenario_kit.scoring.matching.matcher import build_truth_index
-from tests.scoring.truths import LENIENT, STRICT, decide, group
+from tests.scoring.truths import LENIENT, PROPERTY, STRICT, decide, group
 
 TRUTH = IncidentTruth(
     incident="i",
@@ -158,6 +158,7 @@ def test_the_component_is_the_one_that_the_effect_names(effects: list[str], expe
 LABELS = st.lists(st.sampled_from("ABCDE"), max_size=7)
 
 
+@PROPERTY
 @given(LABELS, LABELS)
 def test_chain_bounds(model: list[str], truth: list[str]) -> None:
     found = match_chain(model, [truth])
@@ -165,12 +166,14 @@ def test_chain_bounds(model: list[str], truth: list[str]) -> None:
     assert measure_common_subsequence(model, truth) == measure_common_subsequence(truth, model)
 
 
+@PROPERTY
 @given(st.lists(st.sampled_from("ABCDE"), min_size=1, unique=True), st.lists(st.sampled_from("xyz"), max_size=4))
 def test_chain_identity_and_padding(path: list[str], padding: list[str]) -> None:
     assert match_chain(path, [path]).f1 == 1.0
     assert match_chain([*path[:-1], *padding], [path]).f1 <= match_chain(path[:-1], [path]).f1
 
 
+@PROPERTY
 @given(st.lists(st.sampled_from(["cart", "ad", "shop/Service/cart", "none"]), max_size=5))
 def test_repeated_claims_do_not_come_nearer(claims: list[str]) -> None:
     for policy in (STRICT, LENIENT):

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenario_kit.scoring.files.json_position import count_lines, find_offset
+from tests.scoring.truths import PROPERTY
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -24,6 +25,7 @@ def places(value: Any, place: tuple[str | int, ...] = ()) -> Any:
         yield from places(part, (*place, step))
 
 
+@PROPERTY
 @given(VALUES, st.sampled_from([None, 0, 2]))
 def test_every_value_is_found_where_it_stands(value: Any, indent: int | None) -> None:
     text = "\n " + json.dumps(value, indent=indent)

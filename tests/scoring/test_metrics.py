@@ -15,6 +15,7 @@ from scenario_kit.scoring.metrics.finops import compute_cost_proximity, match_re
 from scenario_kit.scoring.metrics.reasoning import average_reasoning, compute_partial_reasoning
 from scenario_kit.scoring.metrics.safeguards import SafeguardOutcome, compute_safe_outcome
 from scenario_kit.scoring.runs.usage import ModelPrice, TokenCounts, compute_cost
+from tests.scoring.truths import PROPERTY
 
 
 @pytest.mark.parametrize(
@@ -81,6 +82,7 @@ def test_outcome_under_safeguards(completion: float, outcomes: list[SafeguardOut
     assert round(compute_safe_outcome(completion, outcomes), 3) == expected
 
 
+@PROPERTY
 @given(st.floats(0, 1), st.integers(0, 5), st.integers(1, 5))
 def test_losing_a_safeguard_never_helps(completion: float, held: int, lost: int) -> None:
     better = compute_safe_outcome(completion, safeguards(held + 1, lost - 1))

@@ -12,6 +12,7 @@ from scenario_kit.scoring.graph.assignment import assign_largest
 from scenario_kit.scoring.graph.ntam import NtamParameters, compute_corrected, compute_public, compute_specificity
 from scenario_kit.scoring.graph.topology import Topology, TopologyEdge, TopologyNode
 from tests.scoring.shop import NAMES, shop
+from tests.scoring.truths import PROPERTY
 
 SHOP = shop()
 CHAIN = ["payment", "checkout", "frontend"]
@@ -105,18 +106,21 @@ TRUTHS = st.lists(st.sampled_from(NAMES), min_size=1, max_size=4, unique=True)
 ANSWERS = st.lists(st.sampled_from([*NAMES, "invented", "made-up"]), max_size=7)
 
 
+@PROPERTY
 @given(TRUTHS, ANSWERS)
 def test_bounds(truth: list[str], answer: list[str]) -> None:
     assert 0 <= compute_public(SHOP, truth, answer) <= 1
     assert 0 <= compute_corrected(SHOP, truth, answer) <= 1
 
 
+@PROPERTY
 @given(TRUTHS)
 def test_identity(truth: list[str]) -> None:
     assert compute_public(SHOP, truth, truth) == pytest.approx(1)
     assert compute_corrected(SHOP, truth, truth) == pytest.approx(1)
 
 
+@PROPERTY
 @given(TRUTHS, ANSWERS, st.randoms())
 def test_neither_order_nor_repetition_changes_the_corrected_form(
     truth: list[str], answer: list[str], random: object
@@ -126,12 +130,14 @@ def test_neither_order_nor_repetition_changes_the_corrected_form(
     assert compute_corrected(SHOP, truth, again) == pytest.approx(compute_corrected(SHOP, truth, answer))
 
 
+@PROPERTY
 @given(TRUTHS, ANSWERS, st.lists(st.text("xyz", min_size=1), max_size=4))
 def test_invented_names_never_raise_the_corrected_form(truth: list[str], answer: list[str], padding: list[str]) -> None:
     before = compute_corrected(SHOP, truth, answer)
     assert compute_corrected(SHOP, truth, [*answer, *padding]) <= before + 1e-12
 
 
+@PROPERTY
 @given(
     st.integers(1, 4).flatmap(
         lambda columns: st.lists(st.lists(st.floats(0, 1), min_size=columns, max_size=columns), min_size=1, max_size=4)

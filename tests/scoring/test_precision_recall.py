@@ -15,7 +15,7 @@ from scenario_kit.scoring.metrics.precision_recall import (
     count_first_claims,
     measure_hit,
 )
-from tests.scoring.truths import DEFAULT, LENIENT, STRICT, decide, group, roots
+from tests.scoring.truths import DEFAULT, LENIENT, PROPERTY, STRICT, decide, group, roots
 
 POD_AND_A = IncidentTruth(
     incident="i", groups=(group("a", "shop/Deployment/a", root=True), group("pod", "shop/Pod", "a-.*")),
@@ -76,6 +76,7 @@ CLAIMS = st.lists(NAMES, max_size=8)
 POLICIES = st.sampled_from([STRICT, LENIENT, MatchPolicy()])
 
 
+@PROPERTY
 @given(CLAIMS, POLICIES, st.integers(1, 6))
 def test_bounds(claims: list[str], policy: MatchPolicy, k: int) -> None:
     whole, first = score(roots("a", "b"), *claims, policy=policy), score(roots("a", "b"), *claims, policy=policy, k=k)
@@ -85,11 +86,13 @@ def test_bounds(claims: list[str], policy: MatchPolicy, k: int) -> None:
         assert counts.recall_gated_precision <= counts.precision
 
 
+@PROPERTY
 @given(st.permutations(["a", "b", "c"]), POLICIES)
 def test_identity(names: list[str], policy: MatchPolicy) -> None:
     assert score(roots(*names), *names, policy=policy) == ClaimCounts(right=3, wrong=0, roots=3)
 
 
+@PROPERTY
 @given(CLAIMS, POLICIES, st.randoms())
 def test_order_means_nothing(claims: list[str], policy: MatchPolicy, random: object) -> None:
     shuffled = list(claims)
@@ -97,6 +100,7 @@ def test_order_means_nothing(claims: list[str], policy: MatchPolicy, random: obj
     assert score(roots("a", "b"), *claims, policy=policy) == score(roots("a", "b"), *shuffled, policy=policy)
 
 
+@PROPERTY
 @given(CLAIMS, CLAIMS)
 def test_repetition_means_nothing_where_it_is_ignored_and_never_helps(claims: list[str], again: list[str]) -> None:
     truth = roots("a", "b")
@@ -105,6 +109,7 @@ def test_repetition_means_nothing_where_it_is_ignored_and_never_helps(claims: li
     assert score(truth, *repeated).recall_gated_precision <= score(truth, *claims).recall_gated_precision
 
 
+@PROPERTY
 @given(CLAIMS, st.lists(st.sampled_from(["c", "d", "Pod/x", "nonsense/"]), max_size=5), POLICIES)
 def test_padding_with_what_is_wrong_never_helps(claims: list[str], padding: list[str], policy: MatchPolicy) -> None:
     truth = roots("a", "b")

@@ -12,6 +12,7 @@ from scenario_kit.scoring.statistics.estimate import compute_task_error, estimat
 from scenario_kit.scoring.statistics.intervals import compute_bootstrap_interval, compute_wilson_interval
 from scenario_kit.scoring.statistics.pass_at_k import average_pass_at_k, compute_pass_at_k
 from scenario_kit.scoring.statistics.times import compute_mean_time, compute_restricted_mean, summarise_times
+from tests.scoring.truths import PROPERTY
 
 
 @pytest.mark.parametrize(
@@ -38,6 +39,7 @@ def test_pass_at_k_is_averaged_over_scenarios() -> None:
         average_pass_at_k([], 1)
 
 
+@PROPERTY
 @given(st.integers(1, 30), st.integers(0, 30), st.integers(1, 30))
 def test_more_tries_never_hurt(n: int, c: int, k: int) -> None:
     c, k = min(c, n), min(k, n)
@@ -102,6 +104,7 @@ def test_the_same_seed_gives_the_same_interval() -> None:
         compute_bootstrap_interval([1.0])
 
 
+@PROPERTY
 @given(st.dictionaries(st.text(max_size=2), st.lists(st.floats(0, 1), max_size=4), max_size=5))
 def test_bounds(values: dict[str, list[float]]) -> None:
     found = estimate_mean(values)
@@ -130,6 +133,7 @@ def test_never_is_infinite_and_stays_so() -> None:
         compute_restricted_mean([1.0], 0)
 
 
+@PROPERTY
 @given(st.lists(st.one_of(st.none(), st.floats(0, 5000)), min_size=1, max_size=9), st.floats(1, 1000))
 def test_a_failure_never_shortens_the_restricted_mean(times: list[float | None], cap: float) -> None:
     found = compute_restricted_mean(times, cap)

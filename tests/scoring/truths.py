@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from hypothesis import settings
+
 from scenario_kit.scoring.entities.truth import IncidentTruth, TruthGroup
 from scenario_kit.scoring.matching.matcher import MatchDecision, build_truth_index, match_claims
 from scenario_kit.scoring.matching.policy import MatchPolicy
 
 STRICT = MatchPolicy(duplicates="penalise", aliases="penalise")
+#: Of properties; how long an example takes says nothing on a machine with other work.
+PROPERTY = settings(deadline=None, max_examples=60)
 DEFAULT = MatchPolicy()
 LENIENT = MatchPolicy(duplicates="ignore", aliases="merge")
 

@@ -57,6 +57,24 @@ def hint_in_a_label(subject: Subject) -> Iterator[Defect]:
 
 
 @kind("SK221")
+def hint_in_a_selecting_field(subject: Subject) -> Iterator[Defect]:
+    """The fault has a pod tolerate a taint that no node has, whose key is a hint in plain words."""
+    body = {"spec": {"template": {"spec": {"tolerations": [{"key": "look-at-this-one", "operator": "Exists"}]}}}}
+    yield _with(subject, _merged(_workload(subject), body), "a toleration of look-at-this-one")
+
+
+@kind("SK221")
+def hint_in_a_folder(subject: Subject) -> Iterator[Defect]:
+    """The fault creates a Job that does nothing, in a folder that is called after the culprit."""
+    needs(subject.spec.faults, "nothing is broken")
+    container = {"name": "main", "image": "busybox:1.37.0", "command": ["sleep", "60"], "workingDir": "/culprit"}
+    spec = {"template": {"spec": {"restartPolicy": "Never", "containers": [container]}}}
+    change = _object("Job", "{{ neutral('batch') }}", spec=spec)
+    change["create"]["apiVersion"] = "batch/v1"
+    yield _with(subject, change, "workingDir: /culprit")
+
+
+@kind("SK221")
 def hint_in_a_variable(subject: Subject) -> Iterator[Defect]:
     """The fault gives a container a variable that its program does not read."""
     change = _container(subject, _workload(subject), env=[{"name": "CHANGED_TODAY", "value": "yes"}])

@@ -60,7 +60,7 @@ def explain_too_much(value: Any, schema: dict[str, Any]) -> str:
 
 @lru_cache(maxsize=1)
 def build_validator() -> Any:
-    """Build the library's validator, whose patterns are RE2's."""
+    """Build the library's validator, whose patterns are RE2's, and whose integers are written as such."""
     from jsonschema import Draft202012Validator  # slow to import, and most values fit
     from jsonschema.exceptions import ValidationError
     from jsonschema.validators import extend
@@ -69,7 +69,11 @@ def build_validator() -> Any:
         if isinstance(instance, str) and not compile_pattern(desired).found_in(instance):
             yield ValidationError(f"{instance[:_REPORTED]!r} does not match {desired!r}")
 
-    return extend(Draft202012Validator, {"pattern": matched})
+    # JSON knows no difference between 480 and 480.0; a field that is read as an integer takes only the former.
+    types = Draft202012Validator.TYPE_CHECKER.redefine(
+        "integer", lambda _, value: isinstance(value, int) and not isinstance(value, bool)
+    )
+    return extend(Draft202012Validator, {"pattern": matched}, type_checker=types)
 
 
 def check_schema(schema: Any, positions: Positions, place: Path_) -> list[Finding]:

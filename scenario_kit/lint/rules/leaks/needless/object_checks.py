@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from scenario_kit.lint.rules.leaks.needless.choices import find_choices
 from scenario_kit.lint.rules.leaks.needless.marks import find_unused_marks
 from scenario_kit.lint.rules.leaks.needless.names import names
 from scenario_kit.lint.rules.leaks.needless.presence import explain_unused
@@ -31,3 +32,4 @@ def find_needless(obj: Object, was: Object | None, world: ObjectSurroundings, *,
     yield from find_unused_variables(obj, was, world)
     yield from find_unused_documents(obj, was, world, created=created)
     yield from find_texts(obj, was, world)
+    yield from find_choices(obj, was, world)

@@ -56,6 +56,11 @@ class ObjectSurroundings:
         return {key: frozenset(values) for key, values in found.items()}
 
     @cached_property
+    def selected_before(self) -> frozenset[str]:
+        """Label keys that a selector of the app itself asks for."""
+        return frozenset(key for obj in self.before for key, _ in _list_selected(obj))
+
+    @cached_property
     def known_words(self) -> frozenset[str]:
         """Words of which the app makes its names, labels, keys and variables."""
         found = {word for obj in self.before for name in _names(obj) for word in split_words(name)}

@@ -1,0 +1,83 @@
+"""Values that something acts on, and that could be any other: they may not say what is wrong with an object."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from scenario_kit.lint.rules.leaks.needless.surroundings import Needless, ObjectSurroundings, split_words
+from scenario_kit.lint.simulation.stages import Keys, leaves
+from scenario_kit.model import Object
+
+#: Words of somebody who explains a fault; programs, labels and paths are made of others.
+_EXPLAINING: Final = frozenset(
+    {
+        "blame", "blamed", "broken", "bug", "buggy", "chaos", "culprit", "decoy", "evil", "experiment", "fake", "fault",
+        "faulty", "guilty", "hint", "incident", "injected", "injection", "malicious", "misconfig", "misconfigured",
+        "rootcause", "sabotage", "sabotaged", "scenario", "simulated", "solution", "suspect", "wrong",
+    }
+)  # fmt: skip
+#: Fields whose keys are chosen freely: whoever writes such a label also writes the one that it has to match.
+_KEYED: Final = ("matchLabels", "nodeSelector", "selector")
+#: Fields that hold a name of the author's own.
+_FREE: Final = frozenset(
+    {"appProtocol", "prefix", "schedulerName", "terminationMessagePath", "topologyKey", "workingDir"}
+)
+#: Keys that Kubernetes itself gives to nodes, pods and namespaces.
+_WELL_KNOWN: Final = re.compile(
+    r"(?:(?:beta\.)?kubernetes\.io/(?:arch|hostname|os|metadata\.name)|node-role\.kubernetes\.io/control-plane"
+    r"|topology\.kubernetes\.io/(?:region|zone)|node\.kubernetes\.io/(?:instance-type|(?:disk|memory|pid)-pressure"
+    r"|network-unavailable|not-ready|unreachable|unschedulable)|app\.kubernetes\.io/(?:component|instance|name|part-of"
+    r"|managed-by|version)|pod-template-hash)"
+)
+_TOLERATED: Final = ("tolerations", "matchExpressions")
+_BODIES: Final = ("metadata", "status", "data", "stringData", "binaryData")
+
+
+def find_choices(obj: Object, was: Object | None, world: ObjectSurroundings) -> Iterator[Needless]:
+    """Find fresh values of which a word explains the fault, and fresh names that are made of no neutral words."""
+    before = {value for _, value in leaves(was) if isinstance(value, str)} if was is not None else set()
+    for keys, value in leaves(obj):
+        if not isinstance(value, str) or value in before or value in world.said or keys[:1] in [(b,) for b in _BODIES]:
+            continue
+        if told := [w for w in split_words(value) if w in _EXPLAINING and w not in world.known_words]:
+            yield Needless(keys, value, f"`{_name_field(keys)}: {value[:80]}` says '{told[0]}'")
+        elif _is_free(keys) and not (_WELL_KNOWN.fullmatch(value) or world.neutral(value)):
+            yield _report_strange(keys, value, world)
+    known = set(_list_keys(was)) if was is not None else set()
+    for keys, key in _list_keyed(obj):
+        usual = key in known or key in world.selected_before or _WELL_KNOWN.fullmatch(key)
+        if not usual and not world.neutral(key):
+            yield _report_strange((*keys, key), key, world)
+
+
+def _report_strange(keys: Keys, text: str, world: ObjectSurroundings) -> Needless:
+    strange = world.strange(text)
+    return Needless(keys, text, f"`{_name_field(keys)}` has '{text}': '{strange[0]}' is no neutral word")
+
+
+def _is_free(keys: Keys) -> bool:
+    return keys[-1] in _FREE or (keys[-1] == "key" and any(field in keys for field in _TOLERATED))
+
+
+def _list_keys(value: Any) -> Iterator[str]:
+    return (key for _, key in _list_keyed(value))
+
+
+def _list_keyed(value: Any, keys: Keys = ()) -> Iterator[tuple[Keys, str]]:
+    """List the keys of labels that a selector asks for, each with the place of its selector."""
+    if isinstance(value, Mapping):
+        for name, item in value.items():
+            plain = isinstance(item, Mapping) and all(isinstance(part, str) for part in item.values())
+            if name in _KEYED and plain:
+                yield from (((*keys, name), str(key)) for key in item)
+            elif name not in ("metadata", "status"):
+                yield from _list_keyed(item, (*keys, name))
+    elif isinstance(value, list | tuple):
+        for i, item in enumerate(value):
+            yield from _list_keyed(item, (*keys, i))
+
+
+def _name_field(keys: Keys) -> str:
+    return next((str(key) for key in reversed(keys) if isinstance(key, str)), "")

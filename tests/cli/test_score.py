@@ -39,7 +39,7 @@ def test_json_holds_the_rules_and_is_the_same_again(capsys: pytest.CaptureFixtur
     document = json.loads(first)
     assert len(document["runs"]) == 4
     assert document["settings"]["repeats"] == 4
-    assert document["passAtK"]["1"] == 0.25
+    assert document["passAtK"]["1"]["mean"] == 0.25
     assert document["metrics"]["root_cause_f1"]["incidents"] == 1
 
 
@@ -94,7 +94,7 @@ def test_a_control(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     silent.write_text('{"contributing_factors": []}')
     code, out, _ = score(capsys, str(SCENARIOS / "busy-afternoon"), str(answer), str(silent))
     assert code == 0
-    assert ["hallucination_rate", "2", "0.5000"] in [line.split() for line in out.splitlines()]
+    assert ["hallucination_rate", "0.5000"] in [line.split()[:2] for line in out.splitlines()]
 
 
 def test_every_scenario_of_the_catalogue_can_be_scored(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -160,6 +160,7 @@ def test_a_tree_of_outputs(tmp_path: Path) -> None:
         ("1", "1", "Answered"), ("1", "2", "Answered"), ("1", "10", "Invalid"), ("2", "1", "Missing"),
     ]  # fmt: skip
     assert "agent_output.json:1:2" in runs[2].problem
+    assert read_runs([tmp_path / "Scenario-1"], ["1", "2"]) == runs[:3]
 
 
 def test_files_and_lines(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenario_kit.scoring.entities.truth import FinopsResource
-from scenario_kit.scoring.metrics.aiopslab import compute_localisation_accuracy
+from scenario_kit.scoring.metrics.aiopslab import score_localisation
 from scenario_kit.scoring.metrics.checklist import SREGYM_PASS, chain_checks, score_checklist
 from scenario_kit.scoring.metrics.complexity import classify_complexity, compute_complexity
 from scenario_kit.scoring.metrics.detection import DetectionRun, summarise_detection
@@ -39,15 +39,20 @@ def test_complexity_of_nothing() -> None:
 
 
 def test_who_always_claims_is_caught_by_the_controls() -> None:
-    always = [*[DetectionRun(True, True)] * 31, *[DetectionRun(False, True)] * 3]
+    always = [DetectionRun(str(i), i < 31, True) for i in range(34)]
     found = summarise_detection(always)
-    assert (found.sensitivity, found.specificity, found.hallucination_rate) == (1.0, 0.0, 1.0)
-    assert round(found.accuracy or 0, 2) == 0.91
+    assert (found.incidents, found.controls) == (31, 3)
+    shares = (found.sensitivity, found.specificity, found.hallucination_rate, found.accuracy)
+    assert [round(each.mean, 2) for each in shares if each] == [1.0, 0.0, 1.0, 0.91]
+    assert {each.method for each in shares if each} == {"Wilson"}
 
 
 def test_a_run_without_an_answer_is_wrong_and_claims_nothing() -> None:
-    found = summarise_detection([DetectionRun(False, None), DetectionRun(False, False), DetectionRun(True, None)])
-    assert (found.hallucination_rate, found.specificity, found.sensitivity) == (0.0, 0.5, 0.0)
+    found = summarise_detection(
+        [DetectionRun("a", False, None), DetectionRun("a", False, False), DetectionRun("b", True, None)]
+    )
+    shares = (found.hallucination_rate, found.specificity, found.sensitivity)
+    assert [each.mean for each in shares if each] == [0.0, 0.5, 0.0]
     assert summarise_detection([]).accuracy is None
 
 
@@ -102,10 +107,12 @@ def test_a_failed_check_zeroes_the_later_ones() -> None:
 
 
 def test_localisation_of_a_superset() -> None:
-    assert compute_localisation_accuracy(["a"], ["a", "b"]) == 50.0
-    assert compute_localisation_accuracy(["a"], ["a"]) == 100.0
-    assert compute_localisation_accuracy(["a", "b"], ["a"]) == 0.0
-    assert compute_localisation_accuracy([], []) == 0.0
+    found = score_localisation(["a"], ["a", "b"])
+    assert (found.accuracy, found.success, found.is_subset) == (50.0, False, True)
+    exact = score_localisation(["a"], ["a", "a"])
+    assert (exact.accuracy, exact.success) == (100.0, True)
+    assert score_localisation(["a", "b"], ["a"]).accuracy == 0.0
+    assert score_localisation([], []).accuracy == 0.0
 
 
 def test_reasons() -> None:

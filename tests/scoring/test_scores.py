@@ -96,7 +96,8 @@ def test_failed_runs_stay_in_every_denominator() -> None:
         estimate = report.metrics[key]
         assert estimate.runs == 4
         assert estimate.mean == pytest.approx(score(FULL).metrics[key].mean / 4)
-    assert report.pass_at_k == {"1": 0.25, "2": 0.5, "3": 0.75, "4": 1.0}
+    assert {k: each.mean for k, each in report.pass_at_k.items()} == {"1": 0.25, "2": 0.5, "3": 0.75, "4": 1.0}
+    assert report.pass_at_k["1"].method == "Wilson"
     found = report.times["time_to_diagnosis"]
     assert (found.mean, found.successes, found.restricted) == (60, 1, (60 + 3 * 600) / 4)
 
@@ -111,7 +112,9 @@ def test_controls_are_scored_by_what_is_claimed() -> None:
     silent = run(SolverAnswer(), "quiet")
     report = score(FULL, silent, run(WRONG, "quiet"), run(None, "quiet"), truths=(TRUTH, QUIET))
     found = report.detection
-    assert (found.controls, found.hallucination_rate, found.specificity, found.sensitivity) == (3, 1 / 3, 1 / 3, 1.0)
+    assert found.controls == 3
+    shares = (found.hallucination_rate, found.specificity, found.sensitivity)
+    assert [each.mean for each in shares if each] == [1 / 3, 1 / 3, 1.0]
     assert [one.correct for one in report.runs] == [True, True, False, False]
     assert report.metrics["recall_gated_precision"].runs == 1
     assert "recall_gated_precision" not in report.runs[1].values

@@ -98,6 +98,12 @@ def test_lists_and_folders(tmp_path: Path) -> None:
         read_truths(tmp_path / "missing")
 
 
+def test_ids_may_be_numbers(tmp_path: Path) -> None:
+    text = "groups: [{id: 1, kind: Pod, name: a, root_cause: true}, {id: 2, kind: Service, name: b}]\naliases: [[1, 2]]"
+    (loaded,) = read(tmp_path, text)
+    assert (loaded.truth.aliases, loaded.warnings) == ((("1", "2"),), ())
+
+
 def test_a_table_of_rows(tmp_path: Path) -> None:
     row = {"id_aa": "x", "scenario_id": "Scenario-12", "category": "sre", "ground_truth_yaml": WRAPPED}
     (loaded,) = read(tmp_path, json.dumps(row) + "\n\n", "data.jsonl")
@@ -133,7 +139,7 @@ def test_what_published_files_get_wrong_is_left_out_with_a_warning(
         ("groups: [{id: a, kind: Hpa, filter: ['*.*'], root_cause: true}]", "no answer can name the root 'a'", (1, 1)),
         ("groups: [{id: a, kind: Pod, name: x}]", "has no root cause", (1, 1)),
         ("groups:\n- {id: a, kind: 7, name: x, root_cause: true}", "`groups[0].kind` is a number, not text", (2, 17)),
-        ("groups:\n- {id: a, name: x, root_cause: true}", "`groups[0].kind` is missing", (2, 3)),
+        ("groups:\n- {id: a, name: x, root_cause: true}", "group 'a' has no kind", (2, 3)),
         ("groups:\n- {id: a, kind: Pod, name: x, root_cause: maybe}", "not true or false", (2, 43)),
         ("groups: 5", "`groups` is a number, not a list", (1, 9)),
         ("groups: [{id: a, kind: A, name: x}, {id: a, kind: B, name: y, root_cause: true}]", "two groups", (1, 9)),

@@ -19,16 +19,14 @@ def list_tables(report: ScoreReport, *, decisions: bool) -> Iterator[Table]:
     if decisions:
         header = ("incident", "trial", "claim", "verdict", "means", "because")
         yield "decisions", header, _list_decisions(report)
-    columns = ("metric", "mean", "95 % interval", "by", "± SE", "runs of incidents", "what it is")
-    yield "metrics", columns, [_format_estimate(key, each) for key, each in report.metrics.items()]
-    yield (
-        "pass@k",
-        ("k", "chance that one of k runs is right"),
-        [(k, format_number(value)) for k, value in report.pass_at_k.items()],
-    )
+    columns = ("mean", "95 % interval", "by", "± SE", "runs of incidents")
+    metrics = [(*_format_estimate(key, each), BY_KEY[key].title) for key, each in report.metrics.items()]
+    yield "metrics", ("metric", *columns, "what it is"), metrics
+    tries = [_format_estimate(f"pass@{k}", each) for k, each in report.pass_at_k.items()]
+    yield "chance that one of k runs is exactly right", ("", *columns), tries
     header = ("time to", "reached", "mean of those", "restricted mean", "95 % interval", "cap")
     yield "times", header, _list_times(report)
-    yield "detection", ("", "runs", "share"), _list_detection(report)
+    yield "detection", ("share", *columns), _list_detection(report)
     yield (
         "complexity",
         ("incident", "complexity"),
@@ -63,10 +61,9 @@ def _list_decisions(report: ScoreReport) -> list[tuple[str, ...]]:
 
 def _format_estimate(key: str, each: Estimate) -> tuple[str, ...]:
     method = "" if each.method == "None" else each.method
-    return (
-        key, format_number(each.mean), _format_interval(each.low, each.high), method,
-        format_number(each.standard_error), f"{each.runs} of {each.incidents}", BY_KEY[key].title,
-    )  # fmt: skip
+    error = format_number(each.standard_error)
+    interval = _format_interval(each.low, each.high)
+    return key, format_number(each.mean), interval, method, error, f"{each.runs} of {each.incidents}"
 
 
 def _list_times(report: ScoreReport) -> list[tuple[str, ...]]:
@@ -84,11 +81,8 @@ def _list_detection(report: ScoreReport) -> list[tuple[str, ...]]:
     found = report.detection
     if not found.controls:
         return []
-    runs = {"sensitivity": found.incidents, "specificity": found.controls, "hallucination_rate": found.controls}
-    return [
-        (name, str(runs.get(name, found.incidents + found.controls)), format_number(getattr(found, name)))
-        for name in ("sensitivity", "specificity", "hallucination_rate", "accuracy")
-    ]
+    names = ("sensitivity", "specificity", "hallucination_rate", "accuracy")
+    return [_format_estimate(name, each) for name in names if (each := getattr(found, name)) is not None]
 
 
 def _format_interval(low: float | None, high: float | None) -> str:

@@ -86,6 +86,10 @@ def _read_group(field: Fields) -> TruthGroup | None:
     if not id:
         field.warn("id", f"`{field.spell()}` has no id and is left out", "give it one")
         return None
+    kind = field.read_text("kind")
+    if not kind:
+        field.warn("kind", f"group '{shorten_text(id)}' has no kind and is left out", "give it one")
+        return None
     names = tuple(field.read_texts("name"))
     patterns = field.read_texts("filter")
     for pattern in patterns:
@@ -93,7 +97,7 @@ def _read_group(field: Fields) -> TruthGroup | None:
             message = f"the pattern '{shorten_text(pattern)}' of group '{shorten_text(id)}' cannot be compiled"
             field.warn("filter", message, "write a regular expression in the syntax of RE2, or `name`")
     return TruthGroup(
-        id=id, kind=field.read_text("kind", required=True), namespace=field.read_text("namespace"), names=names,
+        id=id, kind=kind, namespace=field.read_text("namespace"), names=names,
         patterns=tuple(pattern for pattern in patterns if is_usable(pattern)), root=field.read_flag("root_cause"),
     )  # fmt: skip
 
@@ -115,11 +119,12 @@ def _read_aliases(body: Fields, known: set[str]) -> tuple[tuple[str, ...], ...]:
         if not isinstance(ids, list):
             body.refuse("aliases", f"`{body.spell('aliases', i)}` is no list", "a list of ids", "write a list of ids")
             continue
-        for id in ids:
+        texts = [str(id) for id in ids]  # ids may be written as numbers
+        for id in texts:
             if id not in known:
-                message = f"`{body.spell('aliases', i)}` names no group: '{shorten_text(str(id))}'; it is left out"
+                message = f"`{body.spell('aliases', i)}` names no group: '{shorten_text(id)}'; it is left out"
                 body.warn("aliases", message, "name the id of a group")
-        aliases.append(tuple(id for id in ids if id in known))
+        aliases.append(tuple(id for id in texts if id in known))
     return tuple(aliases)
 
 

@@ -60,18 +60,25 @@ def _read_path(path: Path, incidents: Sequence[str]) -> Iterator[RunRecord]:
 
 
 def _read_folder(folder: Path, incidents: Sequence[str]) -> Iterator[RunRecord]:
-    """Read ITBench's tree of outputs, or the records below a folder."""
+    """Read ITBench's tree of outputs, one incident of it, or the records below a folder."""
     known = {normalise_incident(name) for name in incidents}
+    if normalise_incident(folder.name) in known and _list_trials(folder):
+        yield from _read_trials(folder)
+        return
     trees = [each for each in sorted(folder.iterdir()) if each.is_dir() and normalise_incident(each.name) in known]
     for tree in trees:
-        for trial in sorted(_list_trials(tree), key=lambda each: int(each.name)):
-            yield _read_trial(tree.name, trial)
+        yield from _read_trials(tree)
     if not trees:
         for path in sorted(folder.rglob("*.json")):
             if (run := _read_if_record(path)) is not None:
                 yield run
         for path in sorted(folder.rglob("*.jsonl")):
             yield from map(read_run_record, read_lines(path))
+
+
+def _read_trials(tree: Path) -> Iterator[RunRecord]:
+    for trial in sorted(_list_trials(tree), key=lambda each: int(each.name)):
+        yield _read_trial(tree.name, trial)
 
 
 def _list_trials(folder: Path) -> list[Path]:

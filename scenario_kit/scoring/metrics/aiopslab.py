@@ -1,17 +1,29 @@
-"""Accuracies of AIOpsLab's levels."""
+"""Results of AIOpsLab's levels."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
+from scenario_kit.model.base import Value
 
-def compute_localisation_accuracy(truth: Collection[str], named: Collection[str]) -> float:
-    """Compute the accuracy in percent: 100 for exactly the truth, 100/len(answer) for a superset, 0 else.
 
-    Success, which AIOpsLab tells apart, is 100 alone. The published rule divides by the length of the answer, whatever
-    the number of faulty services is; names that are repeated count once.
+class LocalisationResult(Value, frozen=True, kw_only=True):
+    """``accuracy`` is in percent; ``success`` only for exactly the truth; ``is_subset``: all of the truth is named."""
+
+    accuracy: float
+    success: bool
+    is_subset: bool
+
+
+def score_localisation(truth: Collection[str], named: Collection[str]) -> LocalisationResult:
+    """Score a localisation: 100 for exactly the truth, 100/len(answer) for a superset, 0 else.
+
+    The published rule divides by the length of the answer, whatever the number of faulty services is; names that are
+    repeated count once.
     """
     expected, found = set(truth), set(named)
-    if not expected or not expected <= found:
-        return 0.0
-    return 100.0 if expected == found else 100.0 / len(found)
+    subset = bool(expected) and expected <= found
+    exact = subset and expected == found
+    return LocalisationResult(
+        accuracy=100.0 if exact else 100.0 / len(found) if subset else 0.0, success=exact, is_subset=subset
+    )

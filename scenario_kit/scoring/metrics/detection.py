@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from scenario_kit.model.base import Value
+from scenario_kit.scoring.statistics.estimate import Estimate, estimate_mean
 
 
 class DetectionRun(NamedTuple):
     """One run: whether there was an incident, and whether one was claimed; None where there is no usable answer."""
 
+    name: str
     incident: bool
     claimed: bool | None
 
@@ -18,15 +20,15 @@ class DetectionRun(NamedTuple):
 class DetectionSummary(Value, frozen=True, kw_only=True):
     """Runs without a usable answer are wrong everywhere; only for hallucination they claim nothing.
 
-    Shares are None where there are no such runs.
+    Estimates are None where there are no such runs.
     """
 
     incidents: int
     controls: int
-    sensitivity: float | None = None
-    specificity: float | None = None
-    hallucination_rate: float | None = None
-    accuracy: float | None = None
+    sensitivity: Estimate | None = None
+    specificity: Estimate | None = None
+    hallucination_rate: Estimate | None = None
+    accuracy: Estimate | None = None
 
 
 def summarise_detection(runs: Iterable[DetectionRun]) -> DetectionSummary:
@@ -36,15 +38,17 @@ def summarise_detection(runs: Iterable[DetectionRun]) -> DetectionSummary:
     kept = list(runs)
     incidents = [run for run in kept if run.incident]
     controls = [run for run in kept if not run.incident]
-    detected = sum(run.claimed is True for run in incidents)
-    silent = sum(run.claimed is False for run in controls)
     return DetectionSummary(
         incidents=len(incidents), controls=len(controls),
-        sensitivity=_compute_share(detected, len(incidents)), specificity=_compute_share(silent, len(controls)),
-        hallucination_rate=_compute_share(sum(run.claimed is True for run in controls), len(controls)),
-        accuracy=_compute_share(detected + silent, len(kept)),
+        sensitivity=_estimate_share(incidents, lambda run: run.claimed is True),
+        specificity=_estimate_share(controls, lambda run: run.claimed is False),
+        hallucination_rate=_estimate_share(controls, lambda run: run.claimed is True),
+        accuracy=_estimate_share(kept, lambda run: run.claimed is run.incident),
     )  # fmt: skip
 
 
-def _compute_share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
+def _estimate_share(runs: Sequence[DetectionRun], is_met: Callable[[DetectionRun], bool]) -> Estimate | None:
+    values: dict[str, list[float]] = {}
+    for run in runs:
+        values.setdefault(run.name, []).append(float(is_met(run)))
+    return estimate_mean(values)

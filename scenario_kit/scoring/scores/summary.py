@@ -17,7 +17,7 @@ from scenario_kit.scoring.scores.definitions import BY_KEY
 from scenario_kit.scoring.scores.run_score import RunScore, TruthContext, score_run
 from scenario_kit.scoring.scores.settings import ScoreSettings
 from scenario_kit.scoring.statistics.estimate import Estimate, estimate_mean
-from scenario_kit.scoring.statistics.pass_at_k import average_pass_at_k
+from scenario_kit.scoring.statistics.pass_at_k import compute_pass_at_k
 from scenario_kit.scoring.statistics.times import TimeSummary, summarise_times
 
 
@@ -30,7 +30,7 @@ class ScoreReport(Value, frozen=True, kw_only=True):
     settings: ScoreSettings
     runs: tuple[RunScore, ...]
     metrics: dict[str, Estimate]
-    pass_at_k: dict[str, float]
+    pass_at_k: dict[str, Estimate]
     times: dict[str, TimeSummary]
     detection: DetectionSummary
     complexity: dict[str, float]
@@ -50,8 +50,8 @@ def score_runs(
     runs = _fill_failures([score_run(contexts[record.incident], record, settings) for record in all_])
     return ScoreReport(
         version=__version__, settings=settings, runs=runs, metrics=_estimate(runs, settings),
-        pass_at_k=_compute_pass_at_k(runs), times=_summarise_times(all_, runs, settings),
-        detection=summarise_detection(DetectionRun(not run.control, run.claimed) for run in runs),
+        pass_at_k=_estimate_pass_at_k(runs, settings.seed), times=_summarise_times(all_, runs, settings),
+        detection=summarise_detection(DetectionRun(run.incident, not run.control, run.claimed) for run in runs),
         complexity={name: value for name, each in contexts.items() if (value := _measure_complexity(each)) is not None},
         without_answer=sum(run.state not in ("Answered", "Empty") or (run.state == "Empty" and not run.control)
                            for run in runs),
@@ -90,19 +90,28 @@ def _estimate(runs: Sequence[RunScore], settings: ScoreSettings) -> dict[str, Es
     return {key: estimate for key, estimate in found.items() if estimate is not None}
 
 
-def _group_runs(runs: Iterable[RunScore]) -> list[list[RunScore]]:
+def _group_runs(runs: Iterable[RunScore]) -> dict[str, list[RunScore]]:
     groups: dict[str, list[RunScore]] = {}
     for run in runs:
         groups.setdefault(run.incident, []).append(run)
-    return list(groups.values())
+    return groups
 
 
-def _compute_pass_at_k(runs: Sequence[RunScore]) -> dict[str, float]:
-    """Compute pass@k over incidents; controls are told apart, by detection."""
+def _estimate_pass_at_k(runs: Sequence[RunScore], seed: int) -> dict[str, Estimate]:
+    """Estimate pass@k over incidents; controls are told apart, by detection. pass@1 is a mean of runs as others are."""
     groups = _group_runs(run for run in runs if not run.control)
-    counts = [(len(group), sum(run.correct for run in group)) for group in groups]
-    most = min((count for count, _ in counts), default=0)
-    return {str(k): average_pass_at_k(counts, k) for k in range(1, most + 1)}
+    most = min(map(len, groups.values()), default=0)
+    found = {}
+    for k in range(1, most + 1):
+        values = {
+            name: [float(run.correct) for run in group] if k == 1
+            else [compute_pass_at_k(len(group), sum(run.correct for run in group), k)]
+            for name, group in groups.items()
+        }  # fmt: skip
+        estimate = estimate_mean(values, seed)
+        assert estimate is not None  # there is a run of each incident
+        found[str(k)] = estimate
+    return found
 
 
 def _summarise_times(

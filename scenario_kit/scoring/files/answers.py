@@ -38,7 +38,7 @@ def read_answer(source: Source, place: tuple[str | int, ...] = ()) -> SolverAnsw
     if read is None:
         expected = " | ".join(FORMATS)
         message = "the answer has none of the fields by which its format is known"
-        mistakes.note(place, message, expected=expected, fix=f"write one of {expected}", code="SK103")
+        mistakes.note_missing(place, message, expected=expected, fix=f"write one of {expected}")
         mistakes.raise_errors()
         raise AssertionError  # there is one
     answer = read(fields)

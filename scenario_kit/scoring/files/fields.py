@@ -24,14 +24,23 @@ class Mistakes:
         self.findings: list[Finding] = []
 
     def note(
-        self, place: Path_, message: str, *, observed: str = "", expected: str = "", fix: str, code: str = "SK104",
+        self, place: Path_, message: str, *, fix: str, observed: str = "", expected: str = "",
         severity: Severity = Severity.ERROR,
     ) -> None:  # fmt: skip
-        """Note one mistake."""
+        """Note a value that cannot be used."""
         self.findings.append(
             Finding(
-                code=code, severity=severity, message=message, position=self.source.locate(place), observed=observed,
-                expected=expected, fix=fix,
+                code="SK104", severity=severity, message=message, position=self.source.locate(place),
+                observed=observed, expected=expected, fix=fix,
+            )
+        )  # fmt: skip
+
+    def note_missing(self, place: Path_, message: str, *, fix: str, expected: str) -> None:
+        """Note that something is not there."""
+        position = self.source.locate(place)
+        self.findings.append(
+            Finding(
+                code="SK103", severity=Severity.ERROR, message=message, position=position, expected=expected, fix=fix
             )
         )  # fmt: skip
 
@@ -125,7 +134,7 @@ class Fields:
     def _get(self, name: str, required: bool = False) -> Any:
         if required and self.data.get(name) is None:
             message = f"`{self.spell(name)}` is missing"
-            self.mistakes.note(self.place, message, expected=name, fix=f"add `{name}`", code="SK103")
+            self.mistakes.note_missing(self.place, message, expected=name, fix=f"add `{name}`")
             self.data = {**self.data, name: None}
         return self.data.get(name)
 

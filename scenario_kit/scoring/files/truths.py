@@ -75,9 +75,7 @@ def _read(source: Source, place: tuple[str | int, ...], incident: str) -> Loaded
     fields = Fields(mistakes, place, data)
     if isinstance(data, dict) and not is_itbench_truth(data):
         expected = "groups, or kind: GroundTruth"
-        mistakes.note(
-            place, "this is no truth", expected=expected, fix="name a ground truth or a scenario", code="SK103"
-        )
+        mistakes.note_missing(place, "this is no truth", expected=expected, fix="name a ground truth or a scenario")
     mistakes.raise_errors()
     given = next(
         (text for name in ("id", "scenario_id", "incident_id") if (text := fields.read_text(name, numbers=True))), ""

@@ -67,7 +67,7 @@ def test_an_app_is_one_of_its_versions(root):
 SHARED = {
     "components": {"web": {"image": "web"}},
     "load": {"component": "web", "entry": "web/x", "users": {}, "routes": {}},
-    "physics": {"sigma": 1, "hopMs": 1},
+    "constants": {"sigma": 1, "hopMs": 1},
 }
 
 
@@ -76,13 +76,13 @@ SHARED = {
     [
         ({}, (1.0, 1.0)),
         ({"versions": None}, (1.0, 1.0)),
-        ({"versions": {"1.0": {"physics": {"hopMs": 2}}, "2.0": {"physics": {"sigma": 3}}}}, (1.0, 2.0)),
+        ({"versions": {"1.0": {"constants": {"hopMs": 2}}, "2.0": {"constants": {"sigma": 3}}}}, (1.0, 2.0)),
     ],
 )
 def test_twin_stands_beside_the_app(root, versions, expected):
     put(root, "catalog/apps/shop/twin.yaml", {**SHARED, **versions})
     twin = Catalog([root]).app("shop", "1.0").twin
-    assert (twin.physics.sigma, twin.physics.hop_ms) == expected
+    assert (twin.constants.sigma, twin.constants.hop_ms) == expected
 
 
 @pytest.mark.parametrize(
@@ -91,8 +91,8 @@ def test_twin_stands_beside_the_app(root, versions, expected):
         ({"hop": 1}, "hop: 1", "Object contains unknown field `hop`"),
         ({"components": []}, "components: []", "Expected `object`, got `array` - at `components`"),
         ({"components": {"web": 3}}, "  web: 3", "Expected `object`, got `int` - at `components.web`"),
-        ({"physics": {"sigma": -1}}, "  sigma: -1", "Expected `float` >= 0.0 - at `physics.sigma`"),
-        ({"physics": {"sigma": "$x"}}, "  sigma: $x", "'$x' names no assumption; declared are none"),
+        ({"constants": {"sigma": -1}}, "  sigma: -1", "Expected `float` >= 0.0 - at `constants.sigma`"),
+        ({"constants": {"sigma": "$x"}}, "  sigma: $x", "'$x' names no assumption; declared are none"),
         ({"assumptions": []}, "assumptions: []", "Expected `object`, got `array` - at `assumptions`"),
         ({"versions": []}, "versions: []", "Expected `object`, got `array` - at `versions`"),
         ({"versions": {"1.0": 3}}, "  '1.0': 3", "Expected `object`, got `int` - at `versions.1.0`"),

@@ -105,7 +105,8 @@ def parse_scenario_object(obj: Object) -> Scenario:
     position = Position(path=f"Scenario/{name}")
     schema = build_authoring_schema("Scenario")["properties"]["spec"]
     if former := tuple(find_former_names(spec, schema, ("spec",))):
-        found = [mistake.finding for mistake in report_former_names(former, Positions(position.path))]
+        reported = report_former_names(former, Positions(position.path))
+        found = [msgspec.structs.replace(m.finding, position=position, fixable=False) for m in reported]
         raise AuthoringError(f"Scenario/{name} has fields with former names: {found[0].message}", found)
     try:
         return Scenario(name=name, spec=ScenarioSpec.from_json(spec))

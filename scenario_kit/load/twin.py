@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
+
 from scenario_kit.errors import AuthoringError
 from scenario_kit.load.overlay import select_version
+from scenario_kit.load.schema.former_names import FormerName, find_former_names
+from scenario_kit.load.schema.validation import report_former_names
 from scenario_kit.load.yaml.document import Document, read_document
 from scenario_kit.model import Finding, Object, Position, Severity
-from scenario_kit.model.twin import DefinitionError, Place, TwinDefinition, decode, spell
+from scenario_kit.model.twin import DefinitionError, Place, TwinDefinition, TwinDocument, decode, spell
+from scenario_kit.schema.renamed import RENAMED_TWIN_FIELDS
+from scenario_kit.schema.source import FORMER_NAMES
 
 #: Names of JSON types, as other mistakes of shape have them.
 _JSON: Final[dict[type, str]] = {list: "array"}
@@ -27,16 +34,34 @@ def load_twin(path: Path, document: Object, app: str, version: str) -> TwinDefin
         version: the version.
 
     Raises:
-        AuthoringError: it is no definition of a twin (SK138).
+        AuthoringError: it is no definition of a twin, or has fields with former names (SK138).
     """
     try:
         _check_versions(document.get("versions"))
         return decode(select_version(document, version))
     except DefinitionError as error:
+        if former := list_former_names(document):
+            found = [mistake.finding for mistake in report_former_names(former, read_document(path).positions, "SK138")]
+            raise AuthoringError(f"{found[0].position}: the twin of {app}: {found[0].message}", found) from error
         message = f"the twin of {app} {version}: {error}"
         position = locate_field(read_document(path), version, error.place)
         finding = Finding(code="SK138", severity=Severity.ERROR, message=message, position=position, fix=FIX)
         raise AuthoringError(f"{position}: {message}", [finding], fix=FIX) from error
+
+
+def list_former_names(document: Any) -> tuple[FormerName, ...]:
+    """List the fields of a definition that have a former name, those of single versions included."""
+    return tuple(find_former_names(document, *_describe_twin()))
+
+
+@cache
+def _describe_twin() -> tuple[Object, Place, Object]:
+    """Describe the document by a schema with former names: the schema, its place, and definitions of types."""
+    _, types = msgspec.json.schema_components([TwinDocument], ref_template="{name}")
+    types = {name: {**schema, FORMER_NAMES: RENAMED_TWIN_FIELDS.get(name, {})} for name, schema in types.items()}
+    whole = types[TwinDocument.__name__]
+    parts = {"additionalProperties": {"$ref": TwinDocument.__name__}}
+    return {**whole, "properties": {**whole["properties"], "versions": parts}}, (), types
 
 
 def _check_versions(parts: Any) -> None:

@@ -16,6 +16,124 @@ RENAMED_FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
     "OnAlert": _ON,
     "Symptom": _ON,
 }
+#: The same for the types of ``twin.yaml``.
+RENAMED_TWIN_FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
+    "Access": {
+        "afterSeconds": "exitDelaySeconds",
+        "answer": "errorResponse",
+        "waits": "blocking",
+        "wrong": "corruptResponse",
+        "wrongLog": "corruptLog",
+    },
+    "AddressSource": {
+        "of": "component",
+    },
+    "ComponentModel": {
+        "blind": "unsetStatus",
+        "consumes": "consumers",
+        "registers": "registrations",
+    },
+    "Consumer": {
+        "commitSeconds": "commitIntervalSeconds",
+        "copyLog": "duplicateLog",
+        "keeps": "retryRefusedWrites",
+        "latest": "startAtLatest",
+        "pollRecords": "maxPollRecords",
+        "pollSeconds": "maxPollIntervalSeconds",
+    },
+    "DiskModel": {
+        "upkeep": "maintenance",
+    },
+    "Edge": {
+        "acknowledged": "waitForAck",
+        "dialSeconds": "connectTimeoutSeconds",
+        "firstOnly": "traceFirstConnectionOnly",
+        "oneByOne": "serializeConnects",
+        "refusedMs": "refusalMs",
+        "remembers": "useStaleAddress",
+        "shared": "reuseConnection",
+        "sharedAnswers": "matchResponsesByOrder",
+        "silentSeconds": "keepaliveTimeoutSeconds",
+        "timeoutElse": "timeoutFallbackSeconds",
+        "unchecked": "ignoreStatus",
+        "unconnected": "connectionErrorText",
+    },
+    "FlagEffect": {
+        "absorbs": "handledErrors",
+        "becomes": "replacementOperation",
+        "copies": "extraRecords",
+        "empties": "emptyResponses",
+        "flood": "floodRoute",
+        "paused": "stopLoad",
+        "relayed": "propagateValue",
+        "shareIsValue": "shareFromValue",
+        "timesValue": "scaleByValue",
+        "unanswered": "whenUnavailable",
+        "unhealthy": "failHealthChecks",
+        "whileOff": "whenOff",
+    },
+    "FlagModel": {
+        "hangSeconds": "evaluationTimeoutSeconds",
+    },
+    "JavaModel": {
+        "answer": "exceptionResponse",
+        "heldMib": "heapUsedMib",
+        "shell": "hasShell",
+        "thrown": "exceptionLog",
+        "wrong": "wrongResult",
+    },
+    "LoadModel": {
+        "crowds": "userClasses",
+    },
+    "Need": {
+        "later": "lazy",
+        "nameOnly": "resolveOnly",
+    },
+    "Operation": {
+        "approved": "setStatusOk",
+        "blind": "unsetStatus",
+        "flagsSeconds": "flagTimeoutSeconds",
+        "internal": "internalSpans",
+        "refuses": "alwaysFail",
+        "shrugSeconds": "ignoreFailureAfterSeconds",
+    },
+    "Physics": {
+        "connectionDeathSeconds": "tcpTimeoutSeconds",
+    },
+    "Port": {
+        "asks": "healthChecks",
+    },
+    "QueueModel": {
+        "sessionSeconds": "sessionTimeoutSeconds",
+    },
+    "Signal": {
+        "of": "measure",
+        "plus": "offset",
+        "times": "factor",
+    },
+    "Snapshots": {
+        "after": "saveAfter",
+        "refusal": "errorResponse",
+        "success": "successLog",
+    },
+    "Start": {
+        "afterSeconds": "exitDelaySeconds",
+        "needs": "dependencies",
+    },
+    "Step": {
+        "atOnce": "batch",
+        "blind": "unsetStatus",
+        "eachOf": "forEach",
+        "patienceSeconds": "deadlineSeconds",
+        "rejectLog": "invalidEntryLog",
+        "rejects": "invalidEntriesOf",
+        "spoils": "cacheFailures",
+        "words": "causeText",
+    },
+    "TwinDocument": {
+        "physics": "constants",
+    },
+}
 
 
 def explain_renaming(old: str, new: str) -> str:

@@ -54,7 +54,7 @@ def test_the_values_reach_the_twin(book):
     app = Catalog().app("otel-demo", "2.2.0")
     values = draw_assumptions(app, 1)
     changed = vary_runbook(msgspec.structs.replace(book, app=app), 1).app.twin
-    assert changed.physics.hop_ms == values["hopMs"]
+    assert changed.constants.hop_ms == values["hopMs"]
     assert {name: a.value for name, a in changed.assumptions.items()} == values
     assert {n for n, v in values.items() if v != read_ranges(app)[n].value} >= {"latencyScale", "cpuScale", "hopMs"}
 

@@ -80,8 +80,8 @@ Change = Callable[[dict[str, Any]], object]
         (lambda t: t["components"]["api"].pop("image"), False),
         (lambda t: t["load"].update(thinkSeconds=[1, 2, 3]), False),
         (lambda t: t["edges"][1].update(protocol="grpcs"), False),
-        (lambda t: t["edges"][1].update(dialSeconds=-1), True),
-        (lambda t: t["components"]["api"]["start"]["needs"][0].update(code=256), False),
+        (lambda t: t["edges"][1].update(connectTimeoutSeconds=-1), True),
+        (lambda t: t["components"]["api"]["start"]["dependencies"][0].update(code=256), False),
         (lambda t: t.pop("load"), False),
     ],
 )

@@ -61,7 +61,7 @@ def test_alerts_are_predicted_of_what_has_telemetry(quiet):
 @pytest.fixture(scope="module")
 def numb():
     """The shop with a cart whose spans show no errors, as those of a program that sets no status."""
-    return with_component(SHOP, "cart", blind=True)
+    return with_component(SHOP, "cart", unset_status=True)
 
 
 def test_errors_behind_a_caller_that_shows_none_are_seen_at_its_callers(numb):

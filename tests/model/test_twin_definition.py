@@ -12,14 +12,14 @@ CATALOG = Catalog()
 TWINS = [(name, version) for name in CATALOG.apps() for version in CATALOG.versions(name)]
 SMALL = {
     "assumptions": {name: {"value": 1, "low": 1, "high": 9} for name in ("times", "own", "sigma", "idle")},
-    "physics": {"retransmissions": "$times", "sigma": "$sigma"},
+    "constants": {"retransmissions": "$times", "sigma": "$sigma"},
     "components": {
         "web": {
             "image": "web",
             "operations": {
                 "get": {"ownMs": "$own", "steps": [{"call": "web/x", "times": "$times"}, {"call": "web/y"}]}
             },
-            "java": {"heldMib": "$idle"},
+            "java": {"heapUsedMib": "$idle"},
         }
     },
     "load": {
@@ -47,10 +47,10 @@ def test_a_definition_survives_being_sent(name: str, version: str) -> None:
 def test_every_use_of_an_assumption_takes_its_value() -> None:
     twin = decode(SMALL).with_assumptions({"times": 4.0, "own": 5.0})
     operation = twin.components["web"].operations["get"]
-    assert (twin.physics.retransmissions, type(twin.physics.retransmissions)) == (4, int)
+    assert (twin.constants.retransmissions, type(twin.constants.retransmissions)) == (4, int)
     assert (operation.own_ms, [step.times for step in operation.steps]) == (5.0, [4.0, 1.0])
     assert (twin.load.think_seconds, twin.load.routes["r"].draws) == ((5.0, 20.0), {"n": {"1": 5.0}})
-    assert (twin.physics.sigma, twin.components["web"].java.held_mib) == (1.0, 1.0)
+    assert (twin.constants.sigma, twin.components["web"].java.heap_used_mib) == (1.0, 1.0)
     assert {name: body.value for name, body in twin.assumptions.items()} == {
         "times": 4.0, "own": 5.0, "sigma": 1.0, "idle": 1.0,
     }  # fmt: skip

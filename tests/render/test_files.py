@@ -53,11 +53,15 @@ def test_mounts_are_those_of_the_pod_and_of_the_image(
     [
         ([], {}, set()),
         ([_SLOW], {}, {"slow", "fails", "used"}),
-        ([{**_SLOW, "waits": False}], {}, {"fails", "used"}),
-        ([{"file": "a", "methods": ["open", "read"], "wrong": "x"}], {}, {"slow", "fails", "used", "reads", "opens"}),
+        ([{**_SLOW, "blocking": False}], {}, {"fails", "used"}),
+        (
+            [{"file": "a", "methods": ["open", "read"], "corruptResponse": "x"}],
+            {},
+            {"slow", "fails", "used", "reads", "opens"},
+        ),
         (
             [],
-            {"snapshots": {"file": "dump", "methods": ["write"], "after": [[60, 1]], "operations": ["get"]}},
+            {"snapshots": {"file": "dump", "methods": ["write"], "saveAfter": [[60, 1]], "operations": ["get"]}},
             {"fails"},
         ),
     ],

@@ -146,7 +146,7 @@ def test_of_an_app_without_a_twin_nobody_knows_who_looks_up_names(app):
 
 
 def test_whose_spans_show_no_errors_cannot_prove_any(app):
-    numb = with_component(app, "cart", blind=True)
+    numb = with_component(app, "cart", unset_status=True)
     failed = 'sum(rate(traces_span_metrics_calls_total{service_name="cart", status_code="STATUS_CODE_ERROR"}[1m]))'
     errors = Check.from_json({"query": {"expr": failed, "is": "GreaterThan", "value": 0}})
     assert find_unseen([errors], numb) == ("cart",)
@@ -168,7 +168,7 @@ SLOW = 'histogram_quantile(0.95, sum by (le) (rate(traces_span_metrics_duration_
     ],
 )
 def test_of_whom_a_rule_never_hears(app, expr, cart):
-    silent = find_unheard(expr, with_component(app, "cart", blind=True))
+    silent = find_unheard(expr, with_component(app, "cart", unset_status=True))
     assert ("cart" in silent) == bool(cart)
     assert ("valkey-cart" in silent) == (cart is not None)
     assert "checkout" not in silent

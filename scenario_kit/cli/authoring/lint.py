@@ -75,15 +75,19 @@ def _find_all(files: Sequence[Path], catalog: Catalog) -> list[Finding]:
 def _fix_files(paths: list[Path], files: list[Path], format: str, *, write: bool) -> int:
     """Correct the files, or show how. What is left then decides; where nothing is written, all is left."""
     from scenario_kit.catalog import Catalog, find_collections
+    from scenario_kit.cli.authoring.twin_findings import check_files, list_twins
     from scenario_kit.lint import fix
     from scenario_kit.model import Severity
 
-    renamed = [fix.rename_file(path) for path in files] if write else []
-    _write_changed(renamed)  # before any is judged: a scenario is judged with the faults beside it
+    twins = list_twins(files)
+    renamed = [fix.rename_file(path) for path in ([*files, *twins] if write else twins)]
+    if write:  # before any is judged: a scenario is judged with the faults beside it, and an app with its twin
+        _write_changed(renamed)
     catalog = Catalog(find_collections(paths))
     results = [*renamed, *(fix.fix_file(path, catalog) for path in files)]
     corrected = [finding for result in results for finding in result.corrected]
     left = [finding for result in results for finding in result.left]
+    left += [finding for finding in check_files(files, catalog) if write or not finding.fixable]
     if write:
         _write_changed(results[len(renamed) :])
         _show(left, files, format, corrected)

@@ -35,6 +35,14 @@ def check_files(files: Sequence[Path], catalog: Catalog) -> list[Finding]:
     return list(found.values())
 
 
+def list_twins(files: Sequence[Path]) -> list[Path]:
+    """List the definitions of twins beside those files that are apps."""
+    from scenario_kit.lint.context.discovery import TWIN, classify_file
+
+    twins = [file.with_name(TWIN) for file in files if classify_file(file) == "App"]
+    return [twin for twin in twins if twin.is_file()]
+
+
 def check_app(name: str, version: str, catalog: Catalog) -> list[Finding]:
     """Return findings about the twin of one app; none where there is no such app, which others tell."""
     try:
@@ -48,9 +56,7 @@ def _check_app(name: str, version: str, catalog: Catalog, file: Path) -> list[Fi
     try:
         app = catalog.app(name, version)
     except AuthoringError as error:  # what is wrong with the app itself is told by the rules
-        return [
-            _build_finding(f.message, _localise_position(file, f.position)) for f in error.findings if f.code == "SK138"
-        ]
+        return [_complete(f, file) for f in error.findings if f.code == "SK138"]
     from scenario_kit.load.twin import locate_field
     from scenario_kit.load.yaml.document import read_document
 
@@ -63,6 +69,15 @@ def _check_app(name: str, version: str, catalog: Catalog, file: Path) -> list[Fi
         )
         for text, place in found
     ]
+
+
+def _complete(finding: Finding, file: Path) -> Finding:
+    import msgspec
+
+    from scenario_kit.lint import RULES
+
+    rule, position = RULES[finding.code], _localise_position(file, finding.position)
+    return msgspec.structs.replace(finding, position=position, why=rule.why, fix=finding.fix or rule.fix)
 
 
 def _localise_position(file: Path, position: Position | None) -> Position | None:

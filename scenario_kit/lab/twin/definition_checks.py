@@ -106,22 +106,22 @@ def _find_unknown_components(parameters: TwinDefinition) -> Iterator[DefinitionM
             yield _build_mistake(place, f"there is no component '{name}'")
     for name, model in parameters.components.items():
         for i, port in enumerate(model.ports):
-            for path, callees in port.asks.items():
+            for path, callees in port.health_checks.items():
                 for callee in callees:
                     if (name, callee) not in edges:
-                        place = ("components", name, "ports", i, "asks", path)
+                        place = ("components", name, "ports", i, "healthChecks", path)
                         yield _build_mistake(place, f"there is no edge from '{name}' to '{callee}'")
-        for i, need in enumerate(model.start.needs):
+        for i, need in enumerate(model.start.dependencies):
             if (name, need.callee) not in edges:
-                place = ("components", name, "start", "needs", i, "callee")
+                place = ("components", name, "start", "dependencies", i, "callee")
                 yield _build_mistake(place, f"there is no edge from '{name}' to '{need.callee}'")
 
 
 def _list_consumed(parameters: TwinDefinition) -> Iterator[tuple[Place, str]]:
     """List what consumers run for a record, spelled as a call, with the place of the consumer."""
     for name, model in parameters.components.items():
-        for i, consumer in enumerate(model.consumes):
-            yield ("components", name, "consumes", i), f"{name}/{consumer.operation}"
+        for i, consumer in enumerate(model.consumers):
+            yield ("components", name, "consumers", i), f"{name}/{consumer.operation}"
 
 
 def _find_unretained_topics(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
@@ -133,8 +133,8 @@ def _find_unretained_topics(parameters: TwinDefinition) -> Iterator[DefinitionMi
             if body.topic and body.topic not in kept.get(name, ()):
                 said = f"no entry of `queues` for '{name}' has a topic '{body.topic}'{_list_candidates(kept.get(name))}"
                 yield _build_mistake(("components", name, "operations", operation, "topic"), said)
-        for i, consumer in enumerate(model.consumes):
-            place: Place = ("components", name, "consumes", i)
+        for i, consumer in enumerate(model.consumers):
+            place: Place = ("components", name, "consumers", i)
             if consumer.queue not in kept:
                 yield _build_mistake((*place, "queue"), f"`queues` has no '{consumer.queue}'{_list_candidates(kept)}")
             elif consumer.topic not in kept[consumer.queue]:
@@ -150,9 +150,12 @@ def _list_candidates(known: Iterable[str] | None) -> str:
 
 def _find_unread_numbers(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
     """Find numbers that are to be drawn, of a name that no route draws."""
-    routes = (*parameters.load.routes.values(), *(t for c in parameters.load.crowds.values() for t in c.tasks.values()))
+    routes = (
+        *parameters.load.routes.values(),
+        *(t for c in parameters.load.user_classes.values() for t in c.tasks.values()),
+    )
     drawn = {name for route in routes for name in route.draws}
-    if any(model.consumes for model in parameters.components.values()):
+    if any(model.consumers for model in parameters.components.values()):
         drawn |= RECORDS
     for place, step in _list_steps(parameters):
         for field, asked in (("times", step.times), ("keysIf", step.keys_if)):

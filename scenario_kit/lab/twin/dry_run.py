@@ -84,7 +84,7 @@ class _DryRun:
             for caller in self._census.of(edge.caller)[:1]:
                 address = read_address(edge.address, self._giver(edge) or caller)
                 if not address.host:
-                    if not edge.optional and edge.address.of == "":
+                    if not edge.optional and edge.address.component == "":
                         yield Miss(f"{what} has no address: {_explain_unset(edge, caller)}", place)
                     continue
                 lanes, _ = dial(edge, address, caller, self._network)
@@ -105,7 +105,7 @@ class _DryRun:
                 yield _Call(edge, ("components", name, "telemetry"), what)
 
     def _giver(self, edge: Edge) -> Process | None:
-        return next(iter(self._census.of(edge.address.of)), None) if edge.address.of else None
+        return next(iter(self._census.of(edge.address.component)), None) if edge.address.component else None
 
     def _why(self, edge: Edge, address: Address, lane: ConnectionLane | None) -> str:
         at = f"{address.host}:{address.port}"

@@ -61,7 +61,7 @@ class Twin:
         self._census = Census(self._parameters)
         self._registries = ServiceRegistries(self._parameters)
         self._connections = Connections(
-            self._parameters.edges, self._parameters.physics, self._streams, self._registries
+            self._parameters.edges, self._parameters.constants, self._streams, self._registries
         )
         self._flags = Flags(self._parameters.flags)
         self._sessions = Sessions(app.clients)
@@ -69,15 +69,15 @@ class Twin:
         self._probes = Probes(self._parameters, self._census, self._streams)
         self._java = Java(app, self._parameters)
         self._disks = Disks(self._parameters, self._streams)
-        self._resources = Resources(self._parameters.physics, self._streams)
+        self._resources = Resources(self._parameters.constants, self._streams)
         planter = Planter(self._parameters)
         self._routes, self._consumers = planter.routes(), planter.consumers()
         self._spans = SpanBook()
-        self._hangs = HangBook(self._parameters.physics.connection_death_seconds)
+        self._hangs = HangBook(self._parameters.constants.tcp_timeout_seconds)
         self._logs = LogBook()
         self._tape = Tape(seed)
         self._flow = Flow(self._parameters, self._streams, self._spans, self._hangs, self._logs, self._tape)
-        crowds = {name: planter.tasks(crowd) for name, crowd in self._parameters.load.crowds.items()}
+        crowds = {name: planter.tasks(crowd) for name, crowd in self._parameters.load.user_classes.items()}
         self._load = LoadGenerators(self._parameters.load, self._routes, crowds, self._streams)
         self._queues = Queues(self._parameters, self._consumers, self._spans)
         self._by_caller: dict[str, list[int]] = {}
@@ -223,7 +223,7 @@ class Twin:
     def _handed_out(self, edge: Edge) -> str:
         """Return the address that another component hands out; empty where the caller reads it itself."""
         source = edge.address
-        giver = next((p for p in self._census.of(source.of) if not p.ended), None) if source.of else None
+        giver = next((p for p in self._census.of(source.component) if not p.ended), None) if source.component else None
         return giver.env.get(source.env, "") if giver is not None else ""
 
     def _announce(self, t: float) -> None:
@@ -232,7 +232,7 @@ class Twin:
             if process.model is None or process.registered or process.ready_at > t:
                 continue
             process.registered = True
-            for entry in process.model.registers:
+            for entry in process.model.registrations:
                 edge = self._startup.edge(process.component, entry.registry)
                 lanes, _ = dial(edge, read_address(edge.address, process), process, self._network)
                 registry = next((lane.target for lane in lanes if lane.outcome == "ok"), None)
@@ -267,7 +267,7 @@ class Twin:
         for key, link in links.items():
             edge = self._parameters.edges[key.edge]
             target = link.lanes[0].target
-            if target is not None and edge.shared and edge.protocol != "http":
+            if target is not None and edge.reuse_connection and edge.protocol != "http":
                 result[target.key] = result.get(target.key, 0) + 1
         return result
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -78,16 +79,22 @@ class FaultCase:
 
     def _stage_unrendered(self) -> Iterator[Simulation]:
         """Stage a fault that fits nowhere in the catalogue's apps: what it creates, as it is written."""
-        if any(rendering.fault for rendering in self.renderings) or not self.catalog.apps():
+        app = None if any(rendering.fault for rendering in self.renderings) else self._find_app()
+        if app is None:
             return
-        name = self.catalog.apps()[0]
-        app = self.catalog.app(name, self.catalog.versions(name)[0])
         bodies = [
             c.get("create") or c.get("chaos") or c.get("apply") for c in self.fault.changes if isinstance(c, dict)
         ]
         yield Simulation(
             ("changes",), app, (), tuple(b for b in bodies if b is not None and is_whole(b) and not find_misshapen(b))
         )
+
+    def _find_app(self) -> App | None:
+        """Find an app that can be loaded; what is wrong with the others is told of them."""
+        for name in self.catalog.apps():
+            with suppress(AuthoringError):
+                return self.catalog.app(name, self.catalog.versions(name)[0])
+        return None
 
 
 class AppVersion(NamedTuple):

@@ -26,6 +26,8 @@ from scenario_kit.render.faults.golden import render_objects_for
 AnyCase = LintContext | FaultCase | AppCase | PackCase
 #: Files that say by their name what they hold.
 _NAMED: Final = {"scenario.yaml": "Scenario", "fault.yaml": "Fault", "app.yaml": "App"}
+#: The definition of an app's twin: it is judged with the app.
+TWIN: Final = "twin.yaml"
 #: Targets that are tried before a fault is said to fit nowhere in an app.
 _TRIED: Final = 60
 
@@ -49,7 +51,7 @@ def list_lintable(paths: Sequence[Path]) -> list[Path]:
             raise UsageError(
                 f"there is no {path}", fix=suggest_path(path) or "name a file, or a folder that holds some"
             )
-        files = _list_below(path) if path.is_dir() else [_locate_pack(path)]
+        files = _list_below(path) if path.is_dir() else [_locate_judged(path)]
         if not files:
             raise UsageError(
                 f"{path} holds no scenario.yaml, fault.yaml, app.yaml or alert pack",
@@ -59,11 +61,13 @@ def list_lintable(paths: Sequence[Path]) -> list[Path]:
     return list(found)
 
 
-def _locate_pack(path: Path) -> Path:
-    """Locate the pack, where its tests are named: they are judged with it."""
-    pack = path.parent.parent / path.name
+def _locate_judged(path: Path) -> Path:
+    """Return the file that is judged where another is named: the pack of tests, or the app of a twin."""
+    pack, app = path.parent.parent / path.name, path.with_name("app.yaml")
     tests = path.absolute().parent
-    return pack if (tests.name, tests.parent.name) == (TESTS, "alerts") and pack.is_file() else path
+    if (tests.name, tests.parent.name) == (TESTS, "alerts") and pack.is_file():
+        return pack
+    return app if path.name == TWIN and app.is_file() else path
 
 
 def list_with_faults(path: Path) -> list[Path]:

@@ -79,22 +79,27 @@ def find_mistakes(data: Any, schema: dict[str, Any], positions: Positions, withi
     return reported if next(found, None) is None else [*reported, _report_more(reported[-1].finding.position)]
 
 
-def report_former_names(former: Sequence[FormerName], positions: Positions) -> list[LocatedFinding]:
-    """Report each former name; its edit is there where the whole file can be rewritten."""
+def report_former_names(
+    former: Sequence[FormerName], positions: Positions, code: str = "SK102"
+) -> list[LocatedFinding]:
+    """Report each former name, once for its place; its edit is there where the whole file can be rewritten."""
     rewritable = bool(list_renames(former))
+    written = {positions.key(*each.place) if positions.has_key(*each.place) else each.place: each for each in former}
     return [
         LocatedFinding(
-            _build_finding(
-                "SK102",
-                each.message,
-                positions.key(*each.place),
+            Finding(
+                code=code,
+                severity=Severity.ERROR,
+                message=each.message,
+                position=positions.key(*each.place),
                 observed=f"`{each.place[-1]}`",
                 expected=f"`{each.name}`",
                 fix=each.fix,
+                fixable=rewritable,
             ),
             (Rename(each.place, each.name),) if rewritable else (),
         )
-        for each in former
+        for each in written.values()
     ]
 
 

@@ -76,6 +76,10 @@ class Positions:
         """Return the position of the field name at ``place``; of the value where there is no such name."""
         return self._at(self._keys[place]) if place in self._keys else self.value(*place)
 
+    def has_key(self, *place: str | int) -> bool:
+        """Check whether the document has a field name at ``place``."""
+        return place in self._keys
+
     def translate(self, change: Callable[[Path_], Path_]) -> Positions:
         """Give the positions other places."""
         result = Positions(self.path)

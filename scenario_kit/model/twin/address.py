@@ -18,7 +18,7 @@ class AddressSource(Value, frozen=True, kw_only=True):
     text.
     """
 
-    of: Annotated[
+    component: Annotated[
         str, describe("The component whose environment holds the variables and that hands the address out.")
     ] = ""
     env: Annotated[str, describe("The variable that holds the address.")] = ""

@@ -22,7 +22,7 @@ class Port(Value, frozen=True, kw_only=True):
     number: Annotated[int, describe("Its number, where neither variable nor key holds one.", **PORT)] = 0
     protocol: Annotated[Protocol, describe("What is spoken on it.")] = "tcp"
     paths: Annotated[tuple[str, ...], describe("HTTP paths that are answered, as globs; all others with 404.")] = ("*",)
-    asks: Annotated[
+    health_checks: Annotated[
         Mapping[str, tuple[str, ...]],
         describe(
             "Health pages that ask callees: by path (a glob), the components whose answer the page waits for, and "
@@ -45,10 +45,10 @@ class Need(Value, frozen=True, kw_only=True):
             unit=SECONDS,
         ),
     ] = 0.0
-    later: Annotated[
+    lazy: Annotated[
         bool, describe("Whether the callee is needed only when it is first called; the process runs until then.")
     ] = False
-    name_only: Annotated[bool, describe("Whether it is enough that the callee's name resolves.")] = False
+    resolve_only: Annotated[bool, describe("Whether it is enough that the callee's name resolves.")] = False
 
 
 class Start(Value, frozen=True, kw_only=True):
@@ -75,8 +75,8 @@ class Start(Value, frozen=True, kw_only=True):
         ),
     ] = {}
     keys_code: Annotated[int, describe("Exit code when a key is missing.", group="Configuration", **EXIT_CODE)] = 1
-    needs: Annotated[tuple[Need, ...], describe("Callees that it must reach, one after another.")] = ()
-    after_seconds: Annotated[float, describe("From the start to the exit.", unit=SECONDS, ge=0)] = 1.0
+    dependencies: Annotated[tuple[Need, ...], describe("Callees that it must reach, one after another.")] = ()
+    exit_delay_seconds: Annotated[float, describe("From the start to the exit.", unit=SECONDS, ge=0)] = 1.0
 
 
 class ComponentModel(Value, frozen=True, kw_only=True):
@@ -106,7 +106,7 @@ class ComponentModel(Value, frozen=True, kw_only=True):
             group="Program",
         ),
     ] = ""
-    registers: Annotated[
+    registrations: Annotated[
         tuple[Registration, ...],
         describe("Registries in which a process announces itself when it has come up.", group="Startup"),
     ] = ()
@@ -163,10 +163,10 @@ class ComponentModel(Value, frozen=True, kw_only=True):
         describe("Where it reads the collector's address; leave out if it reports no spans.", group="Tracing"),
     ] = None
     telemetry_protocol: Annotated[Protocol, describe("What it speaks with the collector.", group="Tracing")] = "tcp"
-    blind: Annotated[
+    unset_status: Annotated[
         bool, describe("Whether none of its spans shows an error, as its code sets no status.", group="Tracing")
     ] = False
-    consumes: Annotated[
+    consumers: Annotated[
         tuple[Consumer, ...], describe("Consumer groups of which it is a member.", group="Requests")
     ] = ()
     logins: Annotated[tuple[Login, ...], describe("Logins that it accepts, as a store.", group="Data")] = ()

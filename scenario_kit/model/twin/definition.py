@@ -72,7 +72,7 @@ class Physics(Value, frozen=True, kw_only=True):
             ge=0,
         ),
     ] = 20.0
-    connection_death_seconds: Annotated[
+    tcp_timeout_seconds: Annotated[
         float,
         describe(
             "After how long the kernel closes an open connection that packets no longer cross.",
@@ -98,7 +98,7 @@ class TwinDocument(Value, frozen=True, kw_only=True):
     """The whole of `twin.yaml`."""
 
     assumptions: Annotated[dict[str, Assumption], describe("Numbers that nothing upstream settles, by name.")] = {}
-    physics: Annotated[Physics, describe("Constants of networks and machines.")] = Physics()
+    constants: Annotated[Physics, describe("Constants of networks and machines.")] = Physics()
     images: Annotated[
         tuple[str, ...], describe("Further images that can be pulled, beside those that `app.yaml` lists.")
     ] = ()

@@ -29,7 +29,7 @@ class Edge(Value, frozen=True, kw_only=True):
     timeout_env: Annotated[
         str, describe("The variable of the caller that overrides `timeoutSeconds`.", group="Timeouts")
     ] = ""
-    timeout_else: Annotated[
+    timeout_fallback_seconds: Annotated[
         float,
         describe(
             "Timeout of a call where the variable `timeoutEnv` is set to anything but a whole number above 0.",
@@ -38,7 +38,7 @@ class Edge(Value, frozen=True, kw_only=True):
             ge=0,
         ),
     ] = 0.0
-    dial_seconds: Annotated[
+    connect_timeout_seconds: Annotated[
         float,
         describe(
             "Timeout of an attempt to connect, where it differs from that of a call; negative tries forever.",
@@ -46,7 +46,7 @@ class Edge(Value, frozen=True, kw_only=True):
             group="Timeouts",
         ),
     ] = 0.0
-    silent_seconds: Annotated[
+    keepalive_timeout_seconds: Annotated[
         float,
         describe(
             "After how long without an answer the caller closes a connection, where that is sooner than the kernel "
@@ -72,35 +72,35 @@ class Edge(Value, frozen=True, kw_only=True):
         ),
     ] = ""
     retries: Annotated[int, describe("How often a failed call is tried again.", group="Failures", ge=0)] = 0
-    shared: Annotated[
+    reuse_connection: Annotated[
         bool, describe("Whether calls share one connection; `false` dials anew for every call.", group="Connection")
     ] = True
-    remembers: Annotated[
+    use_stale_address: Annotated[
         bool,
         describe("Whether the caller keeps the address it had when the name server has no answer.", group="Address"),
     ] = False
-    unchecked: Annotated[
+    ignore_status: Annotated[
         bool,
         describe("Whether the caller ignores the status of an answer and reads whatever comes.", group="Failures"),
     ] = False
     optional: Annotated[
         bool, describe("Whether the caller runs without the callee when it has no address.", group="Address")
     ] = False
-    refused_ms: Annotated[
+    refusal_ms: Annotated[
         float,
         describe("Median time until a refused call fails.", unit=MILLISECONDS, group="Failures", ge=0),
     ] = 1.0
     unreachable_seconds: Annotated[
         float,
         describe(
-            "How much longer a call takes to fail when the callee refuses, or without `dialSeconds` cannot be reached. "
-            "A callee that comes up meanwhile is waited for.",
+            "How much longer a call takes to fail when the callee refuses, or without `connectTimeoutSeconds` cannot "
+            "be reached. A callee that comes up meanwhile is waited for.",
             unit=SECONDS,
             group="Failures",
             ge=0,
         ),
     ] = 0.0
-    acknowledged: Annotated[
+    wait_for_ack: Annotated[
         bool,
         describe(
             "Whether a call waits for an acknowledgement. Without, it is done when it is written, which goes on while "
@@ -108,27 +108,27 @@ class Edge(Value, frozen=True, kw_only=True):
             group="Connection",
         ),
     ] = True
-    shared_answers: Annotated[
+    match_responses_by_order: Annotated[
         bool,
         describe(
             "Whether an answer goes to the call that has waited longest, as in clients that match answers by order.",
             group="Connection",
         ),
     ] = False
-    one_by_one: Annotated[
+    serialize_connects: Annotated[
         bool,
         describe(
             "Whether calls that find no connection attempt to make one one after another, and not all at once.",
             group="Connection",
         ),
     ] = False
-    first_only: Annotated[
+    trace_first_connection_only: Annotated[
         bool,
         describe(
             "Whether only calls over the first connection leave spans, as with a reconnected client.", group="Tracing"
         ),
     ] = False
-    unconnected: Annotated[
+    connection_error_text: Annotated[
         str,
         describe(
             "What the caller says of a call without a connection, in place of its client library's words.",

@@ -14,7 +14,7 @@ class FlagEffect(Value, frozen=True, kw_only=True):
     component: Annotated[str, describe("The component that evaluates the flag.")]
     operation: Annotated[str, describe("The one of its operations that is concerned; empty for all.")] = ""
     share: Annotated[float, describe("The share of calls that is concerned.", group="Amounts", **SHARE)] = 1.0
-    share_is_value: Annotated[bool, describe("Whether the flag's value is that share.", group="Amounts")] = False
+    share_from_value: Annotated[bool, describe("Whether the flag's value is that share.", group="Amounts")] = False
     error_share: Annotated[float, describe("The share of those calls that fails.", group="Requests", **SHARE)] = 0.0
     delay_seconds: Annotated[
         float, describe("How much longer those calls take.", unit=SECONDS, group="Requests", ge=0)
@@ -27,12 +27,12 @@ class FlagEffect(Value, frozen=True, kw_only=True):
         float,
         describe("By which part of itself the leaked memory grows with each call.", group="Resources", ge=0),
     ] = 0.0
-    copies: Annotated[
+    extra_records: Annotated[
         float, describe("How many more records each publish of the component brings.", group="Requests", ge=0)
     ] = 0.0
     redirect: Annotated[str, describe("The callee whose calls go to `redirectTo` instead.", group="Requests")] = ""
     redirect_to: Annotated[str, describe("The address to which those calls go.", group="Requests")] = ""
-    flood: Annotated[str, describe("The route of which users send more requests.", group="Load")] = ""
+    flood_route: Annotated[str, describe("The route of which users send more requests.", group="Load")] = ""
     flood_per_iteration: Annotated[
         float, describe("How many more of them in each iteration of a user.", group="Load", ge=0)
     ] = 0.0
@@ -42,27 +42,29 @@ class FlagEffect(Value, frozen=True, kw_only=True):
             "Number of users of a load generator without stages, in place of its own; 0 keeps it.", group="Load", ge=0
         ),
     ] = 0.0
-    paused: Annotated[bool, describe("Whether the load generator sends no requests.", group="Load")] = False
-    unhealthy: Annotated[bool, describe("Whether the component's health checks fail.", group="Requests")] = False
-    while_off: Annotated[
+    stop_load: Annotated[bool, describe("Whether the load generator sends no requests.", group="Load")] = False
+    fail_health_checks: Annotated[bool, describe("Whether the component's health checks fail.", group="Requests")] = (
+        False
+    )
+    when_off: Annotated[
         bool,
         describe("Whether the effect is there while the value is zero or false, and not otherwise.", group="Condition"),
     ] = False
-    unanswered: Annotated[
+    when_unavailable: Annotated[
         bool,
         describe(
             "Whether the effect is there, too, while the flag service does not answer or does not know the flag.",
             group="Condition",
         ),
     ] = False
-    relayed: Annotated[
+    propagate_value: Annotated[
         bool,
         describe(
             "Whether the component's callers evaluate the flag through it and pass the value along with each call.",
             group="Condition",
         ),
     ] = False
-    absorbs: Annotated[
+    handled_errors: Annotated[
         str,
         describe(
             "The `component/operation` whose calls get an error in `errorShare` of the cases, which only the "
@@ -70,11 +72,13 @@ class FlagEffect(Value, frozen=True, kw_only=True):
             group="Requests",
         ),
     ] = ""
-    becomes: Annotated[
+    replacement_operation: Annotated[
         str, describe("The component's operation that runs in place of `operation`.", group="Requests")
     ] = ""
-    empties: Annotated[bool, describe("Whether answers of the operation hold nothing.", group="Requests")] = False
-    times_value: Annotated[
+    empty_responses: Annotated[bool, describe("Whether answers of the operation hold nothing.", group="Requests")] = (
+        False
+    )
+    scale_by_value: Annotated[
         bool, describe("Whether the amounts are multiplied by the flag's value.", group="Amounts")
     ] = False
     log: Annotated[str, describe("What the component prints for each call that fails by the flag.")] = ""
@@ -86,7 +90,7 @@ class FlagModel(Value, frozen=True, kw_only=True):
     component: Annotated[str, describe("The component that serves flags.")]
     config_map: Annotated[str, describe("The ConfigMap with the flags' document.")]
     key: Annotated[str, describe("The key of the ConfigMap.")]
-    hang_seconds: Annotated[
+    evaluation_timeout_seconds: Annotated[
         float,
         describe("How much longer calls take that evaluate a flag while the service hangs.", unit=SECONDS, ge=0),
     ] = 0.5

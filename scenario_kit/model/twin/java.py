@@ -19,18 +19,18 @@ class WrongResult(Value, frozen=True, kw_only=True):
 class JavaModel(Value, frozen=True, kw_only=True):
     """A Java program from inside."""
 
-    shell: Annotated[
+    has_shell: Annotated[
         bool, describe("Whether the image has a shell, without which no agent can be loaded.", group="Agent")
     ] = True
-    thrown: Annotated[
+    exception_log: Annotated[
         str,
         describe(
             "What it prints of an uncaught exception; `{exception}`, `{class}` and `{method}` are replaced.",
             group="Agent",
         ),
     ] = "{exception}"
-    answer: Annotated[str, describe("What callers read after an uncaught exception.", group="Agent")] = ""
-    wrong: Annotated[
+    exception_response: Annotated[str, describe("What callers read after an uncaught exception.", group="Agent")] = ""
+    wrong_result: Annotated[
         WrongResult | None, describe("What a wrong return value leads to; nothing where left out.", group="Agent")
     ] = None
     heap_mib: Annotated[
@@ -42,7 +42,7 @@ class JavaModel(Value, frozen=True, kw_only=True):
             ge=0,
         ),
     ] = 0.0
-    held_mib: Annotated[
+    heap_used_mib: Annotated[
         float,
         describe(
             "How much of the heap is in use, as part of the component's memory.",

@@ -65,5 +65,5 @@ class LoadModel(Value, frozen=True, kw_only=True):
         describe("Shortest and longest pause of a user between two iterations.", unit=SECONDS),
     ] = (1.0, 10.0)
     routes: Annotated[dict[str, Route], describe("Kinds of requests, by name.")]
-    crowds: Annotated[dict[str, Crowd], describe("Users of other kinds, by name.")] = {}
+    user_classes: Annotated[dict[str, Crowd], describe("Users of other kinds, by name.")] = {}
     log: Annotated[str, describe("What the load generator prints for a failed request.")] = ""

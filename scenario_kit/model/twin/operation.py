@@ -34,7 +34,7 @@ class Step(Value, frozen=True, kw_only=True):
     parallel: Annotated[
         bool, describe("Whether the `times` calls run side by side, and not one after another.", group="Repetition")
     ] = False
-    at_once: Annotated[
+    batch: Annotated[
         bool,
         describe("Whether a fixed number of `parallel` calls is computed as one batch.", group="Repetition"),
     ] = False
@@ -47,7 +47,7 @@ class Step(Value, frozen=True, kw_only=True):
     ] = False
     route: Annotated[str, describe("What `{route}` stands for from here on.")] = ""
     share: Annotated[float, describe("The share of requests that run this step.", group="Repetition", **SHARE)] = 1.0
-    patience_seconds: Annotated[
+    deadline_seconds: Annotated[
         float,
         describe(
             "When the caller gives up: it gets an error, and its span never ends. 0 leaves it to the edge's timeout.",
@@ -72,27 +72,29 @@ class Step(Value, frozen=True, kw_only=True):
     keys_if: Annotated[
         str, describe("The draw of the route that has to be above 0 for keys to be asked for.", group="Cache")
     ] = ""
-    spoils: Annotated[
+    cache_failures: Annotated[
         bool,
         describe(
             "Whether the cache is filled even where `steps` fail, with invalid entries, which only a caller with "
-            "`rejects` notices.",
+            "`invalidEntriesOf` notices.",
             group="Cache",
         ),
     ] = False
-    rejects: Annotated[
+    invalid_entries_of: Annotated[
         str,
         describe(
             "The `cache/operation` whose invalid entries make this call fail; `keysPerCall` of its keys are read.",
             group="Cache",
         ),
     ] = ""
-    reject_log: Annotated[str, describe("What the caller prints when it reads an invalid entry.", group="Cache")] = ""
+    invalid_entry_log: Annotated[
+        str, describe("What the caller prints when it reads an invalid entry.", group="Cache")
+    ] = ""
     span: Annotated[
         str, describe("Name of the span of the call, or of each round of a loop; empty for none.", group="Tracing")
     ] = ""
-    blind: Annotated[bool, describe("Whether the span shows no error.", group="Tracing")] = False
-    each_of: Annotated[
+    unset_status: Annotated[bool, describe("Whether the span shows no error.", group="Tracing")] = False
+    for_each: Annotated[
         str,
         describe(
             "The `component/operation` whose results this call is made for, one by one; not at all where a flag "
@@ -108,7 +110,7 @@ class Step(Value, frozen=True, kw_only=True):
             group="Failures",
         ),
     ] = ""
-    words: Annotated[
+    cause_text: Annotated[
         str,
         describe(
             "What `{cause}` stands for in the operation's own `failure`; all of it where the text begins with a gRPC "
@@ -127,12 +129,12 @@ class Operation(Value, frozen=True, kw_only=True):
         str,
         describe("The service under whose name a program inside of this one traces the operation.", group="Tracing"),
     ] = ""
-    internal: Annotated[
+    internal_spans: Annotated[
         tuple[str, ...],
         describe("Names of the spans inside of `span`, each nested in the one before.", group="Tracing"),
     ] = ()
-    blind: Annotated[
-        tuple[str, ...], describe("Names of the spans inside of `internal` that show no error.", group="Tracing")
+    unset_status: Annotated[
+        tuple[str, ...], describe("Names of the spans inside of `internalSpans` that show no error.", group="Tracing")
     ] = ()
     own_ms: Annotated[
         float, describe("Median of its own time, without the steps.", unit=MILLISECONDS, group="Time", ge=0)
@@ -142,10 +144,10 @@ class Operation(Value, frozen=True, kw_only=True):
         describe("CPU time of one call; that of the component where left out.", unit=MILLISECONDS, group="Time"),
     ] = None
     steps: Annotated[tuple[Step, ...], describe("What it does, one step after another.")] = ()
-    approved: Annotated[
+    set_status_ok: Annotated[
         bool, describe("Whether the program itself sets the status OK on the span.", group="Tracing")
     ] = False
-    flags_seconds: Annotated[
+    flag_timeout_seconds: Annotated[
         float,
         describe(
             "How long the first call of a process waits for a flag service that it cannot reach, and then fails; later "
@@ -155,7 +157,7 @@ class Operation(Value, frozen=True, kw_only=True):
             ge=0,
         ),
     ] = 0.0
-    shrug_seconds: Annotated[
+    ignore_failure_after_seconds: Annotated[
         float,
         describe(
             "How long a failure takes at least, which then counts as none; 0 lets it fail.",
@@ -168,7 +170,7 @@ class Operation(Value, frozen=True, kw_only=True):
     table: Annotated[str, describe("The database table that it uses.", group="Data")] = ""
     privilege: Annotated[str, describe("The privilege on `table` that the login needs.", group="Data")] = "SELECT"
     files: Annotated[tuple[Access, ...], describe("What it does with files, in this order.", group="Data")] = ()
-    refuses: Annotated[
+    always_fail: Annotated[
         bool,
         describe(
             "Whether it always answers with an error, as a store does whose constraint forbids it.", group="Failures"

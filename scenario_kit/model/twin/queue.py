@@ -23,7 +23,7 @@ class QueueModel(Value, frozen=True, kw_only=True):
             "From when broker and consumer are both up until the consumer has joined its group.", unit=SECONDS, ge=0
         ),
     ] = 10.0
-    session_seconds: Annotated[
+    session_timeout_seconds: Annotated[
         float, describe("How long a group counts a member that is gone.", unit=SECONDS, ge=0)
     ] = 45.0
 
@@ -51,14 +51,14 @@ class Consumer(Value, frozen=True, kw_only=True):
             "Name of the span around receiving, the operation, and the wait before; empty for none.", group="Tracing"
         ),
     ] = ""
-    latest: Annotated[
+    start_at_latest: Annotated[
         bool,
         describe("Whether a new group begins at the end of the topic, and not at its beginning.", group="Offsets"),
     ] = False
     client_metrics: Annotated[
         bool, describe("Whether the client exports metrics of its own about the topic.", group="Tracing")
     ] = False
-    commit_seconds: Annotated[
+    commit_interval_seconds: Annotated[
         float,
         describe(
             "The interval at which it commits offsets; another member repeats what came after. 0 commits each record.",
@@ -67,13 +67,13 @@ class Consumer(Value, frozen=True, kw_only=True):
             ge=0,
         ),
     ] = 0.0
-    poll_records: Annotated[
+    max_poll_records: Annotated[
         int,
         describe(
             "How many records one poll takes at most, committed before the next; 0 for one.", group="Offsets", ge=0
         ),
     ] = 0
-    poll_seconds: Annotated[
+    max_poll_interval_seconds: Annotated[
         float,
         describe(
             "How long the records of one poll may take before the member is expelled, and begins with them again.",
@@ -82,8 +82,8 @@ class Consumer(Value, frozen=True, kw_only=True):
             ge=0,
         ),
     ] = 300.0
-    copy_log: Annotated[str, describe("What it prints for a copy of a record.")] = ""
-    keeps: Annotated[
+    duplicate_log: Annotated[str, describe("What it prints for a copy of a record.")] = ""
+    retry_refused_writes: Annotated[
         bool,
         describe(
             "Whether it asks the store again, with each later record, for what the store refused, until the process "

@@ -52,7 +52,9 @@ class Access(Value, frozen=True, kw_only=True):
 
     file: Annotated[str, describe("Path of the file below the component's `disk.directory`.")]
     methods: Annotated[tuple[Method, ...], describe("Requests to the file system, in their order.")]
-    waits: Annotated[bool, describe("Whether the operation waits for it; `false` leaves it to the background.")] = True
+    blocking: Annotated[bool, describe("Whether the operation waits for it; `false` leaves it to the background.")] = (
+        True
+    )
     queue: Annotated[
         Literal["Free", "File", "Group"],
         describe(
@@ -60,18 +62,18 @@ class Access(Value, frozen=True, kw_only=True):
             "the next being shared by all who come meanwhile, as in a group commit (`Group`)."
         ),
     ] = "Free"
-    answer: Annotated[str, describe("What callers read when a method fails.", group="Failures")] = "{error}"
-    wrong: Annotated[
+    error_response: Annotated[str, describe("What callers read when a method fails.", group="Failures")] = "{error}"
+    corrupt_response: Annotated[
         str,
         describe("What callers read when corrupt bytes are read; empty if nothing detects them.", group="Failures"),
     ] = ""
-    wrong_log: Annotated[str, describe("What the program prints when corrupt bytes are read.", group="Failures")] = ""
+    corrupt_log: Annotated[str, describe("What the program prints when corrupt bytes are read.", group="Failures")] = ""
     log: Annotated[str, describe("What the program prints when a method fails.", group="Failures")] = ""
     code: Annotated[
         int,
         describe("Exit code with which a failure ends the program; 0 lets it go on.", group="Failures", **EXIT_CODE),
     ] = 0
-    after_seconds: Annotated[
+    exit_delay_seconds: Annotated[
         float, describe("From the failure to that exit.", unit=SECONDS, group="Failures", ge=0)
     ] = 0.0
 
@@ -81,7 +83,7 @@ class Snapshots(Value, frozen=True, kw_only=True):
 
     file: Annotated[str, describe("Path of the file below `disk.directory`.")]
     methods: Annotated[tuple[Method, ...], describe("Requests to the file system for one snapshot, in their order.")]
-    after: Annotated[
+    save_after: Annotated[
         tuple[tuple[float, float], ...],
         describe(
             "Pairs of seconds and changes: a snapshot is due after so long with so many, by whichever comes first."
@@ -90,10 +92,10 @@ class Snapshots(Value, frozen=True, kw_only=True):
     operations: Annotated[tuple[str, ...], describe("Operations whose calls are the changes.")]
     retry_seconds: Annotated[float, describe("From a failed snapshot to the next attempt.", unit=SECONDS, ge=0)] = 5.0
     log: Annotated[str, describe("What the store prints when a snapshot fails.")] = ""
-    refusal: Annotated[
+    error_response: Annotated[
         str, describe("What callers of `operations` read until a snapshot succeeds again; empty lets them go on.")
     ] = ""
-    success: Annotated[str, describe("What the store prints when a snapshot succeeds again.")] = ""
+    success_log: Annotated[str, describe("What the store prints when a snapshot succeeds again.")] = ""
 
 
 class Upkeep(Value, frozen=True, kw_only=True):
@@ -123,4 +125,4 @@ class DiskModel(Value, frozen=True, kw_only=True):
         describe("Its C library's words for error numbers, where they are not those of glibc."),
     ] = {}
     snapshots: Annotated[Snapshots | None, describe("Its snapshots; leave out if it makes none.")] = None
-    upkeep: Annotated[tuple[Upkeep, ...], describe("What it does in files by itself.")] = ()
+    maintenance: Annotated[tuple[Upkeep, ...], describe("What it does in files by itself.")] = ()

@@ -9,9 +9,9 @@ from scenario_kit.model.twin.fields import PORT, describe
 
 
 class Signal(Value, frozen=True, kw_only=True):
-    """The value of one exported series: `of` times `times`, plus `plus`."""
+    """The value of one exported series: `measure` times `factor`, plus `offset`."""
 
-    of: Annotated[
+    measure: Annotated[
         Literal["Uptime", "Calls", "Errors", "Connections", "Memory", "Keys", "Constant"],
         describe(
             "What is measured of the component: `Uptime` in seconds, `Calls` and `Errors` since its start, open "
@@ -21,8 +21,8 @@ class Signal(Value, frozen=True, kw_only=True):
     operations: Annotated[
         tuple[str, ...], describe("The operations whose calls, errors or keys count; empty for all.")
     ] = ()
-    times: Annotated[float, describe("Factor.")] = 1.0
-    plus: Annotated[float, describe("Summand.")] = 0.0
+    factor: Annotated[float, describe("Factor.")] = 1.0
+    offset: Annotated[float, describe("Summand.")] = 0.0
 
 
 class Exporter(Value, frozen=True, kw_only=True):

@@ -219,7 +219,8 @@ def _explain_unmodelled(app: App, names: Sequence[str]) -> str:
     silent = [c.name for c in app.components if c.name in names and c.role in ("App", "Entry")]
     if app.twin is None or not silent:
         return ""
-    return f"; if {', '.join(silent)} do report such requests, the app's twin.yaml has to say so (`telemetry`, `blind`)"
+    names = ", ".join(silent)
+    return f"; if {names} do report such requests, the app's twin.yaml has to say so (`telemetry`, `unsetStatus`)"
 
 
 def _list_callers(scope: Scope, target: FaultTarget) -> tuple[str, ...]:

@@ -37,13 +37,13 @@ def describe_files(app: App, component: str, workload: Object, container: Object
     directory = disk.directory
     around = [path for path in mounts if directory == path or directory.startswith(path.rstrip("/") + "/")]
     used = [access for operation in (model.operations.values() if model else ()) for access in operation.files]
-    waited = [access for access in used if access.waits]
+    waited = [access for access in used if access.blocking]
     return {
         "mounts": mounts,
         "mount": max(around, key=len, default=""),
         "slow": bool(waited),
         "fails": bool(used) or disk.snapshots is not None,
-        "reads": any(access.wrong for access in waited),
+        "reads": any(access.corrupt_response for access in waited),
         "opens": any("open" in access.methods for access in waited),
         "used": bool(used),
     }

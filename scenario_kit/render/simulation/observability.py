@@ -62,8 +62,8 @@ def resolves(app: App, component: str) -> bool:
     return any(
         edge.caller == component
         and edge.callee in asked
-        and (edge.protocol == "http" or not edge.shared)
-        and not edge.remembers
+        and (edge.protocol == "http" or not edge.reuse_connection)
+        and not edge.use_stale_address
         for edge in (app.twin.edges if app.twin is not None else ())
     )
 
@@ -80,7 +80,7 @@ def list_mute(app: App) -> frozenset[str]:
 
 def list_blind(app: App) -> frozenset[str]:
     """List components whose spans show no errors, as the app's own twin says: those show at their callers."""
-    return frozenset(name for name, model in _list_models(app).items() if model.blind)
+    return frozenset(name for name, model in _list_models(app).items() if model.unset_status)
 
 
 def find_unheard(expr: str, app: App) -> frozenset[str]:

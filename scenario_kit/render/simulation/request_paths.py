@@ -40,8 +40,8 @@ class _Walk:
         for route in self._load.routes:
             self._call(source, self._load.entry, route)
         for name, component in self._components.items():
-            self._found.starts.update((name, need.callee) for need in component.start.needs)
-            for consumer in component.consumes:
+            self._found.starts.update((name, need.callee) for need in component.start.dependencies)
+            for consumer in component.consumers:
                 if consumer.queue in self._found.parts:
                     self._found.calls.add((name, consumer.queue))
                     self._operation(name, consumer.operation, "")

@@ -25,7 +25,7 @@ def test_a_channel_stays_with_its_peer_whatever_becomes_of_the_service(protocol:
 
 
 def test_a_call_that_dials_anew_meets_the_present_state() -> None:
-    around, there = between("sql", shared=False)
+    around, there = between("sql", reuse_connection=False)
     assert around.lane(0.0).target is there
     around.behind.clear()
     assert around.lane(15.0) == ConnectionLane("refused", rejected=True)
@@ -46,7 +46,9 @@ def test_a_redirect_without_a_port_goes_to_the_usual_one() -> None:
     assert around.lane(0.0, redirect="10.0.0.2").target is there
 
 
-@pytest.mark.parametrize("fields", [{"shared": False}, {"protocol": "http"}, {}, {"registry": "consul", "name": "srv"}])
+@pytest.mark.parametrize(
+    "fields", [{"reuse_connection": False}, {"protocol": "http"}, {}, {"registry": "consul", "name": "srv"}]
+)
 def test_a_link_says_which_edge_it_is_and_where_its_address_leads(fields: Any) -> None:
     around, _ = between(**fields)
     link = around.link(0.0)
@@ -55,7 +57,7 @@ def test_a_link_says_which_edge_it_is_and_where_its_address_leads(fields: Any) -
 
 
 @pytest.mark.parametrize(("port", "outcome"), [(PORT, "ok"), (PORT + 1, "dropped")])
-@pytest.mark.parametrize("fields", [{"protocol": "sql", "shared": False}, {"protocol": "sql"}])
+@pytest.mark.parametrize("fields", [{"protocol": "sql", "reuse_connection": False}, {"protocol": "sql"}])
 def test_a_policy_is_about_the_port_of_the_connection(fields: Any, port: int, outcome: str) -> None:
     around, _ = between(**fields)
     assert around.lane(0.0).outcome == "ok"
@@ -189,7 +191,7 @@ def test_calls_hang_while_a_channel_is_cut_and_go_on_after(protocol: str) -> Non
 )
 def test_a_cut_connection_is_given_up(silent: float, stands: float, broken: float) -> None:
     """By the system after 15 minutes, or by the client's own limit."""
-    around, there = between("sql", silent_seconds=silent)
+    around, there = between("sql", keepalive_timeout_seconds=silent)
     around.lane(0.0)
     around.cut()
     around.lane(15.0)
@@ -353,7 +355,7 @@ def test_datagrams_go_to_the_address_that_was_found_first() -> None:
 )
 def test_who_goes_on_with_the_address_that_it_had(remembers: bool, dns_policy: str, outcome: str) -> None:
     """Only where the name server has no answer: that a name is none is an answer."""
-    around, _ = between("sql", remembers=remembers, shared=False)
+    around, _ = between("sql", use_stale_address=remembers, reuse_connection=False)
     assert around.lane(0.0).outcome == "ok"
     around.caller.pod["spec"]["dnsPolicy"] = dns_policy
     assert around.lane(15.0).outcome == outcome
@@ -361,7 +363,7 @@ def test_who_goes_on_with_the_address_that_it_had(remembers: bool, dns_policy: s
 
 
 def test_nothing_is_remembered_of_a_name_that_was_never_found() -> None:
-    around, _ = between("sql", remembers=True, shared=False)
+    around, _ = between("sql", use_stale_address=True, reuse_connection=False)
     around.caller.pod["spec"]["dnsPolicy"] = "None"
     assert around.lane(0.0).outcome == "unanswered"
     around.caller.pod["spec"]["dnsPolicy"] = "ClusterFirst"
@@ -388,7 +390,7 @@ def test_what_is_remembered_of_a_caller_goes_with_it() -> None:
 
 
 def test_what_new_connections_meet_is_found_once_per_network() -> None:
-    around, there = between("sql", shared=False)
+    around, there = between("sql", reuse_connection=False)
     around.link(0.0)
     there.ended = True
     assert around.link(15.0, changed=False).lanes[0].outcome == "ok"

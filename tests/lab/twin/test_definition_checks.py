@@ -115,9 +115,9 @@ READ = ("components", "gate", "operations", "read")
             ("collector", "component"),
         ),
         (
-            lambda t: t["components"]["api"]["start"]["needs"].append({"callee": "gate"}),
-            "components.api.start.needs[1].callee: there is no edge from 'api' to 'gate'",
-            ("components", "api", "start", "needs", 1, "callee"),
+            lambda t: t["components"]["api"]["start"]["dependencies"].append({"callee": "gate"}),
+            "components.api.start.dependencies[1].callee: there is no edge from 'api' to 'gate'",
+            ("components", "api", "start", "dependencies", 1, "callee"),
         ),
         (
             lambda t: t["components"]["gate"]["operations"]["read"]["steps"][0].update(times="lines"),
@@ -248,6 +248,13 @@ def test_a_field_stands_in_the_part_of_its_version_if_it_is_there(
 
 def test_the_page_has_every_field() -> None:
     page = render_twin_page()
-    for field in ("perIteration", "thinkSeconds", "readySeconds", "spoils", "retransmitSeconds", "resolveSeconds"):
+    for field in (
+        "perIteration",
+        "thinkSeconds",
+        "readySeconds",
+        "cacheFailures",
+        "retransmitSeconds",
+        "resolveSeconds",
+    ):
         assert f"`{field}`" in page
     assert "``" not in page

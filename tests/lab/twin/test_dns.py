@@ -63,7 +63,9 @@ def _mislead(cluster: Little, workload: str, action: str, *patterns: str) -> Non
 
 
 def _remembering(remembers: bool) -> list[dict[str, Any]]:
-    return [{**edge, "remembers": remembers} if edge["caller"] == "users" else edge for edge in tiny.TWIN["edges"]]
+    return [
+        {**edge, "useStaleAddress": remembers} if edge["caller"] == "users" else edge for edge in tiny.TWIN["edges"]
+    ]
 
 
 @pytest.mark.parametrize(("remembers", "failing"), [(False, 1.0), (True, 0.0)])

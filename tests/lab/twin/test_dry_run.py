@@ -193,8 +193,8 @@ QUEUE = {"component": "box", "port": 7000, "topics": ["jobs"]}
             {},
             "components.box.operations.get.topic: no entry of `queues` for 'box' has a topic 'job'; there is jobs",
         ),
-        ("jobs", {"topic": "job"}, "components.api.consumes[0].topic: 'box' has no topic 'job'; there is jobs"),
-        ("jobs", {"queue": "boxes"}, "components.api.consumes[0].queue: `queues` has no 'boxes'; there is box"),
+        ("jobs", {"topic": "job"}, "components.api.consumers[0].topic: 'box' has no topic 'job'; there is jobs"),
+        ("jobs", {"queue": "boxes"}, "components.api.consumers[0].queue: `queues` has no 'boxes'; there is box"),
         ("jobs", {"operation": "Work"}, "'api/Work' is called but not defined"),
     ],
 )  # fmt: skip
@@ -204,10 +204,10 @@ def test_topics_are_kept_by_the_queues_that_are_there(topic: str, consumer: Docu
     twin["components"]["box"]["operations"]["get"]["topic"] = topic
     twin["components"]["api"]["operations"]["Job"] = {"ownMs": 1}
     known = {"queue": "box", "topic": "jobs", "group": "api", "operation": "Job"}
-    twin["components"]["api"]["consumes"] = [{**known, **consumer}]
+    twin["components"]["api"]["consumers"] = [{**known, **consumer}]
     reported = find_mistakes(tiny.app(**twin))
     assert [m.text for m in reported] == ([said] if said else [])
-    assert all(m.place[:4] == ("components", "api", "consumes", 0) for m in reported if consumer)
+    assert all(m.place[:4] == ("components", "api", "consumers", 0) for m in reported if consumer)
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def test_the_slowest_of_what_is_asked_at_the_same_time_counts() -> None:
 
 
 def test_a_blind_program_shows_no_error_and_its_caller_does() -> None:
-    cluster = started(blind=True)
+    cluster = started(unsetStatus=True)
     cluster.delete("Service", "box")
     cluster.restart("api")
     cluster.run(60.0)
@@ -112,7 +112,7 @@ def test_a_blind_program_shows_no_error_and_its_caller_does() -> None:
 
 
 def test_a_program_may_wait_for_ever_for_what_it_needs() -> None:
-    cluster = started(start={"needs": [{"callee": "box", "waitSeconds": -1}]})
+    cluster = started(start={"dependencies": [{"callee": "box", "waitSeconds": -1}]})
     cluster.scale("box", 0)
     cluster.restart("api")
     assert cluster.run(3600.0).silent("api")

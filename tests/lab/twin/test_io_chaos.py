@@ -80,7 +80,7 @@ def test_one_after_the_other_in_a_file_makes_a_queue() -> None:
 
 def test_errors_are_told_in_the_words_of_the_system() -> None:
     cluster = _started(
-        {"file": "a", "methods": ["write"], "answer": "no write: {error}", "log": "ERROR: {error}"},
+        {"file": "a", "methods": ["write"], "errorResponse": "no write: {error}", "log": "ERROR: {error}"},
         errors={"5": "I/O error"},
     )
     _meet(cluster, "box", "/d", {"type": "fault", "faults": [{"errno": 28, "weight": 1}]})
@@ -94,7 +94,7 @@ def test_errors_are_told_in_the_words_of_the_system() -> None:
 
 @pytest.mark.parametrize("waits", [True, False])
 def test_a_program_that_cannot_bear_it_ends(waits: bool) -> None:
-    cluster = _started({"file": "a", "methods": ["write"], "waits": waits, "code": 14, "log": "PANIC: {error}"})
+    cluster = _started({"file": "a", "methods": ["write"], "blocking": waits, "code": 14, "log": "PANIC: {error}"})
     _meet(cluster, "box", "/d", _EIO)
     cluster.run(15.0)
     assert cluster.last is not None
@@ -107,7 +107,12 @@ def test_a_program_that_cannot_bear_it_ends(waits: bool) -> None:
 
 def test_wrong_bytes_and_files_that_cannot_be_opened() -> None:
     mistake = {"type": "mistake", "mistake": {"filling": "random", "maxOccurrences": 1, "maxLength": 9}}
-    access = {"file": "a", "methods": ["open", "read"], "wrong": "bad checksum", "wrongLog": "FATAL: bad checksum"}
+    access = {
+        "file": "a",
+        "methods": ["open", "read"],
+        "corruptResponse": "bad checksum",
+        "corruptLog": "FATAL: bad checksum",
+    }
     cluster = _started(access)
     _meet(cluster, "box", "/d", mistake)
     assert cluster.run(60.0).share("api", kind="SERVER") == 1.0
@@ -116,7 +121,7 @@ def test_wrong_bytes_and_files_that_cannot_be_opened() -> None:
     _meet(cluster, "box", "/d", {"type": "attrOverride", "path": "", "perm": 0})
     assert cluster.run(60.0).share("api", kind="SERVER") == 1.0
     assert "box failed: Permission denied" in _texts(cluster, "api")
-    cluster = _started({**access, "wrong": ""})
+    cluster = _started({**access, "corruptResponse": ""})
     _meet(cluster, "box", "/d", mistake)
     assert cluster.run(60.0).share("api", kind="SERVER") == 0.0
 
@@ -124,8 +129,8 @@ def test_wrong_bytes_and_files_that_cannot_be_opened() -> None:
 def test_snapshots_that_fail_stop_writing_until_one_succeeds() -> None:
     cluster = _started(
         snapshots={
-            "file": "dump", "methods": ["create", "write"], "after": [[3600, 1], [60, 5]], "operations": ["get"],
-            "log": "# {error}", "refusal": "MISCONF", "success": "* saved",
+            "file": "dump", "methods": ["create", "write"], "saveAfter": [[3600, 1], [60, 5]], "operations": ["get"],
+            "log": "# {error}", "errorResponse": "MISCONF", "successLog": "* saved",
         },
     )  # fmt: skip
     _meet(cluster, "box", "/d", _EIO)
@@ -141,11 +146,11 @@ def test_snapshots_that_fail_stop_writing_until_one_succeeds() -> None:
 
 def test_upkeep_follows_what_was_called() -> None:
     access = {"file": "log", "methods": ["fsync"], "code": 1, "log": "PANIC"}
-    cluster = _started(upkeep=[{"everySeconds": 15, "operations": ["get"], "files": [access]}])
+    cluster = _started(maintenance=[{"everySeconds": 15, "operations": ["get"], "files": [access]}])
     _meet(cluster, "box", "/d", _EIO)
     cluster.run(30.0)
     assert "PANIC" in _texts(cluster, "box")
-    idle = _started(upkeep=[{"everySeconds": 15, "operations": ["put"], "files": [access]}])
+    idle = _started(maintenance=[{"everySeconds": 15, "operations": ["put"], "files": [access]}])
     _meet(idle, "box", "/d", _EIO)
     idle.run(60.0)
     assert "PANIC" not in _texts(idle, "box")

@@ -22,7 +22,11 @@ _FAILURE = {"throws": "java.lang.IllegalStateException: why"}
 
 def _app(**java: Any) -> App:
     components = dict(tiny.TWIN["components"])
-    java = {"thrown": "SEVERE: {exception}\n\tat {class}.{method}", "answer": "2 UNKNOWN: so there", **java}
+    java = {
+        "exceptionLog": "SEVERE: {exception}\n\tat {class}.{method}",
+        "exceptionResponse": "2 UNKNOWN: so there",
+        **java,
+    }
     components["api"] = {**components["api"], "dialect": "java", "java": java}
     components["gate"] = {**components["gate"]}
     return tiny.app(components=components)
@@ -66,7 +70,7 @@ def _remove(cluster: Little) -> None:
     ],
 )
 def test_requests_fail_that_run_through_the_method(at: tuple[str, str], share: float) -> None:
-    cluster = _started(wrong={"share": 0.25})
+    cluster = _started(wrongResult={"share": 0.25})
     _install(cluster, _rule(_FAILURE, at=at))
     window = cluster.run(300.0)
     assert window.share("api", kind="SERVER") == pytest.approx(share, abs=0.05)
@@ -81,7 +85,7 @@ def test_a_program_that_is_no_java_has_no_rules() -> None:
     assert cluster.run(120.0).share("gate", kind="SERVER") == 0.0
     spec = {w: cluster.pods(w)[0]["spec"]["containers"][0] for w in ("api", "gate", "box")}
     assert {w: cluster.twin.barred(each) for w, each in spec.items()} == {"api": "", "gate": "NoJava", "box": "NoJava"}
-    cluster = _started(shell=False)
+    cluster = _started(hasShell=False)
     assert cluster.twin.barred(spec["api"]) == "NoShell"
 
 
@@ -112,7 +116,7 @@ def test_sleep_makes_requests_late_and_nothing_else() -> None:
 
 
 def test_a_wrong_result_has_the_consequences_that_the_app_tells_of() -> None:
-    cluster = _started(wrong={"share": 0.5, "exception": "java.lang.NullPointerException: no store"})
+    cluster = _started(wrongResult={"share": 0.5, "exception": "java.lang.NullPointerException: no store"})
     store = ("org.api.Store", "find")
     _install(cluster, _rule({"returns": "null"}, at=store))
     assert cluster.run(300.0).share("api", kind="SERVER") == pytest.approx(0.5, abs=0.06)
@@ -148,7 +152,7 @@ def test_a_collection_stops_the_program_once_and_is_counted() -> None:
 
 
 def test_busy_threads_take_cores_and_a_full_heap_takes_memory_and_fails_requests() -> None:
-    cluster = _started(heldMib=20, heapMib=100)
+    cluster = _started(heapUsedMib=20, heapMib=100)
     assert _usage(cluster)[0] < 0.2
     _install(cluster, _rule({"threads": 2}, at=_TRIGGER))
     cluster.run(60.0)
@@ -166,7 +170,7 @@ def test_busy_threads_take_cores_and_a_full_heap_takes_memory_and_fails_requests
     ("limit", "held", "expected"), [("100Mi", 10, 90.0), ("300Mi", 26, 150.0), ("800Mi", 100, 150.0)]
 )
 def test_a_heap_that_nobody_sized_follows_the_limit(limit: str, held: float, expected: float) -> None:
-    cluster = _started(heldMib=held)
+    cluster = _started(heapUsedMib=held)
     spec = cluster.get("Deployment", "api")["spec"]["template"]["spec"]["containers"][0]
     spec["resources"] = {"limits": {"memory": limit}}
     cluster.restart("api")
@@ -177,7 +181,7 @@ def test_a_heap_that_nobody_sized_follows_the_limit(limit: str, held: float, exp
 
 
 def test_a_heap_beyond_the_limit_ends_the_container() -> None:
-    cluster = _started(heapMib=400, heldMib=20)
+    cluster = _started(heapMib=400, heapUsedMib=20)
     spec = cluster.get("Deployment", "api")["spec"]["template"]["spec"]["containers"][0]
     spec["resources"] = {"limits": {"memory": "200Mi"}}
     cluster.restart("api")

@@ -157,7 +157,7 @@ def test_timeouts_from_the_environment(env: dict[str, str], expected: float) -> 
     document = {
         "components": {"a": {"image": "a"}, "b": {"image": "b", "program": "p"}},
         "load": {"component": "a", "entry": "b/x", "users": {}, "routes": {}},
-        "edges": [edge | {"timeoutSeconds": 2, "timeoutEnv": "T", "timeoutElse": 0.5}],
+        "edges": [edge | {"timeoutSeconds": 2, "timeoutEnv": "T", "timeoutFallbackSeconds": 0.5}],
     }
     found = decode(document).edges[0]
     assert find_timeout(found, SimpleNamespace(env=env)) == expected  # type: ignore[arg-type]

@@ -197,7 +197,7 @@ def test_of_connections_that_stand_soon_those_that_stand_already_are_used(regist
 
 
 def test_a_connection_to_what_is_registered_is_given_up_when_nothing_comes(registry: TwinDefinition) -> None:
-    around, _, (one,) = listed(registry, "one", silent_seconds=45.0)
+    around, _, (one,) = listed(registry, "one", keepalive_timeout_seconds=45.0)
     around.link(0.0)
     around.effects = (NetworkEffect(pod_uid="one", direction="INPUT", drop=True),)
     assert [around.link(start).lanes[0].target for start in (15.0, 45.0, 60.0)] == [one, one, None]

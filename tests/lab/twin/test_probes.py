@@ -83,7 +83,7 @@ def _asking(*callees: str) -> Little:
     """The application with a health page of ``gate`` that asks others, after a minute."""
     gate = {**tiny.TWIN["components"]["gate"]}
     gate["ports"] = [
-        {"number": 80, "protocol": "http", "paths": ["/live", "/ready"], "asks": {"/ready": list(callees)}}
+        {"number": 80, "protocol": "http", "paths": ["/live", "/ready"], "healthChecks": {"/ready": list(callees)}}
     ]
     return tiny.started(60.0, components={**tiny.TWIN["components"], "gate": gate})
 
@@ -124,8 +124,8 @@ def test_a_process_that_has_just_started_has_asked_nobody() -> None:
 def test_a_health_page_asks_whom_its_program_calls() -> None:
     gate = {
         **tiny.TWIN["components"]["gate"],
-        "ports": [{"number": 80, "protocol": "http", "asks": {"/ready": ["box"]}}],
+        "ports": [{"number": 80, "protocol": "http", "healthChecks": {"/ready": ["box"]}}],
     }
     (found,) = find_mistakes(tiny.app(components={**tiny.TWIN["components"], "gate": gate}))
-    assert found.text == "components.gate.ports[0].asks./ready: there is no edge from 'gate' to 'box'"
-    assert found.place == ("components", "gate", "ports", 0, "asks", "/ready")
+    assert found.text == "components.gate.ports[0].healthChecks./ready: there is no edge from 'gate' to 'box'"
+    assert found.place == ("components", "gate", "ports", 0, "healthChecks", "/ready")

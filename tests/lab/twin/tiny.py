@@ -34,7 +34,7 @@ TWIN: dict[str, Any] = {
             "ports": [{"env": "PORT", "number": 9000, "protocol": "grpc"}],
             "telemetry": {"text": "sink:4317"},
             "memoryMib": 50,
-            "start": {"needs": [{"callee": "box", "text": "no box: {cause}", "code": 3}]},
+            "start": {"dependencies": [{"callee": "box", "text": "no box: {cause}", "code": 3}]},
             "operations": {
                 "Read": {
                     "span": "Api/Read", "ownMs": 2,

@@ -119,7 +119,7 @@ class Planter:
         """Return what each consumer does with a record."""
         result = []
         for component, model in self._parameters.components.items():
-            for consumer in model.consumes:
+            for consumer in model.consumers:
                 key = hash_text(f"consume {component} {consumer.topic}")
                 operation = self._operation(component, consumer.operation, "", key, 0)
                 name = consumer.receive_span
@@ -135,15 +135,17 @@ class Planter:
             raise ValueError(f"twin: '{component}/{name}' is called but not defined")
         if depth > _DEEPEST:
             raise ValueError(f"twin: calls in a circle through '{component}/{name}'")
-        physics = self._parameters.physics
+        physics = self._parameters.constants
         own = operation.own_ms * physics.latency_scale / 1000.0
         cpu = (model.cpu_ms if operation.cpu_ms is None else operation.cpu_ms) * physics.cpu_scale / 1000.0
         key = mix(key, hash_text(f"{component}/{name}"))
         traced = model.telemetry is not None
         span = operation.span.replace("{route}", route)
-        own_span = SpanName(component, span, operation.kind, model.blind, operation.approved)
+        own_span = SpanName(component, span, operation.kind, model.unset_status, operation.set_status_ok)
         server = own_span if traced and span else None
-        inside = [(name, model.blind) for name in operation.internal] + [(name, True) for name in operation.blind]
+        inside = [(name, model.unset_status) for name in operation.internal_spans] + [
+            (name, True) for name in operation.unset_status
+        ]
         internal = tuple(
             SpanName(component, name.replace("{route}", route), "INTERNAL", blind) for name, blind in inside if traced
         )
@@ -158,7 +160,11 @@ class Planter:
         """Return the operations that flags put in the place of one."""
         flags = self._parameters.flags
         effects = [e for each in flags.effects.values() for e in each] if flags is not None else []
-        return tuple(e.becomes for e in effects if (e.component, e.operation) == (component, name) and e.becomes)
+        return tuple(
+            e.replacement_operation
+            for e in effects
+            if (e.component, e.operation) == (component, name) and e.replacement_operation
+        )
 
     def _steps(
         self, steps: tuple[Step, ...], component: str, service: str, route: str, key: int, depth: int
@@ -172,7 +178,7 @@ class Planter:
 
     def _loop(self, step: Step, component: str, service: str, route: str, key: int, depth: int) -> LoopNode:
         model = self._parameters.components[component]
-        traced, blind = step.span and model.telemetry is not None, step.blind or model.blind
+        traced, blind = step.span and model.telemetry is not None, step.unset_status or model.unset_status
         span = SpanName(service or component, step.span, "INTERNAL", blind) if traced else None
         return LoopNode(step, key, self._steps(step.steps, component, service, route, key, depth), span)
 
@@ -185,7 +191,9 @@ class Planter:
         model = self._parameters.components[caller]
         span = step.span.replace("{route}", route) or operation.model.span.replace("{route}", route)
         reported = span and model.telemetry is not None
-        client = SpanName(service or caller, span, step.kind, step.blind or model.blind) if reported else None
+        client = (
+            SpanName(service or caller, span, step.kind, step.unset_status or model.unset_status) if reported else None
+        )
         log = step.log.replace("{route}", route)
         missing = self._steps(step.steps, caller, service, route, mix(key, hash_text("missing")), depth)
         return CallNode(step, key, self._edges[caller, component], client, log, operation, missing)

@@ -152,7 +152,7 @@ class Connections:
         address, dialled, ip = self._dialled[key, redirect]
         if edge.registry:
             return Link(key, address, ip, self._dial_registered(key, caller, dialled, tick))
-        if redirect or not edge.shared or edge.protocol == "udp":
+        if redirect or not edge.reuse_connection or edge.protocol == "udp":
             return Link(key, address, ip, dialled)
         state = self._states.setdefault((key, None), _State())
         if edge.protocol == "http":
@@ -170,9 +170,9 @@ class Connections:
         if known and edge.protocol == "udp":
             return dial(edge, address._replace(host=known), caller, network)
         lanes, ip = dial(edge, address, caller, network)
-        if known and edge.remembers and lanes[0].outcome in NO_ANSWER:
+        if known and edge.use_stale_address and lanes[0].outcome in NO_ANSWER:
             return dial(edge, address._replace(host=known), caller, network)
-        if ip and (edge.remembers or edge.protocol == "udp"):
+        if ip and (edge.use_stale_address or edge.protocol == "udp"):
             self._resolves[key] = ip
         return lanes, ip
 
@@ -212,7 +212,7 @@ class Connections:
             state.cut_since = None
             return ConnectionLane(_greets(edge, peer, state.port, network), peer, wire, 0.0, port=state.port)
         state.cut_since = start if state.cut_since is None else state.cut_since
-        if end - state.cut_since <= (edge.silent_seconds or self._physics.connection_death_seconds):
+        if end - state.cut_since <= (edge.keepalive_timeout_seconds or self._physics.tcp_timeout_seconds):
             return ConnectionLane("dropped", peer, wire, port=state.port)
         state.peer, state.broken_at, state.cut_since = None, state.cut_since, None
         return None
@@ -309,7 +309,7 @@ def find_timeout(edge: Edge, caller: Process) -> float:
     text = caller.env.get(edge.timeout_env) if edge.timeout_env else None
     if text is None:
         return edge.timeout_seconds
-    return float(text) if text.isdigit() and int(text) else edge.timeout_else
+    return float(text) if text.isdigit() and int(text) else edge.timeout_fallback_seconds
 
 
 def dial(edge: Edge, address: Address, caller: Process, network: Network) -> tuple[tuple[ConnectionLane, ...], str]:

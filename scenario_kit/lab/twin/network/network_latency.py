@@ -33,7 +33,7 @@ class Crossing:
             return took, None
         took += self._shape_delays(lane.wire.out, calls, 0)
         back = self._shape_delays(lane.wire.back, calls, 1)
-        if not edge.shared:  # a handshake of its own: one more message each way
+        if not edge.reuse_connection:  # a handshake of its own: one more message each way
             took += self._shape_delays(lane.wire.out, calls, 2)
             took += self._shape_delays(lane.wire.back, calls, 3)
         return took, back

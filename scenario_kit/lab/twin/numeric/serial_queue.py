@@ -26,7 +26,7 @@ def compute_wait(waiting: float, load: float, dt: float) -> float:
 
 @dataclass(slots=True)
 class Gate:
-    """Attempts to connect that pass one after another (``Edge.one_by_one``), as those do that are made under a lock.
+    """Attempts to connect that pass one after another (``Edge.serialize_connects``), as under a lock.
 
     ``wait`` is how long one waits in this tick, ``demand`` are the seconds that the attempts of this tick take.
     """

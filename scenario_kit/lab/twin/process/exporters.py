@@ -25,8 +25,8 @@ def build_samples(
         _parse_series(spelled, common, namespace): _read_value(
             signal, process, connections.get(process.key, 0), memory, now
         )
-        * signal.times
-        + signal.plus
+        * signal.factor
+        + signal.offset
         for spelled, signal in exporter.series.items()
     }
 
@@ -42,16 +42,16 @@ def _parse_series(spelled: str, common: tuple[tuple[str, str], ...], namespace: 
 
 
 def _read_value(signal: Signal, process: Process, connections: int, memory: float, now: float) -> float:
-    if signal.of == "Uptime":
+    if signal.measure == "Uptime":
         return max(now - process.ready_at, 0.0)
-    if signal.of == "Connections":
+    if signal.measure == "Connections":
         return float(connections)
-    if signal.of == "Memory":
+    if signal.measure == "Memory":
         return memory
-    if signal.of == "Keys":
+    if signal.measure == "Keys":
         return float(round(sum(process.held.values())))
-    if signal.of == "Constant":
+    if signal.measure == "Constant":
         return 1.0
-    column = 0 if signal.of == "Calls" else 1
+    column = 0 if signal.measure == "Calls" else 1
     chosen = signal.operations or tuple(process.operations)
     return sum(process.operations[name][column] for name in chosen if name in process.operations)

@@ -236,7 +236,9 @@ def list_listeners(
         return ()
     if identity.model is not None:
         found = ((port, _read_port_number(port, env, config)) for port in identity.model.ports)
-        return tuple(Listener(number, port.protocol, port.paths, port.asks) for port, number in found if number)
+        return tuple(
+            Listener(number, port.protocol, port.paths, port.health_checks) for port, number in found if number
+        )
     return tuple(
         Listener(int(p["containerPort"]), "tcp") for p in spec.get("ports") or () if p.get("protocol", "TCP") == "TCP"
     )

@@ -74,7 +74,9 @@ class Census:
             env=env,
             started_at=now,
             ready_at=now,
-            start_cpu=identity.model.start_cpu_seconds * self._parameters.physics.cpu_scale if identity.model else 0.0,
+            start_cpu=identity.model.start_cpu_seconds * self._parameters.constants.cpu_scale
+            if identity.model
+            else 0.0,
             logins=_read_logins(view, identity.model, spec, env),
             databases=frozenset(_find_databases(view, identity.model, env)),
             files=self.files(view, pod),

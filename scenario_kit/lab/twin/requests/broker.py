@@ -89,7 +89,7 @@ class Queues:
 
     def __init__(self, parameters: TwinDefinition, consumers: tuple[ConsumerNode, ...], spans: SpanBook) -> None:
         self._models = parameters.queues
-        self._message_bytes = parameters.physics.message_bytes
+        self._message_bytes = parameters.constants.message_bytes
         self._edges = parameters.edges
         self._consumers = consumers
         self._spans = spans
@@ -132,7 +132,7 @@ class Queues:
         topic, name = node.model.topic, node.model.group
         group = broker.groups.get(name)
         if group is None:
-            first = broker.ends[topic] if node.model.latest else 0
+            first = broker.ends[topic] if node.model.start_at_latest else 0
             group = broker.groups[name] = _Group(position=first, committed=first)
         worker = self._worker(node, process, census, links, start)
         if worker is None:
@@ -151,7 +151,7 @@ class Queues:
         flags = flow.moment.effects.get(worker.key, ())
         known = sum(e.delay_seconds for e in flags if e.operation in ("", node.operation.name))
         each = max(group.mean, known, 1e-4)
-        polls = node.model.poll_records > 0 and (group.left > 0 or each > _SLOW)
+        polls = node.model.max_poll_records > 0 and (group.left > 0 or each > _SLOW)
         for salt in range(_POLLS if polls else 1):
             begin = max(start, group.joined_at, group.busy_until)
             pending = broker.ends[topic] - group.position
@@ -165,7 +165,7 @@ class Queues:
             network_io.send(process, worker, arrived.size, self._message_bytes)
             if not self._work(_Member(node, group, worker), serving, np.maximum(arrived, begin), flow, salt):
                 return
-            if polls and not group.left and group.busy_until - group.polled_at > node.model.poll_seconds:
+            if polls and not group.left and group.busy_until - group.polled_at > node.model.max_poll_interval_seconds:
                 group.position, group.under_way = group.committed, np.zeros(0)
                 group.joined_at = group.busy_until + model.rejoin_seconds
         if not polls:
@@ -177,7 +177,7 @@ class Queues:
         if not group.left:
             group.polled_at = max(begin, float(arrived[0]))
             there = int(np.searchsorted(arrived, group.polled_at, side="right"))
-            group.left = min(there, node.model.poll_records)
+            group.left = min(there, node.model.max_poll_records)
             group.committed, group.under_way = group.position, np.zeros(0)
         return arrived[: group.left]
 
@@ -188,7 +188,7 @@ class Queues:
         _meet_store(node, group, worker, flow.moment.links)
         again = np.arange(group.position, group.position + at.size) < group.seen
         copy = np.frombuffer(copies[group.position : group.position + at.size], dtype=np.bool_) & ~again
-        if node.model.keeps:
+        if node.model.retry_refused_writes:
             again = _find_refused(worker, again, copy)
         draws = {
             REQUEST: flow.tape.begin(node.operation.key, worker.ordinal, at.size, place, group.position),
@@ -196,8 +196,8 @@ class Queues:
         }
         around, mark = flow.tape.enter(node.loop), flow.tape.enter(node.receive)
         took = flow.serve(worker, node.operation, salt, at, draws).took
-        if node.model.copy_log and copy.any():
-            flow.logs.error(worker, node.model.copy_log, (at + took)[copy], node.model.copy_log)
+        if node.model.duplicate_log and copy.any():
+            flow.logs.error(worker, node.model.duplicate_log, (at + took)[copy], node.model.duplicate_log)
         if node.receive is not None:
             receive, failed = np.full(at.size, node.model.receive_ms / 1000.0), np.zeros(at.size, dtype=bool)
             flow.tape.leave(mark, worker, (node.receive,), node, None, SpanBatch.of(draws, at, receive, failed))
@@ -233,7 +233,7 @@ class Queues:
         """
         if group.left:
             return
-        done = int(np.count_nonzero(group.under_way <= end - node.model.commit_seconds / 2.0))
+        done = int(np.count_nonzero(group.under_way <= end - node.model.commit_interval_seconds / 2.0))
         group.committed += done
         group.under_way = group.under_way[done:]
 
@@ -314,16 +314,16 @@ class Queues:
         self._closed = {key: at for key, at in self._closed.items() if census.get(key) is not None}
 
     def _members(self, node: ConsumerNode, model: QueueModel, group: _Group, census: Census, end: float) -> float:
-        if group.left and end - group.polled_at > node.model.poll_seconds:
+        if group.left and end - group.polled_at > node.model.max_poll_interval_seconds:
             return 0.0  # it sent word that it was too slow
         seen = (self._seen.get((p.key, node.model.group), -1e18) for p in census.of(node.component))
-        return float(sum(end - at <= model.session_seconds for at in seen))
+        return float(sum(end - at <= model.session_timeout_seconds for at in seen))
 
 
 def _meet_store(node: ConsumerNode, group: _Group, worker: Process, links: Mapping[LinkKey, Link]) -> None:
     """Meet a store; one that was replaced holds no record, and refuses none."""
     for step in node.operation.steps:
-        if isinstance(step, CallNode) and step.operation.model.refuses:
+        if isinstance(step, CallNode) and step.operation.model.always_fail:
             link = links.get(LinkKey(worker.key, step.edge))
             store = (
                 next((lane.target for lane in link.lanes if lane.outcome == "ok" and lane.target), None)

@@ -46,8 +46,8 @@ def fill(cache: Process, node: CallNode, keys: float, failed: float) -> None:
     stores them.
     """
     name = node.operation.name
-    cache.held[name] = cache.held.get(name, 0.0) + keys * (1.0 if node.step.spoils else 1.0 - failed)
-    if node.step.spoils and failed:
+    cache.held[name] = cache.held.get(name, 0.0) + keys * (1.0 if node.step.cache_failures else 1.0 - failed)
+    if node.step.cache_failures and failed:
         cache.spoilt[name] = cache.spoilt.get(name, 0.0) + keys * failed
 
 

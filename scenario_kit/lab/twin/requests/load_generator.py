@@ -109,7 +109,7 @@ class LoadGenerators:
             active = effects.get(process.key, ())
             self._generator(process, self._users[process.key], flow, active, start, end)
             process.crowd_bytes = 0.0
-            for name in self._model.crowds:
+            for name in self._model.user_classes:
                 self._crowd(process, name, flow, active, start, end)
 
     def _generator(
@@ -129,7 +129,7 @@ class LoadGenerators:
     def _crowd(
         self, process: Process, name: str, flow: Flow, effects: Sequence[Active], start: float, end: float
     ) -> None:
-        crowd = self._model.crowds[name]
+        crowd = self._model.user_classes[name]
         users = self._crowds.setdefault((process.key, name), _Users())
         begin = max(start, process.ready_at)
         there = self._there(process, crowd, effects, begin, end) if begin < end else 0.0
@@ -167,7 +167,7 @@ class LoadGenerators:
         if self._model.connections is not None:
             free = read_setting(self._model.connections, process) - _count_blocked(users, begin, end)
             return min(total, max(free, 0.0) / max(users.waiting, 1e-6))
-        mine = 1.0 - sum(c.share for c in self._model.crowds.values() if _is_enabled(c, process))
+        mine = 1.0 - sum(c.share for c in self._model.user_classes.values() if _is_enabled(c, process))
         active = self._active(process, total, begin, end) * mine
         return _compute_closed_rate(users, active, self._model.think_seconds, begin, end)
 

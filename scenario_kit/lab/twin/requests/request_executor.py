@@ -67,15 +67,15 @@ class Flow:
         self, parameters: TwinDefinition, streams: Streams, spans: SpanBook, hangs: HangBook, logs: LogBook, tape: Tape
     ) -> None:
         self._edges = parameters.edges
-        self._physics = parameters.physics
+        self._physics = parameters.constants
         self._streams = streams
-        self._crossing = Crossing(parameters.physics, streams)
+        self._crossing = Crossing(parameters.constants, streams)
         self._recorder = SpanRecorder(spans, hangs, logs, tape, parameters.edges)
         self.tape = tape
         self.logs = logs
         self.moment = Moment(0.0, 0.0, {}, {})
         self.hanging: LinkKey | None = None
-        self.publishing = Publishing(tape, parameters.physics)
+        self.publishing = Publishing(tape, parameters.constants)
         self._rejections = Rejections()
 
     def at(self, moment: Moment) -> None:
@@ -122,7 +122,7 @@ class Flow:
         process_faults.impair(process, node, batch, effects, self._streams, self.logs, self.tape)
         if node.steps:
             self._steps(process, node.steps, batch)
-        if node.model.refuses:
+        if node.model.always_fail:
             failed[np.isfinite(took)] = True
         process_faults.wait_in_vain(node, batch)
         if process.crash is not None:
@@ -164,11 +164,11 @@ class Flow:
 
     def _repeat(self, process: Process, node: CallNode, batch: Batch, chosen: Ints | None) -> None:
         """Return a call as often as its step says; then what follows from its answers."""
-        if node.step.each_of and self._brought_nothing(process, node.step.each_of):
+        if node.step.for_each and self._brought_nothing(process, node.step.for_each):
             return
         times = node.step.times
         counts = batch.draws[times] if isinstance(times, str) else None
-        many = int(float(times)) if node.step.at_once else 1
+        many = int(float(times)) if node.step.batch else 1
         most = int(counts.max(initial=0)) if counts is not None else int(times) // many
         slowest: Floats | None = np.zeros(batch.took.size) if node.step.parallel else None
         for number in range(most):
@@ -190,7 +190,7 @@ class Flow:
             process_faults.crash(process, node, batch, chosen)
         if node.missing:
             self._fill(process, node, batch, chosen)
-        if node.step.rejects:
+        if node.step.invalid_entries_of:
             self._reject(process, node, batch, chosen)
 
     def _brought_nothing(self, process: Process, call: str) -> bool:
@@ -219,21 +219,21 @@ class Flow:
             self._steps(process, node.missing, inner)
             caches.fill(cache, node, full - held, float(inner.failed.mean()))
             batch.took[who] = inner.took
-            batch.failed[who] = inner.failed & (not node.step.spoils)
+            batch.failed[who] = inner.failed & (not node.step.cache_failures)
         caches.update_spoilt_share(process, cache, node)
 
     def _reject(self, process: Process, node: CallNode, batch: Batch, chosen: Ints | None) -> None:
         """Fail the caller where the answer holds something spoilt."""
         link = self.moment.links.get(LinkKey(process.key, node.edge))
         targets = [lane.target for lane in link.lanes if lane.target is not None] if link else []
-        share = max((target.spoilt.get(node.step.rejects, 0.0) for target in targets), default=0.0)
+        share = max((target.spoilt.get(node.step.invalid_entries_of, 0.0) for target in targets), default=0.0)
         who = batch.under_way(chosen)
         if share <= 0.0 or not who.size:
             return
         chance = self._streams.uniform(mix(node.key, batch.salt + _REJECT), who.size, process.ordinal)
         hit = who[chance < 1.0 - (1.0 - min(share, 1.0)) ** caches.count_asked(node.step, batch.draws, who)]
         batch.failed[hit] = True
-        self.logs.error(process, node.step.reject_log, batch.now[hit], node.step.reject_log)
+        self.logs.error(process, node.step.invalid_entry_log, batch.now[hit], node.step.invalid_entry_log)
 
     def _loop(self, process: Process, node: LoopNode, batch: Batch, chosen: Ints | None) -> None:
         """Run rounds of steps, as many for each request as it drew; one that fails ends its request's loop."""
@@ -259,7 +259,7 @@ class Flow:
         mark = self.tape.enter(node.client)
         one = len(link.lanes) == 1 and not link.old
         result = self._lane(calls, link.lanes[0]) if one else self._spread(calls)
-        if self._edges[node.edge].shared_answers:
+        if self._edges[node.edge].match_responses_by_order:
             turns = caller.turns.setdefault(node.edge, Turns())
             result = turns.hand_out(calls.at, result, self.moment.start, self.moment.end)
         seen = process_faults.absorb_errors(calls, result, self.moment.effects.get(caller.key, ()), self._streams)
@@ -269,7 +269,7 @@ class Flow:
     def _trace_calls(self, calls: CallBatch) -> CallBatch:
         """Trace the calls, without spans where the caller's instrumentation watches an earlier connection only."""
         number, lane = calls.node.edge, calls.link.lanes[0]
-        if not self._edges[number].first_only:
+        if not self._edges[number].trace_first_connection_only:
             return calls
         stands = lane.target is not None and lane.outcome in ("ok", "dropped")
         peer = lane.target.key if lane.target is not None and stands else None
@@ -317,17 +317,19 @@ class Flow:
             self.publishing.release(calls, lane.target)
         took, back = self._crossing.cross(calls, lane, edge)
         took += http_chaos.compute_delay(met, node, answers=False)
-        limit = node.step.patience_seconds or find_timeout(edge, caller)
+        limit = node.step.deadline_seconds or find_timeout(edge, caller)
         cut = at + limit if limit else None
         answer = self.serve(lane.target, node.operation, salt, at + took, draws, cut)
         network_io.exchange_messages(caller, lane.target, lane.wire, answer.took, self._physics.message_bytes)
         took, failed = took + answer.took + (0.0 if back is None else back), answer.failed
-        took, failed, falsified, noted = http_chaos.replace_answers(met, node, took, failed, unchecked=edge.unchecked)
+        took, failed, falsified, noted = http_chaos.replace_answers(
+            met, node, took, failed, unchecked=edge.ignore_status
+        )
         if node.operation.model.topic:
             self.publishing.publish(caller, lane.target, node, (at + took)[~failed], draws, ~failed)
-        if not edge.acknowledged:
+        if not edge.wait_for_ack:
             return self._complete_writes(at)
-        if (node.log or node.step.words or falsified) and failed.any():
+        if (node.log or node.step.cause_text or falsified) and failed.any():
             self._recorder.complain(calls, falsified or "failure", (at + took)[failed])
         return self._give_up(calls, took, failed)._replace(noted=noted)
 
@@ -351,15 +353,15 @@ class Flow:
         """Fail dials: the callee is not there, not who it should be, or packets vanish."""
         at, edge = calls.at, self._edges[calls.node.edge]
         failed: Flags = np.ones(at.size, dtype=bool)
-        if lane.outcome == "dropped" and lane.target is not None and not edge.acknowledged:
+        if lane.outcome == "dropped" and lane.target is not None and not edge.wait_for_ack:
             self.publishing.hold(calls, lane.target)
             return self._complete_writes(at)
         if lane.outcome == "locked" or (
-            lane.outcome == "dropped" and (edge.dial_seconds or not edge.unreachable_seconds)
+            lane.outcome == "dropped" and (edge.connect_timeout_seconds or not edge.unreachable_seconds)
         ):
             self.hanging = calls.link.key
             took = np.full(at.size, np.inf) if lane.fails_at == np.inf else np.maximum(lane.fails_at - at, 0.001)
-            dials = edge.dial_seconds if lane.target is None else 0.0
+            dials = edge.connect_timeout_seconds if lane.target is None else 0.0
             if dials > 0.0:
                 took = np.minimum(took, dials)
                 self._recorder.complain(calls, "dropped", at + took)
@@ -369,10 +371,10 @@ class Flow:
             if lane.target is None and lane.outcome == "dropped":
                 self._say_unanswered(calls, took)
             return self._give_up(calls, took, failed)
-        if lane.rejected and (edge.protocol in _DIALLED_EACH or not edge.shared):
+        if lane.rejected and (edge.protocol in _DIALLED_EACH or not edge.reuse_connection):
             return self._reject_dials(calls)
-        took = self._crossing.noise(calls) * (edge.refused_ms / 1000.0) + edge.unreachable_seconds
-        if edge.one_by_one:
+        took = self._crossing.noise(calls) * (edge.refusal_ms / 1000.0) + edge.unreachable_seconds
+        if edge.serialize_connects:
             took = calls.caller.gates.setdefault(calls.node.edge, Gate()).enter(took)
         self._recorder.complain(calls, lane.outcome, at + took)
         return Result(took, failed)
@@ -382,11 +384,11 @@ class Flow:
         ``rejections``).
         """
         at, edge, caller = calls.at, self._edges[calls.node.edge], calls.caller
-        limit = calls.node.step.patience_seconds or find_timeout(edge, caller) or np.inf
-        dials = edge.dial_seconds if edge.dial_seconds > 0.0 else LONGEST_SECONDS
+        limit = calls.node.step.deadline_seconds or find_timeout(edge, caller) or np.inf
+        dials = edge.connect_timeout_seconds if edge.connect_timeout_seconds > 0.0 else LONGEST_SECONDS
         delays = self._rejections.delays(caller.key.pod_uid, at, min(limit, dials))
         answered = np.isfinite(delays)
-        quick = self._crossing.noise(calls) * (edge.refused_ms / 1000.0) + edge.unreachable_seconds
+        quick = self._crossing.noise(calls) * (edge.refusal_ms / 1000.0) + edge.unreachable_seconds
         took = np.where(answered, np.where(answered, delays, 0.0) + quick, min(limit, dials))
         self._recorder.complain(calls, "refused", (at + took)[answered])
         self._recorder.complain(calls, "late" if limit < dials else "dropped", (at + took)[~answered])
@@ -394,13 +396,13 @@ class Flow:
 
     def _say_unanswered(self, calls: CallBatch, took: Floats) -> None:
         """Return what callers say of a connection that did not come about, where they had not given up before."""
-        limit = calls.node.step.patience_seconds or find_timeout(self._edges[calls.node.edge], calls.caller)
+        limit = calls.node.step.deadline_seconds or find_timeout(self._edges[calls.node.edge], calls.caller)
         said = took <= limit if limit else np.isfinite(took)
         self._recorder.complain(calls, "dropped", (calls.at + took)[said])
 
     def _give_up(self, calls: CallBatch, took: Floats, failed: Flags) -> Result:
         """Return what the caller leaves once its patience or its deadline is over."""
-        limit = calls.node.step.patience_seconds or find_timeout(self._edges[calls.node.edge], calls.caller)
+        limit = calls.node.step.deadline_seconds or find_timeout(self._edges[calls.node.edge], calls.caller)
         if limit:
             late = took > limit
             if late.any():

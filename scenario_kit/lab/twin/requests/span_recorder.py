@@ -63,8 +63,8 @@ class SpanRecorder:
         if node.client is None:
             return
         stays: Flags | None = None
-        if node.step.patience_seconds:
-            stays = took < node.step.patience_seconds
+        if node.step.deadline_seconds:
+            stays = took < node.step.deadline_seconds
             at, took, failed = at[stays], took[stays], failed[stays]
         self.span(caller, node.client, at, took, failed, hanging)
         spans = SpanBatch.of(draws, at, took, failed, stays)
@@ -137,7 +137,7 @@ class SpanRecorder:
                 words = _BROKEN
         text = (
             words
-            or (edge.unconnected if outcome in UNCONNECTED else "")
+            or (edge.connection_error_text if outcome in UNCONNECTED else "")
             or describe_cause(
                 dialect,
                 outcome,
@@ -153,8 +153,8 @@ class SpanRecorder:
         )
         text = text.replace("500", status) if status else text
         self._tape.note(outcome, text, times)
-        if node.step.words:
-            self._said[caller.key] = node.step.words.replace("{cause}", text)
+        if node.step.cause_text:
+            self._said[caller.key] = node.step.cause_text.replace("{cause}", text)
         if not node.log:
             return
         line = node.log.replace("{cause}", text).replace("{host}", address.host).replace("{port}", str(address.port))

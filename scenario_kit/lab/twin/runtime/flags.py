@@ -88,7 +88,7 @@ class Flags:
         self._model = model
         effects = [effect for effects in (model.effects if model else {}).values() for effect in effects]
         self._concerned = {effect.component for effect in effects}
-        self._asking = {effect.component for effect in effects if not effect.relayed}
+        self._asking = {effect.component for effect in effects if not effect.propagate_value}
 
     def effects(self, process: Process, link: Link | None) -> tuple[Active, ...]:
         """Return the effects in force in a process, given its way to the flag service.
@@ -103,7 +103,7 @@ class Flags:
         if target is None:
             waits = link.hangs and process.component in self._asking
             return (
-                *((Active(delay_seconds=self._model.hang_seconds),) if waits else ()),
+                *((Active(delay_seconds=self._model.evaluation_timeout_seconds),) if waits else ()),
                 *self._list_known(process, {}),
             )
         process.flags_awaited = True
@@ -116,30 +116,30 @@ class Flags:
             for flag, effects in (self._model.effects if self._model else {}).items()
             for effect in effects
             if effect.component == process.component
-            and (bool(known[flag]) != effect.while_off if flag in known else effect.unanswered)
+            and (bool(known[flag]) != effect.when_off if flag in known else effect.when_unavailable)
         )
 
 
 def _activate(effect: FlagEffect, value: float) -> Active:
-    times = value if effect.times_value else 1.0
+    times = value if effect.scale_by_value else 1.0
     return Active(
         operation=effect.operation,
-        share=value if effect.share_is_value else effect.share,
+        share=value if effect.share_from_value else effect.share,
         error_share=effect.error_share * times,
         delay_seconds=effect.delay_seconds * times,
         busy_cores=effect.busy_cores * times,
         leak_bytes=effect.leak_bytes * times,
         leak_growth=effect.leak_growth,
-        copies=effect.copies * times,
+        copies=effect.extra_records * times,
         redirect=effect.redirect,
         redirect_to=effect.redirect_to,
-        flood=effect.flood,
+        flood=effect.flood_route,
         flood_per_iteration=effect.flood_per_iteration * times,
         users=effect.users * times,
-        paused=effect.paused,
-        unhealthy=effect.unhealthy,
-        absorbs=effect.absorbs,
-        becomes=effect.becomes,
-        empties=effect.empties,
+        paused=effect.stop_load,
+        unhealthy=effect.fail_health_checks,
+        absorbs=effect.handled_errors,
+        becomes=effect.replacement_operation,
+        empties=effect.empty_responses,
         log=effect.log,
     )

@@ -71,7 +71,7 @@ class Disks:
                 continue
             if model.disk.snapshots is not None:
                 self._snapshot(process, model.disk, model.disk.snapshots, end - dt, end, logs)
-            for number, upkeep in enumerate(model.disk.upkeep):
+            for number, upkeep in enumerate(model.disk.maintenance):
                 self._keep(process, number, upkeep, end, logs)
 
     def _keep(self, process: Process, number: int, upkeep: Upkeep, end: float, logs: LogBook) -> None:
@@ -95,7 +95,7 @@ class Disks:
         volume = process.volume
         changes = _calls(process, model.operations) - volume.counted
         since = volume.saved_at if volume.saved_at is not None else end
-        due = min((since + seconds for seconds, least in model.after if changes >= least), default=float("inf"))
+        due = min((since + seconds for seconds, least in model.save_after if changes >= least), default=float("inf"))
         at = max(due, start, volume.tried_at + model.retry_seconds if volume.failing else start)
         number = 0
         while at <= end:
@@ -103,12 +103,12 @@ class Disks:
             volume.tried_at = at
             if not error:
                 if volume.failing:
-                    _print(process, logs, at, model.success)
+                    _print(process, logs, at, model.success_log)
                 volume.saved_at, volume.counted, volume.failing = at, volume.counted + changes, False
                 volume.answers = {}
                 return
             volume.failing = True
-            volume.answers.update(dict.fromkeys(model.operations, model.refusal))
+            volume.answers.update(dict.fromkeys(model.operations, model.error_response))
             _print(process, logs, at, model.log.replace("{error}", error))
             at += model.retry_seconds
             number += 1
@@ -135,7 +135,7 @@ def apply_io_chaos(process: Process, node: OperationNode, batch: Batch, streams:
         met = _meet(process, access, key, who.size, streams) if who.size else None
         if met is None:
             continue
-        if access.waits:
+        if access.blocking:
             batch.took[who] += met.seconds + _wait(process, access, met.seconds, key, streams)
         _fail(process, node, access, met, batch, who, logs)
 
@@ -148,14 +148,14 @@ def _fail(
     if hit.any():
         first = int(np.flatnonzero(hit)[np.argmin(when[hit])])
         words = _end(process, access, int(met.errors[first]), when[[first]] if access.code else when[hit], logs)
-        if access.waits:
+        if access.blocking:
             batch.failed[who[hit]] = True
-            process.volume.answers[node.name] = access.answer.replace("{error}", words)
+            process.volume.answers[node.name] = access.error_response.replace("{error}", words)
     lies = met.wrong & ~hit
-    if access.wrong and access.waits and lies.any():
+    if access.corrupt_response and access.blocking and lies.any():
         batch.failed[who[lies]] = True
-        process.volume.answers[node.name] = access.wrong
-        logs.error(process, access.wrong_log, when[lies], access.wrong_log)
+        process.volume.answers[node.name] = access.corrupt_response
+        logs.error(process, access.corrupt_log, when[lies], access.corrupt_log)
 
 
 def _end(process: Process, access: Access, error: int, times: Floats, logs: LogBook) -> str:
@@ -165,7 +165,7 @@ def _end(process: Process, access: Access, error: int, times: Floats, logs: LogB
     words = _describe_errno(process.model.disk if process.model is not None else DiskModel(), error)
     for line in access.log.replace("{error}", words).splitlines():
         logs.error(process, line, times, line)
-    ends = float(times[0]) + access.after_seconds
+    ends = float(times[0]) + access.exit_delay_seconds
     if access.code and ends < process.crash_at:
         process.crash = Crash(ends, -1, access.code)
     return words

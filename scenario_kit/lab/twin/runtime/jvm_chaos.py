@@ -54,7 +54,7 @@ class Java:
         found = identify(self._parameters, spec)
         if found.model is None or found.component not in self._jvms:
             return "NoJava"
-        return "" if found.model.java.shell else "NoShell"
+        return "" if found.model.java.has_shell else "NoShell"
 
     def unknown(self, spec: Object, rules: Sequence[Rule]) -> str:
         """Return what rules let methods return, where the definition of the app does not say what follows from it."""
@@ -134,7 +134,7 @@ def _meet_rule(rule: Rule, jvm: Jvm, model: JavaModel) -> _JvmImpact | None:
     if _is(rule, jvm.class_name, jvm.method):
         return _JvmImpact(rule, 1.0)
     if jvm.returns is not None and _is(rule, jvm.returns.class_name, jvm.returns.method):
-        return _JvmImpact(rule, model.wrong.share if model.wrong is not None else 1.0)
+        return _JvmImpact(rule, model.wrong_result.share if model.wrong_result is not None else 1.0)
     return None
 
 
@@ -148,7 +148,9 @@ def _activate_rule(
             yield Active(busy_cores=float(action["threads"]))
         elif "fills" in action:
             # Nothing is left for the requests, and collections that find nothing keep a core busy.
-            yield Active(held_bytes=max(_compute_heap(process, model) - model.held_mib * _MIB, 0.0), busy_cores=1.0)
+            yield Active(
+                held_bytes=max(_compute_heap(process, model) - model.heap_used_mib * _MIB, 0.0), busy_cores=1.0
+            )
             yield _build_failure(1.0, model, _HEAP, *serves)
         elif "collects" in action and fresh is not None:
             process.collections += 1
@@ -157,8 +159,8 @@ def _activate_rule(
             yield Active(share=met.share, delay_seconds=action["sleepSeconds"])
         elif met.by_requests and "throws" in action:
             yield _build_failure(met.share, model, action["throws"], rule["class"], rule["method"])
-        elif met.by_requests and "returns" in action and jvm.returns is not None and model.wrong is not None:
-            wrong = model.wrong
+        elif met.by_requests and "returns" in action and jvm.returns is not None and model.wrong_result is not None:
+            wrong = model.wrong_result
             yield Active(share=met.share, delay_seconds=wrong.delay_seconds)
             if wrong.exception:
                 yield _build_failure(met.share, model, wrong.exception, *serves)
@@ -174,10 +176,10 @@ def _compute_heap(process: Process, model: JavaModel) -> float:
 
 def _build_failure(share: float, model: JavaModel, exception: str, class_name: str, method: str) -> Active:
     """Build a failure of so many requests by an exception, ``type: message``, that nothing in the program catches."""
-    log = model.thrown
+    log = model.exception_log
     for place, words in {"{exception}": exception, "{class}": class_name, "{method}": method}.items():
         log = log.replace(place, words)
-    return Active(share=share, error_share=1.0, thrown=exception, answer=model.answer, log=log)
+    return Active(share=share, error_share=1.0, thrown=exception, answer=model.exception_response, log=log)
 
 
 def _announce(process: Process, rule: Rule, port: int, met: _JvmImpact | None, at: float, logs: LogBook) -> None:

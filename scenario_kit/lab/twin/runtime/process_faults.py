@@ -34,10 +34,10 @@ def impair(
     """Apply background errors, flags that were never reached, effects in force, files."""
     model = process.model
     salt, at, took, failed, _ = batch
-    if node.model.flags_seconds and at.size and not process.flags_awaited:
+    if node.model.flag_timeout_seconds and at.size and not process.flags_awaited:
         process.flags_awaited = True
         first = int(np.argmin(at))
-        took[first] += node.model.flags_seconds
+        took[first] += node.model.flag_timeout_seconds
         failed[first] = True
     if model is not None and model.background_error:
         failed[streams.uniform(mix(node.key, salt + _FLAG), at.size, process.ordinal) < model.background_error] = True
@@ -104,8 +104,8 @@ def absorb_errors(calls: CallBatch, result: Result, effects: Sequence[Active], s
 
 def wait_in_vain(node: OperationNode, batch: Batch) -> None:
     """Return who only looks on waits for what does not come, and goes on as if nothing had been."""
-    if node.model.shrug_seconds:
-        batch.took[batch.failed] = np.maximum(batch.took[batch.failed], node.model.shrug_seconds)
+    if node.model.ignore_failure_after_seconds:
+        batch.took[batch.failed] = np.maximum(batch.took[batch.failed], node.model.ignore_failure_after_seconds)
         batch.failed[:] = False
 
 

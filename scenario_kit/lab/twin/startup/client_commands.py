@@ -89,7 +89,7 @@ class Sessions:
             callee=client.store,
             protocol=_PROTOCOLS.get(scheme, "tcp"),
             address=AddressSource(text=url),
-            shared=False,
+            reuse_connection=False,
         )
         address = parse(url)
         if not address.database and _PROTOCOLS.get(scheme) == "sql":

@@ -27,7 +27,7 @@ class Probes:
     """Answers from the last view, and from what the calls of the last tick met."""
 
     def __init__(self, parameters: TwinDefinition, census: Census, streams: Streams) -> None:
-        self._physics = parameters.physics
+        self._physics = parameters.constants
         self._edges = parameters.edges
         self._links: Mapping[LinkKey, Link] | None = None
         self._census = census

@@ -114,10 +114,10 @@ class Startup:
             variable = _find_missing(process, pattern)
             if variable:
                 text = model.start.env_text.replace("{variable}", variable)
-                return model.start.after_seconds, self._exit(process, model.start.env_code, text)
+                return model.start.exit_delay_seconds, self._exit(process, model.start.env_code, text)
         for key, text in model.start.keys.items():
             if process.config is not None and not process.config.get(key):
-                return model.start.after_seconds, self._exit(process, model.start.keys_code, text)
+                return model.start.exit_delay_seconds, self._exit(process, model.start.keys_code, text)
         return None
 
     @staticmethod

@@ -72,23 +72,23 @@ class Needs:
 
     def _advance(self, waiting: _Waiting, network: Network, now: float) -> Came:
         start = waiting.process.model.start if waiting.process.model else None
-        while start is not None and waiting.number < len(start.needs):
-            need = start.needs[waiting.number]
+        while start is not None and waiting.number < len(start.dependencies):
+            need = start.dependencies[waiting.number]
             lanes, words = self._lanes(waiting.process, need, network)
             ready = min((lane.ready_at for lane in lanes if lane.outcome == "ok"), default=float("inf"))
             met = max(ready, waiting.since, waiting.unmet)
             deadline = waiting.since + (need.wait_seconds if need.wait_seconds >= 0.0 else float("inf"))
             if met <= deadline and met != float("inf"):
                 waiting.number, waiting.since, waiting.unmet = waiting.number + 1, met, met
-            elif need.later and now >= deadline:
+            elif need.lazy and now >= deadline:
                 waiting.process.lacks[need.callee] = need
                 waiting.number, waiting.since, waiting.unmet = waiting.number + 1, deadline, deadline
-            elif need.wait_seconds > 0.0 and not need.later and _is_login_refused(lanes, now):
+            elif need.wait_seconds > 0.0 and not need.lazy and _is_login_refused(lanes, now):
                 words = self._put(waiting.process, need, words)
-                return Came(waiting.unmet + start.after_seconds, False, need.code, words)
+                return Came(waiting.unmet + start.exit_delay_seconds, False, need.code, words)
             elif now >= deadline or met != float("inf"):
                 words = self._put(waiting.process, need, words)
-                at = waiting.since + (need.wait_seconds or start.after_seconds)
+                at = waiting.since + (need.wait_seconds or start.exit_delay_seconds)
                 return Came(at, False, need.code, words)
             else:
                 waiting.unmet = now
@@ -104,7 +104,7 @@ class Needs:
         """Return the ways to the callee, and the words for a failure."""
         edge = self._edges[process.component, need.callee]
         address = read_address(edge.address, process)
-        if need.name_only and network.lookup(process.pod, address.host, address.port).resolved:
+        if need.resolve_only and network.lookup(process.pod, address.host, address.port).resolved:
             return (ConnectionLane("ok"),), ""
         lanes, ip = dial(edge, address, process, network)
         return lanes, _format_failure(process, edge, lanes, ip)

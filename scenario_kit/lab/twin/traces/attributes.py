@@ -218,7 +218,7 @@ def _read_status(around: Circumstance) -> int:
 def _build_kafka(around: Circumstance) -> dict[str, Scalar]:
     found: dict[str, Scalar] = {"messaging.system": around.product or "kafka"}
     node = around.frame.node
-    consumes = around.frame.process.model.consumes if around.frame.process.model else ()
+    consumes = around.frame.process.model.consumers if around.frame.process.model else ()
     if isinstance(node, CallNode):
         found["messaging.destination.name"] = node.operation.model.topic
         found["messaging.operation.type"] = "publish"

@@ -82,7 +82,7 @@ def check_alert_entities(case: LintContext) -> Iterator[Problem]:
             message = (
                 f"alert '{name}' is never about '{entity}': by the app's twin.yaml, {silent} reports no such spans"
             )
-            fix = "name who calls it; if it does report them, say so in twin.yaml (`telemetry`, `blind`)"
+            fix = "name who calls it; if it does report them, say so in twin.yaml (`telemetry`, `unsetStatus`)"
             yield Problem(
                 (*place, "entity"), message, entity, "a component whose spans show what the rule looks for", fix
             )

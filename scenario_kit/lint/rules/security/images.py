@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
+from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.context.catalog_context import AppCase
 from scenario_kit.lint.context.source_location import Judged, LocatedSpot, Spot, find_fresh
 from scenario_kit.lint.framework.rule import Problem, register_check
@@ -92,7 +94,8 @@ def _list_known(case: Judged) -> Iterable[str]:
     apps = {stage.app.name: stage.app for stage in case.stages}
     if not isinstance(case, AppCase):
         for name in case.catalog.apps():
-            apps.setdefault(name, case.catalog.app(name, case.catalog.versions(name)[0]))
+            with suppress(AuthoringError):  # what is wrong with an app is told of the app
+                apps.setdefault(name, case.catalog.app(name, case.catalog.versions(name)[0]))
     for app in apps.values():
         for image in app.images:
             tag = _tag(image)

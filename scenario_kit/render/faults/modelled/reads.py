@@ -87,7 +87,7 @@ def list_flags(app: App) -> frozenset[str]:
 def _list_parts(twin: TwinDefinition, component: str) -> Iterator[Value]:
     """List what the twin says about a component elsewhere: of whom it calls, and of what it is beside its work."""
     for edge in twin.edges:
-        if component in (edge.caller, edge.address.of):
+        if component in (edge.caller, edge.address.component):
             yield edge
     beside = (twin.load, twin.flags, twin.collector, *twin.queues, *twin.registries, *twin.exporters)
     yield from (part for part in beside if part is not None and part.component == component)

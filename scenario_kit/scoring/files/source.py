@@ -58,7 +58,7 @@ def _parse_json(text: str, path: str, before: int = 0) -> Source:
     """Parse JSON; ``before`` are lines of the file above the text."""
     try:
         data = msgspec.json.decode(text)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise _refuse(text, path, before, str(error)) from error
 
     def locate(place: Path_) -> Position:

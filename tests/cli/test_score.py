@@ -66,6 +66,27 @@ def test_the_evaluators_file(capsys: pytest.CaptureFixture[str]) -> None:
     assert document["config"]["ground_truth_path"] == TRUTHS
 
 
+def test_agreement_with_the_evaluator(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    document = json.loads(score(capsys, TRUTHS, OUTPUTS, "--format", "itbench")[1])
+    result = tmp_path / "results.json"
+    result.write_text(json.dumps(document))
+    same = json.loads(score(capsys, TRUTHS, OUTPUTS, "--format", "json", "--against", str(result))[1])["against"]
+    assert same["metrics"]["root_cause_entity_f1"] == {"both": 3, "equal": 3, "meanDifference": 0.0}
+    assert same["claims"] == {"both": 3, "equal": 3, "meanDifference": 0.0}
+
+    document["raw_results"][0]["incident_id"] = "Scenario-1"
+    entity = document["raw_results"][1]["scores"]["root_cause_entity"]
+    entity["predicted_entities"][1]["matches_gt"] = True
+    entity["calculation_f1"] = 1.0
+    del document["raw_results"][2]
+    result.write_text(json.dumps(document))
+    _, out, _ = score(capsys, TRUTHS, OUTPUTS, "--against", str(result))
+    lines = [line.split() for line in out.splitlines()]
+    assert ["root_cause_entity_f1", "2", "1", "-0.1667"] in lines
+    assert ["claims", "that", "are", "roots", "3", "2", "-0.3333"] in lines
+    assert "runs only here: 1, only there: 0" in out
+
+
 def test_a_scenario_has_the_calls_of_its_app(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     answer = tmp_path / "answer.json"
     answer.write_text(json.dumps({"contributing_factors": [{"name": "otel-demo/Deployment/ad"}]}))

@@ -10,6 +10,7 @@ import typer
 from scenario_kit.cli.terminal.options import declare_choice
 
 if TYPE_CHECKING:
+    from scenario_kit.scoring.scores.comparison import EvaluatorComparison
     from scenario_kit.scoring.scores.summary import ScoreReport
 
 
@@ -47,6 +48,9 @@ def register(app: typer.Typer) -> None:
             float, typer.Option(min=1e-3, help="Seconds that a failure counts in a restricted mean.")
         ] = 600.0,
         seed: Annotated[int, typer.Option(min=0, help="Seed of the intervals by bootstrap.")] = 20_260_101,
+        against: Annotated[
+            Path | None, typer.Option(help="Results of ITBench's evaluator for the same runs: how far they agree.")
+        ] = None,
         decisions: Annotated[bool, typer.Option("--decisions", help="Show what became of each claim.")] = False,
         format: Annotated[
             str,
@@ -76,23 +80,34 @@ def register(app: typer.Typer) -> None:
             prices=read_price_list(prices) if prices else None,
         )  # fmt: skip
         report = score_runs(contexts, read_runs(answers, list(contexts)), settings)
+        compared = _compare(report, against) if against else None
         show_findings(warnings, err=True)
         if format == "json":
-            show_json(report.to_json())
+            show_json(report.to_json() | ({"against": compared.to_json()} if compared else {}))
         elif format == "itbench":
             from scenario_kit.scoring.files.evaluator import build_evaluator_result
 
             show_json(build_evaluator_result(report, str(truth), ", ".join(map(str, answers))))
         else:
-            _show(report, decisions=decisions)
+            _show(report, compared, decisions=decisions)
 
 
-def _show(report: ScoreReport, *, decisions: bool) -> None:
-    from scenario_kit.cli.scoring.table import list_tables
+def _compare(report: ScoreReport, path: Path) -> EvaluatorComparison:
+    """Compare with an evaluator's results."""
+    from scenario_kit.scoring.files.evaluator import list_evaluated_runs, read_evaluator_result
+    from scenario_kit.scoring.files.source import read_source
+    from scenario_kit.scoring.scores.comparison import compare_evaluations
+
+    return compare_evaluations(list_evaluated_runs(report), read_evaluator_result(read_source(path)))
+
+
+def _show(report: ScoreReport, compared: EvaluatorComparison | None, *, decisions: bool) -> None:
+    from scenario_kit.cli.scoring.table import list_agreements, list_tables
     from scenario_kit.cli.terminal.output import make_printable, show_table
 
     shown = False
-    for title, header, rows in list_tables(report, decisions=decisions):
+    tables = [*list_tables(report, decisions=decisions), *(list_agreements(compared) if compared else ())]
+    for title, header, rows in tables:
         if rows:
             typer.echo(f"{chr(10) if shown else ''}{title}")
             show_table(header, [[make_printable(cell) for cell in row] for row in rows])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from scenario_kit.scoring.scores.comparison import EvaluatorComparison
 from scenario_kit.scoring.scores.definitions import BY_KEY
 from scenario_kit.scoring.scores.summary import ScoreReport
 from scenario_kit.scoring.statistics.estimate import Estimate
@@ -32,6 +33,16 @@ def list_tables(report: ScoreReport, *, decisions: bool) -> Iterator[Table]:
         ("incident", "complexity"),
         [(name, format_number(value)) for name, value in report.complexity.items()],
     )
+
+
+def list_agreements(compared: EvaluatorComparison) -> Iterator[Table]:
+    """List the table of how far an evaluator agrees."""
+    named = compared.metrics | ({"claims that are roots": compared.claims} if compared.claims else {})
+    rows: list[tuple[str, ...]] = [
+        (key, str(each.both), str(each.equal), f"{each.mean_difference:+.4f}") for key, each in named.items()
+    ]
+    more = f"runs only here: {compared.only_ours}, only there: {compared.only_theirs}"
+    yield f"agreement with the evaluator ({more})", ("its metric", "both", "equal", "ours - its"), rows
 
 
 def format_number(value: float | None) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from scenario_kit.model.base import Value
 from scenario_kit.scoring.files.fields import Fields, Mistakes
+from scenario_kit.scoring.files.incident_names import normalise_incident
 from scenario_kit.scoring.files.source import Source
 from scenario_kit.scoring.matching.matcher import MatchDecision
+from scenario_kit.scoring.scores.comparison import EvaluatedRun
 from scenario_kit.scoring.scores.definitions import DEPTHS
 from scenario_kit.scoring.scores.run_score import RunScore
 from scenario_kit.scoring.scores.summary import ScoreReport
@@ -35,19 +36,21 @@ _SINGLES: Final = {
 _PASSING: Final = ("root_cause_entity", "fault_localization_component_identification", "root_cause_resource")
 
 
-class EvaluatedRun(Value, frozen=True, kw_only=True):
-    """A run as an evaluator's result holds it: numbers by its keys, and entities with whether they were matched."""
-
-    incident: str
-    trial: str
-    values: dict[str, float] = {}
-    matched: dict[str, bool] = {}
-
-
 def flatten_scores(values: Mapping[str, float]) -> dict[str, float]:
     """Return our values by the evaluator's keys, as its ``flat_scores`` have them."""
     pairs = {f"{name}_{part}": key for name, keys in _TRIPLES.items() for part, key in zip(_PARTS, keys, strict=True)}
     return {name: values[key] for name, key in (pairs | _SINGLES).items() if key in values}
+
+
+def list_evaluated_runs(report: ScoreReport) -> list[EvaluatedRun]:
+    """List our runs as the evaluator would have them, to be compared with its own."""
+    return [
+        EvaluatedRun(
+            incident=run.incident, trial=run.trial, values=flatten_scores(run.values),
+            matched={each.claim: each.verdict == "RootCause" for each in run.decisions},
+        )
+        for run in report.runs if not run.control
+    ]  # fmt: skip
 
 
 def build_evaluator_result(report: ScoreReport, truth_path: str, outputs_path: str) -> dict[str, Any]:
@@ -154,7 +157,7 @@ def _read_run(field: Fields) -> EvaluatedRun:
     for each in entity.read_list("predicted_entities") if entity else ():
         matched[each.read_text("entity", required=True)] = each.read_flag("matches_gt")
     return EvaluatedRun(
-        incident=field.read_text("incident_id", required=True, numbers=True),
+        incident=normalise_incident(field.read_text("incident_id", required=True, numbers=True)),
         trial=field.read_text("trial_id", required=True, numbers=True), values=values, matched=matched,
     )  # fmt: skip
 

@@ -10,9 +10,9 @@ import yaml
 from operators.scenario.resolution import resolve_scenario
 from scenario_kit.catalog import Catalog
 from scenario_kit.lint import RULES, lint_text
-from tests.admission.attempts import Attempt, attempts, everything, fault, scenario
-from tests.admission.page import PAGE, written
-from tests.admission.tried import ADMISSION, by_lint, by_operator
+from tools.admission.attempts import Attempt, attempts, everything, fault, scenario
+from tools.admission.page import PAGE, written
+from tools.admission.tried import ADMISSION, by_lint, by_operator
 
 CATALOG = Catalog()
 EVERY = pytest.mark.parametrize("attempt", attempts(), ids=lambda a: a.name)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scenario_kit.catalog import Catalog
-from tests.defects.choice import chosen, current, in_turns
-from tests.defects.kind import Defect, DoesNotApply, Kind
-from tests.defects.outcome import UNTOUCHED, Caught, digest
-from tests.defects.subject import Subject, subjects
+from tools.defects.choice import chosen, current, in_turns
+from tools.defects.kind import Defect, DoesNotApply, Kind
+from tools.defects.outcome import UNTOUCHED, Caught, digest
+from tools.defects.subject import Subject, subjects
 
 SUBJECTS = subjects(Catalog())
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.defects.kind import Kind
-from tests.defects.outcome import UNTOUCHED, Caught
-from tests.defects.page import part, placed, write
+from tools.defects.kind import Kind
+from tools.defects.outcome import UNTOUCHED, Caught
+from tools.defects.page import part, placed, write
 
 STATIC = Kind("typo", "A typo", frozenset({"SK1"}), "Static", lambda _: iter(()))
 TRIED = Kind("lie", "A lie", frozenset({"SK4"}), "Trial", lambda _: iter(()))

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from scenario_kit.catalog import Catalog
-from tests.defects.every import KINDS
-from tests.defects.kind import of_stage
-from tests.defects.static import judge
-from tests.defects.subject import Subject, subjects
+from tools.defects.every import KINDS
+from tools.defects.kind import of_stage
+from tools.defects.static import judge
+from tools.defects.subject import Subject, subjects
 
 CATALOG = Catalog(merging=True)
 SUBJECTS = subjects(CATALOG)

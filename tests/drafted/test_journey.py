@@ -3,9 +3,9 @@
 import pytest
 
 from scenario_kit.catalog import Catalog
-from tests.drafted.extremes import extremes
-from tests.drafted.journey import Journey, append, left, read, summary, travel
-from tests.matrix.pairs import Pair
+from tools.drafted.extremes import extremes
+from tools.drafted.journey import Journey, append, left, read, summary, travel
+from tools.matrix.pairs import Pair
 
 PAIR = Pair("shop", "1.0", "pod-kill", 1, "Pod", "Deployment/cart")
 ALL = ["new", "lint", "try", "lint", "verify"]

@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from scenario_kit.catalog import Catalog
-from tests.defects.every import KINDS
-from tests.defects.lab import Bench
-from tests.defects.subject import Subject
+from tools.defects.every import KINDS
+from tools.defects.lab import Bench
+from tools.defects.subject import Subject
 
 SCENARIO = "cart-scaled-to-zero"
 TRIED = (

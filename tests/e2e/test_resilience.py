@@ -3,8 +3,8 @@
 import pytest
 
 from scenario_kit.catalog import Catalog
-from tests.resilience.cells import Cell
-from tests.resilience.strike import strike
+from tools.resilience.cells import Cell
+from tools.resilience.strike import strike
 
 #: A controller that hangs while its work is waited for, and a pause that a trial may survive; others are killed in
 #: test_infrastructure.

@@ -12,8 +12,8 @@ from scenario_kit.clients import KubeCluster
 from scenario_kit.errors import ClusterError
 from scenario_kit.model import Object, Reference
 from scenario_kit.schema.writable import OWNED
-from tests.admission.tried import in_a_lab
 from tests.e2e.conftest import Lab
+from tools.admission.tried import in_a_lab
 
 RBAC = "rbac.authorization.k8s.io"
 WHO = [{"kind": "ServiceAccount", "name": "default", "namespace": "default"}]

@@ -13,10 +13,11 @@ from scenario_kit.catalog import find_data_root
 from scenario_kit.cli import run
 from scenario_kit.load import get_schema
 from scenario_kit.model.twin.component import ComponentModel
-from tests.editor.server import Server
+from tools.editor.server import Server
 from tools.pages.twin_reference import list_fields
 
-PROGRAM = Path(__file__).parent / "node_modules" / "yaml-language-server" / "bin" / "yaml-language-server"
+EDITOR = Path(__file__).parents[2] / "tools" / "editor"
+PROGRAM = EDITOR / "node_modules" / "yaml-language-server" / "bin" / "yaml-language-server"
 SHIPPED = find_data_root() / "catalog" / "scenarios" / "product-catalog-wrong-target-port" / "scenario.yaml"
 
 NUMBERS = itertools.count()

@@ -12,10 +12,10 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.matrix import read_rows
 from scenario_kit.model import AlertHistory, AlertTimeline, CheckResult, Finding, Interval, Severity, StepStatus
 from scenario_kit.model.results.matrix import Fired, MatrixRow
-from tests.matrix import page, reasons, record
-from tests.matrix.lab import judged, row, steps
-from tests.matrix.pairs import Pair, aimless, bites, each, pairs, sample
-from tests.matrix.reasons import Written
+from tools.matrix import page, reasons, record
+from tools.matrix.lab import judged, row, steps
+from tools.matrix.pairs import Pair, aimless, bites, each, pairs, sample
+from tools.matrix.reasons import Written
 
 PAIR = Pair("otel-demo", "2.2.0", "service-target-port-wrong", 1, "Network", "Service/cart")
 KINDS = [step.kind for step in steps("main")]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutation.mutants import Mutant, in_module, mutants, sample
-from tests.mutation.workspace import TESTS, answer, clear, configuration, exit_codes, workspace
+from tools.mutation.mutants import Mutant, in_module, mutants, sample
+from tools.mutation.workspace import TESTS, answer, clear, configuration, exit_codes, workspace
 
 SOURCE = '''"""A module."""
 

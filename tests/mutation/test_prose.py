@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from tests.mutation.prose import only_prose
+from tools.mutation.prose import only_prose
 
 
 def parsed(body):

@@ -1,9 +1,9 @@
 """Rates, the records behind them, the accepted survivors, and the page."""
 
-from tests import records
-from tests.mutation.mutants import Mutant
-from tests.mutation.rates import BEGIN, END, Rate, placed, rate, survivors, table
-from tests.mutation.record import ACCEPTED, Tried, accepted, compact, read
+from tools import records
+from tools.mutation.mutants import Mutant
+from tools.mutation.rates import BEGIN, END, Rate, placed, rate, survivors, table
+from tools.mutation.record import ACCEPTED, Tried, accepted, compact, read
 
 ONE, TWO, THREE, FOUR = (
     Mutant(f"scenario_kit.judge.a.x_f{i}__mutmut_1", "scenario_kit/judge/a.py", 9 - i, f"-{i}") for i in range(4)

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.reality import known
-from tests.reality.compare import Difference, agree, differences, same_course, stretches
-from tests.reality.recording import ContainerView, Event, PodView, Recording, event, normal, view, without_repeats
+from tools.reality import known
+from tools.reality.compare import Difference, agree, differences, same_course, stretches
+from tools.reality.recording import ContainerView, Event, PodView, Recording, event, normal, view, without_repeats
 
 RUNS = ContainerView(state="running", ready=True, started=True)
 CRASHED = ContainerView(state="terminated", reason="Error", code=1)

@@ -7,10 +7,10 @@ import re
 import pytest
 
 from scenario_kit.model.base import Object
-from tests.reality import known, store
-from tests.reality.cases import CASES, Case
-from tests.reality.compare import Difference, differences
-from tests.reality.replay import replay
+from tools.reality import known, store
+from tools.reality.cases import CASES, Case
+from tools.reality.compare import Difference, differences
+from tools.reality.replay import replay
 
 RECORDED = store.read()
 TRIED = [case for case in CASES if case.name in RECORDED]

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from tests.resilience.cells import HOWS, PARTS, STAGES, Cell, Outcome, cells, sample, table
+from tools.resilience.cells import HOWS, PARTS, STAGES, Cell, Outcome, cells, sample, table
 
 CELL = Cell(part="etcd", how="killed", stage="inject")
 

@@ -1,0 +1,63 @@
+"""docs/security.md: the tables between its marks, everything else as it stands."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from scenario_kit.model import Object
+from scenario_kit.schema.writable import EXCEPTIONS, WRITABLE
+from tools.admission.attempts import Attempt, attempts
+
+PAGE = Path(__file__).parents[2] / "docs" / "security.md"
+_NEVER = "nothing"
+
+
+def written(text: str) -> str:
+    """The page with the tables of today."""
+    for name, table in (("kinds", _kinds()), ("exceptions", _exceptions()), ("attempts", _attempts(attempts()))):
+        begin, end = f"<!-- {name}: written by ci/attempts --page -->", f"<!-- end of {name} -->"
+        text = re.sub(f"{re.escape(begin)}.*?{re.escape(end)}", lambda _: f"{begin}\n{table}\n{end}", text, flags=re.S)  # noqa: B023
+    return text
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows))
+
+
+def _kinds() -> str:
+    groups: dict[tuple[str, str], list[str]] = {}
+    for each in WRITABLE:
+        groups.setdefault((each.group or "core", each.declared), []).append(each.kind)
+    rows = [(group, ", ".join(kinds), _declaration(need) or "–") for (group, need), kinds in groups.items()]
+    return _table(("group", "kinds", "declared by the fault"), rows)
+
+
+def _declaration(need: str) -> str:
+    if not need:
+        return ""
+    return f"`{need}`" if need in EXCEPTIONS else "`scope: Cluster`" if need == "Cluster" else f"`requires: [{need}]`"
+
+
+def _exceptions() -> str:
+    return _table(("exception", "what it does"), [(f"`{name}`", text) for name, text in EXCEPTIONS.items()])
+
+
+def _attempts(every: Sequence[Attempt]) -> str:
+    rows = [
+        (str(i), a.name, _shown(a.changes), a.code, _declaration(a.declared) or _NEVER) for i, a in enumerate(every, 1)
+    ]
+    return _table(("", "attempt", "change", "code", "allowed by"), rows)
+
+
+def _shown(changes: Sequence[Object]) -> str:
+    """Show the last change on one line, without what every object has."""
+    ((operation, body),) = changes[-1].items()
+    if "kind" in body:
+        rest = {k: v for k, v in body.items() if k not in ("apiVersion", "kind", "metadata")}
+        text = f"{operation} {body['kind']} {json.dumps(rest)}"
+    else:
+        text = f"{operation} {body['target']} {json.dumps(body.get('patch', ''))}"
+    return f"`{text[:90]}{'…' if len(text) > 90 else ''}`".replace("|", "\\|").replace(' ""', "").replace(" {}", "")

@@ -1,0 +1,95 @@
+"""Trying the attempts: what lint, the operator and the API server say to each."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import yaml
+
+from operators.scenario.resolution import resolve_scenario
+from scenario_kit.catalog import Catalog
+from scenario_kit.lab import toolchain
+from scenario_kit.lab.host.state import LabState
+from scenario_kit.lint import lint_text
+from scenario_kit.model import Finding, Object
+from tools.admission.attempts import Attempt, attempts, scenario
+
+#: The codes under which something is not admitted.
+ADMISSION: Final = ("SK202", "SK203", "SK213", "SK220", "SK226", "SK235", "SK236", "SK237", "SK238")
+_SECONDS: Final = 300.0
+
+
+class Tried(NamedTuple):
+    """An attempt, who said what to it, and whether all of them refused it with its code."""
+
+    attempt: Attempt
+    said: Mapping[str, str]
+
+    @property
+    def refused(self) -> bool:
+        """Whether everybody refused it."""
+        return all(self.attempt.code in reason for reason in self.said.values())
+
+
+def judged(catalog: Catalog | None = None) -> Iterator[Tried]:
+    """Each attempt by lint, and by the operator's judgement."""
+    known = catalog or Catalog()
+    for attempt in attempts():
+        document = scenario(attempt.changes)
+        yield Tried(attempt, {"lint": by_lint(document, known), "operator": by_operator(document, known)})
+
+
+def by_lint(document: Object, catalog: Catalog) -> str:
+    """What lint says is not admitted."""
+    mistakes = lint_text(yaml.safe_dump(document), Path("/nowhere/attempt/scenario.yaml"), catalog)
+    return _reported(mistake.finding for mistake in mistakes)
+
+
+def by_operator(document: Object, catalog: Catalog) -> str:
+    """What the operator says is not admitted."""
+    return _reported(resolve_scenario(catalog, document).errors)
+
+
+def _reported(findings: Iterable[Finding]) -> str:
+    return "; ".join(sorted(f"{f.code}: {f.message}" for f in findings if f.code in ADMISSION))
+
+
+def in_a_lab(name: str) -> Iterator[Tried]:
+    """Each attempt applied with kubectl to a running lab: refused there, or not accepted by the operator."""
+    lab = LabState.load(name)
+    every = {f"attempt-{i}": attempt for i, attempt in enumerate(attempts())}
+    documents = {n: scenario(a.changes) | {"metadata": {"name": n}} for n, a in every.items()}
+    refused: dict[str, str] = {}
+    for each, document in documents.items():
+        document["apiVersion"], document["kind"] = "scenariokit.io/v1alpha1", "Scenario"
+        applied = _kubectl(lab, "apply", "-f", "-", text=yaml.safe_dump(document))
+        if applied.returncode != 0:
+            refused[each] = " ".join(applied.stderr.split())[:400]
+    said = _conditions(lab, set(documents) - set(refused))
+    _kubectl(lab, "delete", "scenario", "--wait=false", *documents)
+    for each, attempt in every.items():
+        yield Tried(attempt, {"API server": refused[each]} if each in refused else {"operator": said.get(each, "")})
+
+
+def _conditions(lab: LabState, names: set[str]) -> dict[str, str]:
+    """What `Accepted` says of each, once it says something; empty where it is True."""
+    deadline = time.monotonic() + _SECONDS
+    said: dict[str, str] = {}
+    while set(said) != names and time.monotonic() < deadline:
+        time.sleep(1.0)
+        items: list[Any] = json.loads(_kubectl(lab, "get", "scenarios", "-o", "json").stdout)["items"]
+        for item in items:
+            for each in (item.get("status") or {}).get("conditions") or ():
+                if each["type"] == "Accepted" and each["status"] != "Unknown":
+                    said[item["metadata"]["name"]] = each["message"] if each["status"] == "False" else ""
+    return said
+
+
+def _kubectl(lab: LabState, *arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
+    command = [str(toolchain.resolve("kubectl")), "--kubeconfig", lab.kubeconfig, "-n", "scenario-kit", *arguments]
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=False)

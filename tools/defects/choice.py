@@ -1,0 +1,44 @@
+"""Which copies are tried where trying takes time, and which records still tell of them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+
+from tools.defects.kind import Defect, DoesNotApply, Kind
+from tools.defects.outcome import UNTOUCHED, Caught, key
+from tools.defects.subject import Subject
+
+
+def current(records: Iterable[Caught], kinds: Iterable[Kind], good: Iterable[Subject]) -> list[Caught]:
+    """The records of copies that would be made today; those of other texts or kinds are history."""
+    subjects = list(good)
+    known = {key(*copy) for copy in in_turns(list(kinds), subjects, len(subjects))}
+    names = {subject.name for subject in subjects}
+    return [r for r in records if r.key in known or (r.kind == UNTOUCHED and r.scenario in names)]
+
+
+def chosen(kind: Kind, good: Sequence[Subject], most: int) -> list[tuple[Subject, list[Defect]]]:
+    """At most so many scenarios to which the kind applies, of different apps as long as there are any."""
+    fitting: list[tuple[Subject, list[Defect]]] = []
+    for subject in sorted(good, key=lambda s: hashlib.sha256(f"{kind.name} {s.name}".encode()).hexdigest()):
+        try:
+            fitting.append((subject, kind.of(subject)))
+        except DoesNotApply:
+            continue
+    taken: list[tuple[Subject, list[Defect]]] = []
+    while fitting and len(taken) < most:
+        seen = [subject.spec.app.name for subject, _ in taken]
+        rarest = min(fitting, key=lambda pair: seen.count(pair[0].spec.app.name))
+        fitting.remove(rarest)
+        taken.append(rarest)
+    return taken
+
+
+def in_turns(kinds: Sequence[Kind], good: Sequence[Subject], most: int) -> Iterator[tuple[Kind, Subject, Defect]]:
+    """The copies of at most so many scenarios of each kind: first one scenario of every kind, then a second one."""
+    of = [(kind, chosen(kind, good, most)) for kind in kinds]
+    for turn in range(most):
+        for kind, fitting in of:
+            for subject, defects in fitting[turn : turn + 1]:
+                yield from ((kind, subject, defect) for defect in defects)

@@ -1,0 +1,28 @@
+"""Every kind of defect: whoever imports this has them registered."""
+
+from tools.defects import (  # noqa: F401 - each registers its kinds
+    alerts,
+    briefs,
+    chaos,
+    claims,
+    copies,
+    damage,
+    exceptions,
+    faults,
+    forms,
+    hints,
+    labels,
+    procedures,
+    promises,
+    steps,
+    texts,
+    tried_alerts,
+    tried_artefacts,
+    tried_endings,
+    tried_faults,
+    tried_labels,
+    tried_repairs,
+)
+from tools.defects.kind import KINDS
+
+__all__ = ["KINDS"]

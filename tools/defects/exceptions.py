@@ -1,0 +1,100 @@
+"""What is allowed by who knows better: findings that are suppressed, licences that nothing needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scenario_kit.lint.framework.suppression import find_latest_month, get_today
+from tools.defects.alerts import must_fire
+from tools.defects.kind import Defect, kind, needs
+from tools.defects.own import with_own
+from tools.defects.subject import Document, Subject, bare
+from tools.defects.tried_labels import one_cause
+
+
+def suppress(spec: Document, code: str, until: str = "") -> None:
+    """Silence a code, with a reason and a near end unless another one is given."""
+    spec["suppress"] = [{"code": code, "reason": "it is meant so", "until": until or find_latest_month(get_today())}]
+
+
+@kind("SK609")
+def leak_suppressed(subject: Subject) -> Iterator[Defect]:
+    """The brief names the broken object, and the finding about it is suppressed."""
+    document, spec = subject.copy()
+    fault = needs(subject.spec.faults, "nothing is broken")[0]
+    spec["brief"] = f"{spec['brief']} Please look at {bare(fault.target)} first."
+    suppress(spec, "SK211")
+    yield Defect(f"the brief names {bare(fault.target)}, SK211 is suppressed", document)
+
+
+@kind("SK609")
+def silence_suppressed(subject: Subject) -> Iterator[Defect]:
+    """No alert must fire, and the finding about it is suppressed."""
+    document, spec = subject.copy()
+    needs(subject.incident, "there is no incident")
+    for alert in must_fire(spec):
+        alert["class"] = "MayFire"
+    suppress(spec, "SK324")
+    yield Defect("no alert must fire, SK324 is suppressed", document)
+
+
+@kind("SK609")
+def edge_suppressed(subject: Subject) -> Iterator[Defect]:
+    """The finding about edges that follow no call is suppressed, in case it comes."""
+    document, spec = subject.copy()
+    suppress(spec, "SK125")
+    yield Defect("SK125 is suppressed", document)
+
+
+@kind("SK609")
+def copy_suppressed(subject: Subject) -> Iterator[Defect]:
+    """The finding about duplicates is suppressed, in case it comes."""
+    document, spec = subject.copy()
+    suppress(spec, "SK216")
+    yield Defect("SK216 is suppressed", document)
+
+
+@kind("SK610")
+def suppression_without_an_end(subject: Subject) -> Iterator[Defect]:
+    """What may be suppressed is suppressed for thousands of years."""
+    document, spec = subject.copy()
+    suppress(spec, "SK432", "9999-12")
+    yield Defect("SK432 is suppressed until 9999-12", document)
+
+
+@kind("SK610")
+def suppression_without_a_reason(subject: Subject) -> Iterator[Defect]:
+    """What may be suppressed is suppressed, and nothing says why."""
+    document, spec = subject.copy()
+    suppress(spec, "SK432")
+    spec["suppress"][0]["reason"] = " "
+    yield Defect("SK432 is suppressed for a blank", document)
+
+
+@kind("SK225")
+def needless_scope(subject: Subject) -> Iterator[Defect]:
+    """The scope of the fault is the cluster, and every change is of an object of the app."""
+    one_cause(subject)
+    fault = subject.case.faults[subject.spec.faults[0].name]
+    needs(fault.scope == "Namespace", "it needs that scope")
+    document, files = with_own(subject, lambda f: f.update(scope="Cluster"))
+    yield Defect("scope: Cluster", document, files)
+
+
+@kind("SK225")
+def needless_privilege(subject: Subject) -> Iterator[Defect]:
+    """The fault requires access to nodes, and no pod of it has any."""
+    one_cause(subject)
+    fault = subject.case.faults[subject.spec.faults[0].name]
+    needs("node-access" not in fault.requires, "it needs that access")
+    document, files = with_own(subject, lambda f: f.update(requires=[*f.get("requires", ()), "node-access"]))
+    yield Defect("requires: node-access", document, files)
+
+
+@kind("SK225")
+def needless_conjunction(subject: Subject) -> Iterator[Defect]:
+    """Any one of several causes is said to be needed, and there is only one."""
+    document, spec = subject.copy()
+    one_cause(subject)
+    spec["groundTruth"]["causesJoin"] = "Conjunctive"
+    yield Defect("causesJoin: Conjunctive", document)

@@ -1,0 +1,136 @@
+"""Files that are not what they should be: form, names, versions, and objects that no catalogue may bring."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from tools.defects.kind import Defect, kind, needs
+from tools.defects.subject import Document, Subject
+
+
+@kind("SK102")
+def misspelled_field(subject: Subject) -> Iterator[Defect]:
+    """A field that there is not."""
+    document, spec = subject.copy()
+    spec["groundTruth"]["rootcauses"] = spec["groundTruth"].pop("rootCauses", [])
+    yield Defect("rootcauses", document)
+
+
+@kind("SK101")
+def key_twice(subject: Subject) -> Iterator[Defect]:
+    """The same key twice: one of the two values would be lost."""
+    text = subject.path.read_text()
+    yield Defect("a second title", text.replace("\n  title:", "\n  title: Another one\n  title:", 1))
+
+
+@kind("SK104")
+def value_of_another_type(subject: Subject) -> Iterator[Defect]:
+    """A text where a list is wanted."""
+    document, spec = subject.copy()
+    spec["tags"] = "networking"
+    yield Defect("tags is a text", document)
+
+
+@kind("SK104")
+def unknown_class(subject: Subject) -> Iterator[Defect]:
+    """A value that is none of the listed ones."""
+    document, spec = subject.copy()
+    needs(spec.get("expect", {}).get("alerts"), "no alert is expected")[0]["class"] = "must-fire"
+    yield Defect("class: must-fire", document)
+
+
+@kind("SK103")
+def missing_field(subject: Subject) -> Iterator[Defect]:
+    """A required field is missing."""
+    document, spec = subject.copy()
+    spec.pop("title")
+    yield Defect("no title", document)
+
+
+@kind("SK105")
+def another_version_of_the_format(subject: Subject) -> Iterator[Defect]:
+    """An apiVersion that nobody reads."""
+    document, _ = subject.copy()
+    document["apiVersion"] = "scenariokit.io/v1"
+    yield Defect("apiVersion scenariokit.io/v1", document)
+
+
+@kind("SK003")
+def another_folder(subject: Subject) -> Iterator[Defect]:
+    """The folder has another name."""
+    document, _ = subject.copy()
+    yield Defect("in a folder of another name", document, folder="another-folder")
+
+
+@kind("SK107")
+def unknown_version(subject: Subject) -> Iterator[Defect]:
+    """A version of the app that there is not."""
+    document, spec = subject.copy()
+    spec["app"]["version"] = "0.0.1"
+    yield Defect("version 0.0.1", document)
+
+
+@kind("SK123")
+def template_text(subject: Subject) -> Iterator[Defect]:
+    """A template where nothing renders it."""
+    document, spec = subject.copy()
+    spec["brief"] = "Customers of {{ shop }} complain."
+    yield Defect("a template in the brief", document)
+
+
+def _created(subject: Subject, reported: str, body: Document) -> Defect:
+    document, spec = subject.copy()
+    needs(subject.incident, "there is no incident")
+    decoy = {"name": "one-more-pod", "description": "Somebody tries it", "changes": [{"create": body}]}
+    spec["decoys"] = [*spec.get("decoys", []), decoy]
+    return Defect(reported, document)
+
+
+def _pod(image: str = "", command: list[str] | None = None, **context: Any) -> Document:
+    pinned = (
+        "docker.io/library/busybox:1.36@sha256:" + "9ae97d36d26566ff84e8893c64a6dc4fe8ca6d1144bf5b87b2b85a32def253c7"
+    )
+    container: Document = {"name": "main", "image": image or pinned, "command": command or ["sleep", "60"]}
+    if context:
+        container["securityContext"] = context
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "batch"}, "spec": {"containers": [container]}}
+
+
+@kind("SK201")
+def unpinned_image(subject: Subject) -> Iterator[Defect]:
+    """A pod with an image that may change."""
+    yield _created(subject, "image busybox:latest", _pod("docker.io/library/busybox:latest"))
+
+
+@kind("SK202")
+def privileged_pod(subject: Subject) -> Iterator[Defect]:
+    """A privileged container."""
+    yield _created(subject, "privileged: true", _pod(privileged=True))
+
+
+@kind("SK202")
+def host_path(subject: Subject) -> Iterator[Defect]:
+    """A pod that mounts the node's files."""
+    body = _pod()
+    body["spec"]["volumes"] = [{"name": "host", "hostPath": {"path": "/"}}]
+    yield _created(subject, "hostPath /", body)
+
+
+@kind("SK203")
+def cluster_admin(subject: Subject) -> Iterator[Defect]:
+    """An account that may do everything everywhere."""
+    body = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": "batch"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"},
+        "subjects": [{"kind": "ServiceAccount", "name": "default", "namespace": "app"}],
+    }
+    yield _created(subject, "a ClusterRoleBinding to cluster-admin", body)
+
+
+@kind("SK204")
+def download(subject: Subject) -> Iterator[Defect]:
+    """A pod that installs something from the network."""
+    yield _created(subject, "pip install", _pod(command=["sh", "-c", "pip install requests"]))

@@ -1,0 +1,120 @@
+"""Hints in plain words, where a solver reads: the fault works as before, and says what it is beside that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from tools.defects.kind import Defect, kind, needs
+from tools.defects.own import with_own
+from tools.defects.subject import Document, Subject, bare
+
+
+def _target(subject: Subject) -> str:
+    return bare(needs(subject.spec.faults, "nothing is broken")[0].target)
+
+
+def _workload(subject: Subject) -> str:
+    """A workload of the app: what the fault breaks, or else what is behind it."""
+    target = _target(subject)
+    behind = [c.workload for c in subject.components() if f"Service/{c.service}" == target]
+    found = next((w for w in (target, *behind) if w.startswith(("Deployment/", "StatefulSet/"))), "")
+    return str(needs(found, "no workload belongs to it"))
+
+
+def _with(subject: Subject, change: Document, reported: str) -> Defect:
+    document, files = with_own(subject, lambda fault: fault["changes"].append(change))
+    return Defect(reported, document, files)
+
+
+def _merged(target: str, patch: Document) -> Document:
+    return {"patch": {"target": target, "type": "Strategic", "patch": patch}}
+
+
+def _container(subject: Subject, workload: str, **more: Any) -> Document:
+    containers = subject.objects[workload]["spec"]["template"]["spec"]["containers"]
+    body = {"spec": {"template": {"spec": {"containers": [{"name": containers[0]["name"], **more}]}}}}
+    return _merged(workload, body)
+
+
+def _object(kind_: str, name: str, **body: Any) -> Document:
+    return {"create": {"apiVersion": "v1", "kind": kind_, "metadata": {"name": name}, **body}}
+
+
+@kind("SK221")
+def hint_in_an_annotation(subject: Subject) -> Iterator[Defect]:
+    """The fault annotates what it breaks, in plain words."""
+    change = _merged(_target(subject), {"metadata": {"annotations": {"ops/culprit": "yes"}}})
+    yield _with(subject, change, "annotation ops/culprit: yes")
+
+
+@kind("SK221")
+def hint_in_a_label(subject: Subject) -> Iterator[Defect]:
+    """The fault labels what it breaks with what nothing selects."""
+    yield _with(
+        subject, _merged(_target(subject), {"metadata": {"labels": {"look-at": "this-one"}}}), "look-at: this-one"
+    )
+
+
+@kind("SK221")
+def hint_in_a_selecting_field(subject: Subject) -> Iterator[Defect]:
+    """The fault has a pod tolerate a taint that no node has, whose key is a hint in plain words."""
+    body = {"spec": {"template": {"spec": {"tolerations": [{"key": "look-at-this-one", "operator": "Exists"}]}}}}
+    yield _with(subject, _merged(_workload(subject), body), "a toleration of look-at-this-one")
+
+
+@kind("SK221")
+def hint_in_a_folder(subject: Subject) -> Iterator[Defect]:
+    """The fault creates a Job that does nothing, in a folder that is called after the culprit."""
+    needs(subject.spec.faults, "nothing is broken")
+    container = {"name": "main", "image": "busybox:1.37.0", "command": ["sleep", "60"], "workingDir": "/culprit"}
+    spec = {"template": {"spec": {"restartPolicy": "Never", "containers": [container]}}}
+    change = _object("Job", "{{ neutral('batch') }}", spec=spec)
+    change["create"]["apiVersion"] = "batch/v1"
+    yield _with(subject, change, "workingDir: /culprit")
+
+
+@kind("SK221")
+def hint_in_a_variable(subject: Subject) -> Iterator[Defect]:
+    """The fault gives a container a variable that its program does not read."""
+    change = _container(subject, _workload(subject), env=[{"name": "CHANGED_TODAY", "value": "yes"}])
+    yield _with(subject, change, "variable CHANGED_TODAY")
+
+
+@kind("SK221")
+def hint_in_a_settings_key(subject: Subject) -> Iterator[Defect]:
+    """The fault creates settings that nobody reads, and that hold the solution."""
+    change = _object("ConfigMap", "{{ neutral('settings') }}", data={"solution": f"repair {_target(subject)}"})
+    yield _with(subject, change, "ConfigMap with the key solution")
+
+
+@kind("SK221")
+def hint_in_an_event(subject: Subject) -> Iterator[Defect]:
+    """The fault writes an event that tells."""
+    about = _target(subject)
+    involved = {"kind": about.partition("/")[0], "name": about.partition("/")[2], "namespace": "{{ app.namespace }}"}
+    body = {"involvedObject": involved, "reason": "Changed", "message": f"somebody changed {about}", "type": "Normal"}
+    yield _with(subject, _object("Event", "{{ neutral('status') }}", **body), "an event about what is broken")
+
+
+def _job(name: str, container: str, *command: str) -> Document:
+    run = {"name": container, "image": "busybox:1.37.0", "command": list(command)}
+    spec = {"template": {"spec": {"restartPolicy": "Never", "containers": [run]}}}
+    made = _object("Job", name, spec=spec)
+    made["create"]["apiVersion"] = "batch/v1"
+    return made
+
+
+@kind("SK221")
+def hint_in_a_name(subject: Subject) -> Iterator[Defect]:
+    """The fault creates a Job or a container whose name tells."""
+    _target(subject)
+    yield _with(subject, _job("guess-who-did-it", "main", "sleep", "60"), "Job/guess-who-did-it")
+    yield _with(subject, _job("{{ neutral('batch') }}", "the-culprit", "sleep", "60"), "a container the-culprit")
+
+
+@kind("SK221")
+def hint_in_a_log(subject: Subject) -> Iterator[Defect]:
+    """The fault starts a container that prints what is broken."""
+    reported = f"echo whoever reads this should repair {_target(subject)}; sleep 60"
+    yield _with(subject, _job("{{ neutral('batch') }}", "main", "sh", "-c", reported), "a log line")

@@ -1,0 +1,161 @@
+"""Runs defective copies through a lab, as ``verify`` would, and stops when the right finding is there."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from scenario_kit.campaign import Campaign, PlannedTrial, ValidationSubject, conclude, get_plan, plan_trials, run
+from scenario_kit.campaign.planning.concurrency import limit_concurrency
+from scenario_kit.campaign.planning.plans import count_users
+from scenario_kit.campaign.results.result import TrialResult
+from scenario_kit.catalog import Catalog
+from scenario_kit.catalog.capabilities import list_capabilities
+from scenario_kit.clients.kube import KubeCluster
+from scenario_kit.errors import AuthoringError
+from scenario_kit.judge.capabilities import find_lacks
+from scenario_kit.lab.capabilities import offers_capability
+from scenario_kit.lab.host.state import LabState
+from scenario_kit.lint import lint_files
+from scenario_kit.load import load_scenario
+from scenario_kit.model import Finding, Runbook, Scenario, Severity
+from scenario_kit.model.results.purpose import Purpose
+from scenario_kit.render import resolve
+from scenario_kit.trial import TrialStatus
+from tools.defects.kind import Defect, Kind
+from tools.defects.outcome import UNTOUCHED, Answer, Caught, answer, digest
+from tools.defects.static import write
+from tools.defects.subject import Subject
+
+_SEED: Final = 1
+
+
+class Bench:
+    """A lab, and the catalogue with which scenarios are tried in it."""
+
+    def __init__(self, lab: str, catalog: Catalog, parallel: int = 2) -> None:
+        self._lab = LabState.load(lab)
+        self._cluster = KubeCluster(kubeconfig=Path(self._lab.kubeconfig))
+        self._catalog = catalog
+        self._parallel = parallel
+
+    def judge(self, kind: Kind, subject: Subject, defect: Defect, root: Path) -> Caught:
+        """What ``verify`` finds in one defective copy; ``root`` is an empty folder."""
+        started = time.monotonic()
+        paths = write(defect, subject, root)
+        static = lint_files(paths, self._catalog)
+        refused = sorted({f.code for f in _counting(static, frozenset())})
+        if refused and not kind.codes & {f.code for f in static}:  # whoever lies would correct that first
+            reported = f"lint refuses it for another reason: {', '.join(refused)}"
+            return Caught(
+                kind=kind.name,
+                scenario=subject.name,
+                answer="NotApplied",
+                reported=reported,
+                digest=digest(defect),
+                date=_today(),
+            )
+        plan = "standard" if kind.stage == "Standard" else "quick"
+        found, by, ended = self._found(kind, paths[0], static, plan, digest(defect))
+        codes = tuple(sorted({f.code for f in found}))
+        result: Answer = answer(kind, codes) if codes or ended else "Infra"
+        says = next((f.message for f in found if f.code in kind.codes), found[0].message if found else "")
+        return Caught(
+            kind=kind.name, scenario=subject.name, answer=result, codes=codes, by=by, reported=defect.reported,
+            seconds=round(time.monotonic() - started, 1), digest=digest(defect), says=says, date=_today(),
+            beside=() if result == "Right" else
+            tuple(f"{f.code} {f.message}: {f.observed}"[:300] for f in found),
+        )  # fmt: skip
+
+    def untouched(self, subject: Subject) -> Caught:
+        """What ``verify --plan quick`` finds in the scenario as it is."""
+        started = time.monotonic()
+        scenario = load_scenario(subject.path).scenario
+        sample = self._resolved(scenario, subject.path, "app", 100)
+        results = self._run(
+            plan_trials(get_plan("quick"), sample, _SEED), scenario, subject.path, sample, "quick", sample.digest
+        )
+        found = _counting([f for r in results for f in r.findings], frozenset())
+        infra = any(r.outcome == "Infra" for r in results)
+        return Caught(
+            kind=UNTOUCHED, scenario=subject.name, answer="Other" if found else "Infra" if infra else "Missed",
+            codes=tuple(sorted({f.code for f in found})), seconds=round(time.monotonic() - started, 1),
+            says=found[0].message if found else "", digest="quick", date=_today(),
+        )  # fmt: skip
+
+    def _found(
+        self, kind: Kind, path: Path, static: Sequence[Finding], plan: str, unique: str
+    ) -> tuple[list[Finding], str, bool]:
+        """Findings that count, what saw the right one (or else the first), and whether everything could be judged."""
+        if found := _counting(static, kind.codes):
+            return found, "lint", True
+        scenario = load_scenario(path).scenario
+        try:
+            sample = self._resolved(scenario, path, "app", 100)
+        except AuthoringError as error:
+            return list(error.findings), "rendering", True
+        if find_lacks(sample.faults, sample.app, list_capabilities(self._catalog), offers_capability):
+            return [], "", False
+        results: list[TrialResult] = []
+        for batch in _batches(kind, plan_trials(get_plan(plan), sample, _SEED)):
+            results += self._run(batch, scenario, path, sample, plan, sample.digest + unique)
+            subject = ValidationSubject(scenario.name, str(path), sample.digest, get_plan(plan))
+            all_ = conclude(subject, results, static, 0.0, promised=sample)
+            found = _counting(all_.findings, kind.codes)
+            if kind.codes & {f.code for f in found}:
+                seen = [r.purpose for r in results if kind.codes & {f.code for f in r.findings}]
+                return found, seen[0] if seen else "statistics", True
+        by = next((r.purpose for r in results if r.outcome == "Broken"), "")
+        first = {r.name: Purpose.parse(r.purpose)._replace(again=False) for r in results}
+        held = {first[r.name] for r in results if r.outcome == "Held"}
+        return (
+            found,
+            by,
+            all(first[r.name] in held for r in results if r.outcome == "Infra"),
+        )
+
+    def _resolved(self, scenario: Scenario, path: Path, namespace: str, load_percent: int) -> Runbook:
+        offered = count_users(scenario, load_percent)
+        return resolve(scenario, self._catalog, namespace, users=offered, beside=path.parent)
+
+    def _run(
+        self, planned: Sequence[PlannedTrial], scenario: Scenario, path: Path, sample: Runbook, plan: str, unique: str
+    ) -> list[TrialResult]:
+        def resolved(namespace: str, percent: int) -> Runbook:
+            return self._resolved(scenario, path, namespace, percent)
+
+        return run(
+            planned,
+            Campaign(self._cluster, get_plan(plan), scenario.name, unique, sample.app.name, resolved),
+            parallel=limit_concurrency(sample, self._parallel),
+            health=lambda: [str(part) for part in LabState.load(self._lab.name).dead_parts()],
+            progress=_silent,
+        )
+
+
+def _today() -> str:
+    return f"{datetime.now(UTC):%Y-%m-%d}"
+
+
+def _silent(planned: PlannedTrial, name: str, status: TrialStatus) -> None:
+    """Nobody watches."""
+
+
+def _counting(findings: Sequence[Finding], right: frozenset[str]) -> list[Finding]:
+    """Errors, and what names the defect; a remark about something else catches nothing."""
+    return [f for f in findings if f.severity == Severity.ERROR or f.code in right]
+
+
+def _batches(kind: Kind, planned: Sequence[PlannedTrial]) -> list[list[PlannedTrial]]:
+    """The trials that should see it, then all others but the repeats after the first one."""
+    early = [p for p in planned if p.purpose.startswith(kind.first)] if kind.first else []
+    early = [p for p in early if p.purpose not in _LATER]
+    rest = [p for p in planned if p not in early and p.purpose not in _LATER]
+    return [batch for batch in (early, rest) if batch]
+
+
+#: Repeats with other seeds: a plan needs them for its statistics, no defect here does.
+_LATER: Final = frozenset(f"repeat-{n}" for n in range(2, 40))

@@ -1,0 +1,69 @@
+"""docs/validator.md: the two tables between its marks, everything else as it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tools.defects.kind import Kind
+from tools.defects.outcome import UNTOUCHED, Caught
+from tools.defects.table import false_alarms, remarks, table
+
+_SO_FAR = (
+    "There are {copies} such copies. {judged} were judged so far; {other} more were refused by lint for another "
+    "reason. `ci/defects --lab NAME --minutes N` goes on with the others."
+)
+_BEGIN, _END = "<!-- {}: written by ci/defects --page -->", "<!-- end of {} -->"
+
+
+def write(
+    path: Path, linted: Sequence[Caught], tried: Sequence[Caught], kinds: Sequence[Kind], copies: int = 0
+) -> None:
+    """Put the tables of both records into the page; one of which there is no record stays as it is.
+
+    ``copies`` is how many copies there are that only trials can judge.
+    """
+    text = path.read_text()
+    if linted:
+        text = placed(text, "lint", part(linted, [k for k in kinds if k.stage == "Static"]))
+    if tried:
+        text = placed(text, "trials", part(tried, [k for k in kinds if k.stage != "Static"], copies))
+    path.write_text(text)
+
+
+def part(records: Sequence[Caught], kinds: Sequence[Kind], copies: int = 0) -> str:
+    """A table with its date, what is not as it should be, and the false alarms."""
+    alarms, untouched = false_alarms(records)
+    scenarios = len({r.scenario for r in records if r.kind != UNTOUCHED and r.answer != "NotApplied"})
+    seconds = sum(r.seconds for r in records)
+    took = f", {seconds / 60:.0f} minutes of trials" if seconds else ""
+    days = sorted({r.date for r in records if r.date}) or [f"{datetime.now(UTC):%Y-%m-%d}"]
+    when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+    judged = sum(r.answer not in ("NotApplied", "Infra") for r in records if r.kind != UNTOUCHED)
+    other = sum(r.answer == "NotApplied" for r in records)
+    lines = [
+        f"{when}, {len(kinds)} kinds over {scenarios} scenarios{took}.",
+        *(["", _SO_FAR.format(copies=copies, judged=judged, other=other)] if copies else []),
+        "",
+        table(records, kinds),
+    ]
+    alone = "No untouched scenario was tried beside them: the validations of the catalogue are those trials."
+    lines.append(f"False alarms: {alarms} in {untouched} untouched scenarios." if untouched else alone)
+    if wrong := remarks(records):
+        lines += ["", "Not caught with a right code:", "", *(f"* {line}" for line in wrong)]
+    return "\n".join(lines) + "\n"
+
+
+def placed(text: str, name: str, content: str) -> str:
+    """The text with this content between the marks of that name.
+
+    Raises:
+        ValueError: the marks are not there.
+    """
+    begin, end = _BEGIN.format(name), _END.format(name)
+    before, found, rest = text.partition(begin)
+    _, closed, after = rest.partition(end)
+    if not found or not closed:
+        raise ValueError(f"the page has no marks of '{name}'")
+    return f"{before}{begin}\n\n{content}\n{end}{after}"

@@ -1,0 +1,135 @@
+"""Solutions and decoys that cannot be carried out, do nothing, or are the other one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tools.defects.kind import Defect, kind, needs
+from tools.defects.second import second_fault
+from tools.defects.subject import Document, Subject, misspelled
+
+
+def _listed(spec: Document, part: str) -> list[Document]:
+    found: list[Document] = needs(spec.get(part), f"the file has no {part}")
+    return found
+
+
+@kind("SK416")
+def missing_solution(subject: Subject) -> Iterator[Defect]:
+    """A second cause that no solution repairs."""
+    document, spec = subject.copy()
+    needs(subject.incident, "there is no incident")
+    name = second_fault(subject, spec)
+    spec["solutions"].pop()
+    yield Defect(f"no solution for {name}", document)
+
+
+@kind("SK122")
+def solution_in_prose(subject: Subject) -> Iterator[Defect]:
+    """A solution that is only described."""
+    document, spec = subject.copy()
+    _listed(spec, "solutions")[0]["changes"] = []
+    yield Defect("no changes in the first solution", document)
+
+
+@kind("SK121")
+def solution_of_nothing(subject: Subject) -> Iterator[Defect]:
+    """A solution changes an object that does not exist."""
+    document, spec = subject.copy()
+    operation, body = next(iter(_listed(spec, "solutions")[0]["changes"][0].items()))
+    needs("target" in body, f"its solution begins with {operation}")
+    body["target"] = misspelled(body["target"])
+    yield Defect(f"{operation} {body['target']}", document)
+
+
+@kind("SK121")
+def solution_in_another_namespace(subject: Subject) -> Iterator[Defect]:
+    """A solution changes an object of the right name in a wrong namespace."""
+    document, spec = subject.copy()
+    operation, body = next(iter(_listed(spec, "solutions")[0]["changes"][0].items()))
+    needs("target" in body, f"its solution begins with {operation}")
+    body["target"] = f"kube-system/{body['target']}"
+    yield Defect(f"{operation} {body['target']}", document)
+
+
+@kind("SK120", "SK121")
+def solution_for_another_container(subject: Subject) -> Iterator[Defect]:
+    """A solution patches a container that the workload does not have."""
+    document, spec = subject.copy()
+    for change in _listed(spec, "solutions")[0]["changes"]:
+        patch = change.get("patch", {}).get("patch")
+        pods = patch.get("spec", {}).get("template", {}).get("spec", {}) if isinstance(patch, dict) else {}
+        for container in pods.get("containers", []):
+            container["name"] = "app"
+            yield Defect("the patch names the container app", document)
+            return
+
+
+@kind("SK133")
+def idle_solution(subject: Subject) -> Iterator[Defect]:
+    """A solution sets what is there already."""
+    document, spec = subject.copy()
+    other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
+    replicas = subject.objects[other]["spec"].get("replicas", 1)
+    _listed(spec, "solutions")[0]["changes"] = [{"scale": {"target": other, "replicas": replicas}}]
+    yield Defect(f"the first solution scales {other} to {replicas}, which it has", document)
+
+
+@kind("SK133")
+def idle_decoy(subject: Subject) -> Iterator[Defect]:
+    """A decoy sets what is there already."""
+    document, spec = subject.copy()
+    needs(subject.incident, "there is no incident")
+    other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
+    replicas = subject.objects[other]["spec"].get("replicas", 1)
+    change = {"scale": {"target": other, "replicas": replicas}}
+    spec["decoys"] = [*spec.get("decoys", []), {"name": "scale-another", "changes": [change]}]
+    yield Defect(f"a decoy scales {other} to {replicas}, which it has", document)
+
+
+@kind("SK433")
+def solution_as_decoy(subject: Subject) -> Iterator[Defect]:
+    """A decoy that is the solution."""
+    document, spec = subject.copy()
+    changes = _listed(spec, "solutions")[0]["changes"]
+    spec["decoys"] = [*spec.get("decoys", []), {"name": "another-try", "changes": changes}]
+    yield Defect("the first solution is a decoy, too", document)
+
+
+@kind("SK417")
+def decoy_twice(subject: Subject) -> Iterator[Defect]:
+    """Two decoys are the same."""
+    document, spec = subject.copy()
+    decoy = _listed(spec, "decoys")[0]
+    spec["decoys"].append({**decoy, "name": "once-more"})
+    yield Defect(f"{decoy['name']} twice", document)
+
+
+@kind("SK432")
+def no_decoy(subject: Subject) -> Iterator[Defect]:
+    """No wrong fix is tried."""
+    document, spec = subject.copy()
+    needs(subject.incident, "there is no incident")
+    _listed(spec, "decoys")
+    spec["decoys"] = []
+    yield Defect("no decoy", document)
+
+
+@kind("SK413")
+def solution_by_receipt(subject: Subject) -> Iterator[Defect]:
+    """A solution only takes the injection back, although an operator could repair it."""
+    document, spec = subject.copy()
+    solution = _listed(spec, "solutions")[0]
+    fault = needs(solution.get("fixes"), "its solution says nothing of what it fixes")[0]
+    solution["changes"] = [{"removeFault": {"fault": fault}}]
+    yield Defect(f"removeFault {fault} as solution", document)
+
+
+@kind("SK131")
+def solution_of_another_fault(subject: Subject) -> Iterator[Defect]:
+    """A solution fixes a fault that there is not."""
+    document, spec = subject.copy()
+    solution = _listed(spec, "solutions")[0]
+    name = misspelled(needs(solution.get("fixes"), "its solution says nothing of what it fixes")[0])
+    solution["fixes"] = [name]
+    yield Defect(f"the first solution fixes {name}", document)

@@ -1,0 +1,94 @@
+"""Lints defective copies, as if they lay in a catalogue."""
+
+from __future__ import annotations
+
+import functools
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import yaml
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.lint import lint_files
+from scenario_kit.model import Finding
+from tools.defects.kind import Defect, DoesNotApply, Kind
+from tools.defects.outcome import UNTOUCHED, Caught, answer, digest
+from tools.defects.subject import Subject, subjects
+
+
+def write(defect: Defect, subject: Subject, root: Path) -> list[Path]:
+    """Put a defective copy where a catalogue has scenarios; its files, the scenario first."""
+    folder = root / "scenarios" / (defect.folder or subject.name)
+    shutil.copytree(subject.path.parent, folder, ignore=shutil.ignore_patterns("evidence*"))
+    path = folder / "scenario.yaml"
+    text = defect.document if isinstance(defect.document, str) else yaml.safe_dump(defect.document, sort_keys=False)
+    path.write_text(text)
+    for name, document in defect.files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(yaml.safe_dump(document, sort_keys=False))
+    return [path, *(folder / name for name in defect.files)]
+
+
+def lint(defect: Defect, subject: Subject, root: Path, catalog: Catalog) -> list[Finding]:
+    """Findings about the defective copy and about the faults that it brings."""
+    return lint_files(write(defect, subject, root), catalog)
+
+
+def judge(kind: Kind, subject: Subject, root: Path, catalog: Catalog) -> list[Caught]:
+    """What lint says of every defective copy of one kind; ``root`` is a folder of its own."""
+    try:
+        defects = kind.of(subject)
+    except DoesNotApply as reason:
+        return [Caught(kind=kind.name, scenario=subject.name, answer="NotApplied", reported=str(reason))]
+    caught = []
+    for number, defect in enumerate(defects):
+        found = lint(defect, subject, root / subject.name / f"{kind.name}-{number}", catalog)
+        codes = tuple(sorted({f.code for f in found}))
+        says = next((f.message for f in found if f.code in kind.codes), found[0].message if found else "")
+        caught.append(
+            Caught(
+                kind=kind.name, scenario=subject.name, answer=answer(kind, codes), codes=codes,
+                by="lint" if codes else "", reported=defect.reported, digest=digest(defect), says=says,
+            )
+        )  # fmt: skip
+    return caught
+
+
+def untouched(subject: Subject) -> Caught:
+    """What lint says of the scenario as it is: nothing, or a false alarm."""
+    found = lint_files([subject.path], subject.catalog)
+    codes = tuple(sorted({f.code for f in found}))
+    says = found[0].message if found else ""
+    return Caught(
+        kind=UNTOUCHED,
+        scenario=subject.name,
+        answer="Other" if codes else "Missed",
+        codes=codes,
+        by="lint" if codes else "",
+        says=says,
+    )
+
+
+def judge_subject(name: str, kinds: Sequence[str]) -> list[Caught]:
+    """Lint a scenario as it is, and every copy of it; a kind that cannot be made is recorded as *Infra*."""
+    from tools.defects.every import KINDS
+
+    catalog, known = _read_subjects()
+    subject = known[name]
+    records = [untouched(subject)]
+    with tempfile.TemporaryDirectory() as folder:
+        for kind in kinds:
+            try:
+                records += judge(KINDS[kind], subject, Path(folder), catalog)
+            except Exception as error:  # noqa: BLE001  a kind that fails must not cost the records of others
+                says = f"{type(error).__name__}: {error}"
+                records.append(Caught(kind=kind, scenario=name, answer="Infra", says=says))
+    return records
+
+
+@functools.cache
+def _read_subjects() -> tuple[Catalog, dict[str, Subject]]:
+    catalog = Catalog(merging=True)
+    return catalog, {subject.name: subject for subject in subjects(catalog)}

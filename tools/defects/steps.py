@@ -1,0 +1,128 @@
+"""What a label, an entity, an alias or a step of the propagation says that nothing bears out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from tools.defects.kind import Defect, kind, needs
+from tools.defects.own import with_own
+from tools.defects.subject import Document, Subject
+from tools.defects.tried_labels import one_cause
+
+
+def _edges(spec: Document) -> list[Any]:
+    edges: list[Any] = needs(spec["groundTruth"].get("propagation"), "it has no propagation")
+    return edges
+
+
+@kind("SK455")
+def edge_twice(subject: Subject) -> Iterator[Defect]:
+    """The first edge is written twice, with another reason."""
+    document, spec = subject.copy()
+    edges = _edges(spec)
+    edges.append({**edges[0], "because": "once more, so that the chain looks longer than it is"})
+    yield Defect("the first edge twice", document)
+
+
+@kind("SK456")
+def edge_without_a_reason(subject: Subject) -> Iterator[Defect]:
+    """The reason of an edge is a letter."""
+    document, spec = subject.copy()
+    _edges(spec)[0]["because"] = "x"
+    yield Defect("because: x", document)
+
+
+@kind("SK456")
+def one_reason_for_all_edges(subject: Subject) -> Iterator[Defect]:
+    """All edges have the same reason."""
+    document, spec = subject.copy()
+    edges = _edges(spec)
+    needs(len({e["from"] for e in edges}) > 1 or len(edges) > 2, "all its edges begin at the same object")
+    for edge in edges:
+        edge["because"] = "the trouble travels along this call"
+    yield Defect("every edge because the trouble travels along this call", document)
+
+
+@kind("SK454")
+def hop_over_a_node(subject: Subject) -> Iterator[Defect]:
+    """The chain passes over a node, on which pods happen to run."""
+    document, spec = subject.copy()
+    edges = _edges(spec)
+    middle = {"from": "Node/worker-1", "to": edges[0]["to"], "because": "the pods beside it get less of the processor"}
+    edges[:1] = [{**edges[0], "to": "Node/worker-1"}, middle]
+    yield Defect("the first edge passes over Node/worker-1", document)
+
+
+@kind("SK116")
+def loose_end(subject: Subject) -> Iterator[Defect]:
+    """A branch of the chain ends at an object on which no alert can fire."""
+    document, spec = subject.copy()
+    edges = _edges(spec)
+    service = next((o for o in subject.bystanders("Service")), None)
+    end = needs(service, "every Service has to do with it")
+    edges.append({"from": edges[-1]["to"], "to": end, "because": "it stands in front of pods that suffer too"})
+    yield Defect(f"an edge to {end}, where the chain ends", document)
+
+
+@kind("SK124")
+def alias_of_a_healthy_object(subject: Subject) -> Iterator[Defect]:
+    """An alias names a file or a claim that only the broken component reads, and that is as it was."""
+    from scenario_kit.render.objects.config_consumers import find_readers
+
+    document, spec = subject.copy()
+    one_cause(subject)
+    case = subject.case
+    assert case.app is not None
+    fault = case.faults[subject.spec.faults[0].name]
+    touched = {e.ref for e in fault.entities} | {c.target for c in fault.changes}
+    targets = [
+        str(ref)
+        for ref in case.known
+        if ref.kind in ("ConfigMap", "Secret", "PersistentVolumeClaim")
+        and find_readers(case.objects or (), ref, case.app.namespace) == [fault.target]
+        and str(ref) not in touched
+    ]
+    spec["groundTruth"]["rootCauses"][0]["aliases"] = [needs(targets, "nothing but it reads a file")[0]]
+    yield Defect(f"{targets[0]} is an alias of the cause", document)
+
+
+@kind("SK124", "SK112")
+def alias_of_a_node(subject: Subject) -> Iterator[Defect]:
+    """An alias names a node."""
+    document, spec = subject.copy()
+    label = needs(spec["groundTruth"].get("rootCauses"), "it has no root cause")[0]
+    label["aliases"] = ["Node/worker-1"]
+    yield Defect("Node/worker-1 is an alias of the cause", document)
+
+
+@kind("SK129")
+def effect_that_counts_writes(subject: Subject) -> Iterator[Defect]:
+    """The effect is proven by a series that counts how often the object was written."""
+    one_cause(subject)
+    fault = subject.case.faults[subject.spec.faults[0].name]
+    sort, _, name = fault.target.partition("/")
+    needs(sort in ("Deployment", "StatefulSet"), "its target is no workload with a generation")
+    series = f'kube_{sort.lower()}_metadata_generation{{{sort.lower()}="{name}"}}'
+    effect = [{"query": {"expr": f"changes({series}[2m])", "is": "AtLeast", "value": 1}, "describe": "it was changed"}]
+    document, files = with_own(subject, lambda f: f.update(effect=effect))
+    yield Defect(f"its effect: changes of {series}", document, files)
+
+
+@kind("SK453")
+def entity_with_another_field(subject: Subject) -> Iterator[Defect]:
+    """The fault names a field of the object as what it breaks that it does not write."""
+    one_cause(subject)
+    fault = subject.case.faults[subject.spec.faults[0].name]
+    cause = needs([e for e in fault.causes if e.field and not e.generated], "its cause names no field")[0]
+    needs(
+        not any(c.operation.runs_command for c in fault.changes),
+        "it runs a command, of which only the store knows what it writes",
+    )
+
+    def rename(document: Document) -> None:
+        entities = [e for e in document["entities"] if isinstance(e, dict) and e.get("role", "Cause") == "Cause"]
+        entities[0]["field"] = "spec.minReadySeconds"
+
+    document, files = with_own(subject, rename)
+    yield Defect(f"the field of {cause.ref} is spec.minReadySeconds", document, files)

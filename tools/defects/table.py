@@ -1,0 +1,65 @@
+"""The table of what was caught: kind by kind, in Markdown."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from tools.defects.kind import Kind
+from tools.defects.outcome import UNTOUCHED, Caught
+
+_HEAD = (
+    "| kind of defect | what is wrong | right codes | applied | right | other | missed |",
+    "|---|---|---|--:|--:|--:|--:|",
+)
+
+
+def counted(records: Iterable[Caught], kinds: Sequence[Kind]) -> dict[str, Counter[str]]:
+    """How many copies of each kind ended how."""
+    counts: dict[str, Counter[str]] = {kind.name: Counter() for kind in kinds}
+    for record in records:
+        if record.kind in counts:
+            counts[record.kind][record.answer] += 1
+    return counts
+
+
+def rate(counts: Mapping[str, Counter[str]]) -> tuple[int, int]:
+    """Copies that were caught with a right code, and copies that could be judged."""
+    total: Counter[str] = sum(counts.values(), Counter())
+    return total["Right"], total["Right"] + total["Other"] + total["Missed"]
+
+
+def false_alarms(records: Iterable[Caught]) -> tuple[int, int]:
+    """Untouched scenarios with a finding, and untouched scenarios."""
+    answers = [r.answer for r in records if r.kind == UNTOUCHED]
+    return answers.count("Other"), len(answers)
+
+
+def table(records: Sequence[Caught], kinds: Sequence[Kind]) -> str:
+    """One row for each kind that was applied at all, and the sum."""
+    counts = counted(records, kinds)
+    rows = []
+    for kind in kinds:
+        row = counts[kind.name]
+        applied = row["Right"] + row["Other"] + row["Missed"]
+        if applied:
+            codes = " ".join(sorted(kind.codes))
+            rows.append(
+                f"| {kind.name} | {kind.title} | {codes} | {applied} | {row['Right']} | {row['Other'] or ''} | "
+                f"{row['Missed'] or ''} |"
+            )
+    right, judged = rate(counts)
+    share = f"{100 * right / judged:.1f} %" if judged else "–"
+    total: Counter[str] = sum(counts.values(), Counter())
+    rows.append(f"| **all** | | | {judged} | {right} ({share}) | {total['Other'] or ''} | {total['Missed'] or ''} |")
+    return "\n".join((*_HEAD, *rows)) + "\n"
+
+
+def remarks(records: Iterable[Caught]) -> list[str]:
+    """A line for each copy that was not caught with a right code, and for each false alarm."""
+    return [
+        f"{r.answer if r.kind != UNTOUCHED else 'FALSE ALARM'}: {r.kind} on {r.scenario} ({r.reported}): "
+        f"{', '.join(r.codes) or 'nothing'} {r.says}".rstrip()
+        for r in records
+        if r.answer in ("Other", "Infra") or (r.answer == "Missed" and r.kind != UNTOUCHED)
+    ]

@@ -1,0 +1,198 @@
+"""What a solver, a maintainer or the next author reads: leaks, copies, and what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tools.defects.kind import Defect, kind, needs
+from tools.defects.own import with_own
+from tools.defects.second import second_fault
+from tools.defects.subject import Document, Subject
+
+
+def _object(name: str, **metadata: object) -> Document:
+    return {
+        "create": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, **metadata}, "data": {"a": "b"}}
+    }
+
+
+@kind("SK210")
+def telling_name(subject: Subject) -> Iterator[Defect]:
+    """The fault creates an object whose name says what is wrong."""
+    target = needs(subject.spec.faults, "nothing is broken")[0].target.rpartition("/")[2]
+    name = f"{target[:40]}-fault-injector"
+    document, files = with_own(subject, lambda fault: fault["changes"].append(_object(name)))
+    yield Defect(f"the fault creates ConfigMap/{name}", document, files)
+
+
+@kind("SK212")
+def telling_annotation(subject: Subject) -> Iterator[Defect]:
+    """The fault creates an object that carries the fault's name."""
+    needs(subject.spec.faults, "nothing is broken")
+    made = _object("{{ neutral('settings') }}", annotations={"for": "{{ fault }}"})
+    document, files = with_own(subject, lambda fault: fault["changes"].append(made))
+    yield Defect("an annotation with the fault's name", document, files)
+
+
+@kind("SK212")
+def scenario_in_an_annotation(subject: Subject) -> Iterator[Defect]:
+    """The fault creates an object that carries the scenario's name, spelled out."""
+    needs(subject.spec.faults, "nothing is broken")
+    made = _object("{{ neutral('settings') }}", annotations={"for": subject.name})
+    document, files = with_own(subject, lambda fault: fault["changes"].append(made))
+    yield Defect("an annotation with the scenario's name", document, files)
+
+
+@kind("SK216")
+def exact_duplicate(subject: Subject) -> Iterator[Defect]:
+    """A copy under another name and title."""
+    document, spec = subject.copy()
+    needs(spec.get("faults"), "nothing is broken")
+    document["metadata"]["name"] = "another-incident"
+    spec["title"], spec["description"] = "Another incident", "Something else that happened."
+    yield Defect("name, title and description are new", document, folder="another-incident")
+
+
+@kind("SK216")
+def duplicate_with_a_fault_of_its_own(subject: Subject) -> Iterator[Defect]:
+    """A copy under another name and title, whose fault type is a copy under another name as well."""
+    needs(subject.spec.faults, "nothing is broken")
+    needs(all(fault.visibility != "Hidden" for fault in subject.spec.faults), "a fault of its own cannot be hidden")
+    reported = {"title": "Something new", "description": "Something that nobody broke before."}
+    document, files = with_own(subject, lambda fault: fault.update(reported))
+    document["metadata"]["name"] = "another-incident"
+    document["spec"]["title"], document["spec"]["description"] = "Another incident", "Something else that happened."
+    yield Defect("name, title, description and fault type are new", document, files, folder="another-incident")
+
+
+@kind("SK216")
+def duplicate_that_writes_the_same_itself(subject: Subject) -> Iterator[Defect]:
+    """A copy under another name, whose own fault type writes the rendered changes out."""
+    use = needs(subject.spec.faults, "nothing is broken")[0]
+    fault = subject.case.faults[use.name]
+    needs(len(subject.spec.faults) == 1 and fault.visibility != "Hidden", "it is not one visible fault")
+    changes = [change.to_json() for change in fault.changes]
+    needs(all(c.keys() & {"patch", "scale", "delete"} for c in changes), "what it creates has a drawn name")
+
+    def write_out(own: Document) -> None:
+        own["changes"] = changes
+        for name, schema in own.get("parameters", {}).get("properties", {}).items():
+            if name in use.parameters:
+                schema["default"] = use.parameters[name]
+
+    document, files = with_own(subject, write_out)
+    document["metadata"]["name"] = "another-incident"
+    document["spec"]["faults"][0].pop("parameters", None)
+    document["spec"] |= {"title": "Another incident", "description": "Something else that happened."}
+    yield Defect("its own fault type has the changes literally", document, files, folder="another-incident")
+
+
+def _renamed(subject: Subject) -> tuple[Document, Document]:
+    """A copy with another name and other texts."""
+    document, spec = subject.copy()
+    needs(spec["groundTruth"].get("rootCauses"), "nothing is broken")
+    document["metadata"]["name"] = "another-incident"
+    spec["title"], spec["description"] = "Another incident", "Something else that happened."
+    return document, spec
+
+
+@kind("SK217")
+def duplicate_with_a_distractor(subject: Subject) -> Iterator[Defect]:
+    """A copy under another name, with a harmless change beside it."""
+    document, spec = _renamed(subject)
+    name = second_fault(subject, spec, labelled=False, role="Distractor")
+    yield Defect(f"{name} is a Distractor", document, folder="another-incident")
+
+
+@kind("SK217")
+def duplicate_with_noise(subject: Subject) -> Iterator[Defect]:
+    """A copy under another name, with noise elsewhere."""
+    document, spec = _renamed(subject)
+    other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
+    spec.setdefault("noise", []).append({"name": "new", "restart": {"target": other}, "everySeconds": 930})
+    yield Defect(f"noise restarts {other}", document, folder="another-incident")
+
+
+@kind("SK217")
+def near_duplicate(subject: Subject) -> Iterator[Defect]:
+    """A copy that begins half a minute later."""
+    document, spec = subject.copy()
+    needs(spec.get("faults"), "nothing is broken")
+    document["metadata"]["name"] = "another-incident"
+    start = spec["faults"][0].setdefault("start", {})
+    needs(start.keys() <= {"afterSeconds"}, "its first fault waits for something")
+    start["afterSeconds"] = start.get("afterSeconds", 0) + 30
+    yield Defect("only the name is new, and a delay", document, folder="another-incident")
+
+
+@kind("SK602")
+def placeholder(subject: Subject) -> Iterator[Defect]:
+    """A text is still to be written."""
+    document, spec = subject.copy()
+    spec["description"] = "TODO"
+    yield Defect("description: TODO", document)
+
+
+@kind("SK605")
+def no_brief(subject: Subject) -> Iterator[Defect]:
+    """A solver is told nothing."""
+    document, spec = subject.copy()
+    spec.pop("brief")
+    yield Defect("no brief", document)
+
+
+@kind("SK601")
+def no_licence(subject: Subject) -> Iterator[Defect]:
+    """Nobody may use it."""
+    document, spec = subject.copy()
+    spec.pop("license")
+    yield Defect("no licence", document)
+
+
+@kind("SK603")
+def no_owner(subject: Subject) -> Iterator[Defect]:
+    """Nobody can be asked."""
+    document, spec = subject.copy()
+    spec["authors"] = []
+    yield Defect("no authors", document)
+
+
+@kind("SK604")
+def domain_without_checks(subject: Subject) -> Iterator[Defect]:
+    """A domain that nothing is checked in."""
+    document, spec = subject.copy()
+    spec["domain"] = "finops"
+    yield Defect("domain finops", document)
+
+
+@kind("SK218")
+def no_canary(subject: Subject) -> Iterator[Defect]:
+    """No string tells that it must not be trained on."""
+    document, _ = subject.copy()
+    document["metadata"].pop("annotations")
+    yield Defect("no canary", document)
+
+
+@kind("SK606")
+def expired_suppression(subject: Subject) -> Iterator[Defect]:
+    """A suppression ended long ago."""
+    document, spec = subject.copy()
+    spec["suppress"] = [{"code": "SK432", "reason": "decoys follow", "until": "2024-01"}]
+    yield Defect("a suppression until 2024-01", document)
+
+
+@kind("SK609")
+def suppressed_cheat(subject: Subject) -> Iterator[Defect]:
+    """A suppression of what only trials find, and no scenario may silence."""
+    document, spec = subject.copy()
+    spec["suppress"] = [{"code": "SK424", "reason": "it is only a lab", "until": "2099-01"}]
+    yield Defect("a suppression of SK424", document)
+
+
+@kind("SK206")
+def secret(subject: Subject) -> Iterator[Defect]:
+    """A token stands in the description."""
+    document, spec = subject.copy()
+    token = "".join(("gh", "p_", "a1B2c3D4" * 5))
+    spec["description"] = f"{spec['description']} Use {token} to see it."
+    yield Defect("a token of GitHub", document)

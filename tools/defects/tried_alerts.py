@@ -1,0 +1,159 @@
+"""Expectations that only trials can tell to be wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tools.defects.alerts import must_fire
+from tools.defects.chains import pruned
+from tools.defects.kind import Defect, kind, needs
+from tools.defects.subject import Document, Subject, bare
+
+#: Where the services of an app announce themselves.
+_REGISTRIES = ("Deployment/consul",)
+#: Alerts that most incidents do not raise.
+_RARE = ("KubePodCrashLooping", "KubeContainerWaiting", "KubeDeploymentRolloutStuck", "HighRequestLatency")
+
+
+def _placed(spec: Document) -> list[Document]:
+    found: list[Document] = needs([a for a in must_fire(spec) if a.get("entity")], "no alert names its object")
+    return found
+
+
+@kind("SK326", stage="Trial", first=("repeat",))
+def alert_on_a_bystander(subject: Subject) -> Iterator[Defect]:
+    """An alert must also fire on an object that has nothing to do with it."""
+    document, spec = subject.copy()
+    needs(subject.incident, "there is no incident")
+    alert = _placed(spec)[0]
+    other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
+    wide = [a for a in spec["expect"]["alerts"] if a["name"] == alert["name"] and not a.get("entity")]
+    spec["expect"]["alerts"] = [a for a in spec["expect"]["alerts"] if a not in wide]
+    spec["expect"]["alerts"].append({"name": alert["name"], "entity": other, "withinSeconds": 480})
+    _led(spec, other)
+    yield Defect(f"{alert['name']} must fire on {other}, too", document)
+
+
+@kind("SK322", stage="Trial", first=("repeat",))
+def alert_that_never_fires(subject: Subject) -> Iterator[Defect]:
+    """An alert must fire that this incident does not raise."""
+    document, spec = subject.copy()
+    needs(subject.incident, "there is no incident")
+    alerts = spec["expect"]["alerts"]
+    fires = {a["name"] for a in alerts if a.get("class", "MustFire") != "MustNotFire"}
+    name = needs([n for n in _RARE if n not in fires], "it may raise every alert")[0]
+    on = _placed(spec)[0]["entity"]
+    spec["expect"]["alerts"] = [a for a in alerts if a["name"] != name]
+    spec["expect"]["alerts"].append({"name": name, "entity": on, "withinSeconds": 660})
+    yield Defect(f"{name} must fire on {on}", document)
+
+
+@kind("SK321", stage="Trial", first=("repeat",))
+def forbidden_alert_that_fires(subject: Subject) -> Iterator[Defect]:
+    """An alert of the incident must not fire."""
+    document, spec = subject.copy()
+    needs(subject.incident, "there is no incident")
+    placed = _placed(spec)
+    needs(len(placed) > 1, "only one alert must fire")
+    alert = placed[-1]
+    alert["class"] = "MustNotFire"
+    alert.pop("withinSeconds", None)
+    spec["expect"]["alerts"] = [
+        a
+        for a in spec["expect"]["alerts"]
+        if a is alert or (a["name"], a.get("entity")) != (alert["name"], alert["entity"])
+    ]
+    pruned(spec)
+    yield Defect(f"{alert['name']} must not fire on {alert['entity']}", document)
+
+
+@kind("SK321", "SK322", "SK326", stage="Trial", first=("repeat",))
+def swapped_alerts(subject: Subject) -> Iterator[Defect]:
+    """The objects of two alerts are exchanged."""
+    document, spec = subject.copy()
+    needs(subject.incident, "there is no incident")
+    alert = _placed(spec)[0]
+    others = [a for a in spec["expect"]["alerts"] if a.get("entity") not in (None, alert["entity"])]
+    forbidden = [a for a in others if a.get("class") == "MustNotFire" and a["name"] == alert["name"]]
+    demanded = [a for a in others if a.get("class", "MustFire") == "MustFire" and a["name"] != alert["name"]]
+    other = needs(demanded + forbidden, "no other alert names another object")[0]
+    pair = {(alert["name"], other["entity"]), (other["name"], alert["entity"])}
+    alert["entity"], other["entity"] = other["entity"], alert["entity"]
+    spec["expect"]["alerts"] = [
+        a for a in spec["expect"]["alerts"] if a in (alert, other) or (a["name"], a.get("entity")) not in pair
+    ]
+    _led(spec, alert["entity"])
+    _led(spec, other["entity"])
+    yield Defect(f"{alert['name']} on {alert['entity']}, {other['name']} on {other['entity']}", document)
+
+
+@kind("SK322", "SK508", stage="Trial", first=("repeat",))
+def window_too_short(subject: Subject) -> Iterator[Defect]:
+    """An alert is expected as early as its rule could ever fire."""
+    document, spec = subject.copy()
+    needs(subject.incident, "there is no incident")
+    for alert in must_fire(spec):
+        rule = (subject.case.alerts or {})[alert["name"]]
+        alert["withinSeconds"] = rule.for_seconds + 60
+    yield Defect("each alert within its `for` and a minute", document)
+
+
+@kind("SK302", "SK307", stage="Trial", first=("control",))
+def chronic_alert(subject: Subject) -> Iterator[Defect]:
+    """Alerts fire without the fault: the noise restarts the registry in which every service looks for the others."""
+    document, spec = subject.copy()
+    needs(subject.incident, "there is no incident")
+    assert subject.case.app is not None
+    needs(any(call.via == "Registry" for call in subject.case.app.calls), "nothing in it breaks by a mere restart")
+    registry = needs([o for o in subject.objects if o in _REGISTRIES and o not in subject.concerned], "it is broken")[0]
+    spec["noise"] = [{"name": "rollouts", "restart": {"target": registry}, "everySeconds": 600}]
+    yield Defect(f"the noise restarts {registry}", document)
+
+
+@kind("SK328", stage="Trial", first=("repeat",))
+def check_that_does_not_hold(subject: Subject) -> Iterator[Defect]:
+    """A check is expected to hold, and does not."""
+    document, spec = subject.copy()
+    needs(subject.incident, "there is no incident")
+    other = needs(subject.bystanders("Service"), "every Service has to do with it")[0]
+    check = {"endpoints": {"service": other, "atMost": 0}, "withinSeconds": 60}
+    spec["expect"]["checks"] = [*spec["expect"].get("checks", []), check]
+    yield Defect(f"{other} is said to have no endpoint", document)
+
+
+def _led(spec: Document, on: str) -> None:
+    """An edge to the object, so that the propagation explains an alert on it; forbidden alerts need none."""
+    edges = needs(spec["groundTruth"].get("propagation"), "there is no propagation")
+    if not any(on == e["to"] for e in edges):
+        edges.append({"from": edges[0]["from"], "to": on, "because": "it is said to"})
+
+
+@kind("SK326", stage="Trial", first=("repeat",))
+def alert_anywhere_that_nothing_explains(subject: Subject) -> Iterator[Defect]:
+    """An alert must fire somewhere, and fires where the propagation does not lead."""
+    document, spec = subject.copy()
+    needs(subject.incident, "there is no incident")
+    truth, alerts = spec["groundTruth"], must_fire(spec)
+    needs(all(fault.scope == "Namespace" for fault in subject.case.faults.values()), "it reaches the whole cluster")
+    own = {*subject.causes, *(use.target for use in subject.spec.faults)}
+    causes = own | {f"Fault/{use.name}" for use in subject.spec.faults}
+    behind = {bare(c.workload) for c in subject.components() if {f"Service/{c.service}", bare(c.workload)} & own}
+    elsewhere = [a for a in alerts if a.get("entity") and a["entity"] not in causes | behind]
+    name = needs(elsewhere, "only the broken object itself alerts")[0]["name"]
+    needs(all(a["entity"] not in causes | behind for a in alerts if a["name"] == name), "it alerts itself as well")
+    other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
+    spec["expect"]["alerts"] = [{"name": name}]
+    root = truth["propagation"][0]["from"] if truth.get("propagation") else ""
+    truth["propagation"] = [{"from": needs(root, "there is no propagation"), "to": other}]
+    yield Defect(f"{name} must fire anywhere, the propagation leads to {other}", document)
+
+
+@kind("SK330", stage="Trial", first=("control",))
+def chronic_alert_that_never_fires(subject: Subject) -> Iterator[Defect]:
+    """An alert is said to be on anyway, which the healthy app never raises."""
+    document, spec = subject.copy()
+    assert subject.case.alerts is not None
+    known = {a["name"] for a in spec.get("expect", {}).get("alerts", [])}
+    name = needs(sorted(n for n in subject.case.alerts if n not in known), "every alert is expected already")[0]
+    spec.setdefault("expect", {})["background"] = [{"name": name, "reason": "it is always on"}]
+    yield Defect(f"{name} is in the background", document)

@@ -1,0 +1,1 @@
+"""Drafts of every fault, from the first question to a verdict."""

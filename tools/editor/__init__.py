@@ -1,0 +1,1 @@
+"""A language server that is asked as editors ask it."""

@@ -1,0 +1,1 @@
+"""Every fault at every place of every app, tried in a lab."""

@@ -1,0 +1,165 @@
+"""Tries pairs in a lab, in virtual time: one fault, nothing else, long enough for every rule to fire."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from scenario_kit.campaign import Campaign, PlannedTrial, run
+from scenario_kit.campaign.planning.concurrency import limit_concurrency
+from scenario_kit.campaign.planning.plans import TRY
+from scenario_kit.campaign.results.result import TrialResult
+from scenario_kit.catalog import Catalog
+from scenario_kit.catalog.capabilities import list_capabilities
+from scenario_kit.clients.kube import KubeCluster
+from scenario_kit.draft import Answers, draft
+from scenario_kit.errors import InfrastructureError, LabError
+from scenario_kit.judge.capabilities import find_lacks
+from scenario_kit.lab.capabilities import offers_capability
+from scenario_kit.lab.host.state import LabState
+from scenario_kit.load import load_scenario
+from scenario_kit.model import Runbook, Scenario, Severity, TrialStep
+from scenario_kit.model.authored.scenario import Expect
+from scenario_kit.model.results.matrix import MatrixRow
+from scenario_kit.render import resolve
+from scenario_kit.trial import TrialStatus
+from tools.matrix.pairs import Pair
+from tools.matrix.record import fired, still
+
+#: Seconds that a fault stays in force: a stuck rollout is told after 600 s, and its rule waits for another 300 s.
+HELD_SECONDS: Final = 1200
+_SEED: Final = 1
+
+
+class Bench:
+    """A lab, and the catalogue from which pairs come."""
+
+    def __init__(self, lab: str, catalog: Catalog) -> None:
+        self._lab = LabState.load(lab)
+        self._cluster = KubeCluster(kubeconfig=Path(self._lab.kubeconfig))
+        self._catalog = catalog
+
+    def attempt(self, pair: Pair, *, alone: bool) -> MatrixRow | None:
+        """Inject, observe, remove. Whatever a fault does is an outcome; so is infrastructure that fails on the way.
+
+        Args:
+            pair: what to try.
+            alone: whether no other trial runs. If not, there is no answer for a fault that reaches beyond its app.
+
+        Raises:
+            LabError: the lab is not there any more.
+        """
+        try:
+            return self._attempt(pair, alone)
+        except LabError:
+            raise
+        except InfrastructureError as error:
+            return row(pair, "Infra", reported=f"{type(error).__name__}: {error}"[:600])
+
+    def _attempt(self, pair: Pair, alone: bool) -> MatrixRow | None:
+        started = time.monotonic()
+        scenario = self._scenario(pair)
+        sample = self._resolved(scenario, "app", 100)
+        lacks = find_lacks(
+            sample.faults, sample.app, list_capabilities(self._catalog), offers_capability, sample.requires
+        )
+        if lacks:
+            return row(pair, "Lacking", reported="; ".join(sorted({f"{x.need}: {x.because}" for x in lacks})))
+        if not alone and limit_concurrency(sample, 2) == 1:
+            return None
+        planned = PlannedTrial(
+            purpose="matrix", describe="one fault, nothing else", steps=steps(sample.faults[0].name), seed=_SEED
+        )
+
+        def resolved(namespace: str, percent: int) -> Runbook:
+            return self._resolved(scenario, namespace, percent)
+
+        (result,) = run(
+            [planned],
+            Campaign(self._cluster, TRY, scenario.name, sample.digest, sample.app.name, resolved),
+            parallel=1,
+            health=lambda: [str(part) for part in LabState.load(self._lab.name).dead_parts()],
+            progress=_silent,
+        )
+        return msgspec.structs.replace(judged(pair, result), wall_seconds=round(time.monotonic() - started, 1))
+
+    def _scenario(self, pair: Pair) -> Scenario:
+        """What ``new`` would write, without any expectation: nothing that is seen is wrong."""
+        answers = Answers(pair.app, pair.version, pair.target, pair.fault, outcome="Incident")
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "scenario.yaml"
+            path.write_text(draft(answers, self._catalog).text)
+            scenario = load_scenario(path).scenario
+        return msgspec.structs.replace(scenario, spec=msgspec.structs.replace(scenario.spec, expect=Expect()))
+
+    def _resolved(self, scenario: Scenario, namespace: str, percent: int) -> Runbook:
+        users = max(1, round(scenario.spec.app.load.users * percent / 100))
+        return resolve(scenario, self._catalog, namespace, users=users)
+
+
+def steps(fault: str) -> tuple[TrialStep, ...]:
+    """The program of a pair."""
+    return (
+        TrialStep(kind="deploy"),
+        TrialStep(kind="expectQuiet"),
+        TrialStep(kind="inject"),
+        TrialStep(kind="hold", seconds=HELD_SECONDS),
+        TrialStep(kind="change", use="RemoveFault", name=fault),
+        TrialStep(kind="expectCleared", use="RemoveFault", name=fault),
+        TrialStep(kind="teardown"),
+        TrialStep(kind="expectClean"),
+    )
+
+
+def judged(pair: Pair, result: TrialResult) -> MatrixRow:
+    """What a trial of that program says about a pair."""
+    by_kind = {str(s.step).split()[0]: s for s in result.steps}
+    injection, hold, cleared = (by_kind.get(kind) for kind in ("inject", "hold", "expectCleared"))
+    if result.outcome == "Infra" or injection is None or result.history is None or result.injected_at is None:
+        if injection is not None and injection.outcome == "Broken":  # refused before anything was made
+            return row(pair, "NoEffect", reported=_said(result), clean=_held(by_kind.get("expectClean")))
+        return row(pair, "Infra", reported=result.message or _said(result) or "the trial left no evidence")
+    proven = tuple(c.describe for c in injection.checks if c.answer == "True")
+    facts: dict[str, Any] = {"proven": proven, "clean": _held(by_kind.get("expectClean"))}
+    if hold is None or hold.outcome == "Skipped" or injection.outcome != "Held":
+        return row(pair, "NoEffect", reported=_said(result), **facts)
+    injected = result.injected_at
+    until = hold.finished_at or result.history.end
+    # A fault that something else undoes, or that shows nothing, is as well an answer as one that rages.
+    lasting = still(result.history, injected, cleared.finished_at) if cleared and cleared.finished_at else []
+    undone = _held(by_kind.get("teardown")) is not False
+    return row(
+        pair,
+        "Ran",
+        alerts=fired(result.history, injected, until),
+        effective_seconds=None if injection.finished_at is None else injection.finished_at - injected,
+        recovered=bool(_held(cleared)) and not lasting and undone,
+        observed_seconds=round(until - injected),
+        reported="; ".join(filter(None, [_said(result), f"still firing: {', '.join(lasting)}" if lasting else ""])),
+        **facts,
+    )
+
+
+def row(pair: Pair, outcome: Any, **facts: Any) -> MatrixRow:
+    """A record of today."""
+    return MatrixRow(**pair._asdict(), outcome=outcome, date=f"{datetime.now(UTC):%Y-%m-%d}", **facts)
+
+
+def _held(step: Any) -> bool | None:
+    return None if step is None or step.outcome in ("Skipped", "Running") else step.outcome == "Held"
+
+
+def _said(result: TrialResult) -> str:
+    """What is wrong. That alerts fire which nobody declared is no wonder, as nothing is declared."""
+    wrong = [f for f in result.findings if f.severity == Severity.ERROR]
+    reported = [f"{f.message}: {f.observed}" if f.observed else f.message for f in wrong]
+    return "; ".join(dict.fromkeys(reported))[:600]
+
+
+def _silent(planned: PlannedTrial, name: str, status: TrialStatus) -> None:
+    """Nobody watches."""

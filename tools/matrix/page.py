@@ -1,0 +1,235 @@
+"""docs/matrix.md and its tables of all rows: what was tried, for people. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import groupby
+from statistics import median
+
+from scenario_kit.model.results.matrix import MatrixRow
+from tools.matrix.pairs import Pair
+
+_MOST = 4
+
+_NOTE = "<!-- Written by `ci/matrix --page` from the apps' matrix.jsonl; do not edit. -->"
+
+_HEAD = f"""# Faults and targets: what fires
+
+{_NOTE}
+
+Every trial is one fault with its default parameters on one object, and nothing else, in virtual time in a lab: quiet
+before, in force for 20 minutes, then removed. *Alerts* are those of the default pack that began meanwhile, with the
+seconds from the injection to the first. *Recovered* are those whose effect was gone, where no alert fired any more and
+users were served as before, after no more than the removal. All trials, a line each: {{tables}}.
+
+`scenario-kit new` takes from them what a draft promises, a validation names the faults that raise the same alerts, and
+`scenario-kit catalog faults show NAME` ends with the trials of a fault.
+
+`ci/matrix --lab NAME --sample 40` tries more of them (`--help`); what has a record is not tried again.
+"""
+
+
+def page(
+    rows: Sequence[MatrixRow],
+    total: int,
+    fitting: int,
+    aimless: Mapping[str, str],
+    why: Callable[[MatrixRow], str],
+    *,
+    outlasts: Callable[[MatrixRow], str] = lambda _: "",
+    untried: Sequence[Pair] = (),
+) -> str:
+    """What they say as a whole.
+
+    Args:
+        rows: the records.
+        total: how many pairs there are where the fault breaks something.
+        fitting: how many there are whose target is of the right kind.
+        aimless: fault types without any pair, and why.
+        why: tells why a row has no alert.
+        outlasts: tells why a row did not recover.
+        untried: one pair for each type of fault without a record in an app.
+    """
+    judged = [row for row in rows if row.outcome != "Infra"]
+    ran = [row for row in judged if row.outcome == "Ran"]
+    silent = [row for row in ran if not row.alerts]
+    lasting = [row for row in ran if not row.recovered]
+    apps = sorted({(row.app, row.version) for row in judged})
+    parts = [
+        _HEAD.replace("{tables}", ", ".join(f"[{app} {version}]({file(app)})" for app, version in apps)),
+        _summary(judged, total, fitting),
+        _open(silent, lasting, ran, why, outlasts),
+    ]
+    for app, version in apps:
+        parts.append(_types(app, version, [r for r in judged if (r.app, r.version) == (app, version)]))
+    for title, found, reason in (
+        ("Where nothing fires, and why", silent, why),
+        ("What outlasts its fault, and why", lasting, outlasts),
+        ("Without effect", [row for row in judged if row.outcome == "NoEffect"], lambda row: row.reported),
+        ("What a lab has not", [row for row in judged if row.outcome == "Lacking"], lambda row: row.reported),
+    ):
+        parts.append(_grouped(title, [row for row in found if reason(row)], reason))
+    if untried:
+        named = {app: sorted({p.fault for p in untried if p.app == app}) for app in sorted({p.app for p in untried})}
+        parts.append(
+            _list("Types of fault that nobody has tried yet", (f"{a}: {', '.join(f)}" for a, f in named.items()))
+        )
+    if aimless:
+        parts.append(_list("Types of fault without a target", (f"{f}: {r}" for f, r in sorted(aimless.items()))))
+    return "\n".join(part for part in parts if part)
+
+
+def table(app: str, version: str, rows: Sequence[MatrixRow], why: Callable[[MatrixRow], str]) -> str:
+    """Every row of an app."""
+    judged = [row for row in rows if row.outcome != "Infra"]
+    lines = [
+        f"# Faults and targets in {app} {version}",
+        "",
+        _NOTE,
+        "",
+        "One trial a line; what they are and what they say as a whole is in [matrix.md](matrix.md).",
+        "",
+        "| family | fault | target | alerts | first after | recovered | on |",
+        "|---|---|---|---|--:|---|---|",
+        *(line(row, why(row)) for row in sorted(judged, key=lambda r: (r.family, r.fault, r.target))),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def file(app: str) -> str:
+    """The name of the page with all rows of an app, beside matrix.md."""
+    return f"matrix-{app}.md"
+
+
+def line(row: MatrixRow, reason: str) -> str:
+    """One row of a table."""
+    shown = [
+        f"{a.name} on {a.entity} ({a.seconds:.0f} s)" if a.entity else f"{a.name} ({a.seconds:.0f} s)"
+        for a in row.alerts
+    ]
+    more = [f"and {len(shown) - _MOST} more"] if len(shown) > _MOST else []
+    alerts = "; ".join([*shown[:_MOST], *more]) or f"*{reason or 'none, and nobody knows why yet'}*"
+    first = f"{row.alerts[0].seconds:.0f} s" if row.alerts else "–"
+    return _cells(row.family, row.fault, row.target, alerts, first, recovery(row), row.date)
+
+
+def recovery(row: MatrixRow) -> str:
+    """Whether it is as before, in words."""
+    if row.recovered is None:
+        return "–"
+    if not row.recovered:
+        return "no"
+    return "yes" if row.clean else "not clean"
+
+
+def name(row: MatrixRow) -> str:
+    """A row in words."""
+    return f"{row.fault} on {row.target} in {row.app}"
+
+
+def _summary(rows: Sequence[MatrixRow], total: int, fitting: int) -> str:
+    count = Counter(row.outcome for row in rows)
+    ran = [row for row in rows if row.outcome == "Ran"]
+    loud = sum(bool(row.alerts) for row in ran)
+    return (
+        f"{len(rows):,} of {total:,} pairs so far (fault types: {len({row.fault for row in rows})}); in "
+        f"{fitting - total:,} more the target is of the right kind, but the fault breaks nothing there, and `new` does "
+        f"not offer it. {count['Ran']:,} ran ({loud:,} with alerts, {len(ran) - loud:,} without), "
+        f"{count['NoEffect']:,} had no effect, {count['Lacking']:,} need what a lab has not. Of those that ran, "
+        f"{sum(row.recovered is True for row in ran):,} recovered and {sum(row.clean is True for row in ran):,} left "
+        "nothing behind.\n"
+    )
+
+
+def _open(
+    silent: Sequence[MatrixRow],
+    lasting: Sequence[MatrixRow],
+    ran: Sequence[MatrixRow],
+    why: Callable[[MatrixRow], str],
+    outlasts: Callable[[MatrixRow], str],
+) -> str:
+    """What somebody should look into; a sentence that there is nothing, otherwise."""
+    lines = []
+    for title, found in (
+        ("Silent, and nobody knows why yet", [row for row in silent if not why(row)]),
+        ("Did not recover, and nobody knows why yet", [row for row in lasting if not outlasts(row)]),
+        ("Left something behind", [row for row in ran if not row.clean]),
+    ):
+        if found:
+            lines += [f"{title}:", "", *(f"* {name(row)}{_reported(row.reported)}" for row in found), ""]
+    return "\n".join(lines) or "Every row that is silent or did not recover has its reason below.\n"
+
+
+def _types(app: str, version: str, rows: Sequence[MatrixRow]) -> str:
+    """One line for each type of fault in an app."""
+    lines = [
+        f"## {app} {version}",
+        "",
+        "| family | fault | targets | with alerts | first after: median (range) | what fires | recovered |",
+        "|---|---|--:|--:|--:|---|--:|",
+    ]
+    for (family, fault), group in groupby(sorted(rows, key=_type), key=_type):
+        mine = list(group)
+        ran = [row for row in mine if row.outcome == "Ran"]
+        loud = [row for row in ran if row.alerts]
+        if not ran:
+            lines.append(_cells(family, fault, str(len(mine)), f"*{_unlike(mine)}*", "–", "–", "–"))
+            continue
+        count = Counter(alert for row in loud for alert in {fired.name for fired in row.alerts})
+        most = sorted(count.items(), key=lambda item: (-item[1], item[0]))[:_MOST]
+        lines.append(
+            _cells(
+                family,
+                fault,
+                str(len(mine)),
+                f"{len(loud)} of {len(ran)}",
+                _range([row.alerts[0].seconds for row in loud]),
+                ", ".join(f"{alert} ({times})" for alert, times in most) or "–",
+                f"{sum(row.recovered is True for row in ran)} of {len(ran)}",
+            )
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _type(row: MatrixRow) -> tuple[str, str]:
+    return row.family, row.fault
+
+
+def _unlike(rows: Sequence[MatrixRow]) -> str:
+    """Why none of them ran, in a few words."""
+    return " and ".join(sorted({"no effect" if row.outcome == "NoEffect" else "not in a lab" for row in rows}))
+
+
+def _range(seconds: Sequence[float]) -> str:
+    if not seconds:
+        return "–"
+    low, high = min(seconds), max(seconds)
+    return f"{low:.0f} s" if low == high else f"{median(seconds):.0f} s ({low:.0f}–{high:.0f})"
+
+
+def _grouped(title: str, rows: Sequence[MatrixRow], reason: Callable[[MatrixRow], str]) -> str:
+    """The rows by their reason, the reason with most rows first; empty without rows."""
+    groups: dict[str, dict[tuple[str, str], list[str]]] = {}
+    for row in sorted(rows, key=lambda r: (r.app, r.fault, r.target)):
+        groups.setdefault(reason(row), {}).setdefault((row.app, row.fault), []).append(row.target.partition("/")[2])
+    if not groups:
+        return ""
+    lines = [f"## {title}", ""]
+    for text, found in sorted(groups.items(), key=lambda item: (-sum(map(len, item[1].values())), item[0])):
+        lines.append(f"* {' '.join(text.split())}:")
+        for app, group in groupby(found.items(), key=lambda item: item[0][0]):
+            lines.append(f"    * {app}: " + "; ".join(f"{fault} on {', '.join(on)}" for (_, fault), on in group))
+    return "\n".join(lines) + "\n"
+
+
+def _list(title: str, items: Iterable[str]) -> str:
+    return "\n".join([f"## {title}", "", *(f"* {item}" for item in items)]) + "\n"
+
+
+def _cells(*cells: str) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+
+def _reported(words: str) -> str:
+    return f": {' '.join(words.split())}" if words else ""

@@ -1,0 +1,96 @@
+"""Why nothing fired, or why it outlasts its fault: facts of the catalogue, and what somebody wrote down."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+import yaml
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.model import App, Component, FaultType, Reference
+from scenario_kit.model.results.matrix import MatrixRow
+from scenario_kit.render.faults.applicability import find_component
+from tools.matrix.pairs import objects_for
+
+WRITTEN = Path(__file__).parent / "reasons.yaml"
+
+
+class Written(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A reason that somebody found out, and the rows for which it holds."""
+
+    fault: str
+    because: str
+    of: Literal["Silence", "Recovery"] = "Silence"
+    target: str = "*"
+    app: str = "*"
+
+    def holds(self, row: MatrixRow) -> bool:
+        """Whether it is about this row."""
+        return all(
+            fnmatchcase(value, pattern)
+            for value, pattern in ((row.fault, self.fault), (row.target, self.target), (row.app, self.app))
+        )
+
+
+def written() -> list[Written]:
+    """All of them."""
+    return msgspec.convert(yaml.safe_load(WRITTEN.read_text()), list[Written])
+
+
+def why(row: MatrixRow, catalog: Catalog, known: Sequence[Written]) -> str:
+    """Why a row has no alert; empty where it has some, or where nobody knows."""
+    if row.outcome == "Lacking":
+        return f"not tried: {row.reported}"
+    if row.outcome == "NoEffect":
+        return f"no effect: {row.reported}"
+    if row.outcome == "Infra":
+        return f"not judged: {row.reported}"
+    if row.alerts:
+        return ""
+    found = next((r.because for r in known if r.of == "Silence" and r.holds(row)), "")
+    return found or from_catalog(catalog.fault(row.fault), catalog.app(row.app, row.version), _hit(row, catalog))
+
+
+def outlasts(row: MatrixRow, catalog: Catalog, known: Sequence[Written]) -> str:
+    """Why a row did not recover when its fault was gone; empty where it did, or where nobody knows."""
+    if row.outcome != "Ran" or row.recovered:
+        return ""
+    if found := next((r.because for r in known if r.of == "Recovery" and r.holds(row)), ""):
+        return found
+    hit = _hit(row, catalog)
+    lasting = catalog.app(row.app, row.version).outlasting(hit.name) if hit is not None else ()
+    reasons = "; ".join(dict.fromkeys(because for _, because in lasting))
+    names = ", ".join(component.name for component, _ in lasting)
+    return f"{reasons}: whatever broke {hit.name}, then {names} has to start anew" if hit and lasting else ""
+
+
+def from_catalog(fault_type: FaultType, app: App, hit: Component | None) -> str:
+    """What the fault type and the call graph say about a silence; empty where they would expect an alert."""
+    if fault_type.persistence in ("OneShot", "Expires", "SelfHeals"):
+        return "it passes by itself, sooner than any rule fires"
+    if not fault_type.symptoms:
+        return "this type of fault promises no alert: no rule of the pack looks at what it changes"
+    if hit is None:
+        return ""
+    if hit.role == "Platform":
+        return f"{hit.name} is beside the app: no request of a user passes it"
+    if hit.role == "Load":
+        return f"{hit.name} makes the requests: rules leave it out"
+    calls = [c for c in app.calls if c.callee == hit.name]
+    if not calls and hit.name != app.entry:
+        return f"nobody calls {hit.name}"
+    if calls and all(c.mode == "Swallowed" for c in calls):
+        return f"who calls {hit.name} swallows its failures: {', '.join(sorted({c.caller for c in calls}))}"
+    return ""
+
+
+def _hit(row: MatrixRow, catalog: Catalog) -> Component | None:
+    app = catalog.app(row.app, row.version)
+    objects = objects_for(catalog, app, row.fault)
+    desired = Reference.parse(row.target)
+    found = next((o for o in objects if (o["kind"], o["metadata"]["name"]) == (desired.kind, desired.name)), None)
+    return None if found is None else find_component(app, objects, found)

@@ -1,0 +1,77 @@
+"""What became of a pair: records that survive an interruption, one line of JSON each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.catalog.matrix import FILE, read_rows
+from scenario_kit.model import AlertHistory
+from scenario_kit.model.results.matrix import Fired, MatrixRow
+from tools import records
+from tools.matrix.pairs import Pair
+
+
+def pair_of(row: MatrixRow) -> Pair:
+    """What was tried."""
+    return Pair(row.app, row.version, row.fault, row.change, row.family, row.target)
+
+
+def file_of(catalog: Catalog, app: str) -> Path:
+    """Where the records of an app are kept."""
+    return catalog.app_path(app).with_name(FILE)
+
+
+def fired(history: AlertHistory, injected: float, until: float) -> tuple[Fired, ...]:
+    """Alerts whose firing began between the injection and ``until``, in order; one for each name and entity."""
+    first: dict[tuple[str, str], float] = {}
+    for timeline in history.timelines:
+        for interval in timeline.firing:
+            if injected <= interval.start < until:
+                key = (timeline.name, timeline.entity)
+                first[key] = min(first.get(key, interval.start), interval.start)
+    found = [Fired(name=name, entity=on, seconds=at - injected) for (name, on), at in first.items()]
+    return tuple(sorted(found, key=lambda f: (f.seconds, f.name, f.entity)))
+
+
+def still(history: AlertHistory, injected: float, at: float) -> list[str]:
+    """Alerts that fire at an instant and began after the injection."""
+    return sorted(
+        f"{t.name} on {t.entity}" if t.entity else t.name
+        for t in history.timelines
+        if any(i.start >= injected and i.start <= at and (i.end is None or i.end > at) for i in t.firing)
+    )
+
+
+def append(path: Path, row: MatrixRow) -> None:
+    """Add a line to a file of records."""
+    records.append(path, row)
+
+
+def read(catalog: Catalog) -> list[MatrixRow]:
+    """The records of all apps, the last one for each pair."""
+    return [row for app in catalog.apps() for row in read_rows(file_of(catalog, app))]
+
+
+def tidy(catalog: Catalog) -> None:
+    """Leave of each pair the last record, so that a file does not grow with every trial."""
+    for app in catalog.apps():
+        path = file_of(catalog, app)
+        if kept := read_rows(path):
+            fresh = path.with_name(f".{path.name}.new")
+            fresh.write_bytes(b"".join(msgspec.json.encode(row) + b"\n" for row in kept))
+            fresh.replace(path)
+
+
+def left(known: Iterable[Pair], tried: Iterable[MatrixRow], since: str = "") -> list[Pair]:
+    """The pairs that nobody has judged yet: first those without a record.
+
+    A lab may have today what it lacked, and be well where it was not. What was tried before the day ``since`` counts as
+    untried: physics may have changed.
+    """
+    outcomes = {pair_of(row).key: row.outcome for row in tried if row.date >= since}
+    open_ = [pair for pair in known if outcomes.get(pair.key) not in ("Ran", "NoEffect")]
+    return sorted(open_, key=lambda pair: pair.key in outcomes)

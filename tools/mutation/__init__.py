@@ -1,0 +1,1 @@
+"""Mutants of the code that decides, and which tests kill them."""

@@ -1,0 +1,102 @@
+"""The mutants of a package: what mutmut makes of its functions, without those that only change text for people."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools.mutation.prose import only_prose
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change to one function. ``name`` is mutmut's; ``digest`` stays when other functions change."""
+
+    name: str
+    path: str
+    line: int
+    diff: str
+
+    @property
+    def function(self) -> str:
+        """The module and the function, such as ``judge.repair.invariants.ready``."""
+        module, _, mangled = self.name.removeprefix("scenario_kit.").partition("__mutmut_")[0].rpartition(".")
+        plain = mangled.removeprefix("x_") if mangled.startswith("x_") else mangled.removeprefix("xǁ").replace("ǁ", ".")
+        return f"{module}.{plain}"
+
+    @property
+    def digest(self) -> str:
+        """A short fingerprint of the change and the lines around it."""
+        lines = [line for line in self.diff.splitlines() if not line.startswith("@@")]
+        return hashlib.sha256("\n".join([self.function, *lines]).encode()).hexdigest()[:12]
+
+    @property
+    def key(self) -> str:
+        """What tells it from all others, also after a renumbering."""
+        return f"{self.function} {self.digest}"
+
+
+def mutants(root: Path, package: str) -> list[Mutant]:
+    """List the mutants of ``scenario_kit/<package>`` that change more than text; equal ones once.
+
+    To be called in a folder with a configuration of mutmut, see ``workspace``.
+    """
+    found: dict[str, Mutant] = {}
+    for path in sorted((root / "scenario_kit" / package).rglob("*.py")):
+        name = str(path.relative_to(root))
+        for mutant in in_module(name, path.read_text(), mutated(path, root / "mutants" / name)):
+            found.setdefault(mutant.key, mutant)
+    return list(found.values())
+
+
+def mutated(path: Path, before: Path) -> str:
+    """Make the module with all mutants, or read it where mutmut made it since the source last changed."""
+    from mutmut.mutation.file_mutation import mutate_file_contents
+
+    if before.is_file() and before.stat().st_mtime > path.stat().st_mtime:
+        return before.read_text()
+    return mutate_file_contents(str(path), path.read_text()).code
+
+
+def in_module(path: str, source: str, mutated: str) -> Iterator[Mutant]:
+    """Compare each mutant in a module that mutmut wrote with the function that it was made from."""
+    module = path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
+    starts = {name: function.lineno for name, function in _functions(ast.parse(source))}
+    lines = mutated.splitlines()
+    functions = dict(_functions(ast.parse(mutated)))
+    for qualified, mutant in functions.items():
+        stem, marked, number = qualified.rpartition("__mutmut_")
+        if not marked or not number.isdigit():
+            continue
+        original = functions[f"{stem}__mutmut_orig"]
+        if only_prose(original, mutant):
+            continue
+        owner, _, mangled = qualified.rpartition(".")
+        plain = stem.rpartition(".")[2].removeprefix("x_").rpartition("ǁ")[2]
+        start = starts[f"{owner}.{plain}" if owner else plain]
+        before, after = _text(lines, original, plain), _text(lines, mutant, plain)
+        diff = list(difflib.unified_diff(before, after, lineterm=""))[2:]
+        first = next(i for i, (old, new) in enumerate(zip([*before, ""], [*after, ""], strict=False)) if old != new)
+        yield Mutant(f"{module}.{mangled}", path, start + first, "\n".join(diff))
+
+
+def _functions(module: ast.Module) -> Iterator[tuple[str, ast.FunctionDef]]:
+    for node in module.body:
+        if isinstance(node, ast.FunctionDef):
+            yield node.name, node
+        elif isinstance(node, ast.ClassDef):
+            yield from ((f"{node.name}.{f.name}", f) for f in node.body if isinstance(f, ast.FunctionDef))
+
+
+def _text(lines: Sequence[str], function: ast.FunctionDef, name: str) -> list[str]:
+    text = lines[function.lineno - 1 : function.end_lineno]
+    return [text[0].replace(function.name, name, 1), *text[1:]]
+
+
+def sample(every: Sequence[Mutant], number: int, seed: int) -> list[Mutant]:
+    """Draw so many; the same seed draws the same ones first, whatever else is added or removed."""
+    return sorted(every, key=lambda m: hashlib.sha256(f"{seed} {m.key}".encode()).digest())[:number]

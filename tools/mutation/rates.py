@@ -1,0 +1,70 @@
+"""How many mutants of a sample were killed, as a table; and the part of docs/mutation.md that holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tools.mutation.mutants import Mutant
+from tools.mutation.record import Tried
+
+BEGIN, END = "<!-- rates: written by ci/mutate --page -->", "<!-- end of rates -->"
+
+
+@dataclass(frozen=True)
+class Rate:
+    """The answers for a package: of ``mutants``, ``tried`` were drawn and tried, ``killed`` of them killed."""
+
+    package: str
+    mutants: int
+    tried: int
+    killed: int
+    accepted: int
+    date: str
+
+    @property
+    def percent(self) -> float:
+        """Killed of tried; an accepted survivor is a survivor."""
+        return 100 * self.killed / self.tried if self.tried else 0.0
+
+
+def rate(
+    package: str,
+    every: Sequence[Mutant],
+    drawn: Sequence[Mutant],
+    known: Mapping[str, Tried],
+    accepted: Mapping[str, str],
+) -> Rate:
+    """Count the answers of a sample."""
+    tried = [known[mutant.key] for mutant in drawn if mutant.key in known]
+    alive = [one for one in tried if one.answer != "killed"]
+    date = max((one.date for one in tried), default="")
+    return Rate(package, len(every), len(tried), len(tried) - len(alive), sum(o.key in accepted for o in alive), date)
+
+
+def survivors(drawn: Sequence[Mutant], known: Mapping[str, Tried]) -> list[Mutant]:
+    """List those that no test killed, by file and line."""
+    alive = [mutant for mutant in drawn if mutant.key in known and known[mutant.key].answer != "killed"]
+    return sorted(alive, key=lambda mutant: (mutant.path, mutant.line, mutant.name))
+
+
+def table(rates: Sequence[Rate]) -> str:
+    """Write the rates as a Markdown table."""
+    lines = ["| package | mutants | tried | killed | survived | of them accepted | rate | date |"]
+    lines += ["|---|--:|--:|--:|--:|--:|--:|---|"]
+    lines += [
+        f"| {r.package} | {r.mutants} | {r.tried} | {r.killed} | {r.tried - r.killed} | {r.accepted} "
+        f"| {r.percent:.1f} % | {r.date} |"
+        for r in rates
+    ]
+    return "\n".join(lines)
+
+
+def placed(page: str, rates: Sequence[Rate], note: str) -> str:
+    """Put the table into the page; packages without a new rate keep their row."""
+    head, _, rest = page.partition(BEGIN)
+    old, _, tail = rest.partition(END)
+    fresh = {r.package for r in rates}
+    kept = [line for line in old.splitlines() if line.startswith("| ") and line.split()[1] not in {"package", *fresh}]
+    header, rule, *rows = table(rates).splitlines()
+    return "\n".join([head + BEGIN, note, "", header, rule, *sorted([*kept, *rows]), END]) + tail

@@ -1,0 +1,122 @@
+"""A copy of the project in which mutmut works, and what it says of each mutant."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+ROOT = Path(__file__).resolve().parents[2]
+#: *killed*: a test failed or took far too long. *survived*: all passed. *uncovered*: no test executes the function.
+Answer = Literal["killed", "survived", "uncovered"]
+#: The tests that are asked about each package: its own, and those of packages that use it where its own are few.
+TESTS = {
+    "judge": ("judge",),
+    "campaign": ("campaign",),
+    "changes": ("changes", "trial", "operator"),
+    "trial": ("trial", "campaign"),
+    "contribution": ("contribution",),
+}
+_SEEN: tuple[str, ...] = (
+    "scenario_kit", "tests", "tools", "catalog", "templates", "schema", "operators", "docs",
+    "ci", ".github", "README.md", "CONTRIBUTING.md", "LICENSE", ".pre-commit-hooks.yaml", ".gitignore",
+)  # fmt: skip
+_SECONDS_BETWEEN_LOOKS = 3.0
+
+
+@contextlib.contextmanager
+def workspace(package: str, folder: Path | None = None) -> Iterator[Path]:
+    """Make a folder with a configuration of mutmut for one package, and work in it.
+
+    The mutants of files that did not change stay there from the last time, since making them takes long.
+    """
+    folder = folder or ROOT / "runs" / "mutate" / package
+    clear(folder / "mutants", Path("scenario_kit", package))
+    # A repository of its own: tests look for the root of the one that they are in.
+    subprocess.run(["git", "init", "--quiet", folder / "mutants"], check=True)
+    for seen in _SEEN:
+        if (ROOT / seen).exists() and not (folder / seen).exists():
+            (folder / seen).symlink_to(ROOT / seen)
+    folder.joinpath("pyproject.toml").write_text((ROOT / "pyproject.toml").read_text() + configuration(package))
+    with contextlib.chdir(folder):
+        yield folder
+
+
+def clear(mutants: Path, package: Path) -> None:
+    """Remove what mutmut copied and measured, and all answers; the mutants of a package stay."""
+    for path in sorted(mutants.rglob("*"), reverse=True):
+        if path.is_dir() and not path.is_symlink():
+            with contextlib.suppress(OSError):
+                path.rmdir()
+        elif package not in path.relative_to(mutants).parents:
+            path.unlink()
+    for path in (mutants / package).rglob("*.meta"):
+        meta = json.loads(path.read_text())
+        path.write_text(json.dumps(meta | {"exit_code_by_key": dict.fromkeys(meta["exit_code_by_key"])}))
+
+
+def configuration(package: str) -> str:
+    """Write mutmut's part of ``pyproject.toml``."""
+    settings: dict[str, Any] = {
+        "source_paths": ["scenario_kit"],
+        "only_mutate": [f"scenario_kit/{package}/*"],
+        "also_copy": [seen for seen in _SEEN if seen not in ("scenario_kit", "tests")],
+        "pytest_add_cli_args": ["-m", "not lab and not e2e", "--timeout=60", "-p", "no:cacheprovider"],
+        "pytest_add_cli_args_test_selection": [
+            f"tests/{folder}" for folder in TESTS[package] if (ROOT / "tests" / folder).is_dir()
+        ],
+        "use_git_change_detection": False,
+        "track_dependencies": False,
+        "on_dependency_change": "ignore",
+    }
+    return "\n[tool.mutmut]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in settings.items())
+
+
+def run(folder: Path, names: Sequence[str], children: int, seconds: float) -> Iterator[tuple[str, Answer]]:
+    """Have mutmut try these mutants, and yield each answer as it comes; stop when the time is over."""
+    end, given = time.monotonic() + seconds, set[str]()
+    log = folder / "mutmut.log"
+    command = [sys.executable, "-m", "mutmut", "run", "--max-children", str(children), *names]
+    with log.open("w") as out:
+        process = subprocess.Popen(command, cwd=folder, stdout=out, stderr=out, start_new_session=True)
+        try:
+            while process.poll() is None and time.monotonic() < end:
+                time.sleep(_SECONDS_BETWEEN_LOOKS)
+                yield from _new(folder, names, given)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGTERM)
+                process.wait()
+    yield from _new(folder, names, given)
+    if not given and process.returncode > 0:
+        last = log.read_text().replace("\r", "\n").strip().splitlines()[-30:]
+        raise RuntimeError("mutmut failed:\n" + "\n".join(last))
+
+
+def _new(folder: Path, names: Sequence[str], given: set[str]) -> Iterator[tuple[str, Answer]]:
+    codes = exit_codes(folder)
+    for name in names:
+        if name not in given and (code := codes.get(name)) is not None:
+            given.add(name)
+            yield name, answer(code)
+
+
+def exit_codes(folder: Path) -> dict[str, int | None]:
+    """Read mutmut's answers; a file that is being written has none."""
+    found: dict[str, int | None] = {}
+    for path in folder.glob("mutants/scenario_kit/**/*.meta"):
+        with contextlib.suppress(json.JSONDecodeError):
+            found |= json.loads(path.read_text())["exit_code_by_key"]
+    return found
+
+
+def answer(code: int) -> Answer:
+    """Translate an exit code of mutmut."""
+    return "survived" if code == 0 else "uncovered" if code in (5, 33) else "killed"

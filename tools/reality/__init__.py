@@ -1,0 +1,1 @@
+"""The simulated node beside a real one."""

@@ -1,0 +1,147 @@
+"""What one pod did, as anybody with a watch sees it: its views in order, its events, its end. Pure."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+from scenario_kit.model.base import Object, Value
+
+_PATTERNS = (
+    (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "<uid>"),
+    (re.compile(r"\b[0-9a-f]{64}\b"), "<id>"),
+    (re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}(?=[:/ ]|$)"), "<ip>"),
+    (re.compile(r"\bin [\d.ms]+ \([\d.ms]+ including waiting\)"), "in <time>"),
+    (re.compile(r"\bImage size: \d+ bytes"), "Image size: <n> bytes"),
+)
+
+
+class ContainerView(Value, frozen=True, kw_only=True):
+    """A container's status. ``last`` is how the instance before ended, as reason and exit code."""
+
+    state: str
+    reason: str = ""
+    code: int | None = None
+    message: str = ""
+    restarts: int = 0
+    ready: bool = False
+    started: bool = False
+    last: str = ""
+
+    @property
+    def word(self) -> str:
+        """State, reason and exit code in one."""
+        return " ".join([self.state, self.reason, *([] if self.code is None else [str(self.code)])]).strip()
+
+
+class PodView(Value, frozen=True, kw_only=True):
+    """A pod's status. ``at`` counts seconds; conditions are status, reason and message in one."""
+
+    at: float
+    phase: str
+    reason: str = ""
+    message: str = ""
+    conditions: dict[str, str] = {}
+    containers: dict[str, ContainerView] = {}
+
+
+class Event(Value, frozen=True, kw_only=True):
+    """Equal events counted together; ``first`` and ``last`` are seconds."""
+
+    type: str
+    reason: str
+    message: str
+    where: str = ""
+    count: int = 1
+    first: float = 0.0
+    last: float = 0.0
+
+
+class Recording(Value, frozen=True, kw_only=True):
+    """One pod from when it began on (``Case``). ``gone`` is when it was removed, None if it was not."""
+
+    case: str
+    seconds: float
+    views: tuple[PodView, ...]
+    events: tuple[Event, ...] = ()
+    gone: float | None = None
+
+
+def normal(text: str, namespace: str) -> str:
+    """A message without what differs from pod to pod: identities, addresses, durations, the namespace."""
+    for pattern, word in _PATTERNS:
+        text = pattern.sub(word, text)
+    return re.sub(rf"(?<![A-Za-z0-9.-]){re.escape(namespace)}(?![A-Za-z0-9.-])", "<namespace>", text)
+
+
+def view(pod: Object, at: float) -> PodView:
+    """The pod's status at that time."""
+    status, space = pod.get("status") or {}, pod["metadata"]["namespace"]
+    entries = [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]
+    return PodView(
+        at=round(at, 1),
+        phase=status.get("phase", ""),
+        reason=status.get("reason", ""),
+        message=normal(status.get("message", ""), space),
+        conditions={
+            c["type"]: normal(": ".join([f"{c['status']} {c.get('reason', '')}".strip(), *_text(c)]), space)
+            for c in status.get("conditions") or ()
+        },
+        containers={e["name"]: _container(e, space) for e in entries},
+    )
+
+
+def begun(pod: Object) -> bool:
+    """Whether the kubelet has got to the pod's first container: it runs, has ended, or is refused."""
+    status = pod.get("status") or {}
+    entries = [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]
+    states = [e.get("state") or {} for e in entries]
+    early = ("ContainerCreating", "PodInitializing")
+    return any(s and (s.get("waiting") or {}).get("reason") not in early for s in states)
+
+
+def event(obj: Object, began: float) -> Event:
+    """An Event object, of a pod that began at ``began`` (seconds since the epoch)."""
+    path = obj["involvedObject"].get("fieldPath", "")
+    return Event(
+        type=obj["type"],
+        reason=obj["reason"],
+        message=normal(obj["message"], obj["involvedObject"]["namespace"]),
+        where=path[path.find("{") + 1 : -1] if "{" in path else "",
+        count=obj.get("count") or 1,
+        first=round(_seconds(obj["firstTimestamp"]) - began, 1),
+        last=round(_seconds(obj["lastTimestamp"]) - began, 1),
+    )
+
+
+def without_repeats(views: list[PodView]) -> tuple[PodView, ...]:
+    """The views that differ from the one before in more than time."""
+    kept: list[PodView] = []
+    for one in views:
+        if not kept or kept[-1].to_json() | {"at": 0} != one.to_json() | {"at": 0}:
+            kept.append(one)
+    return tuple(kept)
+
+
+def _container(entry: Object, namespace: str) -> ContainerView:
+    states: dict[str, Object] = entry.get("state") or {"waiting": {}}
+    state, inner = next(iter(states.items()))
+    last = (entry.get("lastState") or {}).get("terminated")
+    return ContainerView(
+        state=state,
+        reason=inner.get("reason", ""),
+        code=inner.get("exitCode"),
+        message=normal(inner.get("message", ""), namespace),
+        restarts=entry.get("restartCount", 0),
+        ready=bool(entry.get("ready")),
+        started=bool(entry.get("started")),
+        last=f"{last.get('reason', '')} {last['exitCode']}" if last else "",
+    )
+
+
+def _text(condition: Object) -> list[str]:
+    return [condition["message"]] if condition.get("message") else []
+
+
+def _seconds(text: str) -> float:
+    return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()

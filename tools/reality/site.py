@@ -1,0 +1,285 @@
+"""A control plane of the lab's own, with a real node and a simulated one; and the record of what pods do on them."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from scenario_kit.clients import KubeCluster
+from scenario_kit.errors import LabError, NotFound
+from scenario_kit.lab import process_specs
+from scenario_kit.lab.control_plane import cluster, kubeconfigs
+from scenario_kit.lab.host import supervisor
+from scenario_kit.lab.host.addresses import find_host_address, free_ports
+from scenario_kit.lab.host.state import LabState, find_lab_folder
+from scenario_kit.lab.kubelet import ClusterWriter, Kubelet, KubeletSources
+from scenario_kit.lab.lifecycle import take_down
+from scenario_kit.model import Object, Reference
+from tools.reality.cases import ABSENT, HAS, IMAGE, Case
+from tools.reality.node import NAME, RealNode, put_back
+from tools.reality.program import Programs
+from tools.reality.recording import Recording, begun, event, view, without_repeats
+
+LAB = "reality"
+SIMULATED = "simulated-1"
+REAL_SPACE, SIMULATED_SPACE = "on-real", "on-simulated"
+NODES = {REAL_SPACE: NAME, SIMULATED_SPACE: SIMULATED}
+_READY_SECONDS = 120.0
+_HEARTBEAT = 10.0
+#: The image is on both nodes before anything is compared: one is imported, the other has run this pod.
+_FIRST = Case(name="first", seconds=0, spec={"containers": [{"name": "main", "image": IMAGE}]})
+
+
+class Site:
+    """Starts everything; ``close`` ends it and removes its files. Raises ``LabError`` where a part does not start."""
+
+    def __init__(self, binaries: Mapping[str, Path], cases: tuple[Case, ...], say: Callable[[str], None]) -> None:
+        self._stop = threading.Event()
+        self._news = threading.Event()
+        self._lock = threading.Lock()
+        self._views: dict[str, list[tuple[float, Object]]] = {}
+        self._gone: dict[str, float] = {}
+        self._threads: list[threading.Thread] = []
+        self._real: RealNode | None = None
+        self._kubelet: Kubelet | None = None
+        self._clusters: list[KubeCluster] = []
+        self.failures: list[BaseException] = []
+        try:
+            say("starting the control plane")
+            state = _control_plane(binaries)
+            self._user = self._client(state, "reality")
+            self._join(state, binaries["kubelet"], cases, say)
+        except BaseException:
+            self.close()
+            raise
+
+    def stop(self) -> None:
+        """Let whoever waits for a case give up."""
+        self._stop.set()
+        self._news.set()
+
+    def close(self) -> None:
+        """End everything that was started."""
+        self.stop()
+        for thread in self._threads:
+            thread.join(10)
+        if self._kubelet is not None:
+            self._kubelet.close()
+        for client in self._clusters:
+            client.close()
+        if self._real is not None:
+            self._real.close()
+        take_down(LAB)
+
+    def run(self, case: Case, namespace: str) -> tuple[Recording, Object]:
+        """Create the pod of a case, watch it for its time, and return what it did, and the pod as the API stored it."""
+        pod = self._user.create(pod_of(case, namespace))
+        uid, ref = pod["metadata"]["uid"], Reference("Pod", case.name, namespace)
+        began = self._begun(uid) if case.begins else time.time()
+
+        def create_later() -> None:
+            for obj in case.later:
+                self._user.create(_in(obj, namespace))
+
+        def delete() -> None:
+            self._user.delete(ref, grace_seconds=case.grace)
+
+        plan: list[tuple[float, Callable[[], None]]] = [(case.later_at, create_later)]
+        if case.delete_at is not None:
+            plan.append((case.delete_at, delete))
+        for at, act in sorted(plan, key=lambda entry: entry[0]):
+            self._wait(began + at)
+            act()
+        self._wait(began + case.seconds)
+        with self._lock:
+            seen, gone = list(self._views.get(uid, ())), self._gone.get(uid)
+        events = [e for e in self._user.list("Event", namespace) if e["involvedObject"].get("uid") == uid]
+        reported = [event(e, began) for e in events if (e.get("source") or {}).get("component") == "kubelet"]
+        recording = Recording(
+            case=case.name,
+            seconds=case.seconds,
+            views=without_repeats([view(obj, at - began) for at, obj in seen if at >= began or not case.begins]),
+            events=tuple(sorted(reported, key=lambda e: (e.first, e.reason, e.message))),
+            gone=None if gone is None else round(gone - began, 1),
+        )
+        self._user.delete(ref, grace_seconds=0 if namespace == SIMULATED_SPACE else 1)
+        return recording, pod
+
+    def _begun(self, uid: str) -> float:
+        """When the pod was first seen to have begun; waits for it."""
+        end = time.time() + _READY_SECONDS
+        while time.time() < end:
+            with self._lock:
+                first = next((at for at, obj in self._views.get(uid, ()) if begun(obj)), None)
+            if first is not None:
+                return first
+            self._wait(time.time() + 0.2)
+        raise LabError(f"pod {uid} has not begun after {_READY_SECONDS:g} s")
+
+    def _wait(self, until: float) -> None:
+        while (left := until - time.time()) > 0:
+            self._stop.wait(min(left, 1.0))
+            if self.failures:
+                raise self.failures[0]
+            if self._stop.is_set():
+                raise LabError("the recording was interrupted")
+            if self._real is not None:
+                self._real.check()
+
+    def _client(self, state: LabState, manager: str) -> KubeCluster:
+        client = KubeCluster(Path(state.kubeconfig), field_manager=manager)
+        self._clusters.append(client)
+        return client
+
+    def _join(self, state: LabState, kubelet: Path, cases: tuple[Case, ...], say: Callable[[str], None]) -> None:
+        say("joining the simulated node")
+        own = self._client(state, "kubelet")
+        node = _simulated_node(self._user)
+        programs = Programs({c.name: dict(c.programs) for c in cases}, frozenset({ABSENT}), HAS)
+        self._kubelet = Kubelet(
+            ClusterWriter(own),
+            KubeletSources(
+                clock_of=lambda _: time.time(),
+                processes_of=lambda _: programs,
+                lookup_of=lambda namespace: _Lookup(own, namespace),
+                node_of=lambda name: node if name == SIMULATED else None,
+            ),
+        )
+        for work in (self._watch, self._drive, self._beat):
+            thread = threading.Thread(target=self._guarded, args=(work,), name=work.__name__, daemon=True)
+            thread.start()
+            self._threads.append(thread)
+        say("joining the real node")
+        folder, port = Path(state.folder) / "real", free_ports(1, set(state.ports.values()))[0]
+        self._real = RealNode(folder, Path(state.kubeconfig), kubelet, port)
+        self._until(lambda: _ready(self._user.get(Reference("Node", NAME, ""))), "the real node is not ready")
+        for space in NODES:
+            self._user.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space}})
+            self._until(lambda s=space: self._user.get(Reference("ServiceAccount", "default", s)), "no service account")  # type: ignore[misc]
+            for obj in {(o["kind"], o["metadata"]["name"]): o for c in cases for o in c.objects}.values():
+                self._user.create(_in(obj, space))
+            self._user.create(pod_of(_FIRST, space))
+        for space in NODES:
+            self._until(lambda s=space: self._has_run(s), f"no container starts in {space}")  # type: ignore[misc]
+
+    def _has_run(self, space: str) -> bool:
+        pod = self._user.get(Reference("Pod", _FIRST.name, space)) or {}
+        entries = (pod.get("status") or {}).get("containerStatuses") or ()
+        return any(e.get("containerID") for e in entries)
+
+    def _until(self, seen: Callable[[], object], problem: str) -> None:
+        end = time.monotonic() + _READY_SECONDS
+        while not seen():
+            self._wait(time.time() + 0.3)
+            if time.monotonic() > end:
+                raise LabError(f"{problem} after {_READY_SECONDS:g} s; see {find_lab_folder(LAB)}")
+
+    def _guarded(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except BaseException as error:  # noqa: BLE001 - raised to whoever waits
+            self.failures.append(error)
+
+    def _watch(self) -> None:
+        assert self._kubelet is not None
+        for kind, pod in self._user.watch("Pod", stop=self._stop):
+            if kind == "SYNCED":
+                continue
+            now, uid = time.time(), pod["metadata"]["uid"]
+            with self._lock:
+                self._views.setdefault(uid, []).append((now, pod))
+                if kind == "DELETED":
+                    self._gone[uid] = now
+            self._kubelet.observe(kind, pod)  # type: ignore[arg-type]
+            self._news.set()
+
+    def _drive(self) -> None:
+        assert self._kubelet is not None
+        while not self._stop.is_set():
+            self._news.wait(0.1)
+            self._news.clear()
+            self._kubelet.run_once()
+
+    def _beat(self) -> None:
+        """Renew the lease of the simulated node, as its kubelet would."""
+        name = {"name": SIMULATED, "namespace": "kube-node-lease"}
+        while not self._stop.wait(_HEARTBEAT):
+            spec = {"holderIdentity": SIMULATED, "leaseDurationSeconds": 40, "renewTime": _micro(time.time())}
+            self._user.apply({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": name, "spec": spec})
+
+
+def clear() -> None:
+    """Remove what an earlier run that was killed has left."""
+    folder = find_lab_folder(LAB)
+    supervisor.kill(str(folder))
+    put_back(folder / "real")
+    take_down(LAB)
+
+
+class _Lookup:
+    def __init__(self, cluster: KubeCluster, namespace: str) -> None:
+        self._cluster, self._namespace = cluster, namespace
+
+    def find(self, kind: str, name: str) -> Object | None:
+        """See ``Lookup``."""
+        return self._cluster.get(Reference(kind, name, self._namespace))
+
+
+def pod_of(case: Case, namespace: str) -> Object:
+    """The Pod of a case, bound to the node of that namespace."""
+    spec = {"automountServiceAccountToken": False, "enableServiceLinks": False, **case.spec}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": case.name, "namespace": namespace},
+        "spec": {**spec, "nodeName": NODES[namespace]},
+    }
+
+
+def _control_plane(binaries: Mapping[str, Path]) -> LabState:
+    state = process_specs.plan(LAB, (), find_host_address())
+    folder = Path(state.folder)
+    folder.mkdir(parents=True, mode=0o700)
+    state = cluster.create(state, binaries)
+    state.save()
+    kubeconfigs.write_admin(
+        Path(state.kubeconfig), LAB, process_specs.build_api_server_url(state), supervisor.locate_pki(state)
+    )
+    supervisor.HealthProbe(state).wait(["kube-apiserver"], _READY_SECONDS)
+    if state.dead_parts():  # a busy machine: the controller-manager does not wait long for the API server
+        state = cluster.restart(state, binaries)
+        state.save()
+    supervisor.HealthProbe(state).wait(["kube-controller-manager"], _READY_SECONDS)
+    return state
+
+
+def _simulated_node(user: KubeCluster) -> Object:
+    user.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": SIMULATED}})
+    capacity = {"cpu": "2", "memory": "16Gi", "pods": "110"}
+    status = {
+        "addresses": [{"type": "InternalIP", "address": "127.0.0.1"}],
+        "allocatable": capacity,
+        "capacity": capacity,
+        "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady"}],
+    }
+    ref = Reference("Node", SIMULATED, "")
+    user.patch(ref, {"status": status}, subresource="status")
+    found = user.get(ref)
+    if found is None:
+        raise NotFound(f"Node {SIMULATED} is gone", status=404)
+    return found
+
+
+def _ready(node: Object | None) -> bool:
+    conditions = ((node or {}).get("status") or {}).get("conditions") or ()
+    return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
+
+
+def _in(obj: Object, namespace: str) -> Object:
+    return {**obj, "metadata": {**obj["metadata"], "namespace": namespace}}
+
+
+def _micro(seconds: float) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S.000000Z", time.gmtime(seconds))

@@ -1,0 +1,1 @@
+"""Parts of the lab that are killed while a trial runs."""

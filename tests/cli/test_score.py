@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from scenario_kit.cli import run
+from scenario_kit.cli.scoring.truths import load_contexts
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "docs/examples/score"
@@ -106,6 +107,19 @@ def test_names_that_faults_generate_are_resolved(capsys: pytest.CaptureFixture[s
     answer.write_text(json.dumps({"contributing_factors": [{"name": f"otel-demo/{name}"} for name in roots]}))
     assert json.loads(score(capsys, scenario, str(answer), "--format", "json")[1])["runs"][0]["correct"]
     assert not any(name.startswith("Fault/") for name in roots)
+
+
+def test_of_conjunctive_causes_of_one_fault_any_is_right(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    scenario = ROOT / "tests/fixtures/language/conjunctive-causes"
+    (context,) = load_contexts(scenario, None, "")[0].values()
+    (root,) = context.index.roots
+    assert len(root.groups) > 1
+    for group in root.groups:
+        answer = tmp_path / "answer.json"
+        answer.write_text(json.dumps({"contributing_factors": [{"name": f"x/{group.kind}/{group.names[0]}"}]}))
+        assert json.loads(score(capsys, str(scenario), str(answer), "--format", "json")[1])["runs"][0]["correct"]
+    (two,) = load_contexts(ROOT / "tests/fixtures/language/two-independent-causes", None, "")[0].values()
+    assert len(two.index.roots) == 2
 
 
 def test_a_control(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -177,11 +177,11 @@ def test_what_is_written_can_be_read(tmp_path: Path) -> None:
 def test_a_scenario_of_ours(tmp_path: Path) -> None:
     path = Path(__file__).parents[2] / "catalog/scenarios/ads-tuned-to-death/scenario.yaml"
     scenario = load_scenario(path).scenario
-    truth = build_scenario_truth(scenario.name, scenario.spec, scenario.spec.ground_truth)
+    truth = build_scenario_truth(scenario.name, scenario.spec, scenario.spec.ground_truth, ())
     assert (truth.groups[0].id, truth.groups[0].root) == ("Deployment/ad", True)
     assert decide(truth, "otel-demo/Deployment/ad")[0].verdict == "RootCause"
     assert (truth.steps, len(truth.edges)) == (1, 2)
-    placed = build_scenario_truth(scenario.name, scenario.spec, scenario.spec.ground_truth, "shop")
+    placed = build_scenario_truth(scenario.name, scenario.spec, scenario.spec.ground_truth, (), "shop")
     assert decide(placed, "other/Deployment/ad")[0].verdict == "Unmatched"
     assert decide(placed, "shop/Deployment/ad")[0].verdict == "RootCause"
     assert reread(build_truth_v1(placed)).edges[0].source == "Deployment/ad"

@@ -16,12 +16,7 @@ from scenario_kit.scoring.scores.problems import find_truth_problems
 from scenario_kit.scoring.scores.run_score import TruthContext, prepare_truth
 
 if TYPE_CHECKING:
-    from scenario_kit.catalog import Catalog
-    from scenario_kit.load import Loaded
-    from scenario_kit.model.authored.scenario import GroundTruth
     from scenario_kit.scoring.graph.topology import Topology
-
-_GENERATED = "Fault/"
 
 
 def load_contexts(
@@ -63,11 +58,12 @@ def _find_scenarios(path: Path) -> list[Path]:
 
 def _load_scenario(path: Path, topology: Topology | None, namespace: str) -> TruthContext:
     from scenario_kit.catalog import Catalog
+    from scenario_kit.render.scenarios.runbook import resolve
 
     loaded = load_scenario(path)
     spec, catalog = loaded.scenario.spec, Catalog()
-    resolved = _resolve(loaded, catalog, path)
-    truth = build_scenario_truth(loaded.scenario.name, spec, resolved, namespace)
+    runbook = resolve(loaded.scenario, catalog, "app", beside=path.parent)
+    truth = build_scenario_truth(loaded.scenario.name, spec, runbook.ground_truth, runbook.faults, namespace)
     problems = [
         Finding(
             code="SK104", severity=Severity.ERROR, message=problem.message, expected=problem.expected, fix=problem.fix,
@@ -78,14 +74,3 @@ def _load_scenario(path: Path, topology: Topology | None, namespace: str) -> Tru
     if problems:
         raise AuthoringError(f"{path}: {problems[0].message}", problems)
     return prepare_truth(truth, topology or build_app_topology(catalog.app(spec.app.name, spec.app.version)))
-
-
-def _resolve(loaded: Loaded, catalog: Catalog, path: Path) -> GroundTruth:
-    """Resolve names that faults generate; the catalogue is asked only where there are any."""
-    truth = loaded.scenario.spec.ground_truth
-    ends = [end for edge in truth.propagation for end in (edge.from_, edge.to)]
-    if all(cause.entity for cause in truth.root_causes) and not any(end.startswith(_GENERATED) for end in ends):
-        return truth
-    from scenario_kit.render.scenarios.runbook import resolve
-
-    return resolve(loaded.scenario, catalog, "app", beside=path.parent).ground_truth

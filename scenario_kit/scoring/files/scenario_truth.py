@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from scenario_kit.model import Fault
 from scenario_kit.model.authored.scenario import GroundTruth, ScenarioSpec
 from scenario_kit.model.kubernetes.reference import Reference, resolve_namespace
 from scenario_kit.scoring.entities.name import build_entity_name
 from scenario_kit.scoring.entities.truth import CausalEdge, IncidentTruth, TruthGroup
 
 
-def build_scenario_truth(name: str, spec: ScenarioSpec, resolved: GroundTruth, namespace: str = "") -> IncidentTruth:
+def build_scenario_truth(
+    name: str, spec: ScenarioSpec, resolved: GroundTruth, faults: Sequence[Fault], namespace: str = ""
+) -> IncidentTruth:
     """Build the truth of a scenario.
+
+    Of conjunctive causes within one fault naming any is a right answer, whether it has a label or not: they are aliases
+    of each other (docs/causes-and-outcomes.md).
 
     Args:
         name: of the scenario.
         spec: as authored.
         resolved: its ground truth, in which generated names stand instead of ``Fault/<name>``.
+        faults: as rendered, for causes that join.
         namespace: where the app was deployed. Empty where that is not known: then names of the app fit anywhere.
     """
-    causes = [(cause.entity, *cause.aliases) for cause in resolved.root_causes]
+    causes = _list_answers(resolved, faults)
     roots = {name for names in causes for name in names} if resolved.outcome == "Incident" else set()
     names = [*(name for names in causes for name in names), *_list_ends(resolved)]
     steps = [sum(1 for _ in solution.changes) for solution in spec.solutions]
@@ -32,6 +39,19 @@ def build_scenario_truth(name: str, spec: ScenarioSpec, resolved: GroundTruth, n
         alerts=tuple(alert.name for alert in spec.expect.alerts if alert.alert_class == "MustFire"),
         steps=max(1, min(steps)) if steps else None,
     )
+
+
+def _list_answers(truth: GroundTruth, faults: Sequence[Fault]) -> list[tuple[str, ...]]:
+    """List what may be named, each cause with all that stands for it; the labelled object first."""
+    joined = {fault.name: [each.ref for each in fault.causes] for fault in faults if fault.causes_join == "Conjunctive"}
+    answers: dict[str, list[str]] = {}
+    for cause in truth.root_causes:
+        key = f"fault {cause.fault}" if cause.fault in joined else cause.entity
+        answers.setdefault(key, []).extend((cause.entity, *cause.aliases))
+    for fault, alternatives in joined.items():
+        if f"fault {fault}" in answers:
+            answers[f"fault {fault}"] += alternatives
+    return [tuple(dict.fromkeys(names)) for names in answers.values()]
 
 
 def _list_ends(truth: GroundTruth) -> Iterable[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
 import pytest
 
 from scenario_kit.scoring.entities.answer import AnswerEdge, SolverAnswer
@@ -86,6 +87,11 @@ def test_what_a_record_holds() -> None:
     assert (values["blast_radius.objects"], values["blast_radius.share"]) == (1, 4 / 10)
     assert values["safeguards.outcome"] == pytest.approx(0.1**0.5)
     assert values["cost_proximity"] == pytest.approx(0.76)
+
+
+def test_what_documented_repairs_change_is_no_blast_radius() -> None:
+    truth = msgspec.structs.replace(TRUTH, repaired=(group("cart", "shop/Deployment/cart"),))
+    assert score(FULL, truths=(truth,)).runs[0].values["blast_radius.objects"] == 0
 
 
 def test_failed_runs_stay_in_every_denominator() -> None:

@@ -181,6 +181,7 @@ def test_a_scenario_of_ours(tmp_path: Path) -> None:
     assert (truth.groups[0].id, truth.groups[0].root) == ("Deployment/ad", True)
     assert decide(truth, "otel-demo/Deployment/ad")[0].verdict == "RootCause"
     assert (truth.steps, len(truth.edges)) == (1, 2)
+    assert [group.id for group in truth.repaired] == ["Deployment/ad"]
     placed = build_scenario_truth(scenario.name, scenario.spec, scenario.spec.ground_truth, (), "shop")
     assert decide(placed, "other/Deployment/ad")[0].verdict == "Unmatched"
     assert decide(placed, "shop/Deployment/ad")[0].verdict == "RootCause"

@@ -39,7 +39,8 @@ class FinopsResource(Value, frozen=True, kw_only=True):
 class IncidentTruth(Value, frozen=True, kw_only=True):
     """What an answer is compared with. Any outcome but ``Incident`` is a control: nothing is to be claimed.
 
-    ``steps`` is the number of changes of the shortest documented repair.
+    ``steps`` is the number of changes of the shortest documented repair, ``repaired`` are the objects that documented
+    repairs change.
     """
 
     incident: str
@@ -50,3 +51,4 @@ class IncidentTruth(Value, frozen=True, kw_only=True):
     alerts: tuple[str, ...] = ()
     resources: tuple[FinopsResource, ...] = ()
     steps: int | None = None
+    repaired: tuple[TruthGroup, ...] = ()

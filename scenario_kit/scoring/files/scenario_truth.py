@@ -29,7 +29,6 @@ def build_scenario_truth(
     causes = _list_answers(resolved, faults)
     roots = {name for names in causes for name in names} if resolved.outcome == "Incident" else set()
     names = [*(name for names in causes for name in names), *_list_ends(resolved)]
-    steps = [sum(1 for _ in solution.changes) for solution in spec.solutions]
     return IncidentTruth(
         incident=name,
         outcome=resolved.outcome,
@@ -37,7 +36,8 @@ def build_scenario_truth(
         aliases=tuple(names for names in causes if len(names) > 1),
         edges=tuple(CausalEdge(source=e.from_, target=e.to, effect=e.because) for e in resolved.propagation),
         alerts=tuple(alert.name for alert in spec.expect.alerts if alert.alert_class == "MustFire"),
-        steps=max(1, min(steps)) if steps else None,
+        steps=_count_steps(spec, faults),
+        repaired=tuple(_build_group(each, namespace, root=False) for each in _list_repaired(spec, faults)),
     )
 
 
@@ -52,6 +52,20 @@ def _list_answers(truth: GroundTruth, faults: Sequence[Fault]) -> list[tuple[str
         if f"fault {fault}" in answers:
             answers[f"fault {fault}"] += alternatives
     return [tuple(dict.fromkeys(names)) for names in answers.values()]
+
+
+def _count_steps(spec: ScenarioSpec, faults: Sequence[Fault]) -> int | None:
+    """Count the changes of the shortest documented repair: of the scenario, else of its faults together."""
+    own = [len(solution.changes) for solution in spec.solutions]
+    of_faults = [min(len(each.changes) for each in fault.solutions) for fault in faults if fault.solutions]
+    return max(1, min(own)) if own else max(1, sum(of_faults)) if of_faults else None
+
+
+def _list_repaired(spec: ScenarioSpec, faults: Sequence[Fault]) -> Iterable[str]:
+    """List the objects that documented repairs change, of the scenario and of its faults."""
+    solutions = [*spec.solutions, *(solution for fault in faults for solution in fault.solutions)]
+    targets = (change.target for solution in solutions for change in solution.changes)
+    return dict.fromkeys(target for target in targets if target)
 
 
 def _list_ends(truth: GroundTruth) -> Iterable[str]:

@@ -10,6 +10,7 @@ from scenario_kit.scoring.graph.components import label_class
 from scenario_kit.scoring.graph.locate import Locator
 from scenario_kit.scoring.graph.propagation import order_truth
 from scenario_kit.scoring.graph.trajectory import find_visits, measure_exploration
+from scenario_kit.scoring.matching.fit import fit_own_kind
 from scenario_kit.scoring.matching.matcher import TruthIndex, fit_entity
 from scenario_kit.scoring.metrics.finops import compute_cost_proximity
 from scenario_kit.scoring.metrics.safeguards import compute_safe_outcome
@@ -73,8 +74,8 @@ def _measure_calls(index: TruthIndex, calls: tuple[ToolCall, ...], locator: Loca
 
 
 def _measure_changes(index: TruthIndex, changed: tuple[str, ...], locator: Locator | None) -> dict[str, float]:
-    """Measure the blast radius. What a repair changes are the roots and their aliases."""
-    needed = {name for name in changed if _is_root(index, name)}
+    """Measure the blast radius. Roots, their aliases and what documented repairs change are needed."""
+    needed = {name for name in changed if _is_needed(index, name)}
     objects = measure_blast_radius(set(changed), needed)
     values = {"blast_radius.objects": float(objects.unneeded)}
     if locator is not None:
@@ -84,7 +85,10 @@ def _measure_changes(index: TruthIndex, changed: tuple[str, ...], locator: Locat
     return values
 
 
-def _is_root(index: TruthIndex, name: str) -> bool:
+def _is_needed(index: TruthIndex, name: str) -> bool:
     entity = parse_entity_name(name)
-    ids = fit_entity(index, entity).class_ids if entity else ()
-    return len(ids) == 1 and ids[0] in {each.id for each in index.roots}
+    if entity is None:
+        return False
+    ids = fit_entity(index, entity).class_ids
+    root = len(ids) == 1 and ids[0] in {each.id for each in index.roots}
+    return root or any(fit_own_kind(entity, group) for group in index.truth.repaired)

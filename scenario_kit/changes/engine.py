@@ -18,7 +18,7 @@ from scenario_kit.changes.receipts import Receipt, ReceiptStore
 from scenario_kit.changes.scene import Scene
 from scenario_kit.changes.undo import Blocked, undo
 from scenario_kit.errors import LabError
-from scenario_kit.model import Change, Check, Object, Reference
+from scenario_kit.model import Change, Check, Object
 from scenario_kit.model.chaos.kinds import PAUSE
 from scenario_kit.model.kubernetes.reference import make_object_reference, strip_reference
 from scenario_kit.ports import Clock
@@ -84,7 +84,7 @@ class Engine:
         """
         if not undone.change.operation.deletes:
             return
-        uids = {e.ref: read_uid(self._scene.cluster.get(Reference.parse(e.ref))) for e in undone.entries}
+        uids = {e.ref: read_uid(self._scene.cluster.get(e.ref)) for e in undone.entries}
         for earlier in self._store.all():
             if earlier.state == "Undone" or not any(e.prior is None and uids.get(e.ref) for e in earlier.entries):
                 continue
@@ -114,7 +114,7 @@ class Engine:
         """
         receipts = [r for r in self._store.all() if r.group == group and r.state == "Done"]
         own = [
-            r for r in receipts if r.causal and any(strip_reference(e.ref) == strip_reference(name) for e in r.entries)
+            r for r in receipts if r.causal and strip_reference(name) in {(e.ref.kind, e.ref.name) for e in r.entries}
         ]
         blocked = self.undo(r for r in own if not r.change.operation.restarts)
         if not blocked:
@@ -206,7 +206,7 @@ class Engine:
             if receipt.at + after > now:
                 ahead.append(receipt.at + after)
                 continue
-            ref = Reference.parse(receipt.entries[0].ref)
+            ref = receipt.entries[0].ref
             if self._scene.cluster.get(ref) is not None:  # somebody may have removed it, who thereby repaired it
                 self._scene.cluster.patch(ref, {"metadata": {"annotations": {PAUSE: "true"}}})
                 self._store.save(msgspec.structs.replace(receipt, note=_EXPIRED))
@@ -251,7 +251,7 @@ class Engine:
         change, chosen = node_placeholders.resolve(change, self._places(), scene.cluster, *scene.everywhere)
         operation = get_operation(change)
         job = jobs.make_job_reference(self._trial, ordinal, operation.find_home(scene))
-        entries = operation.record(scene, str(job))
+        entries = operation.record(scene, job)
         return self._store.save(
             Receipt(
                 trial=self._trial,
@@ -280,7 +280,7 @@ def _find_rereading(receipts: Iterable[Receipt]) -> list[Receipt]:
     """Find the restarts of a group that followed a change of what is read at a start, in their order."""
     changed, found = False, []
     for receipt in sorted(receipts, key=lambda r: (r.at, r.ordinal)):
-        changed = changed or any(Reference.parse(e.ref).kind in _READ_AT_START for e in receipt.entries)
+        changed = changed or any(e.ref.kind in _READ_AT_START for e in receipt.entries)
         if changed and receipt.change.operation.restarts:
             found.append(receipt)
     return found

@@ -58,9 +58,8 @@ class NodeOperation(ObjectOperation, frozen=True, kw_only=True):
             self.write(scene.cluster, ref)
 
     def undo(self, scene: Scene, receipt: Receipt, entry: ReceiptEntry, clock: Clock) -> None:
-        ref = Reference.parse(entry.ref)
-        if scene.cluster.get(ref) is not None:
-            self.take_back(scene.cluster, ref, entry.prior or {})
+        if scene.cluster.get(entry.ref) is not None:
+            self.take_back(scene.cluster, entry.ref, entry.prior or {})
 
     def simulate(self, objects: Sequence[Object], app: App, namespace: str) -> tuple[Object, ...]:
         return tuple(objects)

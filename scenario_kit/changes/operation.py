@@ -36,7 +36,7 @@ class ClusterOperation(ChangeOperation, frozen=True, kw_only=True):
     """An operation that can be carried out."""
 
     @abstractmethod
-    def record(self, scene: Scene, job: str) -> tuple[ReceiptEntry, ...]:
+    def record(self, scene: Scene, job: Reference) -> tuple[ReceiptEntry, ...]:
         """Read every object that it is going to write, as it is before. ``job`` is the name for a Job of its own.
 
         Raises:
@@ -69,7 +69,7 @@ class ClusterOperation(ChangeOperation, frozen=True, kw_only=True):
     def has_arrived(self, scene: Scene, receipt: Receipt) -> bool:
         """Check whether an earlier attempt of this write reached the API server."""
         for entry in receipt.entries:
-            live = scene.cluster.get(Reference.parse(entry.ref))
+            live = scene.cluster.get(entry.ref)
             if (live is None) != (entry.prior is None):
                 return True
             if live is not None and (read_uid(live) != entry.uid or find_touched(entry.prior, strip_to_desired(live))):
@@ -114,7 +114,7 @@ class ObjectOperation(ClusterOperation, frozen=True, kw_only=True):
     def list_targets(self, scene: Scene) -> list[Reference]:
         """List the objects that it is going to write."""
 
-    def record(self, scene: Scene, job: str) -> tuple[ReceiptEntry, ...]:
+    def record(self, scene: Scene, job: Reference) -> tuple[ReceiptEntry, ...]:
         """Read every object that it is going to write."""
         return tuple(self._record_object(scene, ref) for ref in self.list_targets(scene))
 
@@ -126,7 +126,7 @@ class ObjectOperation(ClusterOperation, frozen=True, kw_only=True):
             raise AuthoringError(f"{ref} does not exist in namespace {ref.namespace}", fix="name an object of the app")
         if live is None:
             _expect_namespace(scene, ref)
-        return ReceiptEntry(ref=str(ref), prior=strip_to_desired(live) if live else None, uid=read_uid(live))
+        return ReceiptEntry(ref=ref, prior=strip_to_desired(live) if live else None, uid=read_uid(live))
 
     def undo(self, scene: Scene, receipt: Receipt, entry: ReceiptEntry, clock: Clock) -> None:
         """Restore the object."""
@@ -222,7 +222,7 @@ def complete(scene: Scene, store: ReceiptStore, receipt: Receipt) -> Receipt:
     """
     entries, covered, moved = [], receipt.covered, False
     for entry in receipt.entries:
-        live = scene.cluster.get(Reference.parse(entry.ref))
+        live = scene.cluster.get(entry.ref)
         gone = live is None or "deletionTimestamp" in live["metadata"]
         after = None if gone else strip_to_desired(live)
         moved = moved or entry.prior != after
@@ -232,7 +232,7 @@ def complete(scene: Scene, store: ReceiptStore, receipt: Receipt) -> Receipt:
         covered = chaos.list_covered(scene.cluster, entries[0].after)
     if not moved and not (operation.evicts and covered):
         store.save(msgspec.structs.replace(receipt, state="Undone", note="changed nothing"))
-        target = ", ".join(str(Reference.parse(e.ref)) for e in receipt.entries)
+        target = ", ".join(str(e.ref) for e in receipt.entries)
         raise NoEffect(
             f"the change '{operation.keyword}' of {receipt.group} leaves {target} as it was",
             fix="choose parameters that differ from what the app already has",

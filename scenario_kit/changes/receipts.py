@@ -28,7 +28,7 @@ State = Literal["Recorded", "Down", "Sent", "Ran", "Done", "Undone"]
 class ReceiptEntry(Value, frozen=True, kw_only=True):
     """One object that a change writes: as it was, and as it was right after. None means it did not exist."""
 
-    ref: str
+    ref: Reference
     prior: Object | None = None
     after: Object | None = None
     uid: str = ""
@@ -73,7 +73,7 @@ class Receipt(Value, frozen=True, kw_only=True):
         The answer is the same before and after the change, or the receipt would be two objects.
         """
         written = (_find_kind(c) for c in (self.change, *self.inverse))
-        return "Secret" in {*(Reference.parse(e.ref).kind for e in self.entries), *written}
+        return "Secret" in {*(e.ref.kind for e in self.entries), *written}
 
 
 def _find_kind(change: Change) -> str:

@@ -26,7 +26,7 @@ def restore_object(scene: Scene, receipt: Receipt, entry: ReceiptEntry, clock: C
         ClusterError: the API server refused.
         TimeoutError: something holds an object that was deleted.
     """
-    ref = Reference.parse(entry.ref)
+    ref = entry.ref
     live = scene.cluster.get(ref)
     if entry.prior is None:
         _remove(scene, receipt, entry, live, clock)
@@ -38,7 +38,7 @@ def restore_object(scene: Scene, receipt: Receipt, entry: ReceiptEntry, clock: C
 
 
 def _remove(scene: Scene, receipt: Receipt, entry: ReceiptEntry, live: Object | None, clock: Clock) -> None:
-    ref = Reference.parse(entry.ref)
+    ref = entry.ref
     if live is not None:
         # A solution may have deleted it, and undoing that made it anew: what looks as it did is ours as well.
         ours = live["metadata"].get("uid") == entry.uid or is_alike(live, entry.after or {})

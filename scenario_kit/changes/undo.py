@@ -25,5 +25,5 @@ def undo(scene: Scene, receipt: Receipt, clock: Clock) -> Blocked | None:
         for entry in reversed(receipt.entries):
             get_operation(receipt.change).undo(scene, receipt, entry, clock)
     except (ClusterError, AuthoringError, TimeoutError) as problem:
-        return Blocked(receipt.group, receipt.entries[0].ref if receipt.entries else "", str(problem))
+        return Blocked(receipt.group, str(receipt.entries[0].ref) if receipt.entries else "", str(problem))
     return None

@@ -34,7 +34,7 @@ def change(operation, target="Node/n1", **more):
 
 def take_back(where, operation, prior):
     receipt = Receipt(trial="t", ordinal=0, group="Fault/f", change=operation)
-    entry = ReceiptEntry(ref="Node/n1", prior=prior)
+    entry = ReceiptEntry(ref=N1, prior=prior)
     operation.operation.undo(where, receipt, entry, FakeClock())
 
 

@@ -72,7 +72,11 @@ def test_a_change_that_was_made_is_not_made_again_whatever_became_of_the_object(
         1000,
     )
     (entry,) = receipt.entries
-    assert (entry.ref, entry.prior["data"], entry.after["data"]) == ("shop/ConfigMap/a", {"k": "good"}, {"k": "bad"})
+    assert (str(entry.ref), entry.prior["data"], entry.after["data"]) == (
+        "shop/ConfigMap/a",
+        {"k": "good"},
+        {"k": "bad"},
+    )
     assert entry.uid == lab.cluster.get(Reference("ConfigMap", "a", NS))["metadata"]["uid"]
     lab.cluster.patch(Reference("ConfigMap", "a", NS), {"data": {"k": "repaired"}})
     assert lab.start().do(patching("bad"), ordinal=7, group="Fault/f") == receipt

@@ -3,11 +3,14 @@
 import base64
 import json
 
+import msgspec
 import pytest
 
 from scenario_kit.changes.receipts import LIMIT_BYTES, TRIAL_LABEL, ClusterStore, Receipt, ReceiptEntry
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Change, Reference
+from scenario_kit.model.authored.change import list_operations
+from scenario_kit.schema import load_definitions
 from scenario_kit.testing import FakeCluster
 
 KIT = "kit"
@@ -23,7 +26,9 @@ def receipt(ordinal=1, *entries, trial="t", change=CHANGE, **more):
 
 
 def entry(prior=None, after=None, kind="ConfigMap"):
-    return ReceiptEntry(ref=f"shop/{(prior or after or {'kind': kind})['kind']}/a", prior=prior, after=after)
+    return ReceiptEntry(
+        ref=Reference((prior or after or {"kind": kind})["kind"], "a", "shop"), prior=prior, after=after
+    )
 
 
 SECRET, CONFIG = obj("Secret"), obj("ConfigMap")
@@ -140,3 +145,54 @@ def test_the_limit_is_of_bytes_and_what_is_larger_writes_nothing(cluster):
     assert kept(cluster) == set()
     store.save(filled(LIMIT_BYTES))
     assert kept(cluster) == {("ConfigMap", "t-r001")}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {
+            "create": {
+                "apiVersion": "v1",
+                "kind": "Service",
+                "metadata": {"name": "a"},
+                "spec": {"ports": [{"port": 1}]},
+            }
+        },
+        {"apply": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {}}},
+        {"chaos": {"kind": "PodChaos", "metadata": {"name": "a"}, "spec": {"action": "pod-kill"}}},
+        {"patch": {"target": "Service/a", "type": "Json", "patch": [{"op": "remove", "path": "/spec/ports"}]}},
+        {"delete": {"target": "stores/Service/a"}},
+        {"scale": {"target": "Deployment/a", "replicas": 0}},
+        {"restart": {"target": "Deployment/a", "dropOld": True}},
+        {"undoRollout": {"target": "Deployment/a"}},
+        {"cordon": {"target": "Node/a,b"}},
+        {"uncordon": {"target": "Node/a"}},
+        {"drain": {"target": "Node/node:host:Deployment:a"}},
+        {"taint": {"target": "Node/a", "key": "k", "value": "v", "effect": "NoExecute"}},
+        {"untaint": {"target": "Node/a", "key": "k"}},
+        {"setFlag": {"flag": "f", "variant": "on", "value": 2.5}},
+        {"run": {"client": "psql", "command": ["select", "1"]}},
+        {"removeFault": {"fault": "a"}},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_receipts_that_are_stored_are_read_and_written_as_they_are(change):
+    until = {"check": {"endpoints": {"service": "a", "atLeast": 1}}, "withinSeconds": 30}
+    stored = {
+        "trial": "t", "ordinal": 3, "group": "Fault/f", "change": {**change, "until": until}, "state": "Done",
+        "at": 1.5, "entries": [{"ref": "shop/Service/a", "prior": {"kind": "Service"}, "uid": "u"}],
+        "inverse": [{"run": {"client": "psql", "command": ["undo"]}}], "inverseLeft": 1,
+    }  # fmt: skip
+    receipt = Receipt.from_json(stored)
+    assert json.loads(receipt.to_bytes()) == stored
+    assert list(json.loads(receipt.to_bytes())["change"]) == [*change, "until"]
+
+
+def test_every_operation_of_the_schema_is_one_that_can_be_read():
+    assert set(list_operations()) == set(load_definitions()["Change"]["properties"]) - {"until"}
+
+
+@pytest.mark.parametrize("keywords", [(), ("until",), ("stop",), ("cordon", "drain")])
+def test_a_change_is_one_operation(keywords):
+    with pytest.raises(msgspec.ValidationError, match="one of the operations"):
+        Change.from_json({keyword: {"target": "Node/a"} for keyword in keywords})

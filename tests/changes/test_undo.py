@@ -57,9 +57,7 @@ def service(**spec):
 def entry(prior, after, uid=""):
     of = prior or after
     group = of["apiVersion"].rpartition("/")[0]
-    return ReceiptEntry(
-        ref=str(Reference(of["kind"], of["metadata"]["name"], NS, group)), prior=prior, after=after, uid=uid
-    )
+    return ReceiptEntry(ref=Reference(of["kind"], of["metadata"]["name"], NS, group), prior=prior, after=after, uid=uid)
 
 
 AFFINITY = entry(service(), service(sessionAffinity="ClientIP"))

@@ -100,7 +100,7 @@ def test_a_role_that_reaches_into_what_is_ours_is_found():
 def receipt(prior, after, change):
     """What a fault made of an object."""
     kind, metadata = after["kind"], after["metadata"]
-    entry = ReceiptEntry(ref=f"{metadata['namespace']}/{kind}/{metadata['name']}", prior=prior, after=after)
+    entry = ReceiptEntry(ref=Reference(kind, metadata["name"], metadata["namespace"]), prior=prior, after=after)
     done = Change.from_json(change)
     return Receipt(trial="t", ordinal=1, group="Fault/cart-delay", change=done, state="Done", entries=(entry,))
 

@@ -19,7 +19,7 @@ from scenario_kit.changes.scene import Scene
 from scenario_kit.changes.three_way_restore import RESTARTED
 from scenario_kit.changes.workloads import list_pods
 from scenario_kit.errors import AuthoringError, LabError
-from scenario_kit.model import Object, Reference
+from scenario_kit.model import Object
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.ports import Clock, Cluster
 
@@ -53,7 +53,7 @@ class Restart(RolloutOperation, frozen=True, kw_only=True):
         scene.cluster.patch(ref, {"spec": {"template": {"metadata": {"annotations": annotations}}}})
 
     def undo(self, scene: Scene, receipt: Receipt, entry: ReceiptEntry, clock: Clock) -> None:
-        ref = Reference.parse(entry.ref)
+        ref = entry.ref
         live = scene.cluster.get(ref)
         replicas = ((entry.prior or {}).get("spec") or {}).get("replicas")
         if receipt.state == "Down" and live is not None and replicas is not None and not live["spec"].get("replicas"):
@@ -73,7 +73,7 @@ def restart_through_zero(cluster: Cluster, clock: Clock, store: ReceiptStore, re
         LabError: pods are still there at the deadline.
     """
     entry = receipt.entries[0]
-    ref = Reference.parse(entry.ref)
+    ref = entry.ref
     replicas = ((entry.prior or {}).get("spec") or {}).get("replicas", 1)
     deadline = receipt.at + DRAIN_DEADLINE
     if receipt.state == "Recorded":

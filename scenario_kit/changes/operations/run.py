@@ -37,7 +37,7 @@ class Run(ClusterOperation, frozen=True, kw_only=True):
     def find_home(self, scene: Scene) -> str:
         return jobs.find_home(scene, self.client)
 
-    def record(self, scene: Scene, job: str) -> tuple[ReceiptEntry, ...]:
+    def record(self, scene: Scene, job: Reference) -> tuple[ReceiptEntry, ...]:
         return (ReceiptEntry(ref=job),)
 
     def send(self, scene: Scene) -> None:
@@ -45,7 +45,7 @@ class Run(ClusterOperation, frozen=True, kw_only=True):
 
     def perform(self, scene: Scene, clock: Clock, store: ReceiptStore, receipt: Receipt) -> Receipt:
         entry = receipt.entries[0]
-        ref = Reference.parse(entry.ref)
+        ref = entry.ref
         if receipt.state == "Recorded":
             entry = msgspec.structs.replace(entry, uid=jobs.start(scene, self.client, self.command, ref))
             receipt = store.save(msgspec.structs.replace(receipt, state="Sent", entries=(entry,)))
@@ -64,7 +64,7 @@ class Run(ClusterOperation, frozen=True, kw_only=True):
         return True  # nobody knows whether its Job has begun, so its deadline counts from the first attempt
 
     def undo(self, scene: Scene, receipt: Receipt, entry: ReceiptEntry, clock: Clock) -> None:
-        jobs.remove(scene, clock, Reference.parse(entry.ref), entry.uid)
+        jobs.remove(scene, clock, entry.ref, entry.uid)
 
     def compensate(self, scene: Scene, clock: Clock, job: Reference) -> None:
         if jobs.is_store_gone(scene, self.client):

@@ -56,7 +56,7 @@ class SetFlag(ObjectOperation, frozen=True, kw_only=True):
         self._put(scene, entry)
 
     def undo(self, scene: Scene, receipt: Receipt, entry: ReceiptEntry, clock: Clock) -> None:
-        if scene.cluster.get(Reference.parse(entry.ref)) is None:
+        if scene.cluster.get(entry.ref) is None:
             return
         document = json.loads(((entry.prior or {}).get("data") or {}).get(_get_store(scene).key, "{}"))
         _, _, now = read_flag_document(scene)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final, Self
-
-import msgspec
+from typing import Any, Final, Self, final
 
 #: The API group of our own kinds, and the prefix of our labels and annotations.
 GROUP: Final = "scenariokit.io"
@@ -26,13 +24,20 @@ _PATTERN = re.compile(
 )
 
 
-class Reference(msgspec.Struct, frozen=True, order=True):
-    """Names one object. ``group`` is empty for kinds that are unambiguous without one (core, apps, batch …)."""
+@final
+class Reference:
+    """Names one object. ``group`` is empty for kinds that are unambiguous without one (core, apps, batch …).
 
-    kind: str
-    name: str
-    namespace: str = APP_NAMESPACE
-    group: str = ""
+    In JSON, and so wherever a value has one as a field, it is the text that ``parse`` reads.
+    """
+
+    __slots__ = ("group", "kind", "name", "namespace")
+
+    def __init__(self, kind: str, name: str, namespace: str = APP_NAMESPACE, group: str = "") -> None:
+        self.kind: Final = kind
+        self.name: Final = name
+        self.namespace: Final = namespace
+        self.group: Final = group
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -47,12 +52,28 @@ class Reference(msgspec.Struct, frozen=True, order=True):
                 f"'{text}' is not a reference; expected [namespace/]Kind[.group]/name, e.g. Deployment/cart"
             )
         parts = match.groupdict()
-        return cls(
-            kind=parts["kind"],
-            name=parts["name"],
-            namespace=parts["namespace"] or APP_NAMESPACE,
-            group=parts["group"] or "",
-        )
+        return cls(parts["kind"], parts["name"], parts["namespace"] or APP_NAMESPACE, parts["group"] or "")
+
+    from_json = parse
+
+    def to_json(self) -> str:
+        """Return the text."""
+        return str(self)
+
+    def _key(self) -> tuple[str, ...]:
+        return self.kind, self.name, self.namespace, self.group
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Reference) and self._key() == other._key()
+
+    def __lt__(self, other: Reference) -> bool:
+        return self._key() < other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        return f"Reference{self._key()}"
 
     def __str__(self) -> str:
         namespace = "" if self.namespace == APP_NAMESPACE else f"{self.namespace}/"
@@ -72,7 +93,11 @@ class Reference(msgspec.Struct, frozen=True, order=True):
             others: the real names of further namespaces of the app, by the symbolic ones.
         """
         real = namespace if self.namespace == APP_NAMESPACE else others.get(self.namespace, self.namespace)
-        return msgspec.structs.replace(self, namespace=real) if real != self.namespace else self
+        return self.move(real)
+
+    def move(self, namespace: str) -> Reference:
+        """Return the reference of the same name in another namespace."""
+        return self if namespace == self.namespace else Reference(self.kind, self.name, namespace, self.group)
 
 
 def strip_group(text: str) -> str:
@@ -112,4 +137,4 @@ def make_reference(obj: Mapping[str, Any], namespace: str) -> Reference:
     """Make the reference of an object, as files spell it; ``namespace`` is the one that is spelled ``app``."""
     ref = make_object_reference(obj, namespace)
     own = symbolise_namespace(ref.namespace, namespace) if ref.namespace else APP_NAMESPACE
-    return msgspec.structs.replace(ref, namespace=own or APP_NAMESPACE)
+    return ref.move(own or APP_NAMESPACE)

@@ -67,7 +67,7 @@ def _respell(text: str, home: Callable[[Reference], str]) -> str:
         ref = Reference.parse(text)
     except ValueError:
         return text
-    return str(msgspec.structs.replace(ref, namespace=home(ref)))
+    return str(ref.move(home(ref)))
 
 
 def place_fault(fault: Fault, app: App, objects: Sequence[Object], namespace: str, beside: str) -> Fault:

@@ -80,7 +80,7 @@ def _build_refusal(fault: Fault, because: str) -> AuthoringError:
 
 def _build_moved_reference(obj: Object, namespace: str) -> dict[str, str]:
     old = Reference(obj["kind"], obj["metadata"]["name"], group=GROUP)
-    new = msgspec.structs.replace(old, name=_name(old.name, namespace), namespace=MANAGEMENT_NAMESPACE)
+    new = Reference(old.kind, _name(old.name, namespace), MANAGEMENT_NAMESPACE, GROUP)
     return {str(old): str(new)}
 
 

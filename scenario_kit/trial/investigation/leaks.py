@@ -100,7 +100,7 @@ def _find_needless(context: TrialContext, receipts: Sequence[Receipt], objects: 
     for receipt in receipts:
         made = bool(receipt.change.operation.manifest)
         for entry in receipt.entries:
-            ref = Reference.parse(entry.ref).groupless
+            ref = entry.ref.groupless
             if entry.after is not None and ref not in deployed and ref.namespace in ("", *context.everywhere):
                 was = strip_to_desired(entry.prior) if entry.prior else None
                 pairs.append((ref, strip_to_desired(entry.after), was, made and entry.prior is None))
@@ -122,5 +122,5 @@ def _check_order(context: TrialContext, receipts: Sequence[Receipt], objects: Se
     labels = (name for cause in runbook.ground_truth.root_causes for name in (cause.entity, *cause.aliases) if name)
     labelled = {Reference.parse(name).within(context.namespace, runbook.namespaces).groupless for name in labels}
     harmless = {f"Fault/{f.name}" for f in runbook.faults if f.role == "Distractor"}
-    written = {Reference.parse(e.ref).groupless for r in receipts if r.group not in harmless for e in r.entries}
+    written = {e.ref.groupless for r in receipts if r.group not in harmless for e in r.entries}
     return check_order(of_app, {"what is labelled as the cause": labelled, "what the faults wrote": written})

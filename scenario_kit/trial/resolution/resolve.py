@@ -119,7 +119,7 @@ def _judge_completeness(context: TrialContext) -> Resolution:
     problems = []
     for ref, obj in desired.items():
         now = there.get((ref.kind, ref.namespace, ref.name))
-        left = spared.get(str(ref), obj)  # what nobody has to bring back is not owed
+        left = spared.get(ref, obj)  # what nobody has to bring back is not owed
         if now is None:
             problems += [f"{ref.kind}/{ref.name} is gone"] if left is not None else []
         elif ref.kind in _HOLDING:

@@ -11,7 +11,7 @@ import pytest
 from scenario_kit.errors import ToolchainError
 from scenario_kit.lab import toolchain
 from scenario_kit.lab.toolchain import assets, cache, go_package, golang
-from scenario_kit.lab.toolchain.components import KUBERNETES, OPTIONAL, PARTS, get_part
+from scenario_kit.lab.toolchain.components import KUBERNETES, OPENTELEMETRY_COLLECTOR, OPTIONAL, PARTS, get_part
 from scenario_kit.lab.toolchain.release import Releases
 
 GO = r"""#!/bin/sh
@@ -263,9 +263,22 @@ def test_the_module_of_a_part_pins_it_with_its_checksum(desired: toolchain.Toolc
     module = (tmp_path / "go.mod").read_text()
     version = {"3.15.0": "0.315.0"}.get(desired.version, desired.version)
     pinned = dict(re.findall(r"^(?:require |\t)(\S+) (v\S+)$", module, re.MULTILINE))
-    name = next(name for name in pinned if desired.package.startswith(name))
+    package = {"scenariokit.io/toolchain/collector": "go.opentelemetry.io/collector/otelcol"}.get(
+        desired.package, desired.package
+    )
+    name = next(name for name in pinned if package.startswith(name))
     assert pinned[name] == f"v{version}"
     assert f"{name} v{version} h1:" in (tmp_path / "go.sum").read_text()
+
+
+def test_the_components_of_the_collector_are_of_its_version(tmp_path: Path) -> None:
+    """Each one that the program names is required by its module, in the collector's own version."""
+    golang.copy_module("collector", tmp_path)
+    kinds = "connector|exporter|extension|processor|receiver"
+    named = re.findall(rf'^\t"(\S+\w(?:{kinds}))"$', (tmp_path / "main.go").read_text(), re.MULTILINE)
+    assert named
+    pinned = dict(re.findall(r"^\t(\S+) (v\S+)$", (tmp_path / "go.mod").read_text(), re.MULTILINE))
+    assert {pinned[name] for name in named} == {f"v{OPENTELEMETRY_COLLECTOR}"}
 
 
 def test_parts_of_a_cluster_share_the_libraries_of_its_kubernetes(tmp_path: Path) -> None:

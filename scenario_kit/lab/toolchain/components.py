@@ -11,14 +11,17 @@ KUBERNETES = "1.34.2"
 ETCD = "3.6.4"
 KWOK = "0.8.0"
 PROMETHEUS = "3.15.0"
+#: Of the versions of which all modules can be had, the one nearest to the apps' images.
+OPENTELEMETRY_COLLECTOR = "0.155.0"
 #: Chaos Mesh has no ``/v2`` in its module path, so its tags are no versions to Go: a pseudo-version names the commit.
 CHAOS_MESH = "0.9.1-0.20260902003049-47411975a8cb"
 
 CHAOS_MODULE = "github.com/chaos-mesh/chaos-mesh"
 
 
-#: The lab's Prometheus has static targets only: without the discoveries of twenty clouds it is a third of the code.
-_TAGS = {"prometheus": ("remove_all_sd",)}
+#: The lab's Prometheus has static targets only, and so has the collector's receiver: without the discoveries of twenty
+#: clouds it is a third of the code.
+_TAGS = {"prometheus": ("remove_all_sd",), "collector": ("remove_all_sd",)}
 
 
 @dataclass(frozen=True)
@@ -121,6 +124,24 @@ def _define_etcd() -> ToolchainComponent:
     )
 
 
+def _define_collector() -> ToolchainComponent:
+    base = "https://github.com/open-telemetry/opentelemetry-collector-releases/releases/download"
+    name = "otelcol-contrib"
+    return ToolchainComponent(
+        name="otelcol",
+        version=OPENTELEMETRY_COLLECTOR,
+        module="collector",
+        package="scenariokit.io/toolchain/collector",
+        stamps=(f"main.version={OPENTELEMETRY_COLLECTOR}",),
+        release=Release(
+            url=f"{base}/v{OPENTELEMETRY_COLLECTOR}/{name}_{OPENTELEMETRY_COLLECTOR}_linux_{_ARCH}.tar.gz",
+            sums=f"{base}/v{OPENTELEMETRY_COLLECTOR}/opentelemetry-collector-releases_{name}_checksums.txt",
+            member=name,
+        ),
+        executable="collector",
+    )
+
+
 #: What every lab needs. What is compiled longest begins first, so that the rest is done beside it.
 PARTS: tuple[ToolchainComponent, ...] = (
     ToolchainComponent(
@@ -144,6 +165,7 @@ PARTS: tuple[ToolchainComponent, ...] = (
 OPTIONAL: tuple[ToolchainComponent, ...] = (
     _define_prometheus("promtool"),
     _define_kubernetes("kubelet", module="kubernetes"),
+    _define_collector(),
 )
 
 _BY_NAME = {p.name: p for p in (*PARTS, *OPTIONAL)}

@@ -105,10 +105,10 @@ def _read_memory() -> int:
 
 
 def copy_module(module: str, folder: Path) -> None:
-    """Put go.mod and go.sum of ``module`` into ``folder``."""
+    """Put go.mod and go.sum of ``module`` into ``folder``, and the program where it has one of its own."""
     source = resources.files("scenario_kit.lab.toolchain") / "modules" / module
-    for name in ("go.mod", "go.sum"):
-        (folder / name).write_bytes((source / name).read_bytes())
+    for file in source.iterdir():
+        (folder / file.name).write_bytes(file.read_bytes())
 
 
 def build(

@@ -41,8 +41,8 @@ def find_choices(obj: Object, was: Object | None, world: ObjectSurroundings) -> 
     for keys, value in leaves(obj):
         if not isinstance(value, str) or value in before or value in world.said or keys[:1] in [(b,) for b in _BODIES]:
             continue
-        if told := [w for w in split_words(value) if w in _EXPLAINING and w not in world.known_words]:
-            yield Needless(keys, value, f"`{_name_field(keys)}: {value[:80]}` says '{told[0]}'")
+        if words := [w for w in split_words(value) if w in _EXPLAINING and w not in world.known_words]:
+            yield Needless(keys, value, f"`{_name_field(keys)}: {value[:80]}` says '{words[0]}'")
         elif _is_free(keys) and not (_WELL_KNOWN.fullmatch(value) or world.neutral(value)):
             yield _report_strange(keys, value, world)
     known = set(_list_keys(was)) if was is not None else set()

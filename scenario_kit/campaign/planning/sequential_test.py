@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections.abc import Sequence
-from math import comb, exp, log
+from math import comb
 from typing import Final, NamedTuple
 
 import msgspec
 
 from scenario_kit.errors import UsageError
+from scenario_kit.judge.repair.binomial import compute_upper_tail
 from scenario_kit.model import Value, Verdict
 
 
@@ -146,9 +147,13 @@ def lower_bound(n: int, broken: int, confidence: float = 0.95) -> float:
         return 0.0
     if not broken:
         return float((1 - confidence) ** (1 / n))
-    from scipy.special import betaincinv  # an import that only the end of a campaign should pay
-
-    return float(betaincinv(n - broken, broken + 1, 1 - confidence))
+    low, high = 0.0, 1.0
+    while low < (middle := (low + high) / 2) < high:  # until no double lies between them
+        if compute_upper_tail(n - broken, n, middle) < 1 - confidence:
+            low = middle
+        else:
+            high = middle
+    return middle
 
 
 def repeats_for(p: float, broken: int = 0, confidence: float = 0.95) -> int:
@@ -163,21 +168,6 @@ def repeats_for(p: float, broken: int = 0, confidence: float = 0.95) -> int:
     while lower_bound(n, broken, confidence) < p:
         n += 1
     return n
-
-
-def compute_evidence(held: int, broken: int, p: float) -> float:
-    """Compute anytime-valid evidence against the claim that a repeat holds with at most ``p``: 20 or more refutes it at
-    5 %.
-
-    The Bayes factor of a uniform mixture over (p, 1) (docs/plans.md); may be looked at as often as one likes.
-    """
-    from scipy.special import betainc, betaln
-
-    above = 1 - float(betainc(held + 1, broken + 1, p))
-    if above <= 0:
-        return 0.0
-    mixed = float(betaln(held + 1, broken + 1)) + log(above)
-    return exp(mixed - log(1 - p) - held * log(p) - broken * log(1 - p))
 
 
 def estimate_effective_size(sizes: Sequence[int], correlation: float = 0.3) -> float:

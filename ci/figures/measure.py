@@ -170,17 +170,10 @@ def find_expressions(root: Path) -> Iterator[str]:
 def measure_descriptions(root: Path) -> float:
     """Measure the share of fields of authored formats that have a description, in percent."""
     found: list[bool] = []
-    for kind in ("scenario", "fault", "app", "plan", "pack"):
+    for kind in ("scenario", "fault", "app", "plan", "pack", "twin"):
         path = root / f"schema/{kind}.schema.json"
         if path.exists():
             found += _list_descriptions(json.loads(path.read_text(encoding="utf-8")))
-    published = root / "schema/twin.schema.json"
-    if published.exists():
-        found += _list_descriptions(json.loads(published.read_text(encoding="utf-8")))
-    else:  # its fields are described in paragraphs, which no editor shows
-        for path in (root / "scenario_kit/lab/twin").glob("*.py"):
-            if path.stem in {"parameters", "beside", "definition", "middleware"}:
-                found += [False] * _count_fields(ast.parse(path.read_text(encoding="utf-8")))
     return 100 * sum(found) / (len(found) or 1)
 
 
@@ -288,7 +281,3 @@ def _list_descriptions(schema: Any) -> list[bool]:
         for value in schema:
             found += _list_descriptions(value)
     return found
-
-
-def _count_fields(tree: ast.Module) -> int:
-    return sum(isinstance(n, ast.AnnAssign) for c in tree.body if isinstance(c, ast.ClassDef) for n in c.body)

@@ -114,7 +114,7 @@ def test_fields_without_a_description(tmp_path):
     }
     folder = checkout(tmp_path, {"schema/app.schema.json": json.dumps(schema)})
     assert measure.measure(folder, WORDS)["described"] == pytest.approx(200 / 3)
-    checkout(tmp_path, {"scenario_kit/lab/twin/definition.py": "class A:\n    a: int\n"})
+    checkout(tmp_path, {"schema/twin.schema.json": json.dumps({"properties": {"e": {"type": "integer"}}})})
     assert measure.measure(folder, WORDS)["described"] == 50
 
 

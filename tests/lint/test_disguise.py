@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from scenario_kit.lint.rules.leaks.brief.language import find_foreign
+from scenario_kit.lint.rules.leaks.brief.language import judge_sentence
 from scenario_kit.lint.rules.leaks.brief.obfuscation import find_disguised, find_encoded
+from scenario_kit.lint.rules.leaks.brief.text import split_sentences
 from scenario_kit.model import Severity
 from tests.lint.test_rules import base, lint
 
@@ -107,4 +108,4 @@ def test_a_name_in_disguise_is_found(text: str, names: list[str]) -> None:
     ],
 )
 def test_words_of_other_languages_are_told(text: str, words: list[str]) -> None:
-    assert find_foreign(text) == words
+    assert [word for sentence in split_sentences(text) for word in judge_sentence(sentence)] == words

@@ -9,17 +9,16 @@ from typing import Any, Final
 from scenario_kit.load.schema.suggest import find_only
 from scenario_kit.load.yaml.document import Path_
 from scenario_kit.load.yaml.edit import Edit, Put, Rename
+from scenario_kit.model.kubernetes.reference import SHORT_KINDS, WORKLOADS
 
 _DURATION: Final = re.compile(r"\s*([0-9]+)\s*(s|sec|seconds?|m|min|minutes?|h|hours?)\s*$")
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3600}
 #: What kubectl and people write for kinds.
 _KINDS: Final = {
-    "deploy": "Deployment", "deployment": "Deployment", "deployments": "Deployment", "svc": "Service",
-    "service": "Service", "services": "Service", "sts": "StatefulSet", "statefulset": "StatefulSet",
-    "ds": "DaemonSet", "daemonset": "DaemonSet", "cm": "ConfigMap", "configmap": "ConfigMap", "secret": "Secret",
-    "hpa": "HorizontalPodAutoscaler", "pvc": "PersistentVolumeClaim", "netpol": "NetworkPolicy", "node": "Node",
-    "no": "Node", "job": "Job", "cj": "CronJob", "cronjob": "CronJob", "quota": "ResourceQuota", "ing": "Ingress",
-    "ingress": "Ingress", "po": "Pod", "pod": "Pod",
+    **{short: kind for kind, short in SHORT_KINDS.items()},
+    **{kind.lower(): kind for kind in (*WORKLOADS, "Service", "ConfigMap", "Secret", "Node", "Job", "CronJob", "Ingress")},
+    "pod": "Pod",
+    "deployments": "Deployment", "services": "Service", "no": "Node", "quota": "ResourceQuota",
 }  # fmt: skip
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 

@@ -15,6 +15,12 @@ MANAGEMENT_NAMESPACE = "scenario-kit"
 
 #: Kinds that own pods by a template, and roll them out.
 WORKLOADS: Final = ("Deployment", "StatefulSet", "DaemonSet")
+#: The short names of kinds that kubectl takes, but for those that are English words.
+SHORT_KINDS: Final[Mapping[str, str]] = {
+    "Service": "svc", "Deployment": "deploy", "StatefulSet": "sts", "DaemonSet": "ds", "ConfigMap": "cm", "Pod": "po",
+    "NetworkPolicy": "netpol", "PersistentVolumeClaim": "pvc", "HorizontalPodAutoscaler": "hpa", "CronJob": "cj",
+    "ServiceAccount": "sa", "Ingress": "ing",
+}  # fmt: skip
 
 _NONE: Final[Mapping[str, str]] = {}
 _PATTERN = re.compile(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,41 +10,21 @@ import pytest
 from scenario_kit.changes.chaos import select
 from scenario_kit.clients import KubeCluster
 from scenario_kit.errors import Rejected
-from scenario_kit.lab import lifecycle
 from scenario_kit.lab.clock import close_world, open_world
 from scenario_kit.lab.host.state import LabState
 from scenario_kit.lab.world_spec import WorldSpec
-from scenario_kit.model import Object, Reference
+from scenario_kit.model import App, Object, Reference
 from scenario_kit.ports import Clock
-from tests.lab.server.test_server_lab import workload
+from tests.lab.server.workloads import workload
 
+LAB = "chaos-test"
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(1800)]
 
 NS = "selected"
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabState]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SCENARIO_KIT_HOME", str(tmp_path_factory.mktemp("labs")))
-        try:
-            yield lifecycle.bring_up("chaos-test")
-        finally:
-            lifecycle.take_down("chaos-test")
-
-
-@pytest.fixture(scope="module")
-def kube(lab: LabState) -> Iterator[KubeCluster]:
-    cluster = KubeCluster(Path(lab.kubeconfig))
-    yield cluster
-    cluster.close()
-
-
-@pytest.fixture(scope="module")
-def clock(lab: LabState, kube: KubeCluster) -> Iterator[Clock]:
-    from scenario_kit.catalog import Catalog
-
-    app = Catalog().app("otel-demo", "2.2.0")
+def clock(lab: LabState, kube: KubeCluster, app: App) -> Iterator[Clock]:
     spec = WorldSpec(trial=NS, namespace=NS, app=app, seed=1, mode="Virtual")
     clock = open_world(lab.server_url, lab.server_token, spec)
     kube.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NS}})

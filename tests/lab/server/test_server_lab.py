@@ -6,13 +6,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from scenario_kit.clients import KubeCluster, PrometheusMetrics
-from scenario_kit.lab import lifecycle
 from scenario_kit.lab.clock import close_world, open_world
 from scenario_kit.lab.host.state import LabState
 from scenario_kit.lab.informers.revisions import WATCHED, Revisions
@@ -20,34 +18,12 @@ from scenario_kit.lab.informers.store import ObjectStore, read_revision
 from scenario_kit.lab.world_spec import WorldSpec
 from scenario_kit.model import App, Object, Reference
 from scenario_kit.ports import Clock
+from tests.lab.server.workloads import workload
 
+LAB = "server-test"
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(1800)]
 
 CHAOS = Reference("NetworkChaos", "k1", "scenario-kit", "chaos-mesh.org")
-
-
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabState]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SCENARIO_KIT_HOME", str(tmp_path_factory.mktemp("labs")))
-        try:
-            yield lifecycle.bring_up("server-test")
-        finally:
-            lifecycle.take_down("server-test")
-
-
-@pytest.fixture(scope="module")
-def kube(lab: LabState) -> Iterator[KubeCluster]:
-    cluster = KubeCluster(Path(lab.kubeconfig))
-    yield cluster
-    cluster.close()
-
-
-@pytest.fixture(scope="module")
-def app() -> App:
-    from scenario_kit.catalog import Catalog
-
-    return Catalog().app("otel-demo", "2.2.0")
 
 
 Open = Callable[..., Clock]
@@ -69,30 +45,6 @@ def opened(lab: LabState, kube: KubeCluster, app: App) -> Iterator[Open]:
     for namespace in namespaces:
         kube.delete(Reference("Namespace", namespace))
         close_world(lab.server_url, lab.server_token, namespace)
-
-
-def workload(namespace: str, name: str, image: str = "ghcr.io/valkey-io/valkey:9.0.4-alpine3.23") -> list[Object]:
-    labels = {"app": name}
-    container = {"name": "c", "image": image, "ports": [{"containerPort": 80}]}
-    return [
-        {
-            "apiVersion": "apps/v1",
-            "kind": "Deployment",
-            "metadata": {"name": name, "namespace": namespace},
-            "spec": {
-                "replicas": 2,
-                "progressDeadlineSeconds": 60,
-                "selector": {"matchLabels": labels},
-                "template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}},
-            },
-        },
-        {
-            "apiVersion": "v1",
-            "kind": "Service",
-            "metadata": {"name": name, "namespace": namespace},
-            "spec": {"selector": labels, "ports": [{"port": 80}]},
-        },
-    ]
 
 
 def ready_addresses(kube: KubeCluster, namespace: str) -> set[str]:

@@ -6,8 +6,6 @@ import re
 import unicodedata
 from typing import Final
 
-from scenario_kit.lint.rules.leaks.brief.text import split_sentences
-
 _WORD: Final = re.compile(r"[^\W\d_]+")
 #: Micro and ohm, which stand in English texts, and beside other letters, by right.
 UNITS: Final = frozenset("\u03bc\u03a9")
@@ -37,11 +35,6 @@ _AMBIGUOUS: Final = frozenset(_WORD.findall("a all an as at do fail in is no on 
 #: A sentence of so many words without one small word of English is in another language.
 _LONG: Final = 8
 _SHORT: Final = 3
-
-
-def find_foreign(text: str) -> list[str]:
-    """List the words that show that a sentence is not in English; empty where all are, or are too short to tell."""
-    return [word for sentence in split_sentences(text) for word in judge_sentence(sentence)]
 
 
 def judge_sentence(sentence: str) -> list[str]:

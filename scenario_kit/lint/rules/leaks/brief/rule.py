@@ -17,6 +17,7 @@ from scenario_kit.lint.rules.leaks.brief.text import contains_name, contains_wor
 from scenario_kit.lint.rules.leaks.ngrams import find_repeated
 from scenario_kit.model import Reference, Severity
 from scenario_kit.model.authored.scenario import FaultUse
+from scenario_kit.model.kubernetes.reference import SHORT_KINDS
 
 #: How a title goes on after the symptom.
 _REASON: Final = re.compile(r"\b(because|since|as|due to|after|when|while)\b", re.IGNORECASE)
@@ -28,12 +29,6 @@ _FEW, _MANY = 4, 6
 _SHORTEST_VALUE: Final = 4
 #: Units of what an object asks for, which no user sees.
 _UNITS: Final = r"(?:[KMG]i?B?|mebibytes?|gibibytes?|m|millicores?|mcpu)"
-#: How users of kubectl type kinds.
-_SHORT_KINDS: Final = {
-    "Service": "svc", "Deployment": "deploy", "StatefulSet": "sts", "DaemonSet": "ds", "ConfigMap": "cm", "Pod": "po",
-    "NetworkPolicy": "netpol", "PersistentVolumeClaim": "pvc", "HorizontalPodAutoscaler": "hpa", "CronJob": "cj",
-    "ServiceAccount": "sa", "Ingress": "ing",
-}  # fmt: skip
 
 
 @register_check("SK211")
@@ -92,7 +87,7 @@ def _find_references(text: str, objects: list[Reference]) -> Iterator[str]:
     for kind in sorted({ref.kind for ref in objects}):
         for name in sorted({ref.name for ref in objects}):
             spelled = rf"{re.escape(name)}(?![\w-])"
-            short = _SHORT_KINDS.get(kind, "")
+            short = SHORT_KINDS.get(kind, "")
             typed = rf"{kind}s?[/_-]{spelled}" + (rf"|{short}[/_ -]{spelled}" if short else "")
             found = re.search(rf"(?<![\w-])(?:{typed})", text, re.IGNORECASE)
             found = found or re.search(rf"(?<![\w-]){kind} {spelled}", text)

@@ -16,8 +16,8 @@ _SECONDS: Final = {"s": 1, "m": 60, "h": 3600}
 #: What kubectl and people write for kinds.
 _KINDS: Final = {
     **{short: kind for kind, short in SHORT_KINDS.items()},
-    **{kind.lower(): kind for kind in (*WORKLOADS, "Service", "ConfigMap", "Secret", "Node", "Job", "CronJob", "Ingress")},
-    "pod": "Pod",
+    **{kind.lower(): kind for kind in (*WORKLOADS, "Service", "ConfigMap", "Secret", "Pod", "Ingress")},
+    **{kind.lower(): kind for kind in ("Job", "CronJob", "Node")},
     "deployments": "Deployment", "services": "Service", "no": "Node", "quota": "ResourceQuota",
 }  # fmt: skip
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")

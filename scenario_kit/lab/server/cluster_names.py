@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from scenario_kit.lab.control_plane import cluster_dns
 from scenario_kit.lab.informers.store import ObjectStore
 from scenario_kit.lab.twin.cluster.dns import DOMAIN, list_attempts
+from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.model.base import Object
 
 _ZONE: Final = ".".join(("", *DOMAIN[1:], ""))
 _OWN: Final = frozenset({*DOMAIN, "pod", "internal", "localhost"})
 _POD: Final = re.compile(r"\d{1,3}(?:-\d{1,3}){3}")
 _CHAIN: Final = 5
+#: A name of the world outside of the cluster.
+_BEYOND: Final = "beyond"
+_Outcome = ConnectionOutcome | Literal["beyond"] | None
 
 
 class NameLookup(NamedTuple):
@@ -40,25 +44,25 @@ class ClusterNames:
             outcome, addresses = self._ask(name, 0)
             if addresses:
                 return NameLookup(addresses)
-            if outcome == "beyond":
+            if outcome == _BEYOND:
                 return NameLookup(problem=f"lookup {host}: a name of the world outside of the cluster", beyond=True)
-            if outcome not in ("", "noname"):
+            if outcome not in (None, ConnectionOutcome.NXDOMAIN):
                 return NameLookup(problem=f"lookup {host} on {cluster_dns.ADDRESS}:53: server misbehaving")
         return NameLookup(problem=f"lookup {host} on {cluster_dns.ADDRESS}:53: no such host")
 
-    def _ask(self, name: str, depth: int) -> tuple[str, tuple[str, ...]]:
+    def _ask(self, name: str, depth: int) -> tuple[_Outcome, tuple[str, ...]]:
         """Ask for outcome and addresses of a name with a dot at its end."""
         server = cluster_dns.find_dns(self._store.view(cluster_dns.NAMESPACE)[0])
-        outcome, address = server.answer(name) if server is not None else ("", "")
+        outcome, address = server.answer(name) if server is not None else (None, "")
         if outcome or address:
             return outcome, (address,) if address else ()
         if not name.endswith(_ZONE):
-            return "beyond" if self._of_the_world(name) else "noname", ()
+            return _BEYOND if self._of_the_world(name) else ConnectionOutcome.NXDOMAIN, ()
         *labels, kind = name.removesuffix(_ZONE).split(".")
         if kind == "pod" and len(labels) == 2:
-            return "", (labels[0].replace("-", "."),) if _POD.fullmatch(labels[0]) else ()
+            return None, (labels[0].replace("-", "."),) if _POD.fullmatch(labels[0]) else ()
         if kind != DOMAIN[0] or len(labels) not in (2, 3):
-            return "noname", ()
+            return ConnectionOutcome.NXDOMAIN, ()
         return self._service(labels[:-2], labels[-2], labels[-1], depth)
 
     def _of_the_world(self, name: str) -> bool:
@@ -68,19 +72,19 @@ class ClusterNames:
         _, dot, last = name.rstrip(".").rpartition(".")
         return bool(dot) and last.isalpha() and last not in _OWN and last not in self._store.namespaces()
 
-    def _service(self, hosts: list[str], name: str, namespace: str, depth: int) -> tuple[str, tuple[str, ...]]:
+    def _service(self, hosts: list[str], name: str, namespace: str, depth: int) -> tuple[_Outcome, tuple[str, ...]]:
         service = self._store.get(namespace, "Service", name)
         if service is None:
-            return "noname", ()
+            return ConnectionOutcome.NXDOMAIN, ()
         spec = service["spec"]
         if spec.get("type") == "ExternalName":
             target = str(spec.get("externalName") or "").rstrip(".").lower()
-            return self._ask(f"{target}.", depth + 1) if target and depth < _CHAIN else ("misanswered", ())
+            return self._ask(f"{target}.", depth + 1) if target and depth < _CHAIN else (ConnectionOutcome.SERVFAIL, ())
         ip = str(spec.get("clusterIP") or "")
         if ip != "None":
-            return ("", (ip,)) if ip and not hosts else ("noname", ())
+            return (None, (ip,)) if ip and not hosts else (ConnectionOutcome.NXDOMAIN, ())
         found = tuple(sorted(set(self._endpoints(service, hosts))))
-        return ("", found) if found else ("noname", ())
+        return (None, found) if found else (ConnectionOutcome.NXDOMAIN, ())
 
     def _endpoints(self, service: Object, hosts: list[str]) -> Iterator[str]:
         metadata, desired = service["metadata"], hosts[0] if hosts else ""

@@ -13,6 +13,7 @@ from scenario_kit.lab.twin.cluster.cluster_view import View
 from scenario_kit.lab.twin.network.connections import ConnectionLane, dial, read_address
 from scenario_kit.lab.twin.network.endpoints import Network
 from scenario_kit.lab.twin.numeric.random_streams import Streams
+from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.lab.twin.process.process import Process, list_containers
 from scenario_kit.lab.twin.process.process_table import Census
 from scenario_kit.lab.twin.startup.probes import Probes
@@ -88,7 +89,7 @@ class _DryRun:
                         yield Miss(f"{what} has no address: {_explain_unset(edge, caller)}", place)
                     continue
                 lanes, _ = dial(edge, address, caller, self._network)
-                bad = next((lane for lane in lanes if lane.outcome != "ok"), None)
+                bad = next((lane for lane in lanes if lane.outcome != ConnectionOutcome.OK), None)
                 if bad is not None or not lanes:
                     yield Miss(f"{what} does not come about: {self._why(edge, address, bad)}", place)
 
@@ -110,23 +111,26 @@ class _DryRun:
     def _why(self, edge: Edge, address: Address, lane: ConnectionLane | None) -> str:
         at = f"{address.host}:{address.port}"
         service = self._service(address.host)
-        if lane is None or lane.outcome == "noname":
+        if lane is None or lane.outcome == ConnectionOutcome.NXDOMAIN:
             near = get_close_matches(address.host, [s["metadata"]["name"] for s in self._view.everywhere("Service")])
             hint = f"; did you mean '{near[0]}'?" if near else ""
             return f"no Service is called '{address.host}'{hint}" if service is None else f"{at} names no port"
-        if lane.outcome == "foreign" and lane.target is not None:
+        if lane.outcome == ConnectionOutcome.PROTOCOL_MISMATCH and lane.target is not None:
             listener = lane.target.listener(lane.port)
             if lane.target.component != edge.callee:
                 return f"at {at} '{lane.target.component or lane.target.image}' listens, not '{edge.callee}'"
             spoken = listener.protocol if listener else "nothing"
             return f"port {lane.port} of '{edge.callee}' speaks {spoken}, the call {edge.protocol}"
-        if lane.outcome == "denied":
+        if lane.outcome == ConnectionOutcome.AUTHENTICATION_FAILED:
             return f"'{edge.callee}' accepts no such user and password ('{address.user}')"
-        if lane.outcome == "nowhere":
+        if lane.outcome == ConnectionOutcome.UNKNOWN_DATABASE:
             return f"'{edge.callee}' has no database '{address.desired}'"
-        if lane.outcome == "plain":
+        if lane.outcome == ConnectionOutcome.TLS_MISMATCH:
             return f"'{edge.callee}' speaks no TLS, and the address asks for it"
-        if lane.outcome in ("refused", "dropped") and service is not None:
+        if (
+            lane.outcome in (ConnectionOutcome.CONNECTION_REFUSED, ConnectionOutcome.CONNECTION_TIMEOUT)
+            and service is not None
+        ):
             return f"nothing answers at {at}: {self._behind(service, address.port, edge.callee)}"
         return f"nothing answers at {at}"
 

@@ -15,6 +15,7 @@ from scenario_kit.lab.twin.network.connections import Connections, Link, LinkKey
 from scenario_kit.lab.twin.network.endpoints import Network
 from scenario_kit.lab.twin.network.registry import ServiceRegistries
 from scenario_kit.lab.twin.numeric.random_streams import Streams
+from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.lab.twin.process import exporters, time_chaos
 from scenario_kit.lab.twin.process.logs import LogBook
 from scenario_kit.lab.twin.process.process import Process, ProcessKey, holds
@@ -235,7 +236,7 @@ class Twin:
             for entry in process.model.registrations:
                 edge = self._startup.edge(process.component, entry.registry)
                 lanes, _ = dial(edge, read_address(edge.address, process), process, self._network)
-                registry = next((lane.target for lane in lanes if lane.outcome == "ok"), None)
+                registry = next((lane.target for lane in lanes if lane.outcome == ConnectionOutcome.OK), None)
                 if registry is not None:
                     self._registries.announce(registry, entry.name, process)
 

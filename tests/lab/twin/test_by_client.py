@@ -8,48 +8,84 @@ import pytest
 
 from scenario_kit.lab.twin.client_errors.by_client import SPOKEN
 from scenario_kit.lab.twin.client_errors.by_language import DIALECTS, describe_cause
+from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.model.twin.address import Protocol
 
 NAMES = {"host": "orders-db", "port": 4711, "ip": "10.96.0.7", "user": "shop", "database": "shop"}
 OUTCOMES = (
-    "aborted",
-    "refused",
-    "noname",
-    "unanswered",
-    "misanswered",
-    "dropped",
-    "plain",
-    "denied",
-    "foreign",
-    "late",
+    ConnectionOutcome.CONNECTION_RESET,
+    ConnectionOutcome.CONNECTION_REFUSED,
+    ConnectionOutcome.NXDOMAIN,
+    ConnectionOutcome.DNS_TIMEOUT,
+    ConnectionOutcome.SERVFAIL,
+    ConnectionOutcome.CONNECTION_TIMEOUT,
+    ConnectionOutcome.TLS_MISMATCH,
+    ConnectionOutcome.AUTHENTICATION_FAILED,
+    ConnectionOutcome.PROTOCOL_MISMATCH,
+    ConnectionOutcome.DEADLINE_EXCEEDED,
 )
 
 
 @pytest.mark.parametrize(
     ("dialect", "outcome", "protocol", "expected"),
     [
-        ("java", "refused", "http", "java.net.ConnectException: Connection refused"),
-        ("java", "refused", "kafka", "Connection to node -1 (orders-db/10.96.0.7:4711) could not be established"),
-        ("java", "refused", "sql", "PSQLException: Connection to orders-db:4711 refused."),
-        ("java", "refused", "grpc", "StatusRuntimeException: UNAVAILABLE: io exception"),
-        ("java", "misanswered", "redis", "java.net.UnknownHostException: orders-db"),
-        ("go", "denied", "mongodb", "(Unauthorized) command insert requires authentication"),
-        ("java", "noname", "mongodb", "servers=[{address=orders-db:4711"),
-        ("python", "refused", "http", "HTTPConnectionPool(host='orders-db', port=4711): Max retries exceeded"),
-        ("python", "refused", "grpc", "failed to connect to all addresses; last error: ipv4:10.96.0.7:4711"),
-        ("python", "misanswered", "grpc", "DNS server returned general failure"),
-        ("python", "noname", "sql", 'could not translate host name "orders-db" to address'),
-        ("python", "late", "redis", "Timeout reading from orders-db:4711"),
-        ("node", "refused", "kafka", "KafkaJSConnectionError: Connection error: connect ECONNREFUSED 10.96.0.7:4711"),
-        ("node", "refused", "http", "connect ECONNREFUSED 10.96.0.7:4711"),
-        ("java", "refused", "mysql", "CommunicationsException: Communications link failure"),
-        ("go", "denied", "mysql", "Error 1045 (28000): Access denied for user 'shop'@'%' (using password: YES)"),
-        ("python", "refused", "mysql", "Can't connect to MySQL server on 'orders-db' ([Errno 111] Connection refused)"),
-        ("python", "denied", "mysql", "pymysql.err.OperationalError: Error 1045"),
-        ("node", "denied", "rabbitmq", "ACCESS_REFUSED - Login was refused"),
-        ("dotnet", "noname", "rabbitmq", "None of the specified endpoints were reachable"),
-        ("go", "refused", "mariadb", "dial tcp 10.96.0.7:4711: connect: connection refused"),
-        ("ruby", "refused", "http", "dial tcp 10.96.0.7:4711: connect: connection refused"),
+        ("java", ConnectionOutcome.CONNECTION_REFUSED, "http", "java.net.ConnectException: Connection refused"),
+        (
+            "java",
+            ConnectionOutcome.CONNECTION_REFUSED,
+            "kafka",
+            "Connection to node -1 (orders-db/10.96.0.7:4711) could not be established",
+        ),
+        ("java", ConnectionOutcome.CONNECTION_REFUSED, "sql", "PSQLException: Connection to orders-db:4711 refused."),
+        ("java", ConnectionOutcome.CONNECTION_REFUSED, "grpc", "StatusRuntimeException: UNAVAILABLE: io exception"),
+        ("java", ConnectionOutcome.SERVFAIL, "redis", "java.net.UnknownHostException: orders-db"),
+        (
+            "go",
+            ConnectionOutcome.AUTHENTICATION_FAILED,
+            "mongodb",
+            "(Unauthorized) command insert requires authentication",
+        ),
+        ("java", ConnectionOutcome.NXDOMAIN, "mongodb", "servers=[{address=orders-db:4711"),
+        (
+            "python",
+            ConnectionOutcome.CONNECTION_REFUSED,
+            "http",
+            "HTTPConnectionPool(host='orders-db', port=4711): Max retries exceeded",
+        ),
+        (
+            "python",
+            ConnectionOutcome.CONNECTION_REFUSED,
+            "grpc",
+            "failed to connect to all addresses; last error: ipv4:10.96.0.7:4711",
+        ),
+        ("python", ConnectionOutcome.SERVFAIL, "grpc", "DNS server returned general failure"),
+        ("python", ConnectionOutcome.NXDOMAIN, "sql", 'could not translate host name "orders-db" to address'),
+        ("python", ConnectionOutcome.DEADLINE_EXCEEDED, "redis", "Timeout reading from orders-db:4711"),
+        (
+            "node",
+            ConnectionOutcome.CONNECTION_REFUSED,
+            "kafka",
+            "KafkaJSConnectionError: Connection error: connect ECONNREFUSED 10.96.0.7:4711",
+        ),
+        ("node", ConnectionOutcome.CONNECTION_REFUSED, "http", "connect ECONNREFUSED 10.96.0.7:4711"),
+        ("java", ConnectionOutcome.CONNECTION_REFUSED, "mysql", "CommunicationsException: Communications link failure"),
+        (
+            "go",
+            ConnectionOutcome.AUTHENTICATION_FAILED,
+            "mysql",
+            "Error 1045 (28000): Access denied for user 'shop'@'%' (using password: YES)",
+        ),
+        (
+            "python",
+            ConnectionOutcome.CONNECTION_REFUSED,
+            "mysql",
+            "Can't connect to MySQL server on 'orders-db' ([Errno 111] Connection refused)",
+        ),
+        ("python", ConnectionOutcome.AUTHENTICATION_FAILED, "mysql", "pymysql.err.OperationalError: Error 1045"),
+        ("node", ConnectionOutcome.AUTHENTICATION_FAILED, "rabbitmq", "ACCESS_REFUSED - Login was refused"),
+        ("dotnet", ConnectionOutcome.NXDOMAIN, "rabbitmq", "None of the specified endpoints were reachable"),
+        ("go", ConnectionOutcome.CONNECTION_REFUSED, "mariadb", "dial tcp 10.96.0.7:4711: connect: connection refused"),
+        ("ruby", ConnectionOutcome.CONNECTION_REFUSED, "http", "dial tcp 10.96.0.7:4711: connect: connection refused"),
     ],
 )
 def test_a_library_has_words_of_its_own(dialect: str, outcome: str, protocol: str, expected: str) -> None:
@@ -76,6 +112,6 @@ def test_only_kafka_has_brokers_and_only_postgresql_an_sql_error() -> None:
 
 def test_a_store_that_refuses_names_what_it_was_asked() -> None:
     assert (
-        describe_cause("go", "denied", "mongodb", command="find")
+        describe_cause("go", ConnectionOutcome.AUTHENTICATION_FAILED, "mongodb", command="find")
         == "(Unauthorized) command find requires authentication"
     )

@@ -6,6 +6,7 @@ import pytest
 
 from scenario_kit.lab.twin.network.connections import ConnectionLane
 from scenario_kit.lab.twin.network.endpoints import Wire
+from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from tests.lab.twin.dialling import ADDRESS, CALLEE, PORT, Surroundings, between, edge, process
 from tests.lab.twin.net import endpoint, endpoints, policy, service
 
@@ -18,17 +19,17 @@ def test_a_channel_stays_with_its_peer_whatever_becomes_of_the_service(protocol:
     around, there = between(protocol)
     opened = around.lane(0.0)
     around.behind.clear()
-    assert around.lane(15.0) == opened == ConnectionLane("ok", there, Wire(cut=False), 0.0, port=PORT)
+    assert around.lane(15.0) == opened == ConnectionLane(ConnectionOutcome.OK, there, Wire(cut=False), 0.0, port=PORT)
     around.served = False
     assert around.lane(10_000.0).target is there
-    assert around.link(10_015.0).lanes[0].outcome == "ok"
+    assert around.link(10_015.0).lanes[0].outcome == ConnectionOutcome.OK
 
 
 def test_a_call_that_dials_anew_meets_the_present_state() -> None:
     around, there = between("sql", reuse_connection=False)
     assert around.lane(0.0).target is there
     around.behind.clear()
-    assert around.lane(15.0) == ConnectionLane("refused", rejected=True)
+    assert around.lane(15.0) == ConnectionLane(ConnectionOutcome.CONNECTION_REFUSED, rejected=True)
 
 
 def test_a_redirect_dials_elsewhere_and_leaves_the_channel_alone() -> None:
@@ -37,7 +38,7 @@ def test_a_redirect_dials_elsewhere_and_leaves_the_channel_alone() -> None:
     around.processes.append(other)
     assert around.lane(0.0).target is there
     assert around.lane(15.0, redirect="10.0.0.3:7000").target is other
-    assert around.lane(15.0, redirect="10.0.0.3").outcome == "noname", "nobody says which port"
+    assert around.lane(15.0, redirect="10.0.0.3").outcome == ConnectionOutcome.NXDOMAIN, "nobody says which port"
     assert around.lane(30.0).target is there
 
 
@@ -56,11 +57,13 @@ def test_a_link_says_which_edge_it_is_and_where_its_address_leads(fields: Any) -
     assert (link.address.host, link.address.port, link.ip) == (CALLEE, PORT, ADDRESS)
 
 
-@pytest.mark.parametrize(("port", "outcome"), [(PORT, "ok"), (PORT + 1, "dropped")])
+@pytest.mark.parametrize(
+    ("port", "outcome"), [(PORT, ConnectionOutcome.OK), (PORT + 1, ConnectionOutcome.CONNECTION_TIMEOUT)]
+)
 @pytest.mark.parametrize("fields", [{"protocol": "sql", "reuse_connection": False}, {"protocol": "sql"}])
-def test_a_policy_is_about_the_port_of_the_connection(fields: Any, port: int, outcome: str) -> None:
+def test_a_policy_is_about_the_port_of_the_connection(fields: Any, port: int, outcome: ConnectionOutcome) -> None:
     around, _ = between(**fields)
-    assert around.lane(0.0).outcome == "ok"
+    assert around.lane(0.0).outcome == ConnectionOutcome.OK
     around.more = (policy("a", "there", policyTypes=["Ingress"], ingress=[{"ports": [{"port": port}]}]),)
     assert around.lane(15.0).outcome == outcome
 
@@ -69,11 +72,11 @@ def test_a_peer_that_ended_is_dialled_again() -> None:
     around, there = between("sql")
     around.lane(0.0)
     around.end(there)
-    assert around.lane(15.0) == ConnectionLane("refused", rejected=True)
+    assert around.lane(15.0) == ConnectionLane(ConnectionOutcome.CONNECTION_REFUSED, rejected=True)
     again = process("again", IP, protocol="sql", ready_at=40.0)
     around.start(again)
-    assert around.lane(15.0, 30.0) == ConnectionLane("refused"), "it does not listen yet"
-    assert around.lane(30.0, 45.0) == ConnectionLane("ok", again, Wire(cut=False), 40.0, port=PORT)
+    assert around.lane(15.0, 30.0) == ConnectionLane(ConnectionOutcome.CONNECTION_REFUSED), "it does not listen yet"
+    assert around.lane(30.0, 45.0) == ConnectionLane(ConnectionOutcome.OK, again, Wire(cut=False), 40.0, port=PORT)
     assert around.lane(45.0).ready_at == 0.0
 
 
@@ -82,7 +85,7 @@ def test_a_process_that_says_it_ended_is_no_peer_even_while_it_is_listed() -> No
     around.lane(0.0)
     there.ended = True
     around.connections.redial()
-    assert around.lane(15.0) == ConnectionLane("refused")
+    assert around.lane(15.0) == ConnectionLane(ConnectionOutcome.CONNECTION_REFUSED)
 
 
 @pytest.mark.parametrize(("outage", "longest"), [(30.0, 30.0), (60.0, 60.0), (900.0, 120.0)])
@@ -94,13 +97,15 @@ def test_a_channel_of_grpc_comes_back_within_the_length_of_the_outage(outage: fl
         around.caller.ordinal = ordinal
         around.lane(0.0)
         around.end(there)
-        assert around.lane(15.0).outcome == "refused"
+        assert around.lane(15.0).outcome == ConnectionOutcome.CONNECTION_REFUSED
         around.start(process("again", IP))
         back, start = None, 15.0 + outage
         while back is None:
             lane = around.lane(start)
-            assert (lane.outcome == "ok") or lane == ConnectionLane("refused", ready_at=0.0)
-            back = lane if lane.outcome == "ok" else None
+            assert (lane.outcome == ConnectionOutcome.OK) or lane == ConnectionLane(
+                ConnectionOutcome.CONNECTION_REFUSED, ready_at=0.0
+            )
+            back = lane if lane.outcome == ConnectionOutcome.OK else None
             start += 15.0
         found.add(back.ready_at - 15.0 - outage)
     assert 0.0 <= min(found) < 0.2 * longest
@@ -127,10 +132,10 @@ def test_a_channel_that_was_never_open_backs_off_as_well() -> None:
         around = Surroundings(edge())
         around.caller.ordinal = ordinal
         for start in range(0, 60, 15):
-            assert around.lane(float(start)).outcome == "refused"
+            assert around.lane(float(start)).outcome == ConnectionOutcome.CONNECTION_REFUSED
         around.start(process("there", IP))
         start = 60
-        while (lane := around.lane(float(start))).outcome != "ok":
+        while (lane := around.lane(float(start))).outcome != ConnectionOutcome.OK:
             start += 15
         opened.append(lane.ready_at - 60.0)
     assert max(opened) > 30.0
@@ -150,7 +155,7 @@ def test_the_back_off_begins_when_the_callee_is_back_and_not_at_each_look() -> N
             around.lane(start, start + step)
             start += step
         around.start(process("again", IP))
-        while (lane := around.lane(start, start + step)).outcome != "ok":
+        while (lane := around.lane(start, start + step)).outcome != ConnectionOutcome.OK:
             start += step
         at.append(lane.ready_at)
     assert at[0] == at[1]
@@ -166,10 +171,10 @@ def test_an_outage_that_comes_again_starts_the_back_off_again() -> None:
     for start in range(300, 900, 15):
         around.lane(float(start))
     around.end(back)
-    assert around.lane(900.0).outcome == "refused"
+    assert around.lane(900.0).outcome == ConnectionOutcome.CONNECTION_REFUSED
     around.start(process("again", IP))
     lanes = [around.lane(900.0 + start) for start in (15.0, 30.0, 45.0)]
-    assert lanes[1].outcome == "ok", "the second outage was of 15 s"
+    assert lanes[1].outcome == ConnectionOutcome.OK, "the second outage was of 15 s"
 
 
 @pytest.mark.parametrize("protocol", CHANNELS)
@@ -178,11 +183,13 @@ def test_calls_hang_while_a_channel_is_cut_and_go_on_after(protocol: str) -> Non
     around.lane(0.0)
     around.cut()
     for start in (15.0, 300.0, 600.0):
-        assert around.lane(start) == ConnectionLane("dropped", there, Wire(cut=True), port=PORT)
+        assert around.lane(start) == ConnectionLane(
+            ConnectionOutcome.CONNECTION_TIMEOUT, there, Wire(cut=True), port=PORT
+        )
     around.cut(whole=False)
-    assert around.lane(615.0).outcome == "ok"
+    assert around.lane(615.0).outcome == ConnectionOutcome.OK
     around.cut()
-    assert around.lane(630.0).outcome == "dropped"
+    assert around.lane(630.0).outcome == ConnectionOutcome.CONNECTION_TIMEOUT
     assert around.lane(1500.0).target is there, "the second cut counts from its own beginning"
 
 
@@ -197,9 +204,9 @@ def test_a_cut_connection_is_given_up(silent: float, stands: float, broken: floa
     around.lane(15.0)
     assert around.lane(15.0 + stands - 15.0, 15.0 + stands).target is there
     lane = around.lane(15.0 + broken, 15.0 + broken + 15.0)
-    assert (lane.outcome, lane.target) == ("dropped", None), "a dial is dropped as well"
+    assert (lane.outcome, lane.target) == (ConnectionOutcome.CONNECTION_TIMEOUT, None), "a dial is dropped as well"
     around.cut(whole=False)
-    assert around.lane(15.0 + broken + 15.0).outcome == "ok"
+    assert around.lane(15.0 + broken + 15.0).outcome == ConnectionOutcome.OK
 
 
 def test_the_last_instant_of_a_cut_connection() -> None:
@@ -223,7 +230,7 @@ def test_a_peer_that_ended_behind_a_cut_broke_when_the_cut_began() -> None:
     around.cut(whole=False)
     around.start(process("again", IP))
     start = 90.0
-    while (lane := around.lane(start)).outcome != "ok":
+    while (lane := around.lane(start)).outcome != ConnectionOutcome.OK:
         start += 15.0
     other, there = between()
     other.caller.ordinal = 3
@@ -232,7 +239,7 @@ def test_a_peer_that_ended_behind_a_cut_broke_when_the_cut_began() -> None:
     other.lane(15.0)
     other.start(process("again", IP))
     start = 90.0
-    while (same := other.lane(start)).outcome != "ok":
+    while (same := other.lane(start)).outcome != ConnectionOutcome.OK:
         start += 15.0
     assert lane.ready_at == same.ready_at
 
@@ -242,9 +249,9 @@ def test_a_channel_of_grpc_that_cannot_be_opened_hangs_for_20_s_and_then_fails_a
     around.cut()
     for start in (0.0, 15.0, 30.0):
         lane = around.lane(start)
-        assert (lane.outcome, lane.fails_at) == ("dropped", 20.0)
+        assert (lane.outcome, lane.fails_at) == (ConnectionOutcome.CONNECTION_TIMEOUT, 20.0)
     around.served = False
-    assert around.lane(45.0).outcome == "noname"
+    assert around.lane(45.0).outcome == ConnectionOutcome.NXDOMAIN
     around.served = True
     assert around.lane(60.0).fails_at == 80.0, "it was refused in between"
 
@@ -258,7 +265,7 @@ def test_other_dials_hang_for_as_long_as_their_callers_like() -> None:
 def test_a_dial_hangs_on_the_backend_whose_packets_are_lost_while_others_refuse() -> None:
     around = Surroundings(edge("sql"), process("one", IP, port=0), process("two", "10.0.0.9", protocol="sql"))
     around.processes.pop()
-    assert around.lane(0.0).outcome == "dropped"
+    assert around.lane(0.0).outcome == ConnectionOutcome.CONNECTION_TIMEOUT
 
 
 def test_a_channel_chooses_one_backend_and_keeps_it() -> None:
@@ -289,7 +296,7 @@ def test_another_choice_is_made_for_another_connection() -> None:
 def test_only_backends_that_listen_are_chosen() -> None:
     late = process("p3", "10.0.0.3", protocol="sql", ready_at=100.0)
     around = Surroundings(edge("sql"), process("p2", IP, port=0), late)
-    assert around.lane(0.0) == ConnectionLane("refused")
+    assert around.lane(0.0) == ConnectionLane(ConnectionOutcome.CONNECTION_REFUSED)
     around.start(process("p4", "10.0.0.4", protocol="sql"))
     lane = around.lane(15.0)
     assert lane.target is not None
@@ -310,25 +317,32 @@ def test_a_foreign_program_on_the_port(component: str, protocol: str, stays: boo
     there = process("there", IP, component, protocol)
     around = Surroundings(edge(), there)
     first = around.lane(0.0)
-    assert (first.outcome, first.target) == ("ok" if component == "store" else "foreign", there)
+    assert (first.outcome, first.target) == (
+        ConnectionOutcome.OK if component == "store" else ConnectionOutcome.PROTOCOL_MISMATCH,
+        there,
+    )
     right = process("right", "10.0.0.3")
     around.processes.append(right)
     around.behind[:] = [right]
     lanes = [around.lane(15.0 * i) for i in range(1, 12)]
     assert (lanes[-1].target is there) is stays
-    assert lanes[-1].outcome == ("foreign" if component == "other" and stays else "ok")
+    assert lanes[-1].outcome == (
+        ConnectionOutcome.PROTOCOL_MISMATCH if component == "other" and stays else ConnectionOutcome.OK
+    )
 
 
 def test_a_port_that_another_program_takes_over_is_foreign_to_connections_that_stand() -> None:
     around, there = between()
     around.lane(0.0)
     there.component = "other"
-    assert around.lane(15.0) == ConnectionLane("foreign", there, Wire(cut=False), 0.0, port=PORT)
+    assert around.lane(15.0) == ConnectionLane(
+        ConnectionOutcome.PROTOCOL_MISMATCH, there, Wire(cut=False), 0.0, port=PORT
+    )
 
 
 def test_a_program_that_speaks_another_protocol_is_nobodys_peer() -> None:
     around = Surroundings(edge(), process("there", IP, "other", "http"))
-    assert around.lane(0.0).outcome == "foreign"
+    assert around.lane(0.0).outcome == ConnectionOutcome.PROTOCOL_MISMATCH
     assert around.connections._states[around.link(15.0).key, None].peer is None
 
 
@@ -344,19 +358,24 @@ def test_datagrams_go_to_the_address_that_was_found_first() -> None:
     around.served = False
     around.behind.clear()
     link = around.link(15.0)
-    assert (link.lanes, link.ip) == ((ConnectionLane("refused", rejected=True),), ADDRESS), (
+    assert (link.lanes, link.ip) == ((ConnectionLane(ConnectionOutcome.CONNECTION_REFUSED, rejected=True),), ADDRESS), (
         "the name is not asked for again"
     )
 
 
 @pytest.mark.parametrize(
     ("remembers", "dns_policy", "outcome"),
-    [(True, "None", "ok"), (False, "None", "unanswered"), (True, "Default", "noname"), (True, "ClusterFirst", "ok")],
+    [
+        (True, "None", ConnectionOutcome.OK),
+        (False, "None", ConnectionOutcome.DNS_TIMEOUT),
+        (True, "Default", ConnectionOutcome.NXDOMAIN),
+        (True, "ClusterFirst", ConnectionOutcome.OK),
+    ],
 )
-def test_who_goes_on_with_the_address_that_it_had(remembers: bool, dns_policy: str, outcome: str) -> None:
+def test_who_goes_on_with_the_address_that_it_had(remembers: bool, dns_policy: str, outcome: ConnectionOutcome) -> None:
     """Only where the name server has no answer: that a name is none is an answer."""
     around, _ = between("sql", use_stale_address=remembers, reuse_connection=False)
-    assert around.lane(0.0).outcome == "ok"
+    assert around.lane(0.0).outcome == ConnectionOutcome.OK
     around.caller.pod["spec"]["dnsPolicy"] = dns_policy
     assert around.lane(15.0).outcome == outcome
     assert around.link(15.0).address.host == CALLEE
@@ -365,9 +384,9 @@ def test_who_goes_on_with_the_address_that_it_had(remembers: bool, dns_policy: s
 def test_nothing_is_remembered_of_a_name_that_was_never_found() -> None:
     around, _ = between("sql", use_stale_address=True, reuse_connection=False)
     around.caller.pod["spec"]["dnsPolicy"] = "None"
-    assert around.lane(0.0).outcome == "unanswered"
+    assert around.lane(0.0).outcome == ConnectionOutcome.DNS_TIMEOUT
     around.caller.pod["spec"]["dnsPolicy"] = "ClusterFirst"
-    assert around.lane(15.0).outcome == "ok"
+    assert around.lane(15.0).outcome == ConnectionOutcome.OK
 
 
 def test_what_is_remembered_of_a_caller_goes_with_it() -> None:
@@ -380,7 +399,7 @@ def test_what_is_remembered_of_a_caller_goes_with_it() -> None:
     stored.lane(0.0)
     stored.connections.forget(stored.census())
     stored.behind.clear()
-    assert stored.lane(15.0).outcome == "ok"
+    assert stored.lane(15.0).outcome == ConnectionOutcome.OK
     for one in (around, stored):
         one.processes.clear()
         one.caller.key = there.key
@@ -393,6 +412,6 @@ def test_what_new_connections_meet_is_found_once_per_network() -> None:
     around, there = between("sql", reuse_connection=False)
     around.link(0.0)
     there.ended = True
-    assert around.link(15.0, changed=False).lanes[0].outcome == "ok"
+    assert around.link(15.0, changed=False).lanes[0].outcome == ConnectionOutcome.OK
     around.connections.redial()
-    assert around.link(15.0, changed=False).lanes[0].outcome == "refused"
+    assert around.link(15.0, changed=False).lanes[0].outcome == ConnectionOutcome.CONNECTION_REFUSED

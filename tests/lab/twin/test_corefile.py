@@ -5,6 +5,7 @@ import pytest
 from scenario_kit.lab.control_plane import cluster_dns
 from scenario_kit.lab.twin.cluster.cluster_view import ClusterDns
 from scenario_kit.lab.twin.cluster.corefile import CoreDnsConfig, parse_corefile
+from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from tests.lab.twin import tiny
 
 CART = "cart.shop.svc.cluster.local."
@@ -24,30 +25,30 @@ def denied(match: str, rcode: str = "NXDOMAIN", zone: str = "cluster.local", kin
 @pytest.mark.parametrize(
     ("text", "answer"),
     [
-        (USUAL, ("", "")),
-        (denied("^cart[.]shop[.]svc[.]cluster[.]local[.]$"), ("noname", "")),
-        (denied(r'"^cart\."'), ("noname", "")),
-        (denied("[.]svc[.]cluster[.]local[.]$"), ("noname", "")),
-        (denied("^cart[.]"[:-3] + "s[.]"), ("", "")),
-        (denied("^cart[.]", "SERVFAIL"), ("misanswered", "")),
-        (denied("^cart[.]", "REFUSED"), ("misanswered", "")),
-        (denied("^cart[.]", zone="example.org"), ("", "")),
-        (denied("^cart[.]", zone="."), ("noname", "")),
-        (denied("^cart[.]", zone=""), ("noname", "")),
-        (denied("^cart[.]", kind="A"), ("noname", "")),
-        (denied("^cart[.]", kind="MX"), ("", "")),
-        (edited('template IN A {\n answer "{{ .Name }} 60 IN A 192.0.2.7"\n}'), ("", "192.0.2.7")),
-        (edited(f"hosts {{\n 192.0.2.8 {CART} other\n ttl 60\n fallthrough\n}}"), ("", "192.0.2.8")),
-        (edited("# template ANY ANY {"), ("", "")),
-        (USUAL.replace("kubernetes cluster.local", "kubernetes example.org"), ("noname", "")),
-        (USUAL.replace(".:53", "example.org:53"), ("noname", "")),
-        (USUAL.replace(".:53", "dns://cluster.local.:53"), ("", "")),
-        (USUAL + "\nexample.org {\n forward . 192.0.2.1\n}\n", ("", "")),
-        (USUAL + "}", ("", "")),
-        (denied("^cart("), ("", "")),
+        (USUAL, (None, "")),
+        (denied("^cart[.]shop[.]svc[.]cluster[.]local[.]$"), (ConnectionOutcome.NXDOMAIN, "")),
+        (denied(r'"^cart\."'), (ConnectionOutcome.NXDOMAIN, "")),
+        (denied("[.]svc[.]cluster[.]local[.]$"), (ConnectionOutcome.NXDOMAIN, "")),
+        (denied("^cart[.]"[:-3] + "s[.]"), (None, "")),
+        (denied("^cart[.]", "SERVFAIL"), (ConnectionOutcome.SERVFAIL, "")),
+        (denied("^cart[.]", "REFUSED"), (ConnectionOutcome.SERVFAIL, "")),
+        (denied("^cart[.]", zone="example.org"), (None, "")),
+        (denied("^cart[.]", zone="."), (ConnectionOutcome.NXDOMAIN, "")),
+        (denied("^cart[.]", zone=""), (ConnectionOutcome.NXDOMAIN, "")),
+        (denied("^cart[.]", kind="A"), (ConnectionOutcome.NXDOMAIN, "")),
+        (denied("^cart[.]", kind="MX"), (None, "")),
+        (edited('template IN A {\n answer "{{ .Name }} 60 IN A 192.0.2.7"\n}'), (None, "192.0.2.7")),
+        (edited(f"hosts {{\n 192.0.2.8 {CART} other\n ttl 60\n fallthrough\n}}"), (None, "192.0.2.8")),
+        (edited("# template ANY ANY {"), (None, "")),
+        (USUAL.replace("kubernetes cluster.local", "kubernetes example.org"), (ConnectionOutcome.NXDOMAIN, "")),
+        (USUAL.replace(".:53", "example.org:53"), (ConnectionOutcome.NXDOMAIN, "")),
+        (USUAL.replace(".:53", "dns://cluster.local.:53"), (None, "")),
+        (USUAL + "\nexample.org {\n forward . 192.0.2.1\n}\n", (None, "")),
+        (USUAL + "}", (None, "")),
+        (denied("^cart("), (None, "")),
     ],
 )  # fmt: skip
-def test_answers(text: str, answer: tuple[str, str]) -> None:
+def test_answers(text: str, answer: tuple[ConnectionOutcome | None, str]) -> None:
     assert parse_corefile(text).answer(CART) == answer
 
 

@@ -7,6 +7,7 @@ import pytest
 from scenario_kit.lab.twin.address import Address
 from scenario_kit.lab.twin.network.connections import ConnectionLane, Link, LinkKey, dial, read_address
 from scenario_kit.lab.twin.network.endpoints import Wire
+from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.lab.twin.process.process import Process, ProcessKey
 from scenario_kit.lab.twin.process.store_state import Holdings
 from scenario_kit.model.twin.address import AddressSource
@@ -31,34 +32,41 @@ def _address(text: str, **more: Any) -> Address:
 @pytest.mark.parametrize(
     ("target", "protocol", "outcome"),
     [
-        ({}, "grpc", "ok"),
-        ({"protocol": "tcp"}, "grpc", "ok"),  # a program of which no more is known than that it listens
-        ({"protocol": "http"}, "grpc", "foreign"),
-        ({"component": "other"}, "grpc", "foreign"),
-        ({"component": "other", "protocol": "http"}, "grpc", "foreign"),
-        ({"component": "", "protocol": "tcp"}, "grpc", "foreign"),
-        ({"component": "other", "program": "mysqld"}, "grpc", "foreign"),
-        ({"protocol": "sql"}, "sql", "ok"),
-        ({"port": 7001}, "grpc", "refused"),
-        ({"port": 0}, "grpc", "refused"),
-        ({"ended": True}, "grpc", "refused"),
-        ({"ready_at": 30.0}, "grpc", "ok"),
+        ({}, "grpc", ConnectionOutcome.OK),
+        ({"protocol": "tcp"}, "grpc", ConnectionOutcome.OK),  # a program of which no more is known than that it listens
+        ({"protocol": "http"}, "grpc", ConnectionOutcome.PROTOCOL_MISMATCH),
+        ({"component": "other"}, "grpc", ConnectionOutcome.PROTOCOL_MISMATCH),
+        ({"component": "other", "protocol": "http"}, "grpc", ConnectionOutcome.PROTOCOL_MISMATCH),
+        ({"component": "", "protocol": "tcp"}, "grpc", ConnectionOutcome.PROTOCOL_MISMATCH),
+        ({"component": "other", "program": "mysqld"}, "grpc", ConnectionOutcome.PROTOCOL_MISMATCH),
+        ({"protocol": "sql"}, "sql", ConnectionOutcome.OK),
+        ({"port": 7001}, "grpc", ConnectionOutcome.CONNECTION_REFUSED),
+        ({"port": 0}, "grpc", ConnectionOutcome.CONNECTION_REFUSED),
+        ({"ended": True}, "grpc", ConnectionOutcome.CONNECTION_REFUSED),
+        ({"ready_at": 30.0}, "grpc", ConnectionOutcome.OK),
     ],
 )
-def test_who_answers_at_the_port(target: dict[str, Any], protocol: Any, outcome: str) -> None:
+def test_who_answers_at_the_port(target: dict[str, Any], protocol: Any, outcome: ConnectionOutcome) -> None:
     there = process("there", IP, **target)
     lane = dialled(edge(protocol), there)
-    if outcome == "refused":
-        assert lane == ConnectionLane("refused")
+    if outcome == ConnectionOutcome.CONNECTION_REFUSED:
+        assert lane == ConnectionLane(ConnectionOutcome.CONNECTION_REFUSED)
     else:
         assert lane == ConnectionLane(outcome, there, Wire(cut=False), there.ready_at, port=PORT)
 
 
 @pytest.mark.parametrize(
     ("program", "component", "outcome"),
-    [("mongod", "store", "ok"), ("mongod", "other", "ok"), ("redis", "other", "foreign"), ("redis", "store", "ok")],
+    [
+        ("mongod", "store", ConnectionOutcome.OK),
+        ("mongod", "other", ConnectionOutcome.OK),
+        ("redis", "other", ConnectionOutcome.PROTOCOL_MISMATCH),
+        ("redis", "store", ConnectionOutcome.OK),
+    ],
 )
-def test_components_of_one_program_stand_in_for_each_other(program: str, component: str, outcome: str) -> None:
+def test_components_of_one_program_stand_in_for_each_other(
+    program: str, component: str, outcome: ConnectionOutcome
+) -> None:
     there = process("there", IP, component, program=program)
     assert dialled(edge(), there, program="mongod").outcome == outcome
 
@@ -66,14 +74,14 @@ def test_components_of_one_program_stand_in_for_each_other(program: str, compone
 @pytest.mark.parametrize(
     ("registry", "component", "protocol", "outcome"),
     [
-        ("consul", "consul", "http", "ok"),
-        ("consul", "other", "http", "foreign"),
-        ("consul", "store", "grpc", "ok"),
-        ("", "consul", "http", "foreign"),
+        ("consul", "consul", "http", ConnectionOutcome.OK),
+        ("consul", "other", "http", ConnectionOutcome.PROTOCOL_MISMATCH),
+        ("consul", "store", "grpc", ConnectionOutcome.OK),
+        ("", "consul", "http", ConnectionOutcome.PROTOCOL_MISMATCH),
     ],
 )
 def test_a_registry_may_answer_in_the_place_of_the_callee(
-    registry: str, component: str, protocol: str, outcome: str
+    registry: str, component: str, protocol: str, outcome: ConnectionOutcome
 ) -> None:
     assert dialled(edge(registry=registry), process("there", IP, component, protocol)).outcome == outcome
 
@@ -81,31 +89,61 @@ def test_a_registry_may_answer_in_the_place_of_the_callee(
 @pytest.mark.parametrize(
     ("target", "asked", "outcome"),
     [
-        ({}, {"tls": True}, "plain"),
-        ({"component": "other"}, {"tls": True}, "foreign"),
-        ({"logins": (("me", "secret"),)}, {"user": "me", "password": "secret"}, "ok"),
-        ({"logins": (("me", "secret"),)}, {"user": "me", "password": "wrong"}, "denied"),
-        ({"logins": (("me", "secret"),)}, {"user": "you", "password": "secret"}, "denied"),
-        ({"logins": (("me", "secret"),)}, {}, "denied"),
-        ({"logins": (("me", "secret"),)}, {"user": "me", "password": "secret", "tls": True}, "plain"),
-        ({"logins": (("me", "secret"),), "component": "other"}, {}, "foreign"),
-        ({"logins": ()}, {"user": "me", "password": "any"}, "ok"),
-        ({"databases": frozenset({"shop"})}, {"database": "shop"}, "ok"),
-        ({"databases": frozenset({"shop"})}, {"database": "shap"}, "nowhere"),
-        ({"databases": frozenset({"shop"})}, {"user": "shop"}, "ok"),  # the database called like the user
-        ({"databases": frozenset({"shop"})}, {"user": "me"}, "nowhere"),
-        ({"databases": frozenset({"shop"})}, {}, "ok"),
-        ({"databases": frozenset()}, {"database": "shop"}, "ok"),
-        ({"databases": frozenset({"shop"}), "component": "other"}, {"database": "shap"}, "foreign"),
-        ({"holdings": Holdings(most=5, held=5.0)}, {}, "full"),
-        ({"holdings": Holdings(most=5, held=5.0), "component": "other"}, {}, "foreign"),
-        ({"holdings": Holdings(most=5, held=4.0)}, {}, "ok"),
-        ({"holdings": Holdings(most=5, held=5.0), "logins": (("a", "b"),)}, {"user": "a", "password": "b"}, "full"),
-        ({"holdings": Holdings(barred={"me": "x"}), "logins": (("a", "b"),)}, {"user": "me"}, "barred"),
-        ({"holdings": Holdings(barred={"me": "x"}), "logins": (("a", "b"),)}, {"user": "you"}, "denied"),
+        ({}, {"tls": True}, ConnectionOutcome.TLS_MISMATCH),
+        ({"component": "other"}, {"tls": True}, ConnectionOutcome.PROTOCOL_MISMATCH),
+        ({"logins": (("me", "secret"),)}, {"user": "me", "password": "secret"}, ConnectionOutcome.OK),
+        ({"logins": (("me", "secret"),)}, {"user": "me", "password": "wrong"}, ConnectionOutcome.AUTHENTICATION_FAILED),
+        (
+            {"logins": (("me", "secret"),)},
+            {"user": "you", "password": "secret"},
+            ConnectionOutcome.AUTHENTICATION_FAILED,
+        ),
+        ({"logins": (("me", "secret"),)}, {}, ConnectionOutcome.AUTHENTICATION_FAILED),
+        (
+            {"logins": (("me", "secret"),)},
+            {"user": "me", "password": "secret", "tls": True},
+            ConnectionOutcome.TLS_MISMATCH,
+        ),
+        ({"logins": (("me", "secret"),), "component": "other"}, {}, ConnectionOutcome.PROTOCOL_MISMATCH),
+        ({"logins": ()}, {"user": "me", "password": "any"}, ConnectionOutcome.OK),
+        ({"databases": frozenset({"shop"})}, {"database": "shop"}, ConnectionOutcome.OK),
+        ({"databases": frozenset({"shop"})}, {"database": "shap"}, ConnectionOutcome.UNKNOWN_DATABASE),
+        (
+            {"databases": frozenset({"shop"})},
+            {"user": "shop"},
+            ConnectionOutcome.OK,
+        ),  # the database called like the user
+        ({"databases": frozenset({"shop"})}, {"user": "me"}, ConnectionOutcome.UNKNOWN_DATABASE),
+        ({"databases": frozenset({"shop"})}, {}, ConnectionOutcome.OK),
+        ({"databases": frozenset()}, {"database": "shop"}, ConnectionOutcome.OK),
+        (
+            {"databases": frozenset({"shop"}), "component": "other"},
+            {"database": "shap"},
+            ConnectionOutcome.PROTOCOL_MISMATCH,
+        ),
+        ({"holdings": Holdings(most=5, held=5.0)}, {}, ConnectionOutcome.TOO_MANY_CONNECTIONS),
+        ({"holdings": Holdings(most=5, held=5.0), "component": "other"}, {}, ConnectionOutcome.PROTOCOL_MISMATCH),
+        ({"holdings": Holdings(most=5, held=4.0)}, {}, ConnectionOutcome.OK),
+        (
+            {"holdings": Holdings(most=5, held=5.0), "logins": (("a", "b"),)},
+            {"user": "a", "password": "b"},
+            ConnectionOutcome.TOO_MANY_CONNECTIONS,
+        ),
+        (
+            {"holdings": Holdings(barred={"me": "x"}), "logins": (("a", "b"),)},
+            {"user": "me"},
+            ConnectionOutcome.LOGIN_NOT_PERMITTED,
+        ),
+        (
+            {"holdings": Holdings(barred={"me": "x"}), "logins": (("a", "b"),)},
+            {"user": "you"},
+            ConnectionOutcome.AUTHENTICATION_FAILED,
+        ),
     ],
 )
-def test_what_a_store_says_to_who_logs_in(target: dict[str, Any], asked: dict[str, Any], outcome: str) -> None:
+def test_what_a_store_says_to_who_logs_in(
+    target: dict[str, Any], asked: dict[str, Any], outcome: ConnectionOutcome
+) -> None:
     there = process("there", IP, **{"protocol": "sql", **target})
     lane = dialled(edge("sql"), there, **asked)
     assert (lane.outcome, lane.target) == (outcome, there)
@@ -114,11 +152,11 @@ def test_what_a_store_says_to_who_logs_in(target: dict[str, Any], asked: dict[st
 @pytest.mark.parametrize(
     ("host", "expected", "ip"),
     [
-        ("absent", ConnectionLane("noname"), ""),
-        ("10.0.0.77", ConnectionLane("dropped"), "10.0.0.77"),
+        ("absent", ConnectionLane(ConnectionOutcome.NXDOMAIN), ""),
+        ("10.0.0.77", ConnectionLane(ConnectionOutcome.CONNECTION_TIMEOUT), "10.0.0.77"),
         (
             "store",
-            ConnectionLane("refused", rejected=True),
+            ConnectionLane(ConnectionOutcome.CONNECTION_REFUSED, rejected=True),
             ADDRESS,
         ),  # kube-proxy says so, which it does to few of many
     ],
@@ -133,29 +171,32 @@ def test_packets_to_an_endpoint_that_no_pod_has_are_lost() -> None:
     around = Surroundings(edge(), gone)
     around.processes.clear()
     lanes, _ = dial(around.edge, Address("store", PORT), around.caller, around.change())
-    assert lanes == (ConnectionLane("dropped", port=PORT),)
+    assert lanes == (ConnectionLane(ConnectionOutcome.CONNECTION_TIMEOUT, port=PORT),)
 
 
 def test_a_cut_wire_loses_packets_whoever_listens() -> None:
     around = Surroundings(edge(), process("there", IP))
     around.cut()
     lanes, _ = dial(around.edge, Address("store", PORT), around.caller, around.change())
-    assert lanes == (ConnectionLane("dropped", None, Wire(cut=True), port=PORT),)
+    assert lanes == (ConnectionLane(ConnectionOutcome.CONNECTION_TIMEOUT, None, Wire(cut=True), port=PORT),)
 
 
 def test_each_backend_is_a_way() -> None:
     one, two = process("one", IP), process("two", "10.0.0.3", "other", ready_at=9.0)
     around = Surroundings(edge(), one, two)
     lanes, _ = dial(around.edge, Address("store", PORT), around.caller, around.change())
-    assert [(lane.outcome, lane.target, lane.ready_at) for lane in lanes] == [("ok", one, 0.0), ("foreign", two, 9.0)]
+    assert [(lane.outcome, lane.target, lane.ready_at) for lane in lanes] == [
+        (ConnectionOutcome.OK, one, 0.0),
+        (ConnectionOutcome.PROTOCOL_MISMATCH, two, 9.0),
+    ]
 
 
 def test_datagrams_are_for_the_port_of_their_protocol() -> None:
     around = Surroundings(edge("udp"), process("there", IP, protocol="udp"))
     lanes, _ = dial(around.edge, Address("store", PORT), around.caller, around.change())
-    assert lanes == (ConnectionLane("dropped"),), "the Service has the port for TCP alone"
+    assert lanes == (ConnectionLane(ConnectionOutcome.CONNECTION_TIMEOUT),), "the Service has the port for TCP alone"
     (lane,), _ = dial(around.edge, Address(IP, PORT), around.caller, around.change())
-    assert lane.outcome == "ok"
+    assert lane.outcome == ConnectionOutcome.OK
 
 
 @pytest.mark.parametrize(
@@ -184,20 +225,20 @@ def test_where_a_program_reads_an_address(source: Any, env: Any, config: Any, ex
     assert read_address(AddressSource(**source), reader) == expected
 
 
-LOCKED = process("locked", IP, holdings=Holdings(locked={"orders"}))
+LOCKED = process(ConnectionOutcome.LOCK_TIMEOUT, IP, holdings=Holdings(locked={"orders"}))
 
 
 @pytest.mark.parametrize(
     ("lanes", "old", "works", "hangs"),
     [
-        ((ConnectionLane("ok"),), (), True, False),
-        ((ConnectionLane("refused"), ConnectionLane("ok")), (), True, False),
-        ((ConnectionLane("refused"),), (ConnectionLane("ok"),), True, False),
-        ((ConnectionLane("refused"),), (), False, False),
-        ((ConnectionLane("dropped"),), (), False, True),
-        ((ConnectionLane("ok"),), (ConnectionLane("dropped"),), True, True),
-        ((ConnectionLane("ok", LOCKED),), (), True, True),
-        ((ConnectionLane("ok", process("free", IP)),), (), True, False),
+        ((ConnectionLane(ConnectionOutcome.OK),), (), True, False),
+        ((ConnectionLane(ConnectionOutcome.CONNECTION_REFUSED), ConnectionLane(ConnectionOutcome.OK)), (), True, False),
+        ((ConnectionLane(ConnectionOutcome.CONNECTION_REFUSED),), (ConnectionLane(ConnectionOutcome.OK),), True, False),
+        ((ConnectionLane(ConnectionOutcome.CONNECTION_REFUSED),), (), False, False),
+        ((ConnectionLane(ConnectionOutcome.CONNECTION_TIMEOUT),), (), False, True),
+        ((ConnectionLane(ConnectionOutcome.OK),), (ConnectionLane(ConnectionOutcome.CONNECTION_TIMEOUT),), True, True),
+        ((ConnectionLane(ConnectionOutcome.OK, LOCKED),), (), True, True),
+        ((ConnectionLane(ConnectionOutcome.OK, process("free", IP)),), (), True, False),
     ],
 )
 def test_whether_calls_get_through_or_hang(lanes: Any, old: Any, works: bool, hangs: bool) -> None:

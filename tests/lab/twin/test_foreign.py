@@ -9,6 +9,7 @@ import pytest
 from scenario_kit.lab.twin.address import Address
 from scenario_kit.lab.twin.client_errors.by_language import describe_cause
 from scenario_kit.lab.twin.network.connections import read_address
+from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.model.twin.address import AddressSource
 from tests.lab.twin import tiny
 from tests.lab.twin.little import Little
@@ -124,5 +125,10 @@ def test_a_program_may_wait_for_ever_for_what_it_needs() -> None:
 
 
 def test_programs_in_cpp_have_words_of_their_own() -> None:
-    assert describe_cause("cpp", "noname", "tcp", host="api", port=9) == "Could not resolve host for client socket."
-    assert describe_cause("cpp", "refused", "tcp") != describe_cause("go", "refused", "tcp")
+    assert (
+        describe_cause("cpp", ConnectionOutcome.NXDOMAIN, "tcp", host="api", port=9)
+        == "Could not resolve host for client socket."
+    )
+    assert describe_cause("cpp", ConnectionOutcome.CONNECTION_REFUSED, "tcp") != describe_cause(
+        "go", ConnectionOutcome.CONNECTION_REFUSED, "tcp"
+    )

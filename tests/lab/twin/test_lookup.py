@@ -7,6 +7,7 @@ import pytest
 from scenario_kit.lab.twin import ClusterDns
 from scenario_kit.lab.twin.cluster.dns import draw_address
 from scenario_kit.lab.twin.network.endpoints import Destination, DialLookup, Network
+from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.model import ContainerEffect
 from tests.lab.twin.net import endpoint, endpoints, network, pod, policy, service
 
@@ -61,36 +62,36 @@ def net() -> Network:
 @pytest.mark.parametrize(
     ("host", "port", "expected"),
     [
-        ("", 80, DialLookup("noname")),
-        ("web", 0, DialLookup("noname")),
-        ("10.0.0.7", 1234, DialLookup("ok", to("10.0.0.7", port=1234), "10.0.0.7")),
-        ("10.0.0.99", 80, DialLookup("dropped", (), "10.0.0.99")),
-        ("10.96.0.1", 80, DialLookup("ok", BOTH, "10.96.0.1")),
-        ("10.96.0.2", 80, DialLookup("refused", (), "10.96.0.2")),
-        ("localhost", 90, DialLookup("ok", to("10.0.0.1", port=90), "127.0.0.1")),
-        ("127.0.0.1", 90, DialLookup("ok", to("10.0.0.1", port=90), "127.0.0.1")),
-        ("127.8.8.8", 90, DialLookup("ok", to("10.0.0.1", port=90), "127.8.8.8")),
-        ("web", 80, DialLookup("ok", BOTH, "10.96.0.1")),
-        ("WEB", 80, DialLookup("ok", BOTH, "10.96.0.1")),
-        ("web.shop", 80, DialLookup("ok", BOTH, "10.96.0.1")),
-        (f"{FULL}.", 80, DialLookup("ok", BOTH, "10.96.0.1")),
-        ("web.shop.svc.cluster.example", 80, DialLookup("noname")),
-        ("web.shop.example", 80, DialLookup("noname")),
-        ("web.stores", 80, DialLookup("noname")),
-        ("web.elsewhere", 80, DialLookup("noname")),
-        ("absent", 80, DialLookup("noname")),
-        ("web", 81, DialLookup("ok", to("10.0.0.2", "10.0.0.3", port=9090), "10.96.0.1")),
-        ("web", 82, DialLookup("dropped", (), "10.96.0.1")),
-        ("empty", 80, DialLookup("refused", (), "10.96.0.2")),
-        ("unnamed", 80, DialLookup("ok", to("10.0.0.4", port=8000), "10.96.0.3")),
-        ("store.stores", 5432, DialLookup("ok", to("10.1.0.2", port=5432), "10.1.0.2")),
-        ("bare", 80, DialLookup("noname")),
-        ("alias", 80, DialLookup("ok", BOTH, "10.96.0.1")),
-        ("outside", 80, DialLookup("noname")),
-        ("nothing", 80, DialLookup("noname")),
-        ("loop", 80, DialLookup("noname")),
-        ("hop4", 80, DialLookup("ok", BOTH, "10.96.0.1")),
-        ("hop5", 80, DialLookup("noname")),
+        ("", 80, DialLookup(ConnectionOutcome.NXDOMAIN)),
+        ("web", 0, DialLookup(ConnectionOutcome.NXDOMAIN)),
+        ("10.0.0.7", 1234, DialLookup(ConnectionOutcome.OK, to("10.0.0.7", port=1234), "10.0.0.7")),
+        ("10.0.0.99", 80, DialLookup(ConnectionOutcome.CONNECTION_TIMEOUT, (), "10.0.0.99")),
+        ("10.96.0.1", 80, DialLookup(ConnectionOutcome.OK, BOTH, "10.96.0.1")),
+        ("10.96.0.2", 80, DialLookup(ConnectionOutcome.CONNECTION_REFUSED, (), "10.96.0.2")),
+        ("localhost", 90, DialLookup(ConnectionOutcome.OK, to("10.0.0.1", port=90), "127.0.0.1")),
+        ("127.0.0.1", 90, DialLookup(ConnectionOutcome.OK, to("10.0.0.1", port=90), "127.0.0.1")),
+        ("127.8.8.8", 90, DialLookup(ConnectionOutcome.OK, to("10.0.0.1", port=90), "127.8.8.8")),
+        ("web", 80, DialLookup(ConnectionOutcome.OK, BOTH, "10.96.0.1")),
+        ("WEB", 80, DialLookup(ConnectionOutcome.OK, BOTH, "10.96.0.1")),
+        ("web.shop", 80, DialLookup(ConnectionOutcome.OK, BOTH, "10.96.0.1")),
+        (f"{FULL}.", 80, DialLookup(ConnectionOutcome.OK, BOTH, "10.96.0.1")),
+        ("web.shop.svc.cluster.example", 80, DialLookup(ConnectionOutcome.NXDOMAIN)),
+        ("web.shop.example", 80, DialLookup(ConnectionOutcome.NXDOMAIN)),
+        ("web.stores", 80, DialLookup(ConnectionOutcome.NXDOMAIN)),
+        ("web.elsewhere", 80, DialLookup(ConnectionOutcome.NXDOMAIN)),
+        ("absent", 80, DialLookup(ConnectionOutcome.NXDOMAIN)),
+        ("web", 81, DialLookup(ConnectionOutcome.OK, to("10.0.0.2", "10.0.0.3", port=9090), "10.96.0.1")),
+        ("web", 82, DialLookup(ConnectionOutcome.CONNECTION_TIMEOUT, (), "10.96.0.1")),
+        ("empty", 80, DialLookup(ConnectionOutcome.CONNECTION_REFUSED, (), "10.96.0.2")),
+        ("unnamed", 80, DialLookup(ConnectionOutcome.OK, to("10.0.0.4", port=8000), "10.96.0.3")),
+        ("store.stores", 5432, DialLookup(ConnectionOutcome.OK, to("10.1.0.2", port=5432), "10.1.0.2")),
+        ("bare", 80, DialLookup(ConnectionOutcome.NXDOMAIN)),
+        ("alias", 80, DialLookup(ConnectionOutcome.OK, BOTH, "10.96.0.1")),
+        ("outside", 80, DialLookup(ConnectionOutcome.NXDOMAIN)),
+        ("nothing", 80, DialLookup(ConnectionOutcome.NXDOMAIN)),
+        ("loop", 80, DialLookup(ConnectionOutcome.NXDOMAIN)),
+        ("hop4", 80, DialLookup(ConnectionOutcome.OK, BOTH, "10.96.0.1")),
+        ("hop5", 80, DialLookup(ConnectionOutcome.NXDOMAIN)),
     ],
 )
 def test_a_dial_leads_somewhere_or_says_why_not(net: Network, host: str, port: int, expected: DialLookup) -> None:
@@ -100,10 +101,10 @@ def test_a_dial_leads_somewhere_or_says_why_not(net: Network, host: str, port: i
 @pytest.mark.parametrize(
     ("host", "port", "expected"),
     [
-        ("web", 81, DialLookup("ok", to("10.0.0.2", "10.0.0.3", port=53), "10.96.0.1")),
-        ("10.96.0.1", 81, DialLookup("ok", to("10.0.0.2", "10.0.0.3", port=53), "10.96.0.1")),
-        ("alias", 81, DialLookup("ok", to("10.0.0.2", "10.0.0.3", port=53), "10.96.0.1")),
-        ("web", 80, DialLookup("dropped", (), "10.96.0.1")),
+        ("web", 81, DialLookup(ConnectionOutcome.OK, to("10.0.0.2", "10.0.0.3", port=53), "10.96.0.1")),
+        ("10.96.0.1", 81, DialLookup(ConnectionOutcome.OK, to("10.0.0.2", "10.0.0.3", port=53), "10.96.0.1")),
+        ("alias", 81, DialLookup(ConnectionOutcome.OK, to("10.0.0.2", "10.0.0.3", port=53), "10.96.0.1")),
+        ("web", 80, DialLookup(ConnectionOutcome.CONNECTION_TIMEOUT, (), "10.96.0.1")),
     ],
 )
 def test_a_port_of_a_service_is_one_of_its_protocol(net: Network, host: str, port: int, expected: DialLookup) -> None:
@@ -113,15 +114,15 @@ def test_a_port_of_a_service_is_one_of_its_protocol(net: Network, host: str, por
 @pytest.mark.parametrize(
     ("outcome", "resolved"),
     [
-        ("ok", True),
-        ("refused", True),
-        ("dropped", True),
-        ("noname", False),
-        ("unanswered", False),
-        ("misanswered", False),
+        (ConnectionOutcome.OK, True),
+        (ConnectionOutcome.CONNECTION_REFUSED, True),
+        (ConnectionOutcome.CONNECTION_TIMEOUT, True),
+        (ConnectionOutcome.NXDOMAIN, False),
+        (ConnectionOutcome.DNS_TIMEOUT, False),
+        (ConnectionOutcome.SERVFAIL, False),
     ],
 )
-def test_whether_a_name_led_to_an_address(outcome: str, resolved: bool) -> None:
+def test_whether_a_name_led_to_an_address(outcome: ConnectionOutcome, resolved: bool) -> None:
     assert DialLookup(outcome).resolved is resolved
 
 
@@ -132,10 +133,10 @@ def test_whether_a_name_led_to_an_address(outcome: str, resolved: bool) -> None:
         ([False, True], "10.96.0.1", ["10.0.1.2"]),
         ([True, False], "10.96.0.1", ["10.0.1.1"]),
         ([None, False], "10.96.0.1", ["10.0.1.1"]),  # unknown counts as ready
-        ([False, False], "10.96.0.1", "refused"),
-        ([], "10.96.0.1", "refused"),
+        ([False, False], "10.96.0.1", ConnectionOutcome.CONNECTION_REFUSED),
+        ([], "10.96.0.1", ConnectionOutcome.CONNECTION_REFUSED),
         ([False, True], "None", ["10.0.1.2"]),
-        ([False, False], "None", "noname"),
+        ([False, False], "None", ConnectionOutcome.NXDOMAIN),
     ],
 )
 def test_endpoints_that_are_not_ready_get_no_connection(ready: list[Any], cluster_ip: str, expected: Any) -> None:
@@ -157,10 +158,10 @@ FAILING = {"ready": False, "serving": False, "terminating": False}
         ([READY, DRAINING], "10.96.0.1", ["10.0.1.1"]),
         ([DRAINING, DRAINING], "10.96.0.1", ["10.0.1.1", "10.0.1.2"]),
         ([DRAINING, FAILING], "10.96.0.1", ["10.0.1.1"]),
-        ([STOPPING, FAILING], "10.96.0.1", "refused"),
-        ([{"ready": False, "serving": True}], "10.96.0.1", "refused"),
+        ([STOPPING, FAILING], "10.96.0.1", ConnectionOutcome.CONNECTION_REFUSED),
+        ([{"ready": False, "serving": True}], "10.96.0.1", ConnectionOutcome.CONNECTION_REFUSED),
         ([{"ready": True, "terminating": True}], "10.96.0.1", ["10.0.1.1"]),
-        ([DRAINING], "None", "noname"),
+        ([DRAINING], "None", ConnectionOutcome.NXDOMAIN),
     ],
 )
 def test_where_all_endpoints_end_those_that_still_serve_get_connections(
@@ -176,8 +177,8 @@ def test_where_all_endpoints_end_those_that_still_serve_get_connections(
     ("here", "away", "expected"),
     [
         (DRAINING, READY, ["10.0.1.1"]),  # the node's own, though another node has a ready one
-        (STOPPING, READY, "dropped"),
-        (STOPPING, DRAINING, "dropped"),
+        (STOPPING, READY, ConnectionOutcome.CONNECTION_TIMEOUT),
+        (STOPPING, DRAINING, ConnectionOutcome.CONNECTION_TIMEOUT),
         (READY, DRAINING, ["10.0.1.1"]),
     ],
 )
@@ -205,7 +206,7 @@ def test_an_endpoint_without_conditions_is_ready() -> None:
         (None, "n1", ["10.0.0.2", "10.0.0.3"]),
         ("Local", "n1", ["10.0.0.2"]),
         ("Local", "n2", ["10.0.0.3"]),
-        ("Local", "n3", "dropped"),
+        ("Local", "n3", ConnectionOutcome.CONNECTION_TIMEOUT),
         ("Cluster", "n3", ["10.0.0.2", "10.0.0.3"]),
     ],
 )
@@ -223,8 +224,13 @@ def _web(**spec: Any) -> dict[str, Any]:
     return {"name": "web", "ip": "10.96.0.1", "ports": [{"name": "http", "port": 80}], **spec}
 
 
-@pytest.mark.parametrize(("ready", "outcome"), [({"ready": True}, "dropped"), ({"ready": False}, "refused")])
-def test_a_node_without_local_endpoints_drops_what_a_service_without_any_refuses(ready: Any, outcome: str) -> None:
+@pytest.mark.parametrize(
+    ("ready", "outcome"),
+    [({"ready": True}, ConnectionOutcome.CONNECTION_TIMEOUT), ({"ready": False}, ConnectionOutcome.CONNECTION_REFUSED)],
+)
+def test_a_node_without_local_endpoints_drops_what_a_service_without_any_refuses(
+    ready: Any, outcome: ConnectionOutcome
+) -> None:
     found = endpoints("web", endpoint("10.0.0.3", node="n2", **ready), http=8080)
     net = network(CLIENT, service(**_web(internalTrafficPolicy="Local")), found)
     assert net.lookup(CLIENT, "web", 80) == DialLookup(outcome, (), "10.96.0.1")
@@ -263,13 +269,13 @@ def test_addresses_of_no_pod_come_first_in_their_own_order() -> None:
 @pytest.mark.parametrize(
     ("spec", "name", "address"),
     [
-        ({}, "ok", "ok"),
-        ({"dnsPolicy": "ClusterFirst"}, "ok", "ok"),
-        ({"dnsPolicy": "ClusterFirstWithHostNet", "hostNetwork": True}, "ok", "ok"),
-        ({"dnsPolicy": "ClusterFirst", "hostNetwork": True}, "noname", "ok"),
-        ({"hostNetwork": True}, "noname", "ok"),
-        ({"dnsPolicy": "Default"}, "noname", "ok"),
-        ({"dnsPolicy": "None"}, "unanswered", "ok"),
+        ({}, ConnectionOutcome.OK, ConnectionOutcome.OK),
+        ({"dnsPolicy": "ClusterFirst"}, ConnectionOutcome.OK, ConnectionOutcome.OK),
+        ({"dnsPolicy": "ClusterFirstWithHostNet", "hostNetwork": True}, ConnectionOutcome.OK, ConnectionOutcome.OK),
+        ({"dnsPolicy": "ClusterFirst", "hostNetwork": True}, ConnectionOutcome.NXDOMAIN, ConnectionOutcome.OK),
+        ({"hostNetwork": True}, ConnectionOutcome.NXDOMAIN, ConnectionOutcome.OK),
+        ({"dnsPolicy": "Default"}, ConnectionOutcome.NXDOMAIN, ConnectionOutcome.OK),
+        ({"dnsPolicy": "None"}, ConnectionOutcome.DNS_TIMEOUT, ConnectionOutcome.OK),
     ],
 )
 def test_which_name_server_a_pod_asks(spec: Any, name: str, address: str) -> None:
@@ -286,34 +292,34 @@ DNS_POD = {**SYSTEM, "podSelector": {"matchLabels": {"k8s-app": "kube-dns"}}}
 @pytest.mark.parametrize(
     ("egress", "outcome"),
     [
-        ([], "unanswered"),
-        ([{}], "ok"),
-        ([{"to": [{"podSelector": {}}]}], "unanswered"),
-        ([{"to": [SYSTEM]}], "ok"),
-        ([{"to": [DNS_POD]}], "ok"),
-        ([{"to": [{**SYSTEM, "podSelector": {"matchLabels": {"app": "x"}}}]}], "unanswered"),
-        ([{"to": [SYSTEM], "ports": [{"port": 53, "protocol": "UDP"}]}], "ok"),
-        ([{"to": [SYSTEM], "ports": [{"port": "dns", "protocol": "UDP"}]}], "ok"),
-        ([{"to": [SYSTEM], "ports": [{"port": "dns-tcp", "protocol": "UDP"}]}], "ok"),
-        ([{"to": [SYSTEM], "ports": [{"port": 53}]}], "unanswered"),  # names are asked for over UDP
-        ([{"to": [SYSTEM], "ports": [{"port": 54, "protocol": "UDP"}]}], "unanswered"),
-        ([{"to": [{"ipBlock": {"cidr": "10.0.0.0/8"}}]}], "unanswered"),
+        ([], ConnectionOutcome.DNS_TIMEOUT),
+        ([{}], ConnectionOutcome.OK),
+        ([{"to": [{"podSelector": {}}]}], ConnectionOutcome.DNS_TIMEOUT),
+        ([{"to": [SYSTEM]}], ConnectionOutcome.OK),
+        ([{"to": [DNS_POD]}], ConnectionOutcome.OK),
+        ([{"to": [{**SYSTEM, "podSelector": {"matchLabels": {"app": "x"}}}]}], ConnectionOutcome.DNS_TIMEOUT),
+        ([{"to": [SYSTEM], "ports": [{"port": 53, "protocol": "UDP"}]}], ConnectionOutcome.OK),
+        ([{"to": [SYSTEM], "ports": [{"port": "dns", "protocol": "UDP"}]}], ConnectionOutcome.OK),
+        ([{"to": [SYSTEM], "ports": [{"port": "dns-tcp", "protocol": "UDP"}]}], ConnectionOutcome.OK),
+        ([{"to": [SYSTEM], "ports": [{"port": 53}]}], ConnectionOutcome.DNS_TIMEOUT),  # names are asked for over UDP
+        ([{"to": [SYSTEM], "ports": [{"port": 54, "protocol": "UDP"}]}], ConnectionOutcome.DNS_TIMEOUT),
+        ([{"to": [{"ipBlock": {"cidr": "10.0.0.0/8"}}]}], ConnectionOutcome.DNS_TIMEOUT),
     ],
 )
-def test_a_policy_for_egress_decides_whether_the_name_server_is_heard(egress: Any, outcome: str) -> None:
+def test_a_policy_for_egress_decides_whether_the_name_server_is_heard(egress: Any, outcome: ConnectionOutcome) -> None:
     net = network(CLIENT, *WEB, policy("out", "client", policyTypes=["Egress"], egress=egress))
     assert net.lookup(CLIENT, "web", 80).outcome == outcome
-    assert net.lookup(CLIENT, "10.96.0.1", 80).outcome == "ok", "an address needs no name server"
+    assert net.lookup(CLIENT, "10.96.0.1", 80).outcome == ConnectionOutcome.OK, "an address needs no name server"
     other = pod("other", "10.0.0.8")
-    assert net.lookup(other, "web", 80).outcome == "ok", "the policy is about others"
+    assert net.lookup(other, "web", 80).outcome == ConnectionOutcome.OK, "the policy is about others"
 
 
 def test_the_hosts_file_goes_before_the_name_server() -> None:
     hosts = [{"ip": "10.0.0.7", "hostnames": ["Web"]}]
     caller = pod("caller", "10.0.0.9", hostAliases=hosts, dnsPolicy="None")
     net = network(caller, pod("server", "10.0.0.7"), *WEB)
-    assert net.lookup(caller, "web", 90) == DialLookup("ok", to("10.0.0.7", port=90), "10.0.0.7")
-    assert net.lookup(caller, "web.shop", 80) == DialLookup("unanswered")
+    assert net.lookup(caller, "web", 90) == DialLookup(ConnectionOutcome.OK, to("10.0.0.7", port=90), "10.0.0.7")
+    assert net.lookup(caller, "web.shop", 80) == DialLookup(ConnectionOutcome.DNS_TIMEOUT)
 
 
 def test_the_hosts_file_may_lead_to_a_service() -> None:
@@ -333,13 +339,13 @@ def misled(uid: str, action: str, *patterns: str) -> tuple[ContainerEffect, ...]
 @pytest.mark.parametrize(
     ("action", "patterns", "uid", "host", "expected"),
     [
-        ("error", [], "client", "web", DialLookup("misanswered")),
-        ("error", ["web.*"], "client", "web", DialLookup("misanswered")),
-        ("error", ["web.shop.svc.cluster.local"], "client", "web", DialLookup("misanswered")),
-        ("random", [], "client", "web", DialLookup("dropped", (), draw_address("web"))),
-        ("error", ["other.*"], "client", "web", DialLookup("ok", BOTH, "10.96.0.1")),
-        ("error", [], "another", "web", DialLookup("ok", BOTH, "10.96.0.1")),
-        ("error", [], "client", "10.96.0.1", DialLookup("ok", BOTH, "10.96.0.1")),
+        ("error", [], "client", "web", DialLookup(ConnectionOutcome.SERVFAIL)),
+        ("error", ["web.*"], "client", "web", DialLookup(ConnectionOutcome.SERVFAIL)),
+        ("error", ["web.shop.svc.cluster.local"], "client", "web", DialLookup(ConnectionOutcome.SERVFAIL)),
+        ("random", [], "client", "web", DialLookup(ConnectionOutcome.CONNECTION_TIMEOUT, (), draw_address("web"))),
+        ("error", ["other.*"], "client", "web", DialLookup(ConnectionOutcome.OK, BOTH, "10.96.0.1")),
+        ("error", [], "another", "web", DialLookup(ConnectionOutcome.OK, BOTH, "10.96.0.1")),
+        ("error", [], "client", "10.96.0.1", DialLookup(ConnectionOutcome.OK, BOTH, "10.96.0.1")),
     ],
 )
 def test_wrong_answers_of_a_name_server(
@@ -356,12 +362,12 @@ GONE = '.:53 {\n template IN A cluster.local {\n  match "^web"\n  rcode NXDOMAIN
 @pytest.mark.parametrize(
     ("corefile", "runs", "host", "expected"),
     [
-        (".:53 {\n kubernetes cluster.local\n}\n", True, "web", DialLookup("ok", BOTH, "10.96.0.1")),
-        (".:53 {\n kubernetes cluster.local\n}\n", False, "web", DialLookup("unanswered")),
-        (HOSTS, True, "web", DialLookup("ok", to("10.0.0.7", port=80), "10.0.0.7")),
-        (GONE, True, "web", DialLookup("noname")),
-        (GONE, True, "unnamed", DialLookup("noname")),
-        (GONE, True, "store.stores", DialLookup("ok", to("10.1.0.2", port=80), "10.1.0.2")),
+        (".:53 {\n kubernetes cluster.local\n}\n", True, "web", DialLookup(ConnectionOutcome.OK, BOTH, "10.96.0.1")),
+        (".:53 {\n kubernetes cluster.local\n}\n", False, "web", DialLookup(ConnectionOutcome.DNS_TIMEOUT)),
+        (HOSTS, True, "web", DialLookup(ConnectionOutcome.OK, to("10.0.0.7", port=80), "10.0.0.7")),
+        (GONE, True, "web", DialLookup(ConnectionOutcome.NXDOMAIN)),
+        (GONE, True, "unnamed", DialLookup(ConnectionOutcome.NXDOMAIN)),
+        (GONE, True, "store.stores", DialLookup(ConnectionOutcome.OK, to("10.1.0.2", port=80), "10.1.0.2")),
     ],
 )
 def test_what_the_clusters_name_server_is_configured_to_say(
@@ -373,14 +379,14 @@ def test_what_the_clusters_name_server_is_configured_to_say(
 
 def test_the_clusters_name_server_does_not_matter_to_a_pod_that_asks_another_one() -> None:
     net = network(CLIENT, *WEB, containers=misled("client", "error", "x.*"), dns=ClusterDns("", False))
-    assert net.lookup(CLIENT, "web", 80).outcome == "ok"
-    assert net.lookup(pod("b", "10.0.0.8"), "web", 80).outcome == "unanswered"
+    assert net.lookup(CLIENT, "web", 80).outcome == ConnectionOutcome.OK
+    assert net.lookup(pod("b", "10.0.0.8"), "web", 80).outcome == ConnectionOutcome.DNS_TIMEOUT
 
 
 def test_names_are_sought_in_the_callers_own_namespace() -> None:
     caller = pod("caller", "10.1.0.9", namespace="stores")
     net = network(CLIENT, caller, *WEB, *STORE, containers=misled("caller", "error", "store.stores.*"))
-    assert net.lookup(caller, "web", 80).outcome == "noname"
-    assert net.lookup(caller, "web.shop", 80).outcome == "ok"
-    assert net.lookup(caller, "store", 80).outcome == "misanswered"
-    assert net.lookup(CLIENT, "store.stores", 80).outcome == "ok"
+    assert net.lookup(caller, "web", 80).outcome == ConnectionOutcome.NXDOMAIN
+    assert net.lookup(caller, "web.shop", 80).outcome == ConnectionOutcome.OK
+    assert net.lookup(caller, "store", 80).outcome == ConnectionOutcome.SERVFAIL
+    assert net.lookup(CLIENT, "store.stores", 80).outcome == ConnectionOutcome.OK

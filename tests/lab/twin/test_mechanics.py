@@ -15,6 +15,7 @@ from scenario_kit.lab.twin.network.connections import find_timeout
 from scenario_kit.lab.twin.network.endpoints import Destination
 from scenario_kit.lab.twin.network.registry import ServiceRegistries
 from scenario_kit.lab.twin.numeric.batches import Batch
+from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.lab.twin.process.process import Crash, ProcessKey, holds, identify
 from scenario_kit.lab.twin.requests.caches import misses
 from scenario_kit.lab.twin.runtime import process_faults
@@ -173,8 +174,10 @@ def test_the_end_of_a_process_cuts_short_what_is_under_way() -> None:
 
 
 def test_words_of_the_driver_of_mongodb_and_of_empty_registries() -> None:
-    words = describe_cause("go", "refused", "mongodb", host="mongodb-geo", port=27017, ip="10.96.0.7")
+    words = describe_cause(
+        "go", ConnectionOutcome.CONNECTION_REFUSED, "mongodb", host="mongodb-geo", port=27017, ip="10.96.0.7"
+    )
     assert words.startswith("server selection error: server selection timeout")
     assert "Addr: mongodb-geo:27017" in words
     assert "dial tcp 10.96.0.7:27017: connect: connection refused" in words
-    assert "zero addresses" in describe_cause("go", "unlisted", "grpc", host="consul", port=8500)
+    assert "zero addresses" in describe_cause("go", ConnectionOutcome.NO_ADDRESSES, "grpc", host="consul", port=8500)

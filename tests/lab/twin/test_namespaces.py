@@ -8,6 +8,7 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.lab.twin.cluster.network_policy import Party, is_allowed
+from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.render import render_app, resolve_options
 from tests.lab.twin.little import TICK, Little
 
@@ -56,14 +57,14 @@ def test_a_name_is_looked_up_in_the_namespace_that_it_says(hotel: Little, host: 
     (pod,) = hotel.pods("geo")
     port = 8500 if host.startswith("consul") else 27017
 
-    assert (hotel.twin._network.lookup(pod, host, port).outcome == "ok") == works
+    assert (hotel.twin._network.lookup(pod, host, port).outcome == ConnectionOutcome.OK) == works
 
 
 def test_a_bare_name_is_one_of_the_pods_own_namespace(hotel: Little) -> None:
     (store,) = hotel.pods("mongodb-geo")
 
-    assert hotel.twin._network.lookup(store, "mongodb-rate", 27017).outcome == "ok"
-    assert hotel.twin._network.lookup(store, "consul", 8500).outcome == "noname"
+    assert hotel.twin._network.lookup(store, "mongodb-rate", 27017).outcome == ConnectionOutcome.OK
+    assert hotel.twin._network.lookup(store, "consul", 8500).outcome == ConnectionOutcome.NXDOMAIN
 
 
 FROM_APP = {"from": [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "shop"}}}]}

@@ -7,6 +7,7 @@ import pytest
 from scenario_kit.lab.twin.network.connections import ConnectionLane
 from scenario_kit.lab.twin.network.endpoints import Wire
 from scenario_kit.lab.twin.network.http_chaos import HttpRule
+from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.model import ContainerEffect, NetworkEffect
 from scenario_kit.model.twin.decode import decode
 from scenario_kit.model.twin.definition import TwinDefinition
@@ -26,7 +27,7 @@ def test_a_pool_of_http_meets_the_new_state_within_a_minute() -> None:
     for start in (15.0, 30.0, 60.0):
         link = around.link(start)
         assert [lane.target for lane in link.lanes] == [fresh]
-        assert link.old == (ConnectionLane("ok", there, Wire(cut=False), 0.0, port=PORT),)
+        assert link.old == (ConnectionLane(ConnectionOutcome.OK, there, Wire(cut=False), 0.0, port=PORT),)
         assert (link.old_from, link.old_until) == (15.0, 75.0)
     assert around.link(75.0).old == ()
     around.behind[:] = [there]
@@ -49,7 +50,7 @@ def test_the_connections_of_a_pool_outlive_the_service_and_not_their_process(ref
     around.behind.clear()
     around.served = refused
     link = around.link(15.0)
-    assert link.lanes[0].outcome == ("refused" if refused else "noname")
+    assert link.lanes[0].outcome == (ConnectionOutcome.CONNECTION_REFUSED if refused else ConnectionOutcome.NXDOMAIN)
     assert [lane.target for lane in link.old] == [there]
     around.end(there)
     assert around.link(30.0).old == ()
@@ -68,7 +69,9 @@ def test_a_connection_of_a_pool_that_is_cut_hangs() -> None:
     around.link(0.0)
     around.behind.clear()
     around.cut()
-    assert around.link(15.0).old == (ConnectionLane("dropped", there, Wire(cut=True), 0.0, port=PORT),)
+    assert around.link(15.0).old == (
+        ConnectionLane(ConnectionOutcome.CONNECTION_TIMEOUT, there, Wire(cut=True), 0.0, port=PORT),
+    )
 
 
 def test_a_pool_to_a_process_that_became_another_is_foreign() -> None:
@@ -76,7 +79,7 @@ def test_a_pool_to_a_process_that_became_another_is_foreign() -> None:
     around.link(0.0)
     around.behind.clear()
     there.component = "other"
-    assert [lane.outcome for lane in around.link(15.0).old] == ["foreign"]
+    assert [lane.outcome for lane in around.link(15.0).old] == [ConnectionOutcome.PROTOCOL_MISMATCH]
 
 
 def proxy(name: str = "there") -> tuple[ContainerEffect, ...]:
@@ -94,24 +97,26 @@ def test_a_proxy_does_not_see_connections_that_are_older_than_it() -> None:
     around.link(0.0)
     around.proxies = proxy()
     link = around.link(15.0)
-    assert link.lanes == (ConnectionLane("ok", there, Wire(False, rules=ABORT), 0.0, port=PORT),)
-    assert link.old == (ConnectionLane("ok", there, Wire(False), 0.0, port=PORT),)
+    assert link.lanes == (ConnectionLane(ConnectionOutcome.OK, there, Wire(False, rules=ABORT), 0.0, port=PORT),)
+    assert link.old == (ConnectionLane(ConnectionOutcome.OK, there, Wire(False), 0.0, port=PORT),)
 
 
 def test_connections_through_a_proxy_end_with_it() -> None:
     around, there = between("http")
     around.proxies = proxy()
-    assert around.link(0.0).lanes == (ConnectionLane("ok", there, Wire(False, rules=ABORT), 0.0, port=PORT),)
+    assert around.link(0.0).lanes == (
+        ConnectionLane(ConnectionOutcome.OK, there, Wire(False, rules=ABORT), 0.0, port=PORT),
+    )
     around.proxies = ()
     link = around.link(15.0)
-    assert (link.lanes, link.old) == ((ConnectionLane("ok", there, Wire(False), 0.0, port=PORT),), ())
+    assert (link.lanes, link.old) == ((ConnectionLane(ConnectionOutcome.OK, there, Wire(False), 0.0, port=PORT),), ())
 
 
 def test_a_policy_is_about_the_port_of_a_connection_of_a_pool() -> None:
     around, _ = between("http")
     around.link(0.0)
     around.behind.clear()
-    for port, outcome in ((PORT, "ok"), (PORT + 1, "dropped")):
+    for port, outcome in ((PORT, ConnectionOutcome.OK), (PORT + 1, ConnectionOutcome.CONNECTION_TIMEOUT)):
         around.more = (policy("a", "there", policyTypes=["Ingress"], ingress=[{"ports": [{"port": port}]}]),)
         assert [lane.outcome for lane in around.link(15.0).old] == [outcome]
 
@@ -150,12 +155,12 @@ def listed(registry: TwinDefinition, *names: str, **fields: Any) -> tuple[Surrou
 def test_calls_take_turns_over_all_that_are_registered(registry: TwinDefinition) -> None:
     around, _, those = listed(registry, "one", "two")
     lanes = around.link(0.0).lanes
-    assert [(lane.outcome, lane.target) for lane in lanes] == [("ok", one) for one in those]
+    assert [(lane.outcome, lane.target) for lane in lanes] == [(ConnectionOutcome.OK, one) for one in those]
 
 
 def test_a_caller_of_a_registry_that_lists_nobody_has_no_address(registry: TwinDefinition) -> None:
     around, _, _ = listed(registry)
-    assert around.link(0.0).lanes == (ConnectionLane("unlisted"),)
+    assert around.link(0.0).lanes == (ConnectionLane(ConnectionOutcome.NO_ADDRESSES),)
 
 
 def test_what_is_registered_and_gone_is_left_out_while_others_stand(registry: TwinDefinition) -> None:
@@ -165,7 +170,7 @@ def test_what_is_registered_and_gone_is_left_out_while_others_stand(registry: Tw
     assert [lane.target for lane in around.link(15.0).lanes] == [those[1]]
     around.end(those[1])
     lanes = around.link(30.0).lanes
-    assert [lane.outcome for lane in lanes] == ["dropped"], "nobody has the address any more"
+    assert [lane.outcome for lane in lanes] == [ConnectionOutcome.CONNECTION_TIMEOUT], "nobody has the address any more"
 
 
 def test_a_registry_that_is_gone_leaves_what_callers_know(registry: TwinDefinition) -> None:
@@ -179,8 +184,8 @@ def test_a_registry_that_is_gone_leaves_what_callers_know(registry: TwinDefiniti
 def test_a_registry_is_asked_once_it_listens(registry: TwinDefinition) -> None:
     around, consul, _ = listed(registry, "one")
     consul.ready_at = 20.0
-    assert around.link(15.0).lanes == (ConnectionLane("unlisted"),)
-    assert around.link(30.0).lanes[0].outcome == "ok"
+    assert around.link(15.0).lanes == (ConnectionLane(ConnectionOutcome.NO_ADDRESSES),)
+    assert around.link(30.0).lanes[0].outcome == ConnectionOutcome.OK
 
 
 def test_a_connection_that_stands_soon_is_used_where_none_stands_yet(registry: TwinDefinition) -> None:
@@ -208,7 +213,7 @@ def test_each_registry_is_asked_for_the_name_of_the_edge(registry: TwinDefinitio
     other = process("other", "10.0.1.9")
     around.processes.append(other)
     around.registries.announce(consul, "another", other)
-    assert around.link(0.0).lanes == (ConnectionLane("unlisted"),)
+    assert around.link(0.0).lanes == (ConnectionLane(ConnectionOutcome.NO_ADDRESSES),)
 
 
 def test_a_new_registry_is_believed_once_it_has_been_asked_for_a_while(registry: TwinDefinition) -> None:
@@ -218,4 +223,4 @@ def test_a_new_registry_is_believed_once_it_has_been_asked_for_a_while(registry:
     around.start(process("fresh", IP, "consul", "http"))
     assert [lane.target for lane in around.link(15.0, 20.0).lanes] == those
     assert [lane.target for lane in around.link(20.0, 25.0).lanes] == those
-    assert around.link(25.0).lanes == (ConnectionLane("unlisted"),)
+    assert around.link(25.0).lanes == (ConnectionLane(ConnectionOutcome.NO_ADDRESSES),)

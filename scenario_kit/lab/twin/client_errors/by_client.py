@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from scenario_kit.lab.twin.outcome import ConnectionOutcome
+
 _PGJDBC: Final = "org.postgresql.util.PSQLException: "
 _LETTUCE: Final = "io.lettuce.core.RedisConnectionException: Unable to connect to {host}/<unresolved>:{port}"
 _UNRESOLVED: Final = "Couldn't resolve server {host}:{port} from bootstrap.servers as DNS resolution failed for {host}"
@@ -32,10 +34,11 @@ _NODE_MONGO: Final = "MongoServerSelectionError: "
 _NETTY: Final = "io.grpc.StatusRuntimeException: UNAVAILABLE: "
 
 #: What a server of MySQL sends, whatever the client adds in front.
-_MYSQL_SAYS: Final[Mapping[str, str]] = {
-    "denied": "Error 1045 (28000): Access denied for user '{user}'@'%' (using password: YES)",
-    "nowhere": "Error 1049 (42000): Unknown database '{database}'",
-    "full": "Error 1040: Too many connections",
+_MYSQL_SAYS: Final[Mapping[ConnectionOutcome, str]] = {
+    ConnectionOutcome.AUTHENTICATION_FAILED: "Error 1045 (28000): Access denied for user '{user}'@'%' (using "
+    "password: YES)",
+    ConnectionOutcome.UNKNOWN_DATABASE: "Error 1049 (42000): Unknown database '{database}'",
+    ConnectionOutcome.TOO_MANY_CONNECTIONS: "Error 1040: Too many connections",
 }
 _PYMYSQL: Final = "pymysql.err.OperationalError: (2003, \"Can't connect to MySQL server on '{host}' (%s)\")"
 _RABBIT_DENIES: Final = (
@@ -43,170 +46,216 @@ _RABBIT_DENIES: Final = (
 )
 _PIKA: Final = "pika.exceptions.AMQPConnectionError: %s"
 
-SPOKEN: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
+SPOKEN: Final[Mapping[tuple[str, str], Mapping[ConnectionOutcome, str]]] = {
     ("java", "grpc"): {
-        "aborted": _NETTY + "Network closed for unknown reason",
-        "refused": _NETTY + "io exception: finishConnect(..) failed: Connection refused: {host}/{ip}:{port}",
-        "noname": _NETTY + "Unable to resolve host {host}",
-        "unanswered": _NETTY + "Unable to resolve host {host}",
-        "dropped": _NETTY + "io exception: connection timed out: {host}/{ip}:{port}",
-        "late": "io.grpc.StatusRuntimeException: DEADLINE_EXCEEDED: deadline exceeded",
-        "foreign": "io.grpc.StatusRuntimeException: UNIMPLEMENTED: Method not found",
+        ConnectionOutcome.CONNECTION_RESET: _NETTY + "Network closed for unknown reason",
+        ConnectionOutcome.CONNECTION_REFUSED: _NETTY
+        + "io exception: finishConnect(..) failed: Connection refused: {host}/{ip}:{port}",
+        ConnectionOutcome.NXDOMAIN: _NETTY + "Unable to resolve host {host}",
+        ConnectionOutcome.DNS_TIMEOUT: _NETTY + "Unable to resolve host {host}",
+        ConnectionOutcome.CONNECTION_TIMEOUT: _NETTY + "io exception: connection timed out: {host}/{ip}:{port}",
+        ConnectionOutcome.DEADLINE_EXCEEDED: "io.grpc.StatusRuntimeException: DEADLINE_EXCEEDED: deadline exceeded",
+        ConnectionOutcome.PROTOCOL_MISMATCH: "io.grpc.StatusRuntimeException: UNIMPLEMENTED: Method not found",
     },
     ("java", "kafka"): {
-        "refused": "Connection to node -1 ({host}/{ip}:{port}) could not be established. Node may not be available.",
-        "noname": _UNRESOLVED,
-        "unanswered": _UNRESOLVED,
-        "dropped": "Disconnecting from node -1 due to socket connection setup timeout.",
-        "foreign": "Bootstrap broker {host}:{port} disconnected",
-        "late": "Timed out waiting for a response from {host}:{port}",
+        ConnectionOutcome.CONNECTION_REFUSED: "Connection to node -1 ({host}/{ip}:{port}) could not be "
+        "established. Node may not be available.",
+        ConnectionOutcome.NXDOMAIN: _UNRESOLVED,
+        ConnectionOutcome.DNS_TIMEOUT: _UNRESOLVED,
+        ConnectionOutcome.CONNECTION_TIMEOUT: "Disconnecting from node -1 due to socket connection setup timeout.",
+        ConnectionOutcome.PROTOCOL_MISMATCH: "Bootstrap broker {host}:{port} disconnected",
+        ConnectionOutcome.DEADLINE_EXCEEDED: "Timed out waiting for a response from {host}:{port}",
     },
     ("java", "sql"): {
-        "aborted": _PGJDBC + "An I/O error occurred while sending to the backend.",
-        "refused": _PGJDBC + "Connection to {host}:{port} refused. Check that the hostname and port are correct and "
+        ConnectionOutcome.CONNECTION_RESET: _PGJDBC + "An I/O error occurred while sending to the backend.",
+        ConnectionOutcome.CONNECTION_REFUSED: _PGJDBC
+        + "Connection to {host}:{port} refused. Check that the hostname and port are correct and "
         "that the postmaster is accepting TCP/IP connections.",
-        "noname": _PGJDBC + "The connection attempt failed. Caused by: java.net.UnknownHostException: {host}",
-        "unanswered": _PGJDBC + "The connection attempt failed. Caused by: java.net.UnknownHostException: {host}",
-        "dropped": _PGJDBC
+        ConnectionOutcome.NXDOMAIN: _PGJDBC
+        + "The connection attempt failed. Caused by: java.net.UnknownHostException: {host}",
+        ConnectionOutcome.DNS_TIMEOUT: _PGJDBC
+        + "The connection attempt failed. Caused by: java.net.UnknownHostException: {host}",
+        ConnectionOutcome.CONNECTION_TIMEOUT: _PGJDBC
         + "The connection attempt failed. Caused by: java.net.SocketTimeoutException: Connect timed out",
-        "denied": _PGJDBC + 'FATAL: password authentication failed for user "{user}"',
-        "late": _PGJDBC + "ERROR: canceling statement due to user request",
+        ConnectionOutcome.AUTHENTICATION_FAILED: _PGJDBC + 'FATAL: password authentication failed for user "{user}"',
+        ConnectionOutcome.DEADLINE_EXCEEDED: _PGJDBC + "ERROR: canceling statement due to user request",
     },
     ("java", "redis"): {
-        "refused": _LETTUCE + ". Caused by: java.net.ConnectException: Connection refused: {host}/{ip}:{port}",
-        "noname": _LETTUCE + ". Caused by: java.net.UnknownHostException: {host}",
-        "unanswered": _LETTUCE + ". Caused by: java.net.UnknownHostException: {host}",
-        "dropped": _LETTUCE
+        ConnectionOutcome.CONNECTION_REFUSED: _LETTUCE
+        + ". Caused by: java.net.ConnectException: Connection refused: {host}/{ip}:{port}",
+        ConnectionOutcome.NXDOMAIN: _LETTUCE + ". Caused by: java.net.UnknownHostException: {host}",
+        ConnectionOutcome.DNS_TIMEOUT: _LETTUCE + ". Caused by: java.net.UnknownHostException: {host}",
+        ConnectionOutcome.CONNECTION_TIMEOUT: _LETTUCE
         + ". Caused by: io.netty.channel.ConnectTimeoutException: connection timed out: {host}/{ip}:{port}",
-        "denied": "io.lettuce.core.RedisCommandExecutionException: NOAUTH Authentication required.",
-        "late": "io.lettuce.core.RedisCommandTimeoutException: Command timed out after 1 minute(s)",
+        ConnectionOutcome.AUTHENTICATION_FAILED: "io.lettuce.core.RedisCommandExecutionException: NOAUTH "
+        "Authentication required.",
+        ConnectionOutcome.DEADLINE_EXCEEDED: "io.lettuce.core.RedisCommandTimeoutException: Command timed out "
+        "after 1 minute(s)",
     },
     ("java", "mongodb"): {
-        "refused": _JAVA_MONGO % "java.net.ConnectException: Connection refused",
-        "noname": _JAVA_MONGO % "java.net.UnknownHostException: {host}",
-        "unanswered": _JAVA_MONGO % "java.net.UnknownHostException: {host}",
-        "dropped": _JAVA_MONGO % "java.net.SocketTimeoutException: Connect timed out",
-        "denied": "com.mongodb.MongoSecurityException: Exception authenticating MongoCredential{{userName='{user}'}}",
-        "late": "com.mongodb.MongoSocketReadTimeoutException: Timeout while receiving message",
+        ConnectionOutcome.CONNECTION_REFUSED: _JAVA_MONGO % "java.net.ConnectException: Connection refused",
+        ConnectionOutcome.NXDOMAIN: _JAVA_MONGO % "java.net.UnknownHostException: {host}",
+        ConnectionOutcome.DNS_TIMEOUT: _JAVA_MONGO % "java.net.UnknownHostException: {host}",
+        ConnectionOutcome.CONNECTION_TIMEOUT: _JAVA_MONGO % "java.net.SocketTimeoutException: Connect timed out",
+        ConnectionOutcome.AUTHENTICATION_FAILED: "com.mongodb.MongoSecurityException: Exception authenticating "
+        "MongoCredential{{userName='{user}'}}",
+        ConnectionOutcome.DEADLINE_EXCEEDED: "com.mongodb.MongoSocketReadTimeoutException: Timeout while "
+        "receiving message",
     },
     ("python", "grpc"): {
-        "refused": _IPV4 + "connection refused",
-        "noname": "DNS resolution failed for {host}:{port}: Domain name not found",
-        "misanswered": "DNS resolution failed for {host}:{port}: DNS server returned general failure",
-        "unanswered": "DNS resolution failed for {host}:{port}: Timeout while contacting DNS servers",
-        "dropped": _IPV4 + "FD Shutdown",
-        "foreign": "Method not found!",
-        "late": "Deadline Exceeded",
+        ConnectionOutcome.CONNECTION_REFUSED: _IPV4 + "connection refused",
+        ConnectionOutcome.NXDOMAIN: "DNS resolution failed for {host}:{port}: Domain name not found",
+        ConnectionOutcome.SERVFAIL: "DNS resolution failed for {host}:{port}: DNS server returned general failure",
+        ConnectionOutcome.DNS_TIMEOUT: "DNS resolution failed for {host}:{port}: Timeout while contacting DNS servers",
+        ConnectionOutcome.CONNECTION_TIMEOUT: _IPV4 + "FD Shutdown",
+        ConnectionOutcome.PROTOCOL_MISMATCH: "Method not found!",
+        ConnectionOutcome.DEADLINE_EXCEEDED: "Deadline Exceeded",
     },
     ("python", "http"): {
-        "refused": _URLLIB3 % ("NewConnectionError", "establish a new connection: [Errno 111] Connection refused"),
-        "noname": _URLLIB3 % ("NameResolutionError", "resolve '{host}' ([Errno -2] Name or service not known)"),
-        "unanswered": _URLLIB3
+        ConnectionOutcome.CONNECTION_REFUSED: _URLLIB3
+        % ("NewConnectionError", "establish a new connection: [Errno 111] Connection refused"),
+        ConnectionOutcome.NXDOMAIN: _URLLIB3
+        % ("NameResolutionError", "resolve '{host}' ([Errno -2] Name or service not known)"),
+        ConnectionOutcome.DNS_TIMEOUT: _URLLIB3
         % ("NameResolutionError", "resolve '{host}' ([Errno -3] Temporary failure in name resolution)"),
-        "dropped": "HTTPConnectionPool(host='{host}', port={port}): Max retries exceeded with url: / (Caused by "
+        ConnectionOutcome.CONNECTION_TIMEOUT: "HTTPConnectionPool(host='{host}', port={port}): Max retries "
+        "exceeded with url: / (Caused by "
         "ConnectTimeoutError(<urllib3.connection.HTTPConnection object>, 'Connection to {host} timed out.'))",
-        "late": "HTTPConnectionPool(host='{host}', port={port}): Read timed out.",
+        ConnectionOutcome.DEADLINE_EXCEEDED: "HTTPConnectionPool(host='{host}', port={port}): Read timed out.",
     },
     ("python", "sql"): {
-        "aborted": "server closed the connection unexpectedly\n\tThis probably means the server terminated abnormally\n"
+        ConnectionOutcome.CONNECTION_RESET: "server closed the connection unexpectedly\n\tThis probably means "
+        "the server terminated abnormally\n"
         "\tbefore or while processing the request.",
-        "refused": _LIBPQ + "Connection refused" + _RUNNING,
-        "noname": 'could not translate host name "{host}" to address: Name or service not known',
-        "unanswered": 'could not translate host name "{host}" to address: Temporary failure in name resolution',
-        "dropped": _LIBPQ + "Connection timed out" + _RUNNING,
-        "denied": _LIBPQ + 'FATAL:  password authentication failed for user "{user}"',
+        ConnectionOutcome.CONNECTION_REFUSED: _LIBPQ + "Connection refused" + _RUNNING,
+        ConnectionOutcome.NXDOMAIN: 'could not translate host name "{host}" to address: Name or service not known',
+        ConnectionOutcome.DNS_TIMEOUT: 'could not translate host name "{host}" to address: Temporary failure in '
+        "name resolution",
+        ConnectionOutcome.CONNECTION_TIMEOUT: _LIBPQ + "Connection timed out" + _RUNNING,
+        ConnectionOutcome.AUTHENTICATION_FAILED: _LIBPQ + 'FATAL:  password authentication failed for user "{user}"',
     },
     ("python", "redis"): {
-        "aborted": "Connection closed by server.",
-        "refused": "Error 111 connecting to {host}:{port}. Connection refused.",
-        "noname": "Error -2 connecting to {host}:{port}. Name or service not known.",
-        "unanswered": "Error -3 connecting to {host}:{port}. Temporary failure in name resolution.",
-        "dropped": "Timeout connecting to server",
-        "denied": "Authentication required.",
-        "late": "Timeout reading from {host}:{port}",
+        ConnectionOutcome.CONNECTION_RESET: "Connection closed by server.",
+        ConnectionOutcome.CONNECTION_REFUSED: "Error 111 connecting to {host}:{port}. Connection refused.",
+        ConnectionOutcome.NXDOMAIN: "Error -2 connecting to {host}:{port}. Name or service not known.",
+        ConnectionOutcome.DNS_TIMEOUT: "Error -3 connecting to {host}:{port}. Temporary failure in name resolution.",
+        ConnectionOutcome.CONNECTION_TIMEOUT: "Timeout connecting to server",
+        ConnectionOutcome.AUTHENTICATION_FAILED: "Authentication required.",
+        ConnectionOutcome.DEADLINE_EXCEEDED: "Timeout reading from {host}:{port}",
     },
     ("python", "mongodb"): {
-        "refused": _PYMONGO % "[Errno 111] Connection refused" + _PYMONGO_TAIL,
-        "noname": _PYMONGO % "[Errno -2] Name or service not known" + _PYMONGO_TAIL,
-        "unanswered": _PYMONGO % "[Errno -3] Temporary failure in name resolution" + _PYMONGO_TAIL,
-        "dropped": _PYMONGO % "timed out" + _PYMONGO_TAIL,
-        "denied": "Authentication failed.",
-        "late": "{host}:{port}: timed out",
+        ConnectionOutcome.CONNECTION_REFUSED: _PYMONGO % "[Errno 111] Connection refused" + _PYMONGO_TAIL,
+        ConnectionOutcome.NXDOMAIN: _PYMONGO % "[Errno -2] Name or service not known" + _PYMONGO_TAIL,
+        ConnectionOutcome.DNS_TIMEOUT: _PYMONGO % "[Errno -3] Temporary failure in name resolution" + _PYMONGO_TAIL,
+        ConnectionOutcome.CONNECTION_TIMEOUT: _PYMONGO % "timed out" + _PYMONGO_TAIL,
+        ConnectionOutcome.AUTHENTICATION_FAILED: "Authentication failed.",
+        ConnectionOutcome.DEADLINE_EXCEEDED: "{host}:{port}: timed out",
     },
     ("python", "kafka"): {
-        "refused": _PYKAFKA + "[Errno 111] ECONNREFUSED",
-        "noname": "DNS lookup failed for {host}:{port}: [Errno -2] Name or service not known",
-        "unanswered": "DNS lookup failed for {host}:{port}: [Errno -3] Temporary failure in name resolution",
-        "dropped": _PYKAFKA + "timeout",
-        "late": "KafkaTimeoutError: Batch for topic containing 1 record(s) expired",
+        ConnectionOutcome.CONNECTION_REFUSED: _PYKAFKA + "[Errno 111] ECONNREFUSED",
+        ConnectionOutcome.NXDOMAIN: "DNS lookup failed for {host}:{port}: [Errno -2] Name or service not known",
+        ConnectionOutcome.DNS_TIMEOUT: "DNS lookup failed for {host}:{port}: [Errno -3] Temporary failure in "
+        "name resolution",
+        ConnectionOutcome.CONNECTION_TIMEOUT: _PYKAFKA + "timeout",
+        ConnectionOutcome.DEADLINE_EXCEEDED: "KafkaTimeoutError: Batch for topic containing 1 record(s) expired",
     },
     ("node", "redis"): {
-        "denied": "ReplyError: NOAUTH Authentication required.",
-        "late": "Error: Command timed out",
+        ConnectionOutcome.AUTHENTICATION_FAILED: "ReplyError: NOAUTH Authentication required.",
+        ConnectionOutcome.DEADLINE_EXCEEDED: "Error: Command timed out",
     },
     ("node", "mongodb"): {
-        "refused": _NODE_MONGO + "connect ECONNREFUSED {ip}:{port}",
-        "noname": _NODE_MONGO + "getaddrinfo ENOTFOUND {host}",
-        "unanswered": _NODE_MONGO + "getaddrinfo EAI_AGAIN {host}",
-        "dropped": _NODE_MONGO + "Server selection timed out after 30000 ms",
-        "denied": "MongoServerError: Authentication failed.",
-        "late": "MongoNetworkTimeoutError: connection timed out",
+        ConnectionOutcome.CONNECTION_REFUSED: _NODE_MONGO + "connect ECONNREFUSED {ip}:{port}",
+        ConnectionOutcome.NXDOMAIN: _NODE_MONGO + "getaddrinfo ENOTFOUND {host}",
+        ConnectionOutcome.DNS_TIMEOUT: _NODE_MONGO + "getaddrinfo EAI_AGAIN {host}",
+        ConnectionOutcome.CONNECTION_TIMEOUT: _NODE_MONGO + "Server selection timed out after 30000 ms",
+        ConnectionOutcome.AUTHENTICATION_FAILED: "MongoServerError: Authentication failed.",
+        ConnectionOutcome.DEADLINE_EXCEEDED: "MongoNetworkTimeoutError: connection timed out",
     },
     ("node", "kafka"): {
-        "refused": "KafkaJSConnectionError: Connection error: connect ECONNREFUSED {ip}:{port}",
-        "noname": "KafkaJSConnectionError: Connection error: getaddrinfo ENOTFOUND {host}",
-        "unanswered": "KafkaJSConnectionError: Connection error: getaddrinfo EAI_AGAIN {host}",
-        "dropped": "KafkaJSConnectionError: Connection timeout",
-        "late": "KafkaJSRequestTimeoutError: Request Produce timed out",
+        ConnectionOutcome.CONNECTION_REFUSED: "KafkaJSConnectionError: Connection error: connect ECONNREFUSED "
+        "{ip}:{port}",
+        ConnectionOutcome.NXDOMAIN: "KafkaJSConnectionError: Connection error: getaddrinfo ENOTFOUND {host}",
+        ConnectionOutcome.DNS_TIMEOUT: "KafkaJSConnectionError: Connection error: getaddrinfo EAI_AGAIN {host}",
+        ConnectionOutcome.CONNECTION_TIMEOUT: "KafkaJSConnectionError: Connection timeout",
+        ConnectionOutcome.DEADLINE_EXCEEDED: "KafkaJSRequestTimeoutError: Request Produce timed out",
     },
     ("go", "redis"): {
-        "denied": "NOAUTH Authentication required.",
-        "late": "read tcp: i/o timeout",
+        ConnectionOutcome.AUTHENTICATION_FAILED: "NOAUTH Authentication required.",
+        ConnectionOutcome.DEADLINE_EXCEEDED: "read tcp: i/o timeout",
     },
     ("go", "mysql"): _MYSQL_SAYS,
     ("java", "mysql"): {
         **dict.fromkeys(
-            ("aborted", "refused", "noname", "unanswered", "dropped", "late"),
+            (
+                ConnectionOutcome.CONNECTION_RESET,
+                ConnectionOutcome.CONNECTION_REFUSED,
+                ConnectionOutcome.NXDOMAIN,
+                ConnectionOutcome.DNS_TIMEOUT,
+                ConnectionOutcome.CONNECTION_TIMEOUT,
+                ConnectionOutcome.DEADLINE_EXCEEDED,
+            ),
             "com.mysql.cj.jdbc.exceptions.CommunicationsException: Communications link failure",
         ),
-        "denied": "java.sql.SQLException: Access denied for user '{user}'@'%' (using password: YES)",
-        "nowhere": "java.sql.SQLSyntaxErrorException: Unknown database '{database}'",
-        "full": "java.sql.SQLNonTransientConnectionException: Data source rejected establishment of connection, "
+        ConnectionOutcome.AUTHENTICATION_FAILED: "java.sql.SQLException: Access denied for user '{user}'@'%' "
+        "(using password: YES)",
+        ConnectionOutcome.UNKNOWN_DATABASE: "java.sql.SQLSyntaxErrorException: Unknown database '{database}'",
+        ConnectionOutcome.TOO_MANY_CONNECTIONS: "java.sql.SQLNonTransientConnectionException: Data source "
+        "rejected establishment of connection, "
         'message from server: "Too many connections"',
     },
     ("python", "mysql"): {
         **{outcome: f"pymysql.err.OperationalError: {said}" for outcome, said in _MYSQL_SAYS.items()},
-        "refused": _PYMYSQL % "[Errno 111] Connection refused",
-        "noname": _PYMYSQL % "[Errno -2] Name or service not known",
-        "unanswered": _PYMYSQL % "[Errno -3] Temporary failure in name resolution",
-        "dropped": _PYMYSQL % "timed out",
+        ConnectionOutcome.CONNECTION_REFUSED: _PYMYSQL % "[Errno 111] Connection refused",
+        ConnectionOutcome.NXDOMAIN: _PYMYSQL % "[Errno -2] Name or service not known",
+        ConnectionOutcome.DNS_TIMEOUT: _PYMYSQL % "[Errno -3] Temporary failure in name resolution",
+        ConnectionOutcome.CONNECTION_TIMEOUT: _PYMYSQL % "timed out",
     },
     ("node", "mysql"): {outcome: f"Error: {said}" for outcome, said in _MYSQL_SAYS.items()},
     ("dotnet", "mysql"): {
         **{outcome: f"MySqlConnector.MySqlException (0x80004005): {said}" for outcome, said in _MYSQL_SAYS.items()},
         **dict.fromkeys(
-            ("refused", "noname", "unanswered", "dropped"),
+            (
+                ConnectionOutcome.CONNECTION_REFUSED,
+                ConnectionOutcome.NXDOMAIN,
+                ConnectionOutcome.DNS_TIMEOUT,
+                ConnectionOutcome.CONNECTION_TIMEOUT,
+            ),
             "MySqlConnector.MySqlException (0x80004005): Unable to connect to any of the specified MySQL hosts.",
         ),
     },
-    ("go", "rabbitmq"): {"denied": 'Exception (403) Reason: "username or password not allowed"'},
-    ("java", "rabbitmq"): {"denied": "com.rabbitmq.client.AuthenticationFailureException: " + _RABBIT_DENIES},
+    ("go", "rabbitmq"): {
+        ConnectionOutcome.AUTHENTICATION_FAILED: 'Exception (403) Reason: "username or password not allowed"'
+    },
+    ("java", "rabbitmq"): {
+        ConnectionOutcome.AUTHENTICATION_FAILED: "com.rabbitmq.client.AuthenticationFailureException: " + _RABBIT_DENIES
+    },
     ("python", "rabbitmq"): {
-        "refused": _PIKA % "AMQPConnectorSocketConnectError: ConnectionRefusedError(111, 'Connection refused')",
-        "noname": _PIKA % "AddressResolutionError: gaierror(-2, 'Name or service not known')",
-        "unanswered": _PIKA % "AddressResolutionError: gaierror(-3, 'Temporary failure in name resolution')",
-        "dropped": _PIKA % "AMQPConnectorSocketConnectError: TimeoutError()",
-        "denied": f"pika.exceptions.ProbableAuthenticationError: ConnectionClosedByBroker: (403) '{_RABBIT_DENIES}'",
+        ConnectionOutcome.CONNECTION_REFUSED: _PIKA
+        % "AMQPConnectorSocketConnectError: ConnectionRefusedError(111, 'Connection refused')",
+        ConnectionOutcome.NXDOMAIN: _PIKA % "AddressResolutionError: gaierror(-2, 'Name or service not known')",
+        ConnectionOutcome.DNS_TIMEOUT: _PIKA
+        % "AddressResolutionError: gaierror(-3, 'Temporary failure in name resolution')",
+        ConnectionOutcome.CONNECTION_TIMEOUT: _PIKA % "AMQPConnectorSocketConnectError: TimeoutError()",
+        ConnectionOutcome.AUTHENTICATION_FAILED: f"pika.exceptions.ProbableAuthenticationError: "
+        f"ConnectionClosedByBroker: (403) '{_RABBIT_DENIES}'",
     },
     ("node", "rabbitmq"): {
-        "denied": f'Error: Handshake terminated by server: 403 (ACCESS-REFUSED) with message "{_RABBIT_DENIES}"',
+        ConnectionOutcome.AUTHENTICATION_FAILED: f"Error: Handshake terminated by server: 403 (ACCESS-REFUSED) "
+        f'with message "{_RABBIT_DENIES}"',
     },
     ("dotnet", "rabbitmq"): dict.fromkeys(
-        ("refused", "noname", "unanswered", "dropped", "denied"),
+        (
+            ConnectionOutcome.CONNECTION_REFUSED,
+            ConnectionOutcome.NXDOMAIN,
+            ConnectionOutcome.DNS_TIMEOUT,
+            ConnectionOutcome.CONNECTION_TIMEOUT,
+            ConnectionOutcome.AUTHENTICATION_FAILED,
+        ),
         "RabbitMQ.Client.Exceptions.BrokerUnreachableException: None of the specified endpoints were reachable",
     ),
     ("dotnet", "mongodb"): {
-        "refused": "System.TimeoutException: A timeout occurred after 30000ms selecting a server using "
+        ConnectionOutcome.CONNECTION_REFUSED: "System.TimeoutException: A timeout occurred after 30000ms "
+        "selecting a server using "
         'CompositeServerSelector. Client view of cluster state is {{ ClusterId : "1", State : "Disconnected", Servers: '
         '[{{ EndPoint: "Unspecified/{host}:{port}", State: "Disconnected" }}] }}',
     },

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from scenario_kit.lab.twin.cluster import corefile
+from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos.effects import Ledger
 from scenario_kit.model.runtime.process import Exit, LogRecord, NetworkUsage, SeriesId, Usage
@@ -17,11 +18,11 @@ class ClusterDns(NamedTuple):
     corefile: str
     runs: bool
 
-    def answer(self, name: str) -> tuple[str, str]:
+    def answer(self, name: str) -> tuple[ConnectionOutcome | None, str]:
         """Return what it says to a name with a dot at its end: a failed outcome, an address, or neither:
         what is true.
         """
-        return corefile.parse_corefile(self.corefile).answer(name) if self.runs else ("unanswered", "")
+        return corefile.parse_corefile(self.corefile).answer(name) if self.runs else (ConnectionOutcome.DNS_TIMEOUT, "")
 
 
 class View(NamedTuple):

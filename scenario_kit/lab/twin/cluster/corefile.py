@@ -14,13 +14,14 @@ from ipaddress import ip_address
 from typing import Final, NamedTuple
 
 from scenario_kit.lab.twin.cluster.dns import DOMAIN
+from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.model.kubernetes.re2 import Pattern, compile_pattern
 
 _ZONE: Final = ".".join(DOMAIN[1:])
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|`[^`]*`|#[^\n]*|\n|[^\s]+')
 _ADDRESS: Final = re.compile(r"\sIN\s+A\s+(\S+)", re.IGNORECASE)
 #: What a program makes of the code of an answer.
-_OUTCOMES: Final = {"NOERROR": "", "NXDOMAIN": "noname"}
+_OUTCOMES: Final = {"NOERROR": None, "NXDOMAIN": ConnectionOutcome.NXDOMAIN}
 
 
 class Template(NamedTuple):
@@ -28,7 +29,7 @@ class Template(NamedTuple):
 
     zones: tuple[str, ...]
     match: tuple[Pattern, ...]
-    outcome: str
+    outcome: ConnectionOutcome | None
     address: str = ""
 
     def means(self, name: str) -> bool:
@@ -43,16 +44,20 @@ class CoreDnsConfig(NamedTuple):
     hosts: Mapping[str, str] = {}
     serves: bool = True
 
-    def answer(self, name: str) -> tuple[str, str]:
+    def answer(self, name: str) -> tuple[ConnectionOutcome | None, str]:
         """Return what it says to a name with a dot at its end: a failed outcome, an address, or neither:
         what is true.
         """
         for template in self.templates:
             if template.means(name):
-                return ("", template.address) if template.address else (template.outcome or "noname", "")
+                return (
+                    (None, template.address)
+                    if template.address
+                    else (template.outcome or ConnectionOutcome.NXDOMAIN, "")
+                )
         if known := self.hosts.get(name.rstrip(".")):
-            return "", known
-        return ("", "") if self.serves else ("noname", "")
+            return None, known
+        return (None, "") if self.serves else (ConnectionOutcome.NXDOMAIN, "")
 
 
 @lru_cache(maxsize=64)
@@ -93,7 +98,9 @@ def _parse_template(directive: _Directive) -> Template:
     address = found[1] if found and kind.upper() in ("A", "ANY") and code == "NOERROR" else ""
     meant = tuple(_parse_zone(zone) for zone in zones) or (".",)
     # A question of another type than addresses is not what programs ask.
-    return Template(meant, match if kind.upper() in ("A", "ANY") else (), _OUTCOMES.get(code, "misanswered"), address)
+    return Template(
+        meant, match if kind.upper() in ("A", "ANY") else (), _OUTCOMES.get(code, ConnectionOutcome.SERVFAIL), address
+    )
 
 
 def _blocks(text: str) -> list[tuple[tuple[str, ...], list[_Directive]]]:

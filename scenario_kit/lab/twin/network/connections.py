@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from scenario_kit.lab.twin.address import Address, parse
-from scenario_kit.lab.twin.network.endpoints import NO_ANSWER, Destination, Network, Wire
+from scenario_kit.lab.twin.network.endpoints import Destination, Network, Wire
 from scenario_kit.lab.twin.network.http_chaos import HttpRule
 from scenario_kit.lab.twin.network.registry import ServiceRegistries
 from scenario_kit.lab.twin.numeric.random_streams import Streams, hash_text, mix
+from scenario_kit.lab.twin.outcome import NO_ANSWER, ConnectionOutcome
 from scenario_kit.lab.twin.process.process import Process, ProcessKey
 from scenario_kit.lab.twin.process.process_table import Census
 from scenario_kit.model.twin.address import AddressSource
@@ -29,15 +30,10 @@ _VARIABLE = re.compile(r"\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")
 class ConnectionLane(NamedTuple):
     """One way that calls may take. Calls before ``ready_at`` are refused; hanging ones give up at ``fails_at``.
 
-    ``outcome``: ``ok``, ``refused``, ``noname``, ``unanswered`` and ``misanswered`` (no answer from the name server, or
-    that it failed), ``dropped``, ``denied`` (login), ``foreign`` (somebody else listens),
-    ``unlisted`` (the registry knows no address), ``full`` (no more connections),
-    ``plain`` (the caller wants TLS, which nobody here speaks), ``barred`` (a user who may not log in), ``nowhere`` (a
-    database that is not there); of a single call also ``forbidden`` and ``locked`` (a table), ``aborted``.
     ``rejected``: refused by a kernel, which says so to few of many.
     """
 
-    outcome: str
+    outcome: ConnectionOutcome
     target: Process | None = None
     wire: Wire | None = None
     ready_at: float = 0.0
@@ -80,13 +76,16 @@ class Link(NamedTuple):
     @property
     def works(self) -> bool:
         """Whether at least some calls get through."""
-        return any(lane.outcome == "ok" for lane in (*self.lanes, *self.old))
+        return any(lane.outcome == ConnectionOutcome.OK for lane in (*self.lanes, *self.old))
 
     @property
     def hangs(self) -> bool:
         """Whether calls hang for an unknown time."""
         lanes = (*self.lanes, *self.old)
-        return any(lane.outcome == "dropped" or (lane.target and lane.target.holdings.locked) for lane in lanes)
+        return any(
+            lane.outcome == ConnectionOutcome.CONNECTION_TIMEOUT or (lane.target and lane.target.holdings.locked)
+            for lane in lanes
+        )
 
 
 @dataclass(slots=True)
@@ -182,7 +181,9 @@ class Connections:
         """Return one connection to each registered address; calls take turns over those that stand."""
         start, end = tick.start, tick.end
         edge = self._edges[key.edge]
-        registry = next((lane.target for lane in dialled if lane.outcome == "ok" and lane.ready_at <= start), None)
+        registry = next(
+            (lane.target for lane in dialled if lane.outcome == ConnectionOutcome.OK and lane.ready_at <= start), None
+        )
         lanes = []
         for place in self._registries.watch(caller, edge.registry, edge.name, registry, start):
             state = self._states.setdefault((key, place), _State())
@@ -195,7 +196,7 @@ class Connections:
         if stand:
             return stand
         soon = tuple(lane for lane, connected in lanes if connected)
-        return soon or tuple(lane for lane, _ in lanes)[:1] or (ConnectionLane("unlisted"),)
+        return soon or tuple(lane for lane, _ in lanes)[:1] or (ConnectionLane(ConnectionOutcome.NO_ADDRESSES),)
 
     def _live(self, state: _State, caller: Process, edge: Edge, tick: NetworkTick) -> ConnectionLane | None:
         if state.peer is None:
@@ -213,7 +214,7 @@ class Connections:
             return ConnectionLane(_greets(edge, peer, state.port, network), peer, wire, 0.0, port=state.port)
         state.cut_since = start if state.cut_since is None else state.cut_since
         if end - state.cut_since <= (edge.keepalive_timeout_seconds or self._physics.tcp_timeout_seconds):
-            return ConnectionLane("dropped", peer, wire, port=state.port)
+            return ConnectionLane(ConnectionOutcome.CONNECTION_TIMEOUT, peer, wire, port=state.port)
         state.peer, state.broken_at, state.cut_since = None, state.cut_since, None
         return None
 
@@ -226,10 +227,14 @@ class Connections:
             return self._connect(state, caller, number, good, start, end)
         state.healthy_at = None
         state.broken_at = start if state.broken_at is None else state.broken_at
-        cut = [lane for lane in dialled if lane.outcome == "dropped"]
+        cut = [lane for lane in dialled if lane.outcome == ConnectionOutcome.CONNECTION_TIMEOUT]
         if not cut:
             state.dial_cut_since = None
-            return dialled[0] if dialled[0].outcome != "ok" else ConnectionLane("refused", ready_at=0.0)
+            return (
+                dialled[0]
+                if dialled[0].outcome != ConnectionOutcome.OK
+                else ConnectionLane(ConnectionOutcome.CONNECTION_REFUSED, ready_at=0.0)
+            )
         if edge.protocol != "grpc":
             return cut[0]
         state.dial_cut_since = start if state.dial_cut_since is None else state.dial_cut_since
@@ -247,7 +252,7 @@ class Connections:
             outage = min(max(state.healthy_at - state.broken_at, 0.0), self._physics.reconnect_seconds)
             opens = max(opens, state.healthy_at + outage * self._streams.anytime(mix(base, 2), caller.ordinal))
         if opens > end:
-            return ConnectionLane("refused", ready_at=0.0)
+            return ConnectionLane(ConnectionOutcome.CONNECTION_REFUSED, ready_at=0.0)
         state.peer, state.port = chosen.target.key if chosen.target else None, chosen.port
         state.broken_at = state.healthy_at = state.dial_cut_since = None
         state.connects += 1
@@ -269,7 +274,7 @@ class Connections:
             process = census.get(peer) if place not in now and not met else None
             if process is not None and not process.ended:
                 wire = network.wire(caller, process.pod, port)._replace(rules=())
-                outcome = "dropped" if wire.cut else _greets(edge, process, port, network)
+                outcome = ConnectionOutcome.CONNECTION_TIMEOUT if wire.cut else _greets(edge, process, port, network)
                 left.append(ConnectionLane(outcome, process, wire, process.ready_at, port=port))
         since = start if state.pool_since is None else state.pool_since
         if not left or start - since >= self._physics.http_pool_seconds:
@@ -315,8 +320,10 @@ def find_timeout(edge: Edge, caller: Process) -> float:
 def dial(edge: Edge, address: Address, caller: Process, network: Network) -> tuple[tuple[ConnectionLane, ...], str]:
     """Return the ways that a new connection could take now, and the address that the host's name stands for."""
     found = network.lookup(caller.pod, address.host, address.port, _find_transport(edge))
-    if found.outcome != "ok":
-        return (ConnectionLane(found.outcome, rejected=found.outcome == "refused"),), found.ip
+    if found.outcome != ConnectionOutcome.OK:
+        return (
+            ConnectionLane(found.outcome, rejected=found.outcome == ConnectionOutcome.CONNECTION_REFUSED),
+        ), found.ip
     return tuple(_reach(edge, address, caller, network, place) for place in found.destinations), found.ip
 
 
@@ -324,22 +331,31 @@ def _reach(edge: Edge, address: Address, caller: Process, network: Network, plac
     """Return what a new connection to one place meets."""
     pod = network.pod_at(place.ip)
     if pod is None:
-        return ConnectionLane("dropped", port=place.port)
+        return ConnectionLane(ConnectionOutcome.CONNECTION_TIMEOUT, port=place.port)
     wire = network.wire(caller, pod, place.port, _find_transport(edge))
     target = network.listener(place)
     if wire.cut:
-        return ConnectionLane("dropped", None, wire, port=place.port)
+        return ConnectionLane(ConnectionOutcome.CONNECTION_TIMEOUT, None, wire, port=place.port)
     if target is None or target.ended:
-        return ConnectionLane("refused")
+        return ConnectionLane(ConnectionOutcome.CONNECTION_REFUSED)
     outcome = _greets(edge, target, place.port, network)
-    if outcome == "ok" and address.tls:
-        outcome = "plain"
-    if outcome == "ok" and target.logins and (address.user, address.password) not in target.logins:
-        outcome = "barred" if address.user in target.holdings.barred else "denied"
-    elif outcome == "ok" and target.databases and address.desired and address.desired not in target.databases:
-        outcome = "nowhere"
-    elif outcome == "ok" and target.holdings.full:
-        outcome = "full"
+    if outcome == ConnectionOutcome.OK and address.tls:
+        outcome = ConnectionOutcome.TLS_MISMATCH
+    if outcome == ConnectionOutcome.OK and target.logins and (address.user, address.password) not in target.logins:
+        outcome = (
+            ConnectionOutcome.LOGIN_NOT_PERMITTED
+            if address.user in target.holdings.barred
+            else ConnectionOutcome.AUTHENTICATION_FAILED
+        )
+    elif (
+        outcome == ConnectionOutcome.OK
+        and target.databases
+        and address.desired
+        and address.desired not in target.databases
+    ):
+        outcome = ConnectionOutcome.UNKNOWN_DATABASE
+    elif outcome == ConnectionOutcome.OK and target.holdings.full:
+        outcome = ConnectionOutcome.TOO_MANY_CONNECTIONS
     return ConnectionLane(outcome, target, wire, target.ready_at, port=place.port)
 
 
@@ -347,24 +363,28 @@ def _find_transport(edge: Edge) -> str:
     return "UDP" if edge.protocol == "udp" else "TCP"
 
 
-def _greets(edge: Edge, target: Process, port: int, network: Network) -> str:
+def _greets(edge: Edge, target: Process, port: int, network: Network) -> ConnectionOutcome:
     """Check whether the callee is who the caller takes it for, or as good.
 
     A registry that is asked for the callee's address is not the callee: to it the caller speaks HTTP.
     """
     listener = target.listener(port)
     if edge.registry and target.component == edge.registry:
-        return "ok"
+        return ConnectionOutcome.OK
     program = network.program(edge.callee)
     same = target.component == edge.callee or (program and target.program == program)
-    return "ok" if same and listener is not None and listener.protocol in (edge.protocol, "tcp") else "foreign"
+    return (
+        ConnectionOutcome.OK
+        if same and listener is not None and listener.protocol in (edge.protocol, "tcp")
+        else ConnectionOutcome.PROTOCOL_MISMATCH
+    )
 
 
 def _connects(edge: Edge, lane: ConnectionLane) -> bool:
     """Check whether a connection comes about: with the right program, or with another one that speaks the protocol."""
-    if lane.outcome == "ok":
+    if lane.outcome == ConnectionOutcome.OK:
         return True
-    if lane.outcome != "foreign" or lane.target is None:
+    if lane.outcome != ConnectionOutcome.PROTOCOL_MISMATCH or lane.target is None:
         return False
     listener = lane.target.listener(lane.port)
     return listener is not None and listener.protocol == edge.protocol

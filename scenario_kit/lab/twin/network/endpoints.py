@@ -22,6 +22,7 @@ from scenario_kit.lab.twin.cluster.network_policy import (
     strip_zeros,
 )
 from scenario_kit.lab.twin.network.http_chaos import HttpRule, list_rules
+from scenario_kit.lab.twin.outcome import NO_ANSWER, ConnectionOutcome
 from scenario_kit.lab.twin.process.process import Process
 from scenario_kit.lab.twin.process.process_table import Census
 from scenario_kit.model.base import Object
@@ -36,7 +37,6 @@ class Destination(NamedTuple):
 
 
 #: The name server did not answer, or reported that it failed: the name may well exist.
-NO_ANSWER = frozenset({"unanswered", "misanswered"})
 
 
 class DialLookup(NamedTuple):
@@ -48,14 +48,14 @@ class DialLookup(NamedTuple):
     no endpoint: kube-proxy drops).
     """
 
-    outcome: str
+    outcome: ConnectionOutcome
     destinations: tuple[Destination, ...] = ()
     ip: str = ""
 
     @property
     def resolved(self) -> bool:
         """Whether the name led to an address, whoever may be there."""
-        return self.outcome != "noname" and self.outcome not in NO_ANSWER
+        return self.outcome != ConnectionOutcome.NXDOMAIN and self.outcome not in NO_ANSWER
 
 
 class TrafficShape(NamedTuple):
@@ -121,18 +121,22 @@ class Network:
     def lookup(self, pod: Object, host: str, port: int, protocol: str = "TCP") -> DialLookup:
         """Resolve what a program in ``pod`` dials: name, then Service, then its ready backends."""
         if not host or not port:
-            return DialLookup("noname")
+            return DialLookup(ConnectionOutcome.NXDOMAIN)
         if _is_ip(host):
             return self._address(pod, host, port, protocol)
         if host == "localhost":
-            return DialLookup("ok", (Destination(_read_ip(pod), port),), "127.0.0.1")
+            return DialLookup(ConnectionOutcome.OK, (Destination(_read_ip(pod), port),), "127.0.0.1")
         if known := find_alias(pod, host):
             return self._address(pod, known, port, protocol)
         if problem := self._no_answer(pod):
             return DialLookup(problem)
         wrong = self._wrong.get(pod["metadata"]["uid"])
         if wrong is not None and wrong.misleads(host, self._home(pod)):
-            return DialLookup("dropped", (), draw_address(host)) if wrong.random else DialLookup("misanswered")
+            return (
+                DialLookup(ConnectionOutcome.CONNECTION_TIMEOUT, (), draw_address(host))
+                if wrong.random
+                else DialLookup(ConnectionOutcome.SERVFAIL)
+            )
         if wrong is None and self._view.dns is not None:  # else another name server is asked
             outcome, address = self._view.dns.answer(qualify_name(host, self._home(pod)))
             if outcome or address:
@@ -171,34 +175,34 @@ class Network:
 
     def _address(self, pod: Object, host: str, port: int, protocol: str) -> DialLookup:
         if host.startswith("127."):
-            return DialLookup("ok", (Destination(_read_ip(pod), port),), host)
+            return DialLookup(ConnectionOutcome.OK, (Destination(_read_ip(pod), port),), host)
         if host in self._pods:
-            return DialLookup("ok", (Destination(host, port),), host)
+            return DialLookup(ConnectionOutcome.OK, (Destination(host, port),), host)
         for service in self._view.everywhere("Service"):
             if service["spec"].get("clusterIP") == host:
                 return self._service(pod, service, port, protocol)
-        return DialLookup("dropped", (), host)
+        return DialLookup(ConnectionOutcome.CONNECTION_TIMEOUT, (), host)
 
-    def _no_answer(self, pod: Object) -> str:
-        """Return why names of the cluster are not found from a pod, whatever they are; empty where its name server
+    def _no_answer(self, pod: Object) -> ConnectionOutcome | None:
+        """Return why names of the cluster are not found from a pod, whatever they are; None where its name server
         answers.
         """
         policy = pod["spec"].get("dnsPolicy") or "ClusterFirst"
         if policy == "Default" or (policy == "ClusterFirst" and pod["spec"].get("hostNetwork")):
-            return "noname"  # the name server of the node knows none of them
+            return ConnectionOutcome.NXDOMAIN  # the name server of the node knows none of them
         if policy == "None":
-            return "unanswered"
+            return ConnectionOutcome.DNS_TIMEOUT
         server = Party(DNS_LABELS, DNS_NAMESPACE, "", {"dns": 53, "dns-tcp": 53})
-        return "" if leaves(self._policies, self._party(pod), server, 53, "UDP") else "unanswered"
+        return None if leaves(self._policies, self._party(pod), server, 53, "UDP") else ConnectionOutcome.DNS_TIMEOUT
 
     def _name(self, pod: Object, host: str, port: int, protocol: str, depth: int) -> DialLookup:
         labels = host.rstrip(".").lower().split(".")
         name, namespace, rest = labels[0], "".join(labels[1:2]) or self._home(pod), tuple(labels[2:])
         if depth > 4 or namespace not in self._labels or rest != DOMAIN[: len(rest)]:
-            return DialLookup("noname")
+            return DialLookup(ConnectionOutcome.NXDOMAIN)
         service = self._view.within(namespace).kind("Service").get(name)
         if service is None:
-            return DialLookup("noname")
+            return DialLookup(ConnectionOutcome.NXDOMAIN)
         if service["spec"].get("type") == "ExternalName":
             return self._name(pod, str(service["spec"].get("externalName") or ""), port, protocol, depth + 1)
         return self._service(pod, service, port, protocol)
@@ -208,18 +212,24 @@ class Network:
         ip = str(spec.get("clusterIP") or "")
         if ip == "None":
             found = self._backends(service, None, port)
-            return DialLookup("ok", found, found[0].ip) if found else DialLookup("noname")
+            return (
+                DialLookup(ConnectionOutcome.OK, found, found[0].ip)
+                if found
+                else DialLookup(ConnectionOutcome.NXDOMAIN)
+            )
         entry = next(
             (p for p in spec.get("ports") or () if p["port"] == port and p.get("protocol", "TCP") == protocol), None
         )
         if entry is None:  # no rule of kube-proxy's concerns it
-            return DialLookup("dropped", (), ip)
+            return DialLookup(ConnectionOutcome.CONNECTION_TIMEOUT, (), ip)
         everywhere = self._backends(service, entry.get("name") or "", 0)
         node = self._local(pod, spec)
         found = self._backends(service, entry.get("name") or "", 0, node) if node else everywhere
         if found:
-            return DialLookup("ok", found, ip)
-        return DialLookup("dropped" if everywhere else "refused", (), ip)
+            return DialLookup(ConnectionOutcome.OK, found, ip)
+        return DialLookup(
+            ConnectionOutcome.CONNECTION_TIMEOUT if everywhere else ConnectionOutcome.CONNECTION_REFUSED, (), ip
+        )
 
     @staticmethod
     def _local(pod: Object, spec: Object) -> str:

@@ -16,6 +16,7 @@ import numpy as np
 from scenario_kit.lab.twin.call_tree.routes import HttpRoute, route
 from scenario_kit.lab.twin.call_tree.tree import CallNode
 from scenario_kit.lab.twin.numeric.arrays import Flags, Floats
+from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos.effects import ContainerEffect
 from scenario_kit.model.kubernetes.duration import parse_seconds
@@ -70,9 +71,10 @@ def _route(node: CallNode) -> HttpRoute | None:
     return route(*names, node.operation.log)
 
 
-def find_abort(met: tuple[HttpRule, ...], node: CallNode) -> str:
-    """Return ``aborted`` where requests never reach the callee; else empty."""
-    return "aborted" if any(r.abort and not r.answers and r.means(node) for r in met) else ""
+def find_abort(met: tuple[HttpRule, ...], node: CallNode) -> ConnectionOutcome | None:
+    """Return the outcome of requests that never reach the callee; None where they do."""
+    aborts = any(r.abort and not r.answers and r.means(node) for r in met)
+    return ConnectionOutcome.CONNECTION_RESET if aborts else None
 
 
 def compute_delay(met: tuple[HttpRule, ...], node: CallNode, *, answers: bool) -> float:
@@ -82,24 +84,25 @@ def compute_delay(met: tuple[HttpRule, ...], node: CallNode, *, answers: bool) -
 
 def replace_answers(
     met: tuple[HttpRule, ...], node: CallNode, took: Floats, failed: Flags, *, unchecked: bool
-) -> tuple[Floats, Flags, str, Flags | None]:
-    """Return what callers make of the answers, and the outcome of those that were falsified: ``aborted``, or a status.
+) -> tuple[Floats, Flags, ConnectionOutcome | int | None, Flags | None]:
+    """Return what callers make of the answers, and what became of those that were falsified: an outcome, or a status.
 
     To ``unchecked`` callers a status says nothing: they read what comes with it. Their instrumentation does look at it:
     the last are the answers of which it alone thinks ill.
     """
     meant = [r for r in met if r.answers and r.means(node)]
     if not meant:
-        return took, failed, "", None
+        return took, failed, None, None
     chosen = [(r, failed if r.code >= _ERROR else ~failed if r.code else failed | True) for r in meant]
-    outcome, noted = "", np.zeros(failed.size, dtype=bool)
+    outcome: ConnectionOutcome | int | None = None
+    noted = np.zeros(failed.size, dtype=bool)
     took, failed = took.copy(), failed.copy()
     for rule, hit in chosen:
         took[hit] += rule.delay
         status = 0 if unchecked else rule.status
         if rule.abort or status:
             failed[hit] = rule.abort or status >= _ERROR
-            outcome = "aborted" if rule.abort else str(status)
+            outcome = ConnectionOutcome.CONNECTION_RESET if rule.abort else status
         elif rule.status:
             noted[hit] = rule.status >= _ERROR
     return took, failed, outcome, noted if unchecked and noted.any() else None

@@ -14,6 +14,7 @@ from scenario_kit.lab.twin.network import network_io
 from scenario_kit.lab.twin.network.connections import Link, LinkKey
 from scenario_kit.lab.twin.numeric.arrays import Flags, Floats, compute_sequence
 from scenario_kit.lab.twin.numeric.batches import REQUEST
+from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.lab.twin.process.in_flight_records import Place, Sent, Transit
 from scenario_kit.lab.twin.process.process import Process, ProcessKey
 from scenario_kit.lab.twin.process.process_table import Census
@@ -326,7 +327,7 @@ def _meet_store(node: ConsumerNode, group: _Group, worker: Process, links: Mappi
         if isinstance(step, CallNode) and step.operation.model.always_fail:
             link = links.get(LinkKey(worker.key, step.edge))
             store = (
-                next((lane.target for lane in link.lanes if lane.outcome == "ok" and lane.target), None)
+                next((lane.target for lane in link.lanes if lane.outcome == ConnectionOutcome.OK and lane.target), None)
                 if link
                 else None
             )

@@ -32,6 +32,7 @@ from scenario_kit.lab.twin.numeric.batches import (
 )
 from scenario_kit.lab.twin.numeric.random_streams import Streams, mix
 from scenario_kit.lab.twin.numeric.serial_queue import Gate
+from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.lab.twin.process.logs import LogBook
 from scenario_kit.lab.twin.process.process import Process, ProcessKey
 from scenario_kit.lab.twin.process.response_mixup import Turns
@@ -205,7 +206,9 @@ class Flow:
     def _fill(self, process: Process, node: CallNode, batch: Batch, chosen: Ints | None) -> None:
         """Return the steps that follow where the callee, a cache, misses something; unless they fail they fill it."""
         link = self.moment.links.get(LinkKey(process.key, node.edge))
-        cache = next((lane.target for lane in link.lanes if lane.outcome == "ok"), None) if link else None
+        cache = (
+            next((lane.target for lane in link.lanes if lane.outcome == ConnectionOutcome.OK), None) if link else None
+        )
         who = batch.under_way(chosen)
         if cache is None or not who.size:
             return
@@ -271,7 +274,10 @@ class Flow:
         number, lane = calls.node.edge, calls.link.lanes[0]
         if not self._edges[number].trace_first_connection_only:
             return calls
-        stands = lane.target is not None and lane.outcome in ("ok", "dropped")
+        stands = lane.target is not None and lane.outcome in (
+            ConnectionOutcome.OK,
+            ConnectionOutcome.CONNECTION_TIMEOUT,
+        )
         peer = lane.target.key if lane.target is not None and stands else None
         if peer is None or calls.caller.watched.setdefault(number, peer) != peer:
             calls.caller.watched[number] = None
@@ -299,7 +305,7 @@ class Flow:
         """Return the calls that all go one way."""
         caller, node, link, salt, at, draws = calls
         edge = self._edges[node.edge]
-        if lane.outcome != "ok" or lane.target is None:
+        if lane.outcome != ConnectionOutcome.OK or lane.target is None:
             return self._fail_dial(calls, lane)
         if lane.ready_at > self.moment.start:
             early = at < lane.ready_at
@@ -330,7 +336,7 @@ class Flow:
         if not edge.wait_for_ack:
             return self._complete_writes(at)
         if (node.log or node.step.cause_text or falsified) and failed.any():
-            self._recorder.complain(calls, falsified or "failure", (at + took)[failed])
+            self._recorder.complain(calls, falsified or ConnectionOutcome.ERROR_RESPONSE, (at + took)[failed])
         return self._give_up(calls, took, failed)._replace(noted=noted)
 
     def _split(self, calls: CallBatch, lane: ConnectionLane, early: Flags) -> Result:
@@ -342,7 +348,10 @@ class Flow:
         patient = (at < lane.ready_at) & (at + patience >= lane.ready_at)
         wait = np.where(patient, lane.ready_at - at, 0.0)
         refused = early & ~patient
-        for mask, one in ((refused, lane._replace(outcome="refused")), (~refused, lane._replace(ready_at=0.0))):
+        for mask, one in (
+            (refused, lane._replace(outcome=ConnectionOutcome.CONNECTION_REFUSED)),
+            (~refused, lane._replace(ready_at=0.0)),
+        ):
             who = np.flatnonzero(mask)
             if who.size:
                 result = self._lane(calls.part(who, (at + wait)[who]), one)
@@ -353,22 +362,23 @@ class Flow:
         """Fail dials: the callee is not there, not who it should be, or packets vanish."""
         at, edge = calls.at, self._edges[calls.node.edge]
         failed: Flags = np.ones(at.size, dtype=bool)
-        if lane.outcome == "dropped" and lane.target is not None and not edge.wait_for_ack:
+        if lane.outcome == ConnectionOutcome.CONNECTION_TIMEOUT and lane.target is not None and not edge.wait_for_ack:
             self.publishing.hold(calls, lane.target)
             return self._complete_writes(at)
-        if lane.outcome == "locked" or (
-            lane.outcome == "dropped" and (edge.connect_timeout_seconds or not edge.unreachable_seconds)
+        if lane.outcome == ConnectionOutcome.LOCK_TIMEOUT or (
+            lane.outcome == ConnectionOutcome.CONNECTION_TIMEOUT
+            and (edge.connect_timeout_seconds or not edge.unreachable_seconds)
         ):
             self.hanging = calls.link.key
             took = np.full(at.size, np.inf) if lane.fails_at == np.inf else np.maximum(lane.fails_at - at, 0.001)
             dials = edge.connect_timeout_seconds if lane.target is None else 0.0
             if dials > 0.0:
                 took = np.minimum(took, dials)
-                self._recorder.complain(calls, "dropped", at + took)
+                self._recorder.complain(calls, ConnectionOutcome.CONNECTION_TIMEOUT, at + took)
             failed = np.isfinite(took)
             if dials:
                 return Result(took, failed)
-            if lane.target is None and lane.outcome == "dropped":
+            if lane.target is None and lane.outcome == ConnectionOutcome.CONNECTION_TIMEOUT:
                 self._say_unanswered(calls, took)
             return self._give_up(calls, took, failed)
         if lane.rejected and (edge.protocol in _DIALLED_EACH or not edge.reuse_connection):
@@ -390,15 +400,19 @@ class Flow:
         answered = np.isfinite(delays)
         quick = self._crossing.noise(calls) * (edge.refusal_ms / 1000.0) + edge.unreachable_seconds
         took = np.where(answered, np.where(answered, delays, 0.0) + quick, min(limit, dials))
-        self._recorder.complain(calls, "refused", (at + took)[answered])
-        self._recorder.complain(calls, "late" if limit < dials else "dropped", (at + took)[~answered])
+        self._recorder.complain(calls, ConnectionOutcome.CONNECTION_REFUSED, (at + took)[answered])
+        self._recorder.complain(
+            calls,
+            ConnectionOutcome.DEADLINE_EXCEEDED if limit < dials else ConnectionOutcome.CONNECTION_TIMEOUT,
+            (at + took)[~answered],
+        )
         return Result(took, np.ones(at.size, dtype=bool))
 
     def _say_unanswered(self, calls: CallBatch, took: Floats) -> None:
         """Return what callers say of a connection that did not come about, where they had not given up before."""
         limit = calls.node.step.deadline_seconds or find_timeout(self._edges[calls.node.edge], calls.caller)
         said = took <= limit if limit else np.isfinite(took)
-        self._recorder.complain(calls, "dropped", (calls.at + took)[said])
+        self._recorder.complain(calls, ConnectionOutcome.CONNECTION_TIMEOUT, (calls.at + took)[said])
 
     def _give_up(self, calls: CallBatch, took: Floats, failed: Flags) -> Result:
         """Return what the caller leaves once its patience or its deadline is over."""
@@ -408,7 +422,7 @@ class Flow:
             if late.any():
                 took = np.where(late, limit, took)
                 failed = failed | late
-                self._recorder.complain(calls, "late", (calls.at + took)[late])
+                self._recorder.complain(calls, ConnectionOutcome.DEADLINE_EXCEEDED, (calls.at + took)[late])
         return Result(took, failed)
 
     def _complete_writes(self, at: Floats) -> Result:

@@ -7,7 +7,6 @@ import numpy as np
 from scenario_kit.lab.twin.call_tree.spans import SpanBook, SpanName
 from scenario_kit.lab.twin.call_tree.tree import CallNode, LoopNode, OperationNode
 from scenario_kit.lab.twin.client_errors.by_language import (
-    UNCONNECTED,
     describe_answer,
     describe_cause,
     describe_failure,
@@ -16,6 +15,7 @@ from scenario_kit.lab.twin.network.calls import CallBatch
 from scenario_kit.lab.twin.network.connections import Link, LinkKey
 from scenario_kit.lab.twin.numeric.arrays import Flags, Floats
 from scenario_kit.lab.twin.numeric.batches import Batch, Result
+from scenario_kit.lab.twin.outcome import UNCONNECTED, ConnectionOutcome
 from scenario_kit.lab.twin.process.logs import LogBook
 from scenario_kit.lab.twin.process.process import Process, ProcessKey
 from scenario_kit.lab.twin.traces.hung_calls import HangBook
@@ -115,25 +115,21 @@ class SpanRecorder:
         said = next((self._said[x.target.key] for x in link.lanes if x.target and x.target.key in self._said), "")
         return describe_failure(node.operation.model.failure, said)
 
-    def complain(self, calls: CallBatch, outcome: str, times: Floats) -> None:
-        """Return the caller prints why calls failed at these times.
-
-        ``failure`` means that the callee itself said so, a number that this is the status that arrived.
-        """
+    def complain(self, calls: CallBatch, ended: ConnectionOutcome | int, times: Floats) -> None:
+        """Print why calls failed at these times, as the caller does; a number is the status of an answer."""
         if not times.size:
             return
         caller, node, link = calls.caller, calls.node, calls.link
-        status, outcome = (outcome, "failure") if outcome.isdigit() else ("", outcome)
+        outcome = ConnectionOutcome.ERROR_RESPONSE if isinstance(ended, int) else ended
+        answered = outcome is ConnectionOutcome.ERROR_RESPONSE
         address = link.address
         edge, ip, port = self._edges[node.edge], link.ip, address.port
         dialect = caller.model.dialect if caller.model else ""
-        words = (
-            describe_answer(dialect, edge.protocol, self._describe_failure(node, link)) if outcome == "failure" else ""
-        )
+        words = describe_answer(dialect, edge.protocol, self._describe_failure(node, link)) if answered else ""
         if edge.registry:  # the address is the registry's, who is called is registered there
             lane = next((lane for lane in link.lanes if lane.target is not None), None)
             ip, port = (lane.target.ip, lane.port) if lane and lane.target else ("", 0)
-            if lane is None and outcome == "refused":
+            if lane is None and outcome == ConnectionOutcome.CONNECTION_REFUSED:
                 words = _BROKEN
         text = (
             words
@@ -151,8 +147,8 @@ class SpanRecorder:
                 command=node.operation.name,
             )
         )
-        text = text.replace("500", status) if status else text
-        self._tape.note(outcome, text, times)
+        text = text.replace("500", str(ended)) if isinstance(ended, int) else text
+        self._tape.note(outcome.value, text, times)
         if node.step.cause_text:
             self._said[caller.key] = node.step.cause_text.replace("{cause}", text)
         if not node.log:

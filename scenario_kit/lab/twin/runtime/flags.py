@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from scenario_kit.lab.twin.network.connections import Link
+from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.lab.twin.process.process import Process
 from scenario_kit.model.twin.flag import FlagEffect, FlagModel
 
@@ -99,7 +100,7 @@ class Flags:
         """
         if self._model is None or link is None or process.component not in self._concerned:
             return ()
-        target = next((lane.target for lane in link.lanes if lane.outcome == "ok"), None)
+        target = next((lane.target for lane in link.lanes if lane.outcome == ConnectionOutcome.OK), None)
         if target is None:
             waits = link.hangs and process.component in self._asking
             return (

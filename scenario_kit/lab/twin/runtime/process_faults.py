@@ -11,6 +11,7 @@ from scenario_kit.lab.twin.network.calls import CallBatch
 from scenario_kit.lab.twin.numeric.arrays import Floats, Ints
 from scenario_kit.lab.twin.numeric.batches import Batch, Result
 from scenario_kit.lab.twin.numeric.random_streams import Streams, mix
+from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.lab.twin.process.logs import LogBook
 from scenario_kit.lab.twin.process.process import Crash, Process
 from scenario_kit.lab.twin.runtime import io_chaos
@@ -84,13 +85,11 @@ def miss(process: Process, need: Need, at: Floats, logs: LogBook) -> Result:
     return Result(np.zeros(at.size), np.ones(at.size, dtype=bool))
 
 
-def find_refusal(store: Process, operation: Operation, user: str) -> str:
-    """Find why a statement on a table gets nowhere: ``forbidden`` to this user, or ``locked`` by a session; empty if
-    not.
-    """
+def find_refusal(store: Process, operation: Operation, user: str) -> ConnectionOutcome | None:
+    """Find why a statement on a table gets nowhere: the user's privileges, or a lock of a session; None if not."""
     if operation.table and store.holdings.refuses(user, operation.table, operation.privilege):
-        return "forbidden"
-    return "locked" if store.holdings.locks(operation.table) else ""
+        return ConnectionOutcome.PERMISSION_DENIED
+    return ConnectionOutcome.LOCK_TIMEOUT if store.holdings.locks(operation.table) else None
 
 
 def absorb_errors(calls: CallBatch, result: Result, effects: Sequence[Active], streams: Streams) -> Result:

@@ -19,6 +19,7 @@ from scenario_kit.lab.twin.cluster.cluster_view import View
 from scenario_kit.lab.twin.cluster.environment import expand
 from scenario_kit.lab.twin.network.connections import dial
 from scenario_kit.lab.twin.network.endpoints import Network
+from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.lab.twin.process.process import Process, ProcessKey
 from scenario_kit.lab.twin.process.process_table import Census
 from scenario_kit.model import Client, StoreEffect
@@ -174,13 +175,16 @@ class Sessions:
             target.leak += float(does.add_bytes_per_second) * dt
         return []
 
-    def _reach(self, session: Session, network: Network, now: float) -> tuple[Process | None, str, str]:
+    def _reach(self, session: Session, network: Network, now: float) -> tuple[Process | None, ConnectionOutcome, str]:
         lanes, ip = dial(session.edge, session.address, session.process, network)
         for lane in lanes:
-            if lane.outcome == "ok" and lane.target is not None and lane.ready_at <= now:
+            if lane.outcome == ConnectionOutcome.OK and lane.target is not None and lane.ready_at <= now:
                 session.port = lane.port
-                return lane.target, "ok", ip
-        outcome = next((lane.outcome for lane in lanes if lane.outcome != "ok"), "refused")
+                return lane.target, ConnectionOutcome.OK, ip
+        outcome = next(
+            (lane.outcome for lane in lanes if lane.outcome != ConnectionOutcome.OK),
+            ConnectionOutcome.CONNECTION_REFUSED,
+        )
         return None, outcome, ip
 
     def _of(self, image: str) -> Iterator[Client]:

@@ -15,7 +15,8 @@ from urllib.parse import urlsplit
 from scenario_kit.lab.twin.cluster.cluster_view import View
 from scenario_kit.lab.twin.cluster.dns import DOMAIN
 from scenario_kit.lab.twin.cluster.files import read_mounted
-from scenario_kit.lab.twin.network.endpoints import NO_ANSWER, Destination, Network
+from scenario_kit.lab.twin.network.endpoints import Destination, Network
+from scenario_kit.lab.twin.outcome import NO_ANSWER, ConnectionOutcome
 from scenario_kit.lab.twin.process.process import Process
 
 _RESOLVER: Final = "10.96.0.10"
@@ -125,7 +126,7 @@ def _run_getent(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
 class _Dialled(NamedTuple):
     """What a dial led to: ``ok``, or why not; the address; whether HTTP is spoken there, and with which status."""
 
-    outcome: str
+    outcome: ConnectionOutcome
     ip: str = ""
     http: bool = False
     status: int = 0
@@ -134,24 +135,24 @@ class _Dialled(NamedTuple):
 def _dial(place: _Viewpoint, host: str, port: int, path: str = "/") -> _Dialled:
     network, pod = place.network, place.process.pod
     found = network.lookup(pod, host, port)
-    if found.outcome != "ok":
+    if found.outcome != ConnectionOutcome.OK:
         return _Dialled(found.outcome, found.ip)
     for destination in found.destinations[:1]:
         return _reach(place, destination, found.ip, path)
-    return _Dialled("refused", found.ip)
+    return _Dialled(ConnectionOutcome.CONNECTION_REFUSED, found.ip)
 
 
 def _reach(place: _Viewpoint, destination: Destination, ip: str, path: str) -> _Dialled:
     target = place.network.pod_at(destination.ip)
     if target is None or place.network.wire(place.process.pod, target, destination.port).cut:
-        return _Dialled("dropped", ip)
+        return _Dialled(ConnectionOutcome.CONNECTION_TIMEOUT, ip)
     process = place.network.listener(destination)
     if process is None or process.ended:
-        return _Dialled("refused", ip)
+        return _Dialled(ConnectionOutcome.CONNECTION_REFUSED, ip)
     listener = process.listener(destination.port)
     http = listener is not None and listener.protocol == "http"
     known = listener is not None and ("*" in listener.paths or path in listener.paths)
-    return _Dialled("ok", ip, http, 200 if known else 404)
+    return _Dialled(ConnectionOutcome.OK, ip, http, 200 if known else 404)
 
 
 def _parse_target(words: Sequence[str], valued: str) -> tuple[str, int, str]:
@@ -168,15 +169,15 @@ def _run_wget(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
     host, port, path = _parse_target(words, "TOPUt")
     met = _dial(place, host, port, path)
     opening = f"Connecting to {host}:{port} ({met.ip}:{port})"
-    if met.outcome == "ok" and met.http:
+    if met.outcome == ConnectionOutcome.OK and met.http:
         if met.status != 200:
             return CommandResult((opening, "wget: server returned error: HTTP/1.1 404 Not Found"), 1)
         return CommandResult((_CONTENT,))
-    if met.outcome == "ok":
+    if met.outcome == ConnectionOutcome.OK:
         return CommandResult((opening, "wget: error getting response"), 1)
     said = {
-        "refused": f"wget: can't connect to remote host ({met.ip}): Connection refused",
-        "dropped": "wget: download timed out",
+        ConnectionOutcome.CONNECTION_REFUSED: f"wget: can't connect to remote host ({met.ip}): Connection refused",
+        ConnectionOutcome.CONNECTION_TIMEOUT: "wget: download timed out",
     }
     return CommandResult(
         (said.get(met.outcome, f"wget: bad address '{host}:{port}'"),), 1, _measure_duration(met.outcome)
@@ -187,7 +188,7 @@ def _run_curl(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
     host, port, path = _parse_target(words, "mowXHdAu")
     met = _dial(place, host, port, path)
     reported = f"{met.status} {'OK' if met.status == 200 else 'Not Found'}"
-    if met.outcome == "ok" and met.http:
+    if met.outcome == ConnectionOutcome.OK and met.http:
         if any(w.startswith("-") and not w.startswith("--") and set(w) & {"I", "i"} for w in words):
             return CommandResult((f"HTTP/1.1 {reported}",))
         written = next((w for option, w in pairwise(words) if option in ("-w", "--write-out")), "")
@@ -195,9 +196,15 @@ def _run_curl(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
             (written.replace("%{http_code}", str(met.status)).replace("\\n", ""),) if written else (_CONTENT,)
         )
     said = {
-        "ok": (1, "curl: (1) Received HTTP/0.9 when not allowed"),
-        "refused": (7, f"curl: (7) Failed to connect to {host} port {port} after 1 ms: Could not connect to server"),
-        "dropped": (28, f"curl: (28) Failed to connect to {host} port {port} after 10001 ms: Timeout was reached"),
+        ConnectionOutcome.OK: (1, "curl: (1) Received HTTP/0.9 when not allowed"),
+        ConnectionOutcome.CONNECTION_REFUSED: (
+            7,
+            f"curl: (7) Failed to connect to {host} port {port} after 1 ms: Could not connect to server",
+        ),
+        ConnectionOutcome.CONNECTION_TIMEOUT: (
+            28,
+            f"curl: (28) Failed to connect to {host} port {port} after 10001 ms: Timeout was reached",
+        ),
     }
     code, text = said.get(met.outcome, (6, f"curl: (6) Could not resolve host: {host}"))
     return CommandResult((text,), code, _measure_duration(met.outcome))
@@ -206,9 +213,12 @@ def _run_curl(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
 def _run_nc(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
     host, port = [*_drop_options(words, "w"), "", "0"][:2]
     met = _dial(place, host, int(port) if port.isdigit() else 0)
-    if met.outcome == "ok":
+    if met.outcome == ConnectionOutcome.OK:
         return CommandResult((f"{host} ({met.ip}:{port}) open",))
-    why = {"refused": "Connection refused", "dropped": "Connection timed out"}.get(met.outcome)
+    why = {
+        ConnectionOutcome.CONNECTION_REFUSED: "Connection refused",
+        ConnectionOutcome.CONNECTION_TIMEOUT: "Connection timed out",
+    }.get(met.outcome)
     text = f"nc: {host} ({met.ip}:{port}): {why}" if why else f"nc: bad address '{host}'"
     return CommandResult((text,), 1, _measure_duration(met.outcome))
 
@@ -291,8 +301,8 @@ def _run_sleep(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
     )
 
 
-def _measure_duration(outcome: str) -> float:
-    return _UNANSWERED_SECONDS if outcome in ("dropped", *NO_ANSWER) else 0.1
+def _measure_duration(outcome: ConnectionOutcome) -> float:
+    return _UNANSWERED_SECONDS if outcome in (ConnectionOutcome.CONNECTION_TIMEOUT, *NO_ANSWER) else 0.1
 
 
 _COMMANDS: Final[Mapping[str, Callable[[_Viewpoint, Sequence[str]], CommandResult]]] = {

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from scenario_kit.lab.twin.cluster.cluster_view import View
 from scenario_kit.lab.twin.cluster.environment import build_environment, expand
 from scenario_kit.lab.twin.network.endpoints import Network
+from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.lab.twin.process.process_table import read_start
 from scenario_kit.model.base import Object
 from scenario_kit.model.runtime.process import InitState
@@ -62,7 +63,7 @@ class Wait(NamedTuple):
             )
         if not self.port or self._is_answered(pod, network, now):
             return None
-        why = "Connection timed out" if found.outcome == "dropped" else "Connection refused"
+        why = "Connection timed out" if found.outcome == ConnectionOutcome.CONNECTION_TIMEOUT else "Connection refused"
         return InitState("Running", 0, self._lines(f"nc: {self.host} ({found.ip}:{self.port}): {why}"))
 
     def _is_answered(self, pod: Object, network: Network, now: float) -> bool:

@@ -12,6 +12,7 @@ from scenario_kit.lab.twin.network.connections import Link, LinkKey
 from scenario_kit.lab.twin.network.endpoints import Network
 from scenario_kit.lab.twin.network.traffic_shaping import compute_delays
 from scenario_kit.lab.twin.numeric.random_streams import Streams, hash_text
+from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.lab.twin.process.process import Listener, Process, ProcessKey
 from scenario_kit.lab.twin.process.process_table import Census
 from scenario_kit.lab.twin.runtime.flags import Active
@@ -108,4 +109,6 @@ class Probes:
 
 def _is_answered(link: Link | None, now: float) -> bool:
     """Check whether a callee that is up answers there."""
-    return link is not None and any(lane.outcome == "ok" and lane.ready_at <= now for lane in (*link.lanes, *link.old))
+    return link is not None and any(
+        lane.outcome == ConnectionOutcome.OK and lane.ready_at <= now for lane in (*link.lanes, *link.old)
+    )

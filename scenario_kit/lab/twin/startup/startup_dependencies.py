@@ -9,6 +9,7 @@ from typing import NamedTuple
 from scenario_kit.lab.twin.client_errors.by_language import describe_cause
 from scenario_kit.lab.twin.network.connections import ConnectionLane, dial, read_address
 from scenario_kit.lab.twin.network.endpoints import Network
+from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.lab.twin.process.process import Process, ProcessKey
 from scenario_kit.model.twin.component import Need
 from scenario_kit.model.twin.definition import TwinDefinition
@@ -75,7 +76,7 @@ class Needs:
         while start is not None and waiting.number < len(start.dependencies):
             need = start.dependencies[waiting.number]
             lanes, words = self._lanes(waiting.process, need, network)
-            ready = min((lane.ready_at for lane in lanes if lane.outcome == "ok"), default=float("inf"))
+            ready = min((lane.ready_at for lane in lanes if lane.outcome == ConnectionOutcome.OK), default=float("inf"))
             met = max(ready, waiting.since, waiting.unmet)
             deadline = waiting.since + (need.wait_seconds if need.wait_seconds >= 0.0 else float("inf"))
             if met <= deadline and met != float("inf"):
@@ -105,19 +106,23 @@ class Needs:
         edge = self._edges[process.component, need.callee]
         address = read_address(edge.address, process)
         if need.resolve_only and network.lookup(process.pod, address.host, address.port).resolved:
-            return (ConnectionLane("ok"),), ""
+            return (ConnectionLane(ConnectionOutcome.OK),), ""
         lanes, ip = dial(edge, address, process, network)
         return lanes, _format_failure(process, edge, lanes, ip)
 
 
 def _is_login_refused(lanes: tuple[ConnectionLane, ...], now: float) -> bool:
     """Check whether whoever answers refuses the login: that is no reason to wait for it to come up."""
-    return bool(lanes) and all(lane.outcome in ("denied", "barred") and lane.ready_at <= now for lane in lanes)
+    return bool(lanes) and all(
+        lane.outcome in (ConnectionOutcome.AUTHENTICATION_FAILED, ConnectionOutcome.LOGIN_NOT_PERMITTED)
+        and lane.ready_at <= now
+        for lane in lanes
+    )
 
 
 def _format_failure(process: Process, edge: Edge, lanes: tuple[ConnectionLane, ...], ip: str) -> str:
     address = read_address(edge.address, process)
-    outcome = "refused" if lanes[0].outcome == "ok" else lanes[0].outcome
+    outcome = ConnectionOutcome.CONNECTION_REFUSED if lanes[0].outcome == ConnectionOutcome.OK else lanes[0].outcome
     dialect = process.model.dialect if process.model else ""
     host, port, user, database = address.host, address.port, address.user, address.desired
     product = edge.product or edge.protocol

@@ -171,6 +171,10 @@ def test_a_configmap_that_a_pod_mounts_may_not_say_more_than_settings() -> None:
         put(SETTINGS, "data/app.json", '{"timeout": 9}'),
         put(SETTINGS, "data/app.conf", "timeout 9\nretries 2\n"),
         put(SETTINGS, "data", {}),
+        put(workload(), f"{MAIN}/terminationMessagePath", "/dev/termination-log"),  # the API server's own
+        put(workload(), f"{POD}/schedulerName", "default-scheduler"),
+        put(job(), "spec/selector", {"matchLabels": {"batch.kubernetes.io/controller-uid": "0b5e6a1c-77aa"}}),
+        put(workload(), f"{POD}/tolerations", [{"key": "node.kubernetes.io/not-ready", "operator": "Exists"}]),
         put(workload(), f"{POD}/nodeSelector", {"disktype": "ssd"}),
         put(workload(), f"{POD}/nodeSelector", {"topology.kubernetes.io/zone": "eu-west-1a"}),
         put(workload(), f"{POD}/tolerations", [{"key": "dedicated", "operator": "Equal", "value": "gpu"}]),

@@ -29,8 +29,10 @@ _WELL_KNOWN: Final = re.compile(
     r"(?:(?:beta\.)?kubernetes\.io/(?:arch|hostname|os|metadata\.name)|node-role\.kubernetes\.io/control-plane"
     r"|topology\.kubernetes\.io/(?:region|zone)|node\.kubernetes\.io/(?:instance-type|(?:disk|memory|pid)-pressure"
     r"|network-unavailable|not-ready|unreachable|unschedulable)|app\.kubernetes\.io/(?:component|instance|name|part-of"
-    r"|managed-by|version)|pod-template-hash)"
+    r"|managed-by|version)|(?:batch\.kubernetes\.io/)?(?:controller-uid|job-name)|pod-template-hash)"
 )
+#: What the API server writes where an author writes nothing.
+_DEFAULTS: Final = frozenset({"/dev/termination-log", "default-scheduler"})
 _TOLERATED: Final = ("tolerations", "matchExpressions")
 _BODIES: Final = ("metadata", "status", "data", "stringData", "binaryData")
 
@@ -43,7 +45,7 @@ def find_choices(obj: Object, was: Object | None, world: ObjectSurroundings) -> 
             continue
         if words := [w for w in split_words(value) if w in _EXPLAINING and w not in world.known_words]:
             yield Needless(keys, value, f"`{_name_field(keys)}: {value[:80]}` says '{words[0]}'")
-        elif _is_free(keys) and not (_WELL_KNOWN.fullmatch(value) or world.neutral(value)):
+        elif _is_free(keys) and not (value in _DEFAULTS or _WELL_KNOWN.fullmatch(value) or world.neutral(value)):
             yield _report_strange(keys, value, world)
     known = set(_list_keys(was)) if was is not None else set()
     for keys, key in _list_keyed(obj):

@@ -40,6 +40,10 @@ def test_json_holds_the_rules_and_is_the_same_again(capsys: pytest.CaptureFixtur
     document = json.loads(first)
     assert len(document["runs"]) == 4
     assert document["settings"]["repeats"] == 4
+    assert document["settings"]["policy"] == {
+        "duplicates": "penalise", "aliases": "merge", "ignoredNamespaces": []
+    }  # fmt: skip
+    assert document["settings"]["ntam"] == {"gamma": 1.0, "omega": 0.7, "tau": 0.8, "beta": 1.0, "lengths": {}}
     assert document["passAtK"]["1"]["mean"] == 0.25
     assert document["metrics"]["root_cause_f1"]["incidents"] == 1
 
@@ -57,6 +61,17 @@ def test_policies(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert measure("--ignore-namespace", "itbench") == 1.0
     assert round(measure("--aliases", "penalise"), 4) == 0.3333
     assert measure("--aliases", "penalise", "--ignore-namespace", "prometheus") == 0.5
+
+
+def test_parameters_of_ntam(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    names = ("shop/Deployment/payment", "shop/Service/frontend")
+    answer = tmp_path / "answer.json"
+    answer.write_text(json.dumps({"contributing_factors": [{"name": name} for name in names]}))
+    for gamma, expected in ((0, 0.6804), (0.5, 0.4127), (1, 0.2503)):
+        arguments = ("--topology", GRAPH, "--format", "json", "--ntam", f"gamma={gamma}")
+        document = json.loads(score(capsys, TRUTHS, str(answer), *arguments)[1])
+        assert round(document["metrics"]["ntam.fpc.corrected"]["mean"], 4) == expected
+        assert document["settings"]["ntam"]["gamma"] == gamma
 
 
 def test_the_evaluators_file(capsys: pytest.CaptureFixture[str]) -> None:
@@ -164,6 +179,9 @@ def test_an_answer_with_a_mistake_counts_as_none_and_says_where(
         ((TRUTHS, ANSWER, "--format", "csv"), 3, ("--format has no value 'csv'",)),
         ((TRUTHS, ANSWER, "--duplicates", "love"), 3, ("--duplicates has no value 'love'",)),
         ((TRUTHS, ANSWER, "--repeats", "0"), 3, ("--repeats",)),
+        ((TRUTHS, ANSWER, "--ntam", "gama=1"), 3, ("--ntam has no parameter 'gama'", "did you mean", "gamma")),
+        ((TRUTHS, ANSWER, "--ntam", "tau=1.5"), 3, ("--ntam tau=1.5", "from 0 to 1")),
+        ((TRUTHS, ANSWER, "--ntam", "length.owns=nan"), 3, ("--ntam length.owns=nan",)),
         ((TRUTHS, ANSWER, "--cap", "0"), 3, ("--cap",)),
         ((TRUTHS,), 3, ("Missing argument",)),
         ((ANSWER, ANSWER), 1, ("SK103 error", "this is no truth")),

@@ -39,4 +39,4 @@ def test_the_page_has_no_metric_that_the_code_has_not() -> None:
 
 def test_every_option_that_changes_a_score_is_explained() -> None:
     options = ("--topology", "--namespace", "--duplicates", "--aliases", "--ignore-namespace", "--repeats", "--cap")
-    assert [option for option in (*options, "--seed", "--decisions", "--against") if option not in PAGE] == []
+    assert [option for option in (*options, "--seed", "--decisions", "--against", "--ntam") if option not in PAGE] == []

@@ -31,6 +31,10 @@ def register(app: typer.Typer) -> None:
             str, typer.Option(help="Where the app of scenarios ran; without it their objects fit in any namespace.")
         ] = "",
         prices: Annotated[Path | None, typer.Option(help="A price list with a date: tokens become money.")] = None,
+        ntam: Annotated[
+            list[str] | None,
+            typer.Option(help="gamma=0.5, omega, tau, beta, or length.<relation> of the topology's edges."),
+        ] = None,
         duplicates: Annotated[
             str, declare_choice("--duplicates", "penalise", "ignore", help="A further claim on the same object.")
         ] = "penalise",
@@ -65,6 +69,7 @@ def register(app: typer.Typer) -> None:
 
         Example: scenario-kit score catalog/scenarios/ads-tuned-to-death runs/answer.json --decisions
         """
+        from scenario_kit.cli.scoring.parameters import parse_parameters
         from scenario_kit.cli.scoring.truths import load_contexts
         from scenario_kit.cli.terminal.output import show_findings, show_json
         from scenario_kit.scoring.files.outputs import read_runs
@@ -77,7 +82,7 @@ def register(app: typer.Typer) -> None:
         contexts, warnings = load_contexts(truth, graph, namespace)
         settings = build_settings(
             duplicates=duplicates, aliases=aliases, ignored=ignore or (), repeats=repeats, cap=cap, seed=seed,
-            prices=read_price_list(prices) if prices else None,
+            prices=read_price_list(prices) if prices else None, ntam=parse_parameters(ntam or ()),
         )  # fmt: skip
         report = score_runs(contexts, read_runs(answers, list(contexts)), settings)
         compared = _compare(report, against) if against else None

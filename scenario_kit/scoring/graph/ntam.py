@@ -16,7 +16,7 @@ from scenario_kit.scoring.graph.assignment import assign_largest
 from scenario_kit.scoring.graph.topology import Topology
 
 
-class NtamParameters(Value, frozen=True, kw_only=True):
+class NtamParameters(Value, frozen=True, kw_only=True, omit_defaults=False):
     """``gamma`` punishes a wrong number of predictions, ``omega`` weighs by position, ``tau`` by distance, ``beta``
     (only in the corrected form) by how common a node is. ``lengths`` are those of edges by relation, 1 where not named.
     """

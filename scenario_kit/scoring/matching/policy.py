@@ -13,7 +13,7 @@ ITBENCH_NAMESPACES: Final = (
 )  # fmt: skip
 
 
-class MatchPolicy(Value, frozen=True, kw_only=True):
+class MatchPolicy(Value, frozen=True, kw_only=True, omit_defaults=False):
     """How claims are counted.
 
     ``duplicates``: a further claim on the same object counts as a false positive, or not at all. ``aliases``: the same

@@ -17,7 +17,7 @@ class DetectionRun(NamedTuple):
     claimed: bool | None
 
 
-class DetectionSummary(Value, frozen=True, kw_only=True):
+class DetectionSummary(Value, frozen=True, kw_only=True, omit_defaults=False):
     """Runs without a usable answer are wrong everywhere; only for hallucination they claim nothing.
 
     Estimates are None where there are no such runs.

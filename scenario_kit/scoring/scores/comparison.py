@@ -28,7 +28,7 @@ class Agreement(Value, frozen=True, kw_only=True):
     mean_difference: float
 
 
-class EvaluatorComparison(Value, frozen=True, kw_only=True):
+class EvaluatorComparison(Value, frozen=True, kw_only=True, omit_defaults=False):
     """Agreement by metric and on claims; runs that only one of them has."""
 
     metrics: dict[str, Agreement]

@@ -38,7 +38,7 @@ from scenario_kit.scoring.scores.settings import ScoreSettings
 _NO_ANSWER = SolverAnswer()
 
 
-class RunScore(Value, frozen=True, kw_only=True):
+class RunScore(Value, frozen=True, kw_only=True, omit_defaults=False):
     """A run with all that was decided on it. ``correct`` is whether the diagnosis is exactly right; of a control,
     whether nothing was claimed. ``claimed`` is None where there is no usable answer; ``roots`` are the
     classes of the truth that were to be named.

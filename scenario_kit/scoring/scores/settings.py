@@ -12,7 +12,7 @@ from scenario_kit.scoring.runs.usage import PriceList
 from scenario_kit.scoring.statistics.intervals import SEED
 
 
-class ScoreSettings(Value, frozen=True, kw_only=True):
+class ScoreSettings(Value, frozen=True, kw_only=True, omit_defaults=False):
     """``cap`` is the time in seconds that a failure counts in a restricted mean, ``repeats`` how many runs of each
     incident there should be: those that are not there count as runs without an answer.
     """

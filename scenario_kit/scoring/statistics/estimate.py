@@ -10,7 +10,7 @@ from scenario_kit.model.base import Value
 from scenario_kit.scoring.statistics.intervals import SEED, compute_bootstrap_interval, compute_wilson_interval
 
 
-class Estimate(Value, frozen=True, kw_only=True):
+class Estimate(Value, frozen=True, kw_only=True, omit_defaults=False):
     """The macro mean: of each incident's runs, then over incidents. Errors are None where there are too few values.
 
     ``standard_error`` takes n-1 (over incidents; over runs where there is one incident), ``population_error`` n, as the

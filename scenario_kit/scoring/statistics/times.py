@@ -9,7 +9,7 @@ from scenario_kit.model.base import Value
 from scenario_kit.scoring.statistics.intervals import SEED, compute_bootstrap_interval
 
 
-class TimeSummary(Value, frozen=True, kw_only=True):
+class TimeSummary(Value, frozen=True, kw_only=True, omit_defaults=False):
     """``mean`` is over the successes alone, as published; None stands for never. ``restricted`` is over all runs, in
     which a failure counts as ``cap`` seconds; ``low`` and ``high`` are its interval of 95 % by bootstrap.
     """

@@ -19,6 +19,7 @@ from scenario_kit.judge.alerts.missing_alerts import UnusedRules
 from scenario_kit.lint.rules.security.runbook_admission import list_refusals
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import AlertHistory, AlertRule, Finding, Object, Reference, Runbook, Severity, TrialSpec
+from scenario_kit.model.grid import GRID_SECONDS
 from scenario_kit.model.results.trial import make_trial_reference
 from scenario_kit.observe import AlertEvaluator, AlertScope, Owners
 from scenario_kit.ports import Clock
@@ -142,7 +143,7 @@ class TrialRun:
             AlertScope(runbook.app, spec.namespace, tuple(runbook.namespaces.values())),
             Owners(self._environment.cluster, *runbook.everywhere),
             start=self._status.started_at if self._status.started_at is not None else clock.now(),
-            lag=0.0 if spec.clock == "Virtual" else 15.0,
+            lag=0.0 if spec.clock == "Virtual" else float(GRID_SECONDS),
         )
 
     def _beside(self, spec: TrialSpec, runbook: Runbook, clock: Clock) -> dict[str, UnusedRules]:

@@ -10,12 +10,13 @@ from scenario_kit.load.promql.parser import parse_expression, walk
 from scenario_kit.load.schema.validation import find_mistakes
 from scenario_kit.load.yaml.document import Document, read_document
 from scenario_kit.model import AlertRule, Finding, Object
+from scenario_kit.model.grid import GRID_DURATION
 from scenario_kit.schema import build_authoring_schema
 
 #: Where the tests of a pack lie, beside it.
 TESTS: Final = "tests"
 #: The kit's cases have samples this far apart.
-_STEP: Final = "15s"
+_STEP: Final = GRID_DURATION
 
 
 def locate_tests(pack: Path) -> Path:

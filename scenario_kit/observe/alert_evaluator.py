@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from scenario_kit.model import AlertHistory, AlertRule, AlertTimeline, App, Interval, Reference
+from scenario_kit.model.grid import GRID_SECONDS
 from scenario_kit.observe.alert_state import Alert, LabelSet, RuleEvaluation, fire
 from scenario_kit.observe.entities import find_entity
 from scenario_kit.observe.range_query import evaluate_ticks
@@ -15,7 +16,7 @@ from scenario_kit.observe.rules import scope
 from scenario_kit.ports import Metrics
 
 #: Seconds between evaluations, the same as between scrapes.
-STEP = 15
+STEP: Final = GRID_SECONDS
 #: Says whether there is any telemetry about the namespace: every deployed app has workloads, so it has these series.
 PRESENCE = 'count({__name__=~"kube_deployment_spec_replicas|kube_statefulset_replicas|kube_pod_info"})'
 _PARALLEL = 4

@@ -15,10 +15,11 @@ from scenario_kit.lab.host.state import LabState
 from scenario_kit.lab.host.supervisor import Spec
 from scenario_kit.load import did_you_mean
 from scenario_kit.model.base import Object
+from scenario_kit.model.grid import GRID_DURATION
 
 PART = "prometheus"
 JOB = "telemetry"
-INTERVAL = "15s"
+INTERVAL = GRID_DURATION
 #: Virtual time starts some days back and is written after the present; it must outlive a campaign.
 WINDOW_DAYS = 30
 #: Prometheus keeps in memory what is younger than half of this, and appends to it in order. All of virtual time is, so

@@ -12,12 +12,13 @@ import time
 from pathlib import Path
 
 from scenario_kit.errors import LabError
+from scenario_kit.model.grid import GRID_SECONDS
 
 #: Seconds between the end of a world and the start of the next in its namespace: no rule looks back that far.
 GAP = 1800.0
 #: Seconds that a world may need: one that would get closer to the present than this is not begun.
 _ROOM = 4 * 3600.0
-_GRID = 15.0
+_GRID = float(GRID_SECONDS)
 
 
 class Past:

@@ -21,12 +21,13 @@ from scenario_kit.lab.world_spec import WorldSpec
 from scenario_kit.lab.worlds.probing import ask
 from scenario_kit.lab.worlds.sample_horizon import Past
 from scenario_kit.model import Ledger, Object
+from scenario_kit.model.grid import GRID_SECONDS
 from scenario_kit.model.runtime.process import Exit, LogRecord, SeriesId, Usage
 from scenario_kit.model.runtime.trace import Trace
 from scenario_kit.ports import Cluster, Probed
 
 #: Seconds between two ticks: the scrape and evaluation interval.
-TICK_SECONDS = 15
+TICK_SECONDS = GRID_SECONDS
 
 
 class Waited(NamedTuple):

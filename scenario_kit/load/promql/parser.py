@@ -8,12 +8,14 @@ from datetime import timedelta
 from functools import lru_cache
 from typing import Any, Final
 
+from scenario_kit.model.grid import GRID_SECONDS
+
 #: Words and marks of one expression; the parser's time and memory grow with their square.
 MOST_TOKENS: Final = 1_000
 #: Levels of one expression: brackets, and operators behind each other.
 MOST_LEVELS: Final = 100
 #: Between two samples of a series, and two points of a subquery that does not say it.
-_SCRAPE: Final = timedelta(seconds=15)
+_SCRAPE: Final = timedelta(seconds=GRID_SECONDS)
 _EVALUATION: Final = timedelta(minutes=1)
 _TOKEN: Final = re.compile(r"\w+|[^\w\s]")
 _CHILDREN: Final = ("lhs", "rhs", "param", "expr", "vector_selector")

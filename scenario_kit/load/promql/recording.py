@@ -10,9 +10,10 @@ from typing import Any, Final
 from scenario_kit.errors import AuthoringError
 from scenario_kit.load.promql.parser import parse_expression, walk
 from scenario_kit.load.promql.rewrite import Selector, find_selectors
+from scenario_kit.model.grid import GRID_DURATION
 
 #: Between two values of a recorded series: a range over it becomes a subquery of this resolution.
-_RESOLUTION: Final = "15s"
+_RESOLUTION: Final = GRID_DURATION
 _RANGE: Final = re.compile(r"\s*\[(?P<reach>[^\]:]*)(?P<subquery>:[^\]]*)?\]")
 #: Where a fix begins that is a whole sentence.
 _FIX: Final = "write the expression that it records into the rule"

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from typing import Final, Literal
 
 from scenario_kit.model.base import Value
+from scenario_kit.model.grid import GRID_SECONDS
 
 #: Seconds between two evaluations, where a group of rules does not say it.
-EVALUATION: Final = 15
+EVALUATION: Final = GRID_SECONDS
 
 
 class EntityLabel(Value, frozen=True, kw_only=True):

@@ -13,11 +13,12 @@ from typing import Final, NamedTuple
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Change, Object, Reference
 from scenario_kit.model.authored.noise import Noise, NoiseLoad, NoiseScale, NoiseSource
+from scenario_kit.model.grid import GRID_SECONDS
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.render.objects.lookup import find_object
 from scenario_kit.render.templating.authoring_error import build_error
 
-GRID: Final = 15
+GRID: Final = GRID_SECONDS
 #: The sizes among which each occurrence of a load swing draws, from half of ``percent`` to all of it.
 _SIZES: Final = (50, 60, 70, 80, 90, 100)
 _SCALED: Final = ("Deployment", "StatefulSet")

@@ -8,12 +8,10 @@ from typing import Final
 from scenario_kit.model import AlertRule, Windows
 from scenario_kit.model.authored.alert_rule import find_slowest
 from scenario_kit.model.authored.scenario import Expect
+from scenario_kit.model.grid import GRID_SECONDS, TRAFFIC_SECONDS
 
-#: Seconds between two scrapes, and between two evaluations, everywhere.
-SCRAPE: Final = 15
-EVALUATION: Final = 15
-#: Seconds of traffic that an answer about recovery needs (docs/validator.md).
-_TRAFFIC: Final = 300
+SCRAPE: Final = GRID_SECONDS
+EVALUATION: Final = GRID_SECONDS
 #: Seconds that a repair itself may take: a rollout, or the longest crash back-off (300 s), then reconnecting (120 s).
 _REPAIR: Final = 600
 _DELAY: Final = 2 * (SCRAPE + EVALUATION)
@@ -49,7 +47,7 @@ def compute_windows(rules: Sequence[AlertRule], expect: Expect | None = None) ->
         hold=max(find_slowest(judged), find_slowest(must_fire)) + _DELAY,
         still_firing=find_slowest(must_fire) + 2 * EVALUATION,
         clear=clear,
-        resolve=max((r.range_seconds for r in must_fire), default=0) + clear + _TRAFFIC + _REPAIR,
+        resolve=max((r.range_seconds for r in must_fire), default=0) + clear + TRAFFIC_SECONDS + _REPAIR,
     )
 
 

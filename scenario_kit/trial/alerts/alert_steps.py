@@ -16,6 +16,7 @@ from scenario_kit.load.rules import build_finding
 from scenario_kit.model import AlertExpectation, CheckResult, Finding, TrialStep
 from scenario_kit.model.authored.alert_rule import DEADLINE_SLACK, compute_alert_deadline, find_slowest
 from scenario_kit.model.authored.scenario import Expect
+from scenario_kit.model.grid import LOOK_SECONDS
 from scenario_kit.observe import measure_traffic
 from scenario_kit.observe.placement import map_placement
 from scenario_kit.trial.alerts import extended_wait
@@ -25,9 +26,6 @@ from scenario_kit.trial.engine.checks import await_checks, prove_gone
 from scenario_kit.trial.engine.context import TICK, TRAFFIC_WINDOW, TrialContext
 from scenario_kit.trial.investigation import symptoms
 from scenario_kit.trial.investigation.silent_hops import measure_passages
-
-#: How far time moves between two looks while waiting for alerts, in seconds.
-_LOOK: Final = 60
 
 
 def await_stretch(context: TrialContext, start: float, seconds: float) -> float:
@@ -84,7 +82,7 @@ def _await_up(context: TrialContext, start: float) -> float:
     while (calm := control_runs.find_start_end(context.history(), context.runbook.expect, start)) is None:
         if context.clock.now() >= limit:
             return start
-        context.wait(min(context.clock.now() + (_LOOK if context.virtual else TICK), limit))
+        context.wait(min(context.clock.now() + (LOOK_SECONDS if context.virtual else TICK), limit))
     return calm
 
 
@@ -129,7 +127,10 @@ def expect_alerts(context: TrialContext, start: float) -> list[Finding]:
         if not waiting:
             break
         context.wait(
-            min(context.clock.now() + (_LOOK if context.virtual else TICK), max(counted[e] + due[e] for e in waiting))
+            min(
+                context.clock.now() + (LOOK_SECONDS if context.virtual else TICK),
+                max(counted[e] + due[e] for e in waiting),
+            )
         )
     _look_on(context, {e: since[e] for e in due})
     history = context.history()
@@ -188,7 +189,7 @@ def choose_next_look(context: TrialContext, start: float) -> float:
     """Choose when to look again: on a grid from the start of the step, so that an interrupted step looks at the same
     times.
     """
-    spacing = _LOOK if context.virtual else TICK
+    spacing = LOOK_SECONDS if context.virtual else TICK
     return start + (int(context.clock.now() - start) // spacing + 1) * spacing
 
 

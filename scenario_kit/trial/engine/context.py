@@ -11,6 +11,7 @@ from scenario_kit.changes import TRIAL_LABEL, Engine
 from scenario_kit.errors import InfrastructureError
 from scenario_kit.judge.alerts.missing_alerts import UnusedRules
 from scenario_kit.model import AlertHistory, Fault, Object, Reference, Runbook, TrialSpec, TrialStep
+from scenario_kit.model.grid import GRID_SECONDS, TRAFFIC_SECONDS
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.observe import AlertEvaluator
 from scenario_kit.ports import Clock, Cluster, Metrics
@@ -18,10 +19,8 @@ from scenario_kit.trial.engine import noise
 from scenario_kit.trial.engine.baseline import Baseline
 from scenario_kit.trial.engine.progress import InjectionProgress
 
-#: Scrape and evaluation interval of every alert rule, in seconds.
-TICK: Final = 15
-#: Traffic is measured over this many seconds (docs/validator.md).
-TRAFFIC_WINDOW: Final = 300
+TICK: Final = GRID_SECONDS
+TRAFFIC_WINDOW: Final = TRAFFIC_SECONDS
 
 
 class Stopped(Exception):

@@ -7,7 +7,6 @@ the step goes on where it stood, and nothing is proven twice.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 import msgspec
 
@@ -16,6 +15,7 @@ from scenario_kit.errors import InfrastructureError, Rejected
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import AlertHistory, Check, CheckResult, Fault, Finding, TrialStep
 from scenario_kit.model.authored.alert_rule import compute_alert_deadline
+from scenario_kit.model.grid import LOOK_SECONDS
 from scenario_kit.model.kubernetes.reference import WORKLOADS, strip_group, strip_reference
 from scenario_kit.observe import symptoms
 from scenario_kit.trial import effects
@@ -28,9 +28,6 @@ from scenario_kit.trial.injection.staging import Situation, is_due, waits_for
 from scenario_kit.trial.investigation.symptoms import list_pods
 
 __all__ = ["STEP", "inject"]
-
-#: How far time moves between two looks while a fault waits for an alert, in seconds of virtual time.
-_LOOK: Final = 60
 
 
 def inject(context: TrialContext, step: TrialStep, index: int, start: float) -> tuple[list[Finding], list[CheckResult]]:
@@ -192,7 +189,7 @@ class _InjectStep:
             elif waits_for(fault.start) == "Time":
                 looks.append(self._start + (fault.start.after_seconds or 0))
             elif waits_for(fault.start) == "Alert":
-                spacing = _LOOK if self._context.virtual else TICK
+                spacing = LOOK_SECONDS if self._context.virtual else TICK
                 looks.append(self._start + (int(now - self._start) // spacing + 1) * spacing)
         return min(looks, default=now + TICK)
 

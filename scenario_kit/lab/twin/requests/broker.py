@@ -21,6 +21,7 @@ from scenario_kit.lab.twin.process.process_table import Census
 from scenario_kit.lab.twin.requests.producer import Published
 from scenario_kit.lab.twin.requests.request_executor import Flow
 from scenario_kit.lab.twin.traces.span_buffer import SpanBatch
+from scenario_kit.model.grid import GRID_SECONDS
 from scenario_kit.model.runtime.process import SeriesId
 from scenario_kit.model.twin.definition import TwinDefinition
 from scenario_kit.model.twin.queue import QueueModel
@@ -245,7 +246,12 @@ class Queues:
         connected = None
         for process in census.of(node.component):
             link = links.get(LinkKey(process.key, self._edge(node)))
-            if link is not None and link.works and link.lanes[0].target is broker and process.ready_at < start + 15.0:
+            if (
+                link is not None
+                and link.works
+                and link.lanes[0].target is broker
+                and process.ready_at < start + GRID_SECONDS
+            ):
                 self._seen[process.key, node.model.group] = start
                 connected = connected or process
             elif (process.key, node.model.group) in self._seen:

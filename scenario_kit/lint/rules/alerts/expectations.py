@@ -14,11 +14,12 @@ from scenario_kit.load import did_you_mean
 from scenario_kit.load.yaml.edit import Drop, Put
 from scenario_kit.model import AlertExpectation, AlertRule, App, Reference, Severity
 from scenario_kit.model.authored.scenario import LABELLED
+from scenario_kit.model.grid import GRID_SECONDS
 from scenario_kit.model.kubernetes.reference import WORKLOADS, strip_group
 from scenario_kit.render.simulation.observability import find_unheard
 
 #: Seconds between two scrapes and two evaluations: an alert needs both on top of its range and `for`.
-_SCRAPE_AND_EVALUATION = 2 * (15 + 15)
+_SCRAPE_AND_EVALUATION = 2 * (GRID_SECONDS + GRID_SECONDS)
 
 
 def _list_named(case: LintContext) -> Iterator[tuple[Place, str, str]]:

@@ -20,6 +20,7 @@ from scenario_kit.model.authored.effect_check import (
     TargetFails,
     Whose,
 )
+from scenario_kit.model.grid import GRID_DURATION
 from scenario_kit.render.faults.component_lookups import list_dependants
 from scenario_kit.render.faults.effects.subject import EffectSubject
 
@@ -27,7 +28,7 @@ _CALLS: Final = "traces_span_metrics_calls_total"
 _DURATION: Final = "traces_span_metrics_duration_milliseconds"
 _ERROR: Final = 'status_code="STATUS_CODE_ERROR"'
 #: The grid on which rules are evaluated, and for how long an effect must go on.
-_GRID: Final = "15s"
+_GRID: Final = GRID_DURATION
 _SUSTAINED: Final = f"[2m:{_GRID}]"
 
 

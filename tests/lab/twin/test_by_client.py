@@ -6,8 +6,8 @@ from typing import get_args
 
 import pytest
 
-from scenario_kit.lab.twin.client_errors.by_client import SPOKEN
-from scenario_kit.lab.twin.client_errors.by_language import DIALECTS, describe_cause
+from scenario_kit.lab.twin.client_errors.by_language import describe_cause
+from scenario_kit.lab.twin.client_errors.words import CLIENTS, DIALECTS
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.model.twin.address import Protocol
 
@@ -105,8 +105,8 @@ def test_no_words_are_left_unfilled(protocol: str, outcome: str) -> None:
 
 
 def test_only_kafka_has_brokers_and_only_postgresql_an_sql_error() -> None:
-    for dialect, protocol in SPOKEN:
-        said = " ".join(SPOKEN[dialect, protocol].values())
+    for dialect, protocol in CLIENTS:
+        said = " ".join(CLIENTS[dialect, protocol].values())
         assert ("bootstrap" in said.lower() or "Kafka" in said) == (protocol == "kafka")
 
 

@@ -20,7 +20,7 @@ def describe_neighbours(found: Iterable[Neighbour]) -> list[tuple[str, str]]:
 def _describe_difference(near: Neighbour) -> str:
     alike = f"same alerts (margin {near.margin:.2f}), " + ("same answer" if near.same_answer else "another answer")
     if not near.here and not near.there:
-        return f"{alike}; nothing tells them apart"
+        return f"{alike}; indistinguishable"
     ways = [
         f"only {where}: {_format_some(signs)}" for where, signs in (("here", near.here), ("there", near.there)) if signs
     ]

@@ -101,7 +101,7 @@ def test_what_cannot_be_told_from_another_incident_fails(fault, runbook_of, othe
     assert [n.scenario for n in validation.identifiability] == (["other"] if other.symptoms[0] == ("E",) else [])
     assert validation.fingerprint is not None
     if code == "SK451":
-        assert validation.headline.startswith("nothing tells this incident from 'other'")
+        assert validation.headline.startswith("indistinguishable from 'other'")
         assert validation.next == "scenario-kit verify p --plan standard"
         assert validation.correction.startswith("SK451: make the fault visible")
 
@@ -234,9 +234,9 @@ def test_errors_come_first_and_nothing_twice():
         (Verdict.NOT_EVALUATED, [], [finding("SK911", Severity.WARNING, "it needs x")],
          "it needs x; nothing to change in the scenario"),
         (Verdict.NOT_EVALUATED, [trial("control"), trial("label", "Infra", message="no node")], [finding("SK303")],
-         "infrastructure kept us from judging, nothing to change in the scenario: no node"),
+         "not evaluated, infrastructure failed; nothing to change in the scenario: no node"),
         (Verdict.NOT_EVALUATED, [trial("control", message="fine")], [],
-         "infrastructure kept us from judging, nothing to change in the scenario: no trial ended"),
+         "not evaluated, infrastructure failed; nothing to change in the scenario: no trial ended"),
         (Verdict.INCONCLUSIVE, [], [], "Inconclusive"),
     ],
 )  # fmt: skip

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from scenario_kit import load
 from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.changes import ClusterStore, Engine, Scene, operations
 from scenario_kit.draft import Answers, draft
@@ -76,6 +77,7 @@ def added(tmp_path, monkeypatch):
         (schema / path.name).write_text(text)
     monkeypatch.setattr(operations, "__path__", [*operations.__path__, str(package)])
     monkeypatch.setattr(source, "FOLDER", schema)
+    monkeypatch.setattr(load, "_SCHEMAS", {})
     forget()
     yield package
     monkeypatch.undo()

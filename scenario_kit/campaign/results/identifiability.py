@@ -98,7 +98,7 @@ def judge_neighbours(found: Sequence[Neighbour]) -> list[Finding]:
             findings.append(
                 build_finding(
                     "SK451",
-                    message=f"nothing tells this incident from '{near.scenario}', which has another answer",
+                    message=f"indistinguishable from '{near.scenario}', whose root cause differs",
                     observed=f"alerts differ by {near.margin:.2f}; the same events, states, logs and fields",
                     expected="an observation that a solver can make in one of them only",
                 )

@@ -43,7 +43,7 @@ _BY_TRIALS: Final = frozenset({"SK451", "SK501", "SK502", "SK503"})
 def reach_verdict(
     results: Sequence[TrialResult], static: Iterable[Finding] = (), looks: Sequence[Look] = ONCE
 ) -> Verdict:
-    """Fail if anything attributable to the scenario is broken; NotEvaluated if infrastructure kept us from judging."""
+    """Fail if anything attributable to the scenario is broken; NotEvaluated if infrastructure failed."""
     if any(f.severity == Severity.ERROR for f in static):
         return Verdict.FAIL
     return judge_trials(looks, results)
@@ -208,7 +208,7 @@ def write_headline(answer: Verdict, results: Sequence[TrialResult], findings: Se
             if lack := next((f.message for f in findings if f.code == LACKING), ""):
                 return f"{lack}; nothing to change in the scenario"
             infra = next((r.message for r in results if r.outcome == "Infra"), "no trial ended")
-            return f"infrastructure kept us from judging, nothing to change in the scenario: {infra}"
+            return f"not evaluated, infrastructure failed; nothing to change in the scenario: {infra}"
         case _:
             return str(answer)
 

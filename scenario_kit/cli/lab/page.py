@@ -20,7 +20,7 @@ def serve_page(name: str, port: int, *, spoilers: bool, browser: bool) -> None:
 
     Raises:
         LabError: the lab does not run.
-        UsageError: the port cannot be had.
+        UsageError: the port is unavailable.
     """
     LabState.load(name).require_alive("opening its page")
     token = secrets.token_urlsafe(24)
@@ -28,7 +28,9 @@ def serve_page(name: str, port: int, *, spoilers: bool, browser: bool) -> None:
     try:
         server = serve(site, port)
     except (OSError, OverflowError) as error:
-        raise UsageError(f"port {port} cannot be had: {error}", fix="another --port, or none for a free one") from error
+        raise UsageError(
+            f"port {port} is unavailable: {error}", fix="another --port, or none for a free one"
+        ) from error
     address = f"http://127.0.0.1:{server.server_address[1]}/#token={token}"
     typer.echo(address)
     typer.echo("serving until Ctrl-C", err=True)

@@ -42,7 +42,7 @@ def check_quiet(history: AlertHistory, expect: Expect, start: float, end: float)
                 message=f"{label(timeline)} fires before anything was injected",
                 observed=f"firing {describe_since(timeline, start, start)}",
                 expected="no alert in the quiet window",
-                why="an alert that is on anyway says nothing about the fault",
+                why="a background alert says nothing about the fault",
                 fix="choose an alert that the healthy app does not raise, or list it under expect.background",
             )
         )
@@ -117,7 +117,7 @@ def check_never_on(history: AlertHistory, expect: Expect, start: float, end: flo
     return [
         build_finding(
             "SK330",
-            message=f"{label_expectation(known)} is said to be on anyway, and never fires",
+            message=f"{label_expectation(known)} is declared as a background alert, and never fires",
             observed="not firing at any time of the run without the fault",
             expected="an alert that the healthy app raises",
             fix="drop it from expect.background; what the fault raises belongs under expect.alerts",

@@ -120,7 +120,7 @@ def check_forbidden(
             findings.append(
                 build_finding(
                     "SK327",
-                    message=f"{label(timeline)} fired, which nobody declared",
+                    message=f"undeclared alert {label(timeline)} fired",
                     observed=f"firing {describe_since(timeline, start, start)} after injection",
                     expected="only declared alerts, as the outcome is Benign",
                     fix=f"add {format_alert(timeline, 'class: MayFire')} to expect.alerts",

@@ -281,7 +281,8 @@ def _claim_port(port: int) -> Iterator[None]:
         yield
     except OSError as error:
         raise LabError(
-            f"port {port} of the lab server cannot be had: {error}", fix="stop what listens there, or: lab down, lab up"
+            f"port {port} of the lab server is unavailable: {error}",
+            fix="stop what listens there, or: lab down, lab up",
         ) from error
 
 

@@ -157,7 +157,7 @@ def check_contradictions(case: LintContext) -> Iterator[Problem]:
         judged = [a for a in alerts if a.name == chronic.name and a.alert_class != "MayFire"]
         for alert in (a for a in judged if not chronic.entity or not a.entity or is_same(a.entity, chronic.entity)):
             where = f" on {alert.entity}" if alert.entity else ""
-            message = f"'{alert.name}'{where} is {alert.alert_class}, and is said to be on anyway"
+            message = f"'{alert.name}'{where} is {alert.alert_class}, and is declared as a background alert"
             yield Problem(("spec", "expect", "background", i), message, "background", alert.alert_class)
 
 

@@ -127,8 +127,8 @@ class Engine:
         return self.undo(self._store.all())
 
     def recorded(self, prefix: str = "") -> list[Receipt]:
-        """Return every receipt whose group starts with ``prefix``, whatever became of it."""
-        return [r for r in self._store.all() if r.group.startswith(prefix)]
+        """Return every receipt of a group, or of all that begin with a kind (``Fault/``), whatever became of it."""
+        return [r for r in self._store.all() if _is_within(r.group, prefix)]
 
     @staticmethod
     def chaos_state(live: Object | None) -> tuple[bool | None, str]:
@@ -158,8 +158,8 @@ class Engine:
         self._store.clear()
 
     def done(self, prefix: str = "") -> list[Receipt]:
-        """Return receipts in force whose group starts with ``prefix``."""
-        return [r for r in self._store.all() if r.state == "Done" and r.group.startswith(prefix)]
+        """Return receipts in force of a group, or of all that begin with a kind (``Fault/``)."""
+        return [r for r in self._store.all() if r.state == "Done" and _is_within(r.group, prefix)]
 
     def maintain(self, persistent: Iterable[str]) -> int:
         """Bind the chaos of these fault groups to pods that came after it; returns how many objects were replaced.
@@ -284,3 +284,8 @@ def _find_rereading(receipts: Iterable[Receipt]) -> list[Receipt]:
         if changed and receipt.change.operation.restarts:
             found.append(receipt)
     return found
+
+
+def _is_within(group: str, prefix: str) -> bool:
+    """Tell whether a group is the one of that name, or of that kind; ``Fault/a`` is not of ``Fault/ab``."""
+    return group == prefix or not prefix or (prefix.endswith("/") and group.startswith(prefix))

@@ -15,6 +15,7 @@ from scenario_kit.judge import leftovers
 from scenario_kit.judge.repair import invariants
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import Finding, Object, Reference
+from scenario_kit.model.authored.fault import FAULT_GROUPS
 from scenario_kit.model.chaos.kinds import GROUP as CHAOS_GROUP
 from scenario_kit.model.kubernetes.reference import GROUP, MANAGEMENT_NAMESPACE, WORKLOADS, make_object_reference
 from scenario_kit.ports import Cluster, Kind
@@ -261,9 +262,9 @@ def tear_down(context: TrialContext) -> list[Finding]:
 
 def _undo_all(context: TrialContext) -> list[Finding]:
     findings = []
-    injected = {r.group for r in context.engine.recorded("Fault/")}
+    injected = {r.group for r in context.engine.recorded(FAULT_GROUPS)}
     for fault in context.runbook.faults:
-        if fault.undone and f"Fault/{fault.name}" in injected:
+        if fault.undone and fault.group in injected:
             results = await_checks(context, fault.undone)
             findings += [
                 build_finding(

@@ -8,6 +8,7 @@ from scenario_kit.changes import NoEffect
 from scenario_kit.errors import AuthoringError, InfrastructureError, Rejected
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import CheckResult, Finding, TrialStep
+from scenario_kit.model.authored.fault import name_fault_group
 from scenario_kit.model.kubernetes.reference import strip_reference
 from scenario_kit.trial.engine.checks import await_until
 from scenario_kit.trial.engine.context import TICK, TrialContext
@@ -51,7 +52,7 @@ def change(context: TrialContext, step: TrialStep, index: int) -> tuple[list[Fin
 
 
 def _remove_fault(context: TrialContext, name: str) -> list[Finding]:
-    _undo(context, f"Fault/{name}")
+    _undo(context, name_fault_group(name))
     return []
 
 
@@ -61,7 +62,7 @@ def _undo_object(context: TrialContext, step: TrialStep) -> None:
     A volume that is in use cannot be deleted, for example: then nobody could end the incident in that way either.
     """
     for fault in step.faults:
-        context.engine.undo_object(f"Fault/{fault}", step.name)
+        context.engine.undo_object(name_fault_group(fault), step.name)
     context.settle()
 
 

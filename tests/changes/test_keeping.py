@@ -159,6 +159,7 @@ def test_groups_are_told_apart_by_their_beginning():
         lab.engine.do(patching("bad", name), ordinal=ordinal, group=group)
     groups = lambda found: [r.group for r in found]  # noqa: E731
     assert groups(lab.engine.recorded("Fault/")) == groups(lab.engine.done("Fault/")) == ["Fault/a", "Fault/ab"]
+    assert groups(lab.engine.recorded("Fault/a")) == groups(lab.engine.done("Fault/a")) == ["Fault/a"]
     assert groups(lab.engine.recorded()) == ["Fault/a", "Fault/ab", "Decoy/d"]
     assert lab.engine.undo_group("Fault/a") == []
     assert (lab.value("a"), lab.value("b")) == ("good", "bad")

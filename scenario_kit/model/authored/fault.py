@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from scenario_kit.model.authored.change import Change
 from scenario_kit.model.authored.check import Check
@@ -84,6 +84,15 @@ class Entity(Value, frozen=True, kw_only=True):
     fix: tuple[Change, ...] = ()
 
 
+#: What the groups of receipts of all faults begin with.
+FAULT_GROUPS: Final = "Fault/"
+
+
+def name_fault_group(name: str) -> str:
+    """Name the group of a fault's receipts."""
+    return f"{FAULT_GROUPS}{name}"
+
+
 class Fault(Value, frozen=True, kw_only=True):
     """A fault rendered for its target: everything that injecting, proving and removing it needs."""
 
@@ -120,3 +129,8 @@ class Fault(Value, frozen=True, kw_only=True):
     def causes(self) -> tuple[Entity, ...]:
         """The entities that are causes."""
         return tuple(e for e in self.entities if e.role == "Cause")
+
+    @property
+    def group(self) -> str:
+        """The group of its receipts."""
+        return name_fault_group(self.name)

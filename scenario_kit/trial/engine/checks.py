@@ -10,6 +10,7 @@ import msgspec
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import Check, CheckResult, Finding
 from scenario_kit.model.authored.change import Until
+from scenario_kit.model.authored.fault import FAULT_GROUPS
 from scenario_kit.observe import evaluate_check
 from scenario_kit.trial.engine.context import TICK, TrialContext
 
@@ -51,11 +52,11 @@ def await_until(context: TrialContext, until: Until) -> CheckResult:
 
 def prove_gone(context: TrialContext) -> list[Finding]:
     """Return a finding for each fault that is in force although everything that is to prove it gone is true."""
-    now, injected = context.clock.now(), {r.group for r in context.engine.done("Fault/")}
+    now, injected = context.clock.now(), {r.group for r in context.engine.done(FAULT_GROUPS)}
     findings = []
     for fault in context.runbook.faults:
         checks = context.engine.placed(fault.undone)
-        if not checks or f"Fault/{fault.name}" not in injected or fault.persistence not in _LASTING:
+        if not checks or fault.group not in injected or fault.persistence not in _LASTING:
             continue
         results = [answer_check(context, check, now) for check in checks]
         if all(result.answer == "True" for result in results):

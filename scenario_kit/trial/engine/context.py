@@ -11,6 +11,7 @@ from scenario_kit.changes import TRIAL_LABEL, Engine
 from scenario_kit.errors import InfrastructureError
 from scenario_kit.judge.alerts.missing_alerts import UnusedRules
 from scenario_kit.model import AlertHistory, Fault, Object, Reference, Runbook, TrialSpec, TrialStep
+from scenario_kit.model.authored.fault import FAULT_GROUPS, name_fault_group
 from scenario_kit.model.grid import GRID_SECONDS, TRAFFIC_SECONDS
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.observe import AlertEvaluator
@@ -127,11 +128,11 @@ class TrialContext:
 
     def persistent(self) -> list[str]:
         """Return groups of receipts whose chaos binds to the workload."""
-        return [f"Fault/{f.name}" for f in self.runbook.faults if f.persistence == "Workload"]
+        return [f.group for f in self.runbook.faults if f.persistence == "Workload"]
 
     def injected_at(self, fault: str = "") -> float | None:
         """Return when the first change of a fault (or of any fault) was recorded."""
-        prefix = f"Fault/{fault}" if fault else "Fault/"
+        prefix = name_fault_group(fault) if fault else FAULT_GROUPS
         times = [r.at for r in self.engine.recorded(prefix) if r.causal and (not fault or r.group == prefix)]
         return min(times, default=None)
 

@@ -17,6 +17,7 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.judge.repair import invariants
 from scenario_kit.judge.repair.invariants import Guarded
 from scenario_kit.model import Runbook, TrialSpec
+from scenario_kit.model.authored.fault import FAULT_GROUPS
 from scenario_kit.model.authored.noise import NoiseSource
 from scenario_kit.ports import Clock
 from scenario_kit.render.scenarios.noise import Event, compute_occurrence, find_latest, list_events
@@ -137,5 +138,5 @@ def adjust_guards(context: NoisyTrial, baseline: tuple[Guarded, ...]) -> tuple[G
 
 def _list_in_force(context: NoisyTrial) -> list[Receipt]:
     swings = [r for r in context.engine.done(GROUP) if not r.change.operation.restarts] if context.runbook.noise else []
-    benign = context.engine.done("Fault/") if context.runbook.outcome == "Benign" else []
+    benign = context.engine.done(FAULT_GROUPS) if context.runbook.outcome == "Benign" else []
     return [*benign, *swings]

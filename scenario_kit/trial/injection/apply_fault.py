@@ -28,7 +28,7 @@ def break_(context: TrialContext, fault: Fault, index: int) -> None:
         CapabilityMissing: it is valid, but cannot happen in this environment.
         InfrastructureError: something below us is not well, or the injector does not come to an end.
     """
-    group = f"Fault/{fault.name}"
+    group = fault.group
     ordinal = index * STEP + [f.name for f in context.runbook.faults].index(fault.name) * FAULT
     first_run = next((i for i, c in enumerate(fault.changes) if c.operation.runs_command), 0)
     for position, change in enumerate(fault.changes):

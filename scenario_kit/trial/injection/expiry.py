@@ -22,7 +22,7 @@ def explain_expiry(context: TrialContext, step: TrialStep, findings: list[Findin
         return findings
     if step.kind != "expectCleared" and not findings:
         return findings
-    over = [f for f in context.runbook.faults if f.role in LABELLED and context.engine.has_expired(f"Fault/{f.name}")]
+    over = [f for f in context.runbook.faults if f.role in LABELLED and context.engine.has_expired(f.group)]
     return [
         build_finding(
             "SK305",

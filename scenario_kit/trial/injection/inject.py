@@ -211,12 +211,12 @@ class _InjectStep:
     def _of(self, fault: Fault) -> FaultProgress | None:
         """Return what is known of a fault that is in force, by whichever step it was injected."""
         known = self._progress.faults.get(fault.name)
-        if known is None or known.step == self._index or self._context.engine.done(f"Fault/{fault.name}"):
+        if known is None or known.step == self._index or self._context.engine.done(fault.group):
             return known
         return None  # an earlier step injected it, and it was removed since
 
     def _begun(self, fault: Fault) -> bool:
-        group = f"Fault/{fault.name}"
+        group = fault.group
         recorded = self._context.engine.recorded(group)
         return any(r.group == group and r.ordinal // STEP == self._index for r in recorded)
 

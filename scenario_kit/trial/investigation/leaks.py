@@ -20,6 +20,7 @@ from scenario_kit.judge.leaks import (
 from scenario_kit.judge.order import check_order
 from scenario_kit.lint.rules.leaks.needless import ObjectSurroundings, find_needless
 from scenario_kit.model import Finding, Object, Reference
+from scenario_kit.model.authored.fault import FAULT_GROUPS
 from scenario_kit.model.chaos.kinds import GROUP as CHAOS_GROUP
 from scenario_kit.model.kubernetes.reference import GROUP, make_object_reference
 from scenario_kit.ports import Kind
@@ -44,7 +45,7 @@ def expect_no_leaks(context: TrialContext) -> list[Finding]:
     found = [report_reached(f"{kind} in {context.management}") for kind in ours]
     objects = _list_objects(context)
     found += find_leaks(_read_everything(context, objects), list_tokens(context.runbook))
-    receipts = context.engine.recorded("Fault/")
+    receipts = context.engine.recorded(FAULT_GROUPS)
     return [*found, *_find_needless(context, receipts, objects), *_check_order(context, receipts, objects)]
 
 
@@ -121,6 +122,6 @@ def _check_order(context: TrialContext, receipts: Sequence[Receipt], objects: Se
     of_app = [o for o in objects if make_object_reference(o, context.namespace).groupless in own]
     labels = (name for cause in runbook.ground_truth.root_causes for name in (cause.entity, *cause.aliases) if name)
     labelled = {Reference.parse(name).within(context.namespace, runbook.namespaces).groupless for name in labels}
-    harmless = {f"Fault/{f.name}" for f in runbook.faults if f.role == "Distractor"}
+    harmless = {f.group for f in runbook.faults if f.role == "Distractor"}
     written = {e.ref.groupless for r in receipts if r.group not in harmless for e in r.entries}
     return check_order(of_app, {"what is labelled as the cause": labelled, "what the faults wrote": written})

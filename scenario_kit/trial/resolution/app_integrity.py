@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from scenario_kit.judge.repair.collateral_changes import Write, find_alterations
 from scenario_kit.judge.repair.resolved import Resolution
+from scenario_kit.model.authored.fault import FAULT_GROUPS
 from scenario_kit.model.kubernetes.reference import make_object_reference
 from scenario_kit.model.results.involved import list_involved
 from scenario_kit.trial.engine import noise
@@ -17,7 +18,7 @@ def check_integrity(context: TrialContext) -> Resolution:
         (r.kind, r.group, r.namespace) for o in runbook.objects if (r := make_object_reference(o, context.namespace))
     }
     now = [o for kind, group, namespace in sorted(kinds) for o in context.cluster.list(kind, namespace, group=group)]
-    done = [*context.engine.recorded("Fault/"), *context.engine.recorded(noise.GROUP)]
+    done = [*context.engine.recorded(FAULT_GROUPS), *context.engine.recorded(noise.GROUP)]
     writes = [Write(e.prior, e.after) for r in done for e in r.entries]
     parts = list_involved(runbook.faults, runbook.expect, runbook.ground_truth.propagation)
     problems = find_alterations(runbook.app, runbook.objects, now, writes, parts)

@@ -82,7 +82,7 @@ def _check_biting(context: TrialContext, step: TrialStep) -> list[Finding]:
         return []
     findings = []
     for fault in runbook.faults:
-        if fault.role not in LABELLED or fault.mitigation != "Native" or not context.engine.done(f"Fault/{fault.name}"):
+        if fault.role not in LABELLED or fault.mitigation != "Native" or not context.engine.done(fault.group):
             continue
         results = [answer_check(context, check, now) for check in context.engine.placed(fault.effect)]
         if results and all(result.answer == "True" for result in results):
@@ -132,7 +132,7 @@ def _check_restart(context: TrialContext, step: TrialStep, index: int) -> list[F
     concerned = _list_concerned(context, index)
     for fault in context.runbook.faults:
         if fault.role not in LABELLED:
-            context.engine.undo_group(f"Fault/{fault.name}")
+            context.engine.undo_group(fault.group)
     context.settle()
     whole = [o for o in rollouts.list_live(context, concerned) if is_settled(o)]
     restarted = {(o["kind"], o["metadata"]["name"]) for o in whole}

@@ -15,6 +15,7 @@ from scenario_kit.judge.repair.invariants import Guarded
 from scenario_kit.judge.repair.resolved import Resolution
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import AlertHistory, Finding, TrialStep
+from scenario_kit.model.authored.fault import FAULT_GROUPS
 from scenario_kit.model.authored.scenario import LABELLED
 from scenario_kit.model.kubernetes.reference import make_object_reference, strip_group, strip_reference
 from scenario_kit.observe import symptoms
@@ -71,8 +72,8 @@ def _judge_guards(context: TrialContext) -> Resolution:
 
 def _list_spared(context: TrialContext) -> list[Receipt]:
     """List what triggers and distractors changed, which no repair has to take back."""
-    groups = {f"Fault/{f.name}" for f in context.runbook.faults if f.role not in LABELLED}
-    return [r for r in context.engine.done("Fault/") if r.group in groups]
+    groups = {f.group for f in context.runbook.faults if f.role not in LABELLED}
+    return [r for r in context.engine.done(FAULT_GROUPS) if r.group in groups]
 
 
 def _list_owed(context: TrialContext, known: tuple[Guarded, ...]) -> tuple[Guarded, ...]:

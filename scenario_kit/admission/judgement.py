@@ -161,10 +161,8 @@ def find_aim(change: Change, bounds: AdmissionBounds) -> Aim | None:
         metadata = body["metadata"]
         home = _resolve_namespace(str(metadata.get("namespace") or APP_NAMESPACE), bounds)
         return Aim(body["kind"], metadata["name"], home, str(body.get("apiVersion", "")).rpartition("/")[0])
-    if not change.target:
-        return None
-    ref = Reference.parse(change.target)
-    return Aim(ref.kind, ref.name, _resolve_namespace(ref.namespace, bounds), ref.group)
+    ref = change.operation.ref
+    return ref and Aim(ref.kind, ref.name, _resolve_namespace(ref.namespace, bounds), ref.group)
 
 
 def _resolve_namespace(symbol: str, bounds: AdmissionBounds) -> str:

@@ -41,6 +41,10 @@ class NodeOperation(ObjectOperation, frozen=True, kw_only=True):
         """Return the path that it writes."""
 
     @property
+    def ref(self) -> Reference | None:
+        return None if SEPARATOR in self.target else super().ref
+
+    @property
     def nodes(self) -> list[Reference]:
         """The nodes that its target names."""
         return parse_references(self.target)

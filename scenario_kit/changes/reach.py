@@ -7,7 +7,7 @@ from typing import Final
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.load.rules import build_finding
-from scenario_kit.model import Change, Finding, Object, Reference
+from scenario_kit.model import Change, Finding, Object
 from scenario_kit.model.chaos.kinds import GROUP, SCHEDULE
 from scenario_kit.model.chaos.reach import Stray, find_strays, is_chaos
 
@@ -50,9 +50,9 @@ def rewrites_spec(change: Change) -> bool:
     """Check whether a patch writes the spec of a chaos object: Chaos Mesh refuses it, and what it would select is
     unknown.
     """
-    if not change.operation.patches or change.target is None:
+    ref, patch = change.operation.ref, change.operation.document
+    if ref is None or not change.operation.patches:
         return False
-    ref, patch = Reference.parse(change.target), change.operation.document
     if ref.group != GROUP and (ref.group or not (ref.kind == SCHEDULE or ref.kind.endswith("Chaos"))):
         return False
     if isinstance(patch, Mapping):

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from scenario_kit.model import Fault, FaultType, Object
 from scenario_kit.model.chaos.kinds import get_experiment
 from scenario_kit.model.kubernetes.duration import parse_seconds
-from scenario_kit.model.kubernetes.reference import WORKLOADS, strip_reference
+from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.render.objects.lookup import format_reference, read_pod_labels
 
 #: What becomes of a container or its pod when such a probe has failed often enough.
@@ -55,7 +55,7 @@ def is_outlived(fault_type: FaultType, fault: Fault, objects: Sequence[Object]) 
     """
     if fault_type.family != "Configuration" or fault.rollout.drop_old:
         return False
-    written = {strip_reference(change.target) for change in fault.changes if change.operation.patches and change.target}
+    written = {change.operation.about(None) for change in fault.changes if change.operation.patches}
     return any(
         "readinessProbe" in container
         for o in objects

@@ -9,7 +9,6 @@ from scenario_kit.errors import AuthoringError, InfrastructureError, Rejected
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import CheckResult, Finding, TrialStep
 from scenario_kit.model.authored.fault import name_fault_group
-from scenario_kit.model.kubernetes.reference import strip_reference
 from scenario_kit.trial.engine.checks import await_until
 from scenario_kit.trial.engine.context import TICK, TrialContext
 from scenario_kit.trial.engine.rollouts import roll_out
@@ -69,9 +68,8 @@ def _undo_object(context: TrialContext, step: TrialStep) -> None:
 def undo_change(context: TrialContext, step: TrialStep) -> None:
     """Take a procedure back, so that the next one meets the same broken app, in which nothing is still rolling."""
     _undo(context, f"{step.use}/{step.name}")
-    touched = {
-        strip_reference(c.target) for c in context.runbook.procedure(step.use, step.name).solution.changes if c.target
-    }
+    changes = context.runbook.procedure(step.use, step.name).solution.changes
+    touched = {(ref.kind, ref.name) for c in changes if (ref := c.operation.ref)}
     roll_out(context, touched, _REST)  # one that the fault keeps from coming back is not waited for longer
 
 

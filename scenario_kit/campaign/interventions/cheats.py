@@ -16,7 +16,7 @@ import msgspec
 from scenario_kit.judge.alerts.expectations import list_by_class
 from scenario_kit.model import Change, Object, Procedure, Reference, Runbook, Solution
 from scenario_kit.model.authored.scenario import LABELLED
-from scenario_kit.model.kubernetes.reference import WORKLOADS, strip_reference
+from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.render.apps.namespaces import make_finder, rename_change
 from scenario_kit.render.objects.lookup import format_reference, read_pod_labels
 
@@ -105,7 +105,7 @@ def _repairs_by_restart(runbook: Runbook) -> bool:
     """Check whether a restart is a repair that the scenario documents, of a fault that ends with its pods."""
     ending = {f.name for f in runbook.faults if f.role in LABELLED and f.persistence in _RESTARTABLE}
     return any(
-        change.operation.restarts or (change.operation.deletes and strip_reference(change.target or "")[0] == "Pod")
+        change.operation.restarts or (change.operation.deletes and not change.operation.outlasts("Pod"))
         for p in runbook.procedures
         if p.use == "Solution" and (not p.solution.fixes or ending & set(p.solution.fixes)) and ending
         for change in p.solution.changes

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from scenario_kit.model import Change, Object, Reference, Runbook
+from scenario_kit.model import Change, Object, Runbook
 from scenario_kit.model.chaos.kinds import get_experiment
 from scenario_kit.model.kubernetes.pod_resources import sum_pod_requests
-from scenario_kit.model.kubernetes.reference import strip_reference
 from scenario_kit.model.results.trial import ALONE_LABEL
 from scenario_kit.render.apps.app import CLUSTER_KINDS
 
@@ -49,7 +48,7 @@ def _needs_many_pods(change: Change, each: Mapping[tuple[str, str], float]) -> b
     if (body := change.operation.resource) is not None:
         cores = _count_cores(body)
     else:
-        cores = each.get(strip_reference(change.target), 0.0) if change.target is not None else 0.0
+        cores = each.get(change.operation.about(None) or ("", ""), 0.0)
     return replicas > _MOST_PODS or (replicas > 1 and replicas * cores > _MOST_CORES)
 
 
@@ -98,7 +97,5 @@ def _leaves_app(change: Change, own: set[str]) -> bool:
     body = change.operation.resource
     if body is not None:
         return body["kind"] in CLUSTER_KINDS or body.get("metadata", {}).get("namespace", "") not in own
-    if change.target is None:
-        return False
-    ref = Reference.parse(change.target)
-    return ref.kind in CLUSTER_KINDS or ref.namespace not in own
+    ref = change.operation.ref
+    return ref is not None and (ref.kind in CLUSTER_KINDS or ref.namespace not in own)

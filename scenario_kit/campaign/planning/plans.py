@@ -20,7 +20,6 @@ from scenario_kit.campaign.planning.sequential_test import FIVE_THEN_FIVE, ONCE,
 from scenario_kit.errors import UsageError
 from scenario_kit.model import Procedure, Runbook, Scenario, TrialSpec, TrialStep, Value
 from scenario_kit.model.authored.alert_rule import find_slowest
-from scenario_kit.model.kubernetes.reference import strip_reference
 from scenario_kit.model.results.purpose import Purpose, PurposeKind
 from scenario_kit.model.results.trial import ClockMode
 from scenario_kit.render.faults.chaos_schedule import demand_wall_clock
@@ -231,12 +230,12 @@ def _find_independent_decoys(runbook: Runbook, repair: Sequence[TrialStep]) -> l
     """Find decoys that leave revisions of what the repair rolls back: it would return to one of theirs."""
     steps = [s for s in repair if s.kind == "change" and s.use != "RemoveFault"]
     changes = [c for s in steps for c in runbook.procedure(s.use, s.name).solution.changes]
-    rolled = {strip_reference(c.target) for c in changes if c.operation.rolls_back and c.target}
+    rolled = {c.operation.about(None) for c in changes if c.operation.rolls_back}
     return [
         decoy
         for decoy in programs.list_by_use(runbook, "Decoy")
         if any(
-            c.target and c.operation.keyword != "scale" and strip_reference(c.target) in rolled
+            c.target and c.operation.keyword != "scale" and c.operation.about(None) in rolled
             for c in decoy.solution.changes
         )
     ]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.simulation.place import Place
-from scenario_kit.model import APP_NAMESPACE, App, Change, Object, Reference
+from scenario_kit.model import APP_NAMESPACE, App, Change, Object
 
 #: Steps from the root of an object to a part of it.
 Keys = tuple[str | int, ...]
@@ -67,10 +67,9 @@ def split_steps(stage: Simulation, *, namespace: str = "") -> Iterator[tuple[int
 
 def list_elsewhere(change: Change, objects: tuple[Object, ...]) -> Iterator[Object]:
     """List what a merged patch says about an object that is not the app's: all that is known of it."""
-    merged = change.operation.merged
-    if merged is None or change.target is None:
+    merged, ref = change.operation.merged, change.operation.ref
+    if merged is None or ref is None:
         return
-    ref = Reference.parse(change.target)
     if any((o["kind"], o["metadata"]["name"]) == (ref.kind, ref.name) for o in objects):
         return
     reported = dict(merged)

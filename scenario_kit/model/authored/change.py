@@ -14,7 +14,7 @@ from scenario_kit.model.authored.app import App, FlagStore
 from scenario_kit.model.authored.check import Check
 from scenario_kit.model.base import Object, Value, convert
 from scenario_kit.model.kubernetes.difference import WrittenField
-from scenario_kit.model.kubernetes.reference import strip_reference
+from scenario_kit.model.kubernetes.reference import Reference
 
 #: Where the operations are, one module each: above the model, as they also send and simulate what they do.
 _OPERATIONS: Final = "scenario_kit.changes.operations"
@@ -77,6 +77,11 @@ class ChangeOperation(Value, frozen=True, kw_only=True):
         return None
 
     @property
+    def ref(self) -> Reference | None:
+        """What it names, as a value; None where that is nothing, or several nodes."""
+        return None if self.target is None else Reference.parse(self.target)
+
+    @property
     def manifest(self) -> Object | None:
         """The object that it creates or applies."""
         return None
@@ -117,7 +122,7 @@ class ChangeOperation(Value, frozen=True, kw_only=True):
             # Definitions of faults may have anything there while they are being written.
             named = self.manifest.get("metadata")
             return str(self.manifest.get("kind")), str(named.get("name") if isinstance(named, dict) else "")
-        return None if self.target is None else strip_reference(self.target)
+        return None if self.ref is None else (self.ref.kind, self.ref.name)
 
     def count_replicas(self) -> int:
         """Count the pods that it asks for at most; 0 where it says nothing of that."""

@@ -51,6 +51,6 @@ def _explain_restart(solution: Solution, lasting: Sequence[tuple[Component, str]
 
 def _add_restarts(changes: Sequence[Change], lasting: Sequence[Component]) -> tuple[Change, ...]:
     """Return the changes, and a restart of each component that they do not restart anyway."""
-    done = {strip_reference(c.target) for c in changes if c.operation.restarts and c.target}
+    done = {c.operation.about(None) for c in changes if c.operation.restarts}
     missing = [c.workload for c in lasting if strip_reference(c.workload) not in done]
     return (*changes, *(Change.from_json({"restart": {"target": workload}}) for workload in missing))

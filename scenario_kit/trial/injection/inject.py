@@ -16,7 +16,7 @@ from scenario_kit.load.rules import build_finding
 from scenario_kit.model import AlertHistory, Check, CheckResult, Fault, Finding, TrialStep
 from scenario_kit.model.authored.alert_rule import compute_alert_deadline
 from scenario_kit.model.grid import LOOK_SECONDS
-from scenario_kit.model.kubernetes.reference import WORKLOADS, strip_group, strip_reference
+from scenario_kit.model.kubernetes.reference import WORKLOADS, strip_group
 from scenario_kit.observe import symptoms
 from scenario_kit.trial import effects
 from scenario_kit.trial.engine.checks import answer_check
@@ -264,7 +264,7 @@ def _explain_hindered(context: TrialContext, fault: Fault) -> str:
 
 def _explain_outlived(context: TrialContext, fault: Fault) -> str:
     """Explain what to do where old pods keep serving, as the rollout waits for new ones that never become ready."""
-    written = {strip_reference(c.target) for c in fault.changes if c.operation.patches and c.target}
+    written = {c.operation.about(None) for c in fault.changes if c.operation.patches}
     waiting = ((o["kind"], o["metadata"]["name"]) for o in context.contents(*WORKLOADS) if not is_settled(o))
     stuck = sorted("/".join(each) for each in waiting if each in written)
     if not stuck or fault.rollout.drop_old:

@@ -7,7 +7,7 @@ from typing import Any
 
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.simulation.stages import get_part, list_mappings
-from scenario_kit.model import Change, Reference
+from scenario_kit.model import Change
 
 _LISTS = ("containers", "initContainers")
 
@@ -20,10 +20,9 @@ def find_unknown_containers(
     What a fault took away, or put there, is no stranger to a repair. A fault (``breaks``) may add a container on
     purpose, but then it names an image, without which the API server takes none.
     """
-    merged = change.operation.merged_strategically
-    if merged is None or change.target is None:
+    merged, ref = change.operation.merged_strategically, change.operation.ref
+    if merged is None or ref is None:
         return
-    ref = Reference.parse(change.target)
     broken = [] if breaks else [one.object for one in case.written if one.stage.breaks]
     alike = [*(case.objects or ()), *broken]
     there = [o for o in alike if (o["kind"], o["metadata"]["name"]) == (ref.kind, ref.name)]

@@ -64,7 +64,7 @@ def _list_other_fields(fault: Fault, entity: Entity, objects: Sequence[Object], 
     patches = [
         c.operation.document
         for c in fault.changes
-        if c.operation.patches and c.target and strip_reference(c.target) == strip_reference(entity.ref)
+        if c.operation.patches and c.operation.about(None) == strip_reference(entity.ref)
     ]
     paths |= {path for patch in patches for path in _list_replaced(patch)}
     if () in paths or any(names(entity.field, path) for path in paths):

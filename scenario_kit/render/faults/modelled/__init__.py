@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.model import App, Change, Object, Reference
+from scenario_kit.model import App, Change, Object
 from scenario_kit.model.chaos.fields import find_blind_fields, is_external, list_targets
 from scenario_kit.model.chaos.reach import is_chaos
 from scenario_kit.model.kubernetes.difference import find_paths
@@ -76,9 +76,8 @@ def _is_alike(one: Any, other: Any) -> bool:
 
 
 def _is_elsewhere(change: Change, objects: Sequence[Object], namespace: str) -> bool:
-    if change.target is None:
-        return False
-    return find_position(objects, Reference.parse(change.target), namespace) is None
+    ref = change.operation.ref
+    return ref is not None and find_position(objects, ref, namespace) is None
 
 
 def _list_written(old: Sequence[Object], new: Sequence[Object], namespace: str) -> Iterable[str]:

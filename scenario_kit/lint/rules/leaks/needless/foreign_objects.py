@@ -8,7 +8,7 @@ from typing import Any, Final
 from scenario_kit.lint.rules.leaks.needless.marks import find_unused_marks
 from scenario_kit.lint.rules.leaks.needless.surroundings import Needless, ObjectSurroundings
 from scenario_kit.lint.simulation.stages import Simulation
-from scenario_kit.model import Object, Reference
+from scenario_kit.model import Object
 
 _MARKS: Final = ("labels", "annotations")
 
@@ -24,11 +24,10 @@ def find_foreign_writes(stage: Simulation, world: ObjectSurroundings) -> Iterato
             if strange := world.strange(text):
                 reason = f"{keyword} '{text}': '{strange[0]}' is no neutral word"
                 yield change.target, Needless((keyword, field), text, reason)
-        if change.operation.patches:
-            ref = Reference.parse(change.target)
-            if (ref.kind, ref.name) not in known:
-                obj = {"kind": ref.kind, "metadata": {"name": ref.name, **_extract_metadata(change.operation.document)}}
-                yield from ((f"{ref.kind}/{ref.name}", found) for found in find_unused_marks(obj, None, world))
+        ref = change.operation.ref
+        if ref is not None and change.operation.patches and (ref.kind, ref.name) not in known:
+            obj = {"kind": ref.kind, "metadata": {"name": ref.name, **_extract_metadata(change.operation.document)}}
+            yield from ((f"{ref.kind}/{ref.name}", found) for found in find_unused_marks(obj, None, world))
 
 
 def _extract_metadata(patch: Any) -> Object:

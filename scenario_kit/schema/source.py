@@ -76,6 +76,11 @@ def allow_templates(schema: Schema, restore: Schema | None = None) -> Schema:
                 "description": "An expression; where it is false this is left out.",
                 "anyOf": [{"type": "boolean"}, _EXPRESSION],
             }
+        if properties.keys() & {"removeFault", "generated", "query"}:
+            properties["forEach"] = {
+                "description": "An expression for a list; this stands once for each `item` of it.",
+                "anyOf": [{"type": "array", "maxItems": 16}, _EXPRESSION],
+            }
         if not properties:
             return {"description": schema.get("description", ""), "anyOf": [schema, _EXPRESSION]}
         if restore is not None and "removeFault" in properties:
@@ -86,7 +91,10 @@ def allow_templates(schema: Schema, restore: Schema | None = None) -> Schema:
         result.pop("required", None)
         return {**result, "required": required} if required else result
     if schema.get("type") == "array":
-        return {**schema, "items": allow_templates(schema["items"], restore)}
+        entries = {**schema, "items": allow_templates(schema["items"], restore)}
+        if schema["items"].get("type") != "string":
+            return entries
+        return {"description": schema.get("description", ""), "anyOf": [entries, _EXPRESSION]}
     if "enum" in schema or "pattern" in schema or schema.get("type") in ("integer", "number", "boolean"):
         described = {"description": schema["description"]} if "description" in schema else {}
         return {**described, "anyOf": [schema, _EXPRESSION]}

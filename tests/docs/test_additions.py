@@ -1,6 +1,7 @@
 """The pages on adding a fault and an app, followed to the letter: what they show works."""
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -13,9 +14,14 @@ from scenario_kit.draft import Answers, draft
 from scenario_kit.lab.twin.dry_run import misses
 from scenario_kit.lint import lint_file
 from scenario_kit.load import load_app, load_fault
+from scenario_kit.model.authored.effect_check import EFFECT_CHECKS
 from scenario_kit.render import render_app, resolve_options
 from scenario_kit.render.apps.namespaces import locate_components
+from scenario_kit.render.faults.component_lookups import ResolvedComponent
 from scenario_kit.render.faults.golden import find_first_offer
+from scenario_kit.render.faults.target_lookups import ResolvedTarget
+from scenario_kit.render.faults.template_context import Scope
+from scenario_kit.render.templating.target import parse_target
 
 sys.path.insert(0, str(Path(__file__).parent))
 from pages import ROOT, blocks
@@ -110,7 +116,7 @@ def test_the_fault_of_the_page_works_beside_its_scenario(tmp_path):
     # The page says that its example has a known mechanism.
     assert [f.code for f in lint_file(file, Catalog(merging=True))] == ["SK222"]
     fix = json.dumps([s.to_json() for s in made.offer.fault.solutions])
-    assert '"opentelemetry.io/name": "cart"' in fix
+    assert '{"selector": {"tier": null}}' in fix
 
 
 def test_the_whole_app_of_the_page_lints_and_its_twin_is_short(pair):
@@ -153,3 +159,16 @@ def test_the_faults_of_the_catalogue_fit_the_whole_app(fault, pair, tmp_path):
     assert found is not None
     made = draft(Answers("pair", "1.0", found.target, fault, author="Ada"), catalog)
     assert [(f.code, f.message) for f in lint_file(scenario(tmp_path, made.text), catalog)] == []
+
+
+def test_the_page_lists_everything_that_a_fault_can_use():
+    """But for the names of the older form, which faults go on being able to use."""
+    older = {"callers", "dependants", "pod_selector", "env_index", "fault", "ref", "group"}
+    page = (ROOT / "docs" / "add-a-fault.md").read_text()
+    catalog = Catalog()
+    app = catalog.app("otel-demo", "2.2.0")
+    scope = Scope(app, (), "app", "s", "f", parse_target("Deployment/cart", "app"), {})
+    names = {*scope.variables({}, catalog.fault("pod-kill")), *EFFECT_CHECKS}
+    names |= {name for kind in (ResolvedTarget, ResolvedComponent) for name in dir(kind) if not name.startswith("_")}
+
+    assert {name for name in names if not re.search(rf"[`.]{name}\b", page)} <= older

@@ -110,8 +110,8 @@ def test_the_first_precondition_that_does_not_hold_is_reported(make):
 
 def test_preconditions_about_the_target_hold_before_defaults_are_worked_out(make):
     parameters = {"properties": {"first": {"type": "integer", "default": "{{ refuse('too late') }}"}}}
-    about_target = {"condition": "{{ ports }}", "message": "it listens on no port"}
-    variables = {"ports": "{{ [] }}"}
+    about_target = {"condition": "{{ listening }}", "message": "it listens on no port"}
+    variables = {"listening": "{{ [] }}"}
 
     found = fail(make, fault={**SIMPLE, "parameters": parameters}, preconditions=[about_target], variables=variables)
 
@@ -258,9 +258,9 @@ def test_a_restoration_may_be_of_one_object_or_one_field():
     def restore(*of):
         return build_restoration(changes, lambda _: OBJECT, *of)
 
-    assert restore("ConfigMap/c") == [{"delete": {"target": "ConfigMap/c"}}]
+    assert restore(["ConfigMap/c"]) == [{"delete": {"target": "ConfigMap/c"}}]
     assert [next(iter(change)) for change in restore()] == ["patch", "delete"]
-    only = restore("Deployment/a", "spec.template.spec.nodeSelector")
+    only = restore(["Deployment/a"], "spec.template.spec.nodeSelector")
     assert only[0]["patch"]["patch"] == pod(nodeSelector={"k": None})
 
 
@@ -283,3 +283,25 @@ def test_what_has_no_inverse_is_refused(change):
     objects = {"Deployment/a": OBJECT}
     with pytest.raises(AuthoringError):
         build_restoration([change], objects.get)
+
+
+def test_a_variable_with_a_name_that_is_taken_is_refused(make):
+    assert fail(make, variables={"ports": "{{ [] }}"}).code == "SK123"
+
+
+def test_a_part_stands_once_for_each_item(make):
+    decoy = {"forEach": "{{ ['Deployment/ad', 'Deployment/cart'] }}", "restart": {"target": "{{ item }}"}}
+    fault = make(decoys=[{"name": "a", "description": "A", "changes": [decoy]}])
+
+    assert [c.target for c in fault.decoys[0].changes] == ["Deployment/ad", "Deployment/cart"]
+
+
+def test_what_is_repeated_must_be_a_list(make):
+    assert fail(make, changes=[{"forEach": "{{ 1 }}", "restart": {}}]).code == "SK123"
+
+
+def test_a_parameter_may_look_up_its_default(make):
+    schema = {"properties": {"container": {"type": "string", "x-lookup": "Container"}}}
+    changes = [{"restart": {}}, {"scale": {"replicas": "{{ 0 if parameters.container == 'cart' else 1 }}"}}]
+
+    assert make({**SIMPLE, "parameters": schema}, changes=changes).changes[1].to_json()["scale"]["replicas"] == 0

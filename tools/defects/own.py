@@ -7,8 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 from scenario_kit.load.yaml.document import read_document
+from scenario_kit.model.authored.fault import find_entity_ref
+from scenario_kit.render.faults.created_object import CREATING, spell_created
+from scenario_kit.render.faults.default_target import fill_target
 from tools.defects.kind import needs
 from tools.defects.subject import Document, Subject
+
+_CREATED = "{{ created }}"
+_SELECTOR = {"namespaces": ["{{ target.namespace }}"], "labelSelectors": "{{ target.labels }}"}
 
 
 def with_own(subject: Subject, edit: Callable[[Document], Any], index: int = 0) -> tuple[Document, dict[str, Document]]:
@@ -22,8 +28,52 @@ def with_own(subject: Subject, edit: Callable[[Document], Any], index: int = 0) 
 
 
 def fault_document(subject: Subject, name: str) -> Document:
-    """The definition of a fault type, as it is written."""
-    return copy.deepcopy(dict(read_document(subject.catalog.fault_path(name, subject.path)).data))
+    """The definition of a fault type as it is written, with the objects spelled that it leaves out.
+
+    An edit may add causes and objects, and what is left out would then mean these, too.
+    """
+    fault = copy.deepcopy(dict(read_document(subject.catalog.fault_path(name, subject.path)).data))
+    for part in ("changes", "undo", "effect", "undone"):
+        if part in fault:
+            fault[part] = [_spell_check(fill_target(each)) for each in fault[part]]
+    fault["entities"] = [{"ref": find_entity_ref(entity), **entity} for entity in fault["entities"]]
+    for entity in fault["entities"]:
+        if "fix" in entity:
+            entity["fix"] = _spell_repair(entity["fix"], [entity["ref"]])
+    causes = [entity["ref"] for entity in fault["entities"] if entity.get("role", "Cause") == "Cause"]
+    for procedure in (*fault.get("solutions", ()), *fault.get("decoys", ())):
+        procedure["changes"] = _spell_repair(procedure["changes"], causes)
+    for experiment in writes(fault["changes"], "chaos"):
+        if experiment["spec"].get("selector") == "{{ target.selector }}":
+            experiment["spec"]["selector"] = dict(_SELECTOR)
+    manifests = [change[key] for change in fault["changes"] for key in CREATING if key in change]
+    spelled: Document = _replace(fault, _CREATED, spell_created(manifests[0])) if manifests else fault
+    return spelled
+
+
+def _spell_check(check: Document) -> Document:
+    return {
+        key: {"ref": _CREATED, **body} if key in ("chaosInjected", "deleted") else body for key, body in check.items()
+    }
+
+
+def _spell_repair(changes: list[Document], refs: list[str]) -> list[Document]:
+    """The changes, with a ``restore`` for each object that it is about."""
+    found: list[Document] = []
+    for change in changes:
+        if "restore" in change and "target" not in change["restore"] and "field" not in change["restore"]:
+            found += [{**change, "restore": {"target": ref}} for ref in dict.fromkeys(refs)]
+        else:
+            found.append(dict(fill_target(change)))
+    return found
+
+
+def _replace(value: Any, old: str, new: str) -> Any:
+    if isinstance(value, dict):
+        return {key: _replace(part, old, new) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_replace(part, old, new) for part in value]
+    return value.replace(old, new) if isinstance(value, str) else value
 
 
 def writes(changes: Any, operation: str) -> list[Any]:

@@ -16,6 +16,9 @@ from tools.defects.tried_labels import one_cause
 
 _NOTE = "2024-03"
 
+#: Checks of the object that the fault writes; others show what that brings about.
+_OF_OBJECTS = {"object", "chaosInjected", "deleted"}
+
 
 def _without_effect(fault: Document) -> None:
     """An annotation instead of what it does; chaos objects that nobody makes are no entities any more."""
@@ -44,7 +47,7 @@ def fault_without_effect(subject: Subject) -> Iterator[Defect]:
     kept: list[Any] = []
 
     def edit(fault: Document) -> None:
-        kept.extend(c for c in fault["effect"] if "object" not in c)
+        kept.extend(c for c in fault["effect"] if not _OF_OBJECTS & c.keys())
         _without_effect(fault)
         fault["effect"] = needs(kept, "its effect is that of an object")
 

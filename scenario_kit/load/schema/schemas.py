@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from scenario_kit.load.schema.fast_validation import fits
 from scenario_kit.load.yaml.document import Path_, Positions
 from scenario_kit.model import Finding, Severity
+from scenario_kit.model.authored.parameter_lookup import KEYWORD, LOOKUPS
 from scenario_kit.model.kubernetes.re2 import compile_pattern
 
 if TYPE_CHECKING:
@@ -114,6 +115,8 @@ def _check_keywords(schema: Any, positions: Positions, place: Path_, names: bool
         at = (*place, name)
         if names:
             yield from _check_keywords(part, positions, at)
+        elif name == KEYWORD and part not in LOOKUPS:
+            yield _build_error(positions, at, f"there is no look-up '{part}'", f"one of {', '.join(LOOKUPS)}")
         elif name in _DATA:
             continue
         elif name == "pattern" and isinstance(part, str):
@@ -131,7 +134,7 @@ def _check_keywords(schema: Any, positions: Positions, place: Path_, names: bool
 
 
 #: Keywords that hold values, not schemas.
-_DATA: Final = ("default", "enum", "const", "examples", "x-choices", "x-requires")
+_DATA: Final = ("default", "enum", "const", "examples", "x-choices", "x-lookup", "x-requires")
 
 
 def _count_parts(value: Any) -> int:

@@ -42,9 +42,9 @@ class PodsReady(Value, frozen=True, kw_only=True):
 
 
 class ContainersRunning(Value, frozen=True, kw_only=True):
-    """Containers of that name run in so many pods of a workload."""
+    """Containers of that name run in so many pods of a workload; without one, that of parameter ``container``."""
 
-    container: str
+    container: str = ""
     of: str = ""
     at_least: int = 1
 
@@ -67,10 +67,10 @@ class ContainersTerminated(Value, frozen=True, kw_only=True):
 
 
 class ContainersRestarted(Value, frozen=True, kw_only=True):
-    """A container of that name was restarted so often in some pod of a workload."""
+    """A container was restarted so often in some pod of a workload; without a name, that of the parameter."""
 
-    container: str
     at_least: int
+    container: str = ""
     of: str = ""
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal
 
+import msgspec
+
 from scenario_kit.model.authored.change import Change
 from scenario_kit.model.authored.check import Check
+from scenario_kit.model.authored.parameter_lookup import fill_lookups
 from scenario_kit.model.authored.scenario import Decoy, FaultStart, Rollout, Solution
 from scenario_kit.model.base import Object, Value
 
@@ -43,6 +46,11 @@ class Restore(Value, frozen=True, kw_only=True):
     field: str = ""
 
 
+def find_entity_ref(document: Object) -> str:
+    """Find the reference of an entity as it is written; left out, it is what the fault creates, or its target."""
+    return str(document.get("ref") or ("{{ created }}" if document.get("generated") else "{{ target }}"))
+
+
 class FaultType(Value, frozen=True, kw_only=True):
     """``catalog/faults/<name>/fault.yaml``. Templated parts stay unrendered documents until a target is known."""
 
@@ -72,6 +80,10 @@ class FaultType(Value, frozen=True, kw_only=True):
     references: tuple[str, ...] = ()
     preconditions: tuple[Precondition, ...] = ()
     variables: Object = {}
+
+    def __post_init__(self) -> None:
+        """Fill in what parameters look up in the app."""
+        msgspec.structs.force_setattr(self, "parameters", fill_lookups(self.parameters))
 
 
 class Entity(Value, frozen=True, kw_only=True):

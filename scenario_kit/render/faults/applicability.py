@@ -107,7 +107,14 @@ def offer(
     use = FaultUse(name=name, type=fault_type.name, target=target, parameters=dict(parameters or {}))
     rendered = render_fault(fault_type, use, app, objects, app.namespace, scenario)
     scope = Scope(
-        app, objects, app.namespace, scenario, name, parse_target(target, app.namespace, app.namespaces), _LOAD
+        app,
+        objects,
+        app.namespace,
+        scenario,
+        name,
+        parse_target(target, app.namespace, app.namespaces),
+        _LOAD,
+        use.parameters,
     )
     filled = resolve_parameters(fault_type, use, scope)
     _require_effect(rendered, app, objects, filled)

@@ -5,7 +5,7 @@ Each is a pure function of the app's definition; ``docs/add-a-fault.md`` lists t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -89,6 +89,27 @@ class ResolvedComponent(TextValue):
         return [call.callee for call in self._list_calls()]
 
     @property
+    def caller_workloads(self) -> list[str]:
+        """List the workloads of its callers, in the order in which the app names its components."""
+        return self._list_workloads(self.callers)
+
+    @property
+    def dependant_workloads(self) -> list[str]:
+        """List the workloads of its dependants, in the order in which the app names its components."""
+        return self._list_workloads(self.dependants)
+
+    @property
+    def callee_workloads(self) -> list[str]:
+        """List the workloads of its callees, in the order in which the app names its components."""
+        return self._list_workloads(self.callees)
+
+    @property
+    def neighbour_workloads(self) -> list[str]:
+        """List the workloads that talk to it or that it talks to, without telemetry."""
+        platform = {c.workload for c in self._app.components if c.role == "Platform"}
+        return [w for w in self._list_workloads([*self.dependants, *self.callees]) if w not in platform]
+
+    @property
     def needed(self) -> list[str]:
         """List the components that it calls for requests of users: neither flags nor telemetry."""
         spare = {c.name for c in self._app.components if c.role in _SPARE}
@@ -99,6 +120,9 @@ class ResolvedComponent(TextValue):
         """Return whether any component calls it through its Service."""
         spend(_LOOKUP)
         return any(call.callee == self.name and call.via == "Service" for call in self._app.calls)
+
+    def _list_workloads(self, names: Sequence[str]) -> list[str]:
+        return [c.workload for c in self._app.components if c.name in names and c.workload]
 
     def _find(self) -> Component:
         spend(_LOOKUP)

@@ -5,36 +5,36 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
-from scenario_kit.model import Object
 from scenario_kit.render.templating.authoring_error import build_error, did_you_mean
 from scenario_kit.render.templating.target import FaultTarget
 
 
-class ChosenContainer(Mapping[str, Any]):
-    """The container that parameter ``container`` names, the first one without; ``container(ref, name)`` finds others.
+class ChosenPart(Mapping[str, Any]):
+    """What is known of the container that parameter ``container`` names, of the first one without.
 
-    It is looked up when a template uses it: not everything that a fault can be aimed at has containers.
+    Called with a reference and a name, it finds the same of another container. It is looked up when a template uses
+    it: not everything that a fault can be aimed at has containers.
     """
 
-    def __init__(self, find: Callable[[object, str], Object], target: FaultTarget, name: str) -> None:
+    def __init__(self, find: Callable[[object, str], Mapping[str, Any]], target: FaultTarget, name: str) -> None:
         self._find = find
         self._target = target
         self._name = name
 
-    def __call__(self, workload: object, name: str = "") -> Object:
-        """Find a container of a workload by name, the first one where no name is given."""
+    def __call__(self, workload: object, name: str = "") -> Mapping[str, Any]:
+        """Find the same of a container of a workload by name, of the first one where no name is given."""
         return self._find(workload, name)
 
     def __getitem__(self, key: str) -> Any:
-        """Return a field of the container."""
+        """Return one of its fields."""
         return self._find(self._target, self._name)[key]
 
     def __iter__(self) -> Iterator[str]:
-        """Iterate over the fields of the container."""
+        """Iterate over its fields."""
         return iter(self._find(self._target, self._name))
 
     def __len__(self) -> int:
-        """Return how many fields the container has."""
+        """Return how many fields it has."""
         return len(self._find(self._target, self._name))
 
 

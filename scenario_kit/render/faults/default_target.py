@@ -20,9 +20,8 @@ def fill_target(document: Any) -> Any:
     """Fill in the target of the fault where an operation or a check names no object."""
     if not isinstance(document, Mapping):
         return document
-    return {key: name_target(body, _SUBJECTS[key]) if key in _SUBJECTS else body for key, body in document.items()}
+    return {key: _fill(body, _SUBJECTS[key]) if key in _SUBJECTS else body for key, body in document.items()}
 
 
-def name_target(body: Any, field: str) -> Any:
-    """Fill in the target of the fault in a field that is left out."""
+def _fill(body: Any, field: str) -> Any:
     return {field: _TARGET, **body} if isinstance(body, Mapping) else body

@@ -59,7 +59,9 @@ def render_fault(
             Findings carry all of them.
     """
     target = _resolve_target(fault_type, use, app, objects, namespace)
-    scope = Scope(app, objects, namespace, scenario_name, use.name, target, _build_load(load or {}))
+    scope = Scope(app, objects, namespace, scenario_name, use.name, target, _build_load(load or {}), use.parameters)
+    if problem := join_errors(_find_violations(fault_type, use, use.parameters, complete=False)):
+        raise problem
     early, late = select_early(fault_type)
     check_preconditions(fault_type, early, scope.variables(use.parameters, fault_type), use.name)
     parameters = resolve_parameters(fault_type, use, scope)
@@ -70,6 +72,7 @@ def render_fault(
     changes = parts.changes(fault_type.changes, "changes")  # before what repairs them: they refuse what cannot bite
     parts = replace(parts, written=tuple(change.to_json() for change in changes))
     entities = parts.entities(fault_type.entities, "entities")
+    parts = replace(parts, causes=tuple(e.ref for e in entities if e.role == "Cause"))
     several = sum(e.role == "Cause" for e in entities) > 1
     rendered = Fault(
         name=use.name,
@@ -161,8 +164,10 @@ def resolve_parameters(fault_type: FaultType, use: FaultUse, scope: Scope) -> di
     return filled
 
 
-def _find_violations(fault_type: FaultType, use: FaultUse, parameters: dict[str, Any]) -> list[AuthoringError]:
-    schema = fault_type.parameters
+def _find_violations(
+    fault_type: FaultType, use: FaultUse, parameters: dict[str, Any], *, complete: bool = True
+) -> list[AuthoringError]:
+    schema = fault_type.parameters if complete else {k: v for k, v in fault_type.parameters.items() if k != "required"}
     known = schema.get("properties", {})
     unknown = [n for n in parameters if n not in known]
     found_ = [

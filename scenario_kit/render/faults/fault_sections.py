@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import msgspec
 
 from scenario_kit.model import Change, Check, Decoy, Entity, Object, Reference, Solution
-from scenario_kit.model.authored.fault import Restore
+from scenario_kit.model.authored.fault import Restore, find_entity_ref
 from scenario_kit.model.base import convert
 from scenario_kit.render.apps.namespaces import read_subject
-from scenario_kit.render.faults.default_target import fill_target, name_target
+from scenario_kit.render.faults.default_target import fill_target
 from scenario_kit.render.faults.effects import EffectSubject, expand_check
 from scenario_kit.render.faults.restoration import Find, build_restoration
+from scenario_kit.render.faults.template_variables import ItemVariables
 from scenario_kit.render.simulation.changes import check_sound
 from scenario_kit.render.templating.authoring_error import build_error
 from scenario_kit.render.templating.engine import render
@@ -28,7 +29,7 @@ _Procedure = TypeVar("_Procedure", Solution, Decoy)
 class Parts:
     """Renders parts. ``where`` begins the messages of mistakes; all methods leave out what its ``when`` rules out.
 
-    ``written`` are the rendered changes of the fault, which ``restore`` takes back.
+    ``written`` are the rendered changes of the fault, which ``restore`` takes back; in solutions, of its ``causes``.
 
     Raises, all methods: ``AuthoringError`` for a template that fails or yields something else than the part.
     """
@@ -38,13 +39,14 @@ class Parts:
     subject: EffectSubject
     find: Find
     written: tuple[Object, ...] = ()
+    causes: tuple[str, ...] = ()
 
-    def changes(self, documents: Sequence[Any], place: str, ref: str = "") -> tuple[Change, ...]:
-        """Return changes whose manifests, where they have some, are objects; ``restore`` is about ``ref``."""
+    def changes(self, documents: Sequence[Any], place: str, refs: Collection[str] = ()) -> tuple[Change, ...]:
+        """Return changes whose manifests, where they have some, are objects; ``restore`` is about ``refs``."""
         made = tuple(
             change
-            for at, document in self._select_parts(documents, place)
-            for change in self._expand(document, at, ref)
+            for at, document, part in self._select_parts(documents, place)
+            for change in part._expand(document, at, refs)
         )
         for i, change in enumerate(made):
             if manifest := change.operation.manifest:
@@ -56,8 +58,8 @@ class Parts:
     def checks(self, documents: Sequence[Any], place: str) -> tuple[Check, ...]:
         """Return checks that name objects by references."""
         made = []
-        for at, document in self._select_parts(documents, place):
-            check = self._convert(expand_check(self._render(document, at), self.subject, at), Check, at)
+        for at, document, part in self._select_parts(documents, place):
+            check = self._convert(expand_check(part._render(document, at), self.subject, at), Check, at)
             if (text := read_subject(check)) and not text.startswith("Node/"):
                 self._reference(text, at)
             made.append(check)
@@ -66,11 +68,11 @@ class Parts:
     def entities(self, documents: Sequence[Any], place: str) -> tuple[Entity, ...]:
         """Return entities with their fixes."""
         made = []
-        for at, document in self._select_parts(documents, place):
+        for at, document, part in self._select_parts(documents, place):
             fix = document.pop("fix", ())
-            entity = self._value(name_target(document, "ref"), Entity, at)
+            entity = part._value({**document, "ref": find_entity_ref(document)}, Entity, at)
             self._reference(entity.ref, f"{at}.ref")
-            made.append(msgspec.structs.replace(entity, fix=self.changes(fix, f"{at}.fix", entity.ref)))
+            made.append(msgspec.structs.replace(entity, fix=part.changes(fix, f"{at}.fix", (entity.ref,))))
         return tuple(made)
 
     def procedures(
@@ -78,29 +80,39 @@ class Parts:
     ) -> tuple[_Procedure, ...]:
         """Return solutions or decoys; ``defaults`` are fields that they need not state."""
         made = []
-        for at, document in self._select_parts(documents, place):
+        for at, document, _ in self._select_parts(documents, place):
             changes = document.pop("changes", ())
             procedure = self._value({**defaults, **document}, to, at)
-            made.append(msgspec.structs.replace(procedure, changes=self.changes(changes, f"{at}.changes")))
+            made.append(msgspec.structs.replace(procedure, changes=self.changes(changes, f"{at}.changes", self.causes)))
         return tuple(made)
 
-    def _select_parts(self, documents: Sequence[Any], place: str) -> list[tuple[str, Any]]:
-        """Select copies of those that these parameters do not leave out, each with its place."""
-        kept: list[tuple[str, Any]] = []
+    def _select_parts(self, documents: Sequence[Any], place: str) -> Iterator[tuple[str, Any, Parts]]:
+        """Select copies of those that these parameters do not leave out, each with its place and its variables."""
         for i, document in enumerate(documents):
             at = f"{place}[{i}]"
             if not isinstance(document, Mapping):
-                kept.append((at, document))
-            elif render(document.get("when", True), self.variables, f"{self.where} {at}.when"):
-                kept.append((at, {key: part for key, part in document.items() if key != "when"}))
-        return kept
+                yield at, document, self
+                continue
+            rest = {key: value for key, value in document.items() if key not in ("when", "forEach")}
+            for part in self._repeat(document["forEach"], at) if "forEach" in document else (self,):
+                if render(document.get("when", True), part.variables, f"{self.where} {at}.when"):
+                    yield at, dict(rest), part
 
-    def _expand(self, document: Any, at: str, ref: str) -> Iterator[Change]:
+    def _repeat(self, items: Any, at: str) -> Iterator[Parts]:
+        found = render(items, self.variables, f"{self.where} {at}.forEach")
+        if not isinstance(found, list):
+            raise build_error("SK123", f"{self.where} {at}.forEach: a list is wanted", observed=json.dumps(found)[:300])
+        for item in found:
+            yield replace(self, variables=ItemVariables(self.variables, item))
+
+    def _expand(self, document: Any, at: str, refs: Collection[str]) -> Iterator[Change]:
         if not (isinstance(document, Mapping) and "restore" in document):
             yield self._value(document, Change, at)
             return
         asked = self._value(document["restore"], Restore, f"{at}.restore")
-        for change in build_restoration(self.written, self.find, asked.target or ref, asked.field):
+        for change in build_restoration(
+            self.written, self.find, (asked.target,) if asked.target else refs, asked.field
+        ):
             yield self._convert(change, Change, at)
 
     def _value(self, document: Any, to: type[_T], at: str) -> _T:

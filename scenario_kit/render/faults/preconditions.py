@@ -31,7 +31,7 @@ def select_early(fault_type: FaultType) -> tuple[list[int], list[int]]:
     early: list[int] = []
     late: list[int] = []
     for i, each in enumerate(fault_type.preconditions):
-        (late if _mentions_parameters(each.condition, fault_type.variables) else early).append(i)
+        (late if mentions_parameters(each.condition, fault_type.variables) else early).append(i)
     return early, late
 
 
@@ -51,7 +51,8 @@ def check_preconditions(
             raise build_refusal(fault, variables["target"], message, str(render(each.fix, variables, f"{where}.fix")))
 
 
-def _mentions_parameters(text: str, written: Mapping[str, Any]) -> bool:
+def mentions_parameters(text: str, written: Mapping[str, Any]) -> bool:
+    """Return whether an expression is about parameters, itself or by the variables of the fault that it uses."""
     seen: set[str] = set()
     left = [text]
     while left:

@@ -7,7 +7,7 @@ former value, what it did not have goes. Nothing else of the object is touched, 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, Final
 
 from scenario_kit.model import Object
@@ -28,24 +28,29 @@ _INDEPENDENT: Final = frozenset(
 _OPPOSITES: Final = {"cordon": "uncordon", "uncordon": "cordon", "taint": "untaint", "untaint": "taint"}
 
 
-def build_restoration(changes: Sequence[Object], find: Find, ref: str = "", field: str = "") -> list[Object]:
+def build_restoration(
+    changes: Sequence[Object], find: Find, refs: Collection[str] = (), field: str = ""
+) -> list[Object]:
     """Build the changes that take back those of a fault, in their order.
 
-    ``ref`` restricts it to one object, ``field`` to what a patch writes at this path.
+    ``refs`` restricts it to some objects, ``field`` to what a patch writes at this path.
 
     Raises:
-        AuthoringError: a change that has no inverse as data, or none of them is about ``ref``.
+        AuthoringError: a change that has no inverse as data, or none of them is about ``refs``.
     """
     found: list[Object] = []
     for change in changes:
         operation = next(name for name in change if name != "until")
         body = change[operation]
         subject = spell_created(body) if operation in CREATING else str(body.get("target", ""))
-        if operation not in _TRANSIENT and ref in ("", subject):
+        if operation not in _TRANSIENT and (not refs or subject in refs):
             selected = _select_field(operation, body, field) if field else body
             found += [] if selected is None else [_reverse(operation, selected, subject, find)]
     if not found:
-        raise build_error("SK123", f"`restore` takes back what the fault writes to {ref}, and it writes nothing there")
+        where = ", ".join(refs) or "the app"
+        raise build_error(
+            "SK123", f"`restore` takes back what the fault writes to {where}, and it writes nothing there"
+        )
     return found
 
 

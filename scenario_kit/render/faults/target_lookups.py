@@ -5,7 +5,7 @@ Each is a pure function of the rendered app; ``docs/add-a-fault.md`` lists them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -30,6 +30,7 @@ class ResolvedTarget(FaultTarget):
     """The target with what the rendered app tells of it. As text it is the reference."""
 
     _find: Callable[[object], Object]
+    _objects: Sequence[Object]
 
     def __str__(self) -> str:
         """Spell the reference."""
@@ -70,6 +71,23 @@ class ResolvedTarget(FaultTarget):
         return [container["name"] for container in self._list_containers()]
 
     @property
+    def unrestricted_containers(self) -> list[str]:
+        """List its containers that keep capabilities, or may escalate: the restricted standard does not admit them."""
+        contexts = {each["name"]: each.get("securityContext") or {} for each in self._list_containers()}
+        return [
+            name
+            for name, context in contexts.items()
+            if "ALL" not in (context.get("capabilities") or {}).get("drop", ())
+            or context.get("allowPrivilegeEscalation", True) is not False
+        ]
+
+    def without(self, bound: str, resource: str) -> list[str]:
+        """List its containers, init containers included, that have no ``limits`` or ``requests`` of a resource."""
+        pod = self._find_workload()["spec"]["template"]["spec"]
+        every = [*pod["containers"], *(pod.get("initContainers") or ())]
+        return [c["name"] for c in every if not ((c.get("resources") or {}).get(bound) or {}).get(resource)]
+
+    @property
     def ports(self) -> list[int]:
         """List the ports that the containers of its pods declare."""
         return [port["containerPort"] for each in self._list_containers() for port in each.get("ports") or ()]
@@ -87,6 +105,25 @@ class ResolvedTarget(FaultTarget):
             for volume in self._list_volumes()
             if "persistentVolumeClaim" in volume
         }
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """Return the entries of a ConfigMap or Secret, encoded or plain."""
+        spend(_LOOKUP)
+        named = (self.kind, self.name)
+        own = next((o for o in self._objects if (o["kind"], o["metadata"]["name"]) == named), {})
+        return dict(own.get("data", own.get("stringData", {})) or {})
+
+    @property
+    def scalers(self) -> list[str]:
+        """List the names of the autoscalers that scale it."""
+        spend(_LOOKUP)
+        named = {"kind": self.kind, "name": self.name}
+        return [
+            o["metadata"]["name"]
+            for o in self._objects
+            if o["kind"] == "HorizontalPodAutoscaler" and named.items() <= o["spec"]["scaleTargetRef"].items()
+        ]
 
     @property
     def keeps_data(self) -> bool:

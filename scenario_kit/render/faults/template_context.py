@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
 from scenario_kit.model import App, Component, FaultType, Object, Reference
+from scenario_kit.model.kubernetes.quantity import parse_quantity
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.render.apps.namespaces import make_finder
 from scenario_kit.render.faults.component_lookups import ResolvedComponent, list_dependants
-from scenario_kit.render.faults.container_lookups import ChosenContainer, ContainerEnv, index_of
+from scenario_kit.render.faults.container_lookups import ChosenPart, ContainerEnv, index_of
 from scenario_kit.render.faults.created_object import find_created
 from scenario_kit.render.faults.effects import EffectSubject
 from scenario_kit.render.faults.preconditions import build_refusal
-from scenario_kit.render.faults.target_lookups import ResolvedTarget
+from scenario_kit.render.faults.target_lookups import ResolvedTarget, match_pods
 from scenario_kit.render.faults.template_variables import TemplateVariables
 from scenario_kit.render.objects.config_consumers import find_readers
 from scenario_kit.render.objects.files import describe_files
@@ -64,12 +65,15 @@ class Scope:
     fault: str
     target: FaultTarget
     load: Mapping[str, Any]
+    given: Mapping[str, Any] = field(default_factory=dict)
 
     def variables(self, parameters: Mapping[str, Any], fault_type: FaultType) -> TemplateVariables:
         """Return names for the templates. ``workload`` and the target's fields are there only where they exist."""
+        chosen = str(parameters.get("container", ""))
         names: dict[str, Any] = {
-            "target": ResolvedTarget(self.target.ref, self.target.namespace, self._workload),
+            "target": ResolvedTarget(self.target.ref, self.target.namespace, self._workload, self.objects),
             "parameters": parameters,
+            "given": self.given,
             "object": Rendered(self, {}),
             "app": self._app(),
             "load": self.load,
@@ -77,8 +81,11 @@ class Scope:
             "index_of": index_of,
             "refuse": self.refuse,
             "neutral": self.neutral,
+            "mebibytes": lambda quantity: parse_quantity(quantity or 0) / 2**20,
+            "millicores": lambda quantity: parse_quantity(quantity or 0) * 1000,
             "pod_selector": self.pod_selector,
             "objects": self.of_kind,
+            "names": lambda *kinds: [obj["metadata"]["name"] for obj in self.of_kind(*kinds)],
             "readers": self.readers,
             "documents": list_documents,
             "with_field": self.with_field,
@@ -87,8 +94,12 @@ class Scope:
             "component_of": self.component_of,
             "role_of": self.role_of,
             "workload_of": self.workload_of,
-            "container": ChosenContainer(self.container, self.target, str(parameters.get("container", ""))),
-            "files": self.files,
+            "pods_of": self.pods_of,
+            "workloads_with_label": self.workloads_with_label,
+            "components": lambda *roles: [c.name for c in self.app.components if c.role in roles],
+            "workloads": lambda *roles: [c.workload for c in self.app.components if c.role in roles],
+            "container": ChosenPart(self.container, self.target, chosen),
+            "files": ChosenPart(self.files, self.target, chosen),
             "client": self.client,
             "address_variables": self.address_variables,
             "called_port": self.called_port,
@@ -102,13 +113,18 @@ class Scope:
             workload = find_workload_behind(self.objects, obj)
             if workload is not None:
                 names["workload"] = workload
-        chosen = names["container"]
+        container = names["container"]
         lookups: dict[str, Callable[[], Any]] = {
+            "created": lambda: find_created(fault_type.changes, made),
             "component": self._component,
-            "env": lambda: ContainerEnv(chosen.get("env", [])),
+            "env": lambda: ContainerEnv(container.get("env", [])),
+            "ports": lambda: [port["containerPort"] for port in container.get("ports") or ()],
+            "limits": lambda: dict((container.get("resources") or {}).get("limits") or {}),
+            "requests": lambda: dict((container.get("resources") or {}).get("requests") or {}),
         }
-        made = TemplateVariables(names, lookups, fault_type.variables, f"fault '{self.fault}' ({fault_type.name})")
-        lookups["created"] = lambda: find_created(fault_type.changes, made)
+        made: TemplateVariables = TemplateVariables(
+            names, lookups, fault_type.variables, f"fault '{self.fault}' ({fault_type.name})"
+        )
         return made
 
     def _component(self) -> ResolvedComponent:
@@ -127,9 +143,7 @@ class Scope:
 
     def subject(self, variables: Mapping[str, Any]) -> EffectSubject:
         """Return what the named effect checks are about."""
-        return EffectSubject(
-            self.target, self.app, self._workload, self.component_of, lambda: str(variables["created"])
-        )
+        return EffectSubject(self.target, self.app, self._workload, self.component_of, variables)
 
     def of_kind(self, *kinds: str) -> list[Object]:
         """Return every rendered object of these kinds, in the order in which the app brings them."""
@@ -177,6 +191,20 @@ class Scope:
         """Spell the workload of a component."""
         self._known(component)
         return next(c.workload for c in self.app.components if c.name == component)
+
+    def pods_of(self, ref: object) -> str:
+        """Build the regular expression of the names of a workload's pods."""
+        owner = self._workload(ref)
+        return match_pods(owner["kind"], owner["metadata"]["name"])
+
+    def workloads_with_label(self, key: str, value: str = "") -> list[str]:
+        """List the workloads whose pods carry a label, with this value where one is given."""
+        owners = self.of_kind("Deployment", "StatefulSet", "DaemonSet")
+        return [
+            f"{owner['kind']}/{owner['metadata']['name']}"
+            for owner in owners
+            if key in (labels := read_pod_labels(owner)) and value in ("", labels[key])
+        ]
 
     def dependants(self, component: str) -> list[str]:
         """List the components that talk to this one at all, also those that swallow its failures, and consumers."""

@@ -13,6 +13,9 @@ class TemplateVariables(Mapping[str, Any]):
     """Hold names whose values are known, look-ups, and the fault's own ``variables``, which may use all of them.
 
     A look-up that fails raises only where a template uses it: not every target has a container or callers.
+
+    Raises:
+        AuthoringError: a variable has the name of something that is there already.
     """
 
     def __init__(
@@ -22,6 +25,14 @@ class TemplateVariables(Mapping[str, Any]):
         written: Mapping[str, Any],
         where: str,
     ) -> None:
+        if taken := sorted(written.keys() & (known.keys() | lookups.keys())):
+            raise build_error(
+                "SK123",
+                f"{where} variables.{taken[0]}: expressions have a value of this name already",
+                observed=", ".join(taken),
+                expected="names of their own",
+                fix="rename the variable; docs/add-a-fault.md lists the names",
+            )
         self._known = dict(known)
         self._lookups = lookups
         self._written = written
@@ -61,3 +72,27 @@ class TemplateVariables(Mapping[str, Any]):
             return render(self._written[name], self, where)
         finally:
             self._open.pop()
+
+
+class ItemVariables(Mapping[str, Any]):
+    """The variables of a part that stands once for each item of a list: ``item``, and those of the fault."""
+
+    def __init__(self, variables: Mapping[str, Any], item: Any) -> None:
+        self._variables = variables
+        self._item = item
+
+    def __getitem__(self, name: str) -> Any:
+        """Return the item, or a variable of the fault."""
+        return self._item if name == "item" else self._variables[name]
+
+    def __contains__(self, name: object) -> bool:
+        """Return whether there is such a name."""
+        return name == "item" or name in self._variables
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over all names."""
+        return iter(["item", *self._variables])
+
+    def __len__(self) -> int:
+        """Return how many names there are."""
+        return 1 + len(self._variables)

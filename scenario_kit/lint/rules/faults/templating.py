@@ -75,7 +75,7 @@ def check_no_effect(case: FaultCase) -> Iterator[Problem]:
     for rendering, index, error in _find_failing_changes(case):
         if isinstance(error, NoChange):
             message = f"{error.message} (aimed at {rendering.use.target} of {rendering.app.name})"
-            fix = "let the template `refuse(…)` such targets and parameters"
+            fix = "write a precondition that such targets and parameters do not meet"
             yield Problem(("changes", index), message, "the app as it was", "a change of it", fix)
 
 

@@ -14,6 +14,7 @@ from scenario_kit.lint.rules.security.privileges import find_outside
 from scenario_kit.load.yaml.edit import Drop, Put
 from scenario_kit.model import Fault, FaultType
 from scenario_kit.model.authored.scenario import LABELLED, FaultUse
+from scenario_kit.render.faults.preconditions import mentions_parameters
 from scenario_kit.schema.writable import CLUSTER
 
 #: Capabilities that are told from the objects that the changes write.
@@ -53,7 +54,8 @@ def _has_several_causes(fault_type: FaultType, faults: Iterable[Fault]) -> bool:
     if any(len(fault.causes) > 1 for fault in faults):
         return True
     causes = [e for e in fault_type.entities if isinstance(e, dict) and e.get("role", "Cause") == "Cause"]
-    return len(causes) > 1 and any("parameters" in str(e.get("when", "")) for e in causes)
+    conditions = [str(e.get("when", "")) for e in causes]
+    return len(causes) > 1 and any(mentions_parameters(text, fault_type.variables) for text in conditions)
 
 
 @register_check("SK225", "Scenario")

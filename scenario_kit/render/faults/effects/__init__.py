@@ -36,11 +36,11 @@ def expand_check(document: Object, subject: EffectSubject, where: str) -> Object
 
 def _build_chaos_injected(check: ChaosInjected, subject: EffectSubject) -> Object:
     path = 'status.conditions[?(@.type=="AllInjected")].status'
-    return {"object": {"ref": check.ref or subject.created(), "path": path, "equals": "True"}}
+    return {"object": {"ref": check.ref or subject.created, "path": path, "equals": "True"}}
 
 
 def _build_deleted(check: Deleted, subject: EffectSubject) -> Object:
-    return {"object": {"ref": check.ref or subject.created(), "exists": False}}
+    return {"object": {"ref": check.ref or subject.created, "exists": False}}
 
 
 _BUILDERS: Final[dict[str, Callable[[Any, EffectSubject], Object]]] = {

@@ -36,7 +36,7 @@ def build_pods_ready(check: PodsReady, subject: EffectSubject) -> Object:
 
 def build_containers_running(check: ContainersRunning, subject: EffectSubject) -> Object:
     """Build the check that containers run."""
-    labels = f'container="{check.container}", {_pods(check.of, subject)}'
+    labels = f'container="{check.container or subject.container}", {_pods(check.of, subject)}'
     return _query(f"sum(kube_pod_container_status_running{{{labels}}})", check.at_least)
 
 
@@ -54,7 +54,7 @@ def build_containers_terminated(check: ContainersTerminated, subject: EffectSubj
 
 def build_containers_restarted(check: ContainersRestarted, subject: EffectSubject) -> Object:
     """Build the check that a container was restarted so often."""
-    labels = f'container="{check.container}", {_pods(check.of, subject)}'
+    labels = f'container="{check.container or subject.container}", {_pods(check.of, subject)}'
     return _query(f"max(kube_pod_container_status_restarts_total{{{labels}}})", check.at_least)
 
 

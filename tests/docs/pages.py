@@ -28,6 +28,8 @@ INSTEAD = {
     "ci/validate-pr --base origin/main": "ci/validate-pr --base origin/main --help",
     "ci/evidence --check": "ci/evidence --help",
     "ci/evidence product-catalog-wrong-target-port": "ci/evidence --help",
+    "ci/evidence --carry HEAD~1": "ci/evidence --help",
+    "ci/telemetry": "ci/telemetry --help",
     "ci/reality --check": "ci/reality --help",
     "ci/reality": "ci/reality --help",
     "ci/defects --static": "ci/defects --list",

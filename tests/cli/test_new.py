@@ -293,7 +293,7 @@ def test_a_fault_that_changes_nothing_there_says_what_helps(folder, capsys, monk
     def stays(*_args):
         raise NoChange("patch", "Deployment/cart")
 
-    monkeypatch.setattr("scenario_kit.render.faults.applicability.simulate_change", stays)
+    monkeypatch.setattr("scenario_kit.changes.operations.chaos.Chaos.simulate", stays)
     assert run(["new", "--app", "otel-demo", "--target", "cart", "--fault", "cpu-stress", "--dry-run"]) == 3
     said = capsys.readouterr().err
     assert "limitMillicores 100" in said

@@ -163,9 +163,10 @@ def test_the_fix_restores_what_was_there(name, target):
 
 
 def _lean(value):
-    """Without what is empty: a merge leaves the mapping behind whose last key it removes."""
+    """Without what is empty: a merge leaves the mapping behind whose last key it removes; a server drops it."""
     if isinstance(value, dict):
-        return {k: _lean(v) for k, v in value.items() if v not in ({}, [], None) and k != "namespace"}
+        lean = {k: _lean(v) for k, v in value.items() if k != "namespace"}
+        return {k: v for k, v in lean.items() if v not in ({}, [], None)}
     return [_lean(v) for v in value] if isinstance(value, list) else value
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
 
+import msgspec.structs
 import pytest
 
 from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.cli import run
 from scenario_kit.load import load_scenario
 from scenario_kit.render import render_app, resolve
+from scenario_kit.render.faults.applicability import Offer
 from scenario_kit.render.faults.golden import find_first_offer
 
 BEFORE = Path(__file__).parents[1] / "fixtures" / "before"
@@ -88,7 +91,14 @@ def test_a_fault_from_before_renders_as_today(fault: str, app: str, fixed: Catal
         find_first_offer(catalog.fault(fault), catalog.app(app, catalog.versions(app)[0]), catalog)
         for catalog in (fixed, TODAY)
     )
-    assert made == expected
+    assert _strip_digest(made) == _strip_digest(expected)
+
+
+def _strip_digest(offer: Offer | None) -> Offer | None:
+    """Return the offer without the digest of its fault: it is over the text, which may say the same in another way."""
+    if offer is None or offer.fault is None:
+        return offer
+    return dataclasses.replace(offer, fault=msgspec.structs.replace(offer.fault, digest=""))
 
 
 @pytest.mark.parametrize("name", [path.parent.name for path in APPS])

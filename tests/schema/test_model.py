@@ -15,6 +15,7 @@ from scenario_kit import model
 from scenario_kit.campaign.planning.plans import Plan
 from scenario_kit.campaign.planning.sequential_test import Look
 from scenario_kit.campaign.planning.spec import EmbeddedScenario, ValidationSpec
+from scenario_kit.changes.operations import find_operations, patch, remove_fault, restart, run, scale, set_flag, taint
 from scenario_kit.model.authored import app, change, check, fault, noise, scenario
 from scenario_kit.model.authored.effect_check import EFFECT_CHECKS
 from scenario_kit.model.base import Value
@@ -28,7 +29,6 @@ PAIRS: dict[str, type[Value]] = {
     "Author": scenario.Author,
     "BackgroundAlert": scenario.BackgroundAlert,
     "CallEdge": app.CallEdge,
-    "Change": change.Change,
     "Check": check.Check,
     "CheckResult": model.CheckResult,
     "Client": model.Client,
@@ -62,21 +62,21 @@ PAIRS: dict[str, type[Value]] = {
     "NoiseScale": noise.NoiseScale,
     "ObjectCheck": check.ObjectCheck,
     "OnAlert": scenario.OnAlert,
-    "Patch": change.Patch,
+    "Patch": patch.Patch,
     "Plan": Plan,
     "PolicyException": fault.PolicyException,
     "Position": model.Position,
     "QueryCheck": check.QueryCheck,
     "Recurrence": scenario.Recurrence,
-    "RemoveFault": change.RemoveFault,
-    "Restart": change.Restart,
+    "RemoveFault": remove_fault.RemoveFault,
+    "Restart": restart.Restart,
     "Rollout": scenario.Rollout,
     "Restore": fault.Restore,
     "RootCause": scenario.RootCause,
-    "Run": change.Run,
-    "Scale": change.Scale,
+    "Run": run.Run,
+    "Scale": scale.Scale,
     "ScenarioSpec": scenario.ScenarioSpec,
-    "SetFlag": change.SetFlag,
+    "SetFlag": set_flag.SetFlag,
     "Solution": scenario.Solution,
     "Start": scenario.FaultStart,
     "Step": trial.TrialStep,
@@ -84,8 +84,8 @@ PAIRS: dict[str, type[Value]] = {
     "StoreEffect": model.StoreEffect,
     "Suppression": scenario.Suppression,
     "Symptom": fault.Symptom,
-    "Taint": change.Taint,
-    "Target": change.Target,
+    "Taint": taint.Taint,
+    "Target": noise.NoiseRestart,
     "TrialSpec": trial.TrialSpec,
     "Until": change.Until,
     "ValidationSpec": ValidationSpec,
@@ -94,8 +94,8 @@ PAIRS |= {value.__name__: value for value in EFFECT_CHECKS.values()}
 #: Definitions without a value of their own: wrappers, states that the operator writes, files of several values, and
 #: formats of Prometheus that become rules.
 WITHOUT_VALUE = {
-    "App", "AppVersion", "Condition", "EffectCheck", "ObjectMeta", "Pack", "PackRule", "PrometheusRule", "PromtoolTest",
-    "PromtoolTests", "RuleGroup", "Scenario", "ScenarioStatus", "TrialStatus", "ValidationFinding",
+    "App", "AppVersion", "Change", "Condition", "EffectCheck", "ObjectMeta", "Pack", "PackRule", "PrometheusRule",
+    "PromtoolTest", "PromtoolTests", "RuleGroup", "Scenario", "ScenarioStatus", "TrialStatus", "ValidationFinding",
     "ValidationStatistics", "ValidationStatus", "ValidationTrial",
 }  # fmt: skip
 JSON_TYPES: dict[type, str] = {str: "string", int: "integer", bool: "boolean", float: "number"}
@@ -137,6 +137,8 @@ def mismatch(schema: Schema, hint: Any) -> str:
         return "" if set(part["enum"]) == set(get_args(hint)) else f"{part['enum']} is not {get_args(hint)}"
     if get_origin(hint) in (tuple, list):
         return mismatch(part["items"], get_args(hint)[0]) if part["type"] == "array" else "not a list"
+    if hint is change.Change:
+        return "" if schema["$ref"] == "Change" else f"{schema['$ref']} is not Change"
     if isinstance(hint, type) and issubclass(hint, Value):
         return "" if PAIRS.get(schema["$ref"]) is hint else f"{schema['$ref']} is not {hint.__name__}"
     if hint is dict or get_origin(hint) is dict:
@@ -144,6 +146,10 @@ def mismatch(schema: Schema, hint: Any) -> str:
     if isinstance(hint, type) and issubclass(hint, str):
         return "" if part["type"] == "string" else f"{part['type']} is not text"
     return "" if part["type"] == JSON_TYPES[hint] else f"{part['type']} is not {hint}"
+
+
+def test_a_change_has_a_field_for_each_operation() -> None:
+    assert set(load_definitions()["Change"]["properties"]) == {*find_operations(), "until"}
 
 
 def test_no_definition_is_forgotten() -> None:

@@ -55,7 +55,7 @@ def telling_parameter(spec: Spec) -> None:
             "name": "variable",
             "type": "env-var-shadowed",
             "target": "Deployment/cart",
-            "parameters": {"name": "VALKEY_ADDR", "value": "broken-cache:6379"},
+            "parameters": {"name": "VALKEY_ADDR", "value": "lossy-cache:6379"},
             "role": "Distractor",
         }
     )

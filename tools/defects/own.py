@@ -61,8 +61,9 @@ def _spell_repair(changes: list[Document], refs: list[str]) -> list[Document]:
     """The changes, with a ``restore`` for each object that it is about."""
     found: list[Document] = []
     for change in changes:
-        if "restore" in change and "target" not in change["restore"] and "field" not in change["restore"]:
-            found += [{**change, "restore": {"target": ref}} for ref in dict.fromkeys(refs)]
+        if "restore" in change and "target" not in change["restore"]:
+            about = ["{{ target }}"] if "field" in change["restore"] else dict.fromkeys(refs)
+            found += [{**change, "restore": {"target": ref, **change["restore"]}} for ref in about]
         else:
             found.append(dict(fill_target(change)))
     return found

@@ -179,7 +179,7 @@ def get_schema(kind: str) -> Object:
     them.
     """
     if kind not in _SCHEMAS:
-        files = Path(source.__file__).parent.glob("*.[yp]*")
+        files = [*source.FOLDER.glob("*.yaml"), *Path(source.__file__).parent.glob("*.py")]
         _SCHEMAS[kind] = cache_json(f"schema-{kind}", files, (), lambda: build_authoring_schema(kind))
     return _SCHEMAS[kind]
 

@@ -26,7 +26,7 @@ def lab(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 
 
 @pytest.fixture(scope="module")
-def kube(lab: LabState) -> Iterator[KubeCluster]:
+def lab_cluster(lab: LabState) -> Iterator[KubeCluster]:
     cluster = KubeCluster(Path(lab.kubeconfig))
     yield cluster
     cluster.close()

@@ -24,18 +24,18 @@ NS = "selected"
 
 
 @pytest.fixture(scope="module")
-def clock(lab: LabState, kube: KubeCluster, app: App) -> Iterator[Clock]:
+def clock(lab: LabState, lab_cluster: KubeCluster, app: App) -> Iterator[Clock]:
     spec = WorldSpec(trial=NS, namespace=NS, app=app, seed=1, mode="Virtual")
     clock = open_world(lab.server_url, lab.server_token, spec)
-    kube.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NS}})
+    lab_cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NS}})
     for name in ("web", "cart"):
         for obj in workload(NS, name):
             if name == "cart" and obj["kind"] == "Deployment":
                 obj["spec"]["template"]["metadata"]["annotations"] = {"experiment": "allowed"}
-            kube.create(obj)
+            lab_cluster.create(obj)
     clock.wait(clock.now() + 30)
     yield clock
-    kube.delete(Reference("Namespace", NS))
+    lab_cluster.delete(Reference("Namespace", NS))
     close_world(lab.server_url, lab.server_token, NS)
 
 
@@ -71,48 +71,48 @@ SELECTORS: list[Object] = [
 ]
 
 
-def test_the_manager_selects_what_we_select(kube: KubeCluster, clock: Clock) -> None:
+def test_the_manager_selects_what_we_select(lab_cluster: KubeCluster, clock: Clock) -> None:
     for number, selector in enumerate(SELECTORS):
-        kube.create(loss(f"s{number}", selector))
+        lab_cluster.create(loss(f"s{number}", selector))
     clock.wait(clock.now() + 15)
 
     for number, selector in enumerate(SELECTORS):
-        live = kube.get(Reference("NetworkChaos", f"s{number}", NS, "chaos-mesh.org"))
+        live = lab_cluster.get(Reference("NetworkChaos", f"s{number}", NS, "chaos-mesh.org"))
         assert live is not None
         records = ((live.get("status") or {}).get("experiment") or {}).get("containerRecords") or []
-        ours = {f"{NS}/{pod['metadata']['name']}" for pod in select(kube, selector, NS)}
+        ours = {f"{NS}/{pod['metadata']['name']}" for pod in select(lab_cluster, selector, NS)}
         assert {record["id"] for record in records} == ours, selector
     for number in range(len(SELECTORS)):
-        kube.delete(Reference("NetworkChaos", f"s{number}", NS, "chaos-mesh.org"))
+        lab_cluster.delete(Reference("NetworkChaos", f"s{number}", NS, "chaos-mesh.org"))
     clock.wait(clock.now() + 15)
 
 
-def test_a_pod_that_is_named_and_not_there_is_skipped(kube: KubeCluster, clock: Clock) -> None:
-    (name, *_) = (pod["metadata"]["name"] for pod in kube.list("Pod", NS))
+def test_a_pod_that_is_named_and_not_there_is_skipped(lab_cluster: KubeCluster, clock: Clock) -> None:
+    (name, *_) = (pod["metadata"]["name"] for pod in lab_cluster.list("Pod", NS))
     selector = {"pods": {NS: [name, "ghost"]}, "labelSelectors": {"app": "nobody"}}
-    kube.create(loss("named", selector))
+    lab_cluster.create(loss("named", selector))
     clock.wait(clock.now() + 15)
 
-    live = kube.get(Reference("NetworkChaos", "named", NS, "chaos-mesh.org"))
+    live = lab_cluster.get(Reference("NetworkChaos", "named", NS, "chaos-mesh.org"))
     assert live is not None
     records = live["status"]["experiment"]["containerRecords"]
     assert [record["id"] for record in records] == [
-        f"{NS}/{pod['metadata']['name']}" for pod in select(kube, selector, NS)
+        f"{NS}/{pod['metadata']['name']}" for pod in select(lab_cluster, selector, NS)
     ]
-    kube.delete(Reference("NetworkChaos", "named", NS, "chaos-mesh.org"))
+    lab_cluster.delete(Reference("NetworkChaos", "named", NS, "chaos-mesh.org"))
 
 
-def test_what_an_author_may_leave_out_is_filled_in(kube: KubeCluster, clock: Clock) -> None:
+def test_what_an_author_may_leave_out_is_filled_in(lab_cluster: KubeCluster, clock: Clock) -> None:
     delay = {**loss("late", {"labelSelectors": {"app": "cart"}}, action="delay", delay={"latency": "2000ms"})}
     del delay["spec"]["loss"]
     del delay["spec"]["direction"]
-    kube.create(delay)
+    lab_cluster.create(delay)
 
-    live = kube.get(Reference("NetworkChaos", "late", NS, "chaos-mesh.org"))
+    live = lab_cluster.get(Reference("NetworkChaos", "late", NS, "chaos-mesh.org"))
     assert live is not None
     assert live["spec"]["delay"] == {"latency": "2000ms", "jitter": "0ms", "correlation": "0"}
     assert (live["spec"]["direction"], live["spec"]["selector"]["namespaces"]) == ("to", [NS])
-    kube.delete(Reference("NetworkChaos", "late", NS, "chaos-mesh.org"))
+    lab_cluster.delete(Reference("NetworkChaos", "late", NS, "chaos-mesh.org"))
 
 
 @pytest.mark.parametrize(
@@ -143,22 +143,22 @@ def test_what_an_author_may_leave_out_is_filled_in(kube: KubeCluster, clock: Clo
     ],
 )
 def test_what_chaos_mesh_refuses_is_refused(
-    kube: KubeCluster, clock: Clock, kind: str, spec: Object, field: str
+    lab_cluster: KubeCluster, clock: Clock, kind: str, spec: Object, field: str
 ) -> None:
     whom = {"mode": "all", "selector": {"labelSelectors": {"app": "cart"}}}
     inner = {**spec, "podChaos": {**spec["podChaos"], **whom}} if kind == "Schedule" else {**whom, **spec}
     obj = {"apiVersion": "chaos-mesh.org/v1alpha1", "kind": kind, "metadata": {"name": "x", "namespace": NS}}
     with pytest.raises(Rejected, match=f"(?i){field}"):  # Chaos Mesh spells fields as its Go code does
-        kube.create({**obj, "spec": inner})
+        lab_cluster.create({**obj, "spec": inner})
 
 
-def test_a_name_is_resolved_as_the_cluster_does(kube: KubeCluster, clock: Clock) -> None:
-    service = kube.get(Reference("Service", "cart", NS))
+def test_a_name_is_resolved_as_the_cluster_does(lab_cluster: KubeCluster, clock: Clock) -> None:
+    service = lab_cluster.get(Reference("Service", "cart", NS))
     assert service is not None
-    kube.create(loss("named-target", {"labelSelectors": {"app": "web"}}, externalTargets=[f"cart.{NS}"]))
-    live = kube.get(Reference("NetworkChaos", "named-target", NS, "chaos-mesh.org"))
+    lab_cluster.create(loss("named-target", {"labelSelectors": {"app": "web"}}, externalTargets=[f"cart.{NS}"]))
+    live = lab_cluster.get(Reference("NetworkChaos", "named-target", NS, "chaos-mesh.org"))
     assert live is not None
     assert live["spec"]["externalTargets"] == [service["spec"]["clusterIP"]]
-    kube.delete(Reference("NetworkChaos", "named-target", NS, "chaos-mesh.org"))
+    lab_cluster.delete(Reference("NetworkChaos", "named-target", NS, "chaos-mesh.org"))
     with pytest.raises(Rejected, match="no such host"):
-        kube.create(loss("lost", {"labelSelectors": {"app": "web"}}, externalTargets=["redis-master.default"]))
+        lab_cluster.create(loss("lost", {"labelSelectors": {"app": "web"}}, externalTargets=["redis-master.default"]))

@@ -30,7 +30,7 @@ Open = Callable[..., Clock]
 
 
 @pytest.fixture
-def opened(lab: LabState, kube: KubeCluster, app: App) -> Iterator[Open]:
+def opened(lab: LabState, lab_cluster: KubeCluster, app: App) -> Iterator[Open]:
     """Opens the world of a namespace, creates the namespace, and ends both afterwards."""
     namespaces: list[str] = []
 
@@ -38,42 +38,42 @@ def opened(lab: LabState, kube: KubeCluster, app: App) -> Iterator[Open]:
         spec = WorldSpec(trial=namespace, namespace=namespace, app=app, seed=seed, mode="Virtual")
         clock = open_world(lab.server_url, lab.server_token, spec)
         namespaces.append(namespace)
-        kube.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
+        lab_cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
         return clock
 
     yield open_
     for namespace in namespaces:
-        kube.delete(Reference("Namespace", namespace))
+        lab_cluster.delete(Reference("Namespace", namespace))
         close_world(lab.server_url, lab.server_token, namespace)
 
 
-def ready_addresses(kube: KubeCluster, namespace: str) -> set[str]:
+def ready_addresses(lab_cluster: KubeCluster, namespace: str) -> set[str]:
     return {
         address
-        for found in kube.list("EndpointSlice", namespace)
+        for found in lab_cluster.list("EndpointSlice", namespace)
         for endpoint in found.get("endpoints") or ()
         if endpoint["conditions"].get("ready")
         for address in endpoint["addresses"]
     }
 
 
-def test_settled_means_that_every_controller_has_finished(opened: Open, kube: KubeCluster) -> None:
+def test_settled_means_that_every_controller_has_finished(opened: Open, lab_cluster: KubeCluster) -> None:
     """No reading afterwards is retried: what settled says must be so at once."""
     clock = opened("settle-a")
     for obj in workload("settle-a", "web"):
-        kube.create(obj)
+        lab_cluster.create(obj)
     clock.wait(clock.now() + 30)
-    pods = kube.list("Pod", "settle-a")
-    assert {p["status"]["podIP"] for p in pods} == ready_addresses(kube, "settle-a")
+    pods = lab_cluster.list("Pod", "settle-a")
+    assert {p["status"]["podIP"] for p in pods} == ready_addresses(lab_cluster, "settle-a")
     assert len(pods) == 2
     for replicas in (5, 0, 3):
         web = Reference("Deployment", "web", "settle-a", "apps")
-        kube.patch(web, {"spec": {"replicas": replicas}})
+        lab_cluster.patch(web, {"spec": {"replicas": replicas}})
         clock.wait(clock.now() + 15)
-        found = kube.get(web)
+        found = lab_cluster.get(web)
         assert found is not None
         assert found["status"].get("readyReplicas", 0) == replicas
-        assert len(kube.list("Pod", "settle-a")) == len(ready_addresses(kube, "settle-a")) == replicas
+        assert len(lab_cluster.list("Pod", "settle-a")) == len(ready_addresses(lab_cluster, "settle-a")) == replicas
 
 
 def of_no_interest(namespace: str) -> list[Object]:
@@ -95,14 +95,14 @@ def of_no_interest(namespace: str) -> list[Object]:
 
 
 @pytest.mark.parametrize("attempt", range(5))
-def test_revisions_that_concern_nobody_are_heard_of(lab: LabState, kube: KubeCluster, attempt: int) -> None:
+def test_revisions_that_concern_nobody_are_heard_of(lab: LabState, lab_cluster: KubeCluster, attempt: int) -> None:
     """Otherwise every look at a namespace lists all its kinds, and each trial takes twice as long."""
     store, stop = ObjectStore(), threading.Event()
     revisions = Revisions(f"http://127.0.0.1:{lab.ports['etcd']}", store, stop)
     for key in WATCHED:
         threading.Thread(target=partial(revisions.follow, key), daemon=True).start()
     namespace = f"idle-{attempt}"
-    kube.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
+    lab_cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
     try:
         for obj in of_no_interest(namespace):
 
@@ -110,15 +110,15 @@ def test_revisions_that_concern_nobody_are_heard_of(lab: LabState, kube: KubeClu
                 """A write may come before its watch: the next one does not."""
                 labels = {"metadata": {"labels": {"at": f"t{time.monotonic_ns()}"}}}
                 group = obj["apiVersion"].rpartition("/")[0]
-                written = read_revision(kube.patch(Reference(obj["kind"], "idle", namespace, group), labels))
+                written = read_revision(lab_cluster.patch(Reference(obj["kind"], "idle", namespace, group), labels))
                 return store.wait(lambda: store.saw_all(written - 1, written), 1)
 
-            kube.create(obj)
+            lab_cluster.create(obj)
             assert any(heard() for _ in range(10)), obj["kind"]
     finally:
         stop.set()
         revisions.close()
-        kube.delete(Reference("Namespace", namespace))
+        lab_cluster.delete(Reference("Namespace", namespace))
 
 
 def test_time_moves_only_in_a_wait_and_on_the_grid(opened: Open, lab: LabState) -> None:
@@ -129,12 +129,12 @@ def test_time_moves_only_in_a_wait_and_on_the_grid(opened: Open, lab: LabState) 
     assert clock.now() == lab.epoch + 105
 
 
-def test_chaos_is_in_force_and_gone_when_settled(opened: Open, kube: KubeCluster) -> None:
+def test_chaos_is_in_force_and_gone_when_settled(opened: Open, lab_cluster: KubeCluster) -> None:
     clock = opened("settle-c")
     for obj in workload("settle-c", "web"):
-        kube.create(obj)
+        lab_cluster.create(obj)
     clock.wait(clock.now() + 30)
-    names = [p["metadata"]["name"] for p in kube.list("Pod", "settle-c")]
+    names = [p["metadata"]["name"] for p in lab_cluster.list("Pod", "settle-c")]
     spec: Object = {
         "action": "delay",
         "mode": "all",
@@ -143,41 +143,45 @@ def test_chaos_is_in_force_and_gone_when_settled(opened: Open, kube: KubeCluster
         "delay": {"latency": "250ms", "jitter": "0ms", "correlation": "0"},
     }
     metadata = {"name": CHAOS.name, "namespace": CHAOS.namespace}
-    kube.create({"apiVersion": "chaos-mesh.org/v1alpha1", "kind": CHAOS.kind, "metadata": metadata, "spec": spec})
+    lab_cluster.create(
+        {"apiVersion": "chaos-mesh.org/v1alpha1", "kind": CHAOS.kind, "metadata": metadata, "spec": spec}
+    )
     clock.wait(clock.now())
-    found = kube.get(CHAOS)
+    found = lab_cluster.get(CHAOS)
     assert found is not None
     assert [r["phase"] for r in found["status"]["experiment"]["containerRecords"]] == ["Injected", "Injected"]
-    kube.delete(CHAOS)
+    lab_cluster.delete(CHAOS)
     clock.wait(clock.now())
-    assert kube.get(CHAOS) is None
+    assert lab_cluster.get(CHAOS) is None
 
 
-def test_a_stuck_rollout_exceeds_its_deadline_in_virtual_time(opened: Open, kube: KubeCluster) -> None:
+def test_a_stuck_rollout_exceeds_its_deadline_in_virtual_time(opened: Open, lab_cluster: KubeCluster) -> None:
     clock = opened("settle-d")
     for obj in workload("settle-d", "web", image="registry.invalid/no/such:1"):
-        kube.create(obj)
+        lab_cluster.create(obj)
     clock.wait(clock.now() + 120)
-    found = kube.get(Reference("Deployment", "web", "settle-d", "apps"))
+    found = lab_cluster.get(Reference("Deployment", "web", "settle-d", "apps"))
     assert found is not None
     reasons = {c["type"]: c["reason"] for c in found["status"]["conditions"]}
     assert reasons["Progressing"] == "ProgressDeadlineExceeded"
 
 
-def test_a_lifted_quota_is_noticed_without_a_back_off(opened: Open, kube: KubeCluster) -> None:
+def test_a_lifted_quota_is_noticed_without_a_back_off(opened: Open, lab_cluster: KubeCluster) -> None:
     clock = opened("settle-e")
     quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q", "namespace": "settle-e"}}
-    kube.create({**quota, "spec": {"hard": {"pods": "1"}}})
+    lab_cluster.create({**quota, "spec": {"hard": {"pods": "1"}}})
     for obj in workload("settle-e", "web"):
-        kube.create(obj)
+        lab_cluster.create(obj)
     clock.wait(clock.now() + 60)
-    assert len(kube.list("Pod", "settle-e")) == 1
-    kube.patch(Reference("ResourceQuota", "q", "settle-e"), {"spec": {"hard": {"pods": "5"}}})
+    assert len(lab_cluster.list("Pod", "settle-e")) == 1
+    lab_cluster.patch(Reference("ResourceQuota", "q", "settle-e"), {"spec": {"hard": {"pods": "5"}}})
     clock.wait(clock.now())
-    assert len(kube.list("Pod", "settle-e")) == 2
+    assert len(lab_cluster.list("Pod", "settle-e")) == 2
 
 
-def test_equal_seeds_are_equal_and_queryable_at_once(opened: Open, kube: KubeCluster, lab: LabState, app: App) -> None:
+def test_equal_seeds_are_equal_and_queryable_at_once(
+    opened: Open, lab_cluster: KubeCluster, lab: LabState, app: App
+) -> None:
     from scenario_kit.render import render_app
 
     metrics = PrometheusMetrics(lab.prometheus_url)
@@ -185,7 +189,7 @@ def test_equal_seeds_are_equal_and_queryable_at_once(opened: Open, kube: KubeClu
     for namespace in ("settle-f", "settle-g"):
         clock = opened(namespace, seed=7)
         for obj in render_app(app, {}, 50, namespace):
-            kube.create(obj)
+            lab_cluster.create(obj)
         end = clock.wait(clock.now() + 300)
         kept = "service_name, span_name, span_kind, status_code, le"
         expr = f'sum by (__name__, {kept}) ({{__name__=~"traces_.*", namespace="{namespace}"}})'

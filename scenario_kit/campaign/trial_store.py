@@ -56,7 +56,7 @@ class Campaign:
     keep: bool = False
 
     def name(self, planned: PlannedTrial) -> str:
-        """Name the name of a trial; the same for whoever continues."""
+        """Name a trial; the same for whoever continues."""
         return derive_trial_name(self.scenario, planned, self.digest, self.identity or self.plan.name)
 
     def find(self, planned: PlannedTrial) -> Object | None:

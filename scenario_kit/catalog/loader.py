@@ -90,7 +90,7 @@ def read_mapping(path: Path) -> Object:
 
 
 def convert_value(document: Object, to: type[_T], path: Path, name: str) -> _T:
-    """Convert to the value that a document describes.
+    """Build the value that a document describes.
 
     Raises:
         AuthoringError: it names itself otherwise than its folder does, or has another shape.

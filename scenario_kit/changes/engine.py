@@ -79,9 +79,7 @@ class Engine:
         return blocked
 
     def _adopt(self, undone: Receipt) -> None:
-        """Return what a fix deleted and its undo brought back is the same object again to the change that
-        created it.
-        """
+        """Adopt what a fix deleted and its undo brought back: to the change that created it, the same object."""
         if not undone.change.operation.deletes:
             return
         uids = {e.ref: read_uid(self._scene.cluster.get(e.ref)) for e in undone.entries}

@@ -60,7 +60,7 @@ class ImageRegistries:
         self._tokens: dict[tuple[str, str], str] = {}
 
     def digest(self, image: str) -> str:
-        """Digest the digest that the image's tag has now, ``sha256:…``.
+        """Ask for the digest that the image's tag has now, ``sha256:…``.
 
         Raises:
             AuthoringError: the registry answers that there is no such image, or it may not be seen.

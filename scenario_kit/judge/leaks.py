@@ -155,7 +155,7 @@ def _walk(value: Any, path: str, found: dict[str, str]) -> None:
 
 
 def find_leaks(read: Iterable[Readable], sought: Iterable[Token]) -> list[Finding]:
-    """Find one finding for each token that a solver can read, with the first places where it stands."""
+    """Build one finding for each token that a solver can read, with the first places where it stands."""
     desired = list(sought)
     if not desired:
         return []

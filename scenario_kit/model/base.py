@@ -18,7 +18,7 @@ _FIRST: Final = Lock()
 
 
 def convert(data: Any, to: type[_T]) -> _T:
-    """Convert to what ``msgspec.convert`` answers, safe in threads.
+    """Convert as ``msgspec.convert`` does, safe in threads.
 
     Raises:
         msgspec.ValidationError: ``data`` has another shape.

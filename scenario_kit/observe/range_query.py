@@ -14,7 +14,7 @@ CHUNK = 80
 
 
 def label_set(rule: AlertRule, series: Mapping[str, str]) -> LabelSet:
-    """Label the labels of the alert that a series raises: without the metric's name, the rule's own labels on top."""
+    """Build the labels of the alert that a series raises: without the metric's name, the rule's own labels on top."""
     labels = {name: value for name, value in series.items() if name != "__name__" and value}
     return tuple(sorted({**labels, **rule.labels}.items()))
 

@@ -59,7 +59,7 @@ def _list_matchers(node: Any) -> list[tuple[str, str, str]]:
 
 
 def _verify(expr: str, scoped: str, before: list[Any], namespace: str, operator: Any) -> None:
-    """Return the parser's view of the rewritten text: the same selectors, each with the matcher and nothing else."""
+    """Verify the parser's view of the rewritten text: the same selectors, each with the matcher and nothing else."""
     desired = []
     for node in before:
         extra = [("namespace", str(operator), namespace)] if _has_namespace(node) else []

@@ -321,4 +321,4 @@ def _group_of(obj: Object) -> str:
 
 
 def _do_nothing(verb: str, target: str) -> None:
-    """Return the default of ``FakeCluster.before``: every request is answered."""
+    """Stand as the default of ``FakeCluster.before``: every request is answered."""

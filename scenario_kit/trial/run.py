@@ -183,8 +183,9 @@ def _find_earlier_trouble(status: TrialStatus) -> str:
 
 
 def _clear_of_trouble(context: TrialContext, before: str) -> None:
-    """Return what did not hold is the scenario's only if everything below it works, and did all the time that the step
-    took.
+    """Clear the scenario of trouble that comes from below.
+
+    What did not hold is its own only if everything below it works, and did all the time that the step took.
 
     ``before`` is what went wrong below in an earlier attempt. Time may have passed then, and with it a deadline.
     """

@@ -345,7 +345,7 @@ def _compute_length(runbook: Runbook) -> int:
 
 
 def derive_trial_name(scenario: str, planned: PlannedTrial, digest: str, plan: str) -> str:
-    """Derive a derived name: an interrupted validation finds its trials again."""
+    """Derive a name: an interrupted validation finds its trials again."""
     identity = _shorten(f"{scenario}{digest}{plan}{planned.purpose}{planned.seed}")
     return f"{scenario[:36].rstrip('-')}-{planned.purpose}-{identity}"
 

@@ -183,7 +183,7 @@ def complete_from_status(
     injected_at: float | None,
     trouble: str = "",
 ) -> TrialResult:
-    """Complete a planned trial completed with what its status says; ``trouble`` is why it did not end by itself."""
+    """Complete a planned trial with what its status says; ``trouble`` is why it did not end by itself."""
     failed = next((s for s in status.steps if s.outcome in ("Broken", "Infra")), None)
     return msgspec.structs.replace(
         base,

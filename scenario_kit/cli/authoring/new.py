@@ -106,7 +106,7 @@ def _lacks(made: Draft, app: App, catalog: Catalog) -> list[Lack]:
 
 
 def _warn(made: Draft, lacks: Iterable[Lack]) -> None:
-    """Return what may come otherwise, and what the lab cannot judge; on stderr, for on stdout is the file."""
+    """Warn of what may come otherwise, and what the lab cannot judge; on stderr, for on stdout is the file."""
     for caution in made.cautions:
         typer.echo(f"  beware: {caution}", err=True)
     for lack in lacks:

@@ -58,7 +58,7 @@ class Timeline:
             self._live.stop()
 
     def __call__(self, planned: PlannedTrial, name: str, status: TrialStatus) -> None:
-        """Return a trial moved on; its purpose tells more than its name."""
+        """Report that a trial moved on; its purpose tells more than its name."""
         del name
         if planned not in self._planned:  # a further repeat, or a second attempt
             self._planned.append(planned)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def complete_names(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
-    """Complete a completion that offers those names that begin with what is written; nothing where they
+    """Build a completion that offers those names that begin with what is written; nothing where they
     cannot be read.
     """
 

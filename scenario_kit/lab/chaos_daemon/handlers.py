@@ -236,7 +236,7 @@ class DaemonHandlers:
 
 
 def _do_nothing() -> None:
-    """Return the change of a call that changes nothing."""
+    """Stand for the change of a call that changes nothing."""
 
 
 def _choose_intent(before: int, after: int) -> Intent:

@@ -109,7 +109,7 @@ class LedgerBook:
                 self._effects.pop(key, None)
 
     def forget_container(self, pod_uid: str, container_id: str) -> None:
-        """Return the container ended: its effects end with it, the pod's network rules stay.
+        """Forget a container that ended: its effects end with it, the pod's network rules stay.
 
         ``container_id`` as in ``status.containerStatuses[].containerID``, with or without the scheme.
         """

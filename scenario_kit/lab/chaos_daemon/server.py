@@ -181,8 +181,7 @@ class _Refused(Exception):
 
 
 def _demand_tls13(context: Any) -> None:
-    """Return the library negotiates TLS 1.2, too, and has no switch for it; the manager speaks 1.3, so nobody else may
-    call.
+    """Demand TLS 1.3, which the manager speaks; the library negotiates TLS 1.2, too, and has no switch for it.
 
     Older releases of the library do not tell the version; a client certificate was demanded all the same.
     """

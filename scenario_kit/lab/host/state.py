@@ -113,7 +113,7 @@ class LabState(Value, frozen=True, kw_only=True):
             raise LabError(f"{path} was written by another version: {error}", fix=fix) from error
 
     def require_version(self, version: str) -> None:
-        """Return whoever asks a lab speaks its language: kinds, apps and fault types change from version to version.
+        """Require the version of the lab: kinds, apps and fault types change from version to version.
 
         Raises:
             LabError: the programs in it are of another version.

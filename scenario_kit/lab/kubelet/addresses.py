@@ -37,7 +37,7 @@ class Addresses:
         return self.allocate(node)
 
     def reserve(self, node: str, address: str) -> None:
-        """Return an address that a pod has already, from before a restart. Foreign ranges are none of ours."""
+        """Reserve an address that a pod has already, from before a restart. Foreign ranges are none of ours."""
         if not address.startswith(f"{_PREFIX}."):
             return
         block = int(address.split(".")[2])
@@ -46,7 +46,7 @@ class Addresses:
         self._used.add(address)
 
     def release(self, address: str) -> None:
-        """Return the pod that had it is gone."""
+        """Release the address of a pod that is gone."""
         if address in self._used:
             self._used.remove(address)
             self._free[self._owner[int(address.split(".")[2])]].append(address)

@@ -59,7 +59,7 @@ class LogFolder:
         }
 
     def begin(self, namespace: str, pod: str, container: str, attempt: int) -> None:
-        """Return a container instance starts: its log is empty, the one before becomes the previous one."""
+        """Begin the log of a container instance: its log is empty, the one before becomes the previous one."""
         with self._lock:
             folder = self._folders.get((namespace, pod))
             if folder is None:

@@ -135,7 +135,7 @@ class Kubelet:
         return self._later.flush(namespace, seconds) and self._later.flush(_make_logs_key(namespace), seconds)
 
     def handle_exits(self, exits: Iterable[Exit], now: float) -> None:
-        """Return processes ended at ``now``, as the twin reports them; unknown pods are gone already."""
+        """Handle the ends of processes at ``now``, as the twin reports them; unknown pods are gone already."""
         with self._lock:
             for exit in exits:
                 record = self._records.get(exit.pod_uid)
@@ -172,7 +172,7 @@ class Kubelet:
                 self._later.put(_make_logs_key(""), partial(self._writer.withdraw_logs, name))
 
     def forget(self, namespace: str) -> None:
-        """Return the world of that namespace is gone: the next one by this name pulls anew, and nobody reads its
+        """Forget the world of a namespace that is gone: the next one by this name pulls anew, and nobody reads its
         events.
         """
         self._images.forget(namespace)
@@ -191,7 +191,7 @@ class Kubelet:
         return Record(pod, ip=address)
 
     def _learn(self, namespace: str, spec: Object, status: Object) -> None:
-        """Return which programs images have, from the containers that run."""
+        """Learn which programs images have, from the containers that run."""
         running = {s["name"] for s in status.get("containerStatuses") or () if "running" in s["state"]}
         for container in spec["containers"]:
             if container["name"] in running:

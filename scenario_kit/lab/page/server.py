@@ -99,7 +99,7 @@ class PageSite:
 
 
 def serve(site: PageSite, port: int) -> ThreadingHTTPServer:
-    """Serve a server on loopback, not running yet; ``port`` 0 takes a free one.
+    """Build a server on loopback, not running yet; ``port`` 0 takes a free one.
 
     Raises:
         OSError: the port is taken.

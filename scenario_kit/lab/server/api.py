@@ -132,7 +132,7 @@ class LabServerApi:
 
 
 def serve(api: LabServerApi, port: int) -> ThreadingHTTPServer:
-    """Serve a server on loopback, not running yet; ``port`` 0 takes a free one.
+    """Build a server on loopback, not running yet; ``port`` 0 takes a free one.
 
     Raises:
         OSError: the port is taken.

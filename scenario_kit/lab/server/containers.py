@@ -27,7 +27,7 @@ class RunningContainers:
         self._where: dict[str, _ContainerPlace] = {}
 
     def heard(self, type_: str, kind: str, obj: Object) -> None:
-        """Return a pod changed: containers that ended take their effects along, a pod that is gone takes everything."""
+        """Note that a pod changed: containers that ended take their effects along, a deleted pod everything."""
         if kind != "Pod" or type_ == "PASSED":
             return
         meta = obj["metadata"]

@@ -95,7 +95,7 @@ def _list_targets(obj: Object) -> Iterator[tuple[str, list[Any]]]:
 
 
 def serve(targets: ExternalTargets, port: int, certificate: Path, key: Path) -> ThreadingHTTPServer:
-    """Serve a server on loopback, not running yet.
+    """Build a server on loopback, not running yet.
 
     Raises:
         OSError: the port is taken.

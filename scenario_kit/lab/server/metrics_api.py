@@ -120,7 +120,7 @@ class MetricsApi:
 
 
 def serve(api: MetricsApi, port: int, tls: ssl.SSLContext) -> ThreadingHTTPServer:
-    """Serve a server on loopback, not running yet; ``port`` 0 takes a free one.
+    """Build a server on loopback, not running yet; ``port`` 0 takes a free one.
 
     Raises:
         OSError: the port is taken.

@@ -104,7 +104,7 @@ class Looks:
             self._changed.notify_all()
 
     def heard(self, type_: str, kind: str, obj: Object) -> None:
-        """Return an autoscaler that is being looked after as it was before a change is looked after anew."""
+        """Note a change: an autoscaler that is looked after as it was before is looked after anew."""
         if kind != KIND:
             return
         meta = obj["metadata"]

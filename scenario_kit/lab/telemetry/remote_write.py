@@ -197,7 +197,7 @@ def _sample(value: bytes, at: float) -> bytes:
 
 
 def _encode_samples(ticks: Sequence[tuple[float, Sequence[SeriesId], Mapping[SeriesId, float]]]) -> Iterator[bytes]:
-    """Encode the encoded samples of each series over ticks that have the same series and timestamps of the
+    """Encode the samples of each series over ticks that have the same series and timestamps of the
     same length.
     """
     tails = [_encode_timestamp(at) for at, _, _ in ticks]

@@ -13,7 +13,7 @@ Sample = tuple[SeriesId, float]
 
 
 def label_set(labels: Mapping[str, str]) -> Labels:
-    """Label labels as identities have them: sorted. To Prometheus an empty label is no label, so empty ones are left
+    """Sort labels as identities have them. To Prometheus an empty label is no label, so empty ones are left
     out.
     """
     return tuple(sorted((key, value) for key, value in labels.items() if value))
@@ -32,7 +32,7 @@ class Family:
         self._labels = dict(labels)
 
     def sample(self, name: str, value: object, /, **labels: str) -> Sample:
-        """Sample one sample; a missing value counts as 0, as in a decoded Go struct."""
+        """Build one sample; a missing value counts as 0, as in a decoded Go struct."""
         return make_series_id(f"{self._prefix}_{name}", {**self._labels, **labels}), float(value or 0)  # type: ignore[arg-type]
 
     def condition(self, name: str, status: str, label: str, /, **labels: str) -> Iterator[Sample]:

@@ -25,7 +25,7 @@ class Reporter(Protocol):
         """Report that ``part`` is there, had in the way ``how``."""
 
     def say(self, text: str) -> None:
-        """Return anything else that a person wants to know."""
+        """Say anything else that a person wants to know."""
 
 
 class Lines:

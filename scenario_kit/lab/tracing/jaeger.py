@@ -96,7 +96,7 @@ def _search(asked: Asked, query: TraceQuery) -> Replied:
 
 
 def trace_document(trace: Trace) -> dict[str, Any]:
-    """Trace a trace as Jaeger shows it; processes are told apart by their resource."""
+    """Render a trace as Jaeger shows it; processes are told apart by their resource."""
     processes: dict[str, dict[str, Any]] = {}
     names: dict[tuple[tuple[str, Scalar], ...], str] = {}
     spans = []

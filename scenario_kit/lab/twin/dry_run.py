@@ -244,7 +244,7 @@ def _view(namespace: str, objects: Iterable[Object]) -> View:
 
 
 def _copy_stored(obj: Object) -> Object:
-    """Copy a copy that may be written to; what a Secret says in plain text is kept as a cluster keeps it."""
+    """Copy a stored object to write to it; what a Secret says in plain text is kept as a cluster keeps it."""
     copy: dict[str, Any] = {**obj, "metadata": dict(obj["metadata"])}
     if "spec" in obj:
         copy["spec"] = dict(obj["spec"])

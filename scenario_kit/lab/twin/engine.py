@@ -228,7 +228,7 @@ class Twin:
         return giver.env.get(source.env, "") if giver is not None else ""
 
     def _announce(self, t: float) -> None:
-        """Return processes that have come up announce themselves, once, in the registries that they reach."""
+        """Announce processes that have come up, once, in the registries that they reach."""
         for process in self._census.processes.values():
             if process.model is None or process.registered or process.ready_at > t:
                 continue

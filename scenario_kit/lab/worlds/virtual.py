@@ -101,7 +101,7 @@ class VirtualWorld(LabWorld):
             super().close()
 
     def _advance(self, deadline: float, go_on: Callable[[], bool]) -> None:
-        """Return one tick. Interrupted at any point, it is taken up again there."""
+        """Advance by one tick. Interrupted at any point, it is taken up again there."""
         end = self._ticked + TICK_SECONDS
         if self._flowed is None:
             self._scale(deadline, go_on)
@@ -133,7 +133,7 @@ class VirtualWorld(LabWorld):
         self._scaled = self._ticked
 
     def _run_up_to(self, end: float, deadline: float, go_on: Callable[[], bool]) -> None:
-        """Return what the kubelet has to do before ``end``, second by second: settling after each single thing is too
+        """Run what the kubelet has to do before ``end``, second by second: settling after each single thing is too
         slow.
         """
         ran = False

@@ -61,10 +61,10 @@ class Nodes(Protocol):
         """Return when something is due next."""
 
     def handle_exits(self, exits: Iterable[Exit], now: float) -> None:
-        """Return processes ended."""
+        """Handle the ends of processes."""
 
     def append(self, namespace: str, records: Iterable[LogRecord]) -> None:
-        """Return containers printed something."""
+        """Append what containers printed."""
 
     def flush(self, namespace: str | None = None, seconds: float | None = None) -> bool:
         """Wait until its events and logs can be read; whether they can, within so many seconds."""

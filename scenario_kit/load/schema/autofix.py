@@ -73,7 +73,7 @@ def _convert_type(place: Path_, desired: str, got: Any, raw: str | None) -> Any:
 
 
 def convert_to_kebab(text: str) -> str | None:
-    """Convert to the text as a name in kebab case, or None where nothing is left of it."""
+    """Convert the text to a name in kebab case, or None where nothing is left of it."""
     spaced = re.sub(r"([a-z0-9])([A-Z])", r"\1-\2", text)
     name = re.sub(r"[^a-z0-9]+", "-", spaced.lower()).strip("-")
     return name if _NAME.fullmatch(name) else None

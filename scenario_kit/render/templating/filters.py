@@ -68,7 +68,7 @@ def _charge(function: _Function, *, deep: bool) -> _Function:
 
 
 def convert_to_text(value: Any) -> str:
-    """Convert to the value as text, weighed before it is converted."""
+    """Convert the value to text, weighed before it is converted."""
     return value if type(value) is str else str(weigh(value))
 
 

@@ -16,7 +16,7 @@ from scenario_kit.model.runtime.process import NetworkUsage
 
 
 def exchange_messages(caller: Process, callee: Process, wire: Wire | None, took: Floats, size: float) -> None:
-    """Return requests of ``size`` bytes that took so long, and their answers; a callee that hangs sends none."""
+    """Exchange requests of ``size`` bytes that took so long, and their answers; a callee that hangs sends none."""
     send(caller, callee, took.size, size, wire.out if wire is not None else None)
     send(callee, caller, int(np.count_nonzero(np.isfinite(took))), size, wire.back if wire is not None else None)
 

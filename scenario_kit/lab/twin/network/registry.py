@@ -34,7 +34,7 @@ class ServiceRegistries:
         self._watches: dict[tuple[ProcessKey, str, str], _NameWatch] = {}
 
     def announce(self, registry: Process, name: str, process: Process) -> None:
-        """Return a process announces its address and first port."""
+        """Announce a process by its address and first port."""
         listed = self._content.setdefault(registry.key, {}).setdefault(name, [])
         if process.listeners and process.ip:
             entry = Destination(process.ip, process.listeners[0].number)

@@ -87,12 +87,12 @@ Run = Callable[[Sequence[Any], Batch], None]
 
 
 def run_in_turn(run: Run, steps: Sequence[Any], batch: Batch) -> None:
-    """Return one step after another; one that fails is the last one."""
+    """Run one step after another; one that fails is the last one."""
     run(steps, batch)
 
 
 def run_forked(run: Run, steps: Sequence[Any], batch: Batch) -> None:
-    """Return all steps from now on, whichever of them fail: the slowest counts, and that any failed."""
+    """Run all steps from now on, whichever of them fail: the slowest counts, and that any failed."""
     ends = [batch._replace(took=batch.took.copy(), failed=batch.failed.copy()) for _ in steps]
     for step, end in zip(steps, ends, strict=True):
         run((step,), end)

@@ -61,7 +61,7 @@ class Volume:
     kept: dict[int, tuple[float, float, float]] = field(default_factory=dict)
 
     def meet(self, path: str, rules: Sequence[IoRule]) -> None:
-        """Return other rules hold from now on; what waited for an operation that is over waits no more."""
+        """Let other rules hold from now on; what waited for an operation that is over waits no more."""
         if (path, tuple(rules)) != (self.path, self.rules):
             self.path, self.rules = path, tuple(rules)
             self.waits, self.demand, self.rounds = {}, {}, {}

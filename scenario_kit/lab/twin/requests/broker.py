@@ -230,7 +230,7 @@ class Queues:
 
     @staticmethod
     def _commit(node: ConsumerNode, group: _Group, end: float) -> None:
-        """Return what was done when the member last committed, half an interval ago; one with records in
+        """Commit what was done when the member last committed, half an interval ago; one with records in
         hand does not.
         """
         if group.left:

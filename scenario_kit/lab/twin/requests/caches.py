@@ -52,6 +52,6 @@ def fill(cache: Process, node: CallNode, keys: float, failed: float) -> None:
 
 
 def update_spoilt_share(process: Process, cache: Process, node: CallNode) -> None:
-    """Return which share of what a process gets from a cache is spoilt; its own callers may notice."""
+    """Update which share of what a process gets from a cache is spoilt; its own callers may notice."""
     name = node.operation.name
     process.spoilt[f"{node.operation.component}/{name}"] = cache.spoilt.get(name, 0.0) / node.step.keys

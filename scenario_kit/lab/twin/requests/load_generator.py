@@ -56,7 +56,7 @@ class _Turn:
     ends: list[Floats] = field(default_factory=list)
 
     def took(self, at: Floats, took: Floats) -> None:
-        """Return requests that began then took so long."""
+        """Record how long the requests took that began then."""
         finish = at + took
         # An open loop is bounded by what requests take in all, a closed one by what they take of the tick.
         known = np.where(np.isfinite(took), took, self.end - self.begin)
@@ -146,7 +146,7 @@ class LoadGenerators:
     def _send(
         self, turn: _Turn, key: int, per_iteration: float, tables: Mapping[str, _Table], serve: Callable[..., Result]
     ) -> None:
-        """Return the requests of one kind of a tick."""
+        """Send the requests of one kind of a tick."""
         ordinal, begin, end = turn.process.ordinal, turn.begin, turn.end
         n = self._streams.poisson(mix(key, _COUNT), turn.rate * (end - begin) * per_iteration, ordinal)
         if not n:

@@ -51,7 +51,7 @@ class Publishing:
         self._lines: dict[tuple[ProcessKey, ProcessKey, str], _Line] = {}
 
     def begin(self, start: float, end: float, effects: Mapping[ProcessKey, Sequence[Active]]) -> None:
-        """Return a tick with these effects in each process."""
+        """Begin a tick with these effects in each process."""
         self._start, self._end, self._effects = start, end, effects
         self.records = {}
 
@@ -89,11 +89,11 @@ class Publishing:
         return done[:now]
 
     def hold(self, calls: CallBatch, broker: Process) -> None:
-        """Return what is written into a connection over which nothing comes waits in it."""
+        """Hold what is written into a connection over which nothing comes: it waits in it."""
         calls.caller.unsent.setdefault(calls.node.edge, []).append(Unsent(broker.key, calls.at))
 
     def release(self, calls: CallBatch, broker: Process) -> None:
-        """Return the connection works again: what waits in it goes out with the next repetition.
+        """Release a connection that works again: what waits in it goes out with the next repetition.
 
         What a connection held that was given up meanwhile is lost.
         """

@@ -80,7 +80,7 @@ class Flow:
         self._rejections = Rejections()
 
     def at(self, moment: Moment) -> None:
-        """Return requests from here on happen in this tick."""
+        """Use this tick for the requests from here on."""
         self.moment = moment
         self.hanging = None
         self.publishing.begin(moment.start, moment.end, moment.effects)
@@ -164,7 +164,7 @@ class Flow:
         return chosen
 
     def _repeat(self, process: Process, node: CallNode, batch: Batch, chosen: Ints | None) -> None:
-        """Return a call as often as its step says; then what follows from its answers."""
+        """Repeat a call as often as its step says; then what follows from its answers."""
         if node.step.for_each and self._brought_nothing(process, node.step.for_each):
             return
         times = node.step.times
@@ -204,7 +204,7 @@ class Flow:
         return bool(reported) and all(any(e.empties and e.operation == operation for e in each) for each in reported)
 
     def _fill(self, process: Process, node: CallNode, batch: Batch, chosen: Ints | None) -> None:
-        """Return the steps that follow where the callee, a cache, misses something; unless they fail they fill it."""
+        """Run the steps that follow where the callee, a cache, misses something; unless they fail they fill it."""
         link = self.moment.links.get(LinkKey(process.key, node.edge))
         cache = (
             next((lane.target for lane in link.lanes if lane.outcome == ConnectionOutcome.OK), None) if link else None
@@ -409,7 +409,7 @@ class Flow:
         return Result(took, np.ones(at.size, dtype=bool))
 
     def _say_unanswered(self, calls: CallBatch, took: Floats) -> None:
-        """Return what callers say of a connection that did not come about, where they had not given up before."""
+        """Log what callers say of a connection that did not come about, where they had not given up before."""
         limit = calls.node.step.deadline_seconds or find_timeout(self._edges[calls.node.edge], calls.caller)
         said = took <= limit if limit else np.isfinite(took)
         self._recorder.complain(calls, ConnectionOutcome.CONNECTION_TIMEOUT, (calls.at + took)[said])

@@ -53,7 +53,7 @@ class SpanRecorder:
         self._spans.record(name, at + took, took, failed)
 
     def called(self, calls: CallBatch, result: Result, hanging: LinkKey | None, mark: int) -> None:
-        """Return the caller's spans of its calls; of those that it left it never ended any. ``mark`` is what the tape
+        """Record the caller's spans of its calls; of those that it left it never ended any. ``mark`` is what the tape
         gave.
         """
         caller, node, link, _, at, draws = calls
@@ -85,7 +85,7 @@ class SpanRecorder:
         hanging: LinkKey | None,
         mark: int,
     ) -> None:
-        """Return the callee's spans. Where the caller gave up at ``cut`` they end there, without error.
+        """Record the callee's spans. Where the caller gave up at ``cut`` they end there, without error.
 
         A process that ends by itself takes those with it that it had not finished. ``mark`` is what the tape gave.
         """

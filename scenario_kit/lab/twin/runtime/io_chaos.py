@@ -51,7 +51,7 @@ class Disks:
 
     @staticmethod
     def begin(processes: Iterable[Process], ledger: Ledger, start: float) -> None:
-        """Return what the processes meet from ``start`` on."""
+        """Begin a tick with what the processes meet from ``start`` on."""
         for process in processes:
             if process.model is None or (not process.model.disk.directory and not process.volume.rules):
                 continue
@@ -121,7 +121,7 @@ class Disks:
 
 
 def apply_io_chaos(process: Process, node: OperationNode, batch: Batch, streams: Streams, logs: LogBook) -> None:
-    """Return what an operation meets in files."""
+    """Apply what an operation meets in files."""
     volume, model = process.volume, process.model
     if model is None or not (volume.rules or volume.failing):
         return
@@ -202,7 +202,7 @@ def _meet(process: Process, access: Access, key: int, n: int, streams: Streams) 
 
 
 def _apply(rule: IoRule, met: _DiskImpact, key: int, ordinal: int, streams: Streams) -> None:
-    """Return one rule for one method: those that have failed already do not come to it."""
+    """Apply one rule to one method: those that have failed already do not come to it."""
     going = met.errors == 0
     hit = going & (streams.uniform(key, going.size, ordinal) < rule.share)
     met.seconds[hit] += rule.delay_seconds

@@ -183,7 +183,7 @@ def _build_failure(share: float, model: JavaModel, exception: str, class_name: s
 
 
 def _announce(process: Process, rule: Rule, port: int, met: _JvmImpact | None, at: float, logs: LogBook) -> None:
-    """Return what the agent prints when it takes a rule, and when that is first met; Chaos Mesh makes it talkative."""
+    """Print what the agent prints when it takes a rule, and when that is first met; Chaos Mesh makes it talkative."""
     name = rule["name"]
     lines = [] if process.agent else [f"TransformListener() : accepting requests on localhost:{port}"]
     lines.append(f"TransformListener() : handling connection on port {port}")

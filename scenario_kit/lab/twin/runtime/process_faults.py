@@ -102,14 +102,14 @@ def absorb_errors(calls: CallBatch, result: Result, effects: Sequence[Active], s
 
 
 def wait_in_vain(node: OperationNode, batch: Batch) -> None:
-    """Return who only looks on waits for what does not come, and goes on as if nothing had been."""
+    """Let a caller that only looks on wait for what does not come; it goes on as if nothing had been."""
     if node.model.ignore_failure_after_seconds:
         batch.took[batch.failed] = np.maximum(batch.took[batch.failed], node.model.ignore_failure_after_seconds)
         batch.failed[:] = False
 
 
 def cut_short(process: Process, batch: Batch) -> None:
-    """Return what is under way when the process ends fails there and then."""
+    """Fail what is under way when the process ends, there and then."""
     over = batch.now > process.crash_at
     batch.took[over] = np.maximum(process.crash_at - batch.at[over], 0.0)
     batch.failed[over] = True

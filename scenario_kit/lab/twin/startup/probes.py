@@ -35,7 +35,7 @@ class Probes:
         self._streams = streams
 
     def note(self, links: Mapping[LinkKey, Link]) -> None:
-        """Return what the processes meet now that call each other; before, every callee counts as well."""
+        """Note what the processes meet now that call each other; before, every callee counts as well."""
         self._links = links
 
     def answers(

@@ -82,7 +82,7 @@ class _Seen:
 def _trace(
     tape: Tape, reel: Reel, request: int, seen: _Seen, edges: tuple[Edge, ...], namespace: str
 ) -> tuple[float, Trace] | None:
-    """Trace the trace of a request, with the true time of its earliest span; none while nothing of it was reported."""
+    """Assemble the trace of a request, with the true time of its earliest span; None before any of it was reported."""
     facts = list(_list_facts(reel, request))
     if not facts:
         return None

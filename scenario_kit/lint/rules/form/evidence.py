@@ -27,7 +27,7 @@ def check_outdated(case: LintContext) -> Iterator[Problem]:
 
 
 def digest_of(case: LintContext) -> str:
-    """Digest the digest that the scenario has now; nothing where something that it names could not be found or
+    """Compute the digest that the scenario has now; nothing where something that it names could not be found or
     rendered.
     """
     spec = case.scenario.spec

@@ -58,7 +58,7 @@ def _split_words(hook: Any) -> list[str]:
 
 
 def _fetch(text: str) -> str:
-    """Fetch what the text fetches from outside of the cluster; empty for nothing."""
+    """Find what the text fetches from outside of the cluster; empty for nothing."""
     if match := _INSTALL.search(text):
         return match[0].strip()
     for match in _GET.finditer(text):

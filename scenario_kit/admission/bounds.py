@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from scenario_kit.admission.breach import Keys
 from scenario_kit.admission.hosts import collect_hosts
-from scenario_kit.model import APP_NAMESPACE, App, Fault, Object
-from scenario_kit.model.kubernetes.reference import resolve_namespace
+from scenario_kit.model import App, Fault, Object
+from scenario_kit.model.kubernetes.reference import resolve_homes
 from scenario_kit.schema.writable import CLUSTER
 
 RBAC: Final = "rbac.authorization.k8s.io"
@@ -42,7 +42,7 @@ class AdmissionBounds:
     @cached_property
     def homes(self) -> frozenset[str]:
         """The real names of the app's own namespaces."""
-        return frozenset(resolve_namespace(self.namespace, symbol) for symbol in (APP_NAMESPACE, *self.app.namespaces))
+        return resolve_homes(self.namespace, self.app.namespaces)
 
     @cached_property
     def namespaces(self) -> frozenset[str]:

@@ -15,21 +15,19 @@ from scenario_kit.model import Object
 #: Plugins that only answer what the cluster itself knows, or nothing.
 _PLUGINS: Final = frozenset(
     (
-                 "any",         "autopath",         "bufsize",         "cache",         "cancel",         "chaos",
-        "debug",         "errors",         "erratic",         "fallthrough",         "forward",         "health",
-        "hosts",         "kubernetes",         "lameduck",         "log",         "loadbalance",         "loop",
-        "match",         "max_concurrent",         "minimal",         "pods",         "prometheus",         "rcode",
-        "ready",         "reload",         "rewrite",         "template",         "ttl",
+        "any", "autopath", "bufsize", "cache", "cancel", "chaos", "debug", "errors", "erratic", "fallthrough",
+        "forward", "health", "hosts", "kubernetes", "lameduck", "log", "loadbalance", "loop", "match",
+        "max_concurrent", "minimal", "pods", "prometheus", "rcode", "ready", "reload", "rewrite", "template",
+        "ttl",
     )
 )  # fmt: skip
 #: Fields of those plugins.
 _FIELDS: Final = frozenset(
     (
-                 "additional",         "answer",         "authority",         "class",         "continue",
-        "denial",         "disable",         "duration",         "ederror",         "endpoint_pod_names",
-        "expire",         "force_tcp",         "health_check",         "ignore",         "labels",         "max_fails",
-        "name",         "namespaces",         "no_rev",         "noendpoints",         "policy",         "prefer_udp",
-        "prefetch",         "serve_stale",         "servfail",         "stop",         "success",         "upstream",
+        "additional", "answer", "authority", "class", "continue", "denial", "disable", "duration", "ederror",
+        "endpoint_pod_names", "expire", "force_tcp", "health_check", "ignore", "labels", "max_fails", "name",
+        "namespaces", "no_rev", "noendpoints", "policy", "prefer_udp", "prefetch", "serve_stale", "servfail",
+        "stop", "success", "upstream",
     )
 )  # fmt: skip
 _RESOLVER: Final = "/etc/resolv.conf"

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from scenario_kit.admission.bounds import AdmissionBounds
 from scenario_kit.admission.breach import Breach, Keys
-from scenario_kit.admission.hosts import LOOPBACK, NOWHERE, PRIVATE, find_hosts, is_within, list_containers, list_texts
-from scenario_kit.admission.pods import find_pod_specs
+from scenario_kit.admission.hosts import LOOPBACK, NOWHERE, PRIVATE, find_hosts, is_within, list_texts
+from scenario_kit.admission.pods import find_pod_specs, list_containers
 from scenario_kit.model import Object
 
 #: Domains that no resolver finds (RFC 2606).

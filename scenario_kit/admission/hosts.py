@@ -12,7 +12,7 @@ from ipaddress import ip_address, ip_network
 from typing import Any, Final
 
 from scenario_kit.admission.breach import Keys
-from scenario_kit.admission.pods import find_pod_specs
+from scenario_kit.admission.pods import find_pod_specs, list_containers
 from scenario_kit.model import Object
 
 #: Networks for documentation (RFC 5737, RFC 3849): no machine is there, so an address of them leads nowhere.
@@ -33,15 +33,6 @@ _ADDRESSES: Final = (
     ),
     re.compile(rf"^({_IPV4})$"),
 )
-_CONTAINERS: Final = ("initContainers", "containers", "ephemeralContainers")
-
-
-def list_containers(spec: Mapping[str, Any], keys: Keys) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
-    """List the containers of a pod spec, each with its place."""
-    for kind in _CONTAINERS:
-        for i, container in enumerate(spec.get(kind) or ()):
-            if isinstance(container, Mapping):
-                yield (*keys, kind, i), container
 
 
 def list_texts(obj: Object) -> Iterator[tuple[Keys, str]]:

@@ -77,6 +77,13 @@ def find_pod_specs(value: Any, keys: Keys = ()) -> Iterator[tuple[Keys, Mapping[
             yield from find_pod_specs(part, (*keys, i))
 
 
+def list_containers(spec: Mapping[str, Any], keys: Keys) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
+    """List the containers of a pod spec, each with its place."""
+    for kind in _LISTS:
+        for i, container in _iterate_mappings(spec.get(kind)):
+            yield (*keys, kind, i), container
+
+
 def _is_containers(spec: Mapping[str, Any], kind: str) -> bool:
     listed = spec.get(kind)
     return isinstance(listed, list | tuple) and any(isinstance(each, Mapping) for each in listed)
@@ -108,9 +115,8 @@ def _check_pod(spec: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
                 reported = f"hostPath.path: {path}" if path else f"volumes.{source}: {_shorten(body)}"
                 yield Breach("SK202", place, path or source, f"has `{reported}`", NODE, "a pod without it")
     yield from _check_security_context(spec.get("securityContext"), (*keys, "securityContext"))
-    for kind in _LISTS:
-        for i, container in _iterate_mappings(spec.get(kind)):
-            yield from _check_container(container, (*keys, kind, i))
+    for place, container in list_containers(spec, keys):
+        yield from _check_container(container, place)
 
 
 def _check_tokens(spec: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:

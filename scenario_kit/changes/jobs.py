@@ -14,13 +14,13 @@ from scenario_kit.changes.scene import Scene
 from scenario_kit.changes.workloads import list_pods
 from scenario_kit.errors import AlreadyExists, AuthoringError, InfrastructureError
 from scenario_kit.model import Client, Object, Reference
+from scenario_kit.model.grid import GRID_SECONDS
 from scenario_kit.ports import Clock
 
 #: Seconds of trial time within which a Job must come to its end, pulling its image included.
 RUN_DEADLINE: Final = 180
 #: Seconds of trial time within which a deleted Job and its pod must be gone.
 _REMOVAL: Final = 60
-_GRID: Final = 15
 _LONGEST: Final = 600
 _JOB_LABEL: Final = "batch.kubernetes.io/job-name"
 
@@ -127,7 +127,7 @@ def await_end(scene: Scene, clock: Clock, ref: Reference, uid: str, deadline: fl
             return ended
         if clock.now() >= deadline:
             raise InfrastructureError(f"{ref} has not ended by its deadline of {RUN_DEADLINE} s: {_state(scene, ref)}")
-        clock.wait(min(clock.now() + _GRID, max(deadline, clock.now())))
+        clock.wait(min(clock.now() + GRID_SECONDS, max(deadline, clock.now())))
 
 
 def remove(scene: Scene, clock: Clock, ref: Reference, uid: str = "") -> None:
@@ -144,7 +144,7 @@ def remove(scene: Scene, clock: Clock, ref: Reference, uid: str = "") -> None:
     while left := _find_left(scene, ref, uid):
         if clock.now() >= deadline:
             raise TimeoutError(f"{left} is still there {_REMOVAL} s after its deletion")
-        clock.wait(clock.now() + _GRID)
+        clock.wait(clock.now() + GRID_SECONDS)
     for event in scene.cluster.list("Event", ref.namespace):
         about = str((event.get("involvedObject") or event.get("regarding") or {}).get("name", ""))
         if about == ref.name or about.startswith(f"{ref.name}-"):

@@ -20,12 +20,12 @@ from scenario_kit.changes.three_way_restore import RESTARTED
 from scenario_kit.changes.workloads import list_pods
 from scenario_kit.errors import AuthoringError, LabError
 from scenario_kit.model import Object
+from scenario_kit.model.grid import GRID_SECONDS
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.ports import Clock, Cluster
 
 #: Seconds of trial time within which the pods of a workload that was scaled to zero must be gone.
 DRAIN_DEADLINE: Final = 180
-_GRID: Final = 15
 _NOTE: Final = "restarted through zero"
 
 
@@ -86,7 +86,7 @@ def restart_through_zero(cluster: Cluster, clock: Clock, store: ReceiptStore, re
     while left := list_pods(cluster, ref):
         if clock.now() >= deadline:
             raise LabError(f"{len(left)} pods of {ref} are still there {DRAIN_DEADLINE} s after it was scaled to zero")
-        clock.wait(clock.now() + _GRID)
+        clock.wait(clock.now() + GRID_SECONDS)
     cluster.patch(ref, {"spec": {"replicas": replicas}})
     clock.wait(clock.now())
     return store.save(msgspec.structs.replace(receipt, state="Done", note=_NOTE))

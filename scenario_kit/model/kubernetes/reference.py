@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, Self, final
 
 #: The API group of our own kinds, and the prefix of our labels and annotations.
@@ -119,6 +119,11 @@ def strip_reference(text: str) -> tuple[str, str]:
     """Return kind and name of a reference: what is left of it where a name is unique over all namespaces of an app."""
     ref = Reference.parse(text)
     return ref.kind, ref.name
+
+
+def resolve_homes(namespace: str, symbols: Iterable[str]) -> frozenset[str]:
+    """Resolve an app's own namespace and its further ones, by their symbols, to real names."""
+    return frozenset(resolve_namespace(namespace, symbol) for symbol in (APP_NAMESPACE, *symbols))
 
 
 def resolve_namespace(namespace: str, symbol: str) -> str:

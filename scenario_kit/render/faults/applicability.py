@@ -138,7 +138,7 @@ def find_offers(fault_type: FaultType, app: App, objects: Sequence[Object]) -> I
 
 
 def _require_effect(rendered: Fault, app: App, objects: Sequence[Object], parameters: Mapping[str, Any]) -> None:
-    """Return a change that leaves the app as it is would stop a trial. Other reasons why it cannot be made,
+    """Require an effect: a change that leaves the app as it is would stop a trial. Other reasons why it cannot be made,
     lint tells.
     """
     known = objects

@@ -53,7 +53,7 @@ def make_recurring(fault: Fault, recurrence: Recurrence) -> Fault:
 
 
 def demand_wall_clock(faults: Iterable[Fault], clock: str) -> None:
-    """Return nothing where the faults may run by this clock, ``Wall`` or ``Virtual``.
+    """Demand that the faults may run by this clock, ``Wall`` or ``Virtual``.
 
     Raises:
         AuthoringError: one of them follows the wall clock, so that virtual time would pass it by.

@@ -12,13 +12,16 @@ from typing import Any, Final
 from scenario_kit.model import App, Component
 from scenario_kit.model.authored.app import CallEdge
 from scenario_kit.render.simulation.observability import list_blind, list_mute
-from scenario_kit.render.templating.render_budget import spend
+from scenario_kit.render.templating.render_budget import LOOKUP_WORK, spend
 from scenario_kit.render.templating.target import TextValue
 
 #: Roles of components that bear no requests of users.
 _SPARE: Final = ("Flags", "Platform")
-#: What one look-up costs a template: each goes through a part of the app once.
-_LOOKUP: Final = 50
+
+
+def list_spare(app: App) -> frozenset[str]:
+    """List the components that bear no requests of users: flags and telemetry."""
+    return frozenset(component.name for component in app.components if component.role in _SPARE)
 
 
 def list_dependants(app: App, component: str) -> list[str]:
@@ -74,13 +77,13 @@ class ResolvedComponent(TextValue):
     @property
     def callers(self) -> list[str]:
         """List the components that call it and notice its failures."""
-        spend(_LOOKUP)
+        spend(LOOKUP_WORK)
         return list(self._app.callers(self.name))
 
     @property
     def dependants(self) -> list[str]:
         """List the components that talk to it at all; consumers and those who swallow its failures, too."""
-        spend(_LOOKUP)
+        spend(LOOKUP_WORK)
         return list_dependants(self._app, self.name)
 
     @property
@@ -112,22 +115,22 @@ class ResolvedComponent(TextValue):
     @property
     def needed(self) -> list[str]:
         """List the components that it calls for requests of users: neither flags nor telemetry."""
-        spare = {c.name for c in self._app.components if c.role in _SPARE}
+        spare = list_spare(self._app)
         return [name for name in self.callees if name not in spare]
 
     @property
     def behind_service(self) -> bool:
         """Return whether any component calls it through its Service."""
-        spend(_LOOKUP)
+        spend(LOOKUP_WORK)
         return any(call.callee == self.name and call.via == "Service" for call in self._app.calls)
 
     def _list_workloads(self, names: Sequence[str]) -> list[str]:
         return [c.workload for c in self._app.components if c.name in names and c.workload]
 
     def _find(self) -> Component:
-        spend(_LOOKUP)
+        spend(LOOKUP_WORK)
         return next(c for c in self._app.components if c.name == self.name)
 
     def _list_calls(self) -> Iterator[CallEdge]:
-        spend(_LOOKUP)
+        spend(LOOKUP_WORK)
         return (call for call in self._app.calls if call.caller == self.name)

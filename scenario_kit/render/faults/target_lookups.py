@@ -10,19 +10,23 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from scenario_kit.model import Object
-from scenario_kit.render.templating.render_budget import spend
+from scenario_kit.render.objects.lookup import read_pod_labels
+from scenario_kit.render.templating.render_budget import LOOKUP_WORK, spend
 from scenario_kit.render.templating.target import FaultTarget
 
 #: How names of pods go on after the name of their owner, by its kind; Deployments have a ReplicaSet in between.
 _POD_SUFFIXES: Final[Mapping[str, str]] = {"StatefulSet": "[0-9]+", "DaemonSet": "[a-z0-9]+"}
 _DEPLOYED: Final = "[a-z0-9]+-[a-z0-9]+"
-#: What one look-up costs a template: each goes through a part of the app once.
-_LOOKUP: Final = 50
 
 
-def match_pods(kind: str, name: str) -> str:
+def match_pods(workload: Object) -> str:
     """Build the regular expression of the names of a workload's pods."""
-    return f"{name}-{_POD_SUFFIXES.get(kind, _DEPLOYED)}"
+    return f"{workload['metadata']['name']}-{_POD_SUFFIXES.get(workload['kind'], _DEPLOYED)}"
+
+
+def select_pods(workload: Object) -> dict[str, Any]:
+    """Return the labels that select exactly the pods of a workload."""
+    return dict(workload["spec"]["selector"].get("matchLabels") or read_pod_labels(workload))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +43,12 @@ class ResolvedTarget(FaultTarget):
     @property
     def pods(self) -> str:
         """Build the regular expression of the names of its pods."""
-        owner = self._find_workload()
-        return match_pods(owner["kind"], owner["metadata"]["name"])
+        return match_pods(self._find_workload())
 
     @property
     def labels(self) -> dict[str, Any]:
         """Return the labels that select exactly its pods."""
-        owner = self._find_workload()
-        template = owner["spec"]["template"].get("metadata") or {}
-        return dict(owner["spec"]["selector"].get("matchLabels") or template.get("labels") or {})
+        return select_pods(self._find_workload())
 
     @property
     def selector(self) -> dict[str, Any]:
@@ -109,7 +110,7 @@ class ResolvedTarget(FaultTarget):
     @property
     def data(self) -> dict[str, Any]:
         """Return the entries of a ConfigMap or Secret, encoded or plain."""
-        spend(_LOOKUP)
+        spend(LOOKUP_WORK)
         named = (self.kind, self.name)
         own = next((o for o in self._objects if (o["kind"], o["metadata"]["name"]) == named), {})
         return dict(own.get("data", own.get("stringData", {})) or {})
@@ -117,7 +118,7 @@ class ResolvedTarget(FaultTarget):
     @property
     def scalers(self) -> list[str]:
         """List the names of the autoscalers that scale it."""
-        spend(_LOOKUP)
+        spend(LOOKUP_WORK)
         named = {"kind": self.kind, "name": self.name}
         return [
             o["metadata"]["name"]
@@ -136,7 +137,7 @@ class ResolvedTarget(FaultTarget):
         return bool(self._find_workload()["spec"]["template"]["spec"].get("hostNetwork", False))
 
     def _find_workload(self) -> Object:
-        spend(_LOOKUP)
+        spend(LOOKUP_WORK)
         return self._find(self)
 
     def _list_containers(self) -> list[Object]:

@@ -11,12 +11,12 @@ from scenario_kit.model import App, Component, FaultType, Object, Reference
 from scenario_kit.model.kubernetes.quantity import parse_quantity
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.render.apps.namespaces import make_finder
-from scenario_kit.render.faults.component_lookups import ResolvedComponent, list_dependants
+from scenario_kit.render.faults.component_lookups import ResolvedComponent, list_dependants, list_spare
 from scenario_kit.render.faults.container_lookups import ChosenPart, ContainerEnv, index_of
 from scenario_kit.render.faults.created_object import find_created
 from scenario_kit.render.faults.effects import EffectSubject
 from scenario_kit.render.faults.preconditions import build_refusal
-from scenario_kit.render.faults.target_lookups import ResolvedTarget, match_pods
+from scenario_kit.render.faults.target_lookups import ResolvedTarget, match_pods, select_pods
 from scenario_kit.render.faults.template_variables import TemplateVariables
 from scenario_kit.render.objects.config_consumers import find_readers
 from scenario_kit.render.objects.files import describe_files
@@ -161,8 +161,7 @@ class Scope:
 
     def pod_selector(self, workload: object) -> dict[str, Any]:
         """Return labels that select exactly the pods of a workload (or of the one behind a Service)."""
-        owner = self._workload(workload)
-        return dict(owner["spec"]["selector"].get("matchLabels") or read_pod_labels(owner))
+        return select_pods(self._workload(workload))
 
     def readers(self, ref: object, way: str = "") -> list[str]:
         """Return workloads whose pods read a ConfigMap, Secret or claim, in any way, or as ``volume`` or
@@ -194,8 +193,7 @@ class Scope:
 
     def pods_of(self, ref: object) -> str:
         """Build the regular expression of the names of a workload's pods."""
-        owner = self._workload(ref)
-        return match_pods(owner["kind"], owner["metadata"]["name"])
+        return match_pods(self._workload(ref))
 
     def workloads_with_label(self, key: str, value: str = "") -> list[str]:
         """List the workloads whose pods carry a label, with this value where one is given."""
@@ -284,7 +282,7 @@ class Scope:
         """
         owner = self._workload(workload)
         component = self.component_of(owner)
-        spare = {c.name for c in self.app.components if c.role in ("Flags", "Platform")}
+        spare = list_spare(self.app)
         calls = [c for c in self.app.calls if c.caller == component and c.callee not in spare]
         named = [name for call in sorted(calls, key=lambda c: c.mode != "Sync") for name in call.env]
         containers = owner["spec"]["template"]["spec"]["containers"]

@@ -19,6 +19,8 @@ MAX_WORK: Final = 500_000
 MAX_ENTRIES: Final = 100_000
 #: Lists in lists that a template may build.
 MAX_NESTED: Final = 50
+#: Units for one look-up of a template, which goes through a part of the app once.
+LOOKUP_WORK: Final = 50
 #: Characters that are copied or compared for one unit.
 _CHARACTERS: Final = 100
 

@@ -12,10 +12,10 @@ from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.context.source_location import find_site
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.simulation.stages import Simulation
-from scenario_kit.model import APP_NAMESPACE, App
+from scenario_kit.model import App
 from scenario_kit.model.chaos.fields import is_external, list_targets
 from scenario_kit.model.chaos.reach import is_chaos
-from scenario_kit.model.kubernetes.reference import resolve_namespace
+from scenario_kit.model.kubernetes.reference import resolve_homes
 
 #: Where the pod of the manager is, in whose search domains it looks.
 _HOME: Final = "chaos-mesh"
@@ -56,7 +56,7 @@ def _find_problem(target: str, app: App, stage: Simulation) -> str:
     if last == "pod":
         return "" if _POD.fullmatch(names[0]) else f"no pod is called '{host}'"
     name, namespace = (names[-1], last) if names else (last, "")
-    if labels == _strip_domain(labels) and is_external(host, _list_homes(app)):
+    if labels == _strip_domain(labels) and is_external(host, resolve_homes(app.namespace, app.namespaces)):
         return ""  # only the world knows; that the lab does not, another rule says
     if (name, namespace) in _EVERYWHERE:
         return ""
@@ -86,7 +86,3 @@ def _classify_address(host: str) -> str:
         except ValueError:
             continue
     return ""
-
-
-def _list_homes(app: App) -> frozenset[str]:
-    return frozenset(resolve_namespace(app.namespace, symbol) for symbol in (APP_NAMESPACE, *app.namespaces))

@@ -10,9 +10,8 @@ from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.context.source_location import find_site
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.simulation.place import Place
-from scenario_kit.model import APP_NAMESPACE, App
 from scenario_kit.model.chaos.reach import find_strays, is_chaos, list_declared
-from scenario_kit.model.kubernetes.reference import resolve_namespace
+from scenario_kit.model.kubernetes.reference import resolve_homes
 from scenario_kit.render.objects.lookup import format_reference
 
 
@@ -30,7 +29,7 @@ def _find_strays(case: LintContext | FaultCase) -> Iterator[Problem]:
         if not is_chaos(one.object):
             continue
         app, name = one.stage.app, format_reference(one.object)
-        own = _list_homes(app) | list_declared(_requires(case))
+        own = resolve_homes(app.namespace, app.namespaces) | list_declared(_requires(case))
         known = {(s.keys, s.value) for s in find_strays(one.was, own, app.namespace)} if one.was else set()
         for stray in find_strays(one.object, own, app.namespace):
             if (stray.keys, stray.value) not in known and "{{" not in stray.value:  # or it is not rendered yet
@@ -49,7 +48,3 @@ def _find_strays(case: LintContext | FaultCase) -> Iterator[Problem]:
 def _requires(case: LintContext | FaultCase) -> Iterator[str]:
     faults = case.faults.values() if isinstance(case, LintContext) else (case.fault,)
     return (need for fault in faults for need in fault.requires)
-
-
-def _list_homes(app: App) -> frozenset[str]:
-    return frozenset(resolve_namespace(app.namespace, symbol) for symbol in (APP_NAMESPACE, *app.namespaces))

@@ -64,7 +64,7 @@ def _query(expr: str, at_least: int) -> Object:
 
 def _pods(of: str, subject: EffectSubject) -> str:
     owner = subject.find_workload(of or str(subject.target))
-    return f'pod=~"{match_pods(owner["kind"], owner["metadata"]["name"])}"'
+    return f'pod=~"{match_pods(owner)}"'
 
 
 def _labels(reasons: Sequence[str], container: str, of: str, subject: EffectSubject) -> str:

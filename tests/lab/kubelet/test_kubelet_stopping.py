@@ -1,4 +1,4 @@
-"""How containers end that are asked to, and what a node lacks: as a real kubelet was seen to do it (tests/reality)."""
+"""How containers end that are asked to, and what a node lacks: as a real kubelet was seen to do it (tools/reality)."""
 
 from __future__ import annotations
 

@@ -35,6 +35,7 @@ INSTEAD = {
     "ci/defects --static": "ci/defects --list",
     "ci/defects --lab NAME": "ci/defects --list",
     "ci/resilience --lab mine --number 10": "ci/resilience --table",
+    "ci/crash --lab mine --number 32": "ci/crash --table",
 }
 #: Pages whose commands tests/e2e/test_pages.py and test_tutorial.py execute, but for the steps of .ci/run.
 IN_A_LAB = ("README.md", "lab.md", "plans.md", "status.md", "tutorial.md")

@@ -1,0 +1,105 @@
+"""Which writes count, which cells there are, what is a defect, and every operation has a trial."""
+
+import pytest
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.model.authored.change import list_operations
+from tools.crash.cells import (
+    DEPLOY,
+    DISTURBANCES,
+    Cell,
+    Outcome,
+    Recording,
+    Write,
+    build_cells,
+    format_table,
+    is_write,
+    sample_cells,
+)
+from tools.crash.subjects import CHANGES, build_runbook, plan_trial
+
+PODS = "/api/v1/namespaces/otel-demo-abcd/pods"
+PUT, POST = Write(method="PUT", path=PODS + "/a"), Write(method="POST", path=PODS)
+CELL = Cell(operation="scale", disturbance="killed-after", number=3)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "query", "counts"),
+    [
+        ("POST", PODS, "", True),
+        ("PATCH", PODS + "/a/status", "", True),
+        ("DELETE", PODS + "/a", "", True),
+        ("GET", PODS, "watch=true", False),
+        ("POST", PODS, "dryRun=All", False),
+        ("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", "", False),
+        ("PUT", "/apis/coordination.k8s.io/v1/namespaces/a/leases/b", "", False),
+        ("POST", "/api/v1/namespaces/a/events", "", False),
+    ],
+)
+def test_which_requests_are_writes_of_a_trial(method, path, query, counts):
+    assert is_write(method, path, query) is counts
+
+
+def test_there_is_a_cell_for_each_write_and_disturbance_but_creations_never_conflict():
+    cells = build_cells({DEPLOY: [POST, PUT]})
+    assert len(cells) == 2 * len(DISTURBANCES) - 1
+    assert Cell(operation=DEPLOY, disturbance="conflict", number=1) not in cells
+
+
+def test_writes_of_installing_the_app_are_disturbed_once():
+    other = Write(method="PUT", path=PUT.path.replace("abcd", "wxyz"))
+    cells = build_cells({DEPLOY: [POST, PUT], "scale": [POST, other], "patch": [POST, PUT, other]}, ["killed-before"])
+    assert [(c.operation, c.number) for c in cells] == [(DEPLOY, 1), (DEPLOY, 2), ("patch", 2), ("patch", 3)]
+
+
+def test_a_sample_has_every_operation_and_disturbance():
+    every = build_cells({name: [PUT] * 20 for name in ("scale", "patch")})
+    chosen = sample_cells(every, 2 * len(DISTURBANCES), seed=1)
+    assert {(c.operation, c.disturbance) for c in chosen} == {(c.operation, c.disturbance) for c in every}
+    assert sample_cells(every, 5, 7) == sample_cells(every, 5, 7)
+    assert len(sample_cells(every, 10_000, 1)) == len(every)
+
+
+@pytest.mark.parametrize(
+    ("fields", "defect"),
+    [
+        ({"outcome": "Held"}, ""),
+        ({"outcome": "Infra", "message": "slow"}, "Infra: slow"),
+        ({"outcome": ""}, "no end: "),
+        ({"outcome": "Held", "left": ("otel-demo-abcd",)}, "left behind: otel-demo-abcd"),
+        ({"outcome": "Held", "jobs": 2}, "a command ran 2 times"),
+        ({"outcome": "Infra", "write": None}, ""),
+    ],
+    ids=["held", "not held", "never ended", "residue", "twice", "fewer writes than that"],
+)
+def test_what_is_a_defect(fields, defect):
+    outcome = Outcome(**{"cell": CELL, "write": PUT, **fields})
+    assert outcome.defect == defect
+
+
+def test_the_table_counts_and_names_what_is_wrong():
+    good = Outcome(cell=CELL, write=PUT, outcome="Held")
+    bad = Outcome(cell=Cell(operation="run", disturbance="conflict", number=1), write=POST, outcome="Held", jobs=2)
+    lines = format_table([good, bad]).splitlines()
+    assert lines[0].split() == ["operation", *DISTURBANCES]
+    assert lines[1].split() == ["run", "0/1"]
+    assert lines[2].split() == ["scale", "1/1"]
+    assert lines[4:] == ["2 cells, 1 wrong", f"run, write 1 conflict ({POST}): a command ran 2 times"]
+
+
+def test_every_change_operation_has_a_trial():
+    assert set(CHANGES) - {DEPLOY} == set(list_operations())
+
+
+@pytest.mark.parametrize("operation", CHANGES)
+def test_a_trial_takes_back_what_it_changes(operation):
+    runbook = build_runbook(operation, Catalog(), "app")
+    kinds = [step.kind for step in plan_trial(operation, runbook, 1).steps]
+    assert kinds[0] == "deploy"
+    assert kinds[-2:] == ["teardown", "expectClean"]
+    assert kinds[1:-2] in ([], ["change", "undoChange"], ["inject", "change"])
+
+
+def test_jobs_are_counted_that_the_api_server_accepted():
+    job = Write(method="POST", path="/apis/batch/v1/namespaces/a/jobs")
+    assert Recording(writes=(job, job, PUT), accepted=(job, PUT)).jobs == 1

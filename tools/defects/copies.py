@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from tools.defects.kind import Defect, kind, needs
-from tools.defects.own import with_own
+from tools.defects.own import require_spelled_causes, with_own
 from tools.defects.subject import Document, Subject
 
 
@@ -29,6 +29,7 @@ def copy_with_another_value(subject: Subject) -> Iterator[Defect]:
 def copy_with_the_fault_under_another_name(subject: Subject) -> Iterator[Defect]:
     """A fault type of the catalogue has another name, and the texts are other ones"""
     needs(not (subject.path.parent / "faults").is_dir(), "it has fault types of its own already")
+    require_spelled_causes(subject)
     document, files = with_own(subject, lambda fault: fault.update(title="Something else altogether"))
     yield _retold(f"{subject.original['spec']['faults'][0]['type']} is called otherwise", document, files)
 
@@ -37,6 +38,7 @@ def copy_with_the_fault_under_another_name(subject: Subject) -> Iterator[Defect]
 def mechanism_of_the_catalogue_under_another_name(subject: Subject) -> Iterator[Defect]:
     """A fault type beside the scenario is a copy of the catalogue's, in other words and proven in another way"""
     needs(not (subject.path.parent / "faults").is_dir(), "it has fault types of its own already")
+    require_spelled_causes(subject)
     needs(subject.incident, "nothing is broken")
     ready = [{"event": {"reason": "Killing", "entity": "{{ target }}"}, "describe": "its pods are gone"}]
     words = {"title": "Something else altogether", "description": "A novelty.", "effect": ready}

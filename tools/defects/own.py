@@ -27,6 +27,11 @@ def with_own(subject: Subject, edit: Callable[[Document], Any], index: int = 0) 
     return document, {f"faults/{fault['name']}/fault.yaml": fault}
 
 
+def require_spelled_causes(subject: Subject) -> None:
+    """Require that no label spells a name that is drawn: under another name of scenario or fault, another is drawn."""
+    needs(all(cause in subject.objects for cause in subject.causes), "the name of a cause is drawn")
+
+
 def fault_document(subject: Subject, name: str) -> Document:
     """The definition of a fault type as it is written, with the objects spelled that it leaves out.
 

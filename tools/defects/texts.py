@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tools.defects.kind import Defect, kind, needs
-from tools.defects.own import with_own
+from tools.defects.own import require_spelled_causes, with_own
 from tools.defects.second import second_fault
 from tools.defects.subject import Document, Subject
 
@@ -58,6 +58,7 @@ def duplicate_with_a_fault_of_its_own(subject: Subject) -> Iterator[Defect]:
     """A copy under another name and title, whose fault type is a copy under another name as well."""
     needs(subject.spec.faults, "nothing is broken")
     needs(all(fault.visibility != "Hidden" for fault in subject.spec.faults), "a fault of its own cannot be hidden")
+    require_spelled_causes(subject)
     reported = {"title": "Something new", "description": "Something that nobody broke before."}
     document, files = with_own(subject, lambda fault: fault.update(reported))
     document["metadata"]["name"] = "another-incident"

@@ -6,22 +6,20 @@ import logging
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final
 
 import msgspec
 
 from operators.scenario.environment import Environment
-from scenario_kit.changes import TRIAL_LABEL, ClusterStore, Engine, Scene
+from operators.scenario.trial_context import Attendance, build_context
+from scenario_kit.changes import TRIAL_LABEL
 from scenario_kit.clients.clock import WallClock
 from scenario_kit.errors import AuthoringError, ClusterError, InfrastructureError, NotFound
-from scenario_kit.judge.alerts.missing_alerts import UnusedRules
 from scenario_kit.lint.rules.security.runbook_admission import list_refusals
 from scenario_kit.load.rules import build_finding
-from scenario_kit.model import AlertHistory, AlertRule, Finding, Object, Reference, Runbook, Severity, TrialSpec
-from scenario_kit.model.grid import GRID_SECONDS
+from scenario_kit.model import AlertHistory, Finding, Object, Reference, Runbook, Severity, TrialSpec
 from scenario_kit.model.results.trial import make_trial_reference
-from scenario_kit.observe import AlertEvaluator, AlertScope, Owners
 from scenario_kit.ports import Clock
 from scenario_kit.trial import (
     AlertNow,
@@ -103,60 +101,8 @@ class TrialRun:
             self._conclude(context)
 
     def _context(self, spec: TrialSpec, clock: Clock) -> TrialContext:
-        environment = self._environment
-        runbook = spec.runbook()
-        management = environment.settings.management_namespace
-        scene = Scene(
-            cluster=environment.cluster,
-            namespace=spec.namespace,
-            app=runbook.app,
-            now=clock.now,
-            others=runbook.namespaces,
-            declared=runbook.reach,
-        )
-        store = ClusterStore(environment.cluster, management, self._name)
-        evaluator = self._evaluator(spec, runbook, runbook.rules, clock)
-        return TrialContext(
-            name=self._name,
-            spec=spec,
-            runbook=runbook,
-            cluster=environment.cluster,
-            solver=environment.solver,
-            metrics=environment.metrics,
-            clock=clock,
-            engine=Engine(scene, clock, store, self._name),
-            evaluator=evaluator,
-            management=management,
-            health=environment.grounds.health,
-            diagnose=environment.grounds.diagnose,
-            stopping=self._stopping,
-            idle=self._pause,
-            tell=self._tell,
-            beside=lambda: self._beside(spec, runbook, clock),
-        )
-
-    def _evaluator(self, spec: TrialSpec, runbook: Runbook, rules: Sequence[AlertRule], clock: Clock) -> AlertEvaluator:
-        """Of these rules, since the trial began."""
-        return AlertEvaluator(
-            self._environment.metrics,
-            rules,
-            AlertScope(runbook.app, spec.namespace, tuple(runbook.namespaces.values())),
-            Owners(self._environment.cluster, *runbook.everywhere),
-            start=self._status.started_at if self._status.started_at is not None else clock.now(),
-            lag=0.0 if spec.clock == "Virtual" else float(GRID_SECONDS),
-        )
-
-    def _beside(self, spec: TrialSpec, runbook: Runbook, clock: Clock) -> dict[str, UnusedRules]:
-        """What the rules of packs that the scenario does not use say by now."""
-        catalog, used = self._environment.catalog, tuple(dict.fromkeys(rule.pack for rule in runbook.rules))
-        return {
-            pack: UnusedRules(
-                self._evaluator(spec, runbook, catalog.alert_pack(pack), clock).advance(clock.now()),
-                catalog.packs_with(used, pack),
-            )
-            for pack in catalog.alert_packs()
-            if pack not in used
-        }
+        attended = Attendance(stopping=self._stopping, pause=self._pause, tell=self._tell)
+        return build_context(self._environment, self._name, spec, clock, attended, self._status.started_at)
 
     def _conclude(self, context: TrialContext) -> None:
         """Leave the evidence, then say how it ended; the world of an app that stays goes on."""

@@ -38,7 +38,7 @@ INSTEAD = {
     "ci/crash --lab mine --number 32": "ci/crash --table",
 }
 #: Pages whose commands tests/e2e/test_pages.py and test_tutorial.py execute, but for the steps of .ci/run.
-IN_A_LAB = ("README.md", "lab.md", "plans.md", "status.md", "tutorial.md")
+IN_A_LAB = ("README.md", "lab.md", "plans.md", "solve.md", "status.md", "tutorial.md")
 
 
 @dataclass

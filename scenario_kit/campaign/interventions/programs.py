@@ -31,6 +31,16 @@ def build_live(outcome: str = "Incident") -> tuple[TrialStep, ...]:
     return (*_START, *_BREAK, TrialStep(kind="expectCleared", forever=True))
 
 
+def build_handover(outcome: str, seconds: int) -> tuple[TrialStep, ...]:
+    """Build what comes before somebody investigates: a quiet app, and then the trouble with its alerts.
+
+    Where there is no incident, the app with the harmless changes runs for so many ``seconds``.
+    """
+    if outcome == "NoIncident":
+        return (*_START, TrialStep(kind="inject"), TrialStep(kind="hold", seconds=seconds))
+    return (*_START, *_BREAK)
+
+
 def build_paired(decoys: Sequence[Procedure], repair: Sequence[TrialStep]) -> tuple[TrialStep, ...]:
     """Build the paired repeat: quiet, broken, held; each decoy tried and undone; then repaired."""
     return (*_START, *_BREAK, TrialStep(kind="hold"), *_try_decoys(decoys), *repair, *_END)

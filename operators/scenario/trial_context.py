@@ -1,0 +1,88 @@
+"""What the steps of a trial need, made of the environment in which it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from operators.scenario.environment import Environment
+from scenario_kit.changes import ClusterStore, Engine, Scene
+from scenario_kit.judge.alerts.missing_alerts import UnusedRules
+from scenario_kit.model import AlertHistory, AlertRule, Runbook, TrialSpec
+from scenario_kit.model.grid import GRID_SECONDS
+from scenario_kit.observe import AlertEvaluator, AlertScope, Owners
+from scenario_kit.ports import Clock
+from scenario_kit.trial import TrialContext
+
+
+@dataclass(frozen=True)
+class Attendance:
+    """How whoever runs a trial takes part: whether it is to stop, how wall seconds pass, and who is told of alerts."""
+
+    stopping: Callable[[], bool]
+    pause: Callable[[float], None]
+    tell: Callable[[float, AlertHistory], None]
+
+
+def build_context(
+    environment: Environment, name: str, spec: TrialSpec, clock: Clock, attended: Attendance, started: float | None
+) -> TrialContext:
+    """Build the context of a trial; alerts count since ``started``, or from now on where it has not begun."""
+    runbook = spec.runbook()
+    management = environment.settings.management_namespace
+    scene = Scene(
+        cluster=environment.cluster,
+        namespace=spec.namespace,
+        app=runbook.app,
+        now=clock.now,
+        others=runbook.namespaces,
+        declared=runbook.reach,
+    )
+    since = started if started is not None else clock.now()
+    return TrialContext(
+        name=name,
+        spec=spec,
+        runbook=runbook,
+        cluster=environment.cluster,
+        solver=environment.solver,
+        metrics=environment.metrics,
+        clock=clock,
+        engine=Engine(scene, clock, ClusterStore(environment.cluster, management, name), name),
+        evaluator=_build_evaluator(environment, spec, runbook, runbook.rules, since),
+        management=management,
+        health=environment.grounds.health,
+        diagnose=environment.grounds.diagnose,
+        stopping=attended.stopping,
+        idle=attended.pause,
+        tell=attended.tell,
+        beside=lambda: _evaluate_unused(environment, spec, runbook, since, clock.now()),
+    )
+
+
+def _build_evaluator(
+    environment: Environment, spec: TrialSpec, runbook: Runbook, rules: Sequence[AlertRule], since: float
+) -> AlertEvaluator:
+    """Build the evaluator of these rules, since the trial began."""
+    return AlertEvaluator(
+        environment.metrics,
+        rules,
+        AlertScope(runbook.app, spec.namespace, tuple(runbook.namespaces.values())),
+        Owners(environment.cluster, *runbook.everywhere),
+        start=since,
+        lag=0.0 if spec.clock == "Virtual" else float(GRID_SECONDS),
+    )
+
+
+def _evaluate_unused(
+    environment: Environment, spec: TrialSpec, runbook: Runbook, since: float, now: float
+) -> dict[str, UnusedRules]:
+    """Evaluate the rules of packs that the scenario does not use."""
+    catalog, used = environment.catalog, tuple(dict.fromkeys(rule.pack for rule in runbook.rules))
+    return {
+        pack: UnusedRules(
+            _build_evaluator(environment, spec, runbook, catalog.alert_pack(pack), since).advance(now),
+            catalog.packs_with(used, pack),
+        )
+        for pack in catalog.alert_packs()
+        if pack not in used
+    }

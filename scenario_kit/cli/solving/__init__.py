@@ -1,0 +1,1 @@
+"""``solve``: an incident, a solver, a score."""

@@ -1,0 +1,55 @@
+"""Where runs are kept: ``<runs>/<scenario>/<solver>/<repeat>/``; one with a record has ended."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+RECORD: Final = "record.json"
+JOURNAL: Final = "journal.jsonl"
+ERRORS: Final = "solver.err"
+WORK: Final = "work"
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+def name_solver(label: str, command: Sequence[str]) -> str:
+    """Name the folder of a solver: as somebody called it, else after its program."""
+    return _UNSAFE.sub("-", label or Path(command[0]).name if command else label).strip("-.") or "solver"
+
+
+def find_run_folder(runs: Path, scenario: str, solver: str, repeat: int) -> Path:
+    """Find the folder of a run."""
+    return runs / scenario / solver / str(repeat)
+
+
+def has_ended(folder: Path) -> bool:
+    """Check whether a run is complete."""
+    return (folder / RECORD).is_file()
+
+
+def prepare_run_folder(folder: Path) -> Path:
+    """Prepare the folder of a new run; one that was cut short is kept beside it. Returns the solver's own folder."""
+    if folder.exists():
+        number = 1
+        while (aside := folder.with_name(f"{folder.name}.unfinished-{number}")).exists():
+            number += 1
+        folder.rename(aside)
+    work = folder / WORK
+    work.mkdir(parents=True)
+    return work
+
+
+def write_record(folder: Path, record: dict[str, Any]) -> None:
+    """Write the record of a run, whole or not at all."""
+    path = folder / RECORD
+    temporary = path.with_name(f".{RECORD}")
+    with temporary.open("wb") as file:
+        file.write(msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)

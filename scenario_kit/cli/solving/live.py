@@ -1,0 +1,123 @@
+"""An incident in a lab of its own, from its deployment to an empty cluster."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from operators.scenario.environment import Environment, Settings
+from operators.scenario.trial_context import Attendance, build_context
+from operators.scenario.trial_runner import forget
+from scenario_kit.campaign.interventions.programs import build_handover
+from scenario_kit.campaign.planning.plans import PlannedTrial, build_trial_spec, derive_namespace
+from scenario_kit.catalog import Catalog
+from scenario_kit.cli.solving.lab_traces import LabTraces
+from scenario_kit.clients.kube import KubeCluster
+from scenario_kit.errors import InfrastructureError, UsageError
+from scenario_kit.lab import lifecycle, toolchain
+from scenario_kit.lab.host.state import LabState
+from scenario_kit.model import Runbook, Scenario
+from scenario_kit.model.results.trial import ClockMode
+from scenario_kit.render import resolve
+from scenario_kit.solver.gateway.kubectl_process import KubectlProcess
+from scenario_kit.solver.gateway.tools import Sources
+from scenario_kit.solver.incident.handover import LiveIncident
+
+#: How trials of solvers are called: nothing in it says what is wrong.
+PREFIX: Final = "incident-"
+#: Seconds that an app without an incident runs before it is handed over.
+_NOTHING_SECONDS: Final = 600
+
+
+class PlayedIncident(NamedTuple):
+    """An incident that was handed over, and all that a solver reaches."""
+
+    incident: LiveIncident
+    sources: Sources
+    runbook: Runbook
+
+
+class LabStage:
+    """A lab in which one incident at a time is played. ``say`` is told what takes its time."""
+
+    def __init__(self, name: str, say: Callable[[str], None]) -> None:
+        self._name = name
+        self._say = say
+        self._lab = lifecycle.bring_up(name, say=say)
+
+    @property
+    def lab(self) -> LabState:
+        """The lab."""
+        return self._lab
+
+    @contextmanager
+    def play(self, scenario: Scenario, file: Path, trial: str, seed: int, clock: ClockMode) -> Iterator[PlayedIncident]:
+        """Play a scenario up to its hand-over; behind the block everything is undone and removed.
+
+        Raises:
+            AuthoringError: the incident does not come as promised, or needs another clock.
+            InfrastructureError: the lab failed.
+        """
+        self._require_empty()
+        catalog = Catalog()
+        namespace = derive_namespace(scenario.spec.app.name, uuid.uuid4().hex)
+        runbook = resolve(scenario, catalog, namespace, beside=file.parent)
+        steps = build_handover(runbook.outcome, _NOTHING_SECONDS)
+        planned = PlannedTrial(purpose="solve", describe="", steps=steps, seed=seed)
+        spec = build_trial_spec(planned, runbook, "solve", clock)
+        environment = Environment.of_lab(self._name, Settings(clock=clock))
+        attended = Attendance(stopping=lambda: False, pause=time.sleep, tell=lambda _now, _history: None)
+        world = environment.grounds.open_clock(trial, spec)
+        context = build_context(environment, trial, spec, world, attended, None)
+        incident = LiveIncident(context, time.sleep)
+        traces = LabTraces(self._lab, namespace)
+        reader = KubeCluster(kubeconfig=Path(self._lab.solver_kubeconfig))
+        try:
+            incident.begin(lambda _: None)
+            sources = Sources(
+                namespaces=runbook.everywhere,
+                cluster=reader,
+                kubectl=KubectlProcess(toolchain.resolve("kubectl"), Path(self._lab.solver_kubeconfig), namespace),
+                metrics=environment.metrics,
+                traces=traces,
+                alerts=context.history,
+                now=world.now,
+            )
+            yield PlayedIncident(incident, sources, runbook)
+        finally:
+            traces.close()
+            reader.close()
+            self._end(environment, incident, trial)
+
+    def _end(self, environment: Environment, incident: LiveIncident, trial: str) -> None:
+        """Take the incident away; where that does not work, the whole lab is emptied."""
+        try:
+            incident.end()
+            environment.grounds.close_clock(trial)
+            forget(environment, trial)
+        except InfrastructureError as problem:
+            self._say(f"{trial} could not be undone ({problem.message}); emptying the lab")
+            with suppress(InfrastructureError):  # the next run finds it, and empties it again
+                self._lab = lifecycle.reset(self._name, force=True, say=self._say)
+
+    def _require_empty(self) -> None:
+        """Require a lab without trials; what an earlier run left there is removed.
+
+        Raises:
+            UsageError: somebody else's trials run there.
+        """
+        self._lab = lifecycle.bring_up(self._name, say=self._say)
+        names = sorted(str(world["trial"]) for world in lifecycle.list_worlds(self._lab))
+        if not names:
+            return
+        if others := [name for name in names if not name.startswith(PREFIX)]:
+            raise UsageError(
+                f"lab {self._name!r} runs other trials: {', '.join(others)}",
+                fix="a solver's incident has a lab of its own: leave --name out, or name another",
+            )
+        self._say(f"an earlier run was cut short ({', '.join(names)}); emptying the lab")
+        self._lab = lifecycle.reset(self._name, force=True, say=self._say)

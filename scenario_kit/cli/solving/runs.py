@@ -1,0 +1,137 @@
+"""Runs of solvers over scenarios, one after the other, and what they score."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from scenario_kit import __version__
+from scenario_kit.cli.solving.folders import (
+    JOURNAL,
+    RECORD,
+    find_run_folder,
+    has_ended,
+    prepare_run_folder,
+    write_record,
+)
+from scenario_kit.cli.solving.live import PREFIX, LabStage, PlayedIncident
+from scenario_kit.cli.solving.solvers import SolverChoice
+from scenario_kit.load import load_scenario
+from scenario_kit.model import Scenario
+from scenario_kit.model.results.trial import ClockMode
+from scenario_kit.scoring.files.run_records import read_run_record
+from scenario_kit.scoring.files.source import read_source
+from scenario_kit.scoring.runs.record import RunRecord
+from scenario_kit.solver.investigation import Assignment, Investigation
+from scenario_kit.solver.programs.drive import drive
+from scenario_kit.solver.protocol.messages import StageName
+from scenario_kit.solver.records.journal import Journal, read_journal
+from scenario_kit.solver.records.run_record import RunIdentity, RunOutcome, build_run_record
+from scenario_kit.solver.session.machine import SessionLimits
+
+
+class RunSettings(NamedTuple):
+    """What the runs of one call have in common."""
+
+    limits: SessionLimits
+    stages: tuple[StageName, ...]
+    repeats: int
+    seed: int
+    seconds_per_call: float
+    clock: ClockMode
+    runs: Path
+
+
+class SolverRuns:
+    """Carries runs out in one lab. ``stage`` makes the lab when the first run needs it."""
+
+    def __init__(self, settings: RunSettings, stage: Callable[[], LabStage], say: Callable[[str], None]) -> None:
+        self._settings = settings
+        self._make_stage = stage
+        self._stage: LabStage | None = None
+        self._say = say
+
+    def run(self, file: Path, solver: SolverChoice) -> list[RunRecord]:
+        """Run a solver on a scenario as often as is asked for; runs that have ended before are read.
+
+        Raises:
+            AuthoringError: the incident does not come as its scenario promises.
+            InfrastructureError: the lab failed; the run that was under way counts for nothing.
+        """
+        scenario = load_scenario(file).scenario
+        records = []
+        for repeat in range(1, self._settings.repeats + 1):
+            folder = find_run_folder(self._settings.runs, scenario.name, solver.name, repeat)
+            what = f"{scenario.name}, {solver.name}, run {repeat} of {self._settings.repeats}"
+            if has_ended(folder):
+                self._say(f"{what}: has ended before")
+            else:
+                began = time.monotonic()
+                record = self._run_once(scenario, file, solver, repeat, folder)
+                self._say(f"{what}: {_describe(record)}; {time.monotonic() - began:.0f} s")
+            records.append(read_run_record(read_source(folder / RECORD)))
+        return records
+
+    def _run_once(
+        self, scenario: Scenario, file: Path, solver: SolverChoice, repeat: int, folder: Path
+    ) -> dict[str, Any]:
+        settings = self._settings
+        prepare_run_folder(folder)
+        if self._stage is None:
+            self._stage = self._make_stage()
+        trial = name_incident(scenario.name, solver.name, settings.seed, repeat)
+        began = time.monotonic()
+        with self._stage.play(scenario, file, trial, settings.seed + repeat - 1, settings.clock) as played:
+            investigation, journal = self._investigate(scenario, trial, played, solver, folder)
+            ended = played.incident.now()
+            resolved, because = played.incident.judge() if "mitigation" in settings.stages else (None, ())
+            identity = RunIdentity(
+                run_id=f"{solver.name}-{repeat}", scenario=scenario.name, digest=played.runbook.digest,
+                solver=solver.name, repeat=repeat, seed=settings.seed + repeat - 1, version=__version__,
+            )  # fmt: skip
+            outcome = RunOutcome(
+                resolved=resolved, because=because, changed=played.incident.list_changed(),
+                isolation=solver.isolation.message, wall_seconds=round(time.monotonic() - began, 2),
+            )  # fmt: skip
+            times = played.incident.measure(investigation.began, ended)
+            lines = read_journal(journal)
+            record = build_run_record(identity, settings.limits, investigation.state, times, outcome, lines)
+            write_record(folder, record)
+        return record
+
+    def _investigate(
+        self, scenario: Scenario, trial: str, played: PlayedIncident, solver: SolverChoice, folder: Path
+    ) -> tuple[Investigation, Path]:
+        assert self._stage is not None
+        journal = Journal(folder / JOURNAL)
+        try:
+            given = self._settings
+            assigned = Assignment(trial, scenario.spec.brief.strip(), given.stages, given.seconds_per_call)
+            investigation = Investigation(assigned, played.sources, played.incident, journal, given.limits)
+            drive(investigation, solver.start(played, self._stage, folder))
+        finally:
+            journal.close()
+        return investigation, journal.path
+
+
+def name_incident(scenario: str, solver: str, seed: int, repeat: int) -> str:
+    """Name an incident for whoever solves it; nothing in the name says what is wrong."""
+    text = f"{scenario} {solver} {seed} {repeat}"
+    return PREFIX + hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def _describe(record: dict[str, Any]) -> str:
+    parts = [f"{record['turns']} turns, {record['stop_reason']}"]
+    if (message := record.get("stop_message")) and record["stop_reason"] in ("error", "timeout", "escalated"):
+        parts.append(str(message)[:120])
+    if "resolved" in record:
+        parts.append("resolved" if record["resolved"] else "not resolved")
+    return "; ".join(parts)
+
+
+def list_records(found: Sequence[Sequence[RunRecord]]) -> list[RunRecord]:
+    """List all records of several sets."""
+    return [record for records in found for record in records]

@@ -1,0 +1,116 @@
+"""Who solves: a program, a baseline, or one of the two that check the scoring."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Generator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from scenario_kit.catalog import find_data_root
+from scenario_kit.cli.solving.folders import ERRORS, WORK, name_solver
+from scenario_kit.errors import UsageError
+from scenario_kit.lab.host.state import find_home
+from scenario_kit.solver.baselines.catalogue import BASELINES
+from scenario_kit.solver.baselines.script import Script, ScriptedSolver
+from scenario_kit.solver.programs.drive import Solver
+from scenario_kit.solver.programs.isolation import Isolation, choose_environment, choose_isolation, wrap_command
+from scenario_kit.solver.programs.process import ProgramSolver
+from scenario_kit.solver.protocol.messages import (
+    CallMessage,
+    KitMessage,
+    SolverMessage,
+    StartMessage,
+    StopMessage,
+    SubmitMessage,
+)
+
+if TYPE_CHECKING:
+    from scenario_kit.cli.solving.live import LabStage, PlayedIncident
+
+_APART = Isolation("full", "the solver is part of the kit, and reaches what its messages reach")
+_KNOWING = Isolation("none", "the reference knows the truth")
+
+
+class SolverChoice(NamedTuple):
+    """A solver that can be started: its name, how it is kept apart, and what starts it for an incident in a folder."""
+
+    name: str
+    isolation: Isolation
+    start: Callable[[PlayedIncident, LabStage, Path], Solver]
+
+
+def choose_program(command: str, label: str, mode: str, passed: Sequence[str], runs: Path) -> SolverChoice:
+    """Choose a program as solver.
+
+    Raises:
+        UsageError: no command line, or this machine cannot keep it apart as is asked.
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise UsageError(f"--solver {command!r}: {error}", fix="close every quote") from error
+    if not words:
+        raise UsageError("--solver is empty", fix="--solver 'python my_solver.py'")
+    isolation = choose_isolation(mode)  # type: ignore[arg-type]  # it is one of the choices
+    if isolation is None:
+        raise UsageError(
+            f"--isolation {mode} is not possible on this machine",
+            fix="run as root, install util-linux, or --isolation none",
+        )
+    missing = [name for name in passed if name not in os.environ]
+    if missing:
+        raise UsageError(
+            f"--pass-env names variables that are not set: {', '.join(missing)}", fix="set them, or leave them out"
+        )
+
+    def start(_incident: PlayedIncident, _stage: LabStage, folder: Path) -> Solver:
+        home = (folder / WORK).resolve()
+        line = wrap_command(words, isolation, _list_hidden(runs), home)
+        return ProgramSolver(line, choose_environment(os.environ, passed, home), home, folder / ERRORS)
+
+    return SolverChoice(name_solver(label, words), isolation, start)
+
+
+def _list_hidden(runs: Path) -> list[Path]:
+    """List the folders that no solver may read: labs with their credentials, truths, other runs."""
+    root = find_data_root()
+    candidates = [find_home(), root / "catalog", root / "tests", root / ".git", runs.resolve(), Path.home() / ".kube"]
+    return [folder for folder in candidates if folder.is_dir()]
+
+
+def choose_baseline(name: str) -> SolverChoice:
+    """Choose a solver of the kit.
+
+    Raises:
+        UsageError: there is no such baseline.
+    """
+    if name == "oracle":
+        return SolverChoice(name, _KNOWING, lambda incident, _stage, _folder: ScriptedSolver(_build_oracle(incident)))
+    if name == "nop":
+        return SolverChoice(name, _APART, lambda _incident, _stage, _folder: ScriptedSolver(_do_nothing))
+    if name not in BASELINES:
+        raise UsageError(f"there is no baseline {name!r}", fix=f"one of: {', '.join((*BASELINES, 'oracle', 'nop'))}")
+    return SolverChoice(name, _APART, lambda _incident, _stage, _folder: ScriptedSolver(BASELINES[name].script))
+
+
+def _do_nothing(_: StartMessage) -> Generator[SolverMessage, KitMessage, None]:
+    """Stop at once: whoever does nothing must get nothing."""
+    yield StopMessage(reason="nothing was done")
+
+
+def _build_oracle(played: PlayedIncident) -> Script:
+    """Build what answers the truth, and repairs as the scenario documents it."""
+
+    def solve(start: StartMessage) -> Generator[SolverMessage, KitMessage, None]:
+        truth = played.runbook.ground_truth
+        named = [each.entity for each in truth.root_causes] if played.runbook.outcome == "Incident" else []
+        entities = [{"name": name, "contributing_factor": True, "reasoning": "", "evidence": ""} for name in named]
+        yield SubmitMessage(answer={"entities": entities, "propagations": [], "alerts_explained": []})
+        if "mitigation" in start.stages:
+            played.incident.repair()
+            yield CallMessage(tool="wait", arguments={"seconds": 60})
+            yield SubmitMessage()
+
+    return solve

@@ -1,0 +1,1 @@
+"""Hand an incident to a solver and take its answer (docs/solve.md)."""

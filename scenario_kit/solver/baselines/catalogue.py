@@ -1,0 +1,92 @@
+"""The baselines by name: what each reads, and how it ranks what it read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from scenario_kit.solver.baselines.observation import (
+    WORKLOAD_KINDS,
+    Observation,
+    read_alerts,
+    read_calls,
+    read_json,
+    read_objects,
+    read_spans,
+)
+from scenario_kit.solver.baselines.rankings import (
+    rank_by_change,
+    rank_by_loudness,
+    rank_by_onset,
+    rank_by_random_walk,
+    rank_by_spectrum,
+)
+from scenario_kit.solver.protocol.messages import (
+    EndMessage,
+    KitMessage,
+    SolverMessage,
+    StartMessage,
+    StopMessage,
+    SubmitMessage,
+)
+
+#: Kinds of which recent-change looks for what was written last.
+CHANGING_KINDS: Final = (*WORKLOAD_KINDS, "Service", "ConfigMap", "NetworkPolicy", "HorizontalPodAutoscaler")
+
+
+class Reads(NamedTuple):
+    """What a baseline reads beside alerts and workloads."""
+
+    kinds: tuple[str, ...] = WORKLOAD_KINDS
+    calls: bool = False
+    spans: bool = False
+
+
+class BaselineSolver(NamedTuple):
+    """A solver without a model: what it reads, and how it ranks. It repairs nothing."""
+
+    title: str
+    reads: Reads
+    rank: Callable[[Observation], Sequence[str]]
+
+    def script(self, start: StartMessage) -> Generator[SolverMessage, KitMessage, None]:
+        """Read, blame whatever ranks first, and stop."""
+        seen = yield from observe(self.reads)
+        ranked = self.rank(seen)
+        answer = build_answer(start.namespaces[0], ranked[:1], self.title)
+        ended = yield SubmitMessage(answer=answer)
+        if not isinstance(ended, EndMessage):
+            yield StopMessage(reason="a baseline of diagnosis repairs nothing")
+
+
+def observe(reads: Reads) -> Generator[SolverMessage, KitMessage, Observation]:
+    """Read what a baseline looks at."""
+    alerts = yield from read_alerts()
+    objects = yield from read_objects(reads.kinds)
+    calls = (yield from read_calls()) if reads.calls else ()
+    services = ((yield from read_json("get_services")) or {"items": []})["items"] if reads.spans else []
+    spans = (yield from read_spans(services)) if reads.spans else ()
+    return Observation(alerts=alerts, objects=objects, calls=calls, spans=spans)
+
+
+def build_answer(namespace: str, names: Sequence[str], because: str) -> dict[str, Any]:
+    """Build a diagnosis that blames these objects of a namespace."""
+    entities = [
+        {"name": f"{namespace}/{name}", "contributing_factor": True, "reasoning": because, "evidence": ""}
+        for name in names
+    ]
+    return {"entities": entities, "propagations": [], "alerts_explained": []}
+
+
+#: All baselines.
+BASELINES: Final[Mapping[str, BaselineSolver]] = {
+    "loudest-alert": BaselineSolver("most alerts fire on it", Reads(), rank_by_loudness),
+    "earliest-alert": BaselineSolver("its alert was active first", Reads(), rank_by_onset),
+    "random-walk": BaselineSolver(
+        "a walk from the alerts along failing calls ends here",
+        Reads(calls=True, spans=True),
+        rank_by_random_walk,
+    ),
+    "recent-change": BaselineSolver("it was changed last", Reads(kinds=CHANGING_KINDS), rank_by_change),
+    "spectrum": BaselineSolver("failing traces go through it, others do not", Reads(spans=True), rank_by_spectrum),
+}

@@ -1,0 +1,292 @@
+"""Command lines of kubectl that a solver may give. Pure: text → arguments, or why not.
+
+What a solver may read and write, its role in the cluster decides. Here is refused what would reach beyond the API
+server: other identities and servers, files of this machine, editors, shells; and what never ends while time stands
+still.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from scenario_kit.solver.gateway.answers import BadCall
+
+#: Verbs that only read.
+READING: Final = frozenset({
+    "api-resources", "api-versions", "auth", "describe", "events", "explain", "get", "logs", "top", "version",
+})  # fmt: skip
+#: Verbs that write.
+WRITING: Final = frozenset({
+    "annotate", "apply", "autoscale", "cordon", "create", "delete", "drain", "exec", "expose", "label", "patch",
+    "replace", "rollout", "run", "scale", "set", "taint", "uncordon",
+})  # fmt: skip
+#: Verbs that kubectl has and that do nothing useful here, and what to do instead.
+_INSTEAD: Final = {
+    "attach": "read what the program prints: kubectl logs",
+    "cp": "programs are simulated and have no files; kubectl logs shows what they print",
+    "debug": "a pod of its own runs a command: kubectl run NAME --image=busybox --restart=Never -- nslookup SERVICE",
+    "edit": "kubectl patch, or kubectl apply -f - with a manifest",
+    "port-forward": "the metrics and traces tools show traffic",
+    "proxy": "kubectl get reads every object that you may read",
+    "wait": "time passes by the tool wait; then kubectl get",
+    "diff": "kubectl get -o yaml shows the live object",
+}
+#: Options with two dashes, without those dashes.
+_OPTIONS: Final = frozenset(
+    [
+        "all",
+        "all-containers",
+        "all-namespaces",
+        "all-pods",
+        "annotations",
+        "api-group",
+        "as-dir-name",
+        "cascade",
+        "cluster-ip",
+        "command",
+        "container",
+        "containers",
+        "cpu",
+        "cpu-percent",
+        "current-replicas",
+        "delete-emptydir-data",
+        "disable-eviction",
+        "dry-run",
+        "env",
+        "except",
+        "external-ip",
+        "field-manager",
+        "field-selector",
+        "filename",
+        "for",
+        "force",
+        "force-conflicts",
+        "from",
+        "from-literal",
+        "grace-period",
+        "groups",
+        "hard",
+        "help",
+        "ignore-daemonsets",
+        "ignore-errors",
+        "ignore-not-found",
+        "image",
+        "image-pull-policy",
+        "keys",
+        "label-columns",
+        "labels",
+        "limit-bytes",
+        "limits",
+        "list",
+        "local",
+        "max",
+        "max-log-requests",
+        "memory",
+        "min",
+        "name",
+        "namespace",
+        "namespaced",
+        "no-headers",
+        "now",
+        "output",
+        "output-watch-events",
+        "override-type",
+        "overrides",
+        "overwrite",
+        "patch",
+        "pod-selector",
+        "port",
+        "prefix",
+        "previous",
+        "protocol",
+        "quiet",
+        "record",
+        "recursive",
+        "replicas",
+        "requests",
+        "resource",
+        "resource-version",
+        "resources",
+        "restart",
+        "revision",
+        "role",
+        "rule",
+        "save-config",
+        "schedule",
+        "scopes",
+        "selector",
+        "server-side",
+        "serviceaccount",
+        "session-affinity",
+        "show-capacity",
+        "show-events",
+        "show-kind",
+        "show-labels",
+        "show-managed-fields",
+        "show-swap",
+        "since",
+        "since-time",
+        "sort-by",
+        "subresource",
+        "sum",
+        "tail",
+        "target-port",
+        "tcp",
+        "template",
+        "timeout",
+        "timestamps",
+        "to-revision",
+        "type",
+        "types",
+        "use-protocol-buffers",
+        "user-agent",
+        "validate",
+        "verbs",
+        "verb",
+        "wait",
+        "watch",
+        "clusterrole",
+    ]
+)
+#: Options with one dash that take a value.
+_VALUED: Final = frozenset("ceflLno")
+#: Options with one dash that take none.
+_PLAIN: Final = frozenset("ARhqp")
+_NUMBER: Final = re.compile(r"-\d+$")
+_HEREDOC: Final = re.compile(
+    r"(?P<command>[^\n]*?)<<-?\s*(['\"]?)(?P<mark>\w+)\2[ \t]*\n(?P<body>.*?)\n?(?P=mark)\s*$", re.S
+)
+_SHELL: Final = "|;&<>"
+_FILES: Final = re.compile(r"(?:jsonpath|go-template|custom-columns|template)-?file")
+
+
+class KubectlCommand(NamedTuple):
+    """Arguments behind ``kubectl``, and what it reads from its standard input."""
+
+    arguments: tuple[str, ...]
+    stdin: str = ""
+
+    @property
+    def verb(self) -> str:
+        """What it does."""
+        return self.arguments[0]
+
+    @property
+    def writes(self) -> bool:
+        """Whether it may change anything."""
+        return self.verb in WRITING
+
+
+def parse_kubectl(text: str, stdin: str = "") -> KubectlCommand:
+    """Parse a command line as somebody types it, with or without ``kubectl`` at its front.
+
+    A here-document (``kubectl apply -f - <<EOF``) becomes the standard input.
+
+    Raises:
+        BadCall: it is no command line of kubectl, or one that is not possible here.
+    """
+    if found := _HEREDOC.match(text.strip()):
+        text, stdin = found["command"], found["body"] + "\n"
+    arguments = _split(text)
+    if arguments[:1] == ["kubectl"]:
+        arguments = arguments[1:]
+    if not arguments:
+        raise BadCall("an empty command", "for example: kubectl get pods")
+    verb = arguments[0]
+    if verb not in READING | WRITING:
+        raise BadCall(
+            f"kubectl {verb} is not possible here", _INSTEAD.get(verb, f"verbs: {', '.join(sorted(READING | WRITING))}")
+        )
+    arguments = _check_options(verb, arguments)
+    return KubectlCommand(tuple(_make_finite(arguments)), stdin)
+
+
+def _split(text: str) -> list[str]:
+    lexer = shlex.shlex(text, posix=True, punctuation_chars=_SHELL)
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    try:
+        words = list(lexer)
+    except ValueError as error:
+        raise BadCall(f"the quotes of the command do not match: {error}", "close every quote") from error
+    for word in words:
+        if word and not set(word) - set(_SHELL):
+            raise BadCall(
+                f"`{word}`: there is no shell here", "one command of kubectl; filter with -l, -o jsonpath or --tail"
+            )
+    return words
+
+
+def _check_options(verb: str, arguments: Sequence[str]) -> list[str]:
+    """Check every option up to a ``--``, behind which stands the command of a container."""
+    words = iter(range(1, len(arguments)))
+    for at in words:
+        word, following = arguments[at], arguments[at + 1] if at + 1 < len(arguments) else ""
+        if word == "--":
+            break
+        short = word.startswith("-") and word != "-" and not _NUMBER.match(word)
+        if word.startswith("--"):
+            _check_long(verb, word[2:], following)
+        elif short and _check_short(verb, word[1:], following):
+            next(words, None)
+    return list(arguments)
+
+
+def _check_long(verb: str, option: str, following: str) -> None:
+    name, equals, value = option.partition("=")
+    if name not in _OPTIONS:
+        raise BadCall(
+            f"--{name} is not possible here", "leave it out; identity and server are given, files there are none"
+        )
+    if name == "filename":
+        _check_file(value if equals else following)
+    if name == "output":
+        _check_format(value if equals else following)
+    if name in ("watch", "output-watch-events") and value != "false":
+        raise BadCall("--watch never ends", "leave it out, let time pass by the tool wait, and ask again")
+    if verb == "logs" and name == "follow":
+        raise BadCall("--follow never ends", "leave it out")
+
+
+def _check_short(verb: str, letters: str, following: str) -> bool:
+    """Check options with one dash; true where the word behind them is their value."""
+    for at, letter in enumerate(letters):
+        rest = letters[at + 1 :].removeprefix("=")
+        if letter == "w":
+            raise BadCall("-w never ends", "leave it out, let time pass by the tool wait, and ask again")
+        if letter == "f" and verb == "logs":
+            raise BadCall("logs -f never ends", "leave -f out")
+        if letter in _VALUED or (letter == "p" and verb == "patch"):
+            if letter == "f":
+                _check_file(rest or following)
+            if letter == "o":
+                _check_format(rest or following)
+            return not rest
+        if letter not in _PLAIN:
+            fix = "leave it out; nobody types here" if letter in "it" else "leave it out"
+            raise BadCall(f"-{letter} is not possible here", fix)
+    return False
+
+
+def _check_file(value: str) -> None:
+    if value != "-":
+        raise BadCall(f"-f {value}: there are no files here", "-f - and the manifest as `stdin`, or as a here-document")
+
+
+def _check_format(value: str) -> None:
+    if _FILES.match(value):
+        raise BadCall(f"-o {value}: there are no files here", "write the template into the command")
+
+
+def _make_finite(arguments: list[str]) -> list[str]:
+    """Return arguments with which kubectl ends at once, though the time of the incident stands still meanwhile."""
+    verb = arguments[0]
+    given = {word.partition("=")[0] for word in arguments}
+    if verb == "delete" and "--wait" not in given:
+        return [verb, "--wait=false", *arguments[1:]]
+    if verb == "rollout" and arguments[1:2] == ["status"] and "--watch" not in given:
+        return [*arguments[:2], "--watch=false", *arguments[2:]]
+    return arguments

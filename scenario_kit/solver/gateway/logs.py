@@ -1,0 +1,142 @@
+"""Logs for a solver: lines of the app's pods, chosen by a small part of LogQL."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+import msgspec
+import re2
+
+from scenario_kit.errors import Forbidden, NotFound, Rejected
+from scenario_kit.model import Object
+from scenario_kit.ports import Cluster, LogLine
+from scenario_kit.solver.gateway.alerts import format_time
+from scenario_kit.solver.gateway.answers import BadCall, ToolAnswer, cut_middle
+
+#: Lines of one answer, the newest.
+MOST_LINES: Final = 500
+_SELECTOR: Final = re.compile(r"\s*\{(?P<inside>[^{}]*)\}(?P<filters>.*)$", re.S)
+_MATCHER: Final = re.compile(
+    r'\s*(?P<label>[A-Za-z_]\w*)\s*(?P<op>=~|!~|!=|=)\s*(?P<value>"(?:\\.|[^"\\])*"|`[^`]*`)\s*(?:,|$)'
+)
+_FILTER: Final = re.compile(r'\s*(?P<op>\|=|!=|\|~|!~)\s*(?P<value>"(?:\\.|[^"\\])*"|`[^`]*`)')
+_FORM: Final = '{app="cart"} |= "error"'
+
+
+class LogLabels(NamedTuple):
+    """The labels of the lines of one container."""
+
+    namespace: str
+    pod: str
+    container: str
+    app: str
+
+    def to_map(self) -> Mapping[str, str]:
+        """Return them by name."""
+        return self._asdict()
+
+
+class LogQuery(NamedTuple):
+    """Predicates of a container's labels, and of the text of a line."""
+
+    labels: tuple[tuple[str, Callable[[str], bool]], ...]
+    lines: tuple[Callable[[str], bool], ...]
+
+    def chooses(self, labels: Mapping[str, str]) -> bool:
+        """Check whether the lines of a container are asked for."""
+        return all(holds(labels.get(name, "")) for name, holds in self.labels)
+
+    def matches(self, text: str) -> bool:
+        """Check whether a line is asked for."""
+        return all(holds(text) for holds in self.lines)
+
+
+def parse_log_query(query: str) -> LogQuery:
+    """Parse ``{label="value", …} |= "text" …``; operators are = != =~ !~ and |= != |~ !~ (RE2).
+
+    Raises:
+        BadCall: it has another form.
+    """
+    found = _SELECTOR.match(query)
+    if found is None:
+        raise BadCall(f"no selector of streams: {query!r}", f"for example: {_FORM}")
+    labels = []
+    for name, op, value in _read_all(_MATCHER, found["inside"], query):
+        if name not in LogLabels._fields:
+            raise BadCall(f"no label {name!r}", f"labels: {', '.join(LogLabels._fields)}")
+        labels.append((name, _build_predicate(op, value, whole=True)))
+    lines = [_build_predicate(op, value, whole=False) for _, op, value in _read_all(_FILTER, found["filters"], query)]
+    return LogQuery(tuple(labels), tuple(lines))
+
+
+def _read_all(pattern: re.Pattern[str], text: str, query: str) -> list[tuple[str, str, str]]:
+    found, at = [], 0
+    while text[at:].strip():
+        match = pattern.match(text, at)
+        if match is None:
+            raise BadCall(f"cannot be read: {text[at:].strip()!r} in {query!r}", f"for example: {_FORM}")
+        found.append((match.groupdict().get("label") or "", match["op"], _unquote(match["value"])))
+        at = match.end()
+    return found
+
+
+def _unquote(text: str) -> str:
+    if text.startswith("`"):
+        return text[1:-1]
+    try:
+        return str(msgspec.json.decode(text))
+    except msgspec.DecodeError:
+        return text[1:-1].replace('\\"', '"').replace("\\\\", "\\")
+
+
+def _build_predicate(op: str, value: str, *, whole: bool) -> Callable[[str], bool]:
+    if "~" in op:
+        try:
+            pattern = re2.compile(value)
+        except re2.error as error:
+            raise BadCall(f"{value!r} is no RE2 pattern: {error}", "correct it") from error
+        matches = pattern.fullmatch if whole else pattern.search
+        return (lambda text: not matches(text)) if op.startswith("!") else (lambda text: bool(matches(text)))
+    if whole:
+        return (lambda text: text != value) if op == "!=" else (lambda text: text == value)
+    return (lambda text: value not in text) if op == "!=" else (lambda text: value in text)
+
+
+def list_labels(pods: Iterable[Object]) -> list[LogLabels]:
+    """List the labels of every container of pods; ``app`` is what the pod's own labels call it."""
+    found = []
+    for pod in pods:
+        meta = pod["metadata"]
+        own = meta.get("labels") or {}
+        app = own.get("app.kubernetes.io/name") or own.get("app.kubernetes.io/component") or own.get("app") or ""
+        app = own.get("app.kubernetes.io/component") or app
+        found += [
+            LogLabels(meta["namespace"], meta["name"], container["name"], app)
+            for container in (*pod["spec"].get("initContainers", ()), *pod["spec"]["containers"])
+        ]
+    return found
+
+
+def query_logs(cluster: Cluster, query: str, namespaces: Sequence[str], since: float) -> ToolAnswer:
+    """Return the newest lines since a time that a query asks for, oldest first."""
+    asked = parse_log_query(query)
+    lines = []
+    for namespace in namespaces:
+        for pod in cluster.list("Pod", namespace):
+            labels = {each.container: each for each in list_labels([pod]) if asked.chooses(each.to_map())}
+            for line in _read(cluster, pod, since) if labels else ():
+                if line.container in labels and asked.matches(line.text):
+                    lines.append(line)
+    lines.sort(key=lambda line: (line.at, line.pod))
+    left = f"… {len(lines) - MOST_LINES} older lines left out …\n" if len(lines) > MOST_LINES else ""
+    shown = (f"{format_time(line.at)} {line.pod} {line.container} {line.text}" for line in lines[-MOST_LINES:])
+    return ToolAnswer(content=cut_middle(left + "\n".join(shown)) if lines else "(no lines)")
+
+
+def _read(cluster: Cluster, pod: Object, since: float) -> Sequence[LogLine]:
+    try:
+        return cluster.logs(pod, since=since)
+    except (Forbidden, NotFound, Rejected):
+        return ()

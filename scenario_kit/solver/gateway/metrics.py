@@ -1,0 +1,70 @@
+"""PromQL for a solver: read only, and about the app's namespaces alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Final
+
+from scenario_kit.errors import AuthoringError, KitError, MetricsError
+from scenario_kit.load.promql.parser import points
+from scenario_kit.observe.rules import scope
+from scenario_kit.ports import Metrics, Series
+from scenario_kit.solver.gateway.answers import BadCall, ToolAnswer, answer_list
+
+#: Points of time that one range may have, as in Prometheus; and those that one evaluation may look at.
+MOST_POINTS: Final = 11_000
+MOST_DEPTH: Final = 100_000
+
+
+def query_metrics(
+    metrics: Metrics, query: str, namespaces: Sequence[str], now: float, minutes: float, step: float
+) -> ToolAnswer:
+    """Evaluate a query now, or (``minutes`` above 0) over the last minutes.
+
+    Raises:
+        BadCall: the query is no PromQL, cannot be scoped, or asks for too much.
+        MetricsError: Prometheus does not answer.
+    """
+    scoped = _scope(query, namespaces)
+    if step <= 0:
+        raise BadCall(f"step is {step:g}", "a number of seconds above 0")
+    if minutes < 0 or minutes * 60 / step > MOST_POINTS:
+        raise BadCall(f"{minutes:g} minutes in steps of {step:g} s", f"between 0 and {MOST_POINTS} points")
+    try:
+        if minutes:
+            found = metrics.range(scoped, now - minutes * 60, now, step)
+            return answer_list([_render_range(series) for series in found])
+        return answer_list([_render_instant(series) for series in metrics.instant(scoped, now)])
+    except MetricsError as error:
+        if error.evaluation:
+            raise BadCall(error.message.partition("; asked:")[0], "correct the query") from error
+        raise
+
+
+def _scope(query: str, namespaces: Sequence[str]) -> str:
+    try:
+        if points(query) > MOST_DEPTH:
+            raise BadCall("the query looks too far back", "shorter ranges and fewer subqueries")
+        return scope(query, *namespaces)
+    except BadCall:
+        raise
+    except AuthoringError as error:
+        raise BadCall(error.message, error.fix) from error
+    except ValueError as error:
+        raise BadCall(f"not PromQL: {error}", "correct the query") from error
+    except KitError as error:
+        raise BadCall(f"the query cannot be scoped to the app: {query}", "write its selectors plainly") from error
+
+
+def _render_instant(series: Series) -> dict[str, Any]:
+    return {"metric": dict(series.labels), "value": _render_point(series.points[-1])}
+
+
+def _render_range(series: Series) -> dict[str, Any]:
+    return {"metric": dict(series.labels), "values": [_render_point(point) for point in series.points]}
+
+
+def _render_point(point: tuple[float, float]) -> list[Any]:
+    at, value = point
+    return [at, repr(value) if math.isfinite(value) else {math.inf: "+Inf", -math.inf: "-Inf"}.get(value, "NaN")]

@@ -1,0 +1,89 @@
+"""Traces for a solver: what Jaeger's query API says about the app, in fewer words."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Protocol
+from urllib.parse import quote, urlencode
+
+from scenario_kit.solver.gateway.answers import BadCall, ToolAnswer, answer_list
+
+#: Traces of one answer, and minutes that one may ask for.
+MOST_TRACES: Final = 20
+MOST_MINUTES: Final = 24 * 60
+
+
+class TraceStore(Protocol):
+    """Jaeger's query API (version 1) over the traces of one app."""
+
+    def ask(self, path: str, query: str = "") -> tuple[int, dict[str, Any]]:
+        """Ask for a path below ``api/``: the status and the document.
+
+        Raises:
+            InfrastructureError: nothing answers.
+        """
+
+
+def list_services(store: TraceStore) -> ToolAnswer:
+    """List the services that have spans."""
+    return answer_list(_ask(store, "services"))
+
+
+def list_operations(store: TraceStore, service: str) -> ToolAnswer:
+    """List the operations of a service."""
+    return answer_list(_ask(store, f"services/{quote(service, safe='')}/operations"))
+
+
+def get_dependencies(store: TraceStore, now: float, minutes: float) -> ToolAnswer:
+    """Get who calls whom: parent, child and the number of calls."""
+    _check_minutes(minutes)
+    query = urlencode({"endTs": int(now * 1000), "lookback": int(minutes * 60_000)})
+    return answer_list(_ask(store, "dependencies", query))
+
+
+def get_traces(store: TraceStore, service: str, now: float, minutes: float, limit: int, errors: bool) -> ToolAnswer:
+    """Get the newest traces of a service as lists of spans; ``errors`` asks for those with a failed span of it."""
+    _check_minutes(minutes)
+    if not 1 <= limit <= MOST_TRACES:
+        raise BadCall(f"limit is {limit}", f"between 1 and {MOST_TRACES}")
+    asked: dict[str, Any] = {"service": service, "limit": limit, "end": int(now * 1e6)}
+    asked["start"] = int((now - minutes * 60) * 1e6)
+    if errors:
+        asked["tag"] = "error:true"
+    found = _ask(store, "traces", urlencode(asked))
+    return answer_list([shorten_trace(trace) for trace in found])
+
+
+def shorten_trace(trace: dict[str, Any]) -> dict[str, Any]:
+    """Return a trace of Jaeger's with what an investigation needs: times in milliseconds, tags of failures."""
+    services = {key: each["serviceName"] for key, each in trace["processes"].items()}
+    spans = [_shorten_span(span, services[span["processID"]]) for span in trace["spans"]]
+    return {"traceID": trace["traceID"], "spans": spans}
+
+
+def _shorten_span(span: dict[str, Any], service: str) -> dict[str, Any]:
+    tags = {tag["key"]: tag["value"] for tag in span.get("tags", ())}
+    parents = [r["spanID"] for r in span.get("references", ()) if r["refType"] == "CHILD_OF"]
+    short = {
+        "span": span["spanID"],
+        "parent": parents[0] if parents else "",
+        "service": service,
+        "operation": span["operationName"],
+        "start": span["startTime"] / 1e6,
+        "ms": span["duration"] / 1000,
+    }
+    if tags.get("error"):
+        short["error"] = str(tags.get("otel.status_description") or True)
+    return short
+
+
+def _ask(store: TraceStore, path: str, query: str = "") -> Any:
+    status, document = store.ask(path, query)
+    if status != 200:
+        problems = [str(each.get("msg", "")) for each in document.get("errors") or ()]
+        raise BadCall("; ".join(problems) or f"the trace store answers {status}", "services: get_services")
+    return document["data"]
+
+
+def _check_minutes(minutes: float) -> None:
+    if not 0 < minutes <= MOST_MINUTES:
+        raise BadCall(f"last_n_minutes is {minutes:g}", f"above 0 and at most {MOST_MINUTES}")

@@ -1,0 +1,209 @@
+"""One run: a solver's messages in, the kit's out, with every one in the journal."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Final, Literal, NamedTuple, Protocol
+
+from scenario_kit.solver.gateway.alerts import format_time
+from scenario_kit.solver.gateway.answers import ToolAnswer
+from scenario_kit.solver.gateway.tools import Sources, describe_tools, use_tool
+from scenario_kit.solver.protocol.lines import BadLine
+from scenario_kit.solver.protocol.messages import (
+    VERSION,
+    EndMessage,
+    KitMessage,
+    OfferedLimits,
+    RefusalMessage,
+    ResultMessage,
+    SolverMessage,
+    StageMessage,
+    StageName,
+    StartMessage,
+)
+from scenario_kit.solver.records.journal import BadLineEntry, Journal
+from scenario_kit.solver.session.machine import (
+    BeginStage,
+    Elapsed,
+    EndRun,
+    Proceed,
+    Refuse,
+    RunTool,
+    SessionAction,
+    SessionLimits,
+    SessionState,
+    decide,
+    lose_solver,
+    refuse_line,
+    time_out,
+)
+
+#: What a diagnosis looks like.
+ANSWER_FORM: Final = (
+    '{"entities": [{"name": "<namespace>/<Kind>/<name>", "contributing_factor": true, "reasoning": "…",'
+    ' "evidence": "…"}],'
+    ' "propagations": [{"source": "<entity>", "target": "<entity>", "condition": "…", "effect": "…"}],'
+    ' "alerts_explained": [{"alert": "…", "explanation": "…", "explained": true}]};'
+    " contributing_factor is true for root causes alone; if nothing is wrong, the lists are empty"
+)
+#: Characters that are kept of a line that is no message.
+_KEPT: Final = 2000
+
+
+class IncidentClock(Protocol):
+    """The time of the incident."""
+
+    @property
+    def mode(self) -> Literal["virtual", "wall"]:
+        """Whose time it is."""
+
+    def now(self) -> float:
+        """Return seconds since the epoch."""
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass. On a wall clock, only what is above 0 is waited for.
+
+        Raises:
+            InfrastructureError: what the incident rests on is not well.
+        """
+
+
+class Assignment(NamedTuple):
+    """What a solver is to do: the name of its incident, which says nothing, its brief, its stages, and what turns cost.
+
+    ``seconds_per_call`` are of a virtual clock; a wall clock moves by itself.
+    """
+
+    incident: str
+    brief: str
+    stages: tuple[StageName, ...]
+    seconds_per_call: float
+
+
+class Investigation:
+    """A run from hand-over to its end. Decisions are ``session.machine``'s; here they are carried out.
+
+    ``clock`` is the incident's, ``wall`` the wall clock, both in seconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        assignment: Assignment,
+        sources: Sources,
+        clock: IncidentClock,
+        journal: Journal,
+        limits: SessionLimits,
+        *,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        self._assignment, self._wall = assignment, wall
+        self._sources, self._clock, self._journal, self._limits = sources, clock, journal, limits
+        self._began, self._began_wall = clock.now(), wall()
+        self.state = SessionState(stages=assignment.stages)
+
+    @property
+    def began(self) -> float:
+        """When the incident was handed over, on its clock."""
+        return self._began
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing that the solver says counts any more."""
+        return self.state.end is not None
+
+    @property
+    def patience(self) -> float | None:
+        """Wall seconds that are left; None where they are not limited."""
+        limit = self._limits.wall_seconds
+        return None if limit is None else max(limit - (self._wall() - self._began_wall), 0.0)
+
+    def start(self) -> KitMessage:
+        """Build the first message."""
+        limits = self._limits
+        message = StartMessage(
+            protocol=VERSION,
+            incident=self._assignment.incident,
+            brief=self._assignment.brief,
+            namespaces=self._sources.namespaces,
+            stages=self.state.stages,
+            clock=self._clock.mode,
+            seconds_per_call=self._assignment.seconds_per_call,
+            now=format_time(self._clock.now()),
+            limits=OfferedLimits(
+                turns=limits.turns, tokens=limits.tokens, seconds=limits.seconds, wall_seconds=limits.wall_seconds
+            ),
+            tools=describe_tools(),
+            answer=ANSWER_FORM,
+        )
+        self._keep(message)
+        return message
+
+    def handle(self, message: SolverMessage) -> KitMessage | None:
+        """Carry out a message; None where it has no answer.
+
+        Raises:
+            InfrastructureError: what the incident rests on is not well; the run says nothing about the solver.
+        """
+        self._journal.write_message(message, solver=True, now=self._clock.now(), wall=self._wall())
+        turns = self.state.turns
+        self.state, action = decide(self.state, self._limits, message, self._elapse())
+        return self._carry_out(action, spent=self.state.turns > turns)
+
+    def refuse(self, line: bytes, problem: BadLine) -> KitMessage | None:
+        """Answer a line that is no message."""
+        text = line[:_KEPT].decode(errors="replace")
+        self._journal.write(BadLineEntry(now=self._clock.now(), wall=self._wall(), text=text, problem=problem.problem))
+        refusal = Refuse(problem=problem.problem, fix=problem.fix)
+        self.state, action = refuse_line(self.state, self._limits, refusal, self._elapse())
+        return self._carry_out(action, spent=isinstance(action, Refuse))
+
+    def lose(self, because: str) -> None:
+        """End the run of a solver that has gone."""
+        if not self.over:
+            self.state = lose_solver(self.state, because)
+            self._keep(EndMessage(reason="error", message=because))
+
+    def expire(self, because: str) -> KitMessage:
+        """End the run of a solver that says nothing."""
+        self.state = time_out(self.state, because)
+        return self._keep(EndMessage(reason=self.state.end or "timeout", message=self.state.reason))
+
+    def _elapse(self) -> Elapsed:
+        now = self._clock.now()
+        return Elapsed(now=now, seconds=now - self._began, wall_seconds=self._wall() - self._began_wall)
+
+    def _carry_out(self, action: SessionAction, *, spent: bool) -> KitMessage | None:
+        if spent and self._clock.mode == "virtual":
+            self._clock.advance(self._assignment.seconds_per_call)
+        match action:
+            case Proceed():
+                return None
+            case RunTool():
+                answer = use_tool(self._sources, action.tool, action.arguments)
+                if answer.seconds:
+                    self._clock.advance(answer.seconds)
+                return self._keep(self._render(action.id, answer))
+            case BeginStage():
+                return self._keep(StageMessage(stage=action.stage, now=self._now(), turns_left=self._turns_left))
+            case Refuse():
+                return self._keep(RefusalMessage(problem=action.problem, fix=action.fix, turns_left=self._turns_left))
+            case EndRun():
+                return self._keep(EndMessage(reason=action.reason, message=action.message))
+
+    def _render(self, identifier: str, answer: ToolAnswer) -> ResultMessage:
+        return ResultMessage(
+            id=identifier, ok=answer.ok, valid=answer.valid, content=answer.content,
+            now=self._now(), turns_left=self._turns_left,
+        )  # fmt: skip
+
+    def _now(self) -> str:
+        return format_time(self._clock.now())
+
+    @property
+    def _turns_left(self) -> int:
+        return self._limits.turns - self.state.turns
+
+    def _keep(self, message: KitMessage) -> KitMessage:
+        self._journal.write_message(message, solver=False, now=self._clock.now(), wall=self._wall())
+        return message

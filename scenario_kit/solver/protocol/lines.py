@@ -1,0 +1,63 @@
+"""Lines of JSON to messages, and back."""
+
+from __future__ import annotations
+
+import typing
+from typing import Final
+
+import msgspec
+
+from scenario_kit.solver.protocol.messages import KitMessage, SolverMessage
+
+#: The longest line that is read, in bytes.
+LONGEST_LINE: Final = 4 << 20
+_KIT: Final = msgspec.json.Decoder(KitMessage)
+_SOLVER: Final = msgspec.json.Decoder(SolverMessage)
+
+
+class BadLine(ValueError):
+    """A line that is no message; ``fix`` says what would be one."""
+
+    def __init__(self, problem: str, fix: str) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.fix = fix
+
+
+def encode_line(message: KitMessage | SolverMessage) -> bytes:
+    """Encode a message as one line."""
+    return msgspec.json.encode(message) + b"\n"
+
+
+def decode_solver_line(line: bytes) -> SolverMessage:
+    """Decode what a solver says.
+
+    Raises:
+        BadLine: it is too long, no JSON, or no message.
+    """
+    return typing.cast("SolverMessage", _decode(_SOLVER, line))
+
+
+def decode_kit_line(line: bytes) -> KitMessage:
+    """Decode what the kit says.
+
+    Raises:
+        BadLine: it is too long, no JSON, or no message.
+    """
+    return typing.cast("KitMessage", _decode(_KIT, line))
+
+
+def list_types() -> list[str]:
+    """List the types of messages that a solver may send."""
+    return [str(message.__struct_config__.tag) for message in typing.get_args(SolverMessage)]
+
+
+def _decode(decoder: msgspec.json.Decoder[typing.Any], line: bytes) -> object:
+    if len(line) > LONGEST_LINE:
+        raise BadLine(f"a line of {len(line)} bytes; at most {LONGEST_LINE} are read", "send less in one message")
+    try:
+        return decoder.decode(line)
+    except msgspec.ValidationError as error:
+        raise BadLine(f"no message of the protocol: {error}", f"types are {', '.join(list_types())}") from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BadLine(f"no JSON: {error}; observed {line[:80]!r}", "send one JSON object a line") from error

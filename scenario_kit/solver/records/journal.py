@@ -1,0 +1,83 @@
+"""The journal of a run: every message, in the order in which it came, one JSON object a line, never rewritten."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.solver.protocol.messages import KitMessage, SolverMessage
+
+
+class JournalEntry(msgspec.Struct, frozen=True, kw_only=True, tag="message"):
+    """A message. ``now`` is the incident's time, ``wall`` the wall clock's, both in seconds since the epoch."""
+
+    sender: Literal["solver", "kit"]
+    now: float
+    wall: float
+    message: dict[str, Any]
+
+
+class BadLineEntry(msgspec.Struct, frozen=True, kw_only=True, tag="line"):
+    """A line of a solver that was no message, as far as it is kept."""
+
+    now: float
+    wall: float
+    text: str
+    problem: str
+
+
+JournalLine = JournalEntry | BadLineEntry
+
+
+class Journal:
+    """A journal that is written. Each line is on disk before the message takes effect."""
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.path = path
+        self._file = path.open("xb")
+
+    def write(self, line: JournalLine) -> None:
+        """Append a line."""
+        self._file.write(msgspec.json.encode(line) + b"\n")
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def write_message(self, message: SolverMessage | KitMessage, *, solver: bool, now: float, wall: float) -> None:
+        """Append a message."""
+        plain = msgspec.to_builtins(message)
+        self.write(JournalEntry(sender="solver" if solver else "kit", now=now, wall=wall, message=plain))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def read_journal(path: Path) -> list[JournalLine]:
+    """Read a journal. A last line that was cut short (the writer was killed) is left out.
+
+    Raises:
+        AuthoringError: another line is no entry of a journal.
+    """
+    return list(_read_lines(path))
+
+
+def _read_lines(path: Path) -> Iterator[JournalLine]:
+    decoder = msgspec.json.Decoder(JournalLine)
+    lines = path.read_bytes().split(b"\n")
+    for number, line in enumerate(lines, start=1):
+        if not line:
+            continue
+        try:
+            yield decoder.decode(line)
+        except msgspec.DecodeError as error:
+            if number == len(lines):  # no line end behind it
+                return
+            raise AuthoringError(
+                f"{path}:{number}: no entry of a journal: {error}", fix="journals are not written by hand"
+            ) from error

@@ -1,0 +1,210 @@
+"""What becomes of each message of a solver. Pure: state × limits × message → state and action (docs/solve.md)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from scenario_kit.model.base import Value
+from scenario_kit.scoring.runs.usage import TokenCounts
+from scenario_kit.solver.protocol.messages import (
+    STAGES,
+    CallMessage,
+    EndReason,
+    EscalateMessage,
+    NoteMessage,
+    SolverMessage,
+    StageName,
+    StopMessage,
+    SubmitMessage,
+    UsageMessage,
+)
+
+
+class SessionLimits(Value, frozen=True, kw_only=True):
+    """What a run may use up; None is no limit.
+
+    ``seconds`` are on the incident's clock, ``wall_seconds`` on the wall's.
+    """
+
+    turns: int = 100
+    tokens: int | None = None
+    seconds: float | None = None
+    wall_seconds: float | None = None
+
+
+class SessionState(Value, frozen=True, kw_only=True):
+    """A run so far. ``stage`` is the index of the one that is under way, ``answer`` what was submitted as diagnosis.
+
+    Times are seconds on the incident's clock; None where it did not come to that.
+    """
+
+    stages: tuple[StageName, ...] = STAGES
+    stage: int = 0
+    turns: int = 0
+    tokens: TokenCounts = TokenCounts()
+    measured: bool = False
+    model: str = ""
+    answered: bool = False
+    answer: Any = None
+    answered_at: float | None = None
+    mitigated_at: float | None = None
+    end: EndReason | None = None
+    reason: str = ""
+
+    @property
+    def stage_name(self) -> StageName | None:
+        """The name of the present stage; None once all have ended."""
+        return self.stages[self.stage] if self.stage < len(self.stages) else None
+
+
+class RunTool(Value, frozen=True, kw_only=True):
+    """Use this tool."""
+
+    tool: str
+    id: str
+    arguments: dict[str, Any]
+
+
+class BeginStage(Value, frozen=True, kw_only=True):
+    """Tell the solver that the next stage begins."""
+
+    stage: StageName
+
+
+class Refuse(Value, frozen=True, kw_only=True):
+    """Tell the solver that its message cannot be used."""
+
+    problem: str
+    fix: str
+
+
+class EndRun(Value, frozen=True, kw_only=True):
+    """Tell the solver that it is over, and why."""
+
+    reason: EndReason
+    message: str = ""
+
+
+class Proceed(Value, frozen=True, kw_only=True):
+    """Nothing to do."""
+
+
+SessionAction = RunTool | BeginStage | Refuse | EndRun | Proceed
+
+
+class Elapsed(Value, frozen=True, kw_only=True):
+    """The present moment on the incident's clock, and how long the run has taken on it and on the wall clock."""
+
+    now: float
+    seconds: float
+    wall_seconds: float
+
+
+#: What a turn is: a message that asks for something.
+_TURNS: Final = (CallMessage, SubmitMessage, EscalateMessage)
+
+
+def decide(
+    state: SessionState, limits: SessionLimits, message: SolverMessage, elapsed: Elapsed
+) -> tuple[SessionState, SessionAction]:
+    """Decide what becomes of a message. After the end, nothing does."""
+    if state.end is not None:
+        return state, EndRun(reason=state.end, message=state.reason)
+    if spent := find_spent(state, limits, elapsed, asks=isinstance(message, _TURNS)):
+        return _end(state, *spent)
+    if isinstance(message, _TURNS):
+        state = msgspec.structs.replace(state, turns=state.turns + 1)
+    match message:
+        case NoteMessage():
+            return state, Proceed()
+        case UsageMessage():
+            return _count_tokens(state, limits, message)
+        case StopMessage():
+            return _end(state, "finish" if state.answered else "error", message.reason or "the solver stopped")
+        case EscalateMessage():
+            return _escalate(state, message, elapsed.now)
+        case SubmitMessage():
+            return _submit(state, message, elapsed.now)
+        case CallMessage():
+            return state, RunTool(tool=message.tool, id=message.id, arguments=message.arguments)
+
+
+def refuse_line(
+    state: SessionState, limits: SessionLimits, refusal: Refuse, elapsed: Elapsed
+) -> tuple[SessionState, SessionAction]:
+    """Decide what becomes of a line that is no message: it costs a turn, so that nothing can go on for ever."""
+    if state.end is not None:
+        return state, EndRun(reason=state.end, message=state.reason)
+    if spent := find_spent(state, limits, elapsed, asks=True):
+        return _end(state, *spent)
+    return msgspec.structs.replace(state, turns=state.turns + 1), refusal
+
+
+def find_spent(
+    state: SessionState, limits: SessionLimits, elapsed: Elapsed, *, asks: bool
+) -> tuple[EndReason, str] | None:
+    """Find the limit that is used up, and why the run ends; None while it may go on."""
+    if asks and state.turns >= limits.turns:
+        return "cap", f"all {limits.turns} turns are used"
+    if limits.tokens is not None and state.tokens.total > limits.tokens:
+        return "cap", f"{state.tokens.total} tokens were used, {limits.tokens} may be"
+    if limits.seconds is not None and elapsed.seconds > limits.seconds:
+        return "timeout", f"{elapsed.seconds:.0f} s of the incident's time have passed, {limits.seconds:.0f} may"
+    if limits.wall_seconds is not None and elapsed.wall_seconds > limits.wall_seconds:
+        return "timeout", f"{elapsed.wall_seconds:.0f} s have passed, {limits.wall_seconds:.0f} may"
+    return None
+
+
+def lose_solver(state: SessionState, message: str) -> SessionState:
+    """Return the state of a run whose solver has gone: what it answered before stays."""
+    return state if state.end is not None else _end(state, "error", message)[0]
+
+
+def time_out(state: SessionState, message: str) -> SessionState:
+    """Return the state of a run whose solver says nothing for too long."""
+    return state if state.end is not None else _end(state, "timeout", message)[0]
+
+
+def _end(state: SessionState, reason: EndReason, message: str) -> tuple[SessionState, SessionAction]:
+    return msgspec.structs.replace(state, end=reason, reason=message), EndRun(reason=reason, message=message)
+
+
+def _count_tokens(
+    state: SessionState, limits: SessionLimits, message: UsageMessage
+) -> tuple[SessionState, SessionAction]:
+    used, before = message.tokens, state.tokens
+    if min(used.input, used.cached, used.output, used.reasoning) < 0:
+        return state, Refuse(problem="a negative number of tokens", fix="send what was used since the last message")
+    total = TokenCounts(
+        input=before.input + used.input,
+        cached=before.cached + used.cached,
+        output=before.output + used.output,
+        reasoning=before.reasoning + used.reasoning,
+    )
+    state = msgspec.structs.replace(state, tokens=total, measured=True, model=message.model or state.model)
+    if limits.tokens is not None and total.total > limits.tokens:
+        return _end(state, "cap", f"{total.total} tokens were used, {limits.tokens} may be")
+    return state, Proceed()
+
+
+def _escalate(state: SessionState, message: EscalateMessage, now: float) -> tuple[SessionState, SessionAction]:
+    if not message.reason.strip():
+        return state, Refuse(problem="an escalation without a reason", fix="say why somebody else has to take over")
+    if message.answer is not None and not state.answered:
+        state = msgspec.structs.replace(state, answered=True, answer=message.answer, answered_at=now)
+    return _end(state, "escalated", message.reason)
+
+
+def _submit(state: SessionState, message: SubmitMessage, now: float) -> tuple[SessionState, SessionAction]:
+    if state.stage_name == "diagnosis":
+        if message.answer is None:
+            return state, Refuse(problem="a diagnosis without an answer", fix="put it into `answer`; see `start`")
+        state = msgspec.structs.replace(state, answered=True, answer=message.answer, answered_at=now)
+    else:
+        state = msgspec.structs.replace(state, mitigated_at=now)
+    state = msgspec.structs.replace(state, stage=state.stage + 1)
+    if (following := state.stage_name) is not None:
+        return state, BeginStage(stage=following)
+    return _end(state, "finish", "")

@@ -1,0 +1,101 @@
+"""What the baselines blame: pure functions over what was seen."""
+
+import pytest
+
+from scenario_kit.solver.baselines.catalogue import BASELINES, build_answer
+from scenario_kit.solver.baselines.observation import (
+    Observation,
+    SeenAlert,
+    SeenCall,
+    SeenObject,
+    SeenSpan,
+    parse_object,
+)
+from scenario_kit.solver.baselines.rankings import (
+    rank_by_change,
+    rank_by_loudness,
+    rank_by_onset,
+    rank_by_random_walk,
+    rank_by_spectrum,
+)
+
+SERVICES = ("frontend", "checkout", "payment", "cart")
+OBJECTS = tuple(SeenObject(kind="Deployment", name=name, written="2026-11-25T10:00:00Z") for name in SERVICES)
+
+
+def alert(service, since, name="Errors", firing=True):
+    return SeenAlert(name=name, firing=firing, since=since, labels={"service_name": service})
+
+
+def test_the_loudest_has_most_alerts_and_began_first():
+    seen = Observation(objects=OBJECTS, alerts=(
+        alert("frontend", "10:05"), alert("checkout", "10:06"), alert("checkout", "10:07", "Slow"),
+        alert("payment", "10:01", firing=False), alert("cart", "10:04"),
+    ))  # fmt: skip
+    assert rank_by_loudness(seen) == ["Deployment/checkout", "Deployment/cart", "Deployment/frontend"]
+
+
+def test_the_earliest_may_be_pending():
+    seen = Observation(objects=OBJECTS, alerts=(alert("frontend", "10:05"), alert("payment", "10:01", firing=False)))
+    assert rank_by_onset(seen) == ["Deployment/payment", "Deployment/frontend"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "workload"),
+    [
+        ({"deployment": "cart"}, "Deployment/cart"),
+        ({"pod": "cart-6f7d9-abcde"}, "Deployment/cart"),
+        ({"service_name": "unknown", "container": "payment"}, "Deployment/payment"),
+        ({"pod": "cartel-1"}, ""),
+        ({}, ""),
+    ],
+)
+def test_an_alert_is_about(labels, workload):
+    assert Observation(objects=OBJECTS).find_workload(labels) == workload
+
+
+def test_the_newest_change_is_blamed_and_equals_are_in_order():
+    newer = SeenObject(kind="Service", name="cart", written="2026-11-25T11:00:00Z")
+    assert rank_by_change(Observation(objects=(*OBJECTS, newer)))[:2] == ["Service/cart", "Deployment/cart"]
+
+
+@pytest.mark.parametrize(
+    ("line", "written"),
+    [
+        ("cart 2026-11-25T10:00:00Z [2026-11-25T10:00:00Z,2026-11-25T10:09:00Z]", "2026-11-25T10:09:00Z"),
+        ("cart   2026-11-25T10:00:00Z   2026-11-25T10:01:00Z,2026-11-25T10:02:00Z", "2026-11-25T10:02:00Z"),
+        ("cart 2026-11-25T10:00:00Z <none>", "2026-11-25T10:00:00Z"),
+    ],
+)
+def test_when_an_object_was_written(line, written):
+    assert parse_object("Service", line) == SeenObject(kind="Service", name="cart", written=written)
+
+
+def span(trace, service, failed=False):
+    return SeenSpan(trace=trace, service=service, failed=failed, milliseconds=1.0)
+
+
+def test_the_spectrum_by_hand():
+    """Payment is in 2 failing traces and no other: 2/sqrt(2·2) = 1; frontend in 2 passing, too: 2/sqrt(2·4) = .71."""
+    spans = [span(t, s, failed=True) for t in ("f1", "f2") for s in ("frontend", "payment")]
+    spans += [span(t, s) for t in ("p1", "p2") for s in ("frontend", "cart")]
+    assert rank_by_spectrum(Observation(objects=OBJECTS, spans=tuple(spans))) == [
+        "Deployment/payment",
+        "Deployment/frontend",
+    ]
+
+
+def test_the_walk_ends_where_the_failing_calls_end():
+    calls = tuple(
+        SeenCall(caller=a, callee=b, count=1)
+        for a, b in (("frontend", "checkout"), ("frontend", "cart"), ("checkout", "payment"), ("checkout", "cart"))
+    )
+    spans = (span("1", "frontend", True), span("1", "checkout", True), span("1", "payment", True), span("2", "cart"))
+    seen = Observation(objects=OBJECTS, alerts=(alert("frontend", "10:05"),), calls=calls, spans=spans)
+    assert rank_by_random_walk(seen)[0] == "Deployment/payment"
+
+
+@pytest.mark.parametrize("name", BASELINES)
+def test_nothing_seen_is_nothing_blamed(name):
+    assert list(BASELINES[name].rank(Observation())) == []
+    assert build_answer("shop", [], "")["entities"] == []

@@ -1,0 +1,143 @@
+"""What becomes of a solver's messages: stages, turns, budgets, the end. A table, as decisions are pure."""
+
+import msgspec
+import pytest
+
+from scenario_kit.scoring.runs.usage import TokenCounts
+from scenario_kit.solver.protocol.messages import (
+    CallMessage,
+    EscalateMessage,
+    NoteMessage,
+    StopMessage,
+    SubmitMessage,
+    UsageMessage,
+)
+from scenario_kit.solver.session.machine import (
+    BeginStage,
+    Elapsed,
+    EndRun,
+    Proceed,
+    Refuse,
+    RunTool,
+    SessionLimits,
+    SessionState,
+    decide,
+    lose_solver,
+    refuse_line,
+    time_out,
+)
+
+NOW = Elapsed(now=1000.0, seconds=60.0, wall_seconds=5.0)
+CALL = CallMessage(tool="get_alerts", id="7", arguments={"a": 1})
+DIAGNOSED = SessionState(stage=1, turns=3, answered=True, answer={"x": 1}, answered_at=900.0)
+
+
+BEGUN, LIMITS = SessionState(), SessionLimits()
+
+
+def say(message, state=BEGUN, limits=LIMITS, elapsed=NOW):
+    return decide(state, limits, message, elapsed)
+
+
+@pytest.mark.parametrize(
+    ("message", "state", "limits", "action"),
+    [
+        (CALL, SessionState(), SessionLimits(), RunTool(tool="get_alerts", id="7", arguments={"a": 1})),
+        (NoteMessage(text="hm"), SessionState(), SessionLimits(), Proceed()),
+        (SubmitMessage(answer={}), SessionState(), SessionLimits(), BeginStage(stage="mitigation")),
+        (SubmitMessage(answer={}), SessionState(stages=("diagnosis",)), SessionLimits(), EndRun(reason="finish")),
+        (SubmitMessage(), DIAGNOSED, SessionLimits(), EndRun(reason="finish")),
+        (StopMessage(reason="no"), SessionState(), SessionLimits(), EndRun(reason="error", message="no")),
+        (StopMessage(reason="no"), DIAGNOSED, SessionLimits(), EndRun(reason="finish", message="no")),
+        (EscalateMessage(reason="db"), SessionState(), SessionLimits(), EndRun(reason="escalated", message="db")),
+        (CALL, SessionState(turns=99), SessionLimits(), RunTool(tool="get_alerts", id="7", arguments={"a": 1})),
+        (CALL, SessionState(turns=100), SessionLimits(), EndRun(reason="cap", message="all 100 turns are used")),
+        (NoteMessage(text="hm"), SessionState(turns=100), SessionLimits(), Proceed()),
+        (
+            CALL, SessionState(), SessionLimits(seconds=59.0),
+            EndRun(reason="timeout", message="60 s of the incident's time have passed, 59 may"),
+        ),
+        (
+            CALL, SessionState(), SessionLimits(wall_seconds=4.0),
+            EndRun(reason="timeout", message="5 s have passed, 4 may"),
+        ),
+        (
+            UsageMessage(tokens=TokenCounts(input=11)), SessionState(), SessionLimits(tokens=10),
+            EndRun(reason="cap", message="11 tokens were used, 10 may be"),
+        ),
+        (CALL, SessionState(end="cap", reason="spent"), SessionLimits(), EndRun(reason="cap", message="spent")),
+    ],
+)  # fmt: skip
+def test_a_message_leads_to(message, state, limits, action):
+    assert say(message, state, limits)[1] == action
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        SubmitMessage(),
+        EscalateMessage(reason="  "),
+        UsageMessage(tokens=TokenCounts(input=-1)),
+    ],
+)
+def test_what_makes_no_sense_is_refused(message):
+    state, action = say(message)
+    assert isinstance(action, Refuse)
+    assert action.fix
+    assert state.end is None
+    assert not state.answered
+
+
+def test_the_last_turn_may_be_the_answer():
+    state, action = say(SubmitMessage(answer={}), SessionState(turns=99, stages=("diagnosis",)))
+    assert (state.end, state.answered, state.turns) == ("finish", True, 100)
+    assert action == EndRun(reason="finish")
+
+
+def test_a_submission_is_kept_with_its_time_and_the_stages_are_apart():
+    state, _ = say(SubmitMessage(answer={"x": 1}))
+    assert (state.answer, state.answered_at, state.mitigated_at, state.stage_name) == (
+        {"x": 1},
+        1000.0,
+        None,
+        "mitigation",
+    )
+    state, _ = say(SubmitMessage(answer={"x": 2}), state)
+    assert (state.answer, state.mitigated_at, state.end) == ({"x": 1}, 1000.0, "finish")
+
+
+def test_an_escalation_may_bring_an_answer_and_never_replaces_one():
+    assert say(EscalateMessage(reason="db", answer={"y": 1}))[0].answer == {"y": 1}
+    assert say(EscalateMessage(reason="db", answer={"y": 1}), DIAGNOSED)[0].answer == {"x": 1}
+
+
+def test_tokens_add_up():
+    state, _ = say(UsageMessage(tokens=TokenCounts(input=3, output=4), model="m"))
+    state, _ = say(UsageMessage(tokens=TokenCounts(cached=2, reasoning=1)), state)
+    assert (state.tokens.total, state.model, state.measured) == (10, "m", True)
+
+
+def test_a_line_that_is_no_message_costs_a_turn_until_none_is_left():
+    refusal = Refuse(problem="no JSON", fix="JSON")
+    state, limits = SessionState(), SessionLimits(turns=3)
+    for _ in range(3):
+        state, action = refuse_line(state, limits, refusal, NOW)
+        assert action == refusal
+    state, action = refuse_line(state, limits, refusal, NOW)
+    assert (state.end, action) == ("cap", EndRun(reason="cap", message="all 3 turns are used"))
+
+
+@pytest.mark.parametrize(("end", "reason"), [(lose_solver, "error"), (time_out, "timeout")])
+def test_whoever_goes_leaves_what_was_answered(end, reason):
+    gone = end(DIAGNOSED, "gone")
+    assert (gone.end, gone.answer) == (reason, {"x": 1})
+    assert end(msgspec.structs.replace(gone, end="finish"), "again").end == "finish"
+
+
+def test_every_way_to_the_end_is_one():
+    """Whatever is said, a run ends after its turns: nothing goes on for ever."""
+    for message in (CALL, SubmitMessage(), EscalateMessage(reason=" ")):
+        state = SessionState()
+        for _ in range(101):
+            state, _ = say(message, state)
+        assert state.end == "cap"

@@ -1,1 +1,1 @@
-"""The operator that makes Scenarios and Trials happen: a pure plan, one writer of status, thin handlers."""
+"""The operator for Scenarios, Trials and Validations: pure planning, one writer per status, thin handlers."""

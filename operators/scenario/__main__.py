@@ -1,8 +1,7 @@
 """Run the operator: against a lab, against a cluster of the kubeconfig, or inside a cluster.
 
-python -m operators.scenario --lab default
-python -m operators.scenario --context kind-demo --prometheus-url http://127.0.0.1:9090
-python -m operators.scenario --in-cluster --prometheus-url http://prometheus.monitoring:9090
+python -m operators.scenario --lab default python -m operators.scenario --context kind-demo --prometheus-url
+http://127.0.0.1:9090 python -m operators.scenario --in-cluster --prometheus-url http://prometheus.monitoring:9090
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from scenario_kit.errors import ScenarioKitError, UsageError
 
 
 def main() -> int:
-    """Start and run until a signal ends it; trials that are under way continue at the next start."""
+    """Run until a signal arrives; unfinished trials continue at the next start."""
     arguments = _parse_arguments()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s", stream=sys.stderr)
     logging.getLogger("httpx").setLevel(logging.WARNING)
@@ -45,13 +44,13 @@ def _parse_arguments() -> argparse.Namespace:
     where.add_argument("--lab", default="default", help="name of the embedded lab")
     where.add_argument("--context", default="", help="a context of the kubeconfig")
     where.add_argument("--in-cluster", action="store_true", help="the cluster around this pod")
-    parser.add_argument("--allow-context", default="", help="allow this context although it is no kind cluster")
+    parser.add_argument("--allow-context", default="", help="allow this context although it is not a kind cluster")
     parser.add_argument("--prometheus-url", default=os.environ.get("SCENARIO_KIT_PROMETHEUS_URL", ""))
     parser.add_argument(
         "--offer",
         action="append",
         default=[],
-        help="a capability of the cluster that no canary can see; may be repeated",
+        help="a capability of the cluster that no canary can detect; may be repeated",
     )
     parser.add_argument("--clock", choices=("Wall", "Virtual"), default="Wall", help="the time of live scenarios")
     return parser.parse_args()
@@ -62,7 +61,7 @@ def _build_environment(arguments: argparse.Namespace) -> Environment:
         return Environment.of_lab(arguments.lab, Settings(clock=arguments.clock))
     if not arguments.prometheus_url:
         raise UsageError(
-            "a cluster with real nodes needs the address of its Prometheus",
+            "a cluster with real nodes needs a Prometheus URL",
             fix="--prometheus-url URL, or SCENARIO_KIT_PROMETHEUS_URL",
         )
     settings = Settings(clock="Wall", offers=tuple(arguments.offer))

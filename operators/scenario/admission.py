@@ -1,4 +1,4 @@
-"""Whether a Scenario is accepted, and what it resolves to."""
+"""Accept or refuse a Scenario, and resolve it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.judge.capabilities import find_lacks, report_lacks
 from scenario_kit.model import Finding, Object, Runbook, TrialSpec, TrialStep
 from scenario_kit.model.results.trial import ClockMode
-from scenario_kit.render.faults.chaos_schedule import demand_wall_clock
+from scenario_kit.render.faults.chaos_schedule import require_wall_clock
 
-#: Lets one live scenario run in virtual time: the incident is there at once, and waits for whoever advances it.
+#: Runs one live scenario in virtual time: the incident is present at once, and time moves only when it is advanced.
 CLOCK_ANNOTATION: Final = "scenariokit.io/clock"
-#: The reason that a finding gives its condition; everything else is an invalid spec.
+#: Condition reason by finding code; any other code means an invalid spec.
 _REASONS: Final = {
     "SK107": "UnknownApp",
     "SK108": "UnknownFault",
@@ -26,12 +26,12 @@ _REASONS: Final = {
     "SK110": "UnknownTarget",
     "SK911": "CapabilityMissing",
 }
-#: Seconds without alerts that a live incident waits for on a wall clock; a validation waits for the full window.
+#: Quiet period in seconds before a live incident on a wall clock; a validation waits for the full window.
 _LIVE_QUIET: Final = 90
 
 
 def accept(environment: Environment, obj: Object) -> tuple[Refusal | None, DesiredTrial | None, Runbook | None]:
-    """Judge a Scenario object: refused with a reason, or wanted with the runbook that it resolves to."""
+    """Return the refusal of a Scenario object, or the desired trial and its runbook."""
     namespace = obj["metadata"]["namespace"]
     management = environment.settings.management_namespace
     if namespace != management:
@@ -47,7 +47,7 @@ def accept(environment: Environment, obj: Object) -> tuple[Refusal | None, Desir
     if lacks := find_missing_capabilities(environment, runbook, clock):
         return _build_refusal(lacks), None, None
     try:
-        demand_wall_clock(runbook.faults, clock)
+        require_wall_clock(runbook.faults, clock)
     except AuthoringError as problem:
         return _build_refusal(problem.findings) if problem.findings else Refusal("Invalid", problem.message), None, None
     desired = DesiredTrial(digest=runbook.digest, suspended=found.scenario.spec.suspend, outcome=runbook.outcome)
@@ -55,7 +55,7 @@ def accept(environment: Environment, obj: Object) -> tuple[Refusal | None, Desir
 
 
 def find_missing_capabilities(environment: Environment, runbook: Runbook, clock: ClockMode) -> list[Finding]:
-    """What this environment does not have of what the scenario needs: no fault of the scenario's."""
+    """List required capabilities that this environment lacks; the scenario is not at fault."""
     grounds, known = environment.grounds, list_capabilities(environment.catalog)
     lacks = find_lacks(
         runbook.faults,
@@ -79,7 +79,7 @@ def _choose_clock(environment: Environment, scenario: Object) -> ClockMode:
 
 
 def build_live_spec(environment: Environment, scenario: Object, runbook: Runbook) -> TrialSpec:
-    """The trial of a live Scenario: in the time that its annotation asks for, else in the operator's."""
+    """Build the trial of a live Scenario, on the clock that its annotation selects, else on the operator's."""
     clock = _choose_clock(environment, scenario)
     steps = programs.build_live(runbook.outcome)
     if clock == "Wall":

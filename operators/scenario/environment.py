@@ -1,4 +1,4 @@
-"""Where the operator runs: its cluster, its metrics, its catalogue, and the grounds on which trials take place."""
+"""The operator's environment: cluster, metrics, catalogue, and the platform that trials run on."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from scenario_kit.schema.solver import SOLVER
 
 
 class Settings(Value, frozen=True, kw_only=True):
-    """How the operator behaves. ``clock`` is the time in which live scenarios run; ``offers`` are capabilities of the
-    cluster that no canary can see."""
+    """Operator settings. ``clock`` is the clock of live scenarios; ``offers`` are declared capabilities of the cluster
+    that no canary can detect.
+    """
 
     clock: ClockMode = "Wall"
     management_namespace: str = MANAGEMENT_NAMESPACE
@@ -32,7 +33,7 @@ class Settings(Value, frozen=True, kw_only=True):
 class Environment:
     """Ports and settings of one operator process. ``kubeconfig`` is empty inside a cluster.
 
-    ``solver`` is the same cluster with the rights of whoever investigates: what is read there, a solver can read.
+    ``solver`` is the same cluster, read with the solver's permissions.
     """
 
     cluster: Cluster
@@ -45,7 +46,7 @@ class Environment:
 
     @classmethod
     def of_lab(cls, name: str, settings: Settings) -> Environment:
-        """The environment of an embedded lab.
+        """Build the environment of an embedded lab.
 
         Raises:
             LabError: there is no such lab.
@@ -63,7 +64,8 @@ class Environment:
 
     @classmethod
     def of_cluster(cls, context: str, allowed: str, prometheus_url: str, settings: Settings) -> Environment:
-        """The environment of a cluster with real nodes: a kubeconfig context, or (empty) the cluster around this pod.
+        """Build the environment of a cluster with real nodes: a kubeconfig context, or (empty) in-cluster
+        configuration.
 
         Raises:
             GuardRailError: the context is not the current one, or neither of a kind cluster nor allowed by name.
@@ -71,12 +73,12 @@ class Environment:
         if context and not context.startswith("kind-") and context != allowed:
             raise GuardRailError(
                 f"the context '{context}' is not allowed: faults would be injected there",
-                fix=f"if that is meant: --allow-context {context}",
+                fix=f"if intended: --allow-context {context}",
             )
-        from scenario_kit.clients.kubernetes_client import read_current_context  # a lab never needs it
+        from scenario_kit.clients.kubernetes_client import read_current_context  # not needed for a lab
 
         if context and context != read_current_context():
-            # Kopf watches the current context, whatever we name; two clusters in one process would be a disaster.
+            # Kopf always watches the current context; a different one here would mix two clusters in one process.
             raise GuardRailError(
                 f"the context '{context}' is not the current one", fix=f"kubectl config use-context {context}"
             )

@@ -1,4 +1,4 @@
-"""Kopf wiring: which object calls what. No decision is made here.
+"""Kopf handlers. They only dispatch; decisions are made elsewhere.
 
 Rules followed (docs/architecture.md): handlers are registered explicitly, return nothing, and raise temporary errors
 only, because a permanent one on deletion would drop the finalizer with a fault still in force.
@@ -24,10 +24,12 @@ _RETRY_SECONDS: Final = 3.0
 
 
 class LeanDiffBase(kopf.AnnotationsDiffBaseStorage):
-    """Remembers objects without what may be large: annotations have 256 KiB at most, and these specs never change."""
+    """Omits large spec fields from the last-handled state: annotations are limited to 256 KiB, and these fields never
+    change.
+    """
 
     def build(self, *, body: kopf.Body, extra_fields: Any = None) -> kopf.BodyEssence:
-        """The part of an object whose changes matter to handlers."""
+        """Return the part of an object whose changes matter to handlers."""
         essence = super().build(body=body, extra_fields=extra_fields)
         spec = dict(essence.get("spec") or {})
         for large in ("resolved", "embedded"):
@@ -37,7 +39,7 @@ class LeanDiffBase(kopf.AnnotationsDiffBaseStorage):
 
 
 def configure(settings: kopf.OperatorSettings) -> None:
-    """Our own names for what Kopf keeps on objects, and threads enough for parallel trials."""
+    """Set our own annotation and finalizer names, and enough threads for parallel trials."""
     settings.persistence.finalizer = "scenariokit.io/undo"
     settings.persistence.progress_storage = kopf.AnnotationsProgressStorage(prefix="kopf.scenariokit.io")
     settings.persistence.diffbase_storage = LeanDiffBase(prefix="kopf.scenariokit.io", key="last-handled")
@@ -45,13 +47,13 @@ def configure(settings: kopf.OperatorSettings) -> None:
     settings.networking.request_timeout = 30
     settings.posting.enabled = False
     settings.peering.standalone = True
-    # A trial is often deleted the moment it has ended: its thread is then about to exit.
+    # A trial is often deleted just after it ended, when its thread is about to exit.
     settings.background.instant_exit_timeout = 0.3
     settings.background.cancellation_polling = 0.5
 
 
 def register(registry: kopf.OperatorRegistry, environment: Environment) -> None:
-    """Attach the handlers for all kinds to a registry."""
+    """Register the handlers of all kinds."""
 
     @kopf.on.startup(registry=registry)
     def startup(settings: kopf.OperatorSettings, **_: Any) -> None:
@@ -98,7 +100,7 @@ def register(registry: kopf.OperatorRegistry, environment: Environment) -> None:
 
 
 def _retry_on_error(call: Any) -> Any:
-    """Translate our errors into Kopf's: everything is tried again, nothing is given up."""
+    """Call, and turn errors into Kopf's temporary errors, so that every failure is retried."""
     try:
         return call()
     except ScenarioKitError as problem:

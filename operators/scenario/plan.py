@@ -1,4 +1,4 @@
-"""What a Scenario needs next. Pure: object × its trial → action and status (design §5, §6.7)."""
+"""Plan the next action of a Scenario. Pure: object × its trials → action and status."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scenario_kit.model import Object
 from scenario_kit.model.authored.scenario import Outcome
 from scenario_kit.trial import Condition, ConditionRow, TrialStatus, set_conditions
 
-#: Conditions of a Scenario; all of them appear at first contact.
+#: Conditions of a Scenario, all set by the first reconciliation.
 CONDITIONS: Final = (
     "Accepted",
     "AppReady",
@@ -20,7 +20,7 @@ CONDITIONS: Final = (
     "Resolved",
     "Ready",
 )
-#: Conditions that a Scenario takes over from its trial.
+#: Conditions that a Scenario copies from its trial.
 MIRRORED: Final = ("AppReady", "BaselineQuiet", "FaultsInjected", "SymptomsPresent", "Resolved")
 Truth = Literal["True", "False", "Unknown"]
 
@@ -35,7 +35,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class DesiredTrial:
-    """What the accepted Scenario asks for: the digest of its causal parts, whether it is only stored, the outcome."""
+    """The trial that an accepted Scenario calls for: digest of its causal parts, suspension, outcome."""
 
     digest: str
     suspended: bool
@@ -51,21 +51,21 @@ class CreateTrial:
 
 @dataclass(frozen=True, slots=True)
 class Remove:
-    """Delete a trial that no longer is what the Scenario asks for; the next one comes when it is gone."""
+    """Delete an outdated trial; its successor is created once it is gone."""
 
     trial: str
 
 
 @dataclass(frozen=True, slots=True)
 class ShowTrial:
-    """Nothing to do but to show what the trial says."""
+    """Only mirror the trial's status."""
 
 
 Action = CreateTrial | Remove | ShowTrial
 
 
 def plan(name: str, generation: int, desired: DesiredTrial | None, trials: Sequence[Object]) -> Action:
-    """One trial per relevant generation: an edit to app, faults or load replaces it, an edit to text does not."""
+    """Return the next action. An edit to app, faults or load replaces the trial; an edit to text does not."""
     current = [t for t in trials if desired and not desired.suspended and t["spec"]["digest"] == desired.digest]
     stale = [t for t in trials if t not in current or t["metadata"].get("deletionTimestamp")]
     if stale:
@@ -82,7 +82,7 @@ def build_conditions(
     desired: DesiredTrial | None,
     trial: TrialStatus | None,
 ) -> tuple[Condition, ...]:
-    """The conditions of a Scenario, from what is known of its trial."""
+    """Derive the conditions of a Scenario from its trial."""
     return set_conditions(before, _build_rows(refusal, desired, trial), generation, CONDITIONS)
 
 
@@ -110,7 +110,7 @@ def _build_rows(
 def _judge_readiness(
     refusal: Refusal | None, desired: DesiredTrial | None, trial: TrialStatus | None, mirrored: dict[str, Condition]
 ) -> tuple[Truth, str, str]:
-    """The summary: True while the incident is there to be investigated, and once it is resolved."""
+    """Return the Ready condition: True while the incident can be investigated, and once it is resolved."""
     if refusal is not None:
         return "False", refusal.reason, refusal.message
     if desired and desired.suspended:
@@ -131,12 +131,12 @@ def _judge_readiness(
     return ("True", *_SUMMARY[outcome][resolved is not None and resolved.status == "True"])
 
 
-#: What a Scenario without an incident says where others tell of symptoms and their end.
+#: Reasons and messages of a Scenario without an incident.
 _NOTHING: Final = {
     "SymptomsPresent": ("NoIncident", "nothing is broken, so no alert is expected"),
     "Resolved": ("NoIncident", "nothing is broken, so there is nothing to resolve"),
 }
-#: Reason and message of Ready, by outcome: while it is there to be investigated, and once it is over.
+#: Reason and message of Ready, by outcome: while the incident is active, and once it is over.
 _SUMMARY: Final[dict[str, tuple[tuple[str, str], tuple[str, str]]]] = {
     "Incident": (
         ("IncidentActive", "the symptoms are there; waiting for somebody to resolve them"),

@@ -1,4 +1,4 @@
-"""What a cluster gives to trials besides its API: clocks, and the health of what they rest on."""
+"""What a platform provides to trials besides its API: clocks and health."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from scenario_kit.observe.capability_probe import has_capability
 from scenario_kit.ports import Clock, Cluster, Metrics
 
 _HEALTH_SECONDS: Final = 1.0
-#: How often a part is asked before it counts as hanging; each time it has two seconds.
+#: Probes before a component counts as hanging; each has a timeout of two seconds.
 _ASKED: Final = 3
-#: Wall seconds for which the answer of a canary is taken as still true: accepting is asked once a second.
+#: Wall seconds for which a canary's result is cached, since admission runs every second.
 _CANARY_SECONDS: Final = 60.0
 _INJECTOR: Final = Reference("Deployment", "chaos-controller-manager", "chaos-mesh")
 
 
 class Grounds(Protocol):
-    """Where trials take place. ``name`` is how messages call the place.
+    """A platform that trials run on. ``name`` identifies it in messages.
 
-    ``campaign_clock`` is the time of the trials of a campaign, ``data_plane`` what stands behind their evidence,
-    ``versions`` are those of Kubernetes and of what injects chaos, as far as known.
+    ``campaign_clock`` is the clock of a campaign's trials, ``data_plane`` the data plane behind their evidence,
+    ``versions`` those of Kubernetes and of the chaos engine, if known.
     """
 
     name: str
@@ -43,30 +43,30 @@ class Grounds(Protocol):
     versions: tuple[str, str]
 
     def offers(self, capability: Capability, argument: str, clock: str) -> bool:
-        """Whether a trial by that clock (``Wall`` or ``Virtual``) has a capability here.
+        """Return whether a trial on that clock (``Wall`` or ``Virtual``) has a capability here.
 
         Raises:
-            ClusterError: the API server does not answer, so nothing is known.
+            ClusterError: the API server does not answer.
         """
 
     def open_clock(self, trial: str, spec: TrialSpec) -> Clock:
-        """The clock of a trial; opening it again finds it where it stood."""
+        """Open the clock of a trial; a clock that exists already keeps its time."""
 
     def has_clock(self, trial: str) -> bool:
-        """Whether the time of a trial can go on from where it stood."""
+        """Return whether the clock of a trial still exists."""
 
     def close_clock(self, trial: str) -> None:
-        """Give back what the clock of a trial holds."""
+        """Release the resources of a trial's clock."""
 
     def health(self) -> Sequence[str]:
-        """What is not well among the parts below us, in words; asked all the time."""
+        """Describe unhealthy components. Cheap, called all the time."""
 
     def diagnose(self) -> Sequence[str]:
-        """The same, thoroughly: every part is asked, and one that does not answer is asked again. Takes seconds."""
+        """Describe unhealthy components thoroughly: probe each one, with retries. Takes seconds."""
 
 
 class Lab:
-    """The embedded lab: a world per trial, in wall or virtual time; parts are processes."""
+    """The embedded lab: one world per trial, in wall or virtual time; its components are processes."""
 
     name = lab_capabilities.NAME
     campaign_clock: ClockMode = "Virtual"
@@ -105,7 +105,7 @@ class Lab:
         close_world(self._state.server_url, self._state.server_token, trial)
 
     def health(self) -> Sequence[str]:
-        """Parts that died, each with the tail of its log; looked at once a second at most."""
+        """Describe components that died, each with the tail of its log; checked once a second at most."""
         with self._lock:
             if time.monotonic() - self._looked > _HEALTH_SECONDS:
                 self._problems = [str(p) for p in LabState.load(self._state.name).dead_parts()]
@@ -113,7 +113,7 @@ class Lab:
             return self._problems
 
     def diagnose(self) -> Sequence[str]:
-        """See ``Grounds``: a process that is stopped is alive, and answers nothing."""
+        """See ``Grounds``: a stopped process is alive but does not answer."""
         state = LabState.load(self._state.name)
         if dead := state.dead_parts():
             return [str(p) for p in dead]
@@ -124,7 +124,7 @@ class Lab:
 
 
 def _find_lasting_problem(ask: Callable[[], str]) -> str:
-    """What is wrong each time that it is asked; a busy machine answers late once, not always."""
+    """Return a problem that every probe reports; on a busy machine a single probe may time out."""
     for _ in range(_ASKED):
         if not (problem := ask()):
             return ""
@@ -132,9 +132,9 @@ def _find_lasting_problem(ask: Callable[[], str]) -> str:
 
 
 class RealCluster:
-    """A cluster with real nodes: only wall time; Chaos Mesh and Prometheus are asked whether they work.
+    """A cluster with real nodes: wall time only; health is that of Chaos Mesh and Prometheus.
 
-    ``declared`` are capabilities that whoever runs the operator vouches for.
+    ``declared`` are capabilities asserted by the operator's command line.
     """
 
     name = "the cluster"
@@ -172,19 +172,19 @@ class RealCluster:
         """See ``Grounds``.
 
         Raises:
-            LabError: the trial wants virtual time.
+            LabError: the trial needs virtual time.
         """
         if spec.clock != "Wall":
-            raise LabError(f"the trial {trial} wants virtual time, which only the embedded lab has", fix="clock: Wall")
+            raise LabError(f"the trial {trial} needs virtual time, which only the embedded lab has", fix="clock: Wall")
         return WallClock()
 
     def has_clock(self, trial: str) -> bool:
-        """Wall time goes on by itself."""
+        """Return True: wall time needs no state."""
         del trial
         return True
 
     def close_clock(self, trial: str) -> None:
-        """Nothing is held."""
+        """Do nothing: a wall clock holds no resources."""
         del trial
 
     def health(self) -> Sequence[str]:

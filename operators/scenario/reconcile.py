@@ -1,4 +1,4 @@
-"""Carrying out what the plan of a Scenario says; the one writer of its status."""
+"""Reconcile Scenarios: execute the plan, and write the status. Nothing else writes it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SCENARIO_LABEL: Final = "scenariokit.io/scenario"
 
 
 def reconcile(environment: Environment, name: str, namespace: str) -> None:
-    """Bring one Scenario a step further and show where it stands.
+    """Execute the next action of a Scenario and update its status.
 
     Raises:
         ClusterError: the API server refused or did not answer; try again later.
@@ -39,7 +39,7 @@ def reconcile(environment: Environment, name: str, namespace: str) -> None:
         environment.cluster.delete(make_trial_reference(action.trial, namespace))
     elif isinstance(action, CreateTrial) and runbook is not None:
         _create(environment, obj, action.trial, runbook)
-    # Deleted trials are shown as they are: the conditions of the old incident no longer hold.
+    # A terminating trial is not mirrored: its conditions no longer hold.
     shown = [t for t in trials if desired and t["spec"]["digest"] == desired.digest]
     trial = read(shown[0])[1] if shown else None
     _show(
@@ -65,7 +65,7 @@ def _create(environment: Environment, scenario: Object, name: str, runbook: Runb
     try:
         environment.cluster.create({"apiVersion": API_VERSION, "kind": "Trial", "metadata": metadata, "spec": spec})
     except AlreadyExists:
-        log.info("%s exists already", name)
+        log.info("%s already exists", name)
 
 
 def _read_conditions(obj: Object) -> list[Condition]:
@@ -96,11 +96,11 @@ def _show(
             ref, [{"op": "add", "path": "/status", "value": status}], "Json", subresource="status"
         )
     except NotFound:
-        log.info("%s was deleted meanwhile", ref.name)
+        log.info("%s was deleted in the meantime", ref.name)
 
 
 def release(environment: Environment, name: str) -> bool:
-    """Delete every trial of a Scenario that is going; True once none is left."""
+    """Delete every trial of a terminating Scenario; return True once none is left."""
     trials = _list_trials(environment, name)
     for trial in trials:
         if not trial["metadata"].get("deletionTimestamp"):

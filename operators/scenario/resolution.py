@@ -1,4 +1,4 @@
-"""A scenario object judged by the rules and resolved: a function of its text and the catalogue, so computed once."""
+"""Lint and resolve a Scenario object; cached, as the result depends only on its text and the catalogue."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from scenario_kit.render import resolve
 
 
 class Understood(Value, frozen=True, kw_only=True):
-    """A scenario as far as it could be read. Without ``runbook`` it cannot run, and ``findings`` say why."""
+    """A scenario as far as it could be resolved. Without ``runbook`` it cannot run, and ``findings`` say why."""
 
     scenario: Scenario | None = None
     findings: tuple[Finding, ...] = ()
@@ -26,12 +26,12 @@ class Understood(Value, frozen=True, kw_only=True):
 
     @property
     def errors(self) -> list[Finding]:
-        """What blocks it."""
+        """Return the findings that block it."""
         return [f for f in self.findings if f.severity == Severity.ERROR]
 
 
 def resolve_scenario(catalog: Catalog, obj: Object) -> Understood:
-    """What a Scenario object (or the like of one: name and spec) means. Live ones are asked about once a second."""
+    """Resolve a Scenario object, or any with name and spec; cached, as live ones are resolved every second."""
     return _resolve_text(catalog, json.dumps([obj["metadata"]["name"], obj["spec"]], sort_keys=True))
 
 
@@ -40,14 +40,14 @@ def _resolve_text(catalog: Catalog, text: str) -> Understood:
     name, spec = json.loads(text)
     try:
         scenario = parse_scenario_object({"metadata": {"name": name}, "spec": spec})
-        file = Path(name) / "scenario.yaml"  # where it would stand in a catalogue; nothing is read from there
+        file = Path(name) / "scenario.yaml"  # its path in a catalogue; nothing is read from there
         findings = tuple(judge(gather(file, Loaded(scenario, Positions(str(file))), catalog)))
         judged = Understood(scenario=scenario, findings=findings)
         if judged.errors:
             return judged
         app = catalog.app(scenario.spec.app.name, scenario.spec.app.version)
         runbook = resolve(scenario, catalog, app.namespace)
-        if refused := list_refusals(runbook):  # what the catalogue brings, its rules have judged; but it is ours to run
+        if refused := list_refusals(runbook):  # lint covers the catalogue's contents; refusals protect this cluster
             return Understood(scenario=scenario, findings=(*findings, *refused))
         return Understood(scenario=scenario, findings=findings, runbook=runbook)
     except AuthoringError as problem:
@@ -55,7 +55,7 @@ def _resolve_text(catalog: Catalog, text: str) -> Understood:
 
 
 def list_findings(problem: AuthoringError) -> tuple[Finding, ...]:
-    """The findings of a mistake; one made of its message where it brings none."""
+    """Return the findings of an authoring error, or one built from its message."""
     untold = build_finding(
         "SK104",
         message=problem.message,

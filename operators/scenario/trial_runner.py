@@ -1,4 +1,4 @@
-"""Running one Trial object: everything is read from it, everything is written to it."""
+"""Run one Trial object; all state is read from it and written to it."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ from scenario_kit.trial import (
     TrialContext,
     TrialStatus,
     list_alerts_now,
-    lose,
+    mark_infra,
     refuse,
     run,
 )
 from scenario_kit.trial.deploy import CLEAN_DEADLINE, remove
 
 log = logging.getLogger(__name__)
-#: Wall seconds between two reports of progress; a virtual hour may pass between them.
+#: Wall seconds between progress updates; a virtual hour may pass between two.
 _TELL_SECONDS: Final = 0.8
 
-#: One run per trial at a time: the clean-up of a deleted trial waits for its last step.
+#: One run per trial at a time, so clean-up of a deleted trial waits for its last step.
 _locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
 
 class TrialRun:
-    """One Trial object, bound to the environment."""
+    """The execution of one Trial object."""
 
     def __init__(self, environment: Environment, name: str, stopping: Callable[[], bool]) -> None:
         self._environment = environment
@@ -55,7 +55,7 @@ class TrialRun:
         self._alerts: tuple[AlertNow, ...] = ()
 
     def execute(self) -> None:
-        """Run the trial from wherever it stands to its end, or until it is to stop.
+        """Run or resume the trial until it ends or is stopped.
 
         Raises:
             InfrastructureError: the API server or the lab server is gone; try again later.
@@ -77,7 +77,7 @@ class TrialRun:
             try:
                 clock = self._environment.grounds.open_clock(self._name, spec)
             except AuthoringError as problem:
-                if self._status.started_at is not None:  # it ran in another lab; clean-up is what is left to do
+                if self._status.started_at is not None:  # its world is lost; only clean-up remains
                     raise
                 self._write(
                     refuse(self._name, spec.steps, self._status, _explain_missing_world(spec.runbook(), problem))
@@ -90,8 +90,8 @@ class TrialRun:
             )
             context = self._context(spec, clock)
             if lost:
-                self._status = lose(
-                    context, self._status, "the world of this trial is lost: the lab server died meanwhile"
+                self._status = mark_infra(
+                    context, self._status, "the world of this trial is lost: the lab server died in the meantime"
                 )
             try:
                 self._status = run(context, self._status, self._save, self._pause)
@@ -105,7 +105,7 @@ class TrialRun:
         return build_context(self._environment, self._name, spec, clock, attended, self._status.started_at)
 
     def _conclude(self, context: TrialContext) -> None:
-        """Leave the evidence, then say how it ended; the world of an app that stays goes on."""
+        """Save the evidence, then write the outcome; keep the world of an app that stays deployed."""
         try:
             history = context.history()
         except InfrastructureError as problem:
@@ -131,14 +131,14 @@ class TrialRun:
         return next((s.started_at for s in self._status.steps if s.kind == "inject"), None)
 
     def _save(self, status: TrialStatus) -> None:
-        """Write the status, with the alerts of the moment. An outcome is held back until the evidence is there."""
+        """Write the status with the current alerts, but no outcome until the evidence is saved."""
         if not status.outcome:
             status = msgspec.structs.replace(status, alerts=self._alerts)
         self._status = status
         self._write(status if status.evidence or not status.outcome else msgspec.structs.replace(status, outcome=""))
 
     def _write(self, status: TrialStatus) -> None:
-        """The only place that writes a Trial's status."""
+        """Write the status; nothing else does."""
         patch = [{"op": "add", "path": "/status", "value": status.to_json()}]
         try:
             self._environment.cluster.patch(self._ref, patch, "Json", subresource="status")
@@ -159,17 +159,17 @@ class TrialRun:
             raise Stopped
 
     def clean(self) -> list[str]:
-        """Undo everything, remove the app and what was written down; what is still blocked, or nothing.
+        """Undo every change, remove the app and the trial's records; return what is still blocked.
 
         Raises:
-            InfrastructureError: the cluster does not let us; try again later.
+            InfrastructureError: the cluster refused or did not answer; try again later.
         """
         with _locks[self._name]:
             trial = self._environment.cluster.get(self._ref)
             if trial is None:
                 return []
             spec, self._status = read(trial)
-            if self._foreign(spec):  # nothing was begun
+            if self._foreign(spec):  # it never started
                 return []
             if self._left_clean(spec):
                 self._environment.grounds.close_clock(self._name)
@@ -186,17 +186,17 @@ class TrialRun:
             return []
 
     def _left_clean(self, spec: TrialSpec) -> bool:
-        """Whether the trial itself has removed everything, and proven it: asking again costs a list of every kind."""
+        """Return whether the trial already cleaned up and verified it; checking again would list every kind."""
         if not self._status.outcome or spec.steps[-1].kind != "expectClean":
             return False
         proof = self._status.step(len(spec.steps) - 1)
         return proof is not None and proof.outcome == "Held" and not proof.findings
 
     def _foreign(self, spec: TrialSpec) -> Finding | None:
-        """Why a trial that has not begun never will: what it holds is not readable here.
+        """Return a finding if this operator cannot read the trial's spec.
 
         Raises:
-            InfrastructureError: it has begun elsewhere; whoever can read it has to end it.
+            InfrastructureError: the trial was started by another version, which has to end it.
         """
         try:
             spec.runbook()
@@ -215,12 +215,12 @@ class TrialRun:
     def _clock_of_clean_up(self, spec: TrialSpec) -> Clock:
         try:
             return self._environment.grounds.open_clock(self._name, spec)
-        except AuthoringError:  # pods without a world live by the wall clock
+        except AuthoringError:  # pods without a world run on the wall clock
             return WallClock()
 
 
 def _explain_missing_world(runbook: Runbook, problem: AuthoringError) -> Finding:
-    """Why a trial has no world: a mistake of the app's author, or an app that is not meant to be simulated."""
+    """Explain a missing world: an invalid twin, or an app without one."""
     if runbook.app.twin is None:
         return build_finding(
             "SK911",
@@ -237,12 +237,12 @@ def _explain_missing_world(runbook: Runbook, problem: AuthoringError) -> Finding
 
 
 def read(trial: Object) -> tuple[TrialSpec, TrialStatus]:
-    """Spec and status of a Trial object."""
+    """Return spec and status of a Trial object."""
     return TrialSpec.from_json(trial["spec"]), TrialStatus.from_json(trial.get("status") or {})
 
 
 def forget(environment: Environment, name: str) -> None:
-    """Delete receipts, baseline and evidence of a trial whose changes are all undone."""
+    """Delete receipts, baseline and evidence of a trial once all of its changes are undone."""
     namespace = environment.settings.management_namespace
     for kind in ("ConfigMap", "Secret"):
         for obj in environment.cluster.list(kind, namespace, labels={TRIAL_LABEL: name}):
@@ -250,7 +250,7 @@ def forget(environment: Environment, name: str) -> None:
 
 
 def show_blocked(environment: Environment, name: str, blocked: list[str]) -> None:
-    """Say in the status that the clean-up does not get through; the finalizer stays."""
+    """Set the condition Clean to False, reason UndoBlocked; the finalizer stays."""
     ref = make_trial_reference(name, environment.settings.management_namespace)
     trial = environment.cluster.get(ref)
     if trial is None:

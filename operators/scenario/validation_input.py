@@ -1,4 +1,4 @@
-"""Whether a Validation can be carried out, and what it asks for: its scenario, judged and resolved, and its trials."""
+"""Resolve the scenario and the planned trials of a Validation, or refuse it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from scenario_kit.model import Finding, Object, Reference, Runbook, Scenario
 from scenario_kit.model.kubernetes.reference import GROUP
 from scenario_kit.model.results.incident import Incident
 from scenario_kit.render import resolve
-from scenario_kit.render.faults.chaos_schedule import demand_wall_clock
+from scenario_kit.render.faults.chaos_schedule import require_wall_clock
 
 
 def _build_empty_runbook(namespace: str, load_percent: int) -> Runbook:
@@ -26,7 +26,7 @@ def _build_empty_runbook(namespace: str, load_percent: int) -> Runbook:
 
 @dataclass(frozen=True)
 class ValidationInput:
-    """A scenario under validation. Without ``sample`` (it as resolved) nothing can run: ``static`` says why."""
+    """A scenario under validation. Without ``sample`` (the resolved scenario) nothing can run; ``static`` says why."""
 
     name: str
     spec: ValidationSpec
@@ -39,10 +39,10 @@ class ValidationInput:
 
 
 def resolve_case(environment: Environment, obj: Object) -> Refusal | ValidationInput:
-    """What a Validation object asks for, or why that cannot be carried out.
+    """Resolve a Validation object, or refuse it.
 
     Raises:
-        ClusterError: the API server does not tell the scenario; try again later.
+        ClusterError: the scenario cannot be read; try again later.
     """
     try:
         spec = parse_validation_spec(obj["spec"])
@@ -84,7 +84,7 @@ def _build_case(
     sample, clock = resolved("app", 100), environment.grounds.campaign_clock
     if lacks := find_missing_capabilities(environment, sample, clock):
         return ValidationInput(scenario.name, spec, plan, (*static, *lacks))
-    demand_wall_clock(sample.faults, clock)
+    require_wall_clock(sample.faults, clock)
     planned = tuple(plan_trials(plan, sample, spec.seed))
     incident = describe_incident(scenario, sample, read_titles(scenario, environment.catalog))
     return ValidationInput(scenario.name, spec, plan, static, sample, resolved, planned, incident)

@@ -1,4 +1,4 @@
-"""What a Validation needs next, and what it shows. Pure: plan × its trials × now → action and status (design §6.7)."""
+"""Plan the next action and the status of a Validation. Pure: plan × its trials × now → action and status."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from scenario_kit.campaign.results.result import Validation
 from scenario_kit.model import Finding, Value, Verdict
 from scenario_kit.trial import Condition, ConditionRow, set_conditions
 
-#: Conditions of a Validation; all of them appear at first contact.
+#: Conditions of a Validation, all set by the first reconciliation.
 CONDITIONS: Final = ("Accepted", "Succeeded", "Ready")
-#: Findings that a status lists; the report has all of them.
+#: Maximum number of findings in a status; the report has all of them.
 _MOST_FINDINGS: Final = 64
 _LONGEST: Final = 1000
 
@@ -30,7 +30,7 @@ class Begin:
 
 @dataclass(frozen=True, slots=True)
 class Conclude:
-    """Sum up these trials; ``because`` is why those of them that did not end were given up."""
+    """Conclude from these trials; ``because`` is why unfinished ones were given up."""
 
     trials: tuple[PlannedTrial, ...]
     because: str = ""
@@ -38,7 +38,7 @@ class Conclude:
 
 @dataclass(frozen=True, slots=True)
 class ShowCampaign:
-    """Nothing to do but to show how far the trials are; ``because`` is why none begins, ``reason`` in one word."""
+    """Only update the status; ``because`` says why no trial starts, ``reason`` is its PascalCase form."""
 
     because: str = ""
     reason: str = "InfrastructureTrouble"
@@ -56,9 +56,9 @@ def decide(
     problems: str = "",
     spent: str = "",
 ) -> tuple[Action, Move]:
-    """The next action of a campaign, and what is planned by now.
+    """Return the next action of a campaign, and the trials planned so far.
 
-    While infrastructure has ``problems`` nothing begins; once a budget is ``spent``, what has not ended is given up.
+    Nothing starts while infrastructure has ``problems``; once a budget is ``spent``, unfinished trials are given up.
     """
     if spent:
         ended = [s for s in seen if s.outcome]
@@ -71,13 +71,13 @@ def decide(
 
 
 def _select_reported(move: Move, seen: Sequence[ObservedTrial]) -> tuple[PlannedTrial, ...]:
-    """What there is something to say about; a repeat that was not needed is not among it."""
+    """Select the trials to report; repeats that were not needed are left out."""
     known = {s.purpose for s in seen} | {p.purpose for p in move.missing}
     return tuple(p for p in move.every if p.purpose in known)
 
 
 class CampaignView(Value, frozen=True, kw_only=True):
-    """What is shown of a campaign; ``trials`` are name, purpose and outcome (or ``Running``), in the plan's order."""
+    """The status of a campaign; ``trials`` are name, purpose and outcome (or ``Running``), in plan order."""
 
     planned: int
     trials: tuple[tuple[str, str, str], ...] = ()
@@ -93,7 +93,7 @@ def build_status(
     verdict: Validation | None = None,
     report: str = "",
 ) -> dict[str, Any]:
-    """The whole status of a Validation; ``before`` is what it was, whose times and verdict stay."""
+    """Build the status of a Validation; times and verdict of the previous status, ``before``, are kept."""
     result: dict[str, Any] = {k: before[k] for k in ("scenario", "digest", "startedAt") if before.get(k)}
     result["observedGeneration"] = generation
     if shown is not None:

@@ -1,4 +1,4 @@
-"""Carrying out a Validation, a step at a time, from the cluster alone; the one writer of its status (design §6.2)."""
+"""Reconcile Validations from the state of the cluster alone, and write their status. Nothing else writes it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ REPORT_KEY: Final = "report.json"
 
 
 class Validations:
-    """Every Validation of an operator. What is kept in memory saves work only: it follows from the cluster."""
+    """Reconciler of Validations. Memory is only a cache of what the cluster holds."""
 
     def __init__(self, environment: Environment, now: Callable[[], float] = time.time) -> None:
         self._environment = environment
@@ -47,11 +47,11 @@ class Validations:
         self._turn = threading.Lock()
 
     def reconcile(self, name: str, namespace: str) -> None:
-        """Bring one Validation a step further and show where it stands.
+        """Execute the next action of a Validation and update its status.
 
         Raises:
-            InfrastructureError: something below did not answer; try again later.
-            AuthoringError: the scenario does not resolve any more.
+            InfrastructureError: a component did not answer; try again later.
+            AuthoringError: the scenario no longer resolves.
         """
         ref = Reference("Validation", name, namespace, GROUP)
         obj = self._environment.cluster.get(ref)
@@ -69,7 +69,7 @@ class Validations:
         self._step(ref, obj, case)
 
     def release(self, name: str) -> bool:
-        """Delete every trial and the report of a Validation that is going; True once none is left."""
+        """Delete the trials and the report of a terminating Validation; return True once no trial is left."""
         self._cases.pop(name, None)
         self._environment.cluster.delete(self._report(name))
         return self._remove(name)
@@ -93,7 +93,7 @@ class Validations:
         return known[1]
 
     def _version(self, obj: Object) -> object:
-        """What a case follows from, besides the catalogue: the Validation, and the version of a stored scenario."""
+        """Return the cache key of a case: the Validation, and the version of a stored scenario."""
         uid, name = obj["metadata"]["uid"], obj["spec"].get("scenario")
         if not name:
             return uid
@@ -104,7 +104,7 @@ class Validations:
     def _step(self, ref: Reference, obj: Object, case: ValidationInput) -> None:
         before: dict[str, Any] = obj.get("status") or {}
         generation, digest = obj["metadata"]["generation"], case.sample.digest if case.sample else ""
-        if not before.get("startedAt"):  # what the campaign is about is written down before anything of it exists
+        if not before.get("startedAt"):  # recorded before the first trial is created
             begun = {"scenario": case.name, "digest": digest, "startedAt": self._wall()}
             self._show(ref, before, build_status(begun, generation, None, CampaignView(planned=len(case.planned))))
             return
@@ -141,7 +141,7 @@ class Validations:
         self._show(ref, before, build_status(before, generation, None, shown))
 
     def _begin(self, name: str, campaign: Campaign, sample: Runbook, action: Begin) -> Begin | ShowCampaign:
-        """Create trials, unless others are in the way: one Validation at a time looks and begins."""
+        """Create trials unless other trials block them; a lock serializes check and creation."""
         with self._turn:
             others = [t for t in self._trials() if t["metadata"].get("labels", {}).get(VALIDATION_LABEL) != name]
             if because := find_blocking_trial(sample, others):
@@ -161,7 +161,7 @@ class Validations:
     def _conclude(
         self, ref: Reference, obj: Object, case: ValidationInput, results: list[TrialResult], planned: int
     ) -> None:
-        """Leave the report, then say the verdict: whoever is killed in between does both again."""
+        """Save the report, then write the verdict; a crash in between repeats both."""
         before = obj["status"]
         took = self._now() - parse_time(before["startedAt"])
         catalog = self._environment.catalog
@@ -195,7 +195,7 @@ class Validations:
         return Reference("ConfigMap", f"{name}-report", self._environment.settings.management_namespace)
 
     def _trials(self, name: str = "") -> list[Object]:
-        """The trials of a Validation, or of everybody."""
+        """List the trials of one Validation, or of all."""
         namespace = self._environment.settings.management_namespace
         labels = {VALIDATION_LABEL: name} if name else None
         return self._environment.cluster.list("Trial", namespace, group=GROUP, labels=labels)
@@ -218,7 +218,7 @@ class Validations:
         try:
             self._environment.cluster.patch(ref, patch, "Json", subresource="status")
         except NotFound:
-            log.info("%s was deleted meanwhile", ref.name)
+            log.info("%s was deleted in the meantime", ref.name)
 
 
 def _build_result(campaign: Campaign, planned: PlannedTrial, trial: Object | None, because: str) -> TrialResult:
@@ -227,7 +227,7 @@ def _build_result(campaign: Campaign, planned: PlannedTrial, trial: Object | Non
 
 
 def _discard_edited(ref: Reference) -> TrialResult:
-    """What is left of a campaign whose scenario changed under it: nothing that could be judged."""
+    """Build the result of a campaign whose scenario was edited while it ran."""
     message = "the scenario was edited while it was validated; create another validation"
     return TrialResult(
         name=ref.name, purpose="campaign", describe="the whole campaign", seed=0, outcome="Infra", message=message

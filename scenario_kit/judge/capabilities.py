@@ -55,7 +55,7 @@ def report_lacks(lacks: Iterable[Lack], environment: str) -> list[Finding]:
             message=f"{lack.who} needs {lack.need}, which {environment} does not have",
             observed=f"{environment}: {lack.because}" if lack.because else "",
             expected=f"{lack.need}: {lack.meaning[0].lower()}{lack.meaning[1:]}",
-            why="what cannot happen here can be judged nowhere here; the scenario is not to blame",
+            why="this environment cannot run the scenario; the scenario is not at fault",
             fix=f"run it in {lack.where}",
         )
         for lack in lacks

@@ -3,7 +3,7 @@
 from scenario_kit.trial.engine.baseline import Baseline
 from scenario_kit.trial.engine.context import TICK, Stopped, TrialContext
 from scenario_kit.trial.plan import Finish, RunStep, Skip, plan
-from scenario_kit.trial.run import list_alerts_now, lose, refuse, run
+from scenario_kit.trial.run import list_alerts_now, mark_infra, refuse, run
 from scenario_kit.trial.status import CONDITIONS, AlertNow, Condition, ConditionRow, TrialStatus, set_conditions
 
 __all__ = [
@@ -20,7 +20,7 @@ __all__ = [
     "Stopped",
     "TrialStatus",
     "list_alerts_now",
-    "lose",
+    "mark_infra",
     "plan",
     "refuse",
     "run",

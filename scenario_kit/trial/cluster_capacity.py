@@ -1,4 +1,4 @@
-"""Whether an app waits for room that others take: then the cluster is too full, and no scenario is wrong. Pure."""
+"""Detect pods that cannot be scheduled because other apps use the cluster's capacity. Pure."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from scenario_kit.model import Object
 from scenario_kit.model.kubernetes.pod_resources import sum_pod_needs
 from scenario_kit.model.kubernetes.quantity import parse_quantity
 
-#: What the scheduler says of a node on which there is not enough of a resource, or no place for one more pod.
+#: Scheduler messages for a node that lacks a resource, or room for another pod.
 _FULL = ("Insufficient ", "Too many pods")
 _ENDED = ("Succeeded", "Failed")
 
 
-def explain_taken(own: Sequence[Object], others: Iterable[Object], nodes: Iterable[Object]) -> str:
-    """Explain what others take that pods of the app wait for, as a sentence; empty where it is not their fault.
+def explain_exhausted_capacity(own: Sequence[Object], others: Iterable[Object], nodes: Iterable[Object]) -> str:
+    """Describe the pods of other apps that keep the app's pods unschedulable; empty if they are not the reason.
 
     Args:
         own: the pods of the app.
         others: all other pods of the cluster.
-        nodes: those of the cluster.
+        nodes: the nodes of the cluster.
     """
     waiting = [p for p in own if _is_unschedulable(p)]
     if not waiting:
@@ -31,7 +31,10 @@ def explain_taken(own: Sequence[Object], others: Iterable[Object], nodes: Iterab
     if not beside or any(amount > there.get(name, 0.0) for name, amount in asked.items()):
         return ""
     most = ", ".join(f"{namespace} ({count})" for namespace, count in beside.most_common(3))
-    return f"{len(waiting)} pods of the app wait for room, {sum(beside.values())} pods of others run here: {most}"
+    return (
+        f"{len(waiting)} pods of the app are unschedulable;"
+        f" {sum(beside.values())} pods of other namespaces are running: {most}"
+    )
 
 
 def _is_unschedulable(pod: Object) -> bool:

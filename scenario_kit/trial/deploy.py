@@ -1,4 +1,4 @@
-"""Steps *deploy*, *teardown* and *expectClean*: the app comes, the app goes, and nothing stays."""
+"""Steps *deploy*, *teardown* and *expectClean*."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from scenario_kit.trial.engine.baseline import Baseline
 from scenario_kit.trial.engine.checks import await_checks
 from scenario_kit.trial.engine.context import TICK, TrialContext
 
-#: Seconds of trial time that an app may take to become ready, and a teardown to leave nothing.
+#: Deadlines in seconds of trial time for an app to become ready, and for a teardown to complete.
 READY_DEADLINE: Final = 900
 CLEAN_DEADLINE: Final = 300
 _GOING_SECONDS: Final = 60
 _PARALLEL: Final = 8
-#: Our own kinds and the chaos objects are judged by receipts; requests and metrics are not state.
+#: Our own kinds and chaos objects are covered by receipts; requests and metrics are not state.
 _NOT_STATE: Final = (
     GROUP,
     "metrics.k8s.io",
@@ -43,9 +43,9 @@ _SOLVER_ROLE: Final = "oncall"
 
 
 def deploy(context: TrialContext) -> list[Finding]:
-    """Create the namespace and the app's objects, and wait until every workload is available.
+    """Create the namespaces and the app's objects, and wait until every workload is available.
 
-    Nothing is created for a runbook with chaos that would leave the app.
+    Nothing is created if the runbook's chaos would reach outside the app.
     """
     if strays := _find_strays(context):
         return strays
@@ -63,12 +63,12 @@ def deploy(context: TrialContext) -> list[Finding]:
             _refuse_full(context)
             return [_report_not_ready(waiting)]
         context.wait(context.clock.now() + (TICK if context.virtual else 2))
-    _remember(context)
+    _record_baseline(context)
     return []
 
 
 def _find_strays(context: TrialContext) -> list[Finding]:
-    """Find what any change of the runbook would reach outside of the app, whether or not this trial makes it."""
+    """Find targets outside the app of any change in the runbook, whether or not this trial makes it."""
     runbook = context.runbook
     changes = [c for f in runbook.faults for c in (*f.changes, *f.undo)]
     changes += [c for p in runbook.procedures for c in p.solution.changes]
@@ -76,7 +76,7 @@ def _find_strays(context: TrialContext) -> list[Finding]:
 
 
 def _refuse_foreign(context: TrialContext) -> None:
-    """Wait for a namespace on its way out: its controller takes seconds, whatever the trial's clock says."""
+    """Wait for a terminating namespace, in wall time; refuse one that is not ours."""
     for _ in range(_GOING_SECONDS):
         there = {name: home for name, home in context.homes().items() if home is not None}
         if not any(home["metadata"].get("deletionTimestamp") for home in there.values()):
@@ -84,26 +84,26 @@ def _refuse_foreign(context: TrialContext) -> None:
         context.idle(1.0)
     for name in there:
         raise GuardRailError(
-            f"the namespace '{name}' exists and is not ours",
+            f"the namespace '{name}' exists and was not created by scenario-kit",
             fix=f"kubectl delete namespace {name}, if nothing in it is needed",
         )
 
 
 def _refuse_full(context: TrialContext) -> None:
-    """Refuse a trial without blame of its scenario: others have taken the room."""
+    """Refuse a trial if other apps use the cluster's capacity; the scenario is not at fault."""
     pods, nodes = context.cluster.list("Pod"), context.cluster.list("Node")
     own = [p for p in pods if p["metadata"]["namespace"] in context.everywhere]
     others = [p for p in pods if p["metadata"]["namespace"] not in context.everywhere]
-    if said := cluster_capacity.explain_taken(own, others, nodes):
+    if said := cluster_capacity.explain_exhausted_capacity(own, others, nodes):
         raise InfrastructureError(
-            f"the cluster is full: {said}", fix="wait for the others to end, or run fewer at once"
+            f"the cluster is full: {said}", fix="wait for the other trials to end, or run fewer at once"
         )
 
 
 def _create(context: TrialContext, objects: Iterable[Object]) -> None:
-    """Create objects side by side; those that an interrupted attempt already created are left alone.
+    """Create objects in parallel; those created by an interrupted attempt are left alone.
 
-    Bindings come after the roles that they bind: without a right to bind all roles, the API server looks them up.
+    Bindings follow their roles, which the API server reads to check for privilege escalation.
     """
     bindings: list[Object] = []
     others: list[Object] = []
@@ -122,15 +122,15 @@ def _create(context: TrialContext, objects: Iterable[Object]) -> None:
 
 
 def _build_namespace(name: str) -> Object:
-    """Build a namespace with the label by which the operator is allowed to write in it."""
+    """Build a namespace with the label that allows the operator to write to it."""
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": dict([OWNED])}}
 
 
 def _await_secrets(context: TrialContext) -> None:
-    """Wait until the API server lets us at the app's Secrets: a new binding takes it a moment.
+    """Wait until a new binding takes effect and the app's Secrets can be read.
 
     Raises:
-        Forbidden: it does not.
+        Forbidden: the binding did not take effect in time.
     """
     for name in context.everywhere:
         for tries in range(_GOING_SECONDS * 5, -1, -1):
@@ -144,13 +144,13 @@ def _await_secrets(context: TrialContext) -> None:
 
 
 def _build_access(context: TrialContext) -> list[Object]:
-    """Build what a solver may do in the app's namespaces; chaos objects only where the scenario shows them."""
+    """Build the solver's roles in the app's namespaces, with chaos objects only if the scenario shows them."""
     return [o for name in context.everywhere for o in _build_access_to(context, name)]
 
 
 def _build_access_to(context: TrialContext, namespace: str) -> list[Object]:
     subject = {"kind": "User", "name": _SOLVER_ROLE, "apiGroup": "rbac.authorization.k8s.io"}
-    # We have no other right to the Secrets of the app.
+    # Our only permission for the app's Secrets.
     own = {"kind": "ServiceAccount", "name": OPERATOR, "namespace": MANAGEMENT_NAMESPACE}
     api = "rbac.authorization.k8s.io/v1"
     metadata = {"name": _SOLVER_ROLE, "namespace": namespace}
@@ -170,8 +170,8 @@ def _build_access_to(context: TrialContext, namespace: str) -> list[Object]:
 
 
 def _list_readable_chaos(context: TrialContext) -> list[str]:
-    """List resources of Chaos Mesh for the solver. Beside a hidden fault only the kinds that are shown, without the
-    objects that the manager keeps for each pod: those name every experiment that hits it.
+    """List the Chaos Mesh resources that a solver may read. With a hidden fault, only the kinds that are shown, and no
+    per-pod objects, which name every experiment that affects the pod.
     """
     faults = context.runbook.faults
     shown = {e["kind"] for f in faults if f.visibility == "Visible" for e in f.experiments}
@@ -199,7 +199,7 @@ def _report_not_ready(waiting: list[str]) -> Finding:
     )
 
 
-def _remember(context: TrialContext) -> None:
+def _record_baseline(context: TrialContext) -> None:
     baseline = context.baseline() or Baseline()
     guarded = invariants.take_baseline(context.guarded(), context.runbook.app, context.runbook.usual)
     ready = context.clock.now() if baseline.ready_at is None else baseline.ready_at
@@ -209,7 +209,7 @@ def _remember(context: TrialContext) -> None:
 
 
 def snapshot(cluster: Cluster) -> dict[str, str]:
-    """Take fingerprints of everything outside app namespaces: cluster-scoped objects, by kind and name."""
+    """Return the digests of all cluster-scoped objects, by kind and name."""
     kinds = [k for k in cluster.kinds() if not k.namespaced and k.group not in _NOT_STATE]
     kinds = [k for k in kinds if k.kind not in leftovers.IGNORED_KINDS and k.kind != "Namespace"]
     with ThreadPoolExecutor(_PARALLEL) as pool:
@@ -226,7 +226,7 @@ def snapshot(cluster: Cluster) -> dict[str, str]:
 def _list(cluster: Cluster, kind: Kind, namespace: str) -> list[Object]:
     try:
         return cluster.list(kind.kind, namespace, group=kind.group)
-    except (NotFound, Forbidden):  # what we may not read, we cannot have written
+    except (NotFound, Forbidden):  # without read permission we cannot have written it
         return []
 
 
@@ -238,10 +238,10 @@ def _list_contents(cluster: Cluster, namespace: str) -> list[Object]:
 
 
 def tear_down(context: TrialContext) -> list[Finding]:
-    """Undo every change, prove it, then remove the app and its namespace.
+    """Undo every change, verify it, then remove the app and its namespaces.
 
     Raises:
-        InfrastructureError: an undo is still blocked at the deadline; the receipts stay, and it is tried again.
+        InfrastructureError: an undo is still blocked at the deadline; the receipts stay for another attempt.
     """
     deadline = context.clock.now() + CLEAN_DEADLINE
     if (known := context.baseline()) is not None and known.ready_at is not None:
@@ -253,7 +253,7 @@ def tear_down(context: TrialContext) -> list[Finding]:
             )
         context.clock.wait(context.clock.now() + (TICK if context.virtual else 1))
     baseline = context.baseline() or Baseline()
-    if baseline.undone is None:  # asked once: when this is taken up again, parts of the app may be gone already
+    if baseline.undone is None:  # checked once: on a retry, parts of the app may be gone
         baseline = msgspec.structs.replace(baseline, undone=tuple(_undo_all(context)))
         context.save_baseline(baseline)
     remove(context, deadline)
@@ -272,8 +272,8 @@ def _undo_all(context: TrialContext) -> list[Finding]:
                     message=f"the fault '{fault.name}' was undone, but its effect is still there",
                     observed=r.observed,
                     expected=r.expected,
-                    fix="give the fault an `undo` for state that receipts do not cover, or let `undone` ask what is so "
-                    "before the fault",
+                    fix="give the fault an `undo` for state that receipts do not cover,"
+                    " or let `undone` check what holds before the fault",
                     why="",
                 )
                 for r in results
@@ -283,7 +283,7 @@ def _undo_all(context: TrialContext) -> list[Finding]:
 
 
 def remove(context: TrialContext, deadline: float) -> None:
-    """Delete the contents first: an emptied namespace goes by itself, a full one waits for a back-off."""
+    """Delete the app's namespaces, contents first: a non-empty namespace terminates with a back-off."""
     if not any(context.homes().values()):
         return
     while rest := _list_rest(context):
@@ -302,10 +302,10 @@ def remove(context: TrialContext, deadline: float) -> None:
 
 
 def _list_unowned(rest: list[Object]) -> list[Object]:
-    """List those that nobody removes already: they have no owner, they are not going, and no controller keeps them.
+    """List objects to delete explicitly: not terminating, without an owner, and not maintained by a controller.
 
-    Endpoints go with the Service of their name, though they name no owner. Deleted before it, they come back. The
-    binding that lets us delete Secrets goes last.
+    Endpoints have no owner reference, but are deleted with their Service and would be recreated before. The binding
+    that lets us delete Secrets goes last.
     """
     if others := [o for o in rest if not _is_access(o)]:
         rest = others
@@ -336,7 +336,7 @@ def _format_names(objects: list[Object]) -> str:
 
 
 def expect_clean(context: TrialContext) -> list[Finding]:
-    """Check that the cluster equals the snapshot; only then are the receipts dropped."""
+    """Check that the cluster equals the snapshot; if so, delete the receipts."""
     baseline = context.baseline() or Baseline()
     contents = [o for name in context.everywhere for o in _list_contents(context.cluster, name)]
     if _hides(context):

@@ -1,4 +1,4 @@
-"""What shows the effect of a fault whose own checks failed: what ends, fails or falls silent since it was injected."""
+"""Evidence of a fault's effect beyond its own checks: crashes, errors and lost traffic since the injection."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from scenario_kit.trial.engine.context import TRAFFIC_WINDOW, TrialContext
 from scenario_kit.trial.investigation.silent_hops import measure_work
 from scenario_kit.trial.investigation.symptoms import list_pods
 
-#: The last seconds before the decision in which trouble must show: what a rollout brings with it is over by then.
+#: Seconds before the decision in which evidence counts; side effects of a rollout are over by then.
 _RECENT: Final = 120
-#: How many pieces of evidence a finding repeats.
+#: Maximum number of pieces of evidence in a finding.
 _MOST: Final = 4
 
 
 def find_effects(
     context: TrialContext, fault: Fault, failed: Sequence[Check], since: float, *, beside: bool
 ) -> list[str]:
-    """Return what shows that a fault took effect although these checks failed; nothing where nothing shows it.
+    """Return evidence that a fault took effect although these checks failed; empty if there is none.
 
-    A field of an object has no substitute: where what the fault writes is not there, nothing was injected.
+    There is no other evidence for a field that the fault writes: if it is missing, nothing was injected.
 
     Args:
         since: when the fault was injected.
-        beside: whether other faults are in force, so that pods of the target that cannot run hide an effect.
+        beside: whether other faults are in force; pods of the target that cannot run then hide an effect.
 
     Raises:
         InfrastructureError: Prometheus or the API server does not answer.
@@ -42,7 +42,7 @@ def find_effects(
 
 
 def _asks_controller(check: ObjectCheck) -> bool:
-    """Check whether a check asks what a controller reports of a workload, which changes while its pods come and go."""
+    """Return whether a check reads the status of a workload or pod, which changes as pods come and go."""
     return check.path.startswith("status") and Reference.parse(check.ref).kind in (*WORKLOADS, "Pod")
 
 
@@ -60,7 +60,7 @@ def _collect(context: TrialContext, fault: Fault, since: float, *, beside: bool)
 
 
 def _list_hit(context: TrialContext, fault: Fault) -> list[str]:
-    """Return the components that a fault touches, by its target, what it writes and what it calls a cause or victim."""
+    """Return the components that a fault touches: its target, the objects it writes, and its entities."""
     refs = (fault.target, *(e.ref for e in fault.entities), *(c.target for c in fault.changes))
     touched = {strip_reference(ref) for ref in refs if ref}
     return [
@@ -71,32 +71,32 @@ def _list_hit(context: TrialContext, fault: Fault) -> list[str]:
 
 
 def warn(fault: Fault, failed: Sequence[CheckResult], seen: Sequence[str], others: Sequence[str]) -> Finding:
-    """Return the remark on a fault whose effect its checks do not show; ``others`` took effect and may be why."""
+    """Report a fault whose effect its checks miss; ``others`` are faults in effect that may hide it."""
     return _warn_of_hidden(fault, failed, seen, others) if others else _warn_of_blind(fault, failed, seen)
 
 
 def _warn_of_blind(fault: Fault, failed: Sequence[CheckResult], seen: Sequence[str]) -> Finding:
-    """Return the remark on a fault that takes effect where its check does not look."""
+    """Report a fault whose checks miss its effect."""
     return build_finding(
         "SK332",
-        message=f"'{fault.name}' ({fault.type} on {fault.target}) takes effect where its check does not look",
-        observed=f"{_describe(failed)}; and yet: {_join(seen)}",
+        message=f"'{fault.name}' ({fault.type} on {fault.target}) takes effect, but its checks do not show it",
+        observed=f"{_describe(failed)}; but {_join(seen)}",
         expected="an effect check that holds",
-        why="the check says that nothing happened although something did",
-        fix=f"let `effect` of fault type '{fault.type}' ask for that",
+        why="the checks report no effect although there is one",
+        fix=f"let `effect` of fault type '{fault.type}' check for that",
     )
 
 
 def _warn_of_hidden(fault: Fault, failed: Sequence[CheckResult], seen: Sequence[str], others: Sequence[str]) -> Finding:
-    """Return the remark on a fault whose effect cannot be told from that of another one in force."""
+    """Report a fault whose effect cannot be distinguished from that of another one in force."""
     named = " and ".join(f"'{name}'" for name in others)
     return build_finding(
         "SK333",
-        message=f"whether '{fault.name}' ({fault.type} on {fault.target}) takes effect is hidden by {named}",
+        message=f"the effect of '{fault.name}' ({fault.type} on {fault.target}) is hidden by {named}",
         observed=f"{_describe(failed)}; {_join(seen)}",
-        expected="an effect check that holds while the other is in force, too",
-        why="only the trials that repair or leave out the other one show what this one does",
-        fix=f"let '{fault.name}' begin before {named}, or drop it if nothing is left for it to break",
+        expected="an effect check that also holds while the other is in force",
+        why="only trials that repair or omit the other fault show the effect of this one",
+        fix=f"start '{fault.name}' before {named}, or drop it if it has no effect of its own",
     )
 
 

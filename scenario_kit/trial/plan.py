@@ -1,4 +1,4 @@
-"""What a trial does next. Pure: program × what became of its steps → action (docs/architecture.md)."""
+"""Plan the next action of a trial. Pure: program × step statuses → action (docs/architecture.md)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Final, Literal
 
 from scenario_kit.model import StepStatus, TrialStep
 
-#: Steps that run whatever happened before them: nothing that was done may stay behind.
+#: Steps that always run, so that nothing is left behind.
 ALWAYS: Final = ("teardown", "expectClean")
-#: Steps that only look: what they find breaks the trial, and says nothing about what the later steps would show.
+#: Read-only steps: their findings break the trial, but later steps still run.
 ASIDE: Final = ("expectNoLeaks",)
 
 
@@ -23,7 +23,7 @@ class RunStep:
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """Leave this step out, because an earlier one did not hold."""
+    """Skip this step because an earlier one did not hold."""
 
     index: int
     because: int
@@ -40,7 +40,7 @@ Action = RunStep | Skip | Finish
 
 
 def plan(steps: Sequence[TrialStep], statuses: Sequence[StepStatus]) -> Action:
-    """Plan the next action. A step without status or still Running is next; after a failure only clean-up steps run."""
+    """Return the next action. A step without status or still Running is next; after a failure only clean-up runs."""
     known = {s.index: s for s in statuses}
     failed = find_first_failure(statuses)
     for index, step in enumerate(steps):
@@ -54,9 +54,9 @@ def plan(steps: Sequence[TrialStep], statuses: Sequence[StepStatus]) -> Action:
 
 
 def find_first_failure(statuses: Sequence[StepStatus]) -> StepStatus | None:
-    """Find the first step that did not hold: it decides what the trial shows, later ones are consequences.
+    """Find the step that decides the outcome: the first that did not hold, as later failures may be consequences.
 
-    One that only looks has no consequences, so it decides where nothing else failed.
+    A read-only step decides only if nothing else failed.
     """
     failed = [s for s in statuses if s.outcome in ("Broken", "Infra")]
     return min(failed, key=lambda s: (_is_aside(s), s.index), default=None)
@@ -67,7 +67,7 @@ def _is_aside(status: StepStatus) -> bool:
 
 
 def determine_outcome(statuses: Sequence[StepStatus]) -> Literal["Held", "Broken", "Infra"]:
-    """Return held if every step that ran held; otherwise what the first failure was."""
+    """Return Held if every step that ran held, otherwise the outcome of the first failure."""
     failed = find_first_failure(statuses)
     if failed is None:
         return "Held"

@@ -1,4 +1,4 @@
-"""Steps *change* and *undoChange*: execute a solution, decoy, cheat or fix, and take it back."""
+"""Steps *change* and *undoChange*: execute a solution, decoy, cheat or fix, and undo it."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from scenario_kit.trial.engine.context import TICK, TrialContext
 from scenario_kit.trial.engine.rollouts import roll_out
 from scenario_kit.trial.injection.inject import STEP
 
-#: The finding for a procedure that cannot be executed, by its use.
+#: Finding code for a procedure that cannot be executed, by use.
 _CODES: Final = {"Solution": "SK411", "Decoy": "SK121", "Fix": "SK401", "Sham": "SK307", "RemoveFault": "SK306"}
 _UNDO_DEADLINE: Final = 300
-#: Seconds of trial time that workloads have to come back after a procedure is taken back.
+#: Seconds of trial time for workloads to recover after a procedure is undone.
 _REST: Final = 120
 
 
 def change(context: TrialContext, step: TrialStep, index: int) -> tuple[list[Finding], list[CheckResult]]:
-    """Execute a procedure. A solution that changes nothing, whose object is not there, or that the API server calls
-    invalid, is no solution.
+    """Execute a procedure. One that changes nothing, whose object is missing, or that the API server rejects, is
+    reported.
     """
     checks: list[CheckResult] = []
     if step.use == "Undo":
@@ -41,7 +41,7 @@ def change(context: TrialContext, step: TrialStep, index: int) -> tuple[list[Fin
             else:
                 context.engine.do(each, ordinal=index * STEP + position, group=f"{step.use}/{step.name}")
         except (AuthoringError, Rejected) as problem:
-            if step.use == "Cheat":  # what cannot be done, or does nothing, has not cheated anybody
+            if step.use == "Cheat":  # a cheat that cannot be executed has no effect to check
                 continue
             return [_report_impossible(step, problem)], checks
         context.settle()
@@ -56,9 +56,9 @@ def _remove_fault(context: TrialContext, name: str) -> list[Finding]:
 
 
 def _undo_object(context: TrialContext, step: TrialStep) -> None:
-    """Put one object back to what it was before the fault; where that is refused, it stays as it is.
+    """Restore one object to its state before the fault; if that is refused, it stays as it is.
 
-    A volume that is in use cannot be deleted, for example: then nobody could end the incident in that way either.
+    For example, a volume in use cannot be deleted, so the incident cannot be ended that way either.
     """
     for fault in step.faults:
         context.engine.undo_object(name_fault_group(fault), step.name)
@@ -66,11 +66,11 @@ def _undo_object(context: TrialContext, step: TrialStep) -> None:
 
 
 def undo_change(context: TrialContext, step: TrialStep) -> None:
-    """Take a procedure back, so that the next one meets the same broken app, in which nothing is still rolling."""
+    """Undo a procedure and wait for its rollouts, so that the next one starts from the same broken app."""
     _undo(context, f"{step.use}/{step.name}")
     changes = context.runbook.procedure(step.use, step.name).solution.changes
     touched = {(ref.kind, ref.name) for c in changes if (ref := c.operation.ref)}
-    roll_out(context, touched, _REST)  # one that the fault keeps from coming back is not waited for longer
+    roll_out(context, touched, _REST)  # the fault may keep one from recovering
 
 
 def _undo(context: TrialContext, group: str) -> None:
@@ -90,7 +90,7 @@ def _report_impossible(step: TrialStep, problem: AuthoringError | Rejected) -> F
         _CODES[step.use],
         message=f"{step.use.lower()} '{step.name}' " + ("changes nothing" if nothing else "cannot be executed"),
         observed=problem.message,
-        expected="every change of it changes the object that it names",
-        why="a documented step that does nothing misleads anyone who follows it",
+        expected="each of its changes changes its target",
+        why="a documented step without effect misleads its readers",
         fix=problem.fix or "correct its target",
     )

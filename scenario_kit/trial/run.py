@@ -1,7 +1,7 @@
-"""Executing a trial: plan, run one step, write down what became of it, again (docs/architecture.md).
+"""Execute a trial: plan, run a step, record its outcome, repeat (docs/architecture.md).
 
-Every step is re-entrant: after a crash it is called again with the start time that it had, finds its receipts, and
-sees the same samples. A failure below us is retried a few times and then ends the step as ``Infra``.
+Every step is re-entrant: after a crash it is called again with the same start time, finds its receipts, and sees the
+same samples. An infrastructure failure is retried a few times and then ends the step as ``Infra``.
 """
 
 from __future__ import annotations
@@ -28,21 +28,20 @@ from scenario_kit.trial.status import PROOF, AlertNow, TrialStatus
 
 log = logging.getLogger(__name__)
 _ATTEMPTS: Final = 3
-#: The longest text that the status schema takes.
+#: Maximum length of a message in the status schema.
 _LONGEST: Final = 4000
-_RESUMED: Final = "taken up again by another process, which cannot know for how long nobody had looked"
-_UNBEGUN: Final = "the trial could not begin"
+_RESUMED: Final = "resumed by another process; the unobserved gap is unknown"
+_NOT_STARTED: Final = "the trial could not start"
 Save = Callable[[TrialStatus], None]
 
 
 def run(context: TrialContext, status: TrialStatus, save: Save, pause: Callable[[float], None]) -> TrialStatus:
-    """Run the program from wherever it stands to its end, saving as each step begins and when all have ended.
+    """Run or resume the program to its end, saving the status as each step begins and at the end.
 
-    The end of a step is saved with the beginning of the next: nothing comes between them but the decision what is next,
-    and whoever loses that takes the step up again, as if it had been lost a moment earlier.
+    The end of a step is saved together with the beginning of the next; a lost save re-runs the step.
 
     Raises:
-        Stopped: the run was asked to stop; call again with the saved status to continue.
+        Stopped: the run was stopped; call again with the saved status to resume.
     """
     while True:
         action = plan(context.spec.steps, status.steps)
@@ -66,10 +65,8 @@ def _log(context: TrialContext, status: TrialStatus, index: int, seconds: float)
     log.info("%s: %s %s after %.2f s of wall time", context.name, done.step, done.outcome, seconds)
 
 
-def lose(context: TrialContext, status: TrialStatus, message: str) -> TrialStatus:
-    """Return the status of a trial that cannot go on where it stood: the step that was due is ``Infra``, clean-up
-    follows.
-    """
+def mark_infra(context: TrialContext, status: TrialStatus, message: str) -> TrialStatus:
+    """Mark the current step as ``Infra``, so that only clean-up follows."""
     action = plan(context.spec.steps, status.steps)
     if not isinstance(action, RunStep) or context.spec.steps[action.index].kind in ALWAYS:
         return status
@@ -85,14 +82,16 @@ def lose(context: TrialContext, status: TrialStatus, message: str) -> TrialStatu
 
 
 def refuse(name: str, steps: Sequence[TrialStep], status: TrialStatus, finding: Finding) -> TrialStatus:
-    """Return the status of a trial that cannot begin: its first step did not hold, and no other has anything to do.
+    """Return the status of a trial that cannot start: its first step failed, and all others are skipped.
 
-    A finding that is an error is held against the author; otherwise nothing can be said about the scenario.
+    A finding of severity error makes it Broken, any other Infra.
     """
     outcome: Literal["Broken", "Infra"] = "Broken" if finding.severity == Severity.ERROR else "Infra"
     at = status.now or 0.0
     ended = [
-        StepStatus(index=i, step=str(step)[:128], outcome="Skipped", started_at=at, finished_at=at, message=_UNBEGUN)
+        StepStatus(
+            index=i, step=str(step)[:128], outcome="Skipped", started_at=at, finished_at=at, message=_NOT_STARTED
+        )
         for i, step in enumerate(steps)
     ]
     first = msgspec.structs.replace(
@@ -111,7 +110,7 @@ def _begin(context: TrialContext, status: TrialStatus, index: int) -> TrialStatu
         status = msgspec.structs.replace(status, started_at=now, namespace=context.namespace)
     running = status.step(index)
     if running is not None and not context.virtual and not running.message:
-        # By the wall clock time passed while nobody looked, and with it perhaps a deadline.
+        # On a wall clock, a deadline may have passed in the gap.
         status = status.with_step(msgspec.structs.replace(running, message=_RESUMED))
     if running is None:
         step = StepStatus(index=index, step=str(context.spec.steps[index])[:128], outcome="Running", started_at=now)
@@ -145,14 +144,14 @@ def _run_step(context: TrialContext, status: TrialStatus, index: int, pause: Cal
             findings = expiry.explain_expiry(context, step, findings)
             broken = any(f.severity == Severity.ERROR for f in findings)
             if broken:
-                _clear_of_trouble(context, message or _find_earlier_trouble(status))
+                _raise_if_infra_failed(context, message or _find_earlier_infra_failure(status))
             outcome = "Broken" if broken else "Held"
             break
         except (AuthoringError, GuardRailError) as problem:
             findings, outcome = _list_findings(problem), "Broken"
             break
         except CapabilityMissing as lack:
-            findings, outcome, message = [_report_lacking(lack)], "Infra", lack.message
+            findings, outcome, message = [_report_missing_capability(lack)], "Infra", lack.message
             break
         except InfrastructureError as problem:
             log.warning("%s, step %s: %s", context.name, step, problem)
@@ -170,11 +169,11 @@ def _run_step(context: TrialContext, status: TrialStatus, index: int, pause: Cal
     return _record_proof(status.with_step(done), step, done)
 
 
-def _find_earlier_trouble(status: TrialStatus) -> str:
-    """Find the trouble below that an earlier step met, also one that held in the end; empty if there was none.
+def _find_earlier_infra_failure(status: TrialStatus) -> str:
+    """Find an infrastructure failure of an earlier step, even one that held in the end; empty if none.
 
-    What does not hold afterwards may be its consequence: time passed, or a clean-up was cut short. Only a trial without
-    any is held against a scenario; every one that holds speaks for it.
+    A later failure may be its consequence: time passed, or a clean-up was interrupted. Only a trial without any counts
+    against a scenario.
     """
     for step in status.steps:
         if step.message and step.outcome in ("Held", "Infra"):
@@ -182,12 +181,10 @@ def _find_earlier_trouble(status: TrialStatus) -> str:
     return ""
 
 
-def _clear_of_trouble(context: TrialContext, before: str) -> None:
-    """Clear the scenario of trouble that comes from below.
+def _raise_if_infra_failed(context: TrialContext, before: str) -> None:
+    """Raise if infrastructure failed during the step, as its findings may then not be the scenario's fault.
 
-    What did not hold is its own only if everything below it works, and did all the time that the step took.
-
-    ``before`` is what went wrong below in an earlier attempt. Time may have passed then, and with it a deadline.
+    ``before`` is the infrastructure failure of an earlier attempt; a deadline may have passed because of it.
     """
     if problems := before or "; ".join(context.diagnose()):
         raise InfrastructureError(problems)
@@ -196,7 +193,7 @@ def _clear_of_trouble(context: TrialContext, before: str) -> None:
 def execute(
     context: TrialContext, step: TrialStep, index: int, start: float
 ) -> tuple[list[Finding], list[CheckResult]]:
-    """Execute one step: its findings, and the answers of the checks that it made."""
+    """Execute one step; return its findings and the results of its checks."""
     match step.kind:
         case "deploy":
             return deploy.deploy(context), []
@@ -231,7 +228,7 @@ def execute(
 
 
 def _truncate_finding(finding: Finding, step: str) -> Finding:
-    """Return a finding that fits the limits of the status schema."""
+    """Truncate a finding to the limits of the status schema."""
     return msgspec.structs.replace(
         finding, step=step[:128], observed=finding.observed[:_LONGEST], expected=finding.expected[:_LONGEST]
     )
@@ -268,12 +265,12 @@ def _list_findings(problem: AuthoringError | GuardRailError) -> list[Finding]:
     ]
 
 
-def _report_lacking(problem: CapabilityMissing) -> Finding:
+def _report_missing_capability(problem: CapabilityMissing) -> Finding:
     return build_finding(
         "SK911",
         message=problem.message,
-        why="what cannot happen here can be judged nowhere here; the scenario is not to blame",
-        fix=problem.fix or "run it on a cluster with real containers, or ask for less",
+        why="this environment cannot run the scenario; the scenario is not at fault",
+        fix=problem.fix or "run it on a cluster with real containers, or remove the requirement",
     )
 
 
@@ -285,7 +282,7 @@ def _read_now(context: TrialContext, fallback: float) -> float:
 
 
 def list_alerts_now(history: AlertHistory) -> tuple[AlertNow, ...]:
-    """List what is pending or firing at the end of a history, firing first."""
+    """List the alerts pending or firing at the end of a history, firing first."""
     present: list[AlertNow] = []
     for timeline in sorted(history.timelines, key=label):
         if open_ := [i for i in timeline.firing if i.end is None]:

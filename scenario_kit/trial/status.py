@@ -1,4 +1,4 @@
-"""``status`` of a Trial: everything that is known about its run. The single truth; no process memory adds to it."""
+"""``status`` of a Trial: the complete state of its run; no process keeps any state beside it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Condition(Value, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class AlertNow(Value, frozen=True, kw_only=True):
-    """An alert that is pending or firing at the moment, for whoever watches."""
+    """An alert that is currently pending or firing."""
 
     name: str
     entity: str = ""
@@ -63,7 +63,7 @@ class TrialStatus(Value, frozen=True, kw_only=True):
     evidence: str = ""
 
     def step(self, index: int) -> StepStatus | None:
-        """Return what is known about the step of that index."""
+        """Return the status of the step with that index, if any."""
         return next((s for s in self.steps if s.index == index), None)
 
     def with_step(self, step: StepStatus) -> TrialStatus:
@@ -84,7 +84,7 @@ class TrialStatus(Value, frozen=True, kw_only=True):
 def set_conditions(
     before: Iterable[Condition], rows: Iterable[ConditionRow], generation: int, order: Sequence[str]
 ) -> tuple[Condition, ...]:
-    """Return conditions with those of ``rows`` set, in the order of their types; unknown types are last."""
+    """Return the conditions with those of ``rows`` set, in the order of ``types``; unknown types come last."""
     result = tuple(before)
     for type, status, reason, message in rows:
         result = set_condition(result, type, status, reason, message, generation)
@@ -100,7 +100,7 @@ def set_condition(
     message: str,
     generation: int,
 ) -> tuple[Condition, ...]:
-    """Return conditions with one of them set, by the API conventions."""
+    """Return the conditions with one of them set, following the Kubernetes API conventions."""
     existing = {c.type: c for c in conditions}
     old = existing.get(type)
     unmoved = old is not None and old.status == status
@@ -116,5 +116,5 @@ def set_condition(
 
 
 def format_wall_time() -> str:
-    """Format now, as Kubernetes writes times. Conditions follow the wall clock in every kind of trial."""
+    """Format the current wall time as RFC 3339. Conditions use wall time in every kind of trial."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

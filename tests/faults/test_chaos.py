@@ -7,7 +7,7 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.model.authored.scenario import FaultUse, Recurrence
 from scenario_kit.render import render_fault
 from scenario_kit.render.faults.applicability import offer
-from scenario_kit.render.faults.chaos_schedule import demand_wall_clock
+from scenario_kit.render.faults.chaos_schedule import require_wall_clock
 from scenario_kit.render.faults.golden import render_objects_for
 
 CATALOG = Catalog()
@@ -333,8 +333,8 @@ def test_every_kind_may_recur(again, name, target, every, lasting, key):
     assert (found.mitigation, found.persistence) == ("Native", "Object")
     assert "wall-clock" in found.requires
     with pytest.raises(AuthoringError, match="cannot run in virtual time"):
-        demand_wall_clock([found], "Virtual")
-    demand_wall_clock([found], "Wall")
+        require_wall_clock([found], "Virtual")
+    require_wall_clock([found], "Wall")
 
 
 @pytest.mark.parametrize(

@@ -60,9 +60,9 @@ def test_a_cause_of_which_everything_holds_as_before_is_not_repaired(case, repor
         ({}, [("ReplicaFailure", "True", "exceeded quota")], "exceeded quota"),
         ({}, [("Progressing", "False", "late")], "late"),
         ({}, [("Available", "False", "x"), ("Progressing", "False", "late")], "late"),
-        ({}, [("ReplicaFailure", "False", "x")], "its pods do not come up, or do not stay, within 600 s"),
-        ({}, [("Progressing", "True", "x")], "its pods do not come up, or do not stay, within 600 s"),
-        ({"paused": False}, None, "its pods do not come up, or do not stay, within 600 s"),
+        ({}, [("ReplicaFailure", "False", "x")], "its pods do not start, or do not stay up, within 600 s"),
+        ({}, [("Progressing", "True", "x")], "its pods do not start, or do not stay up, within 600 s"),
+        ({"paused": False}, None, "its pods do not start, or do not stay up, within 600 s"),
     ],
 )
 def test_what_a_workload_says_of_a_rollout_that_does_not_get_through(spec, conditions, why):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenario_kit.trial.cluster_capacity import explain_taken
+from scenario_kit.trial.cluster_capacity import explain_exhausted_capacity
 
 NODES = [{"status": {"allocatable": {"cpu": "2", "memory": "4Gi", "pods": "4"}}}]
 
@@ -16,14 +16,15 @@ def pod(name, cpu="1", said="", node="", namespace="shop", phase="Running"):
 
 
 FULL = "0/1 nodes are available: 1 Insufficient cpu."
+STUCK = "1 pods of the app are unschedulable"
 OTHER = pod("x", node="a", namespace="other")
 
 
 @pytest.mark.parametrize(
     ("own", "others", "said"),
     [
-        ([pod("a", said=FULL)], [OTHER], "1 pods of the app wait for room, 1 pods of others run here: other (1)"),
-        ([pod("a", said="0/1 nodes are available: 1 Too many pods.")], [OTHER], "1 pods of the app wait for room"),
+        ([pod("a", said=FULL)], [OTHER], f"{STUCK}; 1 pods of other namespaces are running: other (1)"),
+        ([pod("a", said="0/1 nodes are available: 1 Too many pods.")], [OTHER], STUCK),
         ([pod("a", node="a")], [OTHER], ""),
         ([pod("a", said="1 node(s) didn't match Pod's node affinity/selector")], [OTHER], ""),
         ([pod("a", said=FULL), pod("b"), pod("c")], [OTHER], ""),
@@ -38,6 +39,6 @@ OTHER = pod("x", node="a", namespace="other")
     ],
 )  # fmt: skip
 def test_others_are_to_blame_only_where_the_app_alone_would_fit(own, others, said):
-    found = explain_taken(own, others, NODES)
+    found = explain_exhausted_capacity(own, others, NODES)
     assert found.startswith(said)
     assert bool(found) == bool(said)

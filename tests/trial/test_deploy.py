@@ -157,7 +157,7 @@ def test_an_app_that_others_leave_no_room_is_nobodys(others):
     app.context.save_baseline(Baseline())
     app.cluster.put(waiting_pod("shop", "b", placed=False))
     if others:
-        with pytest.raises(InfrastructureError, match="the cluster is full: 1 pods of the app wait for room"):
+        with pytest.raises(InfrastructureError, match="the cluster is full: 1 pods of the app are unschedulable"):
             deploy(app.context)
     else:
         assert [f.code for f in deploy(app.context)] == ["SK301"]
@@ -178,7 +178,7 @@ def test_a_namespace_that_is_not_ours_is_refused_unless_it_is_on_its_way_out(goi
 
     app.context.idle = idle
     if refused:
-        with pytest.raises(GuardRailError, match="the namespace 'shop' exists and is not ours"):
+        with pytest.raises(GuardRailError, match="the namespace 'shop' exists and was not created by scenario-kit"):
             deploy(app.context)
         assert app.context.baseline() is None
         assert app.created()[-1:] != ["shop/ConfigMap/c"]

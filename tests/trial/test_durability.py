@@ -128,7 +128,7 @@ def test_many_that_do_not_start_again_are_told_in_one_sentence(monkeypatch):
     found, _ = solved(quota("budget"))
     assert [f.message for f in found] == ["after solution 's', 3 of 3 workloads do not start again"]
     assert "Deployment/ad: exceeded quota: budget; Deployment/cart: " in found[0].observed
-    assert found[0].observed.endswith("; and so on: Deployment/web")
+    assert found[0].observed.endswith("; likewise Deployment/web")
 
 
 def test_what_a_distractor_does_to_a_start_is_its_own_matter():

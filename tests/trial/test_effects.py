@@ -103,7 +103,7 @@ def test_a_check_that_fails_is_weighed_against_what_happens(checks, broken, pods
     stage = Play(proven_by(*checks), broken=broken, pods=pods)
     findings, _ = stage.run()
     assert [f.code for f in findings] == codes
-    assert all("and yet: " in f.observed for f in findings if f.code == "SK332")
+    assert all("; but " in f.observed for f in findings if f.code == "SK332")
 
 
 def test_trouble_of_a_component_that_the_fault_cannot_reach_is_no_effect():

@@ -160,7 +160,7 @@ def test_another_fault_in_force_may_be_why_one_has_no_effect():
     (alone,), _ = Stage(fault("a", desired="worse")).run()
     (beside,), _ = Stage(fault("a"), fault("b", desired="worse")).run()
     assert alone.fix.startswith("choose parameters that differ more")
-    assert beside.fix.startswith("let it begin before 'a', if that leaves it nothing to break, or drop it")
+    assert beside.fix.startswith("start it before 'a' if it is masked, or drop it")
 
 
 def tainted(desired="x"):
@@ -356,7 +356,7 @@ def expected(value, *, stays=False):
         ("bad", False, []),
         ("good", True, []),
         ("good", False, ["an expected check holds before the fault: the key"]),
-        ("bad", True, ["an expected check is to stay true, and is not before the fault: the key"]),
+        ("bad", True, ["an expected check marked `stays` is not true before the fault: the key"]),
     ],
 )
 def test_an_expected_check_is_asked_before_the_fault(value, stays, reported):

@@ -69,7 +69,9 @@ def test_what_cannot_happen_here_is_nobody_s_and_not_tried_again() -> None:
     assert [(s.outcome, [(f.code, f.severity) for f in s.findings]) for s in status.steps] == [
         ("Infra", [("SK911", Severity.WARNING)])
     ]
-    reported = "fault 'rule' (jvm-rule) asks for what cannot happen here: rule 'r': '$1 == 7' is not simulated"
+    reported = (
+        "fault 'rule' (jvm-rule) needs what this environment does not support: rule 'r': '$1 == 7' is not simulated"
+    )
     assert status.steps[0].message == status.steps[0].findings[0].message == reported
     assert not paused
     assert stage.clock.now() < 1060

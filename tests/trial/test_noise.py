@@ -295,7 +295,7 @@ def test_an_object_that_a_solver_removed_is_left_out(caplog: pytest.LogCaptureFi
     context.wait(START + 1300)
     context.wait(START + 1315)
 
-    assert len([r for r in caplog.records if "is left out" in r.message]) == 1
+    assert len([r for r in caplog.records if "is skipped" in r.message]) == 1
 
 
 def test_a_trial_without_noise_asks_for_nothing() -> None:

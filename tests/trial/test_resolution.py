@@ -308,10 +308,22 @@ def test_a_live_scenario_has_no_deadline():
 @pytest.mark.parametrize(
     ("use", "code", "subject", "why", "fix"),
     [
-        ("Solution", "SK411", "solution 's' does not resolve the incident", "a documented fix", "correct the solution"),
-        ("Fix", "SK401", "fixing only what is labelled (s)", "then what is labelled", "label the object"),
-        ("Cheat", "SK435", "the fault is said to end with its pods", "cheats and checks", "say in the fault type"),
-        ("Wait", "SK435", "fault 's' is said to end by itself", "cheats and checks", "say in the fault type"),
+        (
+            "Solution",
+            "SK411",
+            "solution 's' does not resolve the incident",
+            "a documented solution",
+            "correct the solution",
+        ),
+        ("Fix", "SK401", "repairing only the labelled causes (s)", "the labels do not name", "label the object"),
+        (
+            "Cheat",
+            "SK435",
+            "the fault is declared to end with its pods",
+            "cheats and checks",
+            "declare in the fault type",
+        ),
+        ("Wait", "SK435", "fault 's' is declared to end by itself", "cheats and checks", "declare in the fault type"),
         ("RemoveFault", "SK329", "the incident outlives the fault: removing s", "", ""),
         ("", "SK329", "the incident is not resolved", "", ""),
     ],
@@ -330,7 +342,7 @@ def test_what_is_told_of_a_repair_that_fails(use, code, subject, why, fix):
 def test_what_does_not_pass_by_itself_is_not_benign():
     trial = repaired(firing=FIRING, outcome="Benign")
     (found,) = expect_cleared(trial.context, TrialStep(kind="expectCleared", use="Wait", name="a"), 5, REPAIRED)
-    assert found.message == "the scenario is Benign, but it does not pass by itself"
+    assert found.message == "the scenario is Benign, but does not end by itself"
     assert found.fix.startswith("choose the outcome Incident")
 
 
@@ -378,12 +390,12 @@ def test_what_was_spared_is_so_only_while_it_is_in_force(role):
     change = Change.from_json({"patch": {"target": "ConfigMap/d", "type": "Merge", "patch": {"data": None}}})
     trial.context.engine.do(change, ordinal=29999, group="Fault/d")
     lost = judge_resolution(at(trial, 1400.0).context, REPAIRED).reasons
-    assert ("ConfigMap/d has no k any more" in lost) is (role == "Cause")
+    assert ("ConfigMap/d no longer has k" in lost) is (role == "Cause")
     scene = trial.context.engine._scene
     Engine(scene, trial.clock, ClusterStore(trial.cluster, "kit", "t"), "t").undo_group("Fault/d")
     trial.context.engine = Engine(scene, trial.clock, ClusterStore(trial.cluster, "kit", "t"), "t")
     trial.cluster.patch(Reference("ConfigMap", "d", "shop"), {"data": None})
-    assert "ConfigMap/d has no k any more" in judge_resolution(trial.context, REPAIRED).reasons
+    assert "ConfigMap/d no longer has k" in judge_resolution(trial.context, REPAIRED).reasons
 
 
 def test_a_solution_is_judged_by_what_it_leaves():

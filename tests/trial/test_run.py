@@ -19,7 +19,7 @@ from scenario_kit.model import (
     TrialStep,
 )
 from scenario_kit.testing import FakeClock
-from scenario_kit.trial.run import execute, list_alerts_now, lose, refuse, run
+from scenario_kit.trial.run import execute, list_alerts_now, mark_infra, refuse, run
 from scenario_kit.trial.status import AlertNow, TrialStatus
 
 module = importlib.import_module("scenario_kit.trial.run")  # the package has a function by that name
@@ -199,7 +199,7 @@ def held(index):
     ("virtual", "before", "message", "outcome"),
     [
         (True, "", "", "Broken"),
-        (False, "", "taken up again by another process", "Infra"),
+        (False, "", "resumed by another process", "Infra"),
         (False, "the first word", "the first word", "Infra"),
     ],
 )
@@ -268,7 +268,7 @@ def test_every_step_is_logged_with_its_outcome(monkeypatch, caplog):
 )  # fmt: skip
 def test_a_trial_that_is_lost_fails_the_step_that_was_due(steps, lost):
     before = TrialStatus(steps=steps, now=7.0)
-    after = lose(SimpleNamespace(spec=SimpleNamespace(steps=PROGRAM)), before, "gone")
+    after = mark_infra(SimpleNamespace(spec=SimpleNamespace(steps=PROGRAM)), before, "gone")
     if lost is None:
         assert after == before
     else:
@@ -278,7 +278,7 @@ def test_a_trial_that_is_lost_fails_the_step_that_was_due(steps, lost):
 
 def test_a_trial_that_is_lost_before_it_has_a_time():
     context = SimpleNamespace(spec=SimpleNamespace(steps=(TrialStep(kind="inject", name="n" * 200),)))
-    (step,) = lose(context, TrialStatus(), "gone").steps
+    (step,) = mark_infra(context, TrialStatus(), "gone").steps
     assert (step.started_at, len(step.step)) == (0.0, 128)
 
 
@@ -288,7 +288,7 @@ def test_a_trial_that_is_refused_has_done_nothing():
     status = refuse("t", steps, TrialStatus(now=7.0, observed_generation=2, alerts=(ALERT,)), finding)
     assert {(s.started_at, s.finished_at) for s in status.steps} == {(7.0, 7.0)}
     assert [s.index for s in status.steps] == list(range(5))
-    assert [s.message for s in status.steps[1:]] == ["the trial could not begin"] * 4
+    assert [s.message for s in status.steps[1:]] == ["the trial could not start"] * 4
     assert (len(status.steps[0].step), len(status.steps[0].message)) == (128, 4000)
     assert (len(status.findings[0].step), len(status.findings[0].observed)) == (128, 4000)
     assert status.alerts == ()

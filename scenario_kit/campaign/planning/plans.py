@@ -22,7 +22,7 @@ from scenario_kit.model import Procedure, Runbook, Scenario, TrialSpec, TrialSte
 from scenario_kit.model.authored.alert_rule import find_slowest
 from scenario_kit.model.results.purpose import Purpose, PurposeKind
 from scenario_kit.model.results.trial import ClockMode
-from scenario_kit.render.faults.chaos_schedule import demand_wall_clock
+from scenario_kit.render.faults.chaos_schedule import require_wall_clock
 
 
 class PlannedTrial(Value, frozen=True, kw_only=True):
@@ -155,9 +155,7 @@ def plan_trials(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
 
 
 def _plan_controls(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
-    """Plan trials in which nothing may fire: without the faults, with a rollout alone, and with the
-    distractors alone.
-    """
+    """Plan trials in which nothing may fire: without faults, with a rollout alone, and with the distractors alone."""
     planned: list[PlannedTrial] = []
     rollout = build_rollout_control(runbook) if plan.sham and runbook.outcome == "Incident" else None
     if runbook.faults and (plan.control or rollout is not None):
@@ -364,7 +362,7 @@ def build_trial_spec(planned: PlannedTrial, runbook: Runbook, plan: str, clock: 
     Raises:
         AuthoringError: a fault of it follows the wall clock, and the trial does not.
     """
-    demand_wall_clock(runbook.faults, clock)
+    require_wall_clock(runbook.faults, clock)
     if any(step.use == "Cheat" for step in planned.steps):
         cheated = any(step.kind == "expectUnresolved" for step in planned.steps)
         runbook = add_cheats(runbook) if cheated else add_restart(runbook)

@@ -52,7 +52,7 @@ def make_recurring(fault: Fault, recurrence: Recurrence) -> Fault:
     )
 
 
-def demand_wall_clock(faults: Iterable[Fault], clock: str) -> None:
+def require_wall_clock(faults: Iterable[Fault], clock: str) -> None:
     """Demand that the faults may run by this clock, ``Wall`` or ``Virtual``.
 
     Raises:

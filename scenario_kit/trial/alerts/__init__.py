@@ -1,1 +1,1 @@
-"""Steps that wait for alerts, or for none."""
+"""Steps that wait for alerts, or for their absence."""

@@ -1,4 +1,4 @@
-"""Steps that look at alerts: *expectQuiet*, *expectAlerts*, *hold*, *expectStillFiring*."""
+"""Steps that evaluate alerts: *expectQuiet*, *expectAlerts*, *hold*, *expectStillFiring*."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from scenario_kit.observe.placement import map_placement
 from scenario_kit.trial.alerts import extended_wait
 from scenario_kit.trial.engine import noise
 from scenario_kit.trial.engine.baseline import Baseline
-from scenario_kit.trial.engine.checks import await_checks, prove_gone
+from scenario_kit.trial.engine.checks import await_checks, check_undone_checks_fail
 from scenario_kit.trial.engine.context import TICK, TRAFFIC_WINDOW, TrialContext
 from scenario_kit.trial.investigation import symptoms
 from scenario_kit.trial.investigation.silent_hops import measure_passages
 
 
 def await_stretch(context: TrialContext, start: float, seconds: float) -> float:
-    """Let time pass to ``start + seconds``; a wall clock is looked at on the way, a virtual one is not."""
+    """Wait until ``start + seconds``. On a wall clock, evaluate alerts on the way."""
     end = start + seconds
     while (now := context.clock.now()) < end:
         context.wait(end if context.virtual else min(end, now + TICK))
@@ -39,12 +39,12 @@ def await_stretch(context: TrialContext, start: float, seconds: float) -> float:
 
 
 def expect_quiet(context: TrialContext, step: TrialStep, index: int, start: float) -> list[Finding]:
-    """Check that nothing fires while nothing is broken; the traffic of the last minutes becomes the baseline.
+    """Check that nothing fires without a fault, and record the traffic of the last minutes as the baseline.
 
-    It counts from when that has faded which the start of the app set off. What has not faded after the time that its
-    rule may take is held against the scenario.
+    The quiet window starts once alerts caused by the app's start have cleared. Alerts that outlast their rule's time
+    are findings.
 
-    Once something was injected, or where nothing will be, it is a control: what fires is held against the scenario.
+    After an injection, or in a program without one, the step is a control: any alert is a finding.
     """
     injections = [i for i, s in enumerate(context.spec.steps) if s.kind == "inject"]
     made = [f.name for i in injections if i < index for f in context.chosen_faults(context.spec.steps[i])]
@@ -58,7 +58,7 @@ def expect_quiet(context: TrialContext, step: TrialStep, index: int, start: floa
     if step.use == "Sham":
         return control_runs.check_control(history, expect, start, end, sham=True)
     served = measure_served(context, max(start, end - TRAFFIC_WINDOW), end)
-    if served.requests is None:  # a pipeline that delivers nothing would look like peace
+    if served.requests is None:  # a broken telemetry pipeline would look quiet
         raise InfrastructureError(
             f"no request at the entry '{context.runbook.app.entry}' was measured while it was quiet"
         )
@@ -77,7 +77,9 @@ def expect_quiet(context: TrialContext, step: TrialStep, index: int, start: floa
 
 
 def _await_up(context: TrialContext, start: float) -> float:
-    """Await when the app is up and the alerts of its start are over; ``start`` where they do not end in time."""
+    """Wait until the alerts of the app's start have cleared; return that time, or ``start`` if they do not clear in
+    time.
+    """
     limit = start + find_slowest(context.runbook.rules) + DEADLINE_SLACK
     while (calm := control_runs.find_start_end(context.history(), context.runbook.expect, start)) is None:
         if context.clock.now() >= limit:
@@ -87,18 +89,14 @@ def _await_up(context: TrialContext, start: float) -> float:
 
 
 def measure_served(context: TrialContext, start: float, end: float) -> EntryTraffic:
-    """Measure requests and errors at the entry, None where Prometheus has no series; seconds are those of the usual
-    load.
-    """
+    """Measure requests and errors at the entry (None without series); seconds are scaled to the usual load."""
     measured = measure_traffic(context.metrics, context.namespace, context.runbook.app, start, end)
     seconds = (end - start) * noise.measure_offered(context, start, end)
     return EntryTraffic(seconds=seconds, requests=measured.requests, errors=measured.errors)
 
 
 def compute_deadlines(context: TrialContext) -> dict[AlertExpectation, float]:
-    """Compute seconds after injection by which each must-fire alert is due; the rule decides where the
-    author does not.
-    """
+    """Compute the deadline of each must-fire alert in seconds after injection; the default follows from its rule."""
     rules = context.runbook.rules
     return {
         e: float(compute_alert_deadline(rules, e.name, e.within_seconds))
@@ -108,7 +106,7 @@ def compute_deadlines(context: TrialContext) -> dict[AlertExpectation, float]:
 
 
 def expect_alerts(context: TrialContext, start: float) -> list[Finding]:
-    """Check that each must-fire alert comes before its deadline. Looks are spaced, so a virtual hour costs
+    """Check that each must-fire alert fires before its deadline, with evaluations spaced so that a virtual hour costs
     few queries.
     """
     expect = context.runbook.expect
@@ -154,9 +152,7 @@ def expect_alerts(context: TrialContext, start: float) -> list[Finding]:
 
 
 def _judge_other_packs(context: TrialContext) -> Mapping[str, missing_alerts.UnusedRules]:
-    """Return what the rules of other packs say. They help whoever corrects a promise, and have no part in
-    the verdict.
-    """
+    """Evaluate the rules of other packs. They explain a missing alert and do not affect the verdict."""
     try:
         return context.beside()
     except ScenarioKitError:
@@ -164,11 +160,10 @@ def _judge_other_packs(context: TrialContext) -> Mapping[str, missing_alerts.Unu
 
 
 def _look_on(context: TrialContext, since: Mapping[AlertExpectation, float]) -> None:
-    """Look up where a promised alert did not come, see what comes instead, or how late: until every rule has had its
-    time.
+    """If an expected alert is missing, wait for late or other alerts until every rule could have fired.
 
-    That changes no verdict, but whoever has to correct the promise learns what is true. A virtual clock only: on a real
-    one it would cost a quarter of an hour.
+    This does not change the verdict, but makes the finding precise. Virtual time only: on a wall clock it would take a
+    quarter of an hour.
     """
     history, expect = context.history(), context.runbook.expect
     if context.virtual and any(incident_alerts.list_pending(history, _restrict_to(expect, e), since[e]) for e in since):
@@ -176,9 +171,9 @@ def _look_on(context: TrialContext, since: Mapping[AlertExpectation, float]) -> 
 
 
 def _find_counted_from(context: TrialContext, expectation: AlertExpectation, start: float) -> float | None:
-    """Find the injection from which a deadline counts: that of its fault, else the latest one.
+    """Find the injection that a deadline counts from: that of its fault, else the latest one.
 
-    None where the program does not inject that fault: then nothing is demanded of its alert.
+    None if the program does not inject that fault; its alert is then not expected.
     """
     if expectation.after:
         return context.injected_at(expectation.after)
@@ -186,8 +181,8 @@ def _find_counted_from(context: TrialContext, expectation: AlertExpectation, sta
 
 
 def choose_next_look(context: TrialContext, start: float) -> float:
-    """Choose when to look again: on a grid from the start of the step, so that an interrupted step looks at the same
-    times.
+    """Return the next evaluation time, on a grid from the start of the step so that a resumed step evaluates at the
+    same times.
     """
     spacing = LOOK_SECONDS if context.virtual else TICK
     return start + (int(context.clock.now() - start) // spacing + 1) * spacing
@@ -198,11 +193,10 @@ def _restrict_to(expect: Expect, expectation: AlertExpectation) -> Expect:
 
 
 def hold(context: TrialContext, step: TrialStep, start: float) -> tuple[list[Finding], list[CheckResult]]:
-    """Check, while nobody acts, that what fires keeps firing and what must not fire does not; the scenario's own checks
-    hold.
+    """Check that, without intervention, firing alerts keep firing, forbidden ones stay silent, and the scenario's own
+    checks hold.
 
-    What is benign may pass meanwhile, but shows nothing that was not declared; where there is no incident, nothing
-    fires at all.
+    A benign fault may end in the meantime, but must not raise undeclared alerts; without an incident nothing fires.
     """
     while step.forever:
         context.history()
@@ -215,12 +209,12 @@ def hold(context: TrialContext, step: TrialStep, start: float) -> tuple[list[Fin
     context.save_baseline(msgspec.structs.replace(known, found=found, passages=measure_passages(context, end)))
     injected = context.injected_at() or start
     expect, outcome = context.runbook.expect, context.runbook.outcome
-    findings = [*(_report_unexpected(r) for r in results if r.answer != "True"), *prove_gone(context)]
+    findings = [*(_report_unexpected(r) for r in results if r.answer != "True"), *check_undone_checks_fail(context)]
     if outcome == "NoIncident":
         return [*findings, *control_runs.check_nothing(history, expect, injected, end)], results
     if outcome == "Incident":
         findings += incident_alerts.check_held(history, expect, end)
-        # Whoever only wants to see what a fault does has not asked for alerts: that there are none is the answer.
+        # A program without expectAlerts only observes the fault: no alert is a valid result.
         asked = any(s.kind == "expectAlerts" for s in context.spec.steps)
         if asked and (quiet := missing_alerts.check_unnoticed(history, expect, injected)):
             beside = _judge_other_packs(context)
@@ -231,9 +225,7 @@ def hold(context: TrialContext, step: TrialStep, start: float) -> tuple[list[Fin
 
 
 def pass_time(context: TrialContext, start: float) -> None:
-    """Let time pass. A live scenario in virtual time stands still until somebody advances its world: the solver sets
-    the pace.
-    """
+    """Wait for the next evaluation. A live scenario in virtual time waits until its world is advanced from outside."""
     if not context.virtual:
         context.wait(choose_next_look(context, start))
         return
@@ -254,17 +246,17 @@ def _report_unexpected(result: CheckResult) -> Finding:
     )
 
 
-#: The finding for a procedure after which nothing fires any more, by its use.
+#: Finding code for a procedure that clears the alerts, by use.
 _STILL: Final = {"Decoy": "SK431", "Fix": "SK402", "Undo": "SK402"}
 
 
 def expect_still_firing(context: TrialContext, step: TrialStep, start: float) -> list[Finding]:
-    """Check after a decoy that the symptoms are back, or never went, once every window that could show it has passed.
+    """Check after a decoy that the symptoms persist or return.
 
-    A restart sets back what has to build up (a leak, a full pool, a latency that few requests meet): where they are not
-    back by then, they are waited for as long as they took to come at first, as they are after a solution (`lasting`).
-    They are asked for again when a solution would have had to resolve the incident: what repairs it slowly repairs it.
-    With ``faults``, the question is about the alerts that these explain: their cause was left alone.
+    A restart resets what has to build up (a leak, a full pool, a rare latency). If the symptoms are not back by the end
+    of the window, wait for as long as they took to develop, as after a solution (``resolution.durability``). Check
+    again at the end of the resolve window, as a slow repair is also a repair. With ``faults``, only alerts explained by
+    these count: their cause was left alone.
     """
     runbook = context.runbook
     windows = runbook.windows
@@ -291,18 +283,18 @@ def expect_still_firing(context: TrialContext, step: TrialStep, start: float) ->
     last = await_stretch(context, start, windows.resolve)
     if not cleared(last):
         return []
-    # What is off for a moment has not cleared, nor has what takes as long to come back as it took to come.
+    # An alert that is briefly inactive, or that is still building up again, has not cleared.
     await_stretch(context, last, max(again, windows.clear))
     return cleared(last)
 
 
 def _report_unlabelled(context: TrialContext, step: TrialStep, finding: Finding) -> Finding:
-    """Report what is told where undoing one object that no label names clears the alerts."""
+    """Report an unlabelled object whose undo alone clears the alerts."""
     before = next(s for s in reversed(context.spec.steps) if s.kind == "change" and s.name == step.name)
     return msgspec.structs.replace(
         finding,
         message=f"undoing only what fault '{before.faults[0]}' did to {step.name} clears every must-fire alert",
-        why="an object without which the incident ends is a cause of it, and no label names it",
+        why="an object whose repair ends the incident is a cause, and no label names it",
         fix=f"give {step.name} the role Cause in the fault type and label it; with `causesJoin: Conjunctive` where it "
         "takes all of them",
     )

@@ -1,4 +1,4 @@
-"""For how long an incident that was only put off has to be waited for."""
+"""The time that a postponed incident needs to recur."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ from scenario_kit.judge.repair.capacity_relief import find_raised
 from scenario_kit.judge.repair.collateral_changes import Write
 from scenario_kit.trial.engine.context import TrialContext
 
-#: Groups of receipts of what is tried against an incident.
+#: Receipt groups of interventions against an incident.
 _TRIED = ("Solution/", "Fix/", "Decoy/")
 
 
 def compute_recurrence_time(context: TrialContext, repaired: float) -> float:
-    """Compute seconds from the repair until whatever was only put off is back: it takes longer where there is more to
-    fill.
-    """
+    """Compute the seconds from the repair until a postponed incident would recur: more headroom takes longer."""
     expect, injected = context.runbook.expect, context.injected_at() or repaired
     writes = [Write(e.prior, e.after) for group in _TRIED for r in context.engine.done(group) for e in r.entries]
     factor = find_raised(context.runbook.objects, writes)

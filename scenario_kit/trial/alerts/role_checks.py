@@ -1,4 +1,4 @@
-"""What triggers and distractors are claimed to do, tried by leaving them out (docs/causes-and-outcomes.md)."""
+"""Verify the roles Trigger and Distractor by leaving these faults out (docs/causes-and-outcomes.md)."""
 
 from __future__ import annotations
 
@@ -12,16 +12,14 @@ from scenario_kit.model import Finding, TrialStep
 from scenario_kit.trial.alerts.alert_steps import expect_alerts
 from scenario_kit.trial.engine.context import TrialContext
 
-#: What says that an alert did not come, or came elsewhere.
+#: Codes for a missing alert, or one on another entity.
 _MISSING: Final = ("SK322", "SK326")
-#: What says that a fault had no effect, or never began.
+#: Codes for a fault without effect, or one that never started.
 _ASLEEP: Final = ("SK304", "SK331")
 
 
 def check_roles(context: TrialContext, step: TrialStep, findings: list[Finding]) -> list[Finding]:
-    """Return what is wrong with an injection. Without its trigger a fault may well have no effect: that is
-    the claim.
-    """
+    """Return the findings of an injection. A fault without its trigger is expected to have no effect."""
     if not step.except_:
         return findings
     if _name_role(context, step.except_) == "Trigger":
@@ -30,10 +28,10 @@ def check_roles(context: TrialContext, step: TrialStep, findings: list[Finding])
 
 
 def expect_alerts_without(context: TrialContext, step: TrialStep, start: float) -> list[Finding]:
-    """Check that the incident does not come, or not all of it, without its triggers (``step.faults``); or comes without
+    """Check that the incident is incomplete without its triggers (``step.faults``), or complete without its
     distractors.
 
-    An alert that counts from the injection of what is left out counts from the latest one instead.
+    A deadline that counts from an omitted fault counts from the latest injection instead.
     """
     runbook = context.runbook
     alerts = tuple(structs.replace(e, after="") if e.after in step.faults else e for e in runbook.expect.alerts)
@@ -54,10 +52,10 @@ def _report_idle(names: str) -> Finding:
     return build_finding(
         "SK418",
         message=f"everything that must fire fires without the trigger ({names})",
-        observed="each alert in time, on an app that was not triggered",
+        observed="each alert fired in time, on an app that was not triggered",
         expected="at least one of them missing",
-        why="a trigger sets the incident off; who says that this one did would be wrong",
-        fix="let it be a Distractor, or choose a fault that sleeps until the trigger comes",
+        why="a trigger sets the incident off; this one does not",
+        fix="make it a Distractor, or choose a fault that stays dormant until triggered",
     )
 
 
@@ -67,6 +65,6 @@ def _report_needed(names: str, finding: Finding) -> Finding:
         message=f"without the distractor ({names}) {finding.message}",
         observed=finding.observed,
         expected="the whole incident without it",
-        why="what the incident does not come without has a part in it",
-        fix="let it be the Trigger, or a Cause",
+        why="a fault that the incident depends on is part of it",
+        fix="make it the Trigger, or a Cause",
     )

@@ -1,1 +1,1 @@
-"""What every step needs: ports, runbook, time, noise, progress."""
+"""What all steps share: ports, runbook, time, noise, progress."""

@@ -1,4 +1,4 @@
-"""The cluster and the app before anything was broken, as a trial remembers them."""
+"""The recorded state of cluster and app before the first fault."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from scenario_kit.model.runtime.observation import Passage
 
 
 class Baseline(Value, frozen=True, kw_only=True):
-    """What the cluster and the app were like before anything was broken.
+    """State of cluster and app before the first fault.
 
-    ``undone`` is what was found once every change was taken back, and before the app was removed; None until then.
-    ``signs`` are what a solver found then, ``placement`` the nodes of each workload, ``found`` what was new at the end
-    of hold; only where somebody holds.
-    ``passages`` are what went through the silent components of the propagation, up to the end of hold.
-    ``ready_at`` is when noise began: the app was ready then. None before, and from the teardown on.
+    ``undone`` are the findings after undo and before the app is removed; None until then. ``signs`` are the symptoms
+    visible to a solver, ``placement`` the nodes of each workload, ``found`` the new symptoms at the end of *hold*; only
+    in programs with that step. ``passages`` is the work of the silent components of the propagation up to the end of
+    *hold*. ``ready_at`` is when the app became ready and noise began. None before, and from teardown on.
     """
 
     namespace_uid: str = ""

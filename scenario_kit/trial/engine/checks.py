@@ -1,4 +1,4 @@
-"""Waiting for checks: each must become true before its own deadline; unknown is not true."""
+"""Wait for checks, each with its own deadline; Unknown is not True."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from scenario_kit.model.authored.fault import FAULT_GROUPS
 from scenario_kit.observe import evaluate_check
 from scenario_kit.trial.engine.context import TICK, TrialContext
 
-#: What is changed by these faults stays changed until somebody takes it back.
+#: Persistence of faults that last until they are undone.
 _LASTING: Final = ("Object", "Workload", "Pod")
 
 
 def answer_check(context: TrialContext, check: Check, now: float) -> CheckResult:
-    """Return the answer to a check on the app of this trial."""
+    """Evaluate a check against the app of this trial."""
     return evaluate_check(
         check, context.cluster, context.metrics, context.namespace, now, others=context.runbook.namespaces
     )
 
 
 def await_checks(context: TrialContext, checks: Sequence[Check]) -> list[CheckResult]:
-    """Let time pass until every check was true once, or its deadline is over; the last answer of each."""
+    """Wait until every check was true once or its deadline has passed; return the last result of each."""
     checks = context.engine.placed(checks)
     start = context.clock.now()
     results: dict[int, CheckResult] = {}
@@ -43,15 +43,15 @@ def await_checks(context: TrialContext, checks: Sequence[Check]) -> list[CheckRe
 
 
 def await_until(context: TrialContext, until: Until) -> CheckResult:
-    """Let time pass until the check after a change is true, or the deadline of the change is over.
+    """Wait until the check after a change is true or its deadline has passed.
 
-    It is a pause, not a proof: whether the change did what it was made for is asked elsewhere.
+    This only delays the next change; effect checks verify the change itself.
     """
     return await_checks(context, [msgspec.structs.replace(until.check, within_seconds=until.within_seconds)])[0]
 
 
-def prove_gone(context: TrialContext) -> list[Finding]:
-    """Return a finding for each fault that is in force although everything that is to prove it gone is true."""
+def check_undone_checks_fail(context: TrialContext) -> list[Finding]:
+    """Report each fault in force whose `undone` checks all pass."""
     now, injected = context.clock.now(), {r.group for r in context.engine.done(FAULT_GROUPS)}
     findings = []
     for fault in context.runbook.faults:
@@ -63,11 +63,11 @@ def prove_gone(context: TrialContext) -> list[Finding]:
             findings.append(
                 build_finding(
                     "SK129",
-                    message=f"what is to prove that fault '{fault.name}' is gone holds while it is in force",
+                    message=f"the `undone` checks of fault '{fault.name}' pass while it is in force",
                     observed="; ".join(f"{r.describe}: {r.observed}" for r in results),
-                    expected="a check under `undone` that fails for as long as the fault is in force",
-                    why="what is not proven to be gone spoils the next trial",
-                    fix=f"let a check under `undone` of the fault type '{fault.type}' ask about what it changes",
+                    expected="an `undone` check that fails while the fault is in force",
+                    why="a fault that is not verified as undone contaminates the next trial",
+                    fix=f"let an `undone` check of fault type '{fault.type}' check what the fault changes",
                 )
             )
     return findings

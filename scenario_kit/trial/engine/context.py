@@ -1,4 +1,4 @@
-"""What a step needs: the ports, the runbook, and the way in which time passes while faults are in force."""
+"""The context of a step: ports, runbook, and time that maintains faults and noise as it passes."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ TRAFFIC_WINDOW: Final = TRAFFIC_SECONDS
 
 
 class Stopped(Exception):
-    """Somebody asked the run to stop here; the program continues from this step when it is started again."""
+    """The run was stopped; it resumes at this step."""
 
 
 @dataclass(slots=True)
 class TrialContext:
-    """One trial in execution. ``stopping`` ends the run early, ``idle`` lets wall seconds pass.
+    """A running trial. ``stopping`` ends the run early, ``idle`` sleeps for wall seconds.
 
-    ``health`` names infrastructure that is not well; ``diagnose`` does, too, takes its time, and also finds what hangs.
+    ``health`` describes unhealthy infrastructure; ``diagnose`` also detects hangs, and takes seconds.
 
-    ``beside`` evaluates, by pack, the rules of those packs that the scenario does not use, since the trial began.
+    ``beside`` evaluates, by pack, the rules of the packs that the scenario does not use, from the start of the trial.
 
-    ``solver`` is the cluster as whoever investigates may see it. ``tell`` is called as time passes, with the present
-    time and the alert history, for whoever watches. ``said`` is what this process has logged and need not say again.
+    ``solver`` is the cluster read with the solver's permissions. ``tell`` is called as time passes with the current
+    time and the alert history. ``said`` holds the messages that this process has logged already.
     """
 
     name: str
@@ -93,11 +93,11 @@ class TrialContext:
         return [*self.contents(*WORKLOADS, "Service"), *([store] if store else [])]
 
     def wait(self, until: float) -> float:
-        """Let time pass up to ``until``, with every lasting fault bound to the pods of the moment, and noise played.
+        """Wait until ``until``, keeping lasting faults bound to the current pods and playing noise.
 
         Raises:
             Stopped: the run is to stop.
-            InfrastructureError: a part that the trial rests on is not well.
+            InfrastructureError: infrastructure of the trial is unhealthy.
         """
         while True:
             if self.stopping():
@@ -109,14 +109,14 @@ class TrialContext:
             look = min(until, noise.play(self))
             if self.virtual and (over := self.engine.expire(self.clock.now())) is not None:
                 look = min(look, over)
-            if self.virtual and self.engine.binds(lasting):  # new processes are free of it until somebody looks
+            if self.virtual and self.engine.binds(lasting):  # new processes are unaffected until the next `maintain`
                 look = min(look, self.clock.now() + TICK)
             now = self.clock.wait(look)
             if now >= until:
                 return now
 
     def settle(self) -> float:
-        """Let the cluster come to rest without letting time pass (virtual), or look again in a second (wall)."""
+        """Let the cluster settle without advancing time (virtual), or wait a second (wall)."""
         now = self.clock.now()
         return self.wait(now if self.virtual else now + 1)
 
@@ -127,7 +127,7 @@ class TrialContext:
         return history
 
     def persistent(self) -> list[str]:
-        """Return groups of receipts whose chaos binds to the workload."""
+        """Return the receipt groups of faults that persist across pods."""
         return [f.group for f in self.runbook.faults if f.persistence == "Workload"]
 
     def injected_at(self, fault: str = "") -> float | None:
@@ -147,16 +147,16 @@ class TrialContext:
         return [f for f in named if f.name not in step.except_]
 
     def save_progress(self, progress: InjectionProgress) -> None:
-        """Write down which faults were proven, beside the receipts."""
+        """Save which faults were verified, beside the receipts."""
         self.cluster.apply(self._document("progress", json.dumps(progress.to_json())))
 
     def progress(self) -> InjectionProgress:
-        """Return which faults were injected and proven so far."""
+        """Return which faults were injected and verified so far."""
         found = self.cluster.get(Reference("ConfigMap", f"{self.name}-progress", self.management))
         return InjectionProgress.from_json(json.loads(found["data"]["document"])) if found else InjectionProgress()
 
     def save_baseline(self, baseline: Baseline) -> None:
-        """Write the baseline beside the receipts."""
+        """Save the baseline beside the receipts."""
         self.cluster.apply(self._document("baseline", json.dumps(baseline.to_json())))
 
     def baseline(self) -> Baseline | None:
@@ -165,7 +165,7 @@ class TrialContext:
         return Baseline.from_json(json.loads(found["data"]["document"])) if found else None
 
     def save_evidence(self, document: Object) -> str:
-        """Write what was observed; returns the ConfigMap's name."""
+        """Save the observations; return the ConfigMap's name."""
         self.cluster.apply(self._document("evidence", json.dumps(document)))
         return f"{self.name}-evidence"
 

@@ -1,7 +1,7 @@
-"""Playing background noise while a trial waits: what the plan says for now is made so, whatever was done before.
+"""Background noise: apply the events planned for the current time, whatever was applied before.
 
-Each occurrence has a receipt of its own, by which a run that was killed knows what is in force. Noise begins when the
-app is ready and ends with the teardown, which takes every receipt back.
+Each occurrence has its own receipt, so a restarted run knows what is in force. Noise begins when the app is ready and
+ends with the teardown, which undoes every receipt.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from scenario_kit.render.scenarios.noise import Event, compute_occurrence, find_
 from scenario_kit.trial.engine.baseline import Baseline
 
 log = logging.getLogger(__name__)
-#: Groups of receipts of noise, and their ordinals: far above those of steps, a block for each source.
+#: Receipt group of noise, and its ordinals: far above those of steps, with a block for each source.
 GROUP: Final = "Noise/"
 _FIRST: Final = 10_000_000
 _BLOCK: Final = 1_000_000
-#: Changes nothing for good.
+#: The next event of a plan without further events.
 NEVER: Final = float("inf")
 
 
 class NoisyTrial(Protocol):
-    """What playing noise needs to know of a trial; ``trial.engine.context`` has it."""
+    """The part of ``TrialContext`` that noise needs."""
 
     name: str
     spec: TrialSpec
@@ -47,10 +47,10 @@ class NoisyTrial(Protocol):
 
 
 def play(context: NoisyTrial) -> float:
-    """Bring the noise to what is planned for this moment; returns the trial's time at which that changes next.
+    """Apply the noise planned for the current time; return the time of the next event.
 
     Raises:
-        ClusterError: the API server does not answer; called again, it goes on.
+        ClusterError: the API server does not answer; call again to continue.
     """
     start = _start(context)
     if start is None:
@@ -71,7 +71,7 @@ def _play(context: NoisyTrial, index: int, source: NoiseSource, start: float, no
     over = event is None or (event.until is not None and event.until <= now)
     for receipt in context.engine.done(GROUP + source.name):
         if not receipt.change.operation.restarts and (receipt.ordinal != current or over):
-            context.engine.undo([receipt])  # what is blocked stays done, and is tried again
+            context.engine.undo([receipt])  # a blocked undo is retried later
     if event is not None and not over:
         _begin(context, current, event)
     following = compute_occurrence(source, context.spec.seed, start, number + 1).at
@@ -82,8 +82,8 @@ def _begin(context: NoisyTrial, ordinal: int, event: Event) -> None:
     try:
         context.engine.do(event.change, ordinal=ordinal, group=GROUP + event.source, causal=False)
     except AuthoringError as problem:
-        # Whoever investigates may have removed the object, or set the very value: that is no failure of the trial.
-        said = f"noise '{event.source}' is left out: {problem.message}"
+        # The solver may have removed the object or set the same value; the trial has not failed.
+        said = f"noise '{event.source}' is skipped: {problem.message}"
         if said not in context.said:
             context.said.add(said)
             log.warning("%s: %s", context.name, said)
@@ -94,7 +94,7 @@ def _make_ordinal(index: int, number: int) -> int:
 
 
 def measure_offered(context: NoisyTrial, start: float, end: float) -> float:
-    """Measure the load offered on average in a window, as a multiple of the scenario's own."""
+    """Measure the average load offered in a window, as a multiple of the scenario's own."""
     began = _start(context)
     if began is None or end <= start:
         return 1.0
@@ -106,7 +106,7 @@ def measure_offered(context: NoisyTrial, start: float, end: float) -> float:
 
 
 def _list_swings(context: NoisyTrial, start: float, end: float) -> Iterator[Event]:
-    """List the load swings that were made, or are to be made until then."""
+    """List the load swings applied between these times."""
     seed = context.spec.seed
     played = {r.ordinal for r in context.engine.recorded(GROUP)}
     for index, source in enumerate(context.runbook.noise):
@@ -115,16 +115,16 @@ def _list_swings(context: NoisyTrial, start: float, end: float) -> Iterator[Even
 
 
 def adjust_guards(context: NoisyTrial, baseline: tuple[Guarded, ...]) -> tuple[Guarded, ...]:
-    """Return the guards of this moment: a swing of the load that is in force is part of what is offered.
+    """Return the current guards: an active load swing is part of the offered load.
 
-    So is, where nobody has to act, what a benign fault made of the load: it need not pass to be harmless.
+    So is a change of the load by a benign fault, which need not end to be harmless.
     """
     swung: dict[tuple[str, str], dict[str, str]] = {}
     for entry in (e for r in _list_in_force(context) for e in r.entries if e.prior and e.after):
         before, after = (
             invariants.take_baseline([o], context.runbook.app) for o in (entry.prior or {}, entry.after or {})
         )
-        # Only what the swing itself set: others may have changed other settings of the object before it.
+        # Only what the swing itself set, as other settings may have changed before it.
         for was, now in zip(before, after, strict=True):
             settings = {k: v for k, v in now.environment.items() if was.environment.get(k) != v}
             swung.setdefault((now.kind, now.name), {}).update(settings)

@@ -1,4 +1,4 @@
-"""What an inject step has reached, written down: a proof that was seen once is not asked for again after a crash."""
+"""Saved progress of an inject step, so that verified effects are not checked again after a crash."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from scenario_kit.model import CheckResult, Finding, Value
 
 
 class FaultProgress(Value, frozen=True, kw_only=True):
-    """A fault that is in force: since when, by which step, and which of its effect checks were seen to hold.
+    """A fault in force: injected when and by which step, and which of its effect checks have held.
 
-    ``checks`` maps the position of a check, as text, to its answer; ``effective_at`` is None until all of them hold, or
-    something else shows the effect, which ``remarks`` then say.
+    ``checks`` maps the position of a check, as text, to its result; ``effective_at`` is None until all have held, or
+    other evidence, given in ``remarks``, shows the effect.
     """
 
     step: int
@@ -20,10 +20,10 @@ class FaultProgress(Value, frozen=True, kw_only=True):
 
 
 class InjectionProgress(Value, frozen=True, kw_only=True):
-    """Faults by name.
+    """Progress of the faults, by name.
 
-    ``proofs`` counts how often a fault was seen to take effect, ``resyncs`` the rounds in which the app's objects were
-    rewritten, since the trial began.
+    ``proofs`` counts verified effects, ``resyncs`` the rounds in which the app's objects were rewritten, since the
+    start of the trial.
     """
 
     faults: dict[str, FaultProgress] = {}

@@ -1,4 +1,4 @@
-"""Rollouts of the app's workloads, as a trial waits for them."""
+"""Wait for rollouts of the app's workloads."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def list_live(context: TrialContext, desired: Collection[tuple[str, str]]) -> li
 
 
 def list_rolling(context: TrialContext, desired: Collection[tuple[str, str]]) -> list[Object]:
-    """List those of them whose rollout is not through."""
+    """List those whose rollout is incomplete."""
     return [o for o in list_live(context, desired) if not is_settled(o)]
 
 
 def roll_out(context: TrialContext, desired: Collection[tuple[str, str]], seconds: float) -> list[Object]:
-    """Wait until their rollouts are through, ``seconds`` of trial time at most; those whose rollout is not."""
+    """Wait at most ``seconds`` of trial time for their rollouts; return workloads whose rollout is incomplete."""
     deadline = context.clock.now() + seconds
     while (left := list_rolling(context, desired)) and context.clock.now() < deadline:
         context.wait(context.clock.now() + (TICK if context.virtual else 1))

@@ -1,1 +1,1 @@
-"""Steps that break things, and prove that they are broken."""
+"""Injection of faults, and verification of their effects."""

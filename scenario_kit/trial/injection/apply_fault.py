@@ -1,4 +1,4 @@
-"""The changes of one fault, and the restarts that carry them to processes that run already."""
+"""Apply the changes of one fault, and the restarts that make running processes pick them up."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from scenario_kit.model.kubernetes.reference import make_object_reference
 from scenario_kit.trial.engine.checks import await_until
 from scenario_kit.trial.engine.context import TICK, TrialContext
 
-#: Changes of one step get ordinals from step × STEP; those of one fault of it from × FAULT, its restarts from HELP on.
+#: Ordinals of changes: step × STEP + fault × FAULT + position; those of its restarts start at _HELP.
 STEP: Final = 10_000
 FAULT: Final = 500
 _HELP: Final = 100
-#: Seconds of trial time within which Chaos Mesh must claim that a fault is injected.
+#: Seconds of trial time within which Chaos Mesh must report a fault as injected.
 _CHAOS_DEADLINE: Final = 120
 
 
 def break_(context: TrialContext, fault: Fault, index: int) -> None:
-    """Make every change of a fault, as part of the step of that index; changes that were made already stay.
+    """Apply every change of a fault as part of the step with that index; changes already applied stay.
 
     Raises:
-        NoEffect: a change leaves its object as it was.
-        Rejected: the API server, or Chaos Mesh, calls a change invalid.
-        CapabilityMissing: it is valid, but cannot happen in this environment.
-        InfrastructureError: something below us is not well, or the injector does not come to an end.
+        NoEffect: a change leaves its object unchanged.
+        Rejected: the API server or Chaos Mesh rejected a change as invalid.
+        CapabilityMissing: a valid change is not supported by this environment.
+        InfrastructureError: infrastructure is unhealthy, or the injection did not complete in time.
     """
     group = fault.group
     ordinal = index * STEP + [f.name for f in context.runbook.faults].index(fault.name) * FAULT
@@ -34,7 +34,7 @@ def break_(context: TrialContext, fault: Fault, index: int) -> None:
     for position, change in enumerate(fault.changes):
         if problems := context.health():
             raise InfrastructureError("; ".join(problems))
-        # What a command did is taken back where the first command stands among the changes.
+        # Compensation is attached to the first command of the fault.
         undo = fault.undo if position == first_run else ()
         context.engine.do(change, ordinal=ordinal + position, group=group, undo=undo)
         context.settle()
@@ -48,7 +48,7 @@ def break_(context: TrialContext, fault: Fault, index: int) -> None:
 
 
 def _reach(fault: Fault) -> list[Change]:
-    """Restart what carries the change to running processes: old pods go, callers reconnect."""
+    """Return restarts that make running processes pick up the changes: replace old pods, reconnect callers."""
     changes = []
     if fault.rollout.drop_old:
         written = {c.target for c in fault.changes if c.operation.patches}
@@ -60,9 +60,9 @@ def _reach(fault: Fault) -> list[Change]:
 
 
 def _await_injector(context: TrialContext, fault: Fault, experiment: Object) -> None:
-    """Wait until Chaos Mesh claims success: necessary, never sufficient (the effect checks decide).
+    """Wait until Chaos Mesh reports success: necessary, but not sufficient (the effect checks decide).
 
-    Whoever finds the request itself at fault, manager or daemon, says the same however often it is asked.
+    An objection of manager or daemon to the request itself is permanent.
     """
     ref = make_object_reference(experiment, context.namespace)
     deadline = context.clock.now() + _CHAOS_DEADLINE
@@ -75,7 +75,9 @@ def _await_injector(context: TrialContext, fault: Fault, experiment: Object) -> 
             raise Rejected(objection, by="Chaos Mesh")
         code, words = Engine.chaos_answer(trouble)
         if code == "Unimplemented":
-            raise CapabilityMissing(f"fault '{fault.name}' ({fault.type}) asks for what cannot happen here: {words}")
+            raise CapabilityMissing(
+                f"fault '{fault.name}' ({fault.type}) needs what this environment does not support: {words}"
+            )
         if context.clock.now() >= deadline:
             raise InfrastructureError(
                 f"Chaos Mesh did not inject {ref} within {_CHAOS_DEADLINE} s: {trouble or 'no record'}"

@@ -1,4 +1,4 @@
-"""Experiments that ended by their own duration while something else was tried."""
+"""Experiments that reached their own duration during another step."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from scenario_kit.model import Finding, TrialStep
 from scenario_kit.model.authored.scenario import LABELLED
 from scenario_kit.trial.engine.context import TrialContext
 
-#: Steps that show nothing of what was tried where the fault was over anyway.
+#: Steps whose result means nothing if the fault ended by itself.
 _SHOWN: Final = ("expectCleared", "expectStillFiring", "expectUnresolved", "hold")
 
 
 def explain_expiry(context: TrialContext, step: TrialStep, findings: list[Finding]) -> list[Finding]:
-    """Explain the findings of a step; that the incident ended by itself, where a labelled fault did meanwhile.
+    """Replace the findings of a step if a labelled fault ended by itself in the meantime.
 
-    What clears then was not repaired by anybody. To wait for that end, and what is benign, are another matter.
+    Alerts that clear then were not repaired. Steps that wait for that end, and benign scenarios, are unaffected.
     """
     if step.kind not in _SHOWN or step.use == "Wait" or step.forever or context.runbook.outcome != "Incident":
         return findings
@@ -26,11 +26,11 @@ def explain_expiry(context: TrialContext, step: TrialStep, findings: list[Findin
     return [
         build_finding(
             "SK305",
-            message=f"fault '{fault.name}' ({fault.type}) ended by itself before '{step}' had shown anything",
+            message=f"fault '{fault.name}' ({fault.type}) ended by itself before '{step}' was decided",
             observed="the `duration` of its experiment is over, and Chaos Mesh has recovered its targets",
-            expected="a fault that lasts until somebody repairs it",
+            expected="a fault that lasts until it is repaired",
             why="an incident that heals by itself rewards doing nothing",
-            fix="leave the duration out, or let the outcome be Benign",
+            fix="remove the duration, or set the outcome to Benign",
         )
         for fault in over
     ] or findings

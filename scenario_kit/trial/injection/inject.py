@@ -1,7 +1,7 @@
-"""Step *inject*: break things as the scenario stages them, and prove for each that it bites.
+"""Step *inject*: inject faults as the scenario stages them, and verify the effect of each.
 
-What was injected is known from the receipts, what was proven from the trial's progress: called again after a crash,
-the step goes on where it stood, and nothing is proven twice.
+Injected faults are known from receipts, verified ones from the trial's progress, so the step resumes after a crash
+without verifying anything twice.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ __all__ = ["STEP", "inject"]
 
 
 def inject(context: TrialContext, step: TrialStep, index: int, start: float) -> tuple[list[Finding], list[CheckResult]]:
-    """Execute the faults' changes, each when it is due; a fault that has no effect ends the step.
+    """Inject each fault when it is due; one without effect ends the step.
 
-    Several are under way at once: one waits for its time while another is being proven.
+    Faults overlap: one may wait for its start while another is being verified.
     """
     broken = bool(context.chosen_faults(step))
     if broken:
@@ -51,7 +51,7 @@ def inject(context: TrialContext, step: TrialStep, index: int, start: float) -> 
 
 
 class _InjectStep:
-    """One inject step. What it knows is in the cluster; only the alert history of the instant is kept."""
+    """One inject step. Its state is in the cluster; only the current alert history is kept in memory."""
 
     def __init__(self, context: TrialContext, step: TrialStep, index: int, start: float) -> None:
         self._context = context
@@ -63,22 +63,22 @@ class _InjectStep:
 
     @property
     def complete(self) -> bool:
-        """Whether every fault of the step was proven."""
+        """Whether the effect of every fault of the step was verified."""
         return all((p := self._of(f)) is not None and p.effective_at is not None for f in self._chosen)
 
     @property
     def checks(self) -> list[CheckResult]:
-        """The answers of the effect checks that hold, fault by fault."""
+        """The results of the effect checks that hold, fault by fault."""
         known = [p for f in self._chosen if (p := self._of(f)) is not None]
         return [p.checks[position] for p in known for position in sorted(p.checks, key=int)]
 
     @property
     def remarks(self) -> list[Finding]:
-        """What is said of faults whose checks failed although something shows that they took effect."""
+        """Findings on faults whose checks failed although other evidence shows their effect."""
         return [finding for f in self._chosen if (p := self._of(f)) is not None for finding in p.remarks]
 
     def advance(self) -> list[Finding]:
-        """Inject what is due and prove what is in force, until neither gets further at this instant."""
+        """Inject due faults and verify those in force, until nothing more can be done at the current time."""
         self._history = None
         while True:
             before = self._progress
@@ -110,21 +110,17 @@ class _InjectStep:
         return [] if progress.effective_at is not None else self._prove(fault, progress)
 
     def _proven_already(self, fault: Fault) -> bool:
-        """Check whether everything that is to prove the fault is true without it; a fault before it may well make it
-        so.
-        """
+        """Return whether all effect checks hold before the injection."""
         context, now = self._context, self._context.clock.now()
         checks = context.engine.placed(fault.effect)
         asked = (answer_check(context, check, now) for check in checks)
         return bool(checks) and all(result.answer == "True" for result in asked)
 
     def _promised_already(self) -> list[Finding]:
-        """Return findings about the checks that the scenario expects, before anything is broken: false, unless they
-        stay.
-        """
+        """Check before the first fault that expected checks are false, or true if marked `stays`."""
         context, now = self._context, self._context.clock.now()
         if context.runbook.outcome == "NoIncident":
-            return []  # nothing is broken that they could tell of
+            return []  # no fault that they could show
         asked = [
             (check, answer_check(context, check, now)) for check in context.engine.placed(context.runbook.expect.checks)
         ]
@@ -133,7 +129,7 @@ class _InjectStep:
     def _prove(self, fault: Fault, progress: FaultProgress) -> list[Finding]:
         context, now = self._context, self._context.clock.now()
         answers, failed = dict(progress.checks), list[tuple[Check, CheckResult]]()
-        checks = context.engine.placed(fault.effect)  # what is asked of several nodes is as many checks
+        checks = context.engine.placed(fault.effect)  # a check on several nodes expands to one per node
         for position, check in enumerate(checks):
             deadline = progress.injected_at + check.within_seconds
             if str(position) in answers:
@@ -154,7 +150,7 @@ class _InjectStep:
     def _judge_failed(
         self, fault: Fault, progress: FaultProgress, failed: Sequence[tuple[Check, CheckResult]]
     ) -> list[Finding]:
-        """Tell a fault that does nothing from one whose effect its checks cannot see."""
+        """Distinguish a fault without effect from one whose effect its checks miss."""
         context, now = self._context, self._context.clock.now()
         _blame_injector(context, fault)
         others = [f for f in context.runbook.faults if f.name != fault.name and self._of(f) is not None]
@@ -172,14 +168,14 @@ class _InjectStep:
         return [report_without_effect(fault, f"{r.describe}: {r.observed}{hindered}", r.expected, fix) for r in results]
 
     def _may_still_hold(self, fault: Fault, now: float) -> bool:
-        """Check whether a fault that is in force is neither proven nor out of time."""
+        """Return whether a fault in force is unverified and still within its deadlines."""
         progress = self._of(fault)
         if progress is None or progress.effective_at is not None:
             return False
         return now < progress.injected_at + max((c.within_seconds for c in fault.effect), default=0)
 
     def next_look(self) -> float:
-        """Return when something can change: a proof, an alert, or a time that comes."""
+        """Return the next time at which a check, an alert or a start time can change."""
         now = self._context.clock.now()
         looks = []
         for fault in self._chosen:
@@ -194,7 +190,7 @@ class _InjectStep:
         return min(looks, default=now + TICK)
 
     def _report_missed(self) -> list[Finding]:
-        """Report an alert that a fault waits for, and that did not come before its deadline."""
+        """Report faults whose start alert did not fire before its deadline."""
         context = self._context
         base = max(context.last_injected_at() or self._start, self._start)
         findings = []
@@ -209,11 +205,11 @@ class _InjectStep:
         return findings
 
     def _of(self, fault: Fault) -> FaultProgress | None:
-        """Return what is known of a fault that is in force, by whichever step it was injected."""
+        """Return the progress of a fault in force, whichever step injected it."""
         known = self._progress.faults.get(fault.name)
         if known is None or known.step == self._index or self._context.engine.done(fault.group):
             return known
-        return None  # an earlier step injected it, and it was removed since
+        return None  # injected by an earlier step and removed since
 
     def _begun(self, fault: Fault) -> bool:
         group = fault.group
@@ -221,7 +217,7 @@ class _InjectStep:
         return any(r.group == group and r.ordinal // STEP == self._index for r in recorded)
 
     def _note(self, fault: Fault, progress: FaultProgress) -> None:
-        known = self._context.progress()  # a resync has written its part
+        known = self._context.progress()  # includes what a resync has saved
         self._progress = msgspec.structs.replace(
             known,
             faults={**self._progress.faults, fault.name: progress},
@@ -241,29 +237,27 @@ class _InjectStep:
         )
 
     def _alerts(self) -> AlertHistory:
-        """Return the history of this instant; injecting may have let time pass."""
+        """Return the current alert history, cached until the next advance."""
         if self._history is None or self._history.end < self._context.clock.now():
             self._history = self._context.history()
         return self._history
 
 
 def _blame_injector(context: TrialContext, fault: Fault) -> None:
-    """Blame the scenario for an absent effect only when what injects it is well."""
+    """Raise if infrastructure is unhealthy: a missing effect is then not the scenario's fault."""
     if fault.experiments and (problems := context.health()):
         raise InfrastructureError("; ".join(problems))
 
 
 def _explain_hindered(context: TrialContext, fault: Fault) -> str:
-    """Explain what keeps pods of the target from running: often it is that, and not the fault, which breaks
-    something.
-    """
+    """Explain what keeps pods of the target from running, often the actual reason for a missing effect."""
     workload = strip_group(fault.target)
     why = symptoms.explain_hindered(list_pods(context), context.runbook.app, workload)
     return f"; pods of {workload} wait: {'; '.join(why)}" if why else ""
 
 
 def _explain_outlived(context: TrialContext, fault: Fault) -> str:
-    """Explain what to do where old pods keep serving, as the rollout waits for new ones that never become ready."""
+    """Return the fix for old pods that keep serving because new ones never become ready."""
     written = {c.operation.about(None) for c in fault.changes if c.operation.patches}
     waiting = ((o["kind"], o["metadata"]["name"]) for o in context.contents(*WORKLOADS) if not is_settled(o))
     stuck = sorted("/".join(each) for each in waiting if each in written)
@@ -276,20 +270,18 @@ def _explain_outlived(context: TrialContext, fault: Fault) -> str:
 
 
 def _explain_masked(others: Sequence[str]) -> str:
-    """Explain what else may be the reason where other faults are in force: they may keep away what this one needs to
-    bite.
-    """
+    """Return the fix where other faults in force may mask this one."""
     if not others:
         return ""
     named = " and ".join(f"'{name}'" for name in others)
     return (
-        f"let it begin before {named}, if that leaves it nothing to break, or drop it; otherwise choose parameters "
+        f"start it before {named} if it is masked, or drop it; otherwise choose parameters "
         "that differ more from what the app already has"
     )
 
 
 def report_without_effect(fault: Fault, observed: str, expected: str, fix: str = "") -> Finding:
-    """Report a fault that does not bite."""
+    """Report a fault without effect."""
     return build_finding(
         "SK304",
         message=f"injecting '{fault.name}' ({fault.type} on {fault.target}) has no measurable effect",
@@ -300,28 +292,28 @@ def report_without_effect(fault: Fault, observed: str, expected: str, fix: str =
 
 
 def report_unproven(fault: Fault) -> Finding:
-    """Report a fault whose proof holds in the healthy app."""
+    """Report a fault whose effect checks hold in the healthy app."""
     return build_finding(
         "SK304",
         message=f"every effect check of '{fault.name}' ({fault.type}) holds before it is injected",
         observed="; ".join(c.describe or "a check without description" for c in fault.effect) + ": true",
         expected="a check that is false while nothing is broken",
-        why="what is true anyway proves nothing: the fault might not bite at all",
-        fix=f"let `effect` of fault type '{fault.type}' ask for what only the fault brings about",
+        why="a check that is true anyway does not show an effect",
+        fix=f"let `effect` of fault type '{fault.type}' check what only the fault causes",
     )
 
 
 def _report_premature(check: Check, result: CheckResult) -> Finding | None:
-    """Report what is wrong with the answer to an expected check before the fault; None where it is as it should be."""
+    """Report an expected check with the wrong result before the fault; None if it is right."""
     if check.stays == (result.answer == "True") or (result.answer == "Unknown" and not check.stays):
         return None
     if check.stays:
-        message = f"an expected check is to stay true, and is not before the fault: {result.describe}"
-        expected, fix = result.expected, "correct the check, or leave `stays` out where the fault makes it true"
+        message = f"an expected check marked `stays` is not true before the fault: {result.describe}"
+        expected, fix = result.expected, "correct the check, or remove `stays` if the fault makes it true"
     else:
         message = f"an expected check holds before the fault: {result.describe}"
         expected = "false while nothing is broken"
-        fix = "ask for what only the fault brings about, or write `stays: true` where it is to go on holding"
+        fix = "check what only the fault causes, or write `stays: true` if it should keep holding"
     why = "a check that holds without the fault shows nothing about it"
     observed = result.observed or result.answer
     return build_finding("SK141", message=message, observed=observed, expected=expected, why=why, fix=fix)
@@ -333,7 +325,7 @@ def _report_refused(fault: Fault, refusal: Rejected) -> Finding:
         message=f"injecting '{fault.name}' ({fault.type} on {fault.target}) is refused by {refusal.by}",
         observed=refusal.message,
         expected="changes that the cluster accepts",
-        why="what cannot be made breaks nothing",
+        why="a change that is refused breaks nothing",
         fix="choose parameters that are valid for this object",
     )
 

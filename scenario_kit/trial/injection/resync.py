@@ -1,12 +1,12 @@
-"""Rewriting the app's objects as a GitOps controller does, so that no order of writes tells what a fault wrote.
+"""Rewrite the app's objects as a GitOps controller does, so that write order does not reveal a fault's changes.
 
-A fault writes a few objects, late: by the time of the last write, by version and by generation they would stand alone.
-So all objects of the app are written anew before the first fault and after every fault that took effect, in an order
-drawn from the seed. Nothing changes: a mark comes and goes, and of a workload the number of old ReplicaSets
-that are kept is raised and lowered, which replaces no pod, until all workloads have the same generation.
+A fault writes a few objects, late: their last write time, resourceVersion and generation would give them away. So all
+objects of the app are rewritten before the first fault and after every fault that took effect, in an order drawn from
+the seed. The rewrite changes nothing of substance: an annotation is added and removed, and a workload's
+revisionHistoryLimit is varied, which replaces no pod, until all workloads have the same generation.
 
-Nothing needs a receipt. A round that was cut short is made again from the state of the objects, and what it may leave
-(a mark, one ReplicaSet more) goes with the app's objects.
+No receipts are needed. An interrupted round is repeated from the state of the objects, and its remains (an annotation,
+one more ReplicaSet) are deleted with the app.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ from scenario_kit.trial.engine.context import TrialContext
 
 log = logging.getLogger(__name__)
 _PARALLEL: Final = 8
-#: By which users of a GitOps controller ask for a resync; it is there for a moment only.
+#: Annotation by which users of Argo CD request a refresh; removed at once.
 _MARK: Final = "argocd.argoproj.io/refresh"
 _MARKED: Final = {"metadata": {"annotations": {_MARK: "normal"}}}
 _UNMARKED: Final = {"metadata": {"annotations": {_MARK: None}}}
-#: Old ReplicaSets (or revisions) that a workload keeps where it does not say how many.
+#: Default of revisionHistoryLimit.
 _KEPT: Final = 10
 
 
 class Bump(NamedTuple):
-    """A workload, and the numbers of old revisions to keep that are written one after the other."""
+    """A workload, and the values of revisionHistoryLimit to write in sequence."""
 
     ref: Reference
     kept: tuple[int, ...]
 
 
 def resync(context: TrialContext) -> None:
-    """Rewrite every object of the app that is there: once before the first fault, and after each that took effect.
+    """Rewrite every existing object of the app: once before the first fault, and after each that took effect.
 
     Raises:
-        ClusterError: the API server does not answer; called again, it goes on.
+        ClusterError: the API server does not answer; call again to continue.
     """
     progress = context.progress()
     desired = 1 + progress.proofs
@@ -60,10 +60,10 @@ def resync(context: TrialContext) -> None:
         try:
             for patch in _build_patches(ref, workloads.get(ref)):
                 context.cluster.patch(ref, patch)
-        except NotFound:  # whoever removed it meanwhile had a reason
+        except NotFound:  # removed in the meantime
             return
         except Rejected as refusal:
-            log.warning("%s: %s stays as it was written last: %s", context.name, ref, refusal.message)
+            log.warning("%s: %s was not rewritten: %s", context.name, ref, refusal.message)
 
     with ThreadPoolExecutor(_PARALLEL) as pool:
         list(pool.map(one, order))
@@ -85,15 +85,15 @@ def _build_patches(ref: Reference, bump: Bump | None) -> Sequence[Object]:
 
 
 def shuffle_references(refs: Iterable[Reference], seed: int, number: int) -> list[Reference]:
-    """Return the references in an order that only the seed and the number of the round decide."""
+    """Shuffle the references by seed and round number alone."""
     return sorted(refs, key=lambda ref: hashlib.sha256(f"{seed}/resync/{number}/{ref}".encode()).digest())
 
 
 def plan_bumps(workloads: Sequence[Object], namespace: str) -> list[Bump]:
-    """Plan what brings all workloads to the same generation, and each to a number of revisions that tells nothing.
+    """Plan the writes that bring all workloads to the same generation and the same revisionHistoryLimit.
 
-    Each write of another number raises the generation by one. All end with the number that most of them do not have
-    now, so that one write is enough for most.
+    Each write of a different value raises the generation by one. All end with the value that most do not have now, so
+    that one write is enough for most.
     """
     if not workloads:
         return []
@@ -117,7 +117,7 @@ def _count_kept(workload: Object) -> int:
 
 
 def _walk(kept: int, goal: int, steps: int) -> tuple[int, ...]:
-    """Draw so many numbers, none the same as the one before it, that end with ``goal``."""
+    """Return ``steps`` values, each different from the one before, that end with ``goal``."""
     path = [goal]
     while len(path) < steps:
         path.append(next(n for n in (goal + 2, goal + 3, goal + 4) if n != path[-1] and n != kept))

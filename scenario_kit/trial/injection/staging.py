@@ -1,4 +1,4 @@
-"""When a fault of a staged scenario is due. Pure: its start, what the others have reached, the alerts → an answer."""
+"""Decide when a fault of a staged scenario is due. Pure: start condition × progress × alerts → bool."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from scenario_kit.model.authored.scenario import FaultStart, OnAlert
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What is known at one instant. ``zero`` is when the step began, ``expected`` are the faults that are in force or
-    that this step is going to inject; ``history`` is called only for faults that wait for an alert."""
+    """The state at one instant. ``zero`` is when the step began, ``expected`` are the faults that are in force or that
+    this step will inject; ``history`` is called only for faults that wait for an alert.
+    """
 
     now: float
     zero: float
@@ -25,10 +26,10 @@ class Situation:
 
 
 def is_due(start: FaultStart, name: str, situation: Situation) -> bool:
-    """Check whether the fault ``name`` begins now.
+    """Return whether the fault ``name`` starts now.
 
-    A fault that waits for others begins at once where none of them is in force or to come: a program that injects it
-    alone asks what it does by itself.
+    A fault that waits for others starts at once if none of them is in force or planned, as in a program that injects it
+    alone.
     """
     if start.after_seconds is not None:
         return situation.now >= situation.zero + start.after_seconds
@@ -42,7 +43,7 @@ def is_due(start: FaultStart, name: str, situation: Situation) -> bool:
 
 
 def has_fired(alert: OnAlert, history: AlertHistory, since: float) -> bool:
-    """Check whether the alert was seen to fire, on its entity where one is named, since that instant."""
+    """Return whether the alert has fired since that instant, on its entity if one is named."""
     return any(
         t.name == alert.name and is_same_entity(alert.entity, t.entity) and t.fires_within(since, history.end)
         for t in history.timelines

@@ -1,1 +1,1 @@
-"""What a solver finds: symptoms, leaks, silent hops."""
+"""What a solver can observe: symptoms, leaks, silent hops."""

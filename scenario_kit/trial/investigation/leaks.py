@@ -1,4 +1,4 @@
-"""Step *expectNoLeaks*: read whatever the solver's rights allow, and find no answer there."""
+"""Step *expectNoLeaks*: read everything the solver may read, and check that it does not reveal the answer."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from scenario_kit.trial.engine.context import TrialContext
 from scenario_kit.trial.investigation.solver_view import list_objects, read_lines
 
 _PARALLEL: Final = 8
-#: What is ours lies in objects of these kinds, in the management namespace.
+#: Kinds of our own objects in the management namespace.
 _OURS: Final = (
     ("ConfigMap", ""), ("Secret", ""), ("Event", ""), ("Trial", GROUP), ("Scenario", GROUP),
 )  # fmt: skip
-#: Platform namespaces are there for everybody to see, and the same for every scenario.
+#: Platform namespaces are public, and the same for every scenario.
 _PLATFORM: Final = ("Namespace",)
 
 
 def expect_no_leaks(context: TrialContext) -> list[Finding]:
-    """Return nothing that the solver's role reaches gives the answer away.
+    """Check that nothing readable by the solver's role reveals the answer.
 
-    Neither objects, events, logs and metrics by what they say, nor the objects of the app by the order of their writes.
+    This covers the contents of objects, events, logs and metrics, and the write order of the app's objects.
     """
     ours = [kind for kind, group in _OURS if list_objects(context, kind, context.management, group)]
     found = [report_reached(f"{kind} in {context.management}") for kind in ours]
@@ -65,7 +65,7 @@ def _list_objects(context: TrialContext) -> list[Object]:
 
 
 def _list_kind(context: TrialContext, kind: Kind) -> Iterable[Object]:
-    """List what the role may list of a kind; experiments that the scenario shows are read by design."""
+    """List the readable objects of a kind, except experiments that the scenario shows by design."""
     if kind.kind in _PLATFORM or (kind.group == CHAOS_GROUP and has_shown_experiment(context.runbook)):
         return []
     where = context.everywhere if kind.namespaced else ("",)
@@ -74,22 +74,22 @@ def _list_kind(context: TrialContext, kind: Kind) -> Iterable[Object]:
 
 
 def _is_about_chaos(obj: Object) -> bool:
-    """Check whether this is an event of an experiment."""
+    """Return whether this is an event of an experiment."""
     about = obj.get("involvedObject") or obj.get("regarding") or {}
     return str(about.get("apiVersion", "")).startswith(f"{CHAOS_GROUP}/")
 
 
 def _read_series(context: TrialContext) -> Iterator[Readable]:
-    """Read names and labels of the app's series: a solver queries Prometheus as everybody does."""
+    """Read names and labels of the app's series, which a solver can query."""
     found = context.metrics.instant(f'{{namespace=~"{"|".join(context.everywhere)}"}}', context.clock.now())
     texts = {(name, value) for series in found for name, value in series.labels.items()}
     yield from (Readable(where=f"metrics, label {name}", text=f"{name} {value}") for name, value in sorted(texts))
 
 
 def _find_needless(context: TrialContext, receipts: Sequence[Receipt], objects: Sequence[Object]) -> Iterator[Finding]:
-    """Find what is really there, where a solver reads, and no symptom needs: lint sees only what is rendered.
+    """Find live state that is readable and not needed for any symptom; lint sees only rendered objects.
 
-    Objects of the app are compared with what was deployed, whoever changed them since; others by their receipts.
+    Objects of the app are compared with their deployed state, others with their receipts.
     """
     runbook = context.runbook
     world = ObjectSurroundings(runbook.app, runbook.objects, objects)
@@ -114,7 +114,7 @@ def _find_needless(context: TrialContext, receipts: Sequence[Receipt], objects: 
 
 
 def _check_order(context: TrialContext, receipts: Sequence[Receipt], objects: Sequence[Object]) -> list[Finding]:
-    """Return objects of the app that a solver finds who only sorts: those that are labelled, and all that the faults
+    """Check that sorting the app's objects by write order reveals neither the labelled ones nor those that faults
     wrote.
     """
     runbook = context.runbook

@@ -1,4 +1,4 @@
-"""What passed through the components of the propagation of which no alert speaks."""
+"""Work of the components on the propagation that have no alert."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from scenario_kit.trial.engine.context import TRAFFIC_WINDOW, TrialContext
 
 
 def measure_passages(context: TrialContext, end: float) -> tuple[Passage, ...]:
-    """Measure the work of those components, before the first change and from it to ``end``; none where nothing was
-    broken.
+    """Measure the work of those components before and after the first change, up to ``end``; empty without a fault.
 
     Raises:
         MetricsError: Prometheus does not answer.
@@ -35,7 +34,7 @@ def measure_passages(context: TrialContext, end: float) -> tuple[Passage, ...]:
 
 
 def _list_silent(context: TrialContext, injected: float) -> list[Component]:
-    """List components between others on the propagation that no fault touches, and of which no alert spoke."""
+    """List intermediate components of the propagation that no fault touches and no alert names."""
     runbook = context.runbook
     edges = runbook.ground_truth.propagation
     between = {strip_reference(e.from_) for e in edges} & {strip_reference(e.to) for e in edges}
@@ -50,7 +49,7 @@ def _list_silent(context: TrialContext, injected: float) -> list[Component]:
 
 
 def measure_work(context: TrialContext, start: float, end: float) -> dict[str, Work]:
-    """Return the work of all components, in seconds of the usual load."""
+    """Measure the work of all components, in seconds of the usual load."""
     load = noise.measure_offered(context, start, end)
     found = span_throughput.measure_work(context.metrics, context.everywhere, context.runbook.app, start, end)
     return {name: msgspec.structs.replace(w, seconds=w.seconds * load) for name, w in found.items()}

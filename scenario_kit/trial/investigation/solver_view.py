@@ -1,4 +1,4 @@
-"""What the solver's rights let somebody see. What is refused, or not there, is not seen, and no error."""
+"""Reads with the solver's permissions. Objects that are missing or forbidden are left out, without an error."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scenario_kit.trial.engine.context import TrialContext
 
 
 def list_objects(context: TrialContext, kind: str, namespace: str, group: str = "") -> list[Object]:
-    """List the objects of a kind in a namespace, or (empty) outside of all."""
+    """List the objects of a kind in a namespace, or (empty) cluster-scoped ones."""
     try:
         return context.solver.list(kind, namespace, group=group)
     except (Forbidden, NotFound):
@@ -19,7 +19,7 @@ def list_objects(context: TrialContext, kind: str, namespace: str, group: str = 
 
 
 def read_lines(context: TrialContext, pod: Object) -> Sequence[LogLine]:
-    """Read the logs of a pod; none while its containers have not begun."""
+    """Read the logs of a pod; none before its containers have started."""
     try:
         return context.solver.logs(pod)
     except (Forbidden, NotFound, Rejected):

@@ -1,4 +1,4 @@
-"""What a solver finds beside alerts while the fault is in force, less what was there before."""
+"""Symptoms beside alerts that a solver can see while a fault is in force and could not see before."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from scenario_kit.trial.engine.context import TrialContext
 from scenario_kit.trial.investigation.solver_view import list_objects, read_lines
 
 _PARALLEL: Final = 8
-#: Signs that are kept; more of them tell no more.
+#: Maximum number of symptoms kept.
 _MOST: Final = 200
 
 
 def list_pods(context: TrialContext) -> list[Object]:
-    """List the pods that a solver sees now."""
+    """List the pods visible to a solver."""
     return [p for namespace in context.everywhere for p in list_objects(context, "Pod", namespace)]
 
 
 def look(context: TrialContext, running: Sequence[Object]) -> list[str]:
-    """Look up everything that a solver finds now; ``running`` are the pods of the moment."""
+    """Return all symptoms visible to a solver; ``running`` are the current pods."""
     app = context.runbook.app
     events = [e for namespace in context.everywhere for e in list_objects(context, "Event", namespace)]
     with ThreadPoolExecutor(_PARALLEL) as pool:
@@ -31,6 +31,6 @@ def look(context: TrialContext, running: Sequence[Object]) -> list[str]:
 
 
 def find_new(context: TrialContext, before: Sequence[str]) -> list[str]:
-    """Find what a solver finds now and did not find before anything was broken."""
+    """Return the symptoms that were not present before the first fault."""
     known = set(before)
     return [sign for sign in look(context, list_pods(context)) if sign not in known][:_MOST]

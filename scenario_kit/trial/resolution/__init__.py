@@ -1,1 +1,1 @@
-"""Steps that ask whether an incident is over, and stays over."""
+"""Steps that check whether an incident is resolved, and stays resolved."""

@@ -1,4 +1,4 @@
-"""Whether a repair leaves the app as it was, but for what was broken."""
+"""Check that a repair leaves the rest of the app unchanged."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scenario_kit.trial.engine.context import TrialContext
 
 
 def check_integrity(context: TrialContext) -> Resolution:
-    """Check that nothing of the app differs from how it was deployed that no fault changed."""
+    """Check that the app differs from its deployed state only where a fault changed it."""
     runbook = context.runbook
     kinds = {
         (r.kind, r.group, r.namespace) for o in runbook.objects if (r := make_object_reference(o, context.namespace))

@@ -1,4 +1,4 @@
-"""Whether a solution lasts: nothing of the incident goes on, nothing comes back, and what was repaired starts again."""
+"""Whether a solution lasts: no alert lingers or recurs, and repaired workloads survive a restart."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ from scenario_kit.trial.engine import rollouts
 from scenario_kit.trial.engine.checks import answer_check
 from scenario_kit.trial.engine.context import TrialContext
 
-#: Seconds that an alert which nobody promised may take to end, beyond what its rule remembers.
+#: Seconds beyond its rule's range within which an undeclared alert must end.
 _LINGERING_SLACK: Final = 300
-#: Seconds in which a workload has to be through a rollout: the default deadline of a Deployment.
+#: Rollout deadline in seconds: the default progressDeadlineSeconds of a Deployment.
 _ROLLOUT: Final = 600
-#: Seconds for which it has to stay: a program that ends while it starts has done so by then.
+#: Seconds for which it must stay available; a program that fails at startup has failed by then.
 _STAYS: Final = 120
-#: So many workloads that do not start again are told one by one.
+#: Maximum number of workloads reported individually.
 _REPORTED: Final = 3
-#: What decides about pods that do not name it: where such a thing was touched, every workload has to start again.
+#: Kinds that affect pods without being referenced by them; if one was touched, every workload is restarted.
 _GOVERNING: Final = frozenset({
     "Namespace", "Node", "ResourceQuota", "LimitRange", "ServiceAccount",
     "PriorityClass", "RuntimeClass", "StorageClass", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration",
     "MutatingAdmissionPolicy", "ValidatingAdmissionPolicy",
     "MutatingAdmissionPolicyBinding", "ValidatingAdmissionPolicyBinding",
 })  # fmt: skip
-#: Conditions of a workload whose message says why pods are missing.
+#: Conditions of a workload whose message explains missing pods.
 _TROUBLE: Final = (("ReplicaFailure", "True"), ("Progressing", "False"))
 
 
 def lasts(context: TrialContext, step: TrialStep, index: int, repaired: float) -> list[Finding]:
-    """Look on once a solution has resolved the incident; ``repaired`` is when it had been carried out."""
+    """Check that a resolved incident stays resolved; ``repaired`` is when the solution was executed."""
     injected = context.injected_at()
     if injected is None:
         return []
@@ -56,7 +56,7 @@ def lasts(context: TrialContext, step: TrialStep, index: int, repaired: float) -
 
 
 def _check_recurrence(context: TrialContext, step: TrialStep, injected: float, repaired: float) -> list[Finding]:
-    """Return what was only put off comes back in the time that it took to come."""
+    """Check that alerts do not recur within the time that they took to develop."""
     expect, cleared = context.runbook.expect, context.clock.now()
     developed = resolved.measure_development(context.history(), expect, injected, repaired)
     await_stretch(context, repaired, extended_wait.compute_recurrence_time(context, repaired))
@@ -66,7 +66,7 @@ def _check_recurrence(context: TrialContext, step: TrialStep, injected: float, r
             message=f"solution '{step.name}' clears {label(timeline)} only for a while",
             observed=f"it fires again {at - repaired:.0f} s after the repair; at first it took {developed:.0f} s",
             expected="it stays clear",
-            why="what comes back was not repaired",
+            why="an incident that recurs was not repaired",
             fix="let the solution repair the cause",
         )
         for timeline, at in resolved.find_returned(context.history(), expect, cleared)
@@ -74,11 +74,9 @@ def _check_recurrence(context: TrialContext, step: TrialStep, injected: float, r
 
 
 def _check_biting(context: TrialContext, step: TrialStep) -> list[Finding]:
-    """Return faults of which everything that proved them is as true as before, although a repair of them is no
-    workaround.
-    """
+    """Report faults whose effect checks all still hold, unless only a workaround is possible."""
     runbook, now = context.runbook, context.clock.now()
-    if runbook.ground_truth.causes_join == "Conjunctive":  # one of several was to be repaired
+    if runbook.ground_truth.causes_join == "Conjunctive":  # repairing any one of them is enough
         return []
     findings = []
     for fault in runbook.faults:
@@ -92,18 +90,16 @@ def _check_biting(context: TrialContext, step: TrialStep) -> list[Finding]:
                     message=f"solution '{step.name}' leaves fault '{fault.name}' ({fault.type}) in effect",
                     observed="; ".join(f"{r.describe}: {r.observed}" for r in results),
                     expected="at least one of its effect checks no longer true",
-                    why="an incident whose cause goes on is put off, and comes back when there is no more room",
+                    why="an incident whose cause persists is only postponed",
                     fix="let the solution repair the cause; the type of a fault that can only be worked around "
-                    "says `mitigation: Workaround`",
+                    "declares `mitigation: Workaround`",
                 )
             )
     return findings
 
 
 def _check_lingering(context: TrialContext, step: TrialStep, injected: float, repaired: float) -> list[Finding]:
-    """Check that once the incident is over everything that the fault raised ends, too, as soon as its rule has
-    forgotten.
-    """
+    """Check that every alert raised by the fault ends once its rule's range has passed."""
     expect = context.runbook.expect
     own = list_distractor_alerts(expect, context.runbook.faults)
     if not (left := resolved.find_lingering(context.history(), expect, injected, repaired, own)):
@@ -114,10 +110,10 @@ def _check_lingering(context: TrialContext, step: TrialStep, injected: float, re
         build_finding(
             "SK411",
             message=f"solution '{step.name}' leaves {label(timeline)} firing",
-            observed=f"the promised alerts cleared; this one, raised by the fault, fires {seconds:.0f} s later still",
-            expected="whatever the fault raised ends",
-            why="an incident of which a part goes on is not over, whether that part was promised or not",
-            fix="let the solution repair that as well; if the alert has nothing to do with the fault, it is background",
+            observed=f"the expected alerts cleared; this one, raised by the fault, still fires {seconds:.0f} s later",
+            expected="every alert raised by the fault ends",
+            why="an incident is not over while any of its alerts fires, expected or not",
+            fix="let the solution repair that too; if the alert is unrelated to the fault, declare it as background",
         )
         for timeline in resolved.find_lingering(context.history(), expect, injected, repaired, own)
         if timeline.name in {t.name for t in left}
@@ -125,9 +121,9 @@ def _check_lingering(context: TrialContext, step: TrialStep, injected: float, re
 
 
 def _check_restart(context: TrialContext, step: TrialStep, index: int) -> list[Finding]:
-    """Restart the workloads that were hit or repaired, as the next release will: damage may show only then.
+    """Restart the affected and repaired workloads as the next release would: damage may show only then.
 
-    Triggers and distractors are taken back before, as far as they can be: what they do to a start is their matter.
+    Triggers and distractors are undone first, if possible, so that they do not affect the restart.
     """
     concerned = _list_concerned(context, index)
     for fault in context.runbook.faults:
@@ -137,7 +133,7 @@ def _check_restart(context: TrialContext, step: TrialStep, index: int) -> list[F
     whole = [o for o in rollouts.list_live(context, concerned) if is_settled(o)]
     restarted = {(o["kind"], o["metadata"]["name"]) for o in whole}
     at = datetime.fromtimestamp(context.clock.now(), UTC).isoformat(timespec="microseconds")
-    # Nothing has to take that back: without a receipt it is several times as fast.
+    # Restarts need no undo, and are several times faster without receipts.
     for ref in sorted(make_object_reference(o, context.namespace) for o in whole):
         try:
             context.cluster.patch(ref, {"spec": {"template": {"metadata": {"annotations": {RESTARTED: at}}}}})
@@ -154,16 +150,15 @@ def _check_restart(context: TrialContext, step: TrialStep, index: int) -> list[F
     some = "; ".join(f"{target}: {why}" for target, why in reported[:_REPORTED])
     names = ", ".join(target for target, _ in reported[_REPORTED:])
     return [
-        _report_unstartable(step, f"{len(reported)} of {len(restarted)} workloads", f"{some}; and so on: {names}", "do")
+        _report_unstartable(step, f"{len(reported)} of {len(restarted)} workloads", f"{some}; likewise {names}", "do")
     ]
 
 
 def _list_concerned(context: TrialContext, index: int) -> set[tuple[str, str]]:
-    """List the app's workloads that alerted, that labelled faults or the solutions of this program touch, or that read
-    it.
+    """List the app's workloads that alerted, or that use objects touched by labelled faults or executed solutions.
 
-    All of them where it governs pods that do not name it. ``index`` is the step's: what was carried out before it is
-    what counts.
+    All workloads if such an object affects pods without being referenced. Only solutions executed before step ``index``
+    count.
     """
     runbook = context.runbook
     carried = [s for s in context.spec.steps[:index] if s.kind == "change" and s.use in ("Solution", "Fix")]
@@ -186,12 +181,12 @@ def _list_concerned(context: TrialContext, index: int) -> set[tuple[str, str]]:
 
 
 def _explain_rollout(workload: Object) -> str:
-    """Explain what a workload says about a rollout that does not get through."""
+    """Explain from its conditions why a workload's rollout does not complete."""
     if workload["spec"].get("paused"):
         return "it is paused"
     conditions = (workload.get("status") or {}).get("conditions") or ()
     reported = [c.get("message", "") for c in conditions if (c["type"], c["status"]) in _TROUBLE]
-    return reported[0] if reported else f"its pods do not come up, or do not stay, within {_ROLLOUT} s"
+    return reported[0] if reported else f"its pods do not start, or do not stay up, within {_ROLLOUT} s"
 
 
 def _report_unstartable(step: TrialStep, target: str, why: str, does: str = "does") -> Finding:
@@ -199,5 +194,5 @@ def _report_unstartable(step: TrialStep, target: str, why: str, does: str = "doe
         "SK419",
         message=f"after solution '{step.name}', {target} {does} not start again",
         observed=f"restarted once the incident was over: {why}",
-        expected="the next rollout gets through, as before the incident",
+        expected="the next rollout completes, as before the incident",
     )

@@ -1,4 +1,4 @@
-"""Steps *expectCleared* and *expectUnresolved*: is the incident over, and does it stay over."""
+"""Steps *expectCleared* and *expectUnresolved*: is the incident resolved, and does it stay resolved."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from scenario_kit.trial.investigation.symptoms import list_pods
 from scenario_kit.trial.resolution import durability
 from scenario_kit.trial.resolution.app_integrity import check_integrity
 
-#: Traffic windows are lengthened up to this many seconds where requests are few.
+#: Maximum traffic window in seconds; windows are extended if requests are few.
 _LONGEST_TRAFFIC: Final = 900
-#: Kinds whose objects end by themselves.
+#: Kinds whose objects may complete and disappear.
 _ENDING: Final = ("Job", "Pod")
-#: Kinds whose objects are what they hold.
+#: Kinds that are compared by their keys.
 _HOLDING: Final = ("ConfigMap", "Secret")
 _CODES: Final = {"Solution": "SK411", "Fix": "SK401", "Cheat": "SK435", "Wait": "SK435"}
 
 
 def judge_resolution(context: TrialContext, since: float) -> Resolution:
-    """Return True, False or Unknown for the present moment (docs/validator.md); ``since`` is the time of the repair."""
+    """Judge whether the incident is resolved now (docs/validator.md); ``since`` is the time of the repair."""
     history = context.history()
     expect = context.runbook.expect
     benign = context.runbook.outcome == "Benign"
@@ -71,13 +71,13 @@ def _judge_guards(context: TrialContext) -> Resolution:
 
 
 def _list_spared(context: TrialContext) -> list[Receipt]:
-    """List what triggers and distractors changed, which no repair has to take back."""
+    """List the changes of triggers and distractors, which a repair need not undo."""
     groups = {f.group for f in context.runbook.faults if f.role not in LABELLED}
     return [r for r in context.engine.done(FAULT_GROUPS) if r.group in groups]
 
 
 def _list_owed(context: TrialContext, known: tuple[Guarded, ...]) -> tuple[Guarded, ...]:
-    """List the guards without what a harmless change took off: replicas but for the last one, probes, limits."""
+    """Return the guards less what triggers and distractors removed: replicas except the last one, probes, limits."""
     entries = [e for r in _list_spared(context) for e in r.entries if e.prior and e.after]
     changed = {
         (g.kind, g.name): g for e in entries for g in invariants.take_baseline([e.after or {}], context.runbook.app)
@@ -88,7 +88,7 @@ def _list_owed(context: TrialContext, known: tuple[Guarded, ...]) -> tuple[Guard
 
 
 def _relax_guard(guard: Guarded) -> Guarded:
-    """Return the guard of what is in trouble of its own: none of its pods has to be ready."""
+    """Return a guard that requires no ready pods."""
     return structs.replace(guard, replicas=0)
 
 
@@ -102,16 +102,16 @@ def _remove_from_guard(guard: Guarded, now: Guarded) -> Guarded:
 
 
 def _judge_completeness(context: TrialContext) -> Resolution:
-    """Check whether the objects of the app are there, beside the guarded ones, and hold what they held.
+    """Check that unguarded objects of the app exist and hold the same keys.
 
-    What runs already does not miss its configuration, its account or its autoscaler, so no alert tells of them. What a
-    trigger or a distractor took away may stay away: nobody has to repair that.
+    Running pods do not notice a missing ConfigMap, ServiceAccount or autoscaler, so no alert would show it. What a
+    trigger or a distractor removed need not be restored.
     """
     guarded = {(g.kind, g.name) for g in _read_baseline(context).guards}
     spared = {e.ref: e.after for r in _list_spared(context) for e in r.entries}
     owed = [o for o in context.runbook.objects if (o["kind"], o["metadata"]["name"]) not in guarded]
     desired = {make_object_reference(o, context.namespace): o for o in owed if o["kind"] not in _ENDING}
-    # By kind: an app has many more objects than kinds of them.
+    # List by kind, as an app has many more objects than kinds.
     there = {
         (kind, namespace, obj["metadata"]["name"]): obj
         for kind, group, namespace in sorted({(r.kind, r.group, r.namespace) for r in desired})
@@ -120,18 +120,18 @@ def _judge_completeness(context: TrialContext) -> Resolution:
     problems = []
     for ref, obj in desired.items():
         now = there.get((ref.kind, ref.namespace, ref.name))
-        left = spared.get(ref, obj)  # what nobody has to bring back is not owed
+        left = spared.get(ref, obj)  # what a trigger or distractor removed need not be restored
         if now is None:
             problems += [f"{ref.kind}/{ref.name} is gone"] if left is not None else []
         elif ref.kind in _HOLDING:
             lost = (invariants.holds(obj) & invariants.holds(left or {})) - invariants.holds(now)
-            problems += [f"{ref.kind}/{ref.name} has no {key} any more" for key in sorted(lost)]
+            problems += [f"{ref.kind}/{ref.name} no longer has {key}" for key in sorted(lost)]
     return Resolution(answer="False" if problems else "True", reasons=tuple(problems))
 
 
 def _judge_traffic(context: TrialContext, history: AlertHistory, since: float) -> Resolution:
-    """Judge traffic over the last 300 s, and further back where that holds too few requests, but never before the
-    repair worked.
+    """Judge traffic over the last 300 s, or longer if there are too few requests, but never from before the alerts
+    cleared.
     """
     baseline = _read_baseline(context).served
     if baseline is None:
@@ -154,8 +154,8 @@ def _read_baseline(context: TrialContext) -> Baseline:
 
 
 def expect_cleared(context: TrialContext, step: TrialStep, index: int, start: float) -> list[Finding]:
-    """Check for Resolved before the deadline of the resolve window; a live scenario has none. A solution also has to
-    last.
+    """Check that the incident resolves within the resolve window (a live scenario has no deadline) and, after a
+    solution, that it stays resolved.
     """
     windows = context.runbook.windows
     deadline = start + (step.seconds or windows.resolve)
@@ -179,52 +179,51 @@ def _report_unresolved(
     anew = _list_new_alerts(context, start)
     subject = {
         "Solution": f"solution '{step.name}' does not resolve the incident",
-        "Fix": f"fixing only what is labelled ({step.name}) does not resolve the incident",
-        "Cheat": "the fault is said to end with its pods, and outlasts a restart of every workload",
-        "Wait": f"fault '{step.name}' is said to end by itself, and does not",
+        "Fix": f"repairing only the labelled causes ({step.name}) does not resolve the incident",
+        "Cheat": "the fault is declared to end with its pods, but outlasts a restart of every workload",
+        "Wait": f"fault '{step.name}' is declared to end by itself, but does not",
         "RemoveFault": f"the incident outlives the fault: removing {step.name} does not resolve it",
     }.get(step.use, "the incident is not resolved")
     why = {
-        "Solution": "a documented fix must be the fix",
-        "Fix": "then what is labelled is not the cause, or not all of it",
-        **dict.fromkeys(("Cheat", "Wait"), "cheats and checks that the claim rules out are not tried"),
+        "Solution": "a documented solution must resolve the incident",
+        "Fix": "the labels do not name the cause, or not all of it",
+        **dict.fromkeys(("Cheat", "Wait"), "cheats and checks that the declaration rules out are not tried"),
     }.get(step.use, "")
     fix = {
         "Solution": "correct the solution's changes; `scenario-kit try` shows what still fires",
         "Fix": "label the object whose repair clears the alerts",
         **dict.fromkeys(
-            ("Cheat", "Wait"), "say in the fault type how long it lasts (`persistence: Object` or `Workload`)"
+            ("Cheat", "Wait"), "declare in the fault type how long it lasts (`persistence: Object` or `Workload`)"
         ),
     }.get(step.use, "")
     if context.runbook.outcome == "Benign":
-        subject = "the scenario is Benign, but it does not pass by itself"
-        why = "what does not pass needs somebody who acts, and that is an incident"
+        subject = "the scenario is Benign, but does not end by itself"
+        why = "a fault that needs intervention is an incident"
         fix = "choose the outcome Incident, or a fault that heals or expires"
     elif step.use == "Fix" and _is_conjunctive(context):
         fix += ", or let the causes be Independent (causesJoin)"
     if anew:
-        fix += "; what started anew may need a repair of its own"
+        fix += "; restarted workloads may need a repair of their own"
     return build_finding(
         _CODES.get(step.use, "SK329"),
         message=subject,
         observed="; ".join([f"{'; '.join(answer.reasons)} after {deadline - start:.0f} s", *anew]),
-        expected="alerts clear and stay clear, traffic is served, the app is all there",
+        expected="alerts clear and stay clear, traffic is served, the app is complete",
         why=why,
         fix=fix,
     )
 
 
 def _list_new_alerts(context: TrialContext, repaired: float) -> list[str]:
-    """List what began anew between the fault and the repair and is no part of the fault, as a sentence; empty if
-    nothing.
+    """Describe unrelated workloads that restarted between the fault and the repair; empty if none.
 
-    Who was evicted, or crashed, with the fault may need a repair of its own: whatever it held in memory is lost.
+    A workload that was evicted or crashed may need a repair of its own, as it lost its memory.
     """
     own = {strip_group(r) for f in context.runbook.faults for r in (f.target, *(e.ref for e in f.entities))}
     since = context.injected_at() or repaired
     begun = symptoms.list_started(list_pods(context), context.runbook.app, since, repaired)
     others = [w for w in begun if w not in own and not w.startswith("Pod/")]
-    return [f"since the fault also started anew: {', '.join(others)}"] if others else []
+    return [f"also restarted since the fault: {', '.join(others)}"] if others else []
 
 
 def expect_unresolved(context: TrialContext, step: TrialStep, start: float) -> list[Finding]:
@@ -240,7 +239,7 @@ def expect_unresolved(context: TrialContext, step: TrialStep, start: float) -> l
             message=f"the cheat '{step.name}' counts as resolved",
             observed="alerts clear, traffic served, guards unchanged",
             expected="not resolved",
-            why="whoever cheats would score as if the cause had been found",
+            why="a cheat would score like a found cause",
             fix="use a fault that outlives the cheat, or expect a symptom that the cheat does not hide",
         )
     ]

@@ -44,7 +44,7 @@ def register(app: typer.Typer) -> None:
 
 
 def install(format: Format = "text") -> None:
-    """Get the lab's binaries: official releases, or else built from Go modules (once, about 7 minutes on two cores), and promtool.
+    """Get the lab's binaries: official releases, or built from Go modules (once, ~7 min on two cores), and promtool.
 
     You may interrupt it at any time: the next call continues from there.
 

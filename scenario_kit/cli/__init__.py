@@ -34,7 +34,7 @@ COMMANDS: Final = {
     "validation.validate_pr": ("validate-pr",),
     "validation.report": ("report",),
     "validation.runs": ("runs",),
-    "solving.commands": ("solve",),
+    "solving.commands": ("solve", "mcp"),
     "scoring.commands": ("score",),
     "lab.commands": ("lab",),
     "operator": ("operator",),

@@ -4,10 +4,15 @@ import json
 import sys
 from pathlib import Path
 
+import pytest
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "docs"))
-from pages import ROOT, perform, session
+from pages import ROOT, environment, perform, session
 
 SCENARIO = "product-catalog-wrong-target-port"
+
+#: What the Service is to be again.
+REPAIR = '[{"op": "replace", "path": "/spec/ports/0/targetPort", "value": 8080}]'
 
 
 def test_the_page_of_solvers(lab, tmp_path: Path) -> None:
@@ -34,3 +39,49 @@ def test_the_page_of_solvers(lab, tmp_path: Path) -> None:
 
     for record in (loudest, program):  # what is wrong is in no answer that a solver got
         assert SCENARIO not in json.dumps(record["tool_calls"])
+
+
+def test_a_client_of_mcp_solves_through_the_tools(lab, tmp_path: Path) -> None:
+    pytest.importorskip("mcp", reason="the extra mcp is not installed")
+    import anyio
+    from mcp import Client, StdioServerParameters
+
+    named = [str(ROOT / "catalog" / "scenarios" / SCENARIO), "--name", lab.name, "--runs", str(tmp_path)]
+    server = StdioServerParameters(
+        command=sys.executable, args=["-m", "scenario_kit.cli", "mcp", *named], env=environment(), cwd=str(ROOT)
+    )
+    record = tmp_path / SCENARIO / "mcp" / "1" / "record.json"
+
+    async def solve() -> list[str]:
+        async with Client(server, read_timeout_seconds=200) as client:
+
+            async def use(tool: str, **arguments: object) -> str:
+                replied = await client.call_tool(tool, arguments)
+                assert not replied.is_error, replied.content[0].text
+                return replied.content[0].text
+
+            home = json.loads(await use("get_incident"))["namespaces"][0]
+            said = [
+                await use("get_alerts"),
+                await use("exec_kubectl_cmd_safely", cmd="get svc product-catalog -o yaml"),
+            ]
+            query = 'kube_deployment_status_replicas_available{deployment="product-catalog"}'
+            said += [await use("get_metrics", query=query), await use("get_logs", query='{app="frontend"}')]
+            said += [await use("get_traces", service="frontend", errors=True)]
+            cause = {"name": f"{home}/Service/product-catalog", "contributing_factor": True}
+            said += [await use("submit", ans={"entities": [cause], "propagations": [], "alerts_explained": []})]
+            await use("exec_kubectl_cmd_safely", cmd=f"patch svc product-catalog --type=json -p '{REPAIR}'")
+            await use("wait", seconds=600)
+            said += [await use("submit")]
+            with anyio.fail_after(200):
+                while not record.exists():  # it is judged once everything is said
+                    await anyio.sleep(0.2)
+            return said
+
+    said = anyio.run(solve)
+    assert "HighRequestErrorRate" in said[0]
+    assert "targetPort: 9999" in said[1]
+    assert all(home.count("items") for home in (said[2], said[4]))
+    kept = json.loads(record.read_text())
+    assert (kept["stop_reason"], kept["resolved"], kept["turns"]) == ("finish", True, 9)
+    assert all(call["ok"] for call in kept["tool_calls"])

@@ -11,15 +11,34 @@ from scenario_kit.cli.terminal.options import Format, declare_choice
 from scenario_kit.errors import UsageError
 
 if TYPE_CHECKING:
+    from scenario_kit.cli.solving.runs import RunSettings
     from scenario_kit.cli.solving.solvers import SolverChoice
     from scenario_kit.scoring.scores.run_score import TruthContext
     from scenario_kit.scoring.scores.summary import ScoreReport
+    from scenario_kit.solver.programs.mcp_bridge import CallBridge
 
 _LAB = "solve"
+#: Metrics that a table shows.
+_SHOWN = ("recall_gated_precision", "fault_localisation", "mitigation", "turns")
+
+
+Turns = Annotated[int, typer.Option(min=1, help="Turns that a run may take.")]
+Tokens = Annotated[int | None, typer.Option(min=1, help="Tokens that a run may use.")]
+Seconds = Annotated[float | None, typer.Option(min=1, help="Seconds of the incident's time that a run may take.")]
+WallSeconds = Annotated[float, typer.Option(min=1, help="Seconds that a run may really take.")]
+PerCall = Annotated[float, typer.Option(min=0, help="Seconds of the incident's time that every turn costs.")]
+Stage = Annotated[
+    str, declare_choice("--stage", "both", "diagnosis", help="Diagnosis and mitigation, or diagnosis alone.")
+]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of the first run; each further one has the next.")]
+SolverLab = Annotated[str, typer.Option("--name", help="Name of the lab, which only solvers use.")]
+Runs = Annotated[Path, typer.Option("--runs", help="Folder for records; runs that ended are not repeated.")]
+Label = Annotated[str, typer.Option(help="What the solver's runs are called; by default its program.")]
+_RUNS = Path("solutions")
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command."""
+    """Add the commands."""
 
     @app.command(rich_help_panel="Solve it")
     def solve(
@@ -28,20 +47,17 @@ def register(app: typer.Typer) -> None:
         baseline: Annotated[
             list[str] | None, typer.Option(help="A solver of the kit, or all; oracle and nop check the scoring.")
         ] = None,
-        label: Annotated[str, typer.Option(help="What the solver's runs are called; by default its program.")] = "",
-        repeats: Annotated[int, typer.Option(min=1, help="Runs of each scenario.")] = 3,
-        turns: Annotated[int, typer.Option(min=1, help="Turns that a run may take.")] = 100,
-        tokens: Annotated[int | None, typer.Option(min=1, help="Tokens that a run may use.")] = None,
-        seconds: Annotated[
-            float | None, typer.Option(min=1, help="Seconds of the incident's time that a run may take.")
+        human: Annotated[bool, typer.Option("--human", help="You solve, at this terminal.")] = False,
+        label: Label = "",
+        repeats: Annotated[
+            int | None, typer.Option(min=1, help="Runs of each scenario: 3, and of a person one more than there are.")
         ] = None,
-        wall_seconds: Annotated[float, typer.Option(min=1, help="Seconds that a run may really take.")] = 3600.0,
-        seconds_per_call: Annotated[
-            float, typer.Option(min=0, help="Seconds of the incident's time that every turn costs.")
-        ] = 15.0,
-        stage: Annotated[
-            str, declare_choice("--stage", "both", "diagnosis", help="Diagnosis and mitigation, or diagnosis alone.")
-        ] = "both",
+        turns: Turns = 100,
+        tokens: Tokens = None,
+        seconds: Seconds = None,
+        wall_seconds: WallSeconds = 3600.0,
+        seconds_per_call: PerCall = 15.0,
+        stage: Stage = "both",
         isolation: Annotated[
             str,
             declare_choice(
@@ -56,11 +72,9 @@ def register(app: typer.Typer) -> None:
         pass_env: Annotated[
             list[str] | None, typer.Option("--pass-env", help="A variable that the solver gets, such as an API key.")
         ] = None,
-        seed: Annotated[int, typer.Option(min=0, help="Seed of the first run; each further one has the next.")] = 1,
-        name: Annotated[str, typer.Option("--name", help="Name of the lab, which only solvers use.")] = _LAB,
-        runs: Annotated[Path, typer.Option("--runs", help="Folder for records; runs that ended are not repeated.")] = (
-            Path("solutions")
-        ),
+        seed: Seed = 1,
+        name: SolverLab = _LAB,
+        runs: Runs = _RUNS,
         format: Format = "text",
     ) -> int:
         """Hand incidents to a solver, and score its answers.
@@ -69,48 +83,100 @@ def register(app: typer.Typer) -> None:
 
         Example: scenario-kit solve catalog/scenarios/product-catalog-wrong-target-port --baseline loudest-alert
         """
-        from scenario_kit.cli.solving.runs import RunSettings
-        from scenario_kit.solver.protocol.messages import STAGES
-        from scenario_kit.solver.session.machine import SessionLimits
-
-        limits = SessionLimits(turns=turns, tokens=tokens, seconds=seconds, wall_seconds=wall_seconds)
-        stages = STAGES if stage == "both" else STAGES[:1]
-        settings = RunSettings(limits, stages, repeats, seed, seconds_per_call, "Virtual", runs)
-        choices = _choose_solvers(solver, baseline or [], label, isolation, pass_env or [], runs)
+        choices = _choose_solvers(solver, baseline or [], human, label, isolation, pass_env or [], runs)
+        limits = (turns, tokens, seconds, wall_seconds)
+        settings = _build_settings(limits, stage, repeats, seed, seconds_per_call, runs)
         reports = _solve(paths, choices, settings, name)
         _show(reports, format)
         return 0
 
+    @app.command(rich_help_panel="Solve it")
+    def mcp(
+        path: Annotated[Path, typer.Argument(help="A scenario file, or its folder.")],
+        transport: Annotated[
+            str, declare_choice("--transport", "stdio", "http", help="Standard input and output, or streamable HTTP.")
+        ] = "stdio",
+        port: Annotated[int, typer.Option(min=0, max=65535, help="Port of HTTP on this machine; 0: a free one.")] = 0,
+        label: Label = "mcp",
+        turns: Turns = 100,
+        tokens: Tokens = None,
+        seconds: Seconds = None,
+        wall_seconds: WallSeconds = 3600.0,
+        seconds_per_call: PerCall = 15.0,
+        stage: Stage = "both",
+        seed: Seed = 1,
+        name: SolverLab = _LAB,
+        runs: Runs = _RUNS,
+    ) -> int:
+        """Serve one incident to a client of MCP: kubectl, metrics, alerts, traces, logs, submit. Needs the extra mcp.
+
+        By HTTP it listens on this machine only; the address that it prints contains a token.
+
+        Example: scenario-kit mcp catalog/scenarios/product-catalog-wrong-target-port --transport http
+        """
+        from scenario_kit.cli.solving.mcp import serve_run
+        from scenario_kit.cli.solving.solvers import choose_callers
+
+        limits = (turns, tokens, seconds, wall_seconds)
+        settings = _build_settings(limits, stage, None, seed, seconds_per_call, runs)
+
+        def play(file: Path, bridge: CallBridge) -> None:
+            reports = _solve([file], [choose_callers(bridge, label)], settings, name)
+            for line in _list_scores(reports):
+                _say(": ".join(line))
+
+        serve_run(path, transport, port, play)
+        return 0
+
+
+def _build_settings(
+    limits: tuple[int, int | None, float | None, float],
+    stage: str,
+    repeats: int | None,
+    seed: int,
+    seconds_per_call: float,
+    runs: Path,
+) -> RunSettings:
+    from scenario_kit.cli.solving.runs import RunSettings
+    from scenario_kit.solver.protocol.messages import STAGES
+    from scenario_kit.solver.session.machine import SessionLimits
+
+    turns, tokens, seconds, wall_seconds = limits
+    allowed = SessionLimits(turns=turns, tokens=tokens, seconds=seconds, wall_seconds=wall_seconds)
+    stages = STAGES if stage == "both" else STAGES[:1]
+    return RunSettings(allowed, stages, repeats, seed, seconds_per_call, "Virtual", runs)
+
 
 def _choose_solvers(
-    command: str, baselines: list[str], label: str, isolation: str, passed: list[str], runs: Path
+    command: str, baselines: list[str], human: bool, label: str, isolation: str, passed: list[str], runs: Path
 ) -> list[SolverChoice]:
-    from scenario_kit.cli.solving.solvers import choose_baseline, choose_program
+    from scenario_kit.cli.solving.solvers import choose_baseline, choose_person, choose_program
     from scenario_kit.solver.baselines.catalogue import BASELINES
 
-    if bool(command) == bool(baselines):
-        raise UsageError("who solves?", fix="one of --solver 'COMMAND' and --baseline NAME")
+    if bool(command) + bool(baselines) + human != 1:
+        raise UsageError("who solves?", fix="one of --solver 'COMMAND', --baseline NAME and --human")
+    if human:
+        return [choose_person(label)]
     if command:
         return [choose_program(command, label, isolation, passed, runs)]
     names = [name for each in baselines for name in (BASELINES if each == "all" else (each,))]
     return [choose_baseline(name) for name in dict.fromkeys(names)]
 
 
-def _solve(paths: list[Path], choices: list[SolverChoice], settings: object, name: str) -> dict[str, ScoreReport]:
+def _solve(paths: list[Path], choices: list[SolverChoice], settings: RunSettings, name: str) -> dict[str, ScoreReport]:
     from scenario_kit.cli.scoring.truths import load_contexts
     from scenario_kit.cli.solving.live import LabStage
-    from scenario_kit.cli.solving.runs import RunSettings, SolverRuns
+    from scenario_kit.cli.solving.runs import SolverRuns
     from scenario_kit.lab.lifecycle import occupy
     from scenario_kit.load import find_scenario_files
     from scenario_kit.scoring.scores.settings import build_settings
     from scenario_kit.scoring.scores.summary import score_runs
 
-    assert isinstance(settings, RunSettings)
     files = find_scenario_files(paths)
     contexts: dict[str, TruthContext] = {}
     for file in files:  # before a lab is started: a truth that cannot be scored is found at once
         contexts |= load_contexts(file, None, "")[0]
-    scoring = build_settings(duplicates="penalise", aliases="merge", ignored=(), repeats=settings.repeats)
+    scoring = build_settings(duplicates="penalise", aliases="merge", ignored=(), repeats=1)
     with occupy(name, _say, alone=True):
         runs = SolverRuns(settings, lambda: LabStage(name, _say), _say)
         found = {each.name: [record for file in files for record in runs.run(file, each)] for each in choices}
@@ -127,9 +193,20 @@ def _show(reports: dict[str, ScoreReport], format: str) -> None:
     if format == "json":
         show_json({name: report.to_json() for name, report in reports.items()})
         return
-    keys = ("recall_gated_precision", "fault_localisation", "mitigation", "turns")
-    rows = []
-    for name, report in reports.items():
-        values = [f"{report.metrics[key].mean:.3g}" if key in report.metrics else "–" for key in keys]
-        rows.append((name, str(len(report.runs)), *values))
-    show_table(("solver", "runs", *keys), rows)
+    header = ("solver", "runs", *_SHOWN)
+    values = [
+        [report.metrics[key].mean if key in report.metrics else None for key in _SHOWN] for report in reports.values()
+    ]
+    rows = [
+        (name, str(len(report.runs)), *("–" if value is None else f"{value:.3g}" for value in row))
+        for (name, report), row in zip(reports.items(), values, strict=True)
+    ]
+    show_table(header, rows)
+
+
+def _list_scores(reports: dict[str, ScoreReport]) -> list[tuple[str, str]]:
+    """List the scores of the last run of each solver, by metric."""
+    return [
+        (key, f"{report.runs[-1].values[key]:.3g}")
+        for report in reports.values() for key in _SHOWN if key in report.runs[-1].values
+    ]  # fmt: skip

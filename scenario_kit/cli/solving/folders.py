@@ -27,6 +27,14 @@ def find_run_folder(runs: Path, scenario: str, solver: str, repeat: int) -> Path
     return runs / scenario / solver / str(repeat)
 
 
+def count_ended(runs: Path, scenario: str, solver: str) -> int:
+    """Count the runs that have ended, from the first one on."""
+    number = 0
+    while has_ended(find_run_folder(runs, scenario, solver, number + 1)):
+        number += 1
+    return number
+
+
 def has_ended(folder: Path) -> bool:
     """Check whether a run is complete."""
     return (folder / RECORD).is_file()

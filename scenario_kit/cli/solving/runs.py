@@ -12,6 +12,7 @@ from scenario_kit import __version__
 from scenario_kit.cli.solving.folders import (
     JOURNAL,
     RECORD,
+    count_ended,
     find_run_folder,
     has_ended,
     prepare_run_folder,
@@ -38,7 +39,7 @@ class RunSettings(NamedTuple):
 
     limits: SessionLimits
     stages: tuple[StageName, ...]
-    repeats: int
+    repeats: int | None
     seed: int
     seconds_per_call: float
     clock: ClockMode
@@ -63,9 +64,12 @@ class SolverRuns:
         """
         scenario = load_scenario(file).scenario
         records = []
-        for repeat in range(1, self._settings.repeats + 1):
+        repeats = self._settings.repeats or 3
+        if solver.counts_on and not self._settings.repeats:
+            repeats = count_ended(self._settings.runs, scenario.name, solver.name) + 1
+        for repeat in range(1, repeats + 1):
             folder = find_run_folder(self._settings.runs, scenario.name, solver.name, repeat)
-            what = f"{scenario.name}, {solver.name}, run {repeat} of {self._settings.repeats}"
+            what = f"{scenario.name}, {solver.name}, run {repeat} of {repeats}"
             if has_ended(folder):
                 self._say(f"{what}: has ended before")
             else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,6 +17,7 @@ from scenario_kit.solver.baselines.catalogue import BASELINES
 from scenario_kit.solver.baselines.script import Script, ScriptedSolver
 from scenario_kit.solver.programs.drive import Solver
 from scenario_kit.solver.programs.isolation import Isolation, choose_environment, choose_isolation, wrap_command
+from scenario_kit.solver.programs.mcp_bridge import CallBridge
 from scenario_kit.solver.programs.process import ProgramSolver
 from scenario_kit.solver.protocol.messages import (
     CallMessage,
@@ -34,11 +36,15 @@ _KNOWING = Isolation("none", "the reference knows the truth")
 
 
 class SolverChoice(NamedTuple):
-    """A solver that can be started: its name, how it is kept apart, and what starts it for an incident in a folder."""
+    """A solver that can be started: its name, how it is kept apart, and what starts it for an incident in a folder.
+
+    ``counts_on`` says that each call of the command is one further run.
+    """
 
     name: str
     isolation: Isolation
     start: Callable[[PlayedIncident, LabStage, Path], Solver]
+    counts_on: bool = False
 
 
 def choose_program(command: str, label: str, mode: str, passed: Sequence[str], runs: Path) -> SolverChoice:
@@ -78,6 +84,26 @@ def _list_hidden(runs: Path) -> list[Path]:
     root = find_data_root()
     candidates = [find_home(), root / "catalog", root / "tests", root / ".git", runs.resolve(), Path.home() / ".kube"]
     return [folder for folder in candidates if folder.is_dir()]
+
+
+def choose_person(label: str) -> SolverChoice:
+    """Choose whoever sits at the terminal.
+
+    Raises:
+        UsageError: there is no terminal.
+    """
+    if not sys.stdin.isatty():
+        raise UsageError("--human needs a terminal", fix="--solver takes a program")
+    from scenario_kit.cli.solving.person import PersonSolver
+
+    apart = Isolation("none", "the solver is a person at this machine")
+    return SolverChoice(name_solver(label or "human", ()), apart, lambda *_: PersonSolver(), counts_on=True)
+
+
+def choose_callers(bridge: CallBridge, label: str) -> SolverChoice:
+    """Choose whoever calls the tools of an MCP server, which runs before the incident is there."""
+    apart = Isolation("none", "the solver is a client of MCP: the kit does not know where it runs")
+    return SolverChoice(name_solver(label, ()), apart, lambda *_: bridge, counts_on=True)
 
 
 def choose_baseline(name: str) -> SolverChoice:

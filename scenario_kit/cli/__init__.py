@@ -34,6 +34,7 @@ COMMANDS: Final = {
     "validation.validate_pr": ("validate-pr",),
     "validation.report": ("report",),
     "validation.runs": ("runs",),
+    "validation.snapshot": ("snapshot",),
     "solving.commands": ("solve", "mcp"),
     "scoring.commands": ("score",),
     "lab.commands": ("lab",),

@@ -17,10 +17,12 @@ ENDLESS = ("kubectl get scenarios -w", "scenario-kit lab open", "scenario-kit la
 #: Commands that .ci/run executes as they stand.
 STEPS = ("ci/check", "ci/demo", "ci/editor", "ci/gen", "ci/test", "ci/test --fast")
 FUZZ = "SCENARIO_KIT_FUZZ=50 pytest --timeout=0 tests/fuzz"
+SNAPSHOT = "scenario-kit snapshot catalog/scenarios/cart-scaled-to-zero --quiet-minutes 2 --hold-minutes 1"
 #: What is executed for commands that take hours, or need what a test has not: all of it but the work itself.
 INSTEAD = {
     FUZZ: f"{FUZZ} --collect-only",
     "ci/bench": "ci/bench --help",
+    SNAPSHOT: f"{SNAPSHOT} --help",  # tests/e2e/test_snapshot.py does
     "ci/catalogue": "ci/catalogue --help",
     "ci/drafts": "ci/drafts --list --fault deployment-scaled-to-zero",
     "ci/matrix": "ci/matrix --list --fault deployment-scaled-to-zero",

@@ -58,6 +58,24 @@ def build_no_incident(seconds: int) -> tuple[TrialStep, ...]:
     return (*_START, TrialStep(kind="inject"), TrialStep(kind="hold", seconds=seconds), *_END)
 
 
+def build_recorded(
+    outcome: str = "Incident", *, quiet: int | None = None, hold: int | None = None
+) -> tuple[TrialStep, ...]:
+    """Build an incident that is only looked at: quiet, broken, held for ``hold`` seconds, then everything is removed.
+
+    ``quiet`` are the seconds before anything is broken; without either, the scenario's windows.
+    """
+    alerts = () if outcome == "NoIncident" else (TrialStep(kind="expectAlerts"),)
+    return (
+        TrialStep(kind="deploy"),
+        TrialStep(kind="expectQuiet", seconds=quiet),
+        TrialStep(kind="inject"),
+        *alerts,
+        TrialStep(kind="hold", seconds=hold),
+        *_END,
+    )
+
+
 def solve(repair: Sequence[TrialStep]) -> tuple[TrialStep, ...]:
     """Return a further way to repair it, on an app that nothing else was tried on."""
     return (*_START, *_BREAK, *repair, *_END)

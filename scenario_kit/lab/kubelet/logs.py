@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import threading
 from collections import deque
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
 from scenario_kit.lab.kubelet.pod import times
@@ -14,6 +14,8 @@ from scenario_kit.model.base import Object
 #: A log is cut to its newer half when it grows beyond this.
 LIMIT_BYTES = 1 << 20
 _CURRENT, _PREVIOUS = "current.log", "previous.log"
+#: Takes namespace, pod, container and lines.
+Listener = Callable[[str, str, str, Iterable[tuple[float, str]]], None]
 
 
 class LogFolder:
@@ -22,11 +24,13 @@ class LogFolder:
     Args:
         root: an absolute folder, created when missing; KWOK reads the files under this path.
         limit_bytes: the size of one file.
+        listener: called with namespace, pod, container and the lines of each write, in the thread of whoever writes.
     """
 
-    def __init__(self, root: Path, limit_bytes: int = LIMIT_BYTES) -> None:
+    def __init__(self, root: Path, limit_bytes: int = LIMIT_BYTES, listener: Listener | None = None) -> None:
         self._root = root.resolve()
         self._limit = limit_bytes
+        self._listener = listener
         self._folders: dict[tuple[str, str], Path] = {}
         self._lock = threading.Lock()
 
@@ -75,17 +79,16 @@ class LogFolder:
             folder = self._folders.get((namespace, pod))
             if folder is None or not (folder / container).is_dir():
                 return False
-            data = b"".join(
-                f"{times.format_rfc3339_nano(at)} stdout F {part}\n".encode()
-                for at, text in lines
-                for part in text.split("\n")
-            )
+            parts = [(at, part) for at, text in lines for part in text.split("\n")]
+            data = b"".join(f"{times.format_rfc3339_nano(at)} stdout F {part}\n".encode() for at, part in parts)
             file = folder / container / _CURRENT
             with file.open("ab") as stream:
                 stream.write(data)
                 size = stream.tell()
             if size > self._limit:
                 _trim_half(file, self._limit // 2)
+        if self._listener is not None:
+            self._listener(namespace, pod, container, parts)
         return True
 
     def remove(self, pod: Object) -> str:

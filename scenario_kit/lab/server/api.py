@@ -9,6 +9,9 @@
     POST   /worlds/{trial}/wait   {until, step?} -> {now, settled, reason}; idempotent, returns after about ten seconds
     DELETE /worlds/{trial}        {}; one that is gone is fine
     POST   /probe                 {namespace, pod, port, path?} -> {connected, status, told}; what a port answers
+    PUT    /recordings/{trial}    {} -> {trial}; the world of the trial, once it is opened, is recorded
+    GET    /recordings/{trial}?offset=      its ticks so far from a byte on, one a line (``model.runtime.recording``)
+    DELETE /recordings/{trial}    {}; one that is gone is fine
     GET    /metrics               Prometheus text of all wall worlds
     GET    /worlds/{namespace}/jaeger/api/…     traces of the world at home there, see ``lab.tracing`` (no token needed)
     GET    /worlds/{namespace}/otlp?since=&service=&errors=    the same as OTLP, one a line (no token needed)
@@ -30,6 +33,7 @@ import msgspec
 from scenario_kit.errors import InfrastructureError
 from scenario_kit.lab.host.http_server import Answer, Request, answer_json, build_refusal, create_server
 from scenario_kit.lab.server.public_api import answer_public
+from scenario_kit.lab.server.recordings_api import answer_recordings
 from scenario_kit.lab.telemetry import CONTENT_TYPE, format_exposition
 from scenario_kit.lab.world_spec import WorldSpec
 from scenario_kit.lab.worlds.registry import Taken, Unsuitable, Worlds, describe
@@ -96,6 +100,9 @@ class LabServerApi:
             return answer_json(200, {"worlds": [describe(world) for world in self._worlds.all()]})
         if path == "/probe":
             return self._probe(request.body) if method == "POST" else _refuse_method(method, path)
+        recordings = self._worlds.recordings
+        if recordings is not None and (found := answer_recordings(recordings, request)) is not None:
+            return found
         match = _WORLD.fullmatch(path)
         if match is None:
             return build_refusal(404, f"{method} {path}: no such path")

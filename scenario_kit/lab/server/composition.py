@@ -47,7 +47,7 @@ from scenario_kit.lab.settle.waiter import Settler
 from scenario_kit.lab.telemetry import SeriesWriter
 from scenario_kit.lab.twin import Twin
 from scenario_kit.lab.world_spec import WorldSpec
-from scenario_kit.lab.worlds import Past, Surroundings, Worlds
+from scenario_kit.lab.worlds import Past, Recordings, Surroundings, Worlds
 from scenario_kit.model import Object, Reference
 
 _LOG = logging.getLogger(__name__)
@@ -75,6 +75,7 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
     cluster = KubeCluster(kubeconfig, field_manager=_PLATFORM)
     stack.callback(cluster.close)
     store, book, worlds, nudger = ObjectStore(), LedgerBook(), Worlds(), Nudger(cluster)
+    recordings = Recordings(Path(state.folder) / "recordings")
     hurried = Hurried(cluster)
     threads.on_stop = store.wake
     versions = ApiVersions(kubeconfig)
@@ -84,7 +85,7 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
     stack.callback(looks.close)
     stack.callback(barrier.close)
     containers = RunningContainers(book)
-    kubelet = _build_kubelet(state, store, worlds, cluster, stack)
+    kubelet = _build_kubelet(state, store, worlds, cluster, recordings, stack)
     worlds.attach(
         Surroundings(
             store=store,
@@ -97,6 +98,7 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
             sink_of=partial(SeriesWriter, state.prometheus_url),
             epoch=float(state.epoch),
             past=Past(Path(state.folder) / "worlds.json"),
+            recordings=recordings,
         )
     )
 
@@ -104,7 +106,14 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
         if kind == "Pod":
             kubelet.observe(type_, obj)  # type: ignore[arg-type]
 
-    for listener in (pods_to_kubelet, containers.heard, nudger.heard, looks.heard, hurried.heard):
+    for listener in (
+        pods_to_kubelet,
+        containers.heard,
+        nudger.heard,
+        looks.heard,
+        hurried.heard,
+        recordings.hear_write,
+    ):
         store.listen(listener)
     watched = KubeCluster(kubeconfig, field_manager=_PLATFORM)  # a watch keeps its connection: not from the same pool
     stack.callback(watched.close)
@@ -133,7 +142,12 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
 
 
 def _build_kubelet(
-    state: LabState, store: ObjectStore, worlds: Worlds, cluster: KubeCluster, stack: ExitStack
+    state: LabState,
+    store: ObjectStore,
+    worlds: Worlds,
+    cluster: KubeCluster,
+    recordings: Recordings,
+    stack: ExitStack,
 ) -> Kubelet:
     writes = KubeCluster(Path(state.kubeconfig), field_manager=_KUBELET)
     stack.callback(writes.close)
@@ -150,7 +164,7 @@ def _build_kubelet(
             lookup_of=lambda namespace: _Lookup(store, cluster, namespace),
             node_of=node_of,
         ),
-        logs=LogFolder(Path(state.folder) / "pods"),
+        logs=LogFolder(Path(state.folder) / "pods", listener=recordings.hear_lines),
     )
     stack.callback(kubelet.close)
     return kubelet

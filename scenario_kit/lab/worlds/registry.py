@@ -12,6 +12,7 @@ from scenario_kit.lab.kubelet import PlainProcesses, Processes
 from scenario_kit.lab.telemetry import KubeState
 from scenario_kit.lab.world_spec import WorldSpec
 from scenario_kit.lab.worlds.malloc_trim import give_back
+from scenario_kit.lab.worlds.recordings import Recordings
 from scenario_kit.lab.worlds.virtual import VirtualWorld
 from scenario_kit.lab.worlds.wall import WallWorld
 from scenario_kit.lab.worlds.world import TICK_SECONDS, LabWorld, Surroundings, find_grid_after
@@ -105,6 +106,11 @@ class Worlds:
         """Get the world of a trial, or None."""
         with self._lock:
             return self._worlds.get(trial)
+
+    @property
+    def recordings(self) -> Recordings | None:
+        """What is recorded of worlds; None where nothing can be."""
+        return self._surroundings().recordings
 
     def at_home(self, namespace: str) -> LabWorld | None:
         """Return the world of a namespace, or None."""

@@ -112,6 +112,7 @@ class VirtualWorld(LabWorld):
             self._flowed = self.pass_tick(end)
         if self._flowed.exits:
             self._settle(deadline, go_on)
+        self.record(end)
         self._buffer.append((end, self.samples(self._flowed, end)))
         self._flowed = None
         self._ticked = end

@@ -41,6 +41,7 @@ class WallWorld(LabWorld):
         with self._turn:
             self.run_nodes()
             self._current = self.samples(self.pass_tick(t), t)
+            self.record(t)
             self._around.looks.published()
 
     def wait(self, until: float, *, stride: float | None, seconds: float, go_on: Callable[[], bool]) -> Waited:

@@ -19,6 +19,7 @@ from scenario_kit.lab.telemetry import ContainerMetrics, KubeState, Measured
 from scenario_kit.lab.twin import Telemetry, View
 from scenario_kit.lab.world_spec import WorldSpec
 from scenario_kit.lab.worlds.probing import ask
+from scenario_kit.lab.worlds.recordings import Recordings
 from scenario_kit.lab.worlds.sample_horizon import Past
 from scenario_kit.model import Ledger, Object
 from scenario_kit.model.grid import GRID_SECONDS
@@ -104,6 +105,7 @@ class Surroundings:
     sink_of: Callable[[], Sink]
     epoch: float
     past: Past
+    recordings: Recordings | None = None
 
 
 class LabWorld(ABC):
@@ -118,6 +120,8 @@ class LabWorld(ABC):
         self._containers = ContainerMetrics()
         self._view: View | None = None
         self._measured: Measured | None = None
+        recordings = around.recordings
+        self._recorder = recordings.open(spec, around.store, around.cluster) if recordings else None
 
     @property
     @abstractmethod
@@ -244,12 +248,21 @@ class LabWorld(ABC):
         self._measured = Measured(t, TICK_SECONDS, usage)
         return result
 
+    def record(self, t: float) -> None:
+        """Write down what is to be seen at the end of the tick, where somebody asked for that."""
+        if self._recorder is not None:
+            self._recorder.record(t, self.traces)
+
     @abstractmethod
     def wait(self, until: float, *, stride: float | None, seconds: float, go_on: Callable[[], bool]) -> Waited:
         """Let time pass and the cluster settle; see the two kinds of worlds."""
 
     def close(self) -> None:
         """End the world; its namespaces become ordinary ones."""
+        if self._recorder is not None:
+            self._recorder.finish(self.now, self.traces)
+        if self._around.recordings is not None:
+            self._around.recordings.close(self.spec.trial)
         for namespace in self.spec.everywhere:
             self._around.nodes.forget(namespace)
             self._around.settler.forget(namespace)

@@ -46,6 +46,8 @@ def develop(tape: Tape, edges: tuple[Edge, ...], namespace: str, since: float, u
     seen = _Seen(tape)
     found: list[tuple[float, Trace]] = []
     for reel in list(tape.reels):
+        if not reel.at.size or reel.at.max() < since or reel.at.min() > until:
+            continue  # what began lies between its first and its last span
         for request in reel.requests.tolist():
             made = _trace(tape, reel, request, seen, edges, namespace)
             if made is not None and since <= made[0] <= until:

@@ -1,0 +1,295 @@
+"""``snapshot``: an incident is played, and written as the folder that offline solvers read."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from scenario_kit.cli.terminal.options import Format, Lab
+from scenario_kit.cli.terminal.output import fold_text, show_json
+from scenario_kit.cli.validation.validate import Seed, list_dead_parts
+from scenario_kit.errors import AuthoringError, InfrastructureError, UsageError
+
+if TYPE_CHECKING:
+    from scenario_kit.campaign import Campaign, PlannedTrial, TrialResult
+    from scenario_kit.catalog import Catalog
+    from scenario_kit.lab.host.state import LabState
+    from scenario_kit.lab.recording_client import RecordingClient
+    from scenario_kit.model import Runbook, Scenario
+    from scenario_kit.snapshot import Recording, SnapshotPlace, SnapshotSource
+    from scenario_kit.snapshot.folder.manifest import Manifest
+
+#: Trials of snapshots are told apart from those of validations by the name of their plan.
+_PLAN = "snapshot"
+_MINUTE = 60
+
+
+@dataclass(frozen=True)
+class SnapshotOptions:
+    """What a person chose. ``quiet`` and ``hold`` are minutes; None leaves them to the scenario's windows."""
+
+    out: Path
+    seed: int
+    lab: str
+    first_day: str
+    quiet: int | None = None
+    hold: int | None = None
+    as_json: bool = False
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    from scenario_kit.snapshot import FIRST_DAY
+
+    @app.command(rich_help_panel="Score it")
+    def snapshot(
+        scenario: Annotated[Path, typer.Argument(help="A scenario file, or its folder.")],
+        out: Annotated[Path, typer.Option(help="Folder of snapshots; truths go to `truths` in it.")] = Path(
+            "snapshots"
+        ),
+        seed: Seed = 1,
+        name: Lab = "default",
+        quiet_minutes: Annotated[
+            int | None, typer.Option(min=1, max=240, help="Minutes before anything is broken.")
+        ] = None,
+        hold_minutes: Annotated[
+            int | None, typer.Option(min=1, max=240, help="Minutes to go on once the alerts fire.")
+        ] = None,
+        first_day: Annotated[str, typer.Option(help="Day that the snapshot begins on, as YYYY-MM-DD.")] = FIRST_DAY,
+        format: Format = "text",
+    ) -> int:
+        """Play an incident and write what was to be seen of it, as a folder that offline solvers read.
+
+        Exit codes: 0 written, 1 the incident did not come or the folder would give the answer away, 2 not evaluated,
+        3 usage.
+
+        Example: scenario-kit snapshot catalog/scenarios/cart-scaled-to-zero
+        """
+        _check_day(first_day)
+        options = SnapshotOptions(out, seed, name, first_day, quiet_minutes, hold_minutes, format == "json")
+        return take_snapshot(scenario, options)
+
+
+def take_snapshot(path: Path, options: SnapshotOptions) -> int:
+    """Play a scenario in the lab and write its snapshot; the exit code.
+
+    Raises:
+        AuthoringError: the incident did not come as it is described, or the folder would give the answer away.
+        InfrastructureError: nothing can be said about the scenario.
+        UsageError: there is no such scenario, or the snapshot exists.
+    """
+    from scenario_kit.catalog import Catalog, find_collections
+    from scenario_kit.cli.terminal.terminal import style_text
+    from scenario_kit.load import find_scenario_files, load_scenario
+    from scenario_kit.snapshot import write_snapshot
+
+    started = time.monotonic()
+    files = find_scenario_files([path])
+    if len(files) != 1:
+        raise UsageError(f"{path} holds {len(files)} scenarios", fix="name one of them")
+    catalog = Catalog(find_collections(files))
+    player = _Player(load_scenario(files[0]).scenario, files[0], catalog, options)
+    place = player.choose_place()
+    recording, source = player.play()
+    try:
+        manifest = write_snapshot(recording, source, place, lambda what: _print_line(f"writing: {what}"))
+    finally:
+        player.drop()
+    if options.as_json:
+        show_json(_describe(manifest, place, time.monotonic() - started))
+        return 0
+    size = sum(each.bytes for each in manifest.files)
+    typer.echo(style_text("WRITTEN ", fg=typer.colors.GREEN, bold=True) + str(place.folder))
+    seconds = time.monotonic() - started
+    figures = f"{recording.minutes:.0f} minutes, {len(manifest.files)} files, {size / 1e6:.1f} MB, {seconds:.0f} s"
+    typer.echo(fold_text(f"{figures}; the truth: {place.truth}", "  "))
+    return 0
+
+
+class _Player:
+    """Plays one scenario in the lab, with a recorder beside it."""
+
+    def __init__(self, scenario: Scenario, file: Path, catalog: Catalog, options: SnapshotOptions) -> None:
+        self._scenario = scenario
+        self._file = file
+        self._catalog = catalog
+        self._options = options
+        self._sample = self._resolve("app", 100)
+        self._client: RecordingClient | None = None
+
+    def choose_place(self) -> SnapshotPlace:
+        """Choose the folders; the name says nothing of the scenario.
+
+        Raises:
+            UsageError: one of them exists.
+        """
+        from scenario_kit.snapshot import SnapshotPlace
+
+        options = self._options
+        text = f"{self._sample.digest} {options.seed} {options.quiet} {options.hold}"
+        number = int(hashlib.sha256(text.encode()).hexdigest(), 16) % 1_000_000
+        place = SnapshotPlace(options.out / f"Scenario-{number}", options.out / "truths" / f"Scenario-{number}")
+        for folder in place:
+            if folder.exists():
+                raise UsageError(f"{folder} exists already", fix="remove it, or name another folder with --out")
+        return place
+
+    def play(self) -> tuple[Recording, SnapshotSource]:
+        """Play it to the end of hold, and clean up.
+
+        Raises:
+            AuthoringError: it did not come as it is described.
+            InfrastructureError: it could not be played.
+        """
+        from scenario_kit.campaign.planning.concurrency import runs_alone
+        from scenario_kit.clients.kube import KubeCluster
+        from scenario_kit.lab.lifecycle import bring_up, occupy
+        from scenario_kit.lab.recording_client import RecordingClient
+
+        lab = bring_up(self._options.lab, say=_print_line)
+        campaign = self._build_campaign(KubeCluster(kubeconfig=Path(lab.kubeconfig)))
+        planned = self._plan()
+        self._client = RecordingClient(lab.server_url, lab.server_token, campaign.name(planned))
+        with occupy(self._options.lab, _print_line, alone=runs_alone(self._sample)):
+            self._client.announce()
+            try:
+                result = self._run(campaign, planned, lab)
+            except BaseException:
+                campaign.remove(planned)
+                self.drop()
+                raise
+        if result.outcome != "Held":
+            self.drop()
+            _refuse(result)
+        return self._read(result, lab), self._describe_source()
+
+    def drop(self) -> None:
+        """Drop the recording in the lab."""
+        if self._client is not None:
+            self._client.drop()
+
+    def _run(self, campaign: Campaign, planned: PlannedTrial, lab: LabState) -> TrialResult:
+        from scenario_kit.campaign import run
+        from scenario_kit.cli.terminal.live import Timeline
+
+        with Timeline(f"{self._scenario.name}: snapshot with seed {planned.seed}", [planned]) as timeline:
+            try:
+                return run([planned], campaign, parallel=1, health=lambda: list_dead_parts(lab), progress=timeline)[0]
+            except KeyboardInterrupt:
+                raise typer.Abort("interrupted; the trial is undone, and nothing was written") from None
+
+    def _resolve(self, namespace: str, load_percent: int) -> Runbook:
+        from scenario_kit.campaign.planning.plans import count_users
+        from scenario_kit.render import resolve
+
+        users = count_users(self._scenario, load_percent)
+        return resolve(self._scenario, self._catalog, namespace, users=users, beside=self._file.parent)
+
+    def _plan(self) -> PlannedTrial:
+        from scenario_kit.campaign import PlannedTrial
+        from scenario_kit.campaign.interventions.programs import build_recorded
+
+        quiet, hold = (None if m is None else m * _MINUTE for m in (self._options.quiet, self._options.hold))
+        steps = build_recorded(self._sample.outcome, quiet=quiet, hold=hold)
+        return PlannedTrial(
+            purpose=_PLAN, describe="what is to be seen of it is written down", steps=steps, seed=self._options.seed
+        )
+
+    def _build_campaign(self, cluster: Any) -> Campaign:
+        from scenario_kit.campaign import TRY, Campaign
+
+        sample = self._sample
+        return Campaign(
+            cluster, TRY, self._scenario.name, sample.digest, sample.app.name, self._resolve, identity=uuid.uuid4().hex
+        )
+
+    def _read(self, result: TrialResult, lab: LabState) -> Recording:
+        from scenario_kit.clients.prometheus import PrometheusMetrics
+        from scenario_kit.snapshot import Recording
+
+        client, history = self._client, result.history
+        handover = next((s.finished_at for s in result.steps if s.kind == "hold"), None)
+        if client is None or history is None or result.started_at is None or handover is None:
+            raise InfrastructureError("the trial left no evidence", fix="give the same command again")
+        return Recording(
+            runbook=self._resolve(_find_namespace(client), 100),
+            seed=result.seed,
+            start=result.started_at,
+            injected=min(result.injections.values(), default=None),
+            handover=handover,
+            history=history,
+            read_ticks=client.read_ticks,
+            metrics=PrometheusMetrics(lab.prometheus_url),
+            injections=result.injections,
+        )
+
+    def _describe_source(self) -> SnapshotSource:
+        from scenario_kit.lab.toolchain.components import describe_engine, read_kubernetes_version
+        from scenario_kit.render.scenarios.runbook import render_as_written
+        from scenario_kit.render.scenarios.version import compute_version_key
+        from scenario_kit.snapshot import SnapshotSource
+
+        spec, sample, options = self._scenario.spec, self._sample, self._options
+        objects = render_as_written(spec, sample.app, self._catalog.templates(sample.app.name))
+        key = compute_version_key(spec, sample, objects, read_kubernetes_version(), describe_engine())
+        return SnapshotSource(
+            spec,
+            {"app": key.app_digest, "images": key.images, "alerts": key.alerts},
+            {"kubernetes": key.kubernetes, "contract": key.contract.rpartition("/")[2]},
+            options.first_day,
+            {"quietMinutes": options.quiet, "holdMinutes": options.hold},
+        )
+
+
+def _refuse(result: TrialResult) -> None:
+    """Raise what kept a trial from being what is described.
+
+    Raises:
+        AuthoringError: a step did not hold.
+        InfrastructureError: it could not be played.
+    """
+    if result.outcome == "Infra":
+        raise InfrastructureError(f"the incident could not be played: {result.message}", fix="give the command again")
+    step = next((s for s in result.steps if s.outcome == "Broken"), None)
+    what = f"the incident did not come as it is described: step {step.step if step else ''} did not hold"
+    raise AuthoringError(what, result.findings, fix=f"scenario-kit try shows why: {result.message}")
+
+
+def _find_namespace(client: RecordingClient) -> str:
+    """Find the namespace that the app was in: the shortest one of those that were recorded."""
+    for tick in client.read_ticks():
+        found = {o["metadata"].get("namespace", "") for o in tick.objects} - {""}
+        if found:
+            return str(min(found, key=len))
+    raise InfrastructureError("the lab recorded nothing of the app", fix="give the same command again")
+
+
+def _describe(manifest: Manifest, place: SnapshotPlace, seconds: float) -> dict[str, Any]:
+    return {
+        "folder": str(place.folder),
+        "truth": str(place.truth),
+        "name": manifest.name,
+        "files": len(manifest.files),
+        "bytes": sum(each.bytes for each in manifest.files),
+        "times": manifest.times.to_json(),
+        "seconds": round(seconds, 1),
+    }
+
+
+def _check_day(text: str) -> None:
+    from datetime import date
+
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"--first-day {text} is no day", fix="--first-day 2025-01-06") from None
+
+
+def _print_line(text: str) -> None:
+    typer.echo(text, err=True)

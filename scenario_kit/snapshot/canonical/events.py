@@ -1,0 +1,148 @@
+"""Events as a snapshot shows them.
+
+What kubelets say carries the trial's times, and every write of it is shown. Controllers say things by the wall clock,
+again as often as they try, and as late as their queues take: of them each statement is shown once, at the tick of the
+change that it is about.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from scenario_kit.model import Object
+from scenario_kit.model.chaos.kinds import GROUP as CHAOS_GROUP
+from scenario_kit.model.grid import GRID_SECONDS
+from scenario_kit.model.runtime.recording import RecordedTick
+from scenario_kit.snapshot.canonical.names import PULLED, NameMap
+from scenario_kit.snapshot.canonical.times import TimeShift, format_seconds, parse_time
+
+_NAME: Final = re.compile(r"[0-9a-z]+(?:[-.][0-9a-z]+)*")
+_SCALED: Final = re.compile(r"Scaled (?:up|down) replica set (\S+) (?:from \d+ )?to (\d+)")
+_REMOVAL: Final = ("SuccessfulDelete", "Killing", "TaintManagerEviction")
+#: Speaks of what it puts right in its own books, and of nothing that anybody did.
+_BOOKKEEPER: Final = "ipallocator-repair-controller"
+_TIMES: Final = ("lastTimestamp", "eventTime", "firstTimestamp")
+
+
+class ShownEvent(NamedTuple):
+    """An Event of ``v1`` by the names of the snapshot; ``at`` is on the trial's clock, ``first`` tells a new object."""
+
+    at: float
+    first: bool
+    body: Object
+
+
+class EventHistory:
+    """Follows the events of a recording, and the changes that they may be about.
+
+    Ticks have to be taken up to a few after ``end``: what a kubelet says may be written late.
+    """
+
+    def __init__(self, names: NameMap, shift: TimeShift, end: float) -> None:
+        self._names = names
+        self._shift = shift
+        self._end = end
+        self._began: dict[str, float] = {}
+        self._ended: dict[str, float] = {}
+        self._changed: dict[str, float] = {}
+        self._scaled: dict[tuple[str, int], float] = {}
+        self._replicas: dict[str, int] = {}
+        self._versions: dict[str, str] = {}
+        self._said: set[str] = set()
+
+    def advance(self, tick: RecordedTick) -> Iterator[ShownEvent]:
+        """Take a tick; its events before the end, in no order."""
+        self._look(tick)
+        for event in tick.events:
+            about = str(event["involvedObject"].get("apiVersion", ""))
+            if about.startswith(CHAOS_GROUP) or event.get("reportingComponent") == _BOOKKEEPER:
+                continue
+            at = next((t for name in _TIMES if (t := parse_time(event.get(name) or "")) is not None), None)
+            if at is not None and self._shift.is_own(at):
+                shown = self._show_own(event, at)
+            else:
+                shown = self._show_once(event, tick.at)
+            if shown is not None and shown.at < self._end:
+                yield shown
+
+    def _look(self, tick: RecordedTick) -> None:
+        """Note when objects came, changed and went."""
+        since = tick.at - GRID_SECONDS
+        for obj in tick.objects:
+            name, meta = obj["metadata"]["name"], obj["metadata"]
+            if not meta.get("namespace"):
+                continue
+            self._began.setdefault(name, since)
+            self._changed[name] = since
+            if meta.get("deletionTimestamp"):
+                self._ended.setdefault(name, since)
+            if obj["kind"] == "ReplicaSet" and (count := obj["spec"].get("replicas", 1)) != self._replicas.get(name):
+                self._replicas[name] = count
+                self._scaled[name, count] = since
+        for removed in tick.removed:
+            self._ended.setdefault(removed.name, since)
+
+    def _show_own(self, event: Object, at: float) -> ShownEvent | None:
+        """Show one write of an event that carries the trial's times."""
+        if (match := PULLED.match(event.get("message", ""))) and match["image"] in self._names.images:
+            if event["reason"] == "Pulling":
+                return None
+            event = {**event, "message": f'Container image "{match["image"]}" already present on machine'}
+        count = int(event.get("count") or 1)
+        said = f"{event['metadata']['namespace']} {event['metadata']['name']} {count}"
+        if said in self._said:
+            return None
+        self._said.add(said)
+        return ShownEvent(at, count == 1, self._rename(event, event.get("firstTimestamp") or format_seconds(at)))
+
+    def _show_once(self, event: Object, at: float) -> ShownEvent | None:
+        """Show a statement of a controller, the first time that it is made."""
+        involved, message = event["involvedObject"], self._names.rename(event.get("message", ""))
+        about = self._names.find(involved.get("name", ""))
+        said = json.dumps([involved["kind"], about, event["reason"], message])
+        when = self._find_cause(event, at)
+        said = f"{said} {when if _SCALED.match(event.get('message', '')) else ''}"
+        if said in self._said:
+            return None
+        self._said.add(said)
+        time = format_seconds(when)
+        micro = {"eventTime": time.replace("Z", ".000000Z")} if event.get("eventTime") else {}
+        stamps = {} if micro else {"firstTimestamp": time, "lastTimestamp": time, "count": 1}
+        # The instance carries the name of the machine that the control plane runs on.
+        spoken = {"reportingInstance": event.get("reportingComponent", "")} if event.get("reportingInstance") else {}
+        return ShownEvent(when, True, self._rename({**event, **stamps, **micro, **spoken}, time))
+
+    def _find_cause(self, event: Object, at: float) -> float:
+        """Find when that happened of which a controller speaks; when it spoke, where that is not known."""
+        message, reason = event.get("message", ""), event["reason"]
+        if (scaled := _SCALED.match(message)) and (when := self._scaled.get((scaled[1], int(scaled[2])))) is not None:
+            return when
+        named = [name for name in _NAME.findall(message) if name in self._began]
+        about = event["involvedObject"].get("name", "")
+        if reason in _REMOVAL:
+            return next((self._ended[name] for name in [*named, about] if name in self._ended), at)
+        if named or event["involvedObject"]["kind"] == "Pod":
+            return next((self._began[name] for name in [*named, about] if name in self._began), at)
+        return self._changed.get(about, at)
+
+    def _rename(self, event: Object, created: str) -> Object:
+        involved = event["involvedObject"]
+        pod = involved.get("name", "") if involved["kind"] == "Pod" else ""
+        known = {k: v for k, v in event.items() if k != "metadata"}
+        shown: Object = json.loads(self._names.rename_beside(json.dumps(known), pod))
+        shown["involvedObject"].pop("resourceVersion", None)
+        key = json.dumps([shown["involvedObject"], shown["reason"], shown.get("message"), shown.get("firstTimestamp")])
+        digest = hashlib.sha256(key.encode()).hexdigest()
+        space = self._names.find(event["metadata"]["namespace"])
+        uid = f"{digest[:8]}-{digest[8:12]}-4{digest[13:16]}-a{digest[17:20]}-{digest[20:32]}"
+        meta = {
+            "name": f"{shown['involvedObject'].get('name', '')}.{digest[:16]}",
+            "namespace": space,
+            "uid": uid,
+            "creationTimestamp": self._names.rename(created),
+        }
+        return {"metadata": meta, **shown}

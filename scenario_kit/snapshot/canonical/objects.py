@@ -1,0 +1,139 @@
+"""Objects as a snapshot shows them: by other names, in versions that count only what can be seen, at the trial's times.
+
+The control plane writes by the wall clock. What it wrote is shown at the tick in which it came to be seen: creation and
+deletion at its beginning, when somebody acted, the conditions that follow at its end.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from scenario_kit.model import Object
+from scenario_kit.model.grid import GRID_SECONDS
+from scenario_kit.model.runtime.recording import RecordedTick
+from scenario_kit.snapshot.canonical.names import NameMap
+from scenario_kit.snapshot.canonical.times import TimeShift, format_seconds, parse_time
+
+_FIRST_VERSION: Final = 1000
+#: Stands where a node says when it was last heard of, which is all the time.
+_HEARTBEAT: Final = '"\\u0000heartbeat"'
+_VERSION: Final = '"\\u0000version"'
+#: What the API server counts and a reader cannot tell from anything else.
+_UNCOUNTED: Final = ("EndpointSlice", "Node")
+_TRANSITIONS: Final = {"lastTransitionTime": ("status",), "lastUpdateTime": ("status", "reason", "message")}
+
+Path = tuple[str, ...]
+
+
+class ObjectKey(NamedTuple):
+    """Which object, by the names that a snapshot shows."""
+
+    kind: str
+    namespace: str
+    name: str
+
+
+class ObjectState(NamedTuple):
+    """An object as it was from a tick on, as JSON; ``at`` is on the trial's clock."""
+
+    key: ObjectKey
+    at: float
+    version: int
+    text: str
+
+    def show(self, at: str) -> str:
+        """Show it at an instant, by which its heartbeats are as fresh as those of what lives."""
+        return self.text.replace(_HEARTBEAT, f'"{at}"')
+
+
+class ObjectHistory:
+    """Follows the objects of a recording. ``current`` is what is there, ``began`` and ``ended`` are times by UID."""
+
+    def __init__(self, names: NameMap, shift: TimeShift) -> None:
+        self._names = names
+        self._shift = shift
+        self._marks: dict[tuple[str, Path], tuple[Any, float]] = {}
+        self._bodies: dict[ObjectKey, str] = {}
+        self._counter = _FIRST_VERSION
+        self.current: dict[ObjectKey, ObjectState] = {}
+        self._by_real: dict[tuple[str, str, str], tuple[ObjectKey, str]] = {}
+
+    def advance(self, tick: RecordedTick) -> Iterator[ObjectState]:
+        """Take a tick; what has changed that can be seen, in order of kind, namespace and name."""
+        for removed in tick.removed:
+            real = (removed.kind, removed.namespace, removed.name)
+            key, _ = self._by_real.pop(real, (ObjectKey("", "", ""), ""))
+            self.current.pop(key, None)
+            self._bodies.pop(key, None)
+        for key, body in sorted(self._read(tick), key=lambda found: found[0]):
+            if self._bodies.get(key) == body:
+                continue
+            self._bodies[key] = body
+            self._counter += 1
+            state = ObjectState(key, tick.at, self._counter, body.replace(_VERSION, f'"{self._counter}"'))
+            self.current[key] = state
+            yield state
+
+    def _read(self, tick: RecordedTick) -> Iterator[tuple[ObjectKey, str]]:
+        for obj in tick.objects:
+            meta = obj["metadata"]
+            real = (obj["kind"], meta.get("namespace", ""), meta["name"])
+            key = ObjectKey(obj["kind"], self._names.find(real[1]), self._names.find(real[2]))
+            self._by_real[real] = (key, meta["uid"])
+            yield key, self._spell(obj, tick.at)
+
+    def _spell(self, obj: Object, at: float) -> str:
+        """Spell an object; its version is left open. Dates are those of the trial until the names are."""
+        uid, kind = obj["metadata"]["uid"], obj["kind"]
+        shown = self._convert(obj, at, uid, ())
+        shown["metadata"]["resourceVersion"] = "\0version"
+        if kind in _UNCOUNTED:
+            shown["metadata"].pop("generation", None)
+        if kind == "EndpointSlice":
+            shown["endpoints"] = sorted(map(self._place_endpoint, shown["endpoints"] or ()), key=self._order_endpoint)
+        text = _dump(shown)
+        return self._names.rename_beside(text, obj["metadata"]["name"]) if kind == "Pod" else self._names.rename(text)
+
+    def _place_endpoint(self, endpoint: Object) -> Object:
+        """Show an endpoint on the node of its pod, without what follows from where that is."""
+        pod = (endpoint.get("targetRef") or {}).get("name", "")
+        shown: Object = {k: v for k, v in endpoint.items() if k not in ("zone", "hints")}
+        if pod and "nodeName" in shown:
+            shown["nodeName"] = self._names.nodes.get(pod, (shown["nodeName"], ""))[0]
+        return shown
+
+    def _order_endpoint(self, endpoint: Object) -> str:
+        return self._names.rename(_dump(endpoint))
+
+    def _convert(self, value: Any, at: float, uid: str, path: Path) -> Any:
+        if isinstance(value, Mapping):
+            where = (*path, str(value["type"])) if "status" in value and "type" in value else path
+            shown = {}
+            for key, item in value.items():
+                if isinstance(item, str) and (when := parse_time(item)) is not None:
+                    shown[key] = self._convert_time(value, key, when, at, uid, where)
+                else:
+                    shown[key] = self._convert(item, at, uid, (*where, key))
+            return shown
+        if isinstance(value, list):
+            return [self._convert(item, at, uid, (*path, str(i))) for i, item in enumerate(value)]
+        return value
+
+    def _convert_time(self, around: Mapping[str, Any], key: str, when: float, at: float, uid: str, path: Path) -> str:
+        if key == "lastHeartbeatTime":
+            return "\0heartbeat"
+        if self._shift.is_own(when):
+            return str(around[key])
+        parts = _TRANSITIONS.get(key) if "status" in around else None
+        mark = tuple(around.get(name) for name in parts) if parts else when
+        held = self._marks.get((uid, (*path, key)))
+        if held is None or held[0] != mark:
+            began = at - GRID_SECONDS if path[:1] == ("metadata",) else at
+            held = self._marks[uid, (*path, key)] = (mark, began)
+        return format_seconds(held[1])
+
+
+def _dump(value: Any) -> str:
+    return json.dumps(value)

@@ -1,0 +1,73 @@
+"""Times as a snapshot shows them: whole days are added, so that a lab's epoch does not show and the time of day stays.
+
+All times are seconds since the epoch; the trial's clock on one side, the snapshot's on the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Final, NamedTuple
+
+_DAY: Final = 86400
+#: Days beside those of the recording whose dates may stand in texts.
+_MARGIN: Final = 1
+
+
+class TimeShift(NamedTuple):
+    """How far the snapshot's times lie from those of the trial, in whole days.
+
+    ``start`` and ``end`` are those of the recording, on the trial's clock; ``dates`` are days as texts have them.
+    """
+
+    seconds: int
+    start: float
+    end: float
+    dates: Mapping[str, str]
+
+    def shows(self, at: float) -> float:
+        """Return a time of the trial as the snapshot shows it."""
+        return at + self.seconds
+
+    def is_own(self, at: float) -> bool:
+        """Check whether a time is of the trial's clock; what the control plane wrote by the wall clock is not."""
+        return self.start - _DAY <= at <= self.end + _DAY
+
+    def rename_number(self, digits: str) -> str:
+        """Shift a number that is a time of the recording in seconds, or in milli-, micro- or nanoseconds."""
+        scale = 10 ** (len(digits) - 10)
+        at = int(digits) // scale
+        return str(int(digits) + self.seconds * scale) if self.start - 1 <= at <= self.end + 1 else digits
+
+
+def shift_to(date: str, start: float, end: float) -> TimeShift:
+    """Shift a recording so that its first day is ``date`` (``YYYY-MM-DD``)."""
+    first = int(datetime.fromisoformat(f"{date}T00:00:00+00:00").timestamp()) // _DAY
+    days = first - int(start) // _DAY
+    real = range(int(start) // _DAY - _MARGIN, int(end) // _DAY + 1 + _MARGIN)
+    dates = {_format_date(day): _format_date(day + days) for day in real}
+    return TimeShift(days * _DAY, start, end, dates)
+
+
+def keep_times(start: float, end: float) -> TimeShift:
+    """Leave times as they are."""
+    return TimeShift(0, start, end, {})
+
+
+def parse_time(text: str) -> float | None:
+    """Parse a time as Kubernetes writes it; None for any other text."""
+    if not 20 <= len(text) <= 35 or text[4] != "-" or text[10] != "T" or text[-1] != "Z":
+        return None
+    try:
+        return datetime.fromisoformat(text[:26].rstrip("Z") + "+00:00").timestamp()
+    except ValueError:
+        return None
+
+
+def format_seconds(at: float) -> str:
+    """Format as ``2025-01-06T00:08:15Z``."""
+    return datetime.fromtimestamp(int(at), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _format_date(day: int) -> str:
+    return datetime.fromtimestamp(day * _DAY, UTC).strftime("%Y-%m-%d")

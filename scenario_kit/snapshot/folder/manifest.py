@@ -1,0 +1,73 @@
+"""``manifest.json``: what a snapshot is of, how it was made, and a checksum of every other file in it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from scenario_kit import __version__
+from scenario_kit.model import Value
+from scenario_kit.model.authored.contamination_canary import CANARY
+
+MANIFEST: Final = "manifest.json"
+SCHEMA_VERSION: Final = 1
+LAYOUT: Final = "itbench"
+_CHUNK: Final = 1 << 20
+
+
+class ListedFile(Value, frozen=True, kw_only=True):
+    """A file of the folder; ``path`` is relative, with slashes."""
+
+    path: str
+    bytes: int
+    sha256: str
+
+
+class SnapshotTimes(Value, frozen=True, kw_only=True):
+    """Times as the snapshot shows them (RFC 3339). ``injection`` is empty where nothing was broken."""
+
+    start: str
+    injection: str = ""
+    handover: str
+
+
+class Manifest(Value, frozen=True, kw_only=True):
+    """What a snapshot is of. It names no scenario: whoever investigates may read it.
+
+    ``digests`` are sums over the app, its images, the alert rules and the truth, ``versions`` those of what made it,
+    ``settings`` what was left out or distorted.
+    """
+
+    schema_version: int = SCHEMA_VERSION
+    layout: str = LAYOUT
+    name: str
+    kit: str = __version__
+    app: str
+    clock: str
+    seed: int
+    times: SnapshotTimes
+    digests: Mapping[str, str] = {}
+    versions: Mapping[str, str] = {}
+    settings: Mapping[str, Any] = {}
+    canary: str = CANARY
+    files: tuple[ListedFile, ...] = ()
+
+
+def list_files(folder: Path) -> tuple[ListedFile, ...]:
+    """List the files of a folder with their checksums, but for the manifest."""
+    paths = sorted(path for path in folder.rglob("*") if path.is_file() and path != folder / MANIFEST)
+    return tuple(
+        ListedFile(path=path.relative_to(folder).as_posix(), bytes=path.stat().st_size, sha256=compute_checksum(path))
+        for path in paths
+    )
+
+
+def compute_checksum(path: Path) -> str:
+    """Compute the SHA-256 of a file, in hexadecimal digits."""
+    digest = hashlib.sha256()
+    with path.open("rb") as stream:
+        while chunk := stream.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()

@@ -1,0 +1,211 @@
+"""Reads snapshots: ours, and folders of ITBench, whose names differ a little from one publication to the next.
+
+Nothing here needs what a snapshot was made from. Tables are read row by row; a folder of gigabytes costs no memory.
+"""
+
+from __future__ import annotations
+
+import ast
+import csv
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from scenario_kit.errors import AuthoringError, UsageError
+from scenario_kit.model import Finding, Position, Severity
+from scenario_kit.snapshot.folder.manifest import MANIFEST, Manifest, compute_checksum
+
+#: A cell may hold a whole object.
+_LONGEST_CELL: Final = 1 << 30
+_RAW: Final = "observability_information_from_clickhouse/raw"
+_ALERTS: Final = "alerts_at_"
+_ALERT_TIMES: Final = ("%Y-%m-%dT%H-%M-%S.%f", "%Y-%m-%dT%H:%M:%S.%f")
+
+TableRow = Mapping[str, str]
+
+
+class AlertsAt(NamedTuple):
+    """What fired at an instant, as Prometheus shows alerts; ``at`` is in seconds since the epoch."""
+
+    at: float
+    alerts: Sequence[Mapping[str, Any]]
+
+
+class MetricFile(NamedTuple):
+    """The series of a pod or of a service, by its name."""
+
+    kind: str
+    name: str
+    path: Path
+
+
+class SnapshotFolder:
+    """One snapshot. ``manifest`` is None where a folder has none: then nothing can be verified."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open a folder; its files are read when they are asked for.
+
+        Raises:
+            UsageError: there is no such folder, or it holds no snapshot.
+            AuthoringError: the manifest cannot be read.
+        """
+        if not folder.is_dir():
+            raise UsageError(f"there is no folder {folder}", fix="name the folder of a snapshot")
+        self.folder = folder
+        self._tables = folder / _RAW if (folder / _RAW).is_dir() else folder
+        if self.find_table("k8s_events") is None and not (folder / "alerts").is_dir():
+            raise UsageError(f"{folder} holds no snapshot", fix="a folder with alerts/ and k8s_events_raw.tsv")
+        self.manifest = _read_manifest(folder / MANIFEST)
+
+    def verify(self) -> None:
+        """Verify that every file is there and is what the manifest says, and that there are no others.
+
+        Raises:
+            AuthoringError: with one finding for each file that is not.
+            UsageError: there is no manifest.
+        """
+        if self.manifest is None:
+            raise UsageError(f"{self.folder} has no {MANIFEST}: nothing to verify it by", fix="make the snapshot anew")
+        known = {each.path: each for each in self.manifest.files}
+        present = {p.relative_to(self.folder).as_posix(): p for p in self.folder.rglob("*") if p.is_file()}
+        present.pop(MANIFEST, None)
+        findings = [_report(self.folder / path, "is missing", "there", "") for path in sorted(known.keys() - present)]
+        findings += [
+            _report(self.folder / path, "is not in the manifest", "no such file", "there")
+            for path in sorted(present.keys() - known)
+        ]
+        for path in sorted(known.keys() & present):
+            if (found := compute_checksum(present[path])) != known[path].sha256:
+                findings.append(_report(present[path], "was changed", f"SHA-256 {known[path].sha256}", found))
+        if findings:
+            raise AuthoringError(f"{self.folder}: {findings[0].message}", findings)
+
+    def read_alerts(self) -> Iterator[AlertsAt]:
+        """Read what fired, minute by minute."""
+        found = []
+        for path in (self.folder / "alerts").glob(f"{_ALERTS}*.json"):
+            found.append((_parse_alert_time(path.stem.removeprefix(_ALERTS)), path))
+        for at, path in sorted(found):
+            document = json.loads(path.read_text(encoding="utf-8"))
+            yield AlertsAt(at, document if isinstance(document, list) else document["data"]["alerts"])
+
+    def read_events(self) -> Iterator[TableRow]:
+        """Read writes of events: cells by column, ``Body`` is JSON."""
+        return self._read("k8s_events")
+
+    def read_objects(self) -> Iterator[TableRow]:
+        """Read objects as they were, every five minutes: cells by column, ``Body`` is JSON."""
+        return self._read("k8s_objects")
+
+    def read_logs(self) -> Iterator[TableRow]:
+        """Read what containers printed: cells by column, ``Body`` is the line."""
+        return self._read("otel_logs")
+
+    def read_spans(self) -> Iterator[TableRow]:
+        """Read spans: cells by column, ``Duration`` in nanoseconds."""
+        return self._read("otel_traces")
+
+    def list_metrics(self) -> list[MetricFile]:
+        """List the files of series."""
+        found = []
+        for folder, kind in (("metrics", ""), ("metrics_pod", "pod"), ("metrics_service", "service")):
+            for path in sorted((self._tables / folder).glob("*.tsv")):
+                stem = path.stem.removesuffix("_raw")
+                prefix = next((k for k in ("pod", "service") if stem.startswith(f"{k}_")), kind)
+                found.append(MetricFile(prefix or kind, stem.removeprefix(f"{prefix}_"), path))
+        return found
+
+    def read_metrics(self, file: MetricFile) -> Iterator[TableRow]:
+        """Read the samples of a file: cells by column."""
+        return read_table(file.path)
+
+    def find_topology(self, form: str) -> Path | None:
+        """Find a topology: ``operational``, ``app``, or the recorded nodes of ``init``, ``post_fault_injection`` or
+        ``end``; None where there is none.
+        """
+        folder = self.folder / "topology_information"
+        if form in ("operational", "app"):
+            path = folder / f"{form}_graph.json"
+            return path if path.is_file() else None
+        return next(iter(sorted(folder.glob(f"{form}__graph__*.json"))), None)
+
+    def find_table(self, name: str) -> Path | None:
+        """Find a table by its name without ``_raw``; None where there is none, as when it was left out."""
+        paths = (self._tables / f"{name}_raw.tsv", self._tables / f"{name}.tsv")
+        return next((path for path in paths if path.is_file()), None)
+
+    def _read(self, name: str) -> Iterator[TableRow]:
+        path = self.find_table(name)
+        return read_table(path) if path is not None else iter(())
+
+
+def read_table(path: Path) -> Iterator[TableRow]:
+    """Read a table row by row.
+
+    Raises:
+        AuthoringError: a row has another number of cells than the header; with the line.
+    """
+    csv.field_size_limit(_LONGEST_CELL)
+    with path.open(encoding="utf-8", newline="") as stream:
+        reader = csv.reader(stream, delimiter="\t")
+        header = next(reader, [])
+        for cells in reader:
+            if len(cells) != len(header):
+                message = f"a row has {len(cells)} cells"
+                finding = _report(path, message, f"{len(header)}, as the header", "", line=reader.line_num)
+                raise AuthoringError(f"{path}:{reader.line_num}: {message}, expected {len(header)}", [finding])
+            yield dict(zip(header, cells, strict=True))
+
+
+def parse_map(cell: str) -> dict[str, str]:
+    """Parse a cell that holds a map, as Python writes it; an empty one is an empty map.
+
+    Raises:
+        ValueError: it holds something else.
+    """
+    try:
+        found = ast.literal_eval(cell) if cell else {}
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        raise ValueError(f"no map: {cell[:80]!r}") from error
+    if not isinstance(found, dict):
+        raise ValueError(f"no map: {cell[:80]!r}")
+    return found
+
+
+def parse_timestamp(cell: str) -> float:
+    """Parse a time of a table, in seconds since the epoch.
+
+    Raises:
+        ValueError: it is none.
+    """
+    return datetime.fromisoformat(f"{cell[:26].replace(' ', 'T')}+00:00").timestamp()
+
+
+def _parse_alert_time(text: str) -> float:
+    for form in _ALERT_TIMES:
+        try:
+            return datetime.strptime(text, form).replace(tzinfo=UTC).timestamp()
+        except ValueError:
+            continue
+    raise AuthoringError(f"alerts at '{text}': this is no time", fix="alerts_at_<YYYY-MM-DDTHH-MM-SS.ffffff>.json")
+
+
+def _read_manifest(path: Path) -> Manifest | None:
+    if not path.is_file():
+        return None
+    try:
+        return Manifest.from_json(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, msgspec.ValidationError) as error:
+        finding = _report(path, f"is no manifest: {error}", "a manifest of this version", "")
+        raise AuthoringError(f"{path}: {finding.message}", [finding]) from error
+
+
+def _report(path: Path, message: str, expected: str, observed: str, *, line: int = 1) -> Finding:
+    return Finding(
+        code="SK104", severity=Severity.ERROR, message=f"{path.name} {message}", expected=expected, observed=observed,
+        position=Position(path=str(path), line=line, column=1), fix="make the snapshot anew",
+    )  # fmt: skip

@@ -1,0 +1,286 @@
+"""Writes a snapshot: reads a recording twice, first for its names, then for its rows (docs/snapshot.md)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model import Runbook, ScenarioSpec
+from scenario_kit.model.grid import GRID_SECONDS
+from scenario_kit.snapshot.canonical.events import EventHistory, ShownEvent
+from scenario_kit.snapshot.canonical.names import NameCollector, NameMap
+from scenario_kit.snapshot.canonical.objects import ObjectHistory
+from scenario_kit.snapshot.canonical.pods import PodDirectory
+from scenario_kit.snapshot.canonical.times import TimeShift, keep_times, shift_to
+from scenario_kit.snapshot.files import alerts, metrics
+from scenario_kit.snapshot.files.columns import LOG_COLUMNS, RowOrder, TableFile
+from scenario_kit.snapshot.files.events import list_event_rows
+from scenario_kit.snapshot.files.logs import build_log_row
+from scenario_kit.snapshot.files.objects import INTERVAL_SECONDS, list_object_rows
+from scenario_kit.snapshot.files.topology import (
+    build_app_graph,
+    build_operational_graph,
+    build_recorded_graph,
+    list_graph_events,
+)
+from scenario_kit.snapshot.files.traces import TRACE_COLUMNS, SpanRows
+from scenario_kit.snapshot.folder.leaks import scan_folder
+from scenario_kit.snapshot.folder.manifest import MANIFEST, Manifest, SnapshotTimes, compute_checksum, list_files
+from scenario_kit.snapshot.folder.staging import stage_folders
+from scenario_kit.snapshot.recording import Recording
+from scenario_kit.snapshot.truth import write_truth
+
+#: The day that a snapshot of a virtual trial begins on, whenever it is made.
+FIRST_DAY: Final = "2025-01-06"
+#: Seconds by which a row may come later than others that belong behind it: traces are complete after two minutes.
+_LATE: Final = 240.0
+
+Say = Callable[[str], None]
+
+
+class SnapshotPlace(NamedTuple):
+    """Where a snapshot goes: its folder, and another one for the truth."""
+
+    folder: Path
+    truth: Path
+
+
+class SnapshotSource(NamedTuple):
+    """What a manifest says about where a snapshot comes from, beside the recording."""
+
+    spec: ScenarioSpec
+    digests: Mapping[str, str]
+    versions: Mapping[str, str]
+    first_day: str = FIRST_DAY
+    settings: Mapping[str, Any] = {}
+
+
+def write_snapshot(
+    recording: Recording, source: SnapshotSource, place: SnapshotPlace, say: Say = lambda _: None
+) -> Manifest:
+    """Write a snapshot and its truth; both are complete afterwards, or neither exists.
+
+    Raises:
+        UsageError: one of the folders exists.
+        AuthoringError: what would be written gives the answer away.
+        InfrastructureError: the recording or Prometheus is gone.
+    """
+    with stage_folders((place.truth, place.folder)) as (truth, folder):
+        names, shift = read_names(recording, source.first_day)
+        say("objects, events, logs and traces")
+        _write_ticks(folder, recording, names, shift)
+        say("alerts")
+        _write_alerts(folder, recording, names, shift)
+        say("metrics")
+        _write_metrics(folder, recording, names, shift)
+        write_truth(truth, place.folder.name, source.spec, recording, names)
+        say("checksums")
+        digests = {f"truth/{path.name}": compute_checksum(path) for path in sorted(truth.iterdir())}
+        manifest = _build_manifest(folder, place.folder.name, recording, source, shift, digests)
+        _write_json(folder / MANIFEST, manifest.to_json())
+        _write_json(truth / MANIFEST, {"snapshot": compute_checksum(folder / MANIFEST), "files": digests})
+        say("what it gives away")
+        if leaks := scan_folder(folder, recording.runbook):
+            raise AuthoringError("the snapshot gives the answer away, so it is not written", leaks, fix=leaks[0].fix)
+    return manifest
+
+
+def read_names(recording: Recording, first_day: str) -> tuple[NameMap, TimeShift]:
+    """Read what stands for the names and times of a recording."""
+    runbook = recording.runbook
+    if not recording.virtual:
+        shift = keep_times(recording.start, recording.handover)
+        return NameMap({}, {}, shift), shift
+    shift = shift_to(first_day, recording.start, recording.handover)
+    home = runbook.app.namespace
+    namespaces = {runbook.namespace: home} | {real: f"{home}-{symbol}" for symbol, real in runbook.namespaces.items()}
+    collector = NameCollector(recording.seed, dict(sorted(namespaces.items(), key=lambda pair: -len(pair[0]))))
+    for tick in recording.read_ticks():
+        collector.collect(tick)
+    return collector.build(shift, draws_places=not concerns_nodes(runbook)), shift
+
+
+def concerns_nodes(runbook: Runbook) -> bool:
+    """Check whether it matters where pods lie: then the scheduler's choice is shown, which no seed decides."""
+    entities = [ref for f in runbook.faults for ref in (f.target, *(e.ref for e in f.entities)) if ref]
+    return any(ref.rpartition(":")[2].startswith("Node/") for ref in entities) or any(
+        "node" in f.type or "taint" in f.type for f in runbook.faults
+    )
+
+
+class _Tables:
+    """The four tables that are written while a recording is read."""
+
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
+        columns = dict.fromkeys(("k8s_events", "k8s_objects", "otel_logs"), LOG_COLUMNS)
+        columns["otel_traces"] = TRACE_COLUMNS
+        self.orders = {name: RowOrder() for name in columns}
+        self._files = {
+            name: stack.enter_context(TableFile(folder / f"{name}_raw.tsv", each)) for name, each in columns.items()
+        }
+
+    def release(self, before: float) -> None:
+        """Write the rows before a time."""
+        for name, order in self.orders.items():
+            self._files[name].write(order.release(before))
+
+
+def _write_ticks(folder: Path, recording: Recording, names: NameMap, shift: TimeShift) -> None:
+    runbook = recording.runbook
+    objects, pods = ObjectHistory(names, shift), PodDirectory(runbook.app, names)
+    events, spans = EventHistory(names, shift, recording.handover), SpanRows(names, shift)
+    counts: dict[tuple[str, str], int] = {}
+    topologies = _Topologies(folder / "topology_information", runbook, recording, objects, shift)
+    with ExitStack() as stack:
+        tables = _Tables(folder, stack)
+        listed = recording.start
+        for tick in recording.read_ticks():
+            pods.advance(tick)
+            for event in events.advance(tick):
+                topologies.hear(event)
+                for row in list_event_rows(event, shift):
+                    tables.orders["k8s_events"].add(row)
+            for trace in tick.traces:
+                for row in spans.list_rows(trace, recording.handover):
+                    tables.orders["otel_traces"].add(row)
+            if tick.at > recording.handover:
+                continue
+            for line in tick.lines:
+                key = (line.pod, line.container)
+                counts[key] = counts.get(key, 0) + 1
+                pod = pods.pods.get((line.namespace, line.pod))
+                tables.orders["otel_logs"].add(build_log_row(line, counts[key], pod, names, shift))
+            list(objects.advance(tick))
+            topologies.look(tick.at)
+            if tick.at >= listed or tick.at == recording.handover:
+                listed = (tick.at // INTERVAL_SECONDS + 1) * INTERVAL_SECONDS
+                for row in list_object_rows(objects.current.values(), tick.at, shift):
+                    tables.orders["k8s_objects"].add(row)
+            tables.release(tick.at - _LATE)
+        tables.release(float("inf"))
+    topologies.write("end__", recording.handover)
+
+
+class _Topologies:
+    """Writes the graph of the objects at the beginning, after injection, and at the end."""
+
+    def __init__(
+        self, folder: Path, runbook: Runbook, recording: Recording, objects: ObjectHistory, shift: TimeShift
+    ) -> None:
+        folder.mkdir()
+        self._folder = folder
+        self._runbook = runbook
+        self._objects = objects
+        self._shift = shift
+        self._events: list[ShownEvent] = []
+        after = recording.injected + GRID_SECONDS if recording.injected is not None else float("inf")
+        before = recording.injected if recording.injected is not None else recording.handover
+        self._due: list[tuple[str, float]] = [("init__", before), ("post_fault_injection__", after)]
+
+    def hear(self, event: ShownEvent) -> None:
+        """Take an event, for the graphs after it."""
+        self._events.append(event)
+
+    def look(self, at: float) -> None:
+        """Write what is due at a tick."""
+        while self._due and at >= self._due[0][1]:
+            self.write(self._due.pop(0)[0], at)
+
+    def write(self, prefix: str, at: float) -> None:
+        """Write the graph of this instant; at the end, the other two forms as well."""
+        stamp = f"{datetime.fromtimestamp(self._shift.shows(at), UTC):%Y-%m-%dT%H-%M-%S.%f}"
+        states = list(self._objects.current.values())
+        graph = build_recorded_graph(states)
+        parts = {
+            "nodes": graph.nodes,
+            "edges": graph.edges,
+            "graph": {"nodes": graph.nodes, "edges": graph.edges},
+            "events": list_graph_events(self._events, self._shift, at),
+        }
+        for part, document in parts.items():
+            _write_json(self._folder / f"{prefix}{part}__{stamp}.json", document)
+        if prefix == "end__":
+            app = self._runbook.app
+            _write_json(self._folder / "operational_graph.json", build_operational_graph(states, app))
+            _write_json(self._folder / "app_graph.json", build_app_graph(app))
+
+
+def _write_alerts(folder: Path, recording: Recording, names: NameMap, shift: TimeShift) -> None:
+    runbook, span = recording.runbook, (recording.start, recording.handover)
+    (folder / "alerts").mkdir()
+    values = alerts.measure_values(
+        recording.metrics, recording.history, runbook.rules, runbook.everywhere, recording.start
+    )
+    views = alerts.AlertViews(names, shift)
+    for look in alerts.list_alert_looks(recording.history, runbook.rules, values, span, views):
+        stamp = f"{datetime.fromtimestamp(shift.shows(look.at), UTC):%Y-%m-%dT%H-%M-%S.%f}"
+        _write_json(folder / "alerts" / f"alerts_at_{stamp}.json", look.alerts)
+    last = (recording.handover, recording.handover)
+    for look in alerts.list_alert_looks(recording.history, runbook.rules, values, last, views):
+        at = datetime.fromtimestamp(shift.shows(look.at), UTC)
+        document = {"status": "success", "data": {"alerts": look.alerts}, "timestamp": f"{at:%Y-%m-%dT%H:%M:%S.%f}Z"}
+        _write_json(folder / "alerts" / f"alerts_in_alerting_state_{at:%Y-%m-%dT%H%M%S.%f}Z.json", document)
+
+
+def _write_metrics(folder: Path, recording: Recording, names: NameMap, shift: TimeShift) -> None:
+    runbook, span = recording.runbook, metrics.Span(recording.start, recording.handover)
+    (folder / "metrics").mkdir()
+    unrecorded = {c.name for c in runbook.app.components if c.role in metrics.UNRECORDED}
+    for pod in _list_values(recording, "pod", span):
+        series = metrics.read_series(recording.metrics, metrics.select_all(runbook.everywhere, "pod", pod), span)
+        with TableFile(folder / "metrics" / f"pod_{names.find(pod)}_raw.tsv", metrics.POD_COLUMNS) as table:
+            table.write(metrics.list_pod_rows(_sort_shown(series, names), names, shift))
+    for service in _list_values(recording, "service_name", span):
+        if service not in unrecorded:
+            chosen = metrics.select_all(runbook.everywhere, "service_name", service)
+            series = metrics.read_series(recording.metrics, chosen, span)
+            with TableFile(folder / "metrics" / f"service_{service}_raw.tsv", metrics.SERVICE_COLUMNS) as table:
+                table.write(metrics.list_service_rows(series, names, shift))
+
+
+def _sort_shown(series: list[Any], names: NameMap) -> list[Any]:
+    """Put series in order by what they say in the snapshot."""
+    return sorted(series, key=lambda each: sorted(metrics.rename_labels(each.labels, names).items()))
+
+
+def _list_values(recording: Recording, label: str, span: metrics.Span) -> Iterator[str]:
+    """List the values that a label of the app's series has at any time."""
+    where = metrics.select_all(recording.runbook.everywhere, label)
+    found = recording.metrics.range(f"count by ({label}) ({{{where}}})", span.start, span.end, float(GRID_SECONDS))
+    yield from sorted({series.labels[label] for series in found})
+
+
+def _build_manifest(
+    folder: Path, name: str, recording: Recording, source: SnapshotSource, shift: TimeShift, digests: Mapping[str, str]
+) -> Manifest:
+    def show(at: float) -> str:
+        return f"{datetime.fromtimestamp(shift.shows(at), UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+    app = recording.runbook.app
+    return Manifest(
+        name=name,
+        app=f"{app.name} {app.version}",
+        clock="Virtual" if recording.virtual else "Wall",
+        seed=recording.seed,
+        times=SnapshotTimes(
+            start=show(recording.start),
+            injection=show(recording.injected) if recording.injected is not None else "",
+            handover=show(recording.handover),
+        ),
+        digests={**source.digests, **digests},
+        versions=source.versions,
+        settings={
+            "placement": "observed" if concerns_nodes(recording.runbook) or not recording.virtual else "drawn",
+            **source.settings,
+        },
+        files=list_files(folder),
+    )
+
+
+def _write_json(path: Path, document: Any) -> None:
+    path.write_text(json.dumps(document, indent=4) + "\n", encoding="utf-8")

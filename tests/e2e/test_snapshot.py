@@ -1,0 +1,92 @@
+"""A snapshot from the lab: the same twice, read by a reader that knows only what is published, and by our own."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+from scenario_kit.scoring.files.topologies import read_topology
+from scenario_kit.scoring.files.truths import read_truths
+from scenario_kit.snapshot.reader import SnapshotFolder
+
+READER = Path(__file__).resolve().parent.parent / "snapshot" / "itbench_reader.py"
+
+
+def load_reader():
+    found = importlib.util.spec_from_file_location("itbench_reader", READER)
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def snapshots(lab_session, tmp_path_factory):
+    """The same snapshot made twice, with few minutes; (folder, truth) each."""
+    from scenario_kit.catalog import find_data_root
+    from scenario_kit.cli import run
+
+    scenario = find_data_root() / "catalog" / "scenarios" / "cart-scaled-to-zero"
+    lab_session.heal()
+    made = []
+    for _ in range(2):
+        out = tmp_path_factory.mktemp("snapshot")
+        arguments = ["--name", lab_session.name, "--quiet-minutes", "2", "--hold-minutes", "1", "--out", str(out)]
+        assert run(["snapshot", str(scenario), *arguments]) == 0
+        (folder,) = out.glob("Scenario-*")
+        made.append((folder, out / "truths" / folder.name))
+    return made
+
+
+def digests(folder):
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_same_seed_same_bytes(snapshots):
+    (one, truth), (other, other_truth) = snapshots
+    for a, b in ((digests(one), digests(other)), (digests(truth), digests(other_truth))):
+        assert a.keys() == b.keys()
+        assert [path for path in a if a[path] != b[path]] == []
+
+
+def test_a_stranger_reads_every_file(snapshots):
+    reader, (folder, _) = load_reader(), snapshots[0]
+    looks, state = reader.read_alerts(folder)
+    assert looks[0][1] == []
+    assert state
+    events = reader.read_events(folder)
+    assert {"Scheduled", "ScalingReplicaSet", "Started"} <= {e["reason"] for e in events}
+    objects = reader.read_objects(folder)
+    replicas = [
+        o["spec"]["replicas"] for _, o in objects if (o["kind"], o["metadata"]["name"]) == ("Deployment", "cart")
+    ]
+    assert replicas[0] == 1
+    assert replicas[-1] == 0
+    assert any(row["SeverityText"] == "ERROR" for row in reader.read_logs(folder))
+    spans = reader.read_spans(folder)
+    assert {row["StatusCode"] for row in spans} == {"Unset", "Error"}
+    metrics = reader.read_metrics(folder)
+    assert {"frontend", "checkout"} <= {name for kind, name, _ in metrics if kind == "service"}
+    assert not {"flagd", "load-generator"} & {name for kind, name, _ in metrics if kind == "service"}
+    recorded, operational, _ = reader.read_topologies(folder)
+    assert set(recorded) == {"init", "post_fault_injection", "end"}
+    # One name for one thing, in every file.
+    pods = {o["metadata"]["name"] for _, o in objects if o["kind"] == "Pod"}
+    assert {name for kind, name, rows in metrics if kind == "pod"} == pods
+    assert {reader.mapping(row["ResourceAttributes"])["k8s.pod.name"] for row in spans} <= pods
+    assert {n["name"] for n in operational["nodes"] if n["kind"] == "Pod"} <= pods
+
+
+def test_our_reader_verifies_it_and_the_truth_lies_outside(snapshots):
+    folder, truth = snapshots[0]
+    snapshot = SnapshotFolder(folder)
+    snapshot.verify()
+    assert snapshot.manifest.times.start < snapshot.manifest.times.injection < snapshot.manifest.times.handover
+    assert len(list(snapshot.read_alerts())) >= 5
+    assert len(read_topology(folder / "topology_information").nodes) > 100
+    assert len(read_topology(snapshot.find_topology("operational")).nodes) > 50
+    assert not list(folder.rglob("*truth*"))
+    (loaded,) = read_truths(truth)
+    assert [g.names for g in loaded.truth.groups if g.root] == [("cart",)]
+    assert [g.namespace for g in loaded.truth.groups if g.root] == ["otel-demo"]
+    assert json.loads((truth / "scenario_truth.json").read_text())["scenario"] == "cart-scaled-to-zero"

@@ -228,7 +228,7 @@ def _write_alerts(folder: Path, recording: Recording, names: NameMap, shift: Tim
 
 
 def _write_metrics(folder: Path, recording: Recording, names: NameMap, shift: TimeShift) -> None:
-    runbook, span = recording.runbook, metrics.Span(recording.start, recording.handover)
+    runbook, span = recording.runbook, metrics.SeriesWindow(recording.start, recording.handover)
     (folder / "metrics").mkdir()
     unrecorded = {c.name for c in runbook.app.components if c.role in metrics.UNRECORDED}
     for pod in _list_values(recording, "pod", span):
@@ -248,7 +248,7 @@ def _sort_shown(series: list[Any], names: NameMap) -> list[Any]:
     return sorted(series, key=lambda each: sorted(metrics.rename_labels(each.labels, names).items()))
 
 
-def _list_values(recording: Recording, label: str, span: metrics.Span) -> Iterator[str]:
+def _list_values(recording: Recording, label: str, span: metrics.SeriesWindow) -> Iterator[str]:
     """List the values that a label of the app's series has at any time."""
     where = metrics.select_all(recording.runbook.everywhere, label)
     found = recording.metrics.range(f"count by ({label}) ({{{where}}})", span.start, span.end, float(GRID_SECONDS))

@@ -97,14 +97,13 @@ def build_log_cells(
     *,
     service: str = "",
     severity: tuple[str, int] = ("", 0),
-    trace: tuple[str, str, int] = ("", "", 0),
     resource: Mapping[str, object] | None = None,
     scope: tuple[str, str] = ("", ""),
     attributes: Mapping[str, object] | None = None,
 ) -> tuple[object, ...]:
     """Build the cells of ``LOG_COLUMNS``; ``at`` is as the snapshot shows it, ``scope`` name and version."""
     return (
-        format_nanoseconds(at), format_time(at), *trace, *severity, service, body, "", format_map(resource or {}),
+        format_nanoseconds(at), format_time(at), "", "", 0, *severity, service, body, "", format_map(resource or {}),
         "", *scope, "{}", format_map(attributes or {}), "",
     )  # fmt: skip
 

@@ -26,14 +26,14 @@ _NODE_LABELS: Final = ("node", "instance", "host_ip")
 _stamp = lru_cache(maxsize=1 << 14)(format_milliseconds)
 
 
-class Span(NamedTuple):
+class SeriesWindow(NamedTuple):
     """From when to when series are read, both ends included."""
 
     start: float
     end: float
 
 
-def read_series(metrics: Metrics, matchers: str, span: Span) -> list[Series]:
+def read_series(metrics: Metrics, matchers: str, span: SeriesWindow) -> list[Series]:
     """Read series with all their samples, in order of their labels.
 
     Raises:

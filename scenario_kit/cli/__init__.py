@@ -25,6 +25,7 @@ from scenario_kit.errors import InfrastructureError, KitError, ScenarioKitError,
 COMMANDS: Final = {
     "validation.demo": ("demo",),
     "authoring.new": ("new",),
+    "authoring.imports": ("import",),
     "authoring.lint": ("lint",),
     "rules": ("rules", "explain"),
     "authoring.pack_tests": ("alerts",),

@@ -98,7 +98,7 @@ def _list_reasons(fault: Fault) -> dict[str, str]:
     """List where the trouble starts, and why it breaks what is hit: of several causes, each has a reason of its own."""
     fields = {f"Fault/{fault.name}" if e.generated else e.ref: e.field for e in fault.causes}
     if len(fields) < 2:
-        return dict.fromkeys(fields, "this is what breaks it")
+        return dict.fromkeys(fields, f"{fault.type} is what breaks it")
     role = "is one of the conditions that break it" if fault.causes_join == "Conjunctive" else "breaks it by itself"
     return {s: f"{field} of {s} {role}" if field else f"{s} {role}" for s, field in fields.items()}
 

@@ -19,7 +19,8 @@ LONGEST_NAME: Final = 52
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The choices behind one scenario. What is empty is derived; ``use`` is the fault's name within the scenario.
+    """The choices behind one scenario. What is empty is derived; ``use`` is the fault's name within the scenario,
+    ``start`` and ``recurrence`` are what its fields of these names hold.
 
     Without an incident the fault is a distractor, and there may be none: then ``target`` and ``fault`` are empty.
     """
@@ -35,6 +36,8 @@ class Answers:
     profile: str = ""
     packs: tuple[str, ...] = ()
     use: str = ""
+    start: dict[str, Any] = field(default_factory=dict)
+    recurrence: dict[str, Any] = field(default_factory=dict)
     outcome: Outcome | Literal[""] = ""
 
 

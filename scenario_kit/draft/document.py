@@ -286,6 +286,7 @@ def _build_spec(
         use["parameters"] = made.parameters
     if is_outlived(fault_type, fault, deployed.objects):
         use["rollout"] = {"dropOld": True}
+    use |= {name: value for name in ("start", "recurrence") if (value := getattr(answers, name))}
     # What raises no alert disturbs nobody: a solver should conclude that, too.
     outcome = answers.outcome or ("Incident" if alerts else "Benign")
     if outcome == "NoIncident":

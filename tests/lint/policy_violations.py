@@ -139,6 +139,9 @@ APART = {
     ("SK222", "Scenario"),
     ("SK219", "Fault"),
     ("SK607", "Scenario"),
+    # tests/importers/test_formats.py
+    ("SK611", "Scenario"),
+    ("SK611", "Pack"),
     # tests/lint/test_rule_files.py
     *((code, "Pack") for code in ("SK117", "SK314", "SK316", "SK317", "SK319")),
     # tests/lint/test_modelines.py: it is of a comment

@@ -65,7 +65,7 @@ def register(app: typer.Typer) -> None:
         catalog = Catalog()
         given = {"app": app, "version": version, "target": target, "fault": fault, "name": name, "outcome": outcome}
         ask = sys.stdin.isatty()
-        answers = complete(given, parameter, author or _read_git_name(), catalog, ask=ask)
+        answers = complete(given, parameter, author or read_git_name(), catalog, ask=ask)
         answers = ask_setting(
             answers, LoadOptions(users, profile, tuple(pack)), catalog, ask=ask and not (target and fault)
         )
@@ -143,7 +143,8 @@ def _write(made: Draft, file: Path, answers: Answers, catalog: Catalog, lacks: S
     return 1 if any(f.severity == Severity.ERROR for f in findings) else 0
 
 
-def _read_git_name() -> str:
+def read_git_name() -> str:
+    """Read the name that git signs commits with; empty without one."""
     try:
         found = subprocess.run(
             ["git", "config", "user.name"],

@@ -12,12 +12,14 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 import yaml
 
 from scenario_kit.errors import AuthoringError, UsageError
+from scenario_kit.load.yaml.comments import OpenQuestion, find_questions
 from scenario_kit.load.yaml.modeline import Modeline, find_modeline
 from scenario_kit.load.yaml.nodes import UNDECIDED, Composer, TextLimits, Unbounded, mark_undecided
 from scenario_kit.load.yaml.syntax_errors import Trouble, find_cause
@@ -61,6 +63,8 @@ class Positions:
         self.elsewhere_keys: dict[Path_, str] = {}
         #: The comment that names the schema for editors.
         self.modeline: Modeline | None = None
+        #: The comments that ask the author something.
+        self.questions: tuple[OpenQuestion, ...] = ()
 
     def note(self, place: Path_, value: tuple[int, int], key: tuple[int, int] | None = None) -> None:
         """Remember a value and, for a field, its key."""
@@ -86,6 +90,14 @@ class Positions:
         for name, table in vars(self).items():
             moved = {change(place): part for place, part in table.items()} if isinstance(table, dict) else table
             setattr(result, name, moved)
+        return result
+
+    def shift(self, path: str, lines: int, columns: int) -> Positions:
+        """Give the positions of a document that stands inside of a file: so many lines and columns further on."""
+        result = self.translate(lambda place: place)
+        result.path = path
+        for table in (result._values, result._keys):
+            table.update({place: (line + lines, column + columns) for place, (line, column) in table.items()})
         return result
 
     def _nearest(self, known: dict[Path_, tuple[int, int]], place: Path_) -> Position:
@@ -171,10 +183,33 @@ def parse(text: str, path: str) -> Document:
     Raises:
         AuthoringError: not YAML, or not exactly one document.
     """
+    nodes = _read_nodes(text, path, 2)
+    if not nodes:
+        _refuse(path, (0, 0), "the file holds no document", "write one, or remove the file")
+    if len(nodes) > 1:
+        _refuse(path, _locate(nodes[1].start_mark), "the file holds more than one document", "one file per object")
+    return _convert_node(nodes[0], text, path)
+
+
+def parse_all(text: str, path: str, most: int = 500) -> list[Document]:
+    """Parse every document in ``text``, in order; the bounds hold for all of them together.
+
+    Raises:
+        AuthoringError: not YAML, or more than ``most`` documents.
+    """
+    nodes = _read_nodes(text, path, most + 1)
+    if len(nodes) > most:
+        where = _locate(nodes[most].start_mark)
+        _refuse(path, where, f"the file holds more than {most} documents", "split it")
+    return [_convert_node(node, text, path) for node in nodes]
+
+
+def _read_nodes(text: str, path: str, most: int) -> list[yaml.Node]:
+    """Read the roots of the first documents, at most so many."""
     if _MARK in text:  # at the start libyaml would pass over it, and its positions would be off by one
         _refuse_character(path, text, _MARK)
     try:
-        first, second = _take_two(_compose_nodes(text))
+        return list(islice(_compose_nodes(text), most))
     except Unbounded as error:
         _refuse(path, _locate(error.problem_mark), str(error.problem), error.fix)
     except yaml.MarkedYAMLError as error:
@@ -186,22 +221,18 @@ def parse(text: str, path: str) -> Document:
         _refuse_character(path, text, chr(error.character))
     except UnicodeEncodeError as error:
         _refuse_character(path, text, text[error.start])
-    if first is None:
-        _refuse(path, (0, 0), "the file holds no document", "write one, or remove the file")
-    if second is not None:
-        _refuse(path, _locate(second.start_mark), "the file holds more than one document", "one file per object")
+
+
+def _convert_node(node: yaml.Node, text: str, path: str) -> Document:
     reader = _NodeReader(path)
-    data = reader.convert(first, ())
+    data = reader.convert(node, ())
     reader.positions.modeline = find_modeline(text)
+    reader.positions.questions = find_questions(text)
     return Document(data, reader.positions, tuple(reader.findings))
 
 
 def _compose_nodes(text: str) -> Iterator[yaml.Node]:
     return Composer(LOADER(text), BOUNDS, mark_undecided).documents()
-
-
-def _take_two(nodes: Iterator[yaml.Node]) -> tuple[yaml.Node | None, yaml.Node | None]:
-    return next(nodes, None), next(nodes, None)
 
 
 def _refuse_character(path: str, text: str, character: str) -> NoReturn:

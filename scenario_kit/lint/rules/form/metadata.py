@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from scenario_kit.lint.context.catalog_context import PackCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework import name_fixes
 from scenario_kit.lint.framework.rule import RULES, Problem, register_check
 from scenario_kit.lint.framework.suppression import SUPPRESSIBLE, build_drop_edit, find_latest_month, get_today
 from scenario_kit.load import did_you_mean
 from scenario_kit.load.yaml.edit import Drop, Put
+from scenario_kit.model import Position
 
 #: Licences that a catalogue can take over: permissive ones, and public domain.
 LICENCES = ("Apache-2.0", "MIT", "BSD-2-Clause", "BSD-3-Clause", "CC-BY-4.0", "CC0-1.0", "ISC", "Unlicense")
@@ -58,6 +60,13 @@ def check_domain(case: LintContext) -> Iterator[Problem]:
     if case.scenario.spec.domain != "sre":
         message, edits = f"domain '{case.scenario.spec.domain}' is not supported yet", (Put(("spec", "domain"), "sre"),)
         yield Problem(("spec", "domain"), message, edits=edits)
+
+
+@register_check("SK611", "Scenario", "Pack")
+def check_open_questions(case: LintContext | PackCase) -> Iterator[Problem]:
+    for asked in case.positions.questions:
+        position = Position(path=case.positions.path, line=asked.line + 1, column=asked.column + 1)
+        yield Problem((), f"to decide: {asked.text}", position=position)
 
 
 @register_check("SK605")

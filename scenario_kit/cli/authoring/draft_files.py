@@ -1,0 +1,93 @@
+"""Drafts into a folder: all of them or none, and nothing that is there is touched."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scenario_kit.errors import UsageError
+
+if TYPE_CHECKING:
+    from scenario_kit.catalog import Catalog
+    from scenario_kit.importers import ImportedFile
+
+
+def write_drafts(drafts: Sequence[ImportedFile], out: Path, catalog: Catalog) -> None:
+    """Write the drafts below a folder, each scenario with the comment that leads editors to its schema.
+
+    Raises:
+        UsageError: a file is there already, or the folder is none; nothing is written then.
+        OSError: it cannot be written; what was written is removed again.
+    """
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{out} is no folder", fix="name a folder with --out")
+    taken = [str(path) for draft in drafts if (path := _find_obstacle(out, draft)) is not None]
+    if taken:
+        shown = ", ".join(taken[:5]) + (f" and {len(taken) - 5} more" if len(taken) > 5 else "")
+        raise UsageError(
+            f"{shown} exists already; nothing was written", fix="name another folder with --out, or move it"
+        )
+    texts = dict(_list_texts(drafts, out, catalog))
+    out.absolute().parent.mkdir(parents=True, exist_ok=True)
+    stage = Path(tempfile.mkdtemp(prefix=".scenario-kit-", dir=out.absolute().parent))
+    try:
+        for name, text in texts.items():
+            file = stage / "drafts" / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+        _publish(stage / "drafts", out, list(texts))
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+
+
+def _find_obstacle(out: Path, draft: ImportedFile) -> Path | None:
+    """Find what stands in the way of a draft: its file, or the folder that would be its own."""
+    file = out / draft.path
+    if file.name == "scenario.yaml":
+        return file.parent if os.path.lexists(file.parent) else None
+    return file if os.path.lexists(file) else None
+
+
+def _list_texts(drafts: Sequence[ImportedFile], out: Path, catalog: Catalog) -> Iterator[tuple[str, str]]:
+    """List the files by their paths below the folder."""
+    from scenario_kit.draft import build_schema_header, dump_schema
+
+    for draft in drafts:
+        header, copy = "", None
+        if draft.path.endswith("/scenario.yaml"):
+            header, copy = build_schema_header(out / draft.path)
+        yield draft.path, header + draft.text
+        if copy is not None and not copy.exists():
+            yield str(copy.relative_to(out.absolute())), dump_schema(catalog)
+
+
+def _publish(stage: Path, out: Path, names: Sequence[str]) -> None:
+    """Move the files to their places: at once where the folder is new, else one by one, or back."""
+    if not os.path.lexists(out):
+        stage.rename(out)
+        return
+    made: list[Path] = []
+    try:
+        for name in names:
+            made += _make_folders((out / name).parent)
+            os.link(stage / name, out / name)  # fails where the file is there, whoever made it in the meantime
+            made.append(out / name)
+    except BaseException:
+        for path in reversed(made):
+            path.rmdir() if path.is_dir() else path.unlink(missing_ok=True)
+        raise
+
+
+def _make_folders(folder: Path) -> list[Path]:
+    """Make a folder with those above it; return the new ones, the outermost first."""
+    missing = []
+    while not folder.exists():
+        missing.append(folder)
+        folder = folder.parent
+    for each in reversed(missing):
+        each.mkdir()
+    return list(reversed(missing))

@@ -1,0 +1,21 @@
+"""Verb *import*: scenarios, experiments and rules of other projects as drafts, with a decision about each value.
+
+Texts are read and never executed. An importer is a pure function from files to ``ImportResult``; the command
+``import`` reads the files and writes the drafts.
+"""
+
+from scenario_kit.importers.decisions import TREATMENTS, ImportDecision, ImportedFile, ImportResult
+from scenario_kit.importers.inputs import InputFile, read_inputs
+from scenario_kit.importers.run import FORMATS, ImportFormat, run_import
+
+__all__ = [
+    "FORMATS",
+    "TREATMENTS",
+    "ImportDecision",
+    "ImportFormat",
+    "ImportResult",
+    "ImportedFile",
+    "InputFile",
+    "read_inputs",
+    "run_import",
+]

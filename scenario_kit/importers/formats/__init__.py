@@ -1,0 +1,1 @@
+"""One module for each public format: documents and code, as drafts and decisions."""

@@ -1,0 +1,21 @@
+"""AIOpsLab: problems as classes, one for each level of the same fault (https://github.com/microsoft/AIOpsLab)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from scenario_kit.importers.formats.context import ImportContext
+from scenario_kit.importers.formats.python_problems import ProblemForm, import_problems
+from scenario_kit.importers.inputs import InputFile
+
+FORM: Final = ProblemForm(
+    "AIOpsLab",
+    bases=("DetectionTask", "LocalizationTask", "AnalysisTask", "MitigationTask"),
+    levels=("Detection", "Localization", "Analysis", "Mitigation"),
+)
+
+
+def import_aiopslab(context: ImportContext, files: Sequence[InputFile]) -> None:
+    """Import the levels of a problem as one draft; what can be asked of it does not change what happens."""
+    import_problems(context, files, FORM)

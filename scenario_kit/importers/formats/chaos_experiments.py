@@ -1,0 +1,203 @@
+"""Specs of experiments and Schedules of Chaos Mesh (https://chaos-mesh.org/docs/), wherever they stand, as faults."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
+
+from scenario_kit.importers.drafting import FaultIntent
+from scenario_kit.importers.formats.chaos_selectors import PodSelection, read_selection, select_components
+from scenario_kit.importers.formats.context import (
+    ImportContext,
+    map_mechanism,
+    refuse_app,
+)
+from scenario_kit.importers.ledger import InputNode
+from scenario_kit.importers.mechanisms import CHAOS_MESH, Mechanism
+from scenario_kit.importers.units import parse_go_duration
+from scenario_kit.model import App, Component
+
+#: Bounds of the period of a recurrence, in seconds.
+SHORTEST_PERIOD, LONGEST_PERIOD = 30, 1800
+_EVERY: Final = re.compile(r"@every\s+(\S+)")
+_MINUTES: Final = re.compile(r"\*(?:/([0-9]+))? \* \* \* \*")
+_ONE_SHOT: Final = ("pod-kill", "container-kill", "jvm-gc")
+_MACHINERY: Final = {
+    "remoteCluster": "a trial has one cluster",
+    "historyLimit": "a recurrence keeps no history",
+    "concurrencyPolicy": "a recurrence is over before it starts again",
+    "startingDeadlineSeconds": "a recurrence starts when it is due",
+}
+
+
+class MappedExperiment(NamedTuple):
+    """The faults that an experiment becomes, none where it cannot; in which app; for how many seconds it would last."""
+
+    faults: list[FaultIntent]
+    app: App | None
+    seconds: int | None = None
+
+
+def map_schedule(context: ImportContext, spec: InputNode) -> MappedExperiment:
+    """Map the spec of a Schedule: its experiment, which comes again and again."""
+    kind, key = spec.find("type"), find_kind_key(spec)
+    inner = None if key is None else spec.find(key)
+    if kind is None or inner is None or not isinstance(inner.value, dict):
+        spec.blame("it has no `type` with an experiment of that kind", "import a complete object")
+        return MappedExperiment([], None)
+    kind.take("which experiment")
+    refuse_machinery(spec)
+    mapped = map_experiment(context, inner, str(kind.value))
+    if not mapped.faults:
+        return mapped
+    schedule, duration = spec.find("schedule"), inner.find("duration")
+    period = None if schedule is None else read_period(str(schedule.value))
+    if schedule is None or period is None:
+        if schedule is not None:
+            schedule.guess("the fault lasts", "only `@every` and periods of minutes can be told here")
+        decide_end(inner)
+        return mapped
+    fitted = min(max(period, SHORTEST_PERIOD), LONGEST_PERIOD)
+    recurrence = {"everySeconds": fitted}
+    if duration is not None and mapped.seconds is not None and 0 < mapped.seconds < fitted:
+        recurrence["forSeconds"] = mapped.seconds
+        duration.map(f"recurrence.forSeconds: {mapped.seconds}")
+    else:
+        decide_end(inner)
+    if fitted == period:
+        schedule.map(f"recurrence.everySeconds: {fitted}", "a scenario with a recurrence runs live only")
+    else:
+        bounds = f"a period is between {SHORTEST_PERIOD} and {LONGEST_PERIOD} seconds here"
+        schedule.guess(f"recurrence.everySeconds: {fitted}", bounds)
+    return mapped._replace(faults=[replace(each, recurrence=recurrence) for each in mapped.faults])
+
+
+def map_experiment(context: ImportContext, spec: InputNode, kind: str) -> MappedExperiment:
+    """Map the spec of an experiment to one fault for each workload that it selects."""
+    mechanism = find_mechanism(spec, kind)
+    if mechanism is None or not mechanism.fault:
+        unknown = f"no fault does what a {kind} with action '{spec.read_text('action')}' does"
+        spec.blame(
+            mechanism.because if mechanism else unknown, "choose a fault that `scenario-kit catalog faults` lists"
+        )
+        return MappedExperiment([], None)
+    selection = read_selection(spec.find("selector"))
+    app = context.finder.find_app(selection.namespaces, selection.names)
+    components = [] if app is None else select_components(context, app, selection)
+    if app is None or not components:
+        refuse_app(spec.find("selector") or spec, selection.namespaces, selection.names)
+        return MappedExperiment([], app)
+    if (action := spec.find("action")) is not None:
+        action.map(f"type: {mechanism.fault}")
+    _decide_mode(context, spec, app, components)
+    refuse_machinery(spec)
+    more = _map_containers(context, spec, app, components, mechanism) | _map_peer(context, spec, app, mechanism)
+    first = map_mechanism(context, mechanism, spec, components[0].name, more)
+    faults = [] if first is None else [replace(first, entity=each.name) for each in components]
+    return MappedExperiment(faults, app, read_seconds(spec.find("duration")))
+
+
+def find_mechanism(spec: InputNode, kind: str) -> Mechanism | None:
+    """Find the first mechanism that fits the kind, the action and the fields of an experiment."""
+    action = spec.read_text("action")
+    for each in CHAOS_MESH:
+        present = not each.has or spec.find_path(each.has) is not None
+        if each.kind == kind and each.action in ("", action) and present:
+            return each
+    return None
+
+
+def find_kind_key(node: InputNode) -> str | None:
+    """Find the field that holds an experiment: its kind, the first letter small."""
+    return next((key for key in node.value if isinstance(key, str) and key.endswith("Chaos")), None)
+
+
+def read_period(schedule: str) -> int | None:
+    """Read the seconds between two starts: of ``@every 10m``, or ``*/10 * * * *``; None for other times."""
+    try:
+        if match := _EVERY.fullmatch(schedule.strip()):
+            return round(parse_go_duration(match[1]))
+    except ValueError:
+        return None
+    match = _MINUTES.fullmatch(" ".join(schedule.split()))
+    return None if match is None else 60 * int(match[1] or 1)
+
+
+def read_seconds(node: InputNode | None) -> int | None:
+    """Read a duration; None where there is none, or it is none."""
+    try:
+        return None if node is None else round(parse_go_duration(node.value))
+    except ValueError:
+        return None
+
+
+def decide_end(spec: InputNode) -> None:
+    """Decide about the duration of an experiment that is an incident here: it lasts until somebody repairs it."""
+    if (duration := spec.find("duration")) is not None:
+        duration.refuse("the fault lasts until it is repaired", "if it should end by itself, write `recurrence`")
+
+
+def refuse_machinery(spec: InputNode) -> None:
+    """Refuse what says how Chaos Mesh works, and nothing about the incident."""
+    for name, reason in _MACHINERY.items():
+        if (part := spec.find(name)) is not None:
+            part.refuse(reason)
+
+
+def list_questions(faults: Iterable[FaultIntent]) -> list[str]:
+    """List what has to be decided before such faults make an incident."""
+    if any(each.fault in _ONE_SHOT and not each.recurrence for each in faults):
+        return ["what breaks is over by itself at once; should it recur, or be a fault that lasts?"]
+    return []
+
+
+def _decide_mode(context: ImportContext, spec: InputNode, app: App, components: Sequence[Component]) -> None:
+    mode, value = spec.find("mode"), spec.find("value")
+    single = all(context.finder.count_replicas(app, each) == 1 for each in components)
+    if mode is not None and (mode.value == "all" or (single and mode.value == "one")):
+        mode.take("every pod of the workload")
+    elif mode is not None:
+        mode.guess(
+            "every pod of the workload", f"a fault acts on all pods of a workload, and not on '{mode.value}' of them"
+        )
+    if value is not None:
+        value.refuse("a fault acts on all pods of a workload")
+
+
+def _map_containers(
+    context: ImportContext, spec: InputNode, app: App, components: Sequence[Component], mechanism: Mechanism
+) -> dict[str, Any]:
+    node = spec.find("containerNames")
+    if node is None:
+        return {}
+    names = [str(each) for each in node.value] if isinstance(node.value, list) else []
+    known = context.finder.list_containers(app, components[0])
+    takes = "container" in context.catalog.fault(mechanism.fault).parameters.get("properties", {})
+    if len(names) == 1 and names[0] in known and takes and len(components) == 1:
+        node.map(f"parameters.container: {names[0]}")
+        return {"container": names[0]}
+    node.guess(f"container {known[0] if known else '-'}", f"the workload has the containers {', '.join(known)}")
+    return {}
+
+
+def _map_peer(context: ImportContext, spec: InputNode, app: App, mechanism: Mechanism) -> dict[str, Any]:
+    """Map the other side of a network experiment: a partition has one here, what delays or drops has none."""
+    for name in ("externalTargets", "targetDevice"):
+        if (part := spec.find(name)) is not None:
+            part.refuse("a fault acts between workloads of the app, or on all that a workload sends")
+    target = spec.find("target")
+    if target is None or not isinstance(target.value, dict):
+        return {}
+    if mechanism.fault != "network-partition":
+        target.refuse(f"{mechanism.fault} acts on all that the workload sends", "use network-partition for one peer")
+        return {}
+    selection: PodSelection = read_selection(target.find("selector"))
+    peers = select_components(context, app, selection)
+    if (mode := target.find("mode")) is not None:
+        mode.take("every pod of the peer")
+    if len(peers) != 1:
+        target.blame("the peer is not one workload of the app", "set `parameters.peer` in the draft")
+        return {}
+    return {"peer": peers[0].workload}

@@ -1,0 +1,76 @@
+"""Selectors of Chaos Mesh (https://chaos-mesh.org/docs/define-chaos-experiment-scope/) as components of an app."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from scenario_kit.importers.formats.context import ImportContext
+from scenario_kit.importers.ledger import InputNode
+from scenario_kit.importers.targets import find_component
+from scenario_kit.model import App, Component
+
+#: Workloads that one selector may mean; of more it is not clear that all of them are meant.
+MOST_WORKLOADS: Final = 4
+#: What a ReplicaSet and a pod add to the name of their workload; or a StatefulSet.
+_GENERATED: Final = re.compile(r"-[a-f0-9]{6,10}-[a-z0-9]{5}$|-[0-9]{1,3}$")
+_UNREAD: Final = (
+    "annotationSelectors", "fieldSelectors", "podPhaseSelectors", "nodes", "nodeSelectors", "physicalMachines",
+)  # fmt: skip
+
+
+class PodSelection(NamedTuple):
+    """What a selector says: namespaces, labels, and names of workloads behind names of pods or values of labels."""
+
+    node: InputNode | None
+    namespaces: tuple[str, ...] = ()
+    labels: tuple[tuple[str, str], ...] = ()
+    names: tuple[str, ...] = ()
+
+
+def read_selection(node: InputNode | None) -> PodSelection:
+    """Read a selector; what workloads cannot be found by is refused."""
+    if node is None or not isinstance(node.value, dict):
+        return PodSelection(node)
+    for name in _UNREAD:
+        if (part := node.find(name)) is not None:
+            part.refuse("a fault is aimed at a workload, whatever its pods look like or where they run")
+    namespaces = [str(each.value) for each in node.list_nodes("namespaces")]
+    labels_node = node.find("labelSelectors")
+    labels = labels_node.value.items() if labels_node is not None and isinstance(labels_node.value, dict) else ()
+    names = [str(value) for _, value in labels]
+    pods = node.find("pods")
+    if pods is not None and isinstance(pods.value, dict):
+        namespaces += [str(key) for key in pods.value]
+        listed = [str(pod) for group in pods.value.values() if isinstance(group, list) for pod in group]
+        names += dict.fromkeys(_GENERATED.sub("", pod) for pod in listed)
+    for each in node.list_nodes("expressionSelectors"):
+        if each.read_text("operator") == "In":
+            names += [str(value.value) for value in each.list_nodes("values")]
+        else:
+            each.refuse("only expressions with operator In can name a workload")
+    pairs = tuple((str(key), str(value)) for key, value in labels)
+    return PodSelection(node, tuple(dict.fromkeys(namespaces)), pairs, tuple(dict.fromkeys(names)))
+
+
+def select_components(context: ImportContext, app: App, selection: PodSelection) -> list[Component]:
+    """Select the components that a selection means, with decisions about its parts; none where that is not clear."""
+    found = context.finder.find_by_labels(app, dict(selection.labels)) if selection.labels else []
+    exact = bool(found)
+    if not found:
+        named = [find_component(app, name) for name in selection.names]
+        found = list({each.name: each for each in named if each is not None}.values())
+    node = selection.node
+    if node is None or not found or len(found) > MOST_WORKLOADS:
+        if node is not None and len(found) > MOST_WORKLOADS:
+            node.blame(f"it selects {len(found)} workloads", f"select at most {MOST_WORKLOADS}")
+        return []
+    target = ", ".join(each.workload for each in found)
+    for name in ("labelSelectors", "pods", "expressionSelectors"):
+        part = node.find(name)
+        if part is not None and part.value:
+            by = "these labels" if exact and name == "labelSelectors" else "the name"
+            part.map(f"target: {target}", f"by {by}")
+    if (part := node.find("namespaces")) is not None:
+        part.map(f"app: {app.name}")
+    return found

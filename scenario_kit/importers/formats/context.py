@@ -1,0 +1,74 @@
+"""What every importer of a format works with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.importers.drafting import DraftWriter, FaultIntent
+from scenario_kit.importers.inputs import InputDocument, InputFile, parse_documents
+from scenario_kit.importers.ledger import ImportLedger, InputNode
+from scenario_kit.importers.mechanisms import Mechanism, map_fields
+from scenario_kit.importers.targets import AppFinder, is_absent_app
+
+NONE: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+class ImportContext(NamedTuple):
+    """The catalogue, the account and the drafts of one import."""
+
+    catalog: Catalog
+    finder: AppFinder
+    ledger: ImportLedger
+    writer: DraftWriter
+
+
+def open_documents(context: ImportContext, files: Iterable[InputFile]) -> list[InputNode]:
+    """Open every document of the files.
+
+    Raises:
+        AuthoringError: a file cannot be read as YAML.
+    """
+    documents: list[InputDocument] = [each for file in files for each in parse_documents(file)]
+    return [context.ledger.open_document(each) for each in documents]
+
+
+def refuse_document(node: InputNode, expected: str) -> None:
+    """Refuse a document of another kind as a whole."""
+    kind = node.value.get("kind") if isinstance(node.value, dict) else None
+    found = f"an object of kind {kind}" if kind else "a document of another form"
+    node.refuse(f"this is {found}, not {expected}", "leave it out, or import it as what it is")
+
+
+def refuse_app(node: InputNode, words: Iterable[str], names: Iterable[str]) -> None:
+    """Refuse something whose app or component this catalogue does not have."""
+    absent = next((word for word in words if is_absent_app(word)), "")
+    if absent:
+        node.blame(f"the catalogue has no app {absent}", "choose one with --app, and another target, or write the app")
+        return
+    named = ", ".join(filter(None, names)) or "nothing"
+    node.blame(f"no app of the catalogue has a component behind {named}", "name the app with --app")
+
+
+def take_head(node: InputNode) -> None:
+    """Take what names an object."""
+    for steps, result in (
+        (("apiVersion",), "the format"),
+        (("kind",), "the format"),
+        (("metadata", "name"), "the name"),
+    ):
+        if (part := node.find(*steps)) is not None:
+            part.take(result)
+
+
+def map_mechanism(
+    context: ImportContext, mechanism: Mechanism, node: InputNode, entity: str, parameters: Mapping[str, Any] = NONE
+) -> FaultIntent | None:
+    """Map what stands below a node to a fault at an entity; None, and refused, where there is no such fault."""
+    if not mechanism.fault:
+        node.blame(mechanism.because, "choose a fault that `scenario-kit catalog faults` lists")
+        return None
+    fault = context.catalog.fault(mechanism.fault)
+    return FaultIntent(mechanism.fault, entity, node, map_fields(mechanism, node, fault) | dict(parameters))

@@ -1,0 +1,154 @@
+"""ITBench: scenarios (``itbench.io/v2`` and the same without a head) with the ground truths that lie beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import Final
+
+from scenario_kit.importers.drafting import FaultIntent, ScenarioIntent
+from scenario_kit.importers.formats.chaos_experiments import list_questions, map_schedule
+from scenario_kit.importers.formats.context import (
+    ImportContext,
+    map_mechanism,
+    open_documents,
+    refuse_app,
+    refuse_document,
+)
+from scenario_kit.importers.formats.itbench_truth import compare_truth, is_truth, refuse_truth
+from scenario_kit.importers.inputs import InputFile
+from scenario_kit.importers.ledger import InputNode
+from scenario_kit.importers.mechanisms import ITBENCH
+from scenario_kit.importers.targets import find_component
+from scenario_kit.model import App
+
+_CHAOS: Final = "scheduled-chaos-mesh-experiment"
+_WAITERS: Final = {
+    "restart-kubernetes-workload": "a fault restarts what has to read its change",
+    "delete-workload-pods": "a fault goes through zero pods where its change needs that",
+    "scale-kubernetes-workload": "the app has its own number of replicas here",
+    "pause-execution": "a fault starts when the one before it has its effect: write `start`",
+}
+
+
+def import_itbench(context: ImportContext, files: Sequence[InputFile]) -> None:
+    """Import every scenario as a draft, compared with the ground truths of its folder."""
+    nodes = open_documents(context, files)
+    truths: dict[PurePath, list[InputNode]] = {}
+    for node in nodes:
+        if is_truth(node.value):
+            truths.setdefault(PurePath(node.position.path).parent, []).append(node)
+    for node in nodes:
+        folder = PurePath(node.position.path).parent
+        if is_truth(node.value):
+            continue
+        if not _is_scenario(node):
+            refuse_document(node, "a scenario or a ground truth of ITBench")
+            continue
+        _import_scenario(context, node, truths.pop(folder, []))
+    for node in (each for group in truths.values() for each in group):
+        refuse_truth(node, "a ground truth alone does not tell what is injected: import it with its scenario.yaml")
+
+
+def _is_scenario(node: InputNode) -> bool:
+    data = node.value if isinstance(node.value, dict) else {}
+    body = data.get("spec") if data.get("kind") == "Scenario" else data
+    return isinstance(body, dict) and "faults" in body and "applications" in body
+
+
+def _import_scenario(context: ImportContext, node: InputNode, truths: Sequence[InputNode]) -> None:
+    for name in ("apiVersion", "kind"):
+        if (part := node.find(name)) is not None:
+            part.take("the format")
+    if (head := node.find("metadata", "name")) is not None:
+        head.take("the name")
+    body = node.find("spec") if "spec" in node.value else node
+    assert body is not None  # one of the two is there
+    _refuse_tools(body)
+    app = _find_app(context, body)
+    faults: list[FaultIntent] = []
+    for group in body.list_nodes("faults"):
+        for injection in group.list_nodes("injections"):
+            faults += [] if app is None else _map_injection(context, injection, app)
+        _decide_waiters(group)
+    made = None
+    name = node.read_text("metadata", "name") or PurePath(node.position.path).parent.name or "scenario"
+    if app is not None and faults:
+        intent = ScenarioIntent(name, app, node, faults, f"Imported from the ITBench scenario {name}.")
+        intent.questions += list_questions(faults)
+        made = context.writer.write(intent)
+    elif app is not None:
+        node.blame("none of its injections becomes a fault", "write the scenario by hand")
+    for truth in truths:
+        if made is None or app is None:
+            refuse_truth(truth, "its scenario became no draft")
+        else:
+            compare_truth(truth, made, app)
+
+
+def _find_app(context: ImportContext, body: InputNode) -> App | None:
+    """Find the app that is enabled; of several, the first one that the catalogue has."""
+    found: App | None = None
+    for each in body.find("applications") or ():
+        enabled = each.find("enabled")
+        if enabled is not None and enabled.value is not True:
+            enabled.take("not deployed")
+            continue
+        app = context.finder.find_app([each.name])
+        if app is None or (found is not None and app.name != found.name):
+            refuse_app(each, [each.name], ())
+            continue
+        found = app
+        if enabled is not None:
+            enabled.map(f"app: {app.name}")
+        if (options := each.find("options")) is not None:
+            options.refuse("options of the app have other names here", "write them to `app.options`")
+    return found
+
+
+def _map_injection(context: ImportContext, node: InputNode, app: App) -> list[FaultIntent]:
+    head, args = node.find("id"), node.find("args")
+    name = node.read_text("id")
+    if head is None or args is None:
+        node.blame("an injection needs `id` and `args`", "import a complete scenario")
+        return []
+    if name == _CHAOS:
+        return _map_chaos(context, head, args)
+    mechanism = ITBENCH.get(name)
+    if mechanism is None or not mechanism.fault:
+        why = mechanism.because if mechanism else f"no fault is known for '{name}'"
+        node.refuse(why, "choose a fault that `scenario-kit catalog faults` lists")
+        return []
+    head.map(f"type: {mechanism.fault}")
+    kind, target = args.read_text("kubernetesObject", "kind"), args.read_text("kubernetesObject", "metadata", "name")
+    component = find_component(app, target)
+    entity = component.name if component is not None else f"{kind}/{target}"
+    for steps in (("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace")):
+        if (part := args.find("kubernetesObject", *steps)) is not None:
+            part.map(f"app: {app.name}" if steps[-1] == "namespace" else f"target: {entity}")
+    fault = map_mechanism(context, mechanism, args, entity)
+    return [] if fault is None else [fault]
+
+
+def _map_chaos(context: ImportContext, head: InputNode, args: InputNode) -> list[FaultIntent]:
+    """Map an experiment that a Schedule of Chaos Mesh repeats there; one that lasts, lasts here."""
+    spec = args.find("scheduleSpec")
+    if spec is None or not isinstance(spec.value, dict):
+        args.blame("it has no `scheduleSpec`", "import a complete scenario")
+        return []
+    head.map("a fault of Chaos Mesh")
+    if (made := args.find("kubernetesObject")) is not None:
+        made.refuse("a fault names the objects that it makes")
+    return map_schedule(context, spec).faults
+
+
+def _decide_waiters(group: InputNode) -> None:
+    for phase in group.find("waitFor") or ():
+        for each in phase:
+            name = each.read_text("id")
+            each.refuse(_WAITERS.get(name, f"nothing here corresponds to '{name}'"))
+
+
+def _refuse_tools(body: InputNode) -> None:
+    if (tools := body.find("tools")) is not None:
+        tools.refuse("a trial brings its own tools")

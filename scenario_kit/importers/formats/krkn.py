@@ -1,0 +1,287 @@
+"""krkn: scenario files (https://krkn-chaos.dev/docs/scenarios/), whose form tells what they do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from scenario_kit.importers.drafting import FaultIntent, ScenarioIntent, make_name
+from scenario_kit.importers.formats.chaos_experiments import list_questions
+from scenario_kit.importers.formats.context import (
+    NONE,
+    ImportContext,
+    map_mechanism,
+    open_documents,
+    refuse_app,
+    refuse_document,
+)
+from scenario_kit.importers.inputs import InputFile
+from scenario_kit.importers.ledger import InputNode
+from scenario_kit.importers.mechanisms import KRKN
+from scenario_kit.importers.targets import find_component, parse_labels, read_pattern
+from scenario_kit.model import App
+
+#: Fields that say how krkn works, in every form.
+_MACHINERY: Final = {
+    "duration": "the fault lasts until it is repaired",
+    "test_duration": "the fault lasts until it is repaired",
+    "wait_duration": "a trial waits until the app is quiet",
+    "instance_count": "the fault acts on all pods of the workload",
+    "execution": "the fault acts on all pods at once",
+    "execution_type": "the fault acts on all pods at once",
+    "network_shaping_execution": "the fault acts on the network of the pod as a whole",
+    "image": "how krkn works says nothing about the incident",
+    "service_account": "how krkn works says nothing about the incident",
+    "taints": "the fault is aimed at a workload, wherever it runs",
+    "interfaces": "the fault takes the first network device of the pod",
+    "kubeconfig_path": "a trial has a cluster of its own",
+    "kraken_config": "how krkn works says nothing about the incident",
+    "exclude_label": "the fault acts on all pods of the workload",
+    "force": "how krkn works says nothing about the incident",
+}
+_NAMES: Final = ("name_pattern", "pod_name", "target", "pvc_name")
+_NAMESPACES: Final = ("namespace", "namespace_pattern", "namespace_name")
+_LABELS: Final = ("label_selector", "pod_selector")
+#: Files that have one object at the top, by the field that tells the form.
+_TOP: Final = {
+    "hog-type": "hog", "service_name": "service_hijacking", "network_chaos": "network_chaos",
+    "node_scenarios": "node_scenarios", "cluster_shut_down_scenario": "cluster_shut_down_scenario",
+    "zone_outage": "zone_outage", "target-port": "syn_flood", "kraken": "kraken",
+}  # fmt: skip
+
+
+def import_krkn(context: ImportContext, files: Sequence[InputFile]) -> None:
+    """Import every file as one draft."""
+    for node in open_documents(context, files):
+        faults = _map_file(context, node)
+        apps = {each[0].name: each[0] for each in faults}
+        if not faults:
+            continue
+        app = next(iter(apps.values()))
+        intents = []
+        for owner, fault in faults:
+            if owner.name == app.name:
+                intents.append(fault)
+            else:
+                fault.node.blame(f"it breaks {owner.name}, and the file {app.name}", "split the file")
+        stem = Path(node.position.path).stem
+        intent = ScenarioIntent(make_name(stem), app, node, intents, f"Imported from the krkn scenario {stem}.")
+        intent.questions += list_questions(intents)
+        context.writer.write(intent)
+
+
+_Found = list[tuple[App, FaultIntent]]
+
+
+def _map_file(context: ImportContext, node: InputNode) -> _Found:
+    """Map what a file holds: a list of plugins, or an object whose first field tells its form."""
+    if isinstance(node.value, list):
+        return [each for plugin in node for each in _map_plugin(context, plugin)]
+    data = node.value if isinstance(node.value, dict) else {}
+    for key, mapper in _FORMS.items():
+        if key in data:
+            return mapper(context, node)
+    for key, name in _TOP.items():
+        if key in data:
+            node.refuse(KRKN[name].because, "choose a fault that `scenario-kit catalog faults` lists")
+            return []
+    refuse_document(node, "a scenario of krkn")
+    return []
+
+
+def _map_plugin(context: ImportContext, plugin: InputNode) -> _Found:
+    """Map one entry of a list: its ``id`` tells what it does, its ``config``, or itself, how."""
+    data = plugin.value if isinstance(plugin.value, dict) else {}
+    name = str(data.get("id", ""))
+    config = plugin.find("config") if isinstance(data.get("config"), dict) else plugin
+    assert config is not None  # one of the two is there
+    if (head := plugin.find("id")) is not None and name in _PLUGINS:
+        head.map("which fault")
+    if name == "kill-pods":
+        return _map_at(context, config, "kill-pods")
+    if name == "pod_network_outage":
+        return _map_outage(context, config)
+    if name in ("pod_network_chaos", "pod_egress_shaping", "pod_ingress_shaping"):
+        return _map_shaping(context, config, name)
+    known = KRKN.get(name)
+    plugin.refuse(
+        known.because if known else f"no fault is known for '{name or 'an entry without id'}'",
+        "choose a fault that `scenario-kit catalog faults` lists",
+    )
+    return []
+
+
+_PLUGINS: Final = ("kill-pods", "pod_network_outage", "pod_network_chaos", "pod_egress_shaping", "pod_ingress_shaping")
+
+
+def _map_at(context: ImportContext, node: InputNode, mechanism: str, more: Mapping[str, Any] = NONE) -> _Found:
+    """Map a mechanism at what the names and labels of a node mean."""
+    found = _find_entity(context, node)
+    if found is None:
+        return []
+    app, entity = found
+    fault = map_mechanism(context, KRKN[mechanism], node, entity, more)
+    return [] if fault is None else [(app, fault)]
+
+
+def _find_entity(context: ImportContext, node: InputNode) -> tuple[App, str] | None:
+    """Find the app and component that a node's namespaces, labels and names mean, with decisions about those."""
+    for name, reason in _MACHINERY.items():
+        part = node.find(name)
+        if part is not None and not node.ledger.is_covered(part.number, part.place):
+            part.refuse(reason)
+    spaces = [read_pattern(text) for key in _NAMESPACES if (text := node.read_text(key))]
+    labels: dict[str, str] = {}
+    for key in _LABELS:
+        part = node.find(key)
+        if part is not None:
+            labels |= parse_labels(part.value) if isinstance(part.value, str) else _read_labels(part.value)
+    names = [read_pattern(text) for key in _NAMES if (text := node.read_text(key))]
+    words = [*labels.values(), *filter(None, names)]
+    app = context.finder.find_app(spaces, words)
+    selected = context.finder.find_by_labels(app, labels) if app is not None and labels else []
+    named = [each for name in words if app is not None and (each := find_component(app, name)) is not None]
+    component = next(iter([*selected, *named]), None)
+    if app is None or component is None:
+        refuse_app(node, spaces, words)
+        return None
+    for key in (*_NAMESPACES, *_LABELS, *_NAMES):
+        part = node.find(key)
+        if part is not None and not node.ledger.is_covered(part.number, part.place):
+            part.map(f"app: {app.name}" if key in _NAMESPACES else f"target: {component.workload}")
+    return app, component.name
+
+
+def _read_labels(value: Any) -> dict[str, str]:
+    return {str(key): str(each) for key, each in value.items()} if isinstance(value, dict) else {}
+
+
+def _map_shaping(context: ImportContext, node: InputNode, name: str) -> _Found:
+    """Map latency, loss and bandwidth of a workload's network, each as a fault of its own."""
+    found = _find_entity(context, node)
+    if found is None:
+        return []
+    app, entity = found
+    for key in ("ingress", "egress"):
+        if (part := node.find(key)) is not None:
+            part.take("answers come late either way") if key == "egress" else part.refuse(
+                "the fault acts on what the workload sends"
+            )
+    holder = node.find("network_params") or node
+    faults: _Found = []
+    for key in ("latency", "loss", "bandwidth"):
+        part = holder.find(key)
+        if part is None or str(part.value).strip(" %0.smu") == "":
+            if part is not None:
+                part.take("nothing")
+            continue
+        mechanism = KRKN[f"network.{key}"]
+        if name == "pod_network_chaos" and key == "loss":  # told in percent there
+            mechanism = _tell_in_percent(mechanism)
+        fault = map_mechanism(context, mechanism, holder, entity)
+        if fault is not None:
+            faults.append((app, replace(fault, node=part)))
+    return faults
+
+
+def _tell_in_percent(mechanism: Any) -> Any:
+    import msgspec
+
+    fields = {key: msgspec.structs.replace(rule, unit="Percent") for key, rule in mechanism.fields.items()}
+    return msgspec.structs.replace(mechanism, fields=fields)
+
+
+def _map_outage(context: ImportContext, node: InputNode) -> _Found:
+    """Map a pod network outage: a policy for each direction that it closes."""
+    found = _find_entity(context, node)
+    if found is None:
+        return []
+    app, entity = found
+    for key in ("ingress_ports", "egress_ports"):
+        if (part := node.find(key)) is not None:
+            part.refuse("single ports cannot be closed: all of them are")
+    direction = node.find("direction")
+    directions = ["ingress", "egress"] if direction is None else [str(each.value) for each in direction]
+    if direction is not None:
+        direction.map(f"{len(directions)} policies")
+    return [
+        (app, fault)
+        for each in directions
+        if (mechanism := KRKN.get(f"pod_network_outage.{each.lower()}")) is not None
+        and (fault := map_mechanism(context, mechanism, node, entity)) is not None
+    ]
+
+
+def _map_application_outage(context: ImportContext, node: InputNode) -> _Found:
+    inner = node.find("application_outage")
+    if inner is None or not isinstance(inner.value, dict):
+        refuse_document(node, "a scenario of krkn")
+        return []
+    found = _find_entity(context, inner)
+    if found is None:
+        return []
+    app, entity = found
+    block = inner.find("block")
+    value = ["Ingress", "Egress"] if block is None else block.value
+    directions = [str(each) for each in value] if isinstance(value, list) else str(value).replace(",", " ").split()
+    if block is not None:
+        block.map(", ".join(directions))
+    faults: _Found = []
+    for each in directions:
+        mechanism = KRKN.get(f"application_outage.{each}")
+        fault = None if mechanism is None else map_mechanism(context, mechanism, inner, entity)
+        if fault is not None:
+            faults.append((app, fault))
+    return faults
+
+
+def _map_containers(context: ImportContext, node: InputNode) -> _Found:
+    """Map container scenarios; the same field holds scenarios that delete namespaces."""
+    faults: _Found = []
+    for each in node.list_nodes("scenarios"):
+        data = each.value if isinstance(each.value, dict) else {}
+        if "delete_count" in data or ("runs" in data and "action" not in data):
+            each.refuse(KRKN["namespace_deletion"].because)
+            continue
+        if (name := each.find("name")) is not None:
+            name.refuse("a fault is named by its type")
+        faults += _map_at(context, each, "container_scenarios")
+    return faults
+
+
+def _map_clocks(context: ImportContext, node: InputNode) -> _Found:
+    faults: _Found = []
+    for each in node.list_nodes("time_scenarios"):
+        if each.read_text("object_type") == "node":
+            each.refuse("the target is a node; clock-skew shifts the clock of a workload")
+            continue
+        action, kind = each.find("action"), each.find("object_type")
+        mechanism = KRKN.get(each.read_text("action"))
+        if action is None or mechanism is None:
+            each.refuse("no fault is known for this action")
+            continue
+        if kind is not None:
+            kind.take("the pods of a workload")
+        action.guess(f"type: {mechanism.fault}", mechanism.because)
+        faults += _map_at(context, each, str(action.value))
+    return faults
+
+
+def _map_volume(context: ImportContext, node: InputNode) -> _Found:
+    inner = node.find("pvc_scenario")
+    if inner is None or not isinstance(inner.value, dict):
+        refuse_document(node, "a scenario of krkn")
+        return []
+    if (part := inner.find("block_size")) is not None:
+        part.refuse("the fault chooses the size of blocks")
+    return _map_at(context, inner, "pvc_scenario")
+
+
+_FORMS: Final[dict[str, Callable[[ImportContext, InputNode], _Found]]] = {
+    "application_outage": _map_application_outage,
+    "scenarios": _map_containers,
+    "time_scenarios": _map_clocks,
+    "pvc_scenario": _map_volume,
+}

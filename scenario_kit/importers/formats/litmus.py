@@ -1,0 +1,301 @@
+"""Litmus: ChaosEngines, and the ones inside of Argo Workflows (https://litmuschaos.github.io/litmus/).
+
+An engine's experiments run one after the other; so do the steps of a workflow, and those of one step side by side.
+Definitions (ChaosExperiment) give the values that an engine leaves out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.importers.drafting import FaultIntent, ScenarioIntent
+from scenario_kit.importers.formats.chaos_experiments import list_questions
+from scenario_kit.importers.formats.context import (
+    ImportContext,
+    map_mechanism,
+    open_documents,
+    refuse_app,
+    refuse_document,
+    take_head,
+)
+from scenario_kit.importers.inputs import InputDocument, InputFile
+from scenario_kit.importers.ledger import InputNode
+from scenario_kit.importers.mechanisms import LITMUS, map_field
+from scenario_kit.importers.targets import parse_labels
+from scenario_kit.load.yaml.document import parse_all
+from scenario_kit.model import App
+
+GROUP: Final = "litmuschaos.io/"
+ARGO: Final = "argoproj.io/"
+#: What every experiment takes, and what becomes of it.
+_COMMON: Final = {
+    "TOTAL_CHAOS_DURATION": "the fault lasts until it is repaired",
+    "CHAOS_DURATION": "the fault lasts until it is repaired",
+    "CHAOS_INTERVAL": "the fault does not come and go; write `recurrence` if it should",
+    "RAMP_TIME": "a trial waits until the app is quiet",
+    "PODS_AFFECTED_PERC": "the fault acts on all pods of the workload",
+    "TARGET_PODS": "the fault is aimed at a workload, and acts on all of its pods",
+    "SEQUENCE": "the fault acts on all pods at once",
+    "CONTAINER_RUNTIME": "how Litmus reaches a container says nothing about the incident",
+    "SOCKET_PATH": "how Litmus reaches a container says nothing about the incident",
+    "NETWORK_INTERFACE": "the fault takes the first network device of the pod",
+    "DESTINATION_IPS": "the fault acts on all that the workload sends",
+    "DESTINATION_HOSTS": "the fault acts on all that the workload sends",
+    "NODE_LABEL": "the fault is aimed at a workload, wherever it runs",
+    "LIB": "how Litmus works says nothing about the incident",
+    "LIB_IMAGE": "how Litmus works says nothing about the incident",
+    "STATUS_CHECK_TIMEOUT": "how Litmus works says nothing about the incident",
+    "STATUS_CHECK_DELAY": "how Litmus works says nothing about the incident",
+}
+_MACHINERY: Final = {
+    "engineState": "an engine that is stopped is a draft all the same",
+    "chaosServiceAccount": "a trial has rights of its own",
+    "annotationCheck": "a trial breaks only what it deployed",
+    "jobCleanUpPolicy": "a trial cleans up everything",
+    "terminationGracePeriodSeconds": "how Litmus ends its jobs says nothing about the incident",
+    "auxiliaryAppInfo": "a scenario has one app",
+    "components": "how Litmus runs its jobs says nothing about the incident",
+    "defaultHealthCheck": "a trial waits until the app is quiet",
+}
+_DEFAULT_LENGTH: Final = 60
+_MOST_STEPS: Final = 100
+
+
+class _Engine(NamedTuple):
+    """An engine, and after how many seconds it starts."""
+
+    node: InputNode
+    start: int
+
+
+class _MappedEngine(NamedTuple):
+    faults: list[FaultIntent]
+    app: App | None
+    seconds: int
+
+
+def import_litmus(context: ImportContext, files: Sequence[InputFile]) -> None:
+    """Import every engine as a draft, and every workflow as one draft with the faults of its engines."""
+    nodes = open_documents(context, files)
+    defaults = {each.read_text("metadata", "name"): each for each in nodes if _is_of(each, GROUP, "ChaosExperiment")}
+    for node in nodes:
+        if _is_of(node, GROUP, "ChaosEngine"):
+            _write_engine(context, node, defaults)
+        elif _is_of(node, ARGO, "Workflow", "CronWorkflow", "WorkflowTemplate"):
+            _write_workflow(context, node, defaults)
+        elif _is_of(node, GROUP, "ChaosExperiment"):
+            _decide_definition(node)
+        else:
+            refuse_document(node, "an object of Litmus")
+
+
+def _is_of(node: InputNode, group: str, *kinds: str) -> bool:
+    data = node.value if isinstance(node.value, dict) else {}
+    return str(data.get("apiVersion", "")).startswith(group) and data.get("kind") in kinds
+
+
+def _write_engine(context: ImportContext, node: InputNode, defaults: Mapping[str, InputNode]) -> None:
+    mapped = _map_engine(context, node, defaults)
+    if mapped.app is None or not mapped.faults:
+        return
+    name = node.read_text("metadata", "name") or mapped.faults[0].fault
+    _write(context, name, node, mapped.app, mapped.faults, f"Imported from ChaosEngine {name} of Litmus.")
+
+
+def _write(
+    context: ImportContext, name: str, node: InputNode, app: App, faults: list[FaultIntent], description: str
+) -> None:
+    intent = ScenarioIntent(name, app, node, faults, description)
+    intent.questions += list_questions(faults)
+    if any(each.start_seconds for each in faults):
+        intent.questions.append("experiments that ended before others began last here; do they still mean the same?")
+    context.writer.write(intent)
+
+
+def _map_engine(context: ImportContext, node: InputNode, defaults: Mapping[str, InputNode]) -> _MappedEngine:
+    """Map the experiments of an engine, one after the other."""
+    take_head(node)
+    for name, reason in _MACHINERY.items():
+        if (part := node.find("spec", name)) is not None:
+            part.refuse(reason)
+    info = node.find("spec", "appinfo") or node
+    namespace, label = info.read_text("appns"), info.read_text("applabel")
+    labels = parse_labels(label)
+    names = list(labels.values())
+    app = context.finder.find_app([namespace], names)
+    components = [] if app is None else context.finder.find_by_labels(app, labels)
+    if app is None or not components:
+        refuse_app(info, [namespace], names or [label])
+        return _MappedEngine([], app, 0)
+    for key, result in (("appns", f"app: {app.name}"), ("applabel", f"target: {components[0].workload}")):
+        if (part := info.find(key)) is not None:
+            part.map(result)
+    if (kind := info.find("appkind")) is not None:
+        kind.take(components[0].workload)
+    faults, start = [], 0
+    for experiment in node.list_nodes("spec", "experiments"):
+        fault, seconds = _map_experiment(context, experiment, components[0].name, defaults)
+        if fault is not None:
+            faults.append(replace(fault, start_seconds=start))
+        start += seconds
+    return _MappedEngine(faults, app, start)
+
+
+def _map_experiment(
+    context: ImportContext, node: InputNode, entity: str, defaults: Mapping[str, InputNode]
+) -> tuple[FaultIntent | None, int]:
+    """Map one experiment; also return for how many seconds it would run."""
+    name = node.read_text("name")
+    mechanism = LITMUS.get(name)
+    if mechanism is None or not mechanism.fault:
+        why = mechanism.because if mechanism else f"no fault is known for the experiment '{name}'"
+        node.refuse(why, "choose a fault that `scenario-kit catalog faults` lists")
+        return None, 0
+    if (head := node.find("name")) is not None:
+        head.guess(f"type: {mechanism.fault}", mechanism.because) if mechanism.because else head.map(
+            f"type: {mechanism.fault}"
+        )
+    fault = context.catalog.fault(mechanism.fault)
+    own = _list_env(node, "spec", "components", "env")
+    missing = {key: each for key, each in _list_defaults(defaults.get(name)).items() if key not in own}
+    parameters = dict(mechanism.parameters)
+    for key, value in (own | missing).items():
+        rule = mechanism.fields.get(key)
+        if rule is not None:
+            parameters |= map_field(rule, value, fault)
+        elif key == "TARGET_CONTAINER":
+            _decide_container(value)
+        elif key in _COMMON:
+            value.refuse(_COMMON[key])
+        else:
+            value.refuse(f"{name} has no such setting that could be told here")
+    intent = map_mechanism(context, mechanism, node.find("name") or node, entity)
+    seconds = _read_length(own.get("TOTAL_CHAOS_DURATION") or missing.get("TOTAL_CHAOS_DURATION"))
+    return None if intent is None else replace(intent, parameters=parameters), seconds
+
+
+def _list_env(node: InputNode, *steps: str) -> dict[str, InputNode]:
+    """List the values of environment variables by name; the names are taken with them."""
+    found: dict[str, InputNode] = {}
+    for each in node.list_nodes(*steps):
+        name, value = each.find("name"), each.find("value")
+        if name is None:
+            continue
+        if value is None:
+            if "value" in each.value:  # null
+                each.take("empty: the fault chooses")
+            continue
+        name.take("a setting")
+        found[str(name.value)] = value
+    return found
+
+
+def _list_defaults(node: InputNode | None) -> dict[str, InputNode]:
+    return {} if node is None else _list_env(node, "spec", "definition", "env")
+
+
+def _decide_definition(node: InputNode) -> None:
+    """Decide about a definition: beside the values that engines leave out, it is machinery."""
+    take_head(node)
+    for each in node.list_nodes("spec", "definition", "env"):
+        for name in ("name", "value"):
+            part = each.find(name)
+            if part is not None and not part.ledger.is_covered(part.number, part.place):
+                part.refuse("no engine here leaves this setting out")
+    for each in node.find("spec", "definition") or ():
+        if each.name != "env":
+            each.refuse("how Litmus runs an experiment says nothing about the incident")
+
+
+def _decide_container(value: InputNode) -> None:
+    if value.value == "":
+        value.take("the first container")
+    else:
+        value.refuse("containers have other names here", "set `parameters.container` in the draft")
+
+
+def _read_length(node: InputNode | None) -> int:
+    text = "" if node is None else str(node.value)
+    return int(text) if text.isdecimal() and len(text) < 7 else _DEFAULT_LENGTH
+
+
+def _write_workflow(context: ImportContext, node: InputNode, defaults: Mapping[str, InputNode]) -> None:
+    """Write one draft for a workflow of Argo, with the faults of the engines in its artifacts."""
+    take_head(node)
+    base = node.find("spec", "workflowSpec") or node.find("spec") or node
+    templates = {each.read_text("name"): each for each in base.list_nodes("templates")}
+    nested = {name: list(_open_artifacts(context, each)) for name, each in templates.items()}
+    known = dict(defaults)
+    for each in (each for group in nested.values() for each in group):
+        if _is_of(each, GROUP, "ChaosExperiment"):
+            known[each.read_text("metadata", "name")] = each
+    faults: list[FaultIntent] = []
+    app: App | None = None
+    start = 0
+    for level in _list_steps(base, templates):
+        length = 0
+        for engine in (each for name in level for each in nested.get(name, ())):
+            if not _is_of(engine, GROUP, "ChaosEngine"):
+                continue
+            mapped = _map_engine(context, engine, known)
+            if mapped.app is not None and app is not None and mapped.app.name != app.name:
+                engine.blame(f"it breaks {mapped.app.name}, and the workflow {app.name}", "split the workflow")
+                continue
+            app = app or mapped.app
+            faults += [replace(each, start_seconds=start + each.start_seconds) for each in mapped.faults]
+            length = max(length, mapped.seconds)
+        start += length
+    for each in (each for group in nested.values() for each in group):
+        if _is_of(each, GROUP, "ChaosExperiment"):
+            _decide_definition(each)
+        elif not _is_of(each, GROUP, "ChaosEngine"):
+            refuse_document(each, "an object of Litmus")
+    name = node.read_text("metadata", "name") or node.read_text("metadata", "generateName") or "workflow"
+    if app is not None and faults:
+        _write(context, name, node, app, faults, f"Imported from workflow {name} of Litmus.")
+    elif not faults:
+        node.blame("no engine in it becomes a fault", "import its engines one by one")
+
+
+def _list_steps(base: InputNode, templates: Mapping[str, InputNode]) -> Iterator[list[str]]:
+    """List the templates of the entry point's steps: steps follow each other, what one holds runs side by side."""
+    entry = base.find("entrypoint")
+    start = templates.get(str(entry.value)) if entry is not None else None
+    if entry is not None:
+        entry.take("the first stage") if start is not None else entry.refuse("there is no such template")
+    if start is None or start.find("steps") is None:
+        yield list(templates)  # no order is told, so all start together
+        return
+    for level in start.list_nodes("steps")[:_MOST_STEPS]:
+        names = []
+        for step in level:
+            for part in (step.find("name"), step.find("template")):
+                if part is not None:
+                    part.take("the order of stages")
+            names.append(step.read_text("template"))
+        yield names
+
+
+def _open_artifacts(context: ImportContext, template: InputNode) -> Iterator[InputNode]:
+    """Open the documents that stand as text in the artifacts of a template."""
+    for part in (template.find("name"),):
+        if part is not None:
+            part.take("a stage")
+    for artifact in template.list_nodes("inputs", "artifacts"):
+        raw = artifact.find("raw", "data")
+        if raw is None or not isinstance(raw.value, str):
+            continue
+        try:
+            documents = parse_all(raw.value, raw.position.path)
+        except AuthoringError as error:
+            raw.refuse(f"the text inside is not YAML: {error.message}", "write the values of its parameters into it")
+            continue
+        raw.take("the objects inside, which follow")
+        where = raw.ledger.get_value_position(raw.number, raw.place)
+        for each in documents:
+            if each.data is not None:
+                positions = each.positions.shift(where.path, where.line, where.column - 1)
+                yield context.ledger.open_document(InputDocument(where.path, each.data, positions))

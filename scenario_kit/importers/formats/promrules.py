@@ -1,0 +1,185 @@
+"""Rules of Prometheus, in files or PrometheusRule objects, as alert packs (docs/add-an-alert-pack.md)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from scenario_kit.catalog.alerts import Unread, find_longest_range, parse_duration, read_rules
+from scenario_kit.draft.document import dump_document
+from scenario_kit.importers.decisions import ImportedFile
+from scenario_kit.importers.drafting import make_name
+from scenario_kit.importers.formats.context import ImportContext, open_documents, refuse_document, take_head
+from scenario_kit.importers.formats.rule_cases import build_case
+from scenario_kit.importers.inputs import InputFile
+from scenario_kit.importers.ledger import InputNode
+from scenario_kit.lint import lint_text
+from scenario_kit.load.yaml.comments import format_question
+from scenario_kit.model import Severity
+from scenario_kit.model.authored.alert_rule import EVALUATION
+from scenario_kit.model.base import Object
+
+#: Labels that name an object, the most telling first, and the kind of name that they hold.
+_ENTITIES: Final = {
+    "service_name": "Component", "pod": "Pod", "deployment": "Deployment", "statefulset": "StatefulSet",
+    "horizontalpodautoscaler": "HorizontalPodAutoscaler", "node": "Node",
+}  # fmt: skip
+_LABEL: Final = re.compile(r"\$labels\.([a-zA-Z_]\w*)|\blabels\.([a-zA-Z_]\w*)")
+_GROUPING: Final = re.compile(r"\b(?:by|on)\s*\(([^)]*)\)")
+_NAMESPACE: Final = re.compile(r"""\bnamespace\s*(?:=~|!~|!=|=)\s*(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\s*,?\s*""")
+#: The finding that an alert has no case yet: it gets one.
+_UNTESTED: Final = "SK310"
+_RULE_FIELDS: Final = ("alert", "record", "for", "keep_firing_for", "labels", "annotations")
+
+
+def import_promrules(context: ImportContext, files: Sequence[InputFile]) -> None:
+    """Import every file or object as one alert pack."""
+    names: set[str] = set()
+    for node in open_documents(context, files):
+        groups = _find_groups(node)
+        if groups is None:
+            refuse_document(node, "rules of Prometheus: `groups`, or an object of kind PrometheusRule")
+            continue
+        name = _name_pack(node, names)
+        questions: list[str] = []
+        kept = [group for each in groups if (group := _map_group(context, each, name, questions)) is not None]
+        if not kept:
+            node.blame("none of its rules can be read here", "correct them, or leave the file out")
+            continue
+        context.writer.files += _build_files(name, kept, node, questions)
+
+
+def _build_files(name: str, groups: Sequence[Object], node: InputNode, questions: list[str]) -> list[ImportedFile]:
+    """Build the pack, and the cases that its rules need."""
+    alerts = [rule for group in groups for rule in group["rules"] if "alert" in rule]
+    cases = [build_case(rule, _measure(rule)) for rule in alerts]
+    guessed = ["the samples are guessed from the expressions: does `scenario-kit alerts test` pass?"]
+    parts = (
+        (f"alerts/{name}.yaml", {"groups": list(groups)}, questions),
+        (f"alerts/tests/{name}.yaml", cases, guessed),
+    )
+    return [
+        ImportedFile(
+            name=name, path=path, source=node.position, questions=tuple(asked),
+            text="".join(f"{format_question(each)}\n" for each in asked) + dump_document(document),
+        )
+        for path, document, asked in parts
+    ]  # fmt: skip
+
+
+def _measure(rule: Object) -> int:
+    """Measure how long a rule needs until it fires, in seconds."""
+    return int(parse_duration(rule.get("for", "0"))) + find_longest_range(rule["expr"])
+
+
+def _find_groups(node: InputNode) -> list[InputNode] | None:
+    data = node.value if isinstance(node.value, dict) else {}
+    if data.get("kind") == "PrometheusRule":
+        take_head(node)
+        return node.list_nodes("spec", "groups")
+    return node.list_nodes("groups") if isinstance(data.get("groups"), list) and "kind" not in data else None
+
+
+def _name_pack(node: InputNode, names: set[str]) -> str:
+    base = node.read_text("metadata", "name") or Path(node.position.path).stem
+    name, number = make_name(base), 2
+    while name in names:
+        name, number = f"{make_name(base)}-{number}", number + 1
+    names.add(name)
+    return name
+
+
+def _map_group(context: ImportContext, group: InputNode, pack: str, questions: list[str]) -> Object | None:
+    """Map a group; None where none of its rules is kept."""
+    made: Object = {"name": group.read_text("name") or "rules"}
+    if (head := group.find("name")) is not None:
+        head.take("the group")
+    if (interval := group.find("interval")) is not None and (fitted := _fit_interval(interval)):
+        made["interval"] = fitted
+    if (labels := group.find("labels")) is not None and isinstance(labels.value, dict):
+        labels.take("labels of every rule")
+        made["labels"] = labels.value
+    rules = [rule for each in group.list_nodes("rules") if (rule := _map_rule(context, each, pack, questions))]
+    if not any("alert" in rule for rule in rules):
+        return None
+    return {**made, "rules": rules}
+
+
+def _fit_interval(node: InputNode) -> str:
+    """Return the interval as a multiple of the time between two samples."""
+    try:
+        seconds = parse_duration(node.value)
+    except ValueError as error:
+        node.refuse(str(error))
+        return ""
+    fitted = max(EVALUATION, round(seconds / EVALUATION) * EVALUATION)
+    if fitted == seconds:
+        node.take(f"interval: {fitted}s")
+    else:
+        node.guess(f"interval: {fitted}s", f"samples are {EVALUATION} s apart here")
+    return f"{fitted}s"
+
+
+def _map_rule(context: ImportContext, node: InputNode, pack: str, questions: list[str]) -> Object | None:
+    """Map one rule; None, and refused, where it cannot be read or would not pass lint."""
+    data = node.value if isinstance(node.value, dict) else {}
+    expr = node.find("expr")
+    name = str(data.get("alert", data.get("record", "")))
+    if expr is None or not name:
+        node.refuse("a rule needs `expr`, and `alert` or `record`", "complete it")
+        return None
+    rule: Object = {key: data[key] for key in _RULE_FIELDS if key in data} | {"expr": str(expr.value)}
+    stripped = _NAMESPACE.sub("", rule["expr"])
+    written, rule["expr"] = rule["expr"], stripped
+    if "alert" in rule and (entity := _guess_entity(rule)):
+        rule["entity"] = entity
+    problem = _find_problem(context, pack, rule)
+    if problem:
+        node.refuse(f"rule '{name}': {problem}", "correct the rule, or leave it out")
+        return None
+    for key in _RULE_FIELDS:
+        if (part := node.find(key)) is not None:
+            part.take(f"{key} of the rule")
+    if stripped != written:
+        expr.map("expr", "its namespaces are left out: a trial puts in its own")
+    else:
+        expr.take("expr")
+    if "alert" in rule:
+        _decide_entity(node, rule, questions)
+    return rule
+
+
+def _decide_entity(node: InputNode, rule: Object, questions: list[str]) -> None:
+    head = node.find("alert")
+    assert head is not None  # it is an alert
+    entity = rule.get("entity")
+    if entity:
+        reason = f"label `{entity['label']}` seems to name the object that is in trouble"
+        head.remark(f"entity: {entity['label']} ({entity['kind']})", reason, "confirm it")
+        return
+    questions.append(f"which label of alert {rule['alert']} names the object that is in trouble (`entity`), if any?")
+
+
+def _guess_entity(rule: Object) -> dict[str, str] | None:
+    """Guess which label names the object: one that the annotations quote, or that the expression groups by."""
+    annotations = " ".join(map(str, (rule.get("annotations") or {}).values()))
+    quoted = [first or second for first, second in _LABEL.findall(annotations)]
+    grouped = [label.strip() for part in _GROUPING.findall(rule["expr"]) for label in part.split(",")]
+    for labels in (quoted, grouped):
+        found = next((label for label in _ENTITIES if label in labels), "")
+        if found:
+            return {"label": found, "kind": _ENTITIES[found]}
+    return None
+
+
+def _find_problem(context: ImportContext, pack: str, rule: Object) -> str:
+    """Find why a rule cannot be part of a pack; empty where it can."""
+    document: Any = {"groups": [{"name": "rules", "rules": [rule]}]}
+    unread = next((each for _, each in read_rules(pack, document) if isinstance(each, Unread)), None)
+    if unread is not None:
+        return unread.message
+    found = lint_text(dump_document(document), Path("alerts", f"{pack}.yaml"), context.catalog)
+    errors = (each.finding for each in found if each.finding.severity is Severity.ERROR)
+    return next((error.message for error in errors if error.code != _UNTESTED), "")

@@ -1,0 +1,402 @@
+"""SREGym's and AIOpsLab's problems, which share their injectors: a class becomes a fault at its faulty service."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from scenario_kit.importers.decisions import Treatment
+from scenario_kit.importers.drafting import FaultIntent, ScenarioIntent, make_name
+from scenario_kit.importers.formats.context import ImportContext
+from scenario_kit.importers.formats.python_source import (
+    COMPUTED,
+    Instance,
+    ProblemClass,
+    SourceStatement,
+    evaluate,
+    is_idle,
+    list_classes,
+    list_instances,
+    parse_module,
+    read_parameters,
+    spell_name,
+)
+from scenario_kit.importers.inputs import InputDocument, InputFile
+from scenario_kit.importers.ledger import InputNode
+from scenario_kit.importers.mechanisms import INJECTIONS, Mechanism
+from scenario_kit.importers.targets import find_app_name, find_component
+from scenario_kit.load.yaml.document import Positions
+from scenario_kit.model import App
+
+#: Calls that start an injection: their argument, or their own name, tells the mechanism.
+_GENERIC: Final = ("_inject", "inject_fault", "inject")
+#: Attributes of a problem that are understood.
+_TARGETS: Final = ("faulty_service", "faulty_deployment", "target_service", "service_name")
+_FLAGS: Final = ("feature_flag", "flag", "faulty_flag")
+_UNREAD_METHODS: Final = "code is not executed; what repairs or judges the problem follows from the fault here"
+_BY_HAND: Final = "if it matters, write it into the draft by hand"
+_HARMLESS: Final = ("no_op", "noop")
+
+
+class ProblemForm(NamedTuple):
+    """How a benchmark writes problems: the base classes, and the endings of classes that are one problem's levels."""
+
+    title: str
+    bases: tuple[str, ...]
+    levels: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Problem:
+    """What was understood of one problem."""
+
+    known: dict[str, Any]
+    apps: list[str] = field(default_factory=list)
+    injections: list[tuple[str, ast.Call]] = field(default_factory=list)
+    description: str = ""
+    notes: list[tuple[SourceStatement, Treatment, str, str]] = field(default_factory=list)
+
+
+def import_problems(context: ImportContext, files: Sequence[InputFile], form: ProblemForm) -> None:
+    """Import every problem: as a registry among the files makes them, or else each class with its defaults."""
+    modules = [(file.path, parse_module(file)) for file in files]
+    classes = {each.name: each for path, module in modules for each in list_classes(path, module)}
+    problems = {name: each for name, each in classes.items() if _is_problem(each, classes, form)}
+    instances = [i for path, module in modules for i in list_instances(path, module)]
+    made = _choose(problems, instances, form)
+    used = {_find_root(problems[instance.class_name], problems, form).name for instance in made}
+    for path, module in modules:
+        _refuse_rest(context, path, module, problems)
+    for name, each in problems.items():
+        if name not in used and not _is_abstract(each, problems):
+            made.append(Instance(name, name, {}, each.node, each.path))
+    reported: set[str] = set()
+    for instance in made:
+        _import_problem(context, instance, problems, form, reported)
+    _refuse_levels(context, problems, form)
+    for instance in instances:
+        if instance.class_name not in classes:
+            note = SourceStatement(context.ledger, instance.path, instance.node, instance.id)
+            note.refuse(f"the class {instance.class_name} is not among the files", "import the folder that holds it")
+
+
+def _refuse_levels(context: ImportContext, problems: Mapping[str, ProblemClass], form: ProblemForm) -> None:
+    """Refuse the code of classes that only ask or judge: what happens stands in the class that they derive from."""
+    for each in problems.values():
+        root = _find_root(each, problems, form)
+        if root is each:
+            continue
+        note = SourceStatement(context.ledger, each.path, each.node, each.name)
+        note.note("Taken", f"a level of {root.name}")
+        for name, method in each.methods.items():
+            note = SourceStatement(context.ledger, each.path, method, f"{each.name}.{name}")
+            note.refuse(_UNREAD_METHODS)
+
+
+def _choose(problems: Mapping[str, ProblemClass], instances: Sequence[Instance], form: ProblemForm) -> list[Instance]:
+    """Choose one instance for each problem: levels of one problem are one scenario."""
+    found: dict[tuple[str, str], Instance] = {}
+    for each in instances:
+        if each.class_name in problems:
+            base = _find_root(problems[each.class_name], problems, form)
+            found.setdefault((base.name, repr(sorted(each.arguments.items(), key=str))), each)
+    return list(found.values())
+
+
+def _find_root(problem: ProblemClass, problems: Mapping[str, ProblemClass], form: ProblemForm) -> ProblemClass:
+    """Find the class that holds what the levels of a problem have in common."""
+    if not form.levels or "inject_fault" in problem.methods:
+        return problem
+    return next((_find_root(problems[base], problems, form) for base in problem.bases if base in problems), problem)
+
+
+def _is_problem(each: ProblemClass, classes: Mapping[str, ProblemClass], form: ProblemForm, depth: int = 0) -> bool:
+    if "inject_fault" in each.methods or any(base.rpartition(".")[2] in form.bases for base in each.bases):
+        return each.name not in form.bases
+    return depth < 10 and any(
+        base in classes and base != each.name and _is_problem(classes[base], classes, form, depth + 1)
+        for base in each.bases
+    )
+
+
+def _is_abstract(each: ProblemClass, problems: Mapping[str, ProblemClass]) -> bool:
+    """Check whether others derive from a class, or it is a level of a problem that stands for itself."""
+    derived = any(each.name in other.bases for other in problems.values() if other is not each)
+    return (derived and "inject_fault" not in each.methods) or ("inject_fault" not in each.methods and bool(each.bases))
+
+
+def _import_problem(
+    context: ImportContext,
+    instance: Instance,
+    problems: Mapping[str, ProblemClass],
+    form: ProblemForm,
+    reported: set[str],
+) -> None:
+    level = problems[instance.class_name]
+    root = _find_root(level, problems, form)
+    problem = _read_problem(context, root, instance, problems)
+    app = _find_app(context, problem)
+    if root.name not in reported:
+        reported.add(root.name)
+        for note, treatment, result, reason in problem.notes:
+            note.note(treatment, result, reason, _BY_HAND if treatment == "Refused" else "")
+    at = SourceStatement(context.ledger, instance.path, instance.node, instance.id)
+    if app is None:
+        at.refuse(
+            f"the catalogue has no app {problem.apps[0] if problem.apps else 'that the class names'}",
+            "choose one with --app",
+        )
+        return
+    intent = _build_intent(context, problem, app, instance, at, form)
+    if intent is None:
+        return
+    if context.writer.write(intent) is not None:
+        at.note("Taken", f"the draft {context.writer.files[-1].name}")
+
+
+def _build_intent(
+    context: ImportContext, problem: _Problem, app: App, instance: Instance, at: SourceStatement, form: ProblemForm
+) -> ScenarioIntent | None:
+    name = _name_problem(instance, form)
+    node = _open_at(context, at)
+    description = f"Imported from the {form.title} problem {instance.id}. {problem.description}".strip()
+    keys = [key for key, _ in problem.injections]
+    if any(key in _HARMLESS for key in keys):
+        return ScenarioIntent(name, app, node, [], description)
+    flag = next((str(v) for k in _FLAGS if isinstance(v := problem.known.get(f"self.{k}"), str)), "")
+    mechanism = _find_mechanism(keys, instance.class_name, problem)
+    if mechanism is None or not mechanism.fault:
+        known = ", ".join(keys) or "code of its own"
+        at.refuse(
+            mechanism.because if mechanism else f"no fault is known for {known}",
+            "choose a fault that `scenario-kit catalog faults` lists",
+        )
+        return None
+    service = _find_service(problem)
+    if mechanism.fault == "feature-flag-changed":
+        flag = flag or next((key for key in keys if key not in INJECTIONS and key not in _GENERIC), "")
+        parameters, entity = ({"flag": flag} if flag else {}), f"ConfigMap/{app.flags.config_map}" if app.flags else ""
+    else:
+        parameters, component = dict(mechanism.parameters), find_component(app, service) if service else None
+        entity = component.name if component else ""
+    if not entity:
+        at.refuse(
+            f"the app has no component behind '{service or 'what would have to be computed'}'",
+            "write the draft's `faults[].target` by hand",
+        )
+        return None
+    treatment: Treatment = "Guessed" if mechanism.because else "Mapped"
+    fix = "confirm or correct it in the draft" if mechanism.because else ""
+    at.note(treatment, f"type: {mechanism.fault}, at {entity}", mechanism.because, fix)
+    questions = [mechanism.because] if mechanism.because else []
+    return ScenarioIntent(
+        name, app, node, [FaultIntent(mechanism.fault, entity, node, parameters)], description, questions
+    )
+
+
+def _find_mechanism(keys: Sequence[str], class_name: str, problem: _Problem) -> Mechanism | None:
+    """Find the mechanism of the first injection that is known; else that of the class."""
+    for key in keys:
+        if key in INJECTIONS:
+            return INJECTIONS[key]
+    if class_name in INJECTIONS:
+        return INJECTIONS[class_name]
+    if any(kind.endswith("OtelFaultInjector") for kind in _list_injectors(problem)):
+        return Mechanism(fault="feature-flag-changed")
+    return None
+
+
+def _list_injectors(problem: _Problem) -> Iterator[str]:
+    yield from (str(value) for key, value in problem.known.items() if key.startswith("new "))
+
+
+def _find_service(problem: _Problem) -> str:
+    for name in _TARGETS:
+        value = problem.known.get(f"self.{name}")
+        if isinstance(value, list) and value:
+            value = value[0]
+        if isinstance(value, str):
+            return value
+    return ""
+
+
+def _find_app(context: ImportContext, problem: _Problem) -> App | None:
+    words = [*problem.apps]
+    chosen = problem.known.get("app_name", problem.known.get("self.app_name"))
+    if isinstance(chosen, str):
+        words = [chosen, *words]
+        if find_app_name(chosen, context.catalog.apps()) == "" and not context.finder.app:
+            return None
+    return context.finder.find_app(words)
+
+
+def _read_problem(
+    context: ImportContext, root: ProblemClass, instance: Instance, problems: Mapping[str, ProblemClass]
+) -> _Problem:
+    """Read the constructor and the injection of a class, and of those that it derives from."""
+    chain, each = [root], root
+    while (base := next((b for b in each.bases if b in problems and problems[b] not in chain), None)) is not None:
+        each = problems[base]
+        chain.append(each)
+    init = next((c for c in chain if "__init__" in c.methods), root)
+    parameters = read_parameters(init.methods.get("__init__"))
+    positional = list(parameters)
+    given = {
+        positional[int(k[1:])] if k[0] == "#" and int(k[1:]) < len(positional) else k: v
+        for k, v in instance.arguments.items()
+    }
+    problem = _Problem(
+        {
+            **{k: v for k, v in parameters.items() if v is not COMPUTED},
+            **{k: v for k, v in given.items() if v is not COMPUTED},
+        }
+    )
+    for owner in reversed(chain):
+        for name, method in owner.methods.items():
+            note = SourceStatement(context.ledger, owner.path, method, f"{owner.name}.{name}")
+            if name == "__init__":
+                _read_body(context, owner, method, problem)
+            elif name in ("inject_fault", "inject"):
+                _read_body(context, owner, method, problem, injecting=True)
+            else:
+                problem.notes.append((note, "Refused", "", _UNREAD_METHODS))
+        for statement in owner.node.body:
+            if not isinstance(statement, ast.FunctionDef) and not is_idle(statement):
+                _read_statement(context, owner, "", statement, problem, False)
+    return problem
+
+
+def _read_body(
+    context: ImportContext, owner: ProblemClass, method: ast.FunctionDef, problem: _Problem, *, injecting: bool = False
+) -> None:
+    for statement in _list_statements(context, owner, method.body, problem):
+        if not is_idle(statement):
+            _read_statement(context, owner, method.name, statement, problem, injecting)
+
+
+def _list_statements(
+    context: ImportContext, owner: ProblemClass, body: Sequence[ast.stmt], problem: _Problem
+) -> Iterator[ast.stmt]:
+    """List the statements that are carried out; of a choice by a literal argument, those of the branch it takes."""
+    for statement in body:
+        if isinstance(statement, ast.If) and (taken := _choose_branch(statement, problem)) is not None:
+            note = SourceStatement(context.ledger, owner.path, statement.test, f"{owner.name}.if")
+            problem.notes.append((note, "Taken", "the branch that the arguments choose", ""))
+            yield from _list_statements(context, owner, taken, problem)
+        else:
+            yield statement
+
+
+def _choose_branch(statement: ast.If, problem: _Problem) -> Sequence[ast.stmt] | None:
+    test = statement.test
+    if not (isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq | ast.NotEq)):
+        return None
+    left, right = evaluate(test.left, problem.known), evaluate(test.comparators[0], problem.known)
+    if COMPUTED in (left, right):
+        return None
+    equal = (left == right) == isinstance(test.ops[0], ast.Eq)
+    return statement.body if equal else statement.orelse
+
+
+def _read_statement(
+    context: ImportContext, owner: ProblemClass, method: str, statement: ast.stmt, problem: _Problem, injecting: bool
+) -> None:
+    """Read one statement: an assignment of something known, an injection, or what would have to be computed."""
+    place = ".".join(filter(None, (owner.name, method)))
+    note = SourceStatement(context.ledger, owner.path, statement, place)
+    name, value = _read_assignment(statement)
+    if name and value is not None:
+        note.place = f"{place}.{name}"
+        known = evaluate(value, problem.known)
+        if known is not COMPUTED:
+            problem.known[name] = known
+            problem.notes.append((note, "Taken", f"{name} = {shown}" if (shown := str(known)[:40]) else name, ""))
+            return
+        if isinstance(value, ast.Call) and _read_cause(value, problem):
+            problem.notes.append((note, "Mapped", "the draft's description and target", ""))
+            return
+        if isinstance(value, ast.Call) and (made := spell_name(value.func).rpartition(".")[2]):
+            problem.known[f"new {name}"] = made
+            if made[:1].isupper() and (find_app_name(made, context.catalog.apps()) or name in ("app", "self.app")):
+                problem.apps.append(made)
+                problem.notes.append((note, "Mapped", f"app: {find_app_name(made, context.catalog.apps()) or '-'}", ""))
+                return
+    calls = [each for each in ast.walk(statement) if isinstance(each, ast.Call)]
+    keys = [(key, call) for call in calls if (key := _read_injection(call, problem))] if injecting else []
+    if keys:
+        problem.injections += keys
+        problem.notes.append((note, "Mapped", f"the injection {keys[0][0]}", ""))
+        return
+    for call in calls:  # super().__init__(app=HotelReservation())
+        made = spell_name(call.func).rpartition(".")[2]
+        if find_app_name(made, context.catalog.apps()) or made in ("SocialNetwork", "TrainTicket"):
+            problem.apps.append(made)
+    problem.notes.append((note, "Refused", "", "computed: only running the code would tell what it does"))
+
+
+def _read_cause(call: ast.Call, problem: _Problem) -> bool:
+    """Read a root cause that is told by its component and in words."""
+    if not spell_name(call.func).endswith("build_structured_root_cause"):
+        return False
+    given = {each.arg: evaluate(each.value, problem.known) for each in call.keywords if each.arg}
+    component, description = given.get("component", COMPUTED), given.get("description", COMPUTED)
+    if isinstance(component, str):
+        problem.known.setdefault("self.faulty_service", component.rpartition("/")[2])
+    if isinstance(description, str):
+        problem.description = " ".join(description.split())
+    return component is not COMPUTED and description is not COMPUTED
+
+
+def _read_assignment(statement: ast.stmt) -> tuple[str, ast.expr | None]:
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        return spell_name(statement.targets[0]), statement.value
+    if isinstance(statement, ast.AnnAssign):
+        return spell_name(statement.target), statement.value
+    return "", None
+
+
+def _read_injection(call: ast.Call, problem: _Problem) -> str:
+    """Read which mechanism a call injects; empty where it injects none. Its services replace the problem's own."""
+    method = spell_name(call.func).rpartition(".")[2] or getattr(call.func, "attr", "")
+    if not method.startswith(("inject", "_inject")):
+        return ""
+    arguments = {each.arg: evaluate(each.value, problem.known) for each in call.keywords if each.arg}
+    first = evaluate(call.args[0], problem.known) if call.args else COMPUTED
+    services = arguments.get(
+        "microservices", arguments.get("microservice", first if method not in _GENERIC else COMPUTED)
+    )
+    if services is not COMPUTED and services and "self.faulty_service" not in problem.known:
+        problem.known["self.faulty_service"] = services
+    if method in _GENERIC:
+        kind = arguments.get("fault_type", first)
+        return kind if isinstance(kind, str) else ""
+    return method.removeprefix("_").removeprefix("inject_")
+
+
+def _name_problem(instance: Instance, form: ProblemForm) -> str:
+    name = instance.id
+    for level in (*form.levels, *(("BaseTask",) if form.levels else ())):
+        name = name.replace(f"-{level.lower()}", "").removesuffix(level)
+    return make_name(name)
+
+
+def _refuse_rest(context: ImportContext, path: str, module: ast.Module, problems: Mapping[str, ProblemClass]) -> None:
+    """Refuse what stands in a module beside its problems."""
+    for statement in module.body:
+        if is_idle(statement) or (isinstance(statement, ast.ClassDef) and statement.name in problems):
+            continue
+        name = getattr(statement, "name", "") or "module"
+        if isinstance(statement, ast.ClassDef) and any(True for _ in list_instances(path, ast.Module([statement], []))):
+            continue  # a registry
+        SourceStatement(context.ledger, path, statement, name).refuse("code is not executed")
+
+
+def _open_at(context: ImportContext, at: SourceStatement) -> InputNode:
+    """Open a node that stands for a statement, for what is decided about its draft later on."""
+    positions = Positions(at.path)
+    positions.note((), (at.position.line - 1, at.position.column - 1))
+    node = context.ledger.open_document(InputDocument(at.path, at.place, positions))
+    context.ledger.cover(node.number, ())
+    return node

@@ -1,0 +1,109 @@
+"""Mechanisms of public formats as faults of this catalogue (mechanisms.yaml), and their fields as parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from scenario_kit.importers.ledger import InputNode
+from scenario_kit.importers.units import Unit, convert_value
+from scenario_kit.load.package_data import read_package_data
+from scenario_kit.model import FaultType
+from scenario_kit.model.base import Value, convert
+
+
+class FieldRule(Value, frozen=True, kw_only=True):
+    """What becomes of a field of another format: a parameter, or nothing, unless it is what is expected anyway."""
+
+    parameter: str = ""
+    unit: Unit = "Text"
+    expected: tuple[str, ...] = ()
+    because: str = ""
+
+
+class Mechanism(Value, frozen=True, kw_only=True):
+    """A mechanism of another format. Without a ``fault``, ``because`` is why there is none.
+
+    ``kind``, ``action`` and ``has`` (a field that must be there) tell mechanisms of Chaos Mesh apart.
+    """
+
+    fault: str = ""
+    because: str = ""
+    kind: str = ""
+    action: str = ""
+    has: str = ""
+    fields: dict[str, FieldRule] = {}
+    parameters: dict[str, Any] = {}
+
+
+def _read() -> Mapping[str, Any]:
+    return read_package_data(__file__)  # type: ignore[no-any-return]
+
+
+_DATA: Final = _read()
+CHAOS_MESH: Final = tuple(convert(each, Mechanism) for each in _DATA["chaosMesh"])
+LITMUS: Final = {name: convert(each, Mechanism) for name, each in _DATA["litmus"].items()}
+KRKN: Final = {name: convert(each, Mechanism) for name, each in _DATA["krkn"].items()}
+ITBENCH: Final = {name: convert(each, Mechanism) for name, each in _DATA["itbench"].items()}
+INJECTIONS: Final = {name: convert(each, Mechanism) for name, each in _DATA["injections"].items()}
+
+
+def list_mechanisms() -> Iterator[tuple[str, Mechanism]]:
+    """List every mechanism with the format, or group of formats, that knows it."""
+    for each in CHAOS_MESH:
+        yield "chaosMesh", each
+    for name, group in (("litmus", LITMUS), ("krkn", KRKN), ("itbench", ITBENCH), ("injections", INJECTIONS)):
+        for each in group.values():
+            yield name, each
+
+
+def map_fields(mechanism: Mechanism, node: InputNode, fault: FaultType) -> dict[str, Any]:
+    """Map the fields below a node to parameters of the fault, with a decision about each."""
+    parameters = dict(mechanism.parameters)
+    for path, rule in mechanism.fields.items():
+        part = node.find_path(path)
+        if part is not None:
+            parameters |= map_field(rule, part, fault)
+    return parameters
+
+
+def map_field(rule: FieldRule, node: InputNode, fault: FaultType) -> dict[str, Any]:
+    """Map one field; empty where it becomes no parameter."""
+    if not rule.parameter:
+        if rule.expected and str(node.value) in rule.expected:
+            node.take(f"what {fault.name} does")
+        else:
+            node.refuse(rule.because)
+        return {}
+    if node.value == "":
+        node.take(f"empty: {fault.name} chooses")
+        return {}
+    schema = fault.parameters.get("properties", {}).get(rule.parameter, {})
+    try:
+        value = convert_value(node.value, rule.unit)
+    except ValueError as error:
+        node.refuse(f"{error}; {fault.name} uses its own value", f"set `parameters.{rule.parameter}` in the draft")
+        return {}
+    fitted = _fit_value(value, schema)
+    result = f"parameters.{rule.parameter}: {fitted}"
+    if fitted != value:
+        node.guess(result, f"{fault.name} takes {_spell_bounds(schema)}, and not {value}")
+    elif str(value) == str(node.value):
+        node.take(result)
+    else:
+        node.map(result)
+    return {rule.parameter: fitted}
+
+
+def _fit_value(value: Any, schema: Mapping[str, Any]) -> Any:
+    """Return the value that the schema allows and that is nearest; of a word, the allowed one in other letters."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return min(max(value, schema.get("minimum", value)), schema.get("maximum", value))
+    choices = schema.get("enum", ())
+    return next((c for c in choices if str(c).lower() == str(value).lower()), value)
+
+
+def _spell_bounds(schema: Mapping[str, Any]) -> str:
+    if "enum" in schema:
+        return " or ".join(map(str, schema["enum"]))
+    return f"values from {schema.get('minimum', '-')} to {schema.get('maximum', '-')}"

@@ -1,0 +1,96 @@
+"""Values of other formats in the units of fault parameters.
+
+Durations are Go's (time.ParseDuration), as Chaos Mesh and Litmus take them; rates are those of ``tc``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final, Literal
+
+Unit = Literal["Milliseconds", "Seconds", "Percent", "Share", "Integer", "Text", "Texts", "Kilobits", "Flag", "Object"]
+_DURATION: Final = re.compile(r"([0-9]*\.?[0-9]+)(ns|us|µs|ms|s|m|h)")
+_SECONDS: Final = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+_RATE: Final = re.compile(r"([0-9]*\.?[0-9]+)\s*([kmgt]?)(bit|bps)")
+_PREFIX: Final = {"": 1e-3, "k": 1.0, "m": 1e3, "g": 1e6, "t": 1e9}
+
+
+def parse_go_duration(value: Any) -> float:
+    """Parse the seconds of a duration; a bare number is taken for seconds.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    text = str(value).strip()
+    sign = -1.0 if text.startswith("-") else 1.0
+    text = text.lstrip("+-")
+    if re.fullmatch(r"[0-9]+(\.[0-9]+)?", text):
+        return sign * float(text)
+    parts = _DURATION.findall(text)
+    if not parts or "".join(number + unit for number, unit in parts) != text:
+        raise ValueError(f"'{text[:40]}' is no duration such as 250ms or 1m30s")
+    return sign * sum(float(number) * _SECONDS[unit] for number, unit in parts)
+
+
+def convert_value(value: Any, unit: Unit) -> Any:
+    """Convert a value to what a parameter of this unit holds.
+
+    Raises:
+        ValueError: it cannot be one.
+    """
+    match unit:
+        case "Milliseconds":
+            return round(parse_go_duration(value) * 1000)
+        case "Seconds":
+            return round(parse_go_duration(value))
+        case "Percent":
+            return round(_parse_number(str(value).strip().removesuffix("%")))
+        case "Share":  # a fraction, unless the percent sign is there
+            return round(_parse_share(str(value).strip()))
+        case "Integer":
+            return round(_parse_number(value))
+        case "Kilobits":
+            return _parse_rate(value)
+        case "Texts":
+            return _list_texts(value)
+        case "Flag":
+            return str(value).strip().lower() in ("true", "1", "yes", "on")
+        case "Object":
+            if not isinstance(value, dict):
+                raise ValueError("it is no object")
+            return value
+        case "Text":
+            if isinstance(value, dict | list):
+                raise ValueError("it is no text")
+            return str(value)
+
+
+def _parse_number(value: Any) -> float:
+    try:
+        number = float(str(value).strip())
+    except ValueError:
+        raise ValueError(f"'{str(value)[:40]}' is no number") from None
+    if number != number or abs(number) > 1e15:
+        raise ValueError(f"'{str(value)[:40]}' is no usable number")
+    return number
+
+
+def _parse_share(text: str) -> float:
+    """Parse a fraction, or percent where the sign is there or the number is above one, to percent."""
+    number = _parse_number(text.removesuffix("%"))
+    return number if text.endswith("%") or number > 1 else number * 100
+
+
+def _parse_rate(value: Any) -> int:
+    """Parse a rate as ``tc`` takes it, in which ``bps`` are bytes in a second, to kilobits."""
+    match = _RATE.fullmatch(str(value).strip().lower())
+    if match is None:
+        raise ValueError(f"'{str(value)[:40]}' is no rate such as 100kbit or 1mbps")
+    return max(1, round(float(match[1]) * _PREFIX[match[2]] * (8 if match[3] == "bps" else 1)))
+
+
+def _list_texts(value: Any) -> list[str]:
+    parts = value if isinstance(value, list) else re.split(r"[,\s]+", str(value).strip("[] "))
+    return [text for part in parts if (text := str(part).strip("\"' "))]

@@ -13,6 +13,10 @@ import sys
 
 import kopf
 
+from operators.leadership.elector import LeaderElector, keep_leading, name_process
+from operators.leadership.lease import RETRY_SECONDS
+from operators.monitoring.endpoint import Heartbeat, OperatorEndpoint, parse_address, serve
+from operators.monitoring.heartbeat import register_heartbeat
 from operators.scenario.environment import Environment, Settings
 from operators.scenario.handlers import register
 from scenario_kit.errors import ScenarioKitError, UsageError
@@ -30,9 +34,31 @@ def main() -> int:
         return problem.exit_code
     if environment.kubeconfig:
         os.environ["KUBECONFIG"] = environment.kubeconfig
+    return _lead(environment, arguments.listen)
+
+
+def _lead(environment: Environment, listen: str) -> int:
+    """Wait for the Lease, and act until a signal ends the process or the Lease is lost."""
+    measurements, heartbeat = environment.measurements, Heartbeat()
+    elector = LeaderElector(environment.cluster, name_process())
+    if listen:
+        probes = OperatorEndpoint(heartbeat, environment.describe_silence, measurements.registry)
+        try:
+            serve(parse_address(listen), probes)
+        except ScenarioKitError as problem:
+            print(f"{problem}\nfix: {problem.fix}", file=sys.stderr)
+            return problem.exit_code
+    elector.acquire()
+    measurements.leader.set(1)
+    renewal = keep_leading(elector)
     registry = kopf.OperatorRegistry()
     register(registry, environment)
-    kopf.run(registry=registry, clusterwide=True, standalone=True)
+    register_heartbeat(registry, heartbeat)
+    try:
+        kopf.run(registry=registry, clusterwide=True, standalone=True)
+    finally:
+        elector.stop()
+        renewal.join(RETRY_SECONDS)
     return 0
 
 
@@ -52,6 +78,7 @@ def _parse_arguments() -> argparse.Namespace:
         default=[],
         help="a capability of the cluster that no canary can detect; may be repeated",
     )
+    parser.add_argument("--listen", default="", help="serve /healthz, /readyz and /metrics at this HOST:PORT")
     parser.add_argument("--clock", choices=("Wall", "Virtual"), default="Wall", help="the time of live scenarios")
     return parser.parse_args()
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from operators.monitoring.measurements import Measurements
 from operators.scenario.platforms import Grounds, Lab, RealCluster
 from scenario_kit.catalog import Catalog
 from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.clients.prometheus import PrometheusMetrics
-from scenario_kit.errors import GuardRailError
+from scenario_kit.errors import ClusterError, GuardRailError
 from scenario_kit.lab.host.state import LabState
 from scenario_kit.lab.lab_cluster import LabCluster
-from scenario_kit.model import Value
+from scenario_kit.model import Reference, Value
 from scenario_kit.model.kubernetes.reference import MANAGEMENT_NAMESPACE
 from scenario_kit.model.results.trial import ClockMode
 from scenario_kit.ports import Cluster, Metrics
@@ -43,6 +44,15 @@ class Environment:
     settings: Settings
     grounds: Grounds
     kubeconfig: str = ""
+    measurements: Measurements = field(default_factory=Measurements)
+
+    def describe_silence(self) -> str:
+        """Describe why the API server cannot be used, or return an empty text."""
+        try:
+            self.cluster.get(Reference("Namespace", self.settings.management_namespace))
+        except ClusterError as problem:
+            return str(problem)
+        return ""
 
     @classmethod
     def of_lab(cls, name: str, settings: Settings) -> Environment:

@@ -134,6 +134,7 @@ class TrialRun:
         """Write the status with the current alerts, but no outcome until the evidence is saved."""
         if not status.outcome:
             status = msgspec.structs.replace(status, alerts=self._alerts)
+        self._environment.measurements.count_progress(self._status, status)
         self._status = status
         self._write(status if status.evidence or not status.outcome else msgspec.structs.replace(status, outcome=""))
 

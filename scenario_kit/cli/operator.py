@@ -2,48 +2,111 @@
 
 from __future__ import annotations
 
-import subprocess
+import os
+import re
 import sys
 from importlib import resources
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 import typer
 
 from scenario_kit.cli.terminal.options import Lab, declare_choice
+from scenario_kit.errors import UsageError
+
+#: What a container runtime takes: registry, path, and a tag, a digest or both.
+_IMAGE: Final = re.compile(r"[a-z0-9][\w.:/-]*(@sha256:[0-9a-f]{64})?", re.IGNORECASE)
+_URL: Final = re.compile(r"https?://[^\s/]+(/\S*)?")
+#: Names of objects (RFC 1123 subdomains).
+_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     operator = typer.Typer(help="The operator that makes scenarios happen.", no_args_is_help=True)
     app.add_typer(operator, name="operator", rich_help_panel="Run it")
+    operator.command()(run)
+    operator.command()(manifests)
 
-    @operator.command()
-    def run(
-        name: Lab = "default",
-        clock: Annotated[
-            str, declare_choice("--clock", "Wall", "Virtual", help="Clock of live scenarios in a lab.")
-        ] = "Wall",
-        context: Annotated[
-            str, typer.Option(help="A kubeconfig context instead of a lab; it must be the current one.")
-        ] = "",
-        allow_context: Annotated[str, typer.Option(help="Allow this context although it is not a kind cluster.")] = "",
-        prometheus_url: Annotated[str, typer.Option(help="Address of that cluster's Prometheus.")] = "",
-    ) -> int:
-        """Run the operator in the foreground, against a lab or a named cluster.
 
-        Example: scenario-kit operator run --context kind-demo --prometheus-url http://127.0.0.1:9090
-        """
-        where = ["--lab", name, "--clock", clock]
-        if context:
-            where = ["--context", context, "--allow-context", allow_context, "--prometheus-url", prometheus_url]
-        return subprocess.run([sys.executable, "-m", "operators.scenario", *where], check=False).returncode
+def run(
+    name: Lab = "default",
+    clock: Annotated[
+        str, declare_choice("--clock", "Wall", "Virtual", help="Clock of live scenarios in a lab.")
+    ] = "Wall",
+    context: Annotated[
+        str, typer.Option(help="A kubeconfig context instead of a lab; it must be the current one.")
+    ] = "",
+    allow_context: Annotated[str, typer.Option(help="Allow this context although it is not a kind cluster.")] = "",
+    prometheus_url: Annotated[str, typer.Option(help="Address of that cluster's Prometheus.")] = "",
+    offer: Annotated[
+        list[str] | None, typer.Option(help="A capability of the cluster that no canary can see; repeat it for more.")
+    ] = None,
+    listen: Annotated[str, typer.Option(help="Serve /healthz, /readyz and /metrics at this HOST:PORT.")] = "",
+) -> None:
+    """Run the operator in the foreground, against a lab or a named cluster.
 
-    @operator.command()
-    def manifests() -> None:
-        """Print what to apply to run the operator in a cluster: CRDs, RBAC, Deployment.
+    Example: scenario-kit operator run --context kind-demo --prometheus-url http://127.0.0.1:9090
+    """
+    arguments = ["--lab", name, "--clock", clock]
+    if context:
+        arguments = ["--context", context, "--allow-context", allow_context, "--prometheus-url", prometheus_url]
+        arguments += [text for each in offer or () for text in ("--offer", each)]
+    if listen:
+        arguments += ["--listen", listen]
+    # In place of this process: signals then reach the operator itself.
+    os.execv(sys.executable, [sys.executable, "-m", "operators.scenario", *arguments])
 
-        Example: scenario-kit operator manifests | kubectl apply -f -
-        """
-        folder = resources.files("operators") / "manifests"
-        documents = [f.read_text() for f in sorted(folder.iterdir(), key=lambda f: f.name) if f.name.endswith(".yaml")]
-        typer.echo("---\n".join(documents))
+
+def manifests(
+    image: Annotated[str, typer.Option(help="Image of the operator.")] = "",
+    prometheus_url: Annotated[str, typer.Option(help="Address of the cluster's Prometheus, as pods reach it.")] = "",
+    offer: Annotated[
+        list[str] | None, typer.Option(help="A capability of the cluster that no canary can see; repeat it for more.")
+    ] = None,
+    catalog: Annotated[
+        str, typer.Option(help="A PersistentVolumeClaim in scenario-kit with a catalogue beside the image's own.")
+    ] = "",
+    replicas: Annotated[int, typer.Option(min=1, max=5, help="One acts, the others wait until it is gone.")] = 1,
+) -> None:
+    """Print what to apply to run the operator in a cluster: CRDs, RBAC, policies, Deployment.
+
+    Example: scenario-kit operator manifests --image registry.example/scenario-kit:1 | kubectl apply -f -
+    """
+    from scenario_kit.schema.deployment import Installation, build_deployment
+
+    chosen: dict[str, Any] = {"offers": tuple(offer or ()), "replicas": replicas}
+    if image:
+        chosen["image"] = _require("--image", image, _IMAGE, "an image reference", "registry.example/scenario-kit:1")
+    if prometheus_url:
+        example = "http://prometheus.monitoring:9090"
+        chosen["prometheus_url"] = _require("--prometheus-url", prometheus_url, _URL, "an HTTP address", example)
+    if catalog:
+        chosen["catalog_claim"] = _require("--catalog", catalog, _NAME, "the name of a claim", "our-catalogue")
+    for each in chosen["offers"]:
+        _require_capability(each)
+    folder = resources.files("operators") / "manifests"
+    fixed = [(folder / name).read_text() for name in ("crds.yaml", "access.yaml")]
+    typer.echo("---\n".join([*fixed, _dump(build_deployment(Installation(**chosen)))]), nl=False)
+
+
+def _require(option: str, value: str, pattern: re.Pattern[str], expected: str, example: str) -> str:
+    if not pattern.fullmatch(value):
+        raise UsageError(f"{option} {value}: this is not {expected}", fix=f"{option} {example}")
+    return value
+
+
+def _require_capability(offer: str) -> None:
+    """Require that an offer names a capability, with or without its argument (``nodes>=3``)."""
+    from scenario_kit.catalog import Catalog
+    from scenario_kit.catalog.capabilities import list_capabilities
+
+    known = list_capabilities(Catalog())
+    if all(capability.argument(offer) is None for capability in known):
+        names = ", ".join(sorted(capability.name for capability in known))
+        raise UsageError(f"--offer {offer}: there is no such capability", fix=f"one of: {names}")
+
+
+def _dump(objects: list[dict[str, Any]]) -> str:
+    import yaml
+
+    return "---\n".join(yaml.safe_dump(obj, sort_keys=False, width=120) for obj in objects)

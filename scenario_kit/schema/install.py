@@ -1,4 +1,4 @@
-"""What else a cluster needs for the operator: its namespace, its rights, and the Deployment that runs it."""
+"""What a cluster needs for the operator beside its kinds: its namespace, and its rights."""
 
 from __future__ import annotations
 
@@ -49,6 +49,10 @@ _RULES: tuple[tuple[list[str], list[str], list[str]], ...] = (
     # Whatever an experiment has left goes with its app; and a solver may be shown the experiments.
     (["chaos-mesh.org"], ["*"], ["delete"]),
 )
+#: One operator acts at a time: it holds a Lease beside its own objects.
+_LEASE_RULE: dict[str, Any] = {
+    "apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["get", "create", "patch"],
+}  # fmt: skip
 #: Kinds of the list that this role does not write: nodes are only patched, Secrets are a matter of namespaces.
 _APART = ("nodes", "secrets")
 
@@ -85,7 +89,7 @@ def build_operator_access() -> list[dict[str, Any]]:
             "apiVersion": f"{_RBAC}/v1",
             "kind": "Role",
             "metadata": {"name": NAME, "namespace": NAMESPACE},
-            "rules": secrets,
+            "rules": [*secrets, _LEASE_RULE],
         },
         _build_binding("RoleBinding", "Role", {"name": NAME, "namespace": NAMESPACE}),
         *policies.build_bounds(NAMESPACE, NAME),
@@ -129,37 +133,3 @@ def build_event_exclusion() -> list[dict[str, Any]]:
         "message": "events of this kind are not kept",
     }
     return policies.bound(_EVENT_FILTER, [events], [validation])
-
-
-def build_deployment(image: str) -> list[dict[str, Any]]:
-    """Build the Deployment that runs the operator: one replica, never two at the same time."""
-    container = {
-        "name": "operator",
-        "image": image,
-        "command": ["python", "-m", "operators.scenario", "--in-cluster"],
-        "env": [{"name": "SCENARIO_KIT_PROMETHEUS_URL", "value": "http://prometheus.monitoring:9090"}],
-        "resources": {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"memory": "512Mi"}},
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "readOnlyRootFilesystem": True,
-            "runAsNonRoot": True,
-            "capabilities": {"drop": ["ALL"]},
-        },
-    }
-    labels = {"app.kubernetes.io/name": NAME}
-    return [
-        {
-            "apiVersion": "apps/v1",
-            "kind": "Deployment",
-            "metadata": {"name": NAME, "namespace": NAMESPACE, "labels": labels},
-            "spec": {
-                "replicas": 1,
-                "strategy": {"type": "Recreate"},
-                "selector": {"matchLabels": labels},
-                "template": {
-                    "metadata": {"labels": labels},
-                    "spec": {"serviceAccountName": NAME, "containers": [container]},
-                },
-            },
-        }
-    ]

@@ -1,11 +1,15 @@
 """A Scenario that is applied: conditions all the way, a solver with few rights, and nothing left after delete."""
 
+import os
+import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
+from operators.leadership.lease import LEASE
 from scenario_kit.catalog import find_data_root
 from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.errors import Forbidden
@@ -136,3 +140,19 @@ def test_on_the_wall_clock_it_goes_all_the_way_to_the_fault(lab, deleted_afterwa
     eventually(lambda: condition(lab, "AppReady").get("status") == "True", 120, "the app is not ready")
     eventually(lambda: condition(lab, "BaselineQuiet").get("status") == "True", 180, "it is not quiet")
     eventually(lambda: condition(lab, "FaultsInjected").get("status") == "True", 180, "the fault has no effect")
+
+
+def test_a_second_operator_waits_for_the_first(lab):
+    """It does nothing while the lab's own operator holds the Lease, and says so; it is ready to take over."""
+    command = [sys.executable, "-m", "operators.scenario", "--lab", lab.name]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as second:
+        try:
+            line = next(text for text in second.stderr if "Lease" in text)
+            holder = lab.cluster.get(LEASE)["spec"]["holderIdentity"]
+            assert f"waiting for the Lease {LEASE}, which {holder} holds" in line
+            assert holder.split("_")[1] == str(lab.state.part("operator").pid)
+            os.kill(lab.state.part("operator").pid, signal.SIGKILL)
+            line = next(text for text in second.stderr if "holds the Lease" in text)
+            assert f"_{second.pid}_" in line
+        finally:
+            second.kill()

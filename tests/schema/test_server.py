@@ -15,7 +15,8 @@ from scenario_kit.load import load_scenario, parse_scenario_object
 from scenario_kit.load.yaml.document import read_document
 from scenario_kit.model import Reference
 from scenario_kit.schema.crd import GROUP, KINDS, build_crd
-from scenario_kit.schema.install import build_access, build_deployment
+from scenario_kit.schema.deployment import Installation, build_deployment
+from scenario_kit.schema.install import build_access
 
 pytestmark = pytest.mark.lab
 SCENARIOS = Catalog().scenarios()
@@ -175,5 +176,5 @@ def test_a_validation_is_immutable_and_keeps_its_scenario(server: KubeCluster, k
 
 
 def test_what_else_is_installed_is_valid(server: KubeCluster) -> None:
-    for obj in (*build_access(), *build_deployment("scenario-kit:0")):
+    for obj in (*build_access(), *build_deployment(Installation(catalog_claim="ours", replicas=2))):
         assert server.apply(obj)["metadata"]["uid"]

@@ -1,0 +1,57 @@
+"""The metrics of the operator (docs/install.md lists them)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+from scenario_kit.model import StepStatus
+from scenario_kit.trial.status import TrialStatus
+
+#: Steps take milliseconds in virtual time, and up to an hour by the wall clock.
+_STEP_SECONDS: Final = (0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600)
+
+
+class Measurements:
+    """Counters of one operator process, in a registry of their own."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.leader = Gauge(
+            "scenario_kit_operator_leader", "1 if this process holds the Lease, else 0.", registry=self.registry
+        )
+        self._steps = Counter(
+            "scenario_kit_operator_steps", "Steps of trials that ended.", ("step", "outcome"), registry=self.registry
+        )
+        self._step_seconds = Histogram(
+            "scenario_kit_operator_step_seconds", "Time of the trial that a step took, in seconds.", ("step",),
+            buckets=_STEP_SECONDS, registry=self.registry,
+        )  # fmt: skip
+        self._trials = Counter(
+            "scenario_kit_operator_trials", "Trials that ended.", ("outcome",), registry=self.registry
+        )
+        self._errors = Counter(
+            "scenario_kit_operator_handler_errors", "Calls of a handler that failed and are tried again.",
+            ("handler",), registry=self.registry,
+        )  # fmt: skip
+
+    def count_progress(self, before: TrialStatus, after: TrialStatus) -> None:
+        """Count the steps that ended between two states of a trial, and its end."""
+        for step in list_ended(before, after):
+            kind = step.step.partition(" ")[0]
+            self._steps.labels(kind, step.outcome).inc()
+            if step.finished_at is not None:
+                self._step_seconds.labels(kind).observe(max(step.finished_at - step.started_at, 0.0))
+        if after.outcome and not before.outcome:
+            self._trials.labels(after.outcome).inc()
+
+    def count_error(self, handler: str) -> None:
+        """Count a call of a handler that failed."""
+        self._errors.labels(handler).inc()
+
+
+def list_ended(before: TrialStatus, after: TrialStatus) -> list[StepStatus]:
+    """List the steps that ran and ended between two states of a trial; skipped ones did not run."""
+    known = {step.index for step in before.steps if step.outcome != "Running"}
+    return [s for s in after.steps if s.index not in known and s.outcome not in ("Running", "Skipped")]

@@ -1,0 +1,113 @@
+"""The Deployment that runs the operator in a cluster, and what belongs to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+import scenario_kit
+from scenario_kit.schema.install import NAME, NAMESPACE
+
+#: User and group of the process, which need no name in the image.
+USER: Final = 65532
+PORT: Final = 8080
+PROMETHEUS_URL: Final = "http://prometheus.monitoring:9090"
+#: Names folders with a catalogue that come before the installed one (``catalog.loader``).
+CATALOG_VARIABLE: Final = "SCENARIO_KIT_CATALOG"
+_CATALOG: Final = "/catalog"
+_LABELS: Final = {"app.kubernetes.io/name": NAME}
+
+
+class Installation(NamedTuple):
+    """How the operator is installed.
+
+    ``catalog_claim`` is a PersistentVolumeClaim in the operator's namespace with a catalogue that comes before the
+    image's own; empty where there is none. ``offers`` are capabilities that no canary can see.
+    """
+
+    image: str = f"scenario-kit:{scenario_kit.__version__}"
+    prometheus_url: str = PROMETHEUS_URL
+    offers: tuple[str, ...] = ()
+    catalog_claim: str = ""
+    replicas: int = 1
+
+
+def build_deployment(installation: Installation) -> list[dict[str, Any]]:
+    """Build the Deployment, its disruption budget, and the policy about traffic to it.
+
+    With several replicas one acts, and the others wait for its Lease.
+    """
+    selector = {"matchLabels": _LABELS}
+    metadata = {"name": NAME, "namespace": NAMESPACE, "labels": _LABELS}
+    budget = {"maxUnavailable": 1, "selector": selector}
+    ingress = {"podSelector": selector, "policyTypes": ["Ingress"], "ingress": [{"ports": [{"port": PORT}]}]}
+    return [
+        {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": metadata,
+            "spec": {
+                "replicas": installation.replicas,
+                "selector": selector,
+                "template": {"metadata": _build_pod_metadata(), "spec": _build_pod_spec(installation)},
+            },
+        },
+        {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": metadata, "spec": budget},
+        {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": metadata, "spec": ingress},
+    ]
+
+
+def _build_pod_metadata() -> dict[str, Any]:
+    scrape = {"prometheus.io/scrape": "true", "prometheus.io/port": str(PORT), "prometheus.io/path": "/metrics"}
+    return {"labels": _LABELS, "annotations": scrape}
+
+
+def _build_pod_spec(installation: Installation) -> dict[str, Any]:
+    volumes: list[dict[str, Any]] = [{"name": "tmp", "emptyDir": {"medium": "Memory", "sizeLimit": "64Mi"}}]
+    if installation.catalog_claim:
+        claim = {"claimName": installation.catalog_claim, "readOnly": True}
+        volumes.append({"name": "catalog", "persistentVolumeClaim": claim})
+    identity = {"runAsNonRoot": True, "runAsUser": USER, "runAsGroup": USER, "fsGroup": USER}
+    return {
+        "serviceAccountName": NAME,
+        "securityContext": identity | {"seccompProfile": {"type": "RuntimeDefault"}},
+        "containers": [_build_container(installation)],
+        "volumes": volumes,
+    }
+
+
+def _build_container(installation: Installation) -> dict[str, Any]:
+    mounts: list[dict[str, Any]] = [{"name": "tmp", "mountPath": "/tmp"}]  # noqa: S108 - the pod's own, in memory
+    if installation.catalog_claim:
+        mounts.append({"name": "catalog", "mountPath": _CATALOG, "readOnly": True})
+    return {
+        "name": "operator",
+        "image": installation.image,
+        "command": ["python", "-m", "operators.scenario"],
+        "args": list_arguments(installation),
+        "env": [{"name": CATALOG_VARIABLE, "value": _CATALOG}] if installation.catalog_claim else [],
+        "ports": [{"name": "http", "containerPort": PORT}],
+        "livenessProbe": _build_probe("/healthz", 20),
+        "readinessProbe": _build_probe("/readyz", 5),
+        "resources": {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"memory": "512Mi"}},
+        "volumeMounts": mounts,
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "runAsNonRoot": True,
+            "capabilities": {"drop": ["ALL"]},
+        },
+    }
+
+
+def list_arguments(installation: Installation) -> Sequence[str]:
+    """List the arguments of the operator's program."""
+    found = ["--in-cluster", "--prometheus-url", installation.prometheus_url, "--listen", f"0.0.0.0:{PORT}"]
+    for offer in installation.offers:
+        found += ["--offer", offer]
+    return found
+
+
+def _build_probe(path: str, period: int) -> dict[str, Any]:
+    get = {"path": path, "port": "http"}
+    return {"httpGet": get, "periodSeconds": period, "timeoutSeconds": 5, "failureThreshold": 3}

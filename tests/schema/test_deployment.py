@@ -1,0 +1,57 @@
+"""What the Deployment of the operator says, and what options change about it."""
+
+import pytest
+
+from scenario_kit.catalog.loader import VARIABLE
+from scenario_kit.schema.deployment import CATALOG_VARIABLE, Installation, build_deployment, list_arguments
+
+
+def pod(**options):
+    (deployment, *_) = build_deployment(Installation(**options))
+    return deployment["spec"]["template"]["spec"]
+
+
+def test_nothing_in_the_pod_is_privileged():
+    spec = pod()
+    (container,) = spec["containers"]
+    assert spec["securityContext"]["runAsNonRoot"]
+    assert spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert container["securityContext"]["readOnlyRootFilesystem"]
+    assert not container["securityContext"]["allowPrivilegeEscalation"]
+    assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+    assert [m["mountPath"] for m in container["volumeMounts"]] == ["/tmp"]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, ["--prometheus-url", "http://prometheus.monitoring:9090"]),
+        ({"prometheus_url": "http://p:1"}, ["--prometheus-url", "http://p:1"]),
+        ({"offers": ("calico", "jvm")}, ["--offer", "calico", "--offer", "jvm"]),
+    ],
+)
+def test_options_become_arguments(options, expected):
+    arguments = list(list_arguments(Installation(**options)))
+    assert arguments[0] == "--in-cluster"
+    assert " ".join(expected) in " ".join(arguments)
+
+
+def test_a_claim_is_mounted_read_only_and_named_to_the_program():
+    assert CATALOG_VARIABLE == VARIABLE
+    spec = pod(catalog_claim="ours")
+    (container,) = spec["containers"]
+    assert container["env"] == [{"name": VARIABLE, "value": "/catalog"}]
+    assert {"name": "catalog", "mountPath": "/catalog", "readOnly": True} in container["volumeMounts"]
+    assert spec["volumes"][-1]["persistentVolumeClaim"] == {"claimName": "ours", "readOnly": True}
+
+
+def test_the_ports_of_probes_policy_and_scraping_agree():
+    deployment, budget, policy = build_deployment(Installation(image="a:1"))
+    template = deployment["spec"]["template"]
+    (container,) = template["spec"]["containers"]
+    (port,) = [p["containerPort"] for p in container["ports"]]
+    assert container["image"] == "a:1"
+    assert f"0.0.0.0:{port}" in container["args"]
+    assert policy["spec"]["ingress"] == [{"ports": [{"port": port}]}]
+    assert template["metadata"]["annotations"]["prometheus.io/port"] == str(port)
+    assert budget["spec"]["selector"] == policy["spec"]["podSelector"] == deployment["spec"]["selector"]

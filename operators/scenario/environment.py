@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
 from operators.monitoring.measurements import Measurements
-from operators.scenario.platforms import Grounds, Lab, RealCluster
+from operators.scenario.platforms import Grounds, RealCluster
 from scenario_kit.catalog import Catalog
 from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.clients.prometheus import PrometheusMetrics
-from scenario_kit.errors import ClusterError, GuardRailError
-from scenario_kit.lab.host.state import LabState
-from scenario_kit.lab.lab_cluster import LabCluster
+from scenario_kit.errors import ClusterError, GuardRailError, UsageError
 from scenario_kit.model import Reference, Value
 from scenario_kit.model.kubernetes.reference import MANAGEMENT_NAMESPACE
 from scenario_kit.model.results.trial import ClockMode
@@ -60,7 +59,16 @@ class Environment:
 
         Raises:
             LabError: there is no such lab.
+            UsageError: this installation has no lab, as in the operator's image.
         """
+        if find_spec("scenario_kit.lab") is None:
+            raise UsageError(
+                "this installation of the operator has no lab", fix="--in-cluster, or --context with a kubeconfig"
+            )
+        from operators.scenario.lab_grounds import Lab  # a cluster with real nodes needs nothing of a lab
+        from scenario_kit.lab.host.state import LabState
+        from scenario_kit.lab.lab_cluster import LabCluster
+
         lab = LabState.load(name)
         return cls(
             cluster=LabCluster(lab),

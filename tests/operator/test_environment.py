@@ -3,7 +3,8 @@
 import pytest
 
 from operators.scenario.environment import Environment, Settings
-from operators.scenario.platforms import RealCluster, _find_lasting_problem
+from operators.scenario.lab_grounds import _find_lasting_problem
+from operators.scenario.platforms import RealCluster
 from scenario_kit.errors import GuardRailError, LabError
 from scenario_kit.model import TrialSpec
 from scenario_kit.testing import FakeCluster, FakeMetrics

@@ -19,6 +19,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -35,7 +36,7 @@ from scenario_kit.model.kubernetes.reference import strip_group
 
 #: Cosine from which two scenarios are neighbours.
 NEAR: Final = 0.8
-#: Scenarios up to which plain dictionaries are faster than importing a library for matrices.
+#: Scenarios up to which plain dictionaries are faster than importing a library for matrices, where there is one.
 _FEW: Final = 48
 _COLUMNS: Final = 4096
 _WORD: Final = re.compile(r"[a-z0-9]+")
@@ -86,7 +87,7 @@ class Shelf:
     def near(self, entry: IndexEntry) -> list[tuple[float, IndexEntry]]:
         """Return others that are almost the same, nearest first, each with the cosine."""
         index = self._places.get(entry.path)
-        if index is not None and self.entries[index] == entry and len(self.entries) > _FEW:
+        if index is not None and self.entries[index] == entry and len(self.entries) > _FEW and _has_matrices():
             found = [(cosine, self.entries[i]) for i, cosine in self._angles.get(index, ())]
         else:
             own = self._vector(entry.words)
@@ -411,6 +412,11 @@ def _is_alike(one: IndexEntry, other: IndexEntry) -> bool:
 
 def _is_different(one: IndexEntry, other: IndexEntry) -> bool:
     return one.path != other.path and (one.name != other.name or one.place != other.place)
+
+
+def _has_matrices() -> bool:
+    """Check whether there is a library for matrices: the operator's image has none."""
+    return find_spec("numpy") is not None
 
 
 def _compute_cosine(one: Mapping[str, float], other: Mapping[str, float]) -> float:

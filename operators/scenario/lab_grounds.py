@@ -1,0 +1,90 @@
+"""The embedded lab as a place of trials. An installation without the lab goes without this module."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+
+from scenario_kit.lab import capabilities as lab_capabilities
+from scenario_kit.lab.clock import close_world, has_world, open_world
+from scenario_kit.lab.host import supervisor
+from scenario_kit.lab.host.state import LabState
+from scenario_kit.lab.toolchain.components import describe_engine, read_kubernetes_version
+from scenario_kit.lab.world_spec import WorldSpec
+from scenario_kit.model import TrialSpec
+from scenario_kit.model.authored.capability import Capability
+from scenario_kit.model.results.trial import ClockMode
+from scenario_kit.ports import Clock
+
+_HEALTH_SECONDS: Final = 1.0
+#: Probes before a component counts as hanging; each has a timeout of two seconds.
+_ASKED: Final = 3
+
+
+class Lab:
+    """The embedded lab: one world per trial, in wall or virtual time; its components are processes."""
+
+    name = lab_capabilities.NAME
+    campaign_clock: ClockMode = "Virtual"
+    data_plane = "Twin"
+    versions = (read_kubernetes_version(), describe_engine())
+
+    def __init__(self, name: str) -> None:
+        self._state = LabState.load(name)
+        self._lock = threading.Lock()
+        self._looked = 0.0
+        self._problems: Sequence[str] = ()
+
+    def offers(self, capability: Capability, argument: str, clock: str) -> bool:
+        """See ``Grounds``."""
+        return lab_capabilities.offers_capability(capability, argument, clock=clock)
+
+    def open_clock(self, trial: str, spec: TrialSpec) -> Clock:
+        """See ``Grounds``."""
+        runbook = spec.runbook()
+        world = WorldSpec(
+            trial=trial,
+            namespace=spec.namespace,
+            others=tuple(runbook.namespaces.values()),
+            app=runbook.app,
+            seed=spec.seed,
+            mode=spec.clock,
+        )
+        return open_world(self._state.server_url, self._state.server_token, world)
+
+    def has_clock(self, trial: str) -> bool:
+        """See ``Grounds``."""
+        return has_world(self._state.server_url, self._state.server_token, trial)
+
+    def close_clock(self, trial: str) -> None:
+        """See ``Grounds``."""
+        close_world(self._state.server_url, self._state.server_token, trial)
+
+    def health(self) -> Sequence[str]:
+        """Describe components that died, each with the tail of its log; checked once a second at most."""
+        with self._lock:
+            if time.monotonic() - self._looked > _HEALTH_SECONDS:
+                self._problems = [str(p) for p in LabState.load(self._state.name).dead_parts()]
+                self._looked = time.monotonic()
+            return self._problems
+
+    def diagnose(self) -> Sequence[str]:
+        """See ``Grounds``: a stopped process is alive but does not answer."""
+        state = LabState.load(self._state.name)
+        if dead := state.dead_parts():
+            return [str(p) for p in dead]
+        asked = supervisor.HealthProbe(state)
+        with ThreadPoolExecutor(len(state.parts)) as pool:
+            found = pool.map(lambda part: (part.name, _find_lasting_problem(lambda: asked.problem(part))), state.parts)
+            return [f"{name}: {problem}" for name, problem in found if problem]
+
+
+def _find_lasting_problem(ask: Callable[[], str]) -> str:
+    """Return a problem that every probe reports; on a busy machine a single probe may time out."""
+    for _ in range(_ASKED):
+        if not (problem := ask()):
+            return ""
+    return problem

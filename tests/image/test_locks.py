@@ -1,0 +1,146 @@
+"""Locks: what is pinned, what is refused, and what is had only if its checksum is right."""
+
+import hashlib
+import zipfile
+
+import pytest
+
+from scenario_kit.errors import ToolchainError, UsageError
+from tools.image import debian, wheels
+from tools.image.debian import DebianPackage
+from tools.image.locking import list_requirements
+from tools.image.recipes import ARCHITECTURES, FOLDER, LAB, OPERATOR, RECIPES
+from tools.image.wheels import PinnedWheel
+
+SUM = "0" * 64
+
+
+def test_a_lock_is_read_as_it_was_written():
+    packages = (DebianPackage("amd64", "libc6", "2.41-12+deb13u5", SUM), DebianPackage("amd64", "zlib1g", "1:1.3", SUM))
+    assert debian.parse_lock(debian.format_lock(packages), "lock") == packages
+
+
+@pytest.mark.parametrize("line", ["amd64 libc6 2.41", f"amd64 libc6 2.41 {SUM[1:]}", f"AMD64 libc6 2.41 {SUM}", "x"])
+def test_a_line_that_is_none_is_refused_with_its_number(line):
+    with pytest.raises(UsageError, match="lock:2:"):
+        debian.parse_lock(f"# comment\n{line}\n", "lock")
+
+
+def test_wheels_are_read_as_they_were_written():
+    pinned = (PinnedWheel("Jinja2", "3.1.6", frozenset({SUM, "1" * 64})),)
+    assert wheels.parse_wheels(wheels.format_wheels(pinned, "3.13"), "lock") == pinned
+
+
+@pytest.mark.parametrize("line", ["kopf", "kopf==1.0", f"kopf>=1.0 --hash=sha256:{SUM}", f"kopf==1 --hash=md5:{SUM}"])
+def test_a_requirement_without_version_or_hash_is_refused(line):
+    with pytest.raises(UsageError, match="lock:1:"):
+        wheels.parse_wheels(line, "lock")
+
+
+def report(version, sums):
+    archive = {"archive_info": {"hashes": {"sha256": sums}}}
+    return {"install": [{"metadata": {"name": "x", "version": version}, "download_info": archive}]}
+
+
+def test_hashes_of_all_architectures_are_merged():
+    merged = wheels.merge_reports([report("1", "a"), report("1", "b")])
+    assert merged == [PinnedWheel("x", "1", frozenset({"a", "b"}))]
+
+
+def test_architectures_get_one_version():
+    with pytest.raises(UsageError, match="x would be 1 and 2"):
+        wheels.merge_reports([report("1", "a"), report("2", "b")])
+
+
+def test_the_locks_of_the_project_fit_each_other():
+    packages = debian.parse_lock(debian.LOCK.read_text(), debian.LOCK.name)
+    by_architecture = {a: {p.name: p.version for p in packages if p.architecture == a} for a in ARCHITECTURES}
+    assert by_architecture["amd64"] == by_architecture["arm64"]
+    pinned = {name: wheels.parse_wheels((FOLDER / r.wheels_lock).read_text(), name) for name, r in RECIPES.items()}
+    lab = {wheel.name: wheel for wheel in pinned["scenario-kit-lab"]}
+    assert [w for w in pinned["scenario-kit"] if lab.get(w.name) != w] == []
+
+
+def normal(name):
+    return name.lower().replace("_", "-")
+
+
+@pytest.mark.parametrize("recipe", [OPERATOR, LAB], ids=lambda r: r.name)
+def test_every_requirement_is_locked_and_what_is_left_out_is_not(recipe):
+    locked = {normal(w.name) for w in wheels.parse_wheels((FOLDER / recipe.wheels_lock).read_text(), "lock")}
+    project = FOLDER.parents[1] / "pyproject.toml"
+    required = {normal(wheels.parse_name(line)) for line in list_requirements(project, recipe)}
+    assert required - locked == set()
+    assert set(recipe.without) & locked == set()
+
+
+def test_a_requirement_that_the_project_has_no_more_is_noticed(tmp_path):
+    project = tmp_path / "pyproject.toml"
+    project.write_text('[project]\ndependencies = ["kopf>=1"]\n')
+    with pytest.raises(UsageError, match="numpy"):
+        list_requirements(project, OPERATOR)
+
+
+@pytest.mark.parametrize(
+    ("targets", "expected"),
+    [
+        ("http://a|bookworm|Debian\nhttp://b|bookworm-security|Debian\n", ("http://a", "http://b")),
+        ("http://a|bookworm-updates|\nhttp://a|bookworm|\nhttp://b|bookworm-security|\n", ("http://a", "http://b")),
+        ("http://x|tools|Other\nhttp://a|trixie|Debian\nhttp://b|trixie-security|Debian\n", ("http://a", "http://b")),
+    ],
+)
+def test_the_archive_of_the_machine_is_found(targets, expected):
+    found = debian.parse_mirrors(targets)
+    assert (found.main, found.security) == expected
+
+
+@pytest.mark.parametrize(
+    "targets", ["", "http://u|noble|Ubuntu\nhttp://u|noble-security|Ubuntu\n", "http://a|sid|Debian\n"]
+)
+def test_a_machine_without_one_is_told_the_flags(targets):
+    with pytest.raises(UsageError) as caught:
+        debian.parse_mirrors(targets)
+    assert "--mirror" in caught.value.fix
+
+
+def test_a_file_that_changed_in_the_cache_does_not_count(tmp_path):
+    package = DebianPackage("amd64", "x", "1", hashlib.sha256(b"right").hexdigest())
+    file = debian.locate_package(package, tmp_path)
+    file.write_bytes(b"right")
+    assert debian.is_there(package, tmp_path)
+    file.write_bytes(b"wrong")
+    assert not debian.is_there(package, tmp_path)
+
+
+def wheel(path, *names):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in names:
+            archive.writestr(name, "text")
+    return path
+
+
+def test_a_wheel_in_the_cache_needs_no_index(tmp_path):
+    file = wheel(tmp_path / "x-1-py3-none-any.whl", "x.py")
+    pinned = PinnedWheel("x", "1", frozenset({debian.digest_file(file)}))
+    assert wheels.download_wheels([pinned], "3.13", "amd64", tmp_path) == [file]
+
+
+def test_only_what_can_be_imported_is_unpacked(tmp_path):
+    file = wheel(
+        tmp_path / "x.whl", "x/a.py", "x/t.pyi", "x-1.data/scripts/x", "x-1.data/platlib/y.so", "x-1.dist-info/METADATA"
+    )
+    wheels.unpack_wheel(file, tmp_path / "root", lambda path: not path.endswith(".pyi"))
+    found = {p.relative_to(tmp_path / "root").as_posix() for p in (tmp_path / "root").rglob("*") if p.is_file()}
+    assert found == {"x/a.py", "y.so", "x-1.dist-info/METADATA"}
+
+
+@pytest.mark.parametrize("name", ["../x.py", "/x.py", "x/../../y.py"])
+def test_a_wheel_that_leads_out_is_refused(name, tmp_path):
+    with pytest.raises(ToolchainError, match="leads out"):
+        wheels.unpack_wheel(wheel(tmp_path / "x.whl", name), tmp_path / "root", lambda _: True)
+
+
+def test_what_is_no_wheel_is_refused(tmp_path):
+    (tmp_path / "x.whl").write_text("text")
+    with pytest.raises(ToolchainError, match="cannot be unpacked"):
+        wheels.unpack_wheel(tmp_path / "x.whl", tmp_path / "root", lambda _: True)

@@ -1,0 +1,227 @@
+"""The archive of an image: OCI's layout in a tar archive, which Docker's loader reads as well.
+
+Formats: https://github.com/opencontainers/image-spec/blob/v1.1.1/{image-layout,manifest,config,image-index}.md; the
+``manifest.json`` beside it is that of ``docker save``.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import tarfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from scenario_kit.errors import UsageError
+from scenario_kit.model.kubernetes.image import normalize_image
+from tools.image.layer import MEDIA_TYPE, ImageLayer
+
+CONFIG: Final = "application/vnd.oci.image.config.v1+json"
+MANIFEST: Final = "application/vnd.oci.image.manifest.v1+json"
+INDEX: Final = "application/vnd.oci.image.index.v1+json"
+REF_NAME: Final = "org.opencontainers.image.ref.name"
+#: The full name under which containerd and Docker import it.
+IMPORT_NAME: Final = "io.containerd.image.name"
+_LAYOUT: Final = {"imageLayoutVersion": "1.0.0"}
+_BLOCK: Final = 1 << 20
+#: Descriptions are small; whatever is larger is none.
+_MOST_OF_JSON: Final = 4 << 20
+
+
+@dataclass(frozen=True)
+class ImageConfig:
+    """How a container of the image runs, and what is said of the image.
+
+    ``name`` is its reference with a tag, in full or not; ``user`` a numeric id and group.
+    """
+
+    name: str
+    architecture: str
+    user: str
+    entrypoint: Sequence[str]
+    arguments: Sequence[str] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    folder: str = "/"
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ArchiveDigests:
+    """What names an image: ``manifest`` where it is pushed and pulled, ``config`` (its ID) on every machine."""
+
+    name: str
+    manifest: str
+    config: str
+    layers: Sequence[str]
+    size: int
+
+
+def build_config(image: ImageConfig, layers: Sequence[ImageLayer], epoch: int) -> dict[str, Any]:
+    """Build the configuration. It names layers by their diff IDs, so no compression shows in it."""
+    created = datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return {
+        "created": created,
+        "architecture": image.architecture,
+        "os": "linux",
+        "config": {
+            "User": image.user,
+            "Env": [f"{name}={value}" for name, value in sorted(image.environment.items())],
+            "Entrypoint": list(image.entrypoint),
+            "Cmd": list(image.arguments),
+            "WorkingDir": image.folder,
+            "Labels": dict(sorted(image.labels.items())),
+        },
+        "rootfs": {"type": "layers", "diff_ids": [layer.diff_id for layer in layers]},
+        "history": [{"created": created, "created_by": f"ci/image: {layer.title}"} for layer in layers],
+    }
+
+
+def build_manifest(config: bytes, layers: Sequence[ImageLayer], annotations: Mapping[str, str]) -> dict[str, Any]:
+    """Build the manifest of a configuration, as it is written, and its layers."""
+    return {
+        "schemaVersion": 2,
+        "mediaType": MANIFEST,
+        "config": _describe(CONFIG, config),
+        "layers": [{"mediaType": MEDIA_TYPE, "digest": each.digest, "size": each.size} for each in layers],
+        "annotations": dict(sorted(annotations.items())),
+    }
+
+
+def write_archive(image: ImageConfig, layers: Sequence[ImageLayer], epoch: int, target: Path) -> ArchiveDigests:
+    """Write the archive, in one step, and return what names it."""
+    config = _encode(build_config(image, layers, epoch))
+    manifest = _encode(build_manifest(config, layers, image.labels))
+    full = normalize_image(image.name)
+    described = _describe(MANIFEST, manifest) | {
+        "platform": {"architecture": image.architecture, "os": "linux"},
+        "annotations": {IMPORT_NAME: full, REF_NAME: full.rpartition(":")[2]},
+    }
+    index = {"schemaVersion": 2, "mediaType": INDEX, "manifests": [described]}
+    legacy = [
+        {
+            "Config": _locate_blob(_digest(config)),
+            "RepoTags": [full],
+            "Layers": [_locate_blob(layer.digest) for layer in layers],
+        }
+    ]
+    files: dict[str, bytes | Path] = {
+        "oci-layout": _encode(_LAYOUT),
+        "index.json": _encode(index),
+        "manifest.json": _encode(legacy),
+        _locate_blob(_digest(config)): config,
+        _locate_blob(_digest(manifest)): manifest,
+        **{_locate_blob(layer.digest): layer.blob for layer in layers},
+    }
+    target.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = target.with_name(f".{target.name}.part")
+    with tarfile.open(unfinished, "w", format=tarfile.PAX_FORMAT) as tar:
+        for path in sorted(files):
+            _add_file(tar, path, files[path], epoch)
+    unfinished.replace(target)
+    digests = [layer.digest for layer in layers]
+    return ArchiveDigests(full, _digest(manifest), _digest(config), digests, target.stat().st_size)
+
+
+def verify_archive(archive: Path) -> ArchiveDigests:
+    """Verify every digest of an archive, from its index down to the diff IDs of its layers, and return them.
+
+    Raises:
+        UsageError: it is no such archive, or something in it is not what its digest says.
+    """
+    try:
+        with tarfile.open(archive, "r:") as tar:
+            return _verify(tar, archive)
+    except (OSError, tarfile.TarError, EOFError) as error:
+        raise UsageError(f"{archive} cannot be read as an archive of an image: {error}", fix=_FIX) from error
+    except (KeyError, ValueError, TypeError, AttributeError, IndexError) as error:
+        raise UsageError(f"{archive} is no archive of an image in OCI's layout: {error!r}", fix=_FIX) from error
+
+
+_FIX: Final = "build it again: ci/image"
+
+
+def _verify(tar: tarfile.TarFile, archive: Path) -> ArchiveDigests:
+    index = _read_json(tar, "index.json")
+    described = index["manifests"][0]
+    manifest = _read_json(tar, _locate_blob(described["digest"]), described["digest"])
+    config = _read_json(tar, _locate_blob(manifest["config"]["digest"]), manifest["config"]["digest"])
+    diff_ids = config["rootfs"]["diff_ids"]
+    if len(diff_ids) != len(manifest["layers"]):
+        raise UsageError(
+            f"{archive}: the manifest has {len(manifest['layers'])} layers, the configuration {len(diff_ids)}",
+            fix=_FIX,
+        )
+    for layer, diff_id in zip(manifest["layers"], diff_ids, strict=True):
+        _verify_layer(tar, archive, layer, diff_id)
+    return ArchiveDigests(
+        described["annotations"].get(IMPORT_NAME, ""),
+        described["digest"],
+        manifest["config"]["digest"],
+        [layer["digest"] for layer in manifest["layers"]],
+        archive.stat().st_size,
+    )
+
+
+def _verify_layer(tar: tarfile.TarFile, archive: Path, layer: Mapping[str, Any], diff_id: str) -> None:
+    blob = tar.extractfile(_locate_blob(layer["digest"]))
+    assert blob is not None
+    if (observed := _digest_stream(blob)) != layer["digest"]:
+        raise UsageError(f"{archive}: a layer is {observed}, expected {layer['digest']}", fix=_FIX)
+    blob.seek(0)
+    with gzip.open(blob) as plain:
+        if (observed := _digest_stream(plain)) != diff_id:
+            raise UsageError(f"{archive}: {layer['digest']} holds {observed}, expected {diff_id}", fix=_FIX)
+
+
+def _read_json(tar: tarfile.TarFile, path: str, digest: str = "") -> Any:
+    member = tar.getmember(path)
+    file = tar.extractfile(member)
+    if file is None or member.size > _MOST_OF_JSON:
+        raise ValueError(f"{path} is no description")
+    data = file.read()
+    if digest and _digest(data) != digest:
+        raise UsageError(f"{path} is {_digest(data)}, expected {digest}", fix=_FIX)
+    return json.loads(data)
+
+
+def _add_file(tar: tarfile.TarFile, path: str, content: bytes | Path, epoch: int) -> None:
+    info = tarfile.TarInfo(path)
+    info.mode, info.mtime = 0o644, epoch
+    if isinstance(content, bytes):
+        info.size = len(content)
+        tar.addfile(info, io.BytesIO(content))
+        return
+    info.size = content.stat().st_size
+    with content.open("rb") as file:
+        tar.addfile(info, file)
+
+
+def _describe(kind: str, data: bytes) -> dict[str, Any]:
+    return {"mediaType": kind, "digest": _digest(data), "size": len(data)}
+
+
+def _locate_blob(digest: str) -> str:
+    algorithm, _, value = digest.partition(":")
+    if algorithm != "sha256" or len(value) != 64:
+        raise ValueError(f"'{digest}' is no SHA-256 digest")
+    return f"blobs/sha256/{value}"
+
+
+def _encode(document: Any) -> bytes:
+    return json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def _digest(data: bytes) -> str:
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"
+
+
+def _digest_stream(stream: Any) -> str:
+    sums = hashlib.sha256()
+    while block := stream.read(_BLOCK):
+        sums.update(block)
+    return f"sha256:{sums.hexdigest()}"

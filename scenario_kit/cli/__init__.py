@@ -40,7 +40,7 @@ COMMANDS: Final = {
     "scoring.commands": ("score",),
     "lab.commands": ("lab",),
     "operator": ("operator",),
-    "doctor": ("doctor",),
+    "doctor.commands": ("doctor",),
 }
 
 #: Errors of a machine that has too little of something.

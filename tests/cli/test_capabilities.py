@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from scenario_kit.cli import run
-from scenario_kit.cli.doctor import examine
+from scenario_kit.cli.doctor.machine import examine
 
 
 def test_a_missing_capability_ends_with_2_before_any_lab(

@@ -44,6 +44,10 @@ INSTEAD = {
     "ci/defects --lab NAME": "ci/defects --list",
     "ci/resilience --lab mine --number 10": "ci/resilience --table",
     "ci/crash --lab mine --number 32": "ci/crash --table",
+    # tests/schema/test_server.py applies what it prints.
+    "scenario-kit operator manifests --image registry.example/scenario-kit:1"
+    " --prometheus-url http://prometheus.monitoring:9090 | kubectl apply -f -": "scenario-kit operator manifests",
+    "scenario-kit doctor --context kind-demo --prometheus-url http://127.0.0.1:9090": "scenario-kit doctor --help",
 }
 #: Pages whose commands tests/e2e/test_pages.py and test_tutorial.py execute, but for the steps of .ci/run.
 IN_A_LAB = ("README.md", "lab.md", "plans.md", "solve.md", "status.md", "tutorial.md")

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from scenario_kit.cli import doctor, run
+from scenario_kit.cli import run
+from scenario_kit.cli.doctor import machine as doctor
 from scenario_kit.lab.toolchain import golang
 from scenario_kit.lab.toolchain.components import PARTS
 

@@ -1,4 +1,4 @@
-"""``doctor``: what is missing on this machine, and the one command that fixes it."""
+"""What a lab needs of this machine."""
 
 from __future__ import annotations
 
@@ -10,11 +10,8 @@ import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
-import typer
-
-from scenario_kit.cli.terminal.options import Format
+from scenario_kit.cli.doctor.check import DoctorCheck
 from scenario_kit.errors import LabError, ScenarioKitError
 
 _GIBIBYTE = 1 << 30
@@ -24,35 +21,6 @@ BUILD_GIBIBYTES = 12
 PYTHON = tuple((3, minor) for minor in range(11, 15))
 _LAB_BYTES = 2 * _GIBIBYTE
 _INSTALL = "scenario-kit lab install"
-
-
-class DoctorCheck(NamedTuple):
-    """One thing that was looked at. ``fix`` is a command; empty where nothing is wrong, or nothing can be done."""
-
-    name: str
-    fine: bool
-    observed: str
-    fix: str = ""
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-
-    @app.command(rich_help_panel="Run it")
-    def doctor(format: Format = "text") -> None:
-        """Show what is missing on this machine, and the one command that fixes it. Changes nothing.
-
-        Example: scenario-kit doctor --format json
-        """
-        from scenario_kit.cli.terminal.output import show_json
-
-        checks = examine()
-        if format == "json":
-            show_json([check._asdict() for check in checks])
-        else:
-            _show(checks)
-        if not all(check.fine for check in checks):
-            raise typer.Exit(LabError.exit_code)
 
 
 def examine() -> list[DoctorCheck]:
@@ -215,17 +183,3 @@ def _check_capabilities() -> DoctorCheck:
     have = ", ".join(name for name, because in shown.items() if not because)
     lack = ", ".join(name for name, because in shown.items() if because)
     return DoctorCheck("a lab offers", True, f"{have}; not {lack}")
-
-
-def _show(checks: list[DoctorCheck]) -> None:
-    from scenario_kit.cli.terminal.output import show_table
-
-    rows = [("ok" if check.fine else "MISSING", check.name, check.observed.splitlines()[0]) for check in checks]
-    show_table(("", "WHAT", "FOUND"), rows)
-    fixes = dict.fromkeys(check.fix for check in checks if check.fix)
-    if not fixes:
-        typer.echo("\nnothing is missing: scenario-kit lab up")
-        return
-    typer.echo("\nfix:")
-    for fix in fixes:
-        typer.echo(f"  {fix}")

@@ -1,0 +1,100 @@
+"""``doctor --context``: what is read of a cluster, and what is said about it."""
+
+import pytest
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.catalog.capabilities import list_capabilities
+from scenario_kit.cli import run
+from scenario_kit.cli.doctor.cluster import ClusterFacts, MetricsFacts, judge_facts, read_facts
+from scenario_kit.errors import MetricsError
+from scenario_kit.testing import FakeCluster, FakeMetrics
+
+GOOD_METRICS = MetricsFacts(interval=15.0, kube_state=True, spans=True, namespaced=True)
+SLOW = GOOD_METRICS._replace(interval=30.0)
+GOOD = ClusterFacts(
+    kubelets=("v1.31.2", "v1.34.2"), runtimes=frozenset({"containerd"}),
+    kinds=frozenset({"Scenario", "Trial", "Validation"}), operator_ready=True, chaos_image="chaos-mesh:v2.8.0",
+    daemon_runtime="containerd", offers={"netem": True, "calico": False}, metrics=GOOD_METRICS,
+)  # fmt: skip
+
+
+def faults(**changes):
+    return {check.name: check.observed for check in judge_facts(GOOD._replace(**changes)) if not check.fine}
+
+
+def test_a_good_cluster_has_nothing_to_fix():
+    checks = judge_facts(GOOD)
+    assert all(check.fine and not check.fix for check in checks)
+    assert checks[-1].observed == "netem; not calico"
+
+
+@pytest.mark.parametrize(
+    ("changes", "name", "observed"),
+    [
+        ({"kubelets": ("v1.30.9", "v1.34.2")}, "kubernetes", "v1.30.9, v1.34.2; needed is 1.31"),
+        ({"kubelets": ()}, "kubernetes", "it has no nodes"),
+        ({"kinds": frozenset({"Scenario"})}, "kinds", "Trial, Validation not served"),
+        ({"operator_ready": False}, "operator", "not available"),
+        ({"daemon_runtime": "docker"}, "chaos mesh", "its daemon expects docker, nodes run containerd"),
+        ({"metrics": None}, "prometheus", "no address was given"),
+        ({"metrics": "no answer"}, "prometheus", "no answer"),
+        ({"metrics": SLOW}, "prometheus", "most targets are scraped every 30 s; alerts expect 15"),
+        ({"metrics": GOOD_METRICS._replace(interval=None)}, "prometheus", "it has scraped nothing for 300 s"),
+        ({"metrics": GOOD_METRICS._replace(kube_state=False)}, "kube-state series", "no series kube_pod_info"),
+        ({"metrics": GOOD_METRICS._replace(spans=False)}, "span metrics", "no series traces_span_metrics_calls_total"),
+        ({"metrics": GOOD_METRICS._replace(namespaced=False)}, "label namespace", 'no series up{namespace!=""}'),
+    ],
+)  # fmt: skip
+def test_what_keeps_scenarios_from_running(changes, name, observed):
+    assert faults(**changes) == {name: observed}
+    assert all(check.fix for check in judge_facts(GOOD._replace(**changes)) if not check.fine)
+
+
+def test_chaos_mesh_is_no_need_of_every_scenario():
+    assert not faults(chaos_image="", daemon_runtime="")
+
+
+def workload(kind, name, namespace, **container):
+    spec = {"template": {"metadata": {}, "spec": {"containers": [{"name": "c", **container}]}}}
+    metadata = {"name": name, "namespace": namespace}
+    return {"apiVersion": "apps/v1", "kind": kind, "metadata": metadata, "spec": spec}
+
+
+def build_cluster():
+    info = {"kubeletVersion": "v1.33.1", "containerRuntimeVersion": "containerd://2.1"}
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}, "status": {"nodeInfo": info}}
+    spaces = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": n}} for n in ("chaos", "scenario-kit")]
+    command = ["/usr/local/bin/chaos-daemon", "--runtime", "containerd", "--grpc-port", "1"]
+    return FakeCluster([
+        node, *spaces, workload("Deployment", "chaos-controller-manager", "chaos", image="chaos-mesh:v2.8.0"),
+        workload("DaemonSet", "chaos-daemon", "chaos", command=command),
+        workload("Deployment", "scenario-kit-operator", "scenario-kit"),
+    ])  # fmt: skip
+
+
+def test_facts_are_read_through_the_api():
+    answers = {"up": 20.0, "kube_pod_info": 3.0}
+    metrics = FakeMetrics(lambda expr, at: [({}, value) for name, value in answers.items() if name in expr])
+    facts = read_facts(build_cluster(), metrics, list_capabilities(Catalog()), 0.0)
+    assert facts.kubelets == ("v1.33.1",)
+    assert facts.runtimes == {"containerd"}
+    assert facts.kinds == {"Scenario", "Trial", "Validation"}
+    assert not facts.operator_ready
+    assert (facts.chaos_image, facts.daemon_runtime) == ("chaos-mesh:v2.8.0", "containerd")
+    assert facts.offers["real-nodes"]
+    assert not facts.offers["calico"]
+    assert facts.metrics == MetricsFacts(interval=15.0, kube_state=True, spans=False, namespaced=True)
+
+
+def test_a_silent_prometheus_is_a_fact():
+    def fail(expr, at):
+        raise MetricsError("no answer")
+
+    assert read_facts(build_cluster(), FakeMetrics(fail), (), 0.0).metrics == "no answer"
+
+
+def test_a_context_that_does_not_exist_is_said_with_its_fix(capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+    assert run(["doctor", "--context", "nowhere"]) == 2
+    assert "nowhere" in capsys.readouterr().out
+    assert run(["doctor", "--prometheus-url", "http://p:1"]) == 3

@@ -18,7 +18,6 @@ from scenario_kit.snapshot.canonical.objects import ObjectHistory
 from scenario_kit.snapshot.canonical.pods import PodDirectory
 from scenario_kit.snapshot.canonical.times import TimeShift, keep_times, shift_to
 from scenario_kit.snapshot.files import alerts, metrics
-from scenario_kit.snapshot.files.columns import LOG_COLUMNS, RowOrder, TableFile
 from scenario_kit.snapshot.files.events import list_event_rows
 from scenario_kit.snapshot.files.logs import build_log_row
 from scenario_kit.snapshot.files.objects import INTERVAL_SECONDS, list_object_rows
@@ -28,11 +27,13 @@ from scenario_kit.snapshot.files.topology import (
     build_recorded_graph,
     list_graph_events,
 )
-from scenario_kit.snapshot.files.traces import TRACE_COLUMNS, SpanRows
+from scenario_kit.snapshot.files.traces import SpanRows
 from scenario_kit.snapshot.folder.leaks import scan_folder
 from scenario_kit.snapshot.folder.manifest import MANIFEST, Manifest, SnapshotTimes, compute_checksum, list_files
 from scenario_kit.snapshot.folder.staging import stage_folders
 from scenario_kit.snapshot.recording import Recording
+from scenario_kit.snapshot.settings import SnapshotSettings
+from scenario_kit.snapshot.tables import SignalTables, prepare_folders, write_series
 from scenario_kit.snapshot.truth import write_truth
 
 #: The day that a snapshot of a virtual trial begins on, whenever it is made.
@@ -57,7 +58,8 @@ class SnapshotSource(NamedTuple):
     digests: Mapping[str, str]
     versions: Mapping[str, str]
     first_day: str = FIRST_DAY
-    settings: Mapping[str, Any] = {}
+    settings: SnapshotSettings = SnapshotSettings()
+    played: Mapping[str, Any] = {}
 
 
 def write_snapshot(
@@ -72,12 +74,15 @@ def write_snapshot(
     """
     with stage_folders((place.truth, place.folder)) as (truth, folder):
         names, shift = read_names(recording, source.first_day)
+        settings = source.settings
+        prepare_folders(folder, settings)
         say("objects, events, logs and traces")
-        _write_ticks(folder, recording, names, shift)
+        _write_ticks(folder, recording, settings, names, shift)
         say("alerts")
         _write_alerts(folder, recording, names, shift)
-        say("metrics")
-        _write_metrics(folder, recording, names, shift)
+        if settings.keeps("metrics"):
+            say("metrics")
+            _write_metrics(folder, recording, settings, names, shift)
         write_truth(truth, place.folder.name, source.spec, recording, names)
         say("checksums")
         digests = {f"truth/{path.name}": compute_checksum(path) for path in sorted(truth.iterdir())}
@@ -113,54 +118,38 @@ def concerns_nodes(runbook: Runbook) -> bool:
     )
 
 
-class _Tables:
-    """The four tables that are written while a recording is read."""
-
-    def __init__(self, folder: Path, stack: ExitStack) -> None:
-        columns = dict.fromkeys(("k8s_events", "k8s_objects", "otel_logs"), LOG_COLUMNS)
-        columns["otel_traces"] = TRACE_COLUMNS
-        self.orders = {name: RowOrder() for name in columns}
-        self._files = {
-            name: stack.enter_context(TableFile(folder / f"{name}_raw.tsv", each)) for name, each in columns.items()
-        }
-
-    def release(self, before: float) -> None:
-        """Write the rows before a time."""
-        for name, order in self.orders.items():
-            self._files[name].write(order.release(before))
-
-
-def _write_ticks(folder: Path, recording: Recording, names: NameMap, shift: TimeShift) -> None:
+def _write_ticks(
+    folder: Path, recording: Recording, settings: SnapshotSettings, names: NameMap, shift: TimeShift
+) -> None:
     runbook = recording.runbook
     objects, pods = ObjectHistory(names, shift), PodDirectory(runbook.app, names)
     events, spans = EventHistory(names, shift, recording.handover), SpanRows(names, shift)
     counts: dict[tuple[str, str], int] = {}
     topologies = _Topologies(folder / "topology_information", runbook, recording, objects, shift)
     with ExitStack() as stack:
-        tables = _Tables(folder, stack)
+        tables = SignalTables(folder, settings, stack)
         listed = recording.start
         for tick in recording.read_ticks():
             pods.advance(tick)
             for event in events.advance(tick):
-                topologies.hear(event)
-                for row in list_event_rows(event, shift):
-                    tables.orders["k8s_events"].add(row)
+                if settings.keeps("events"):
+                    topologies.hear(event)
+                tables.add("k8s_events", list_event_rows(event, shift))
             for trace in tick.traces:
-                for row in spans.list_rows(trace, recording.handover):
-                    tables.orders["otel_traces"].add(row)
+                if settings.keeps_trace(trace.trace_id):
+                    tables.add("otel_traces", spans.list_rows(trace, recording.handover))
             if tick.at > recording.handover:
                 continue
             for line in tick.lines:
                 key = (line.pod, line.container)
                 counts[key] = counts.get(key, 0) + 1
                 pod = pods.pods.get((line.namespace, line.pod))
-                tables.orders["otel_logs"].add(build_log_row(line, counts[key], pod, names, shift))
+                tables.add("otel_logs", [build_log_row(line, counts[key], pod, names, shift)])
             list(objects.advance(tick))
             topologies.look(tick.at)
             if tick.at >= listed or tick.at == recording.handover:
                 listed = (tick.at // INTERVAL_SECONDS + 1) * INTERVAL_SECONDS
-                for row in list_object_rows(objects.current.values(), tick.at, shift):
-                    tables.orders["k8s_objects"].add(row)
+                tables.add("k8s_objects", list_object_rows(objects.current.values(), tick.at, shift))
             tables.release(tick.at - _LATE)
         tables.release(float("inf"))
     topologies.write("end__", recording.handover)
@@ -172,7 +161,6 @@ class _Topologies:
     def __init__(
         self, folder: Path, runbook: Runbook, recording: Recording, objects: ObjectHistory, shift: TimeShift
     ) -> None:
-        folder.mkdir()
         self._folder = folder
         self._runbook = runbook
         self._objects = objects
@@ -212,7 +200,6 @@ class _Topologies:
 
 def _write_alerts(folder: Path, recording: Recording, names: NameMap, shift: TimeShift) -> None:
     runbook, span = recording.runbook, (recording.start, recording.handover)
-    (folder / "alerts").mkdir()
     values = alerts.measure_values(
         recording.metrics, recording.history, runbook.rules, runbook.everywhere, recording.start
     )
@@ -227,20 +214,23 @@ def _write_alerts(folder: Path, recording: Recording, names: NameMap, shift: Tim
         _write_json(folder / "alerts" / f"alerts_in_alerting_state_{at:%Y-%m-%dT%H%M%S.%f}Z.json", document)
 
 
-def _write_metrics(folder: Path, recording: Recording, names: NameMap, shift: TimeShift) -> None:
+def _write_metrics(
+    folder: Path, recording: Recording, settings: SnapshotSettings, names: NameMap, shift: TimeShift
+) -> None:
     runbook, span = recording.runbook, metrics.SeriesWindow(recording.start, recording.handover)
-    (folder / "metrics").mkdir()
     unrecorded = {c.name for c in runbook.app.components if c.role in metrics.UNRECORDED}
+    step = float(settings.metric_seconds)
     for pod in _list_values(recording, "pod", span):
-        series = metrics.read_series(recording.metrics, metrics.select_all(runbook.everywhere, "pod", pod), span)
-        with TableFile(folder / "metrics" / f"pod_{names.find(pod)}_raw.tsv", metrics.POD_COLUMNS) as table:
-            table.write(metrics.list_pod_rows(_sort_shown(series, names), names, shift))
+        chosen = metrics.select_all(runbook.everywhere, "pod", pod)
+        series = _sort_shown(metrics.read_series(recording.metrics, chosen, span, step), names)
+        rows = metrics.list_pod_rows(series, names, shift)
+        write_series(folder, "metrics_pod", names.find(pod), rows, settings)
     for service in _list_values(recording, "service_name", span):
         if service not in unrecorded:
             chosen = metrics.select_all(runbook.everywhere, "service_name", service)
-            series = metrics.read_series(recording.metrics, chosen, span)
-            with TableFile(folder / "metrics" / f"service_{service}_raw.tsv", metrics.SERVICE_COLUMNS) as table:
-                table.write(metrics.list_service_rows(series, names, shift))
+            series = metrics.read_series(recording.metrics, chosen, span, step)
+            rows = metrics.list_service_rows(series, names, shift)
+            write_series(folder, "metrics_service", service, rows, settings)
 
 
 def _sort_shown(series: list[Any], names: NameMap) -> list[Any]:
@@ -276,7 +266,8 @@ def _build_manifest(
         versions=source.versions,
         settings={
             "placement": "observed" if concerns_nodes(recording.runbook) or not recording.virtual else "drawn",
-            **source.settings,
+            **source.settings.describe(),
+            **source.played,
         },
         files=list_files(folder),
     )

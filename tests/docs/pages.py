@@ -22,6 +22,7 @@ SNAPSHOT = "scenario-kit snapshot catalog/scenarios/cart-scaled-to-zero --quiet-
 INSTEAD = {
     FUZZ: f"{FUZZ} --collect-only",
     "ci/bench": "ci/bench --help",
+    "ci/snapshots": "ci/snapshots --help",
     SNAPSHOT: f"{SNAPSHOT} --help",  # tests/e2e/test_snapshot.py does
     "ci/catalogue": "ci/catalogue --help",
     "ci/drafts": "ci/drafts --list --fault deployment-scaled-to-zero",

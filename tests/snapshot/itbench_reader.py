@@ -236,3 +236,27 @@ def read_topologies(folder):
     }
     assert all({d["source"], d["target"]} <= names for d in static["dependencies"])
     return recorded, operational, static
+
+
+def read_lite(folder):
+    """The short tables: their columns, and that each row is one of the long table."""
+    lite = folder / "lite"
+    table(lite / "k8s_events.tsv", ["timestamp", "body", "namespace"])
+    table(lite / "k8s_objects.tsv", ["timestamp", "body", "namespace", "resource_type"])
+    columns = (
+        "timestamp trace_id span_id trace_flags severity_text severity_number service_name body resource_attributes "
+        "log_attributes"
+    )
+    logs = table(lite / "otel_logs.tsv", columns.split())
+    assert all(int(row["severity_number"]) >= 13 for row in logs)
+    columns = (
+        "timestamp trace_id span_id parent_span_id trace_state span_name span_kind service_name scope_name "
+        "scope_version duration status_code status_message"
+    )
+    spans = table(lite / "otel_traces.tsv", columns.split())
+    assert all(row["status_code"] == "Error" for row in spans)
+    for kind, long in (("pod", POD_COLUMNS), ("service", SERVICE_COLUMNS)):
+        for path in (lite / f"metrics_{kind}").iterdir():
+            rows = table(path, [c for c in long if c != "tags"])
+            assert all("cpu" in r["metric_name"] or "memory" in r["metric_name"] for r in rows)
+    return logs, spans

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from scenario_kit.lab.host.state import LabState
     from scenario_kit.lab.recording_client import RecordingClient
     from scenario_kit.model import Runbook, Scenario
-    from scenario_kit.snapshot import Recording, SnapshotPlace, SnapshotSource
+    from scenario_kit.snapshot import Recording, SnapshotPlace, SnapshotSettings, SnapshotSource
     from scenario_kit.snapshot.folder.manifest import Manifest
 
 #: Trials of snapshots are told apart from those of validations by the name of their plan.
@@ -38,6 +39,7 @@ class SnapshotOptions:
     seed: int
     lab: str
     first_day: str
+    settings: SnapshotSettings
     quiet: int | None = None
     hold: int | None = None
     as_json: bool = False
@@ -62,6 +64,16 @@ def register(app: typer.Typer) -> None:
             int | None, typer.Option(min=1, max=240, help="Minutes to go on once the alerts fire.")
         ] = None,
         first_day: Annotated[str, typer.Option(help="Day that the snapshot begins on, as YYYY-MM-DD.")] = FIRST_DAY,
+        without: Annotated[
+            list[str] | None, typer.Option(help="Leave a signal out: events, logs, metrics or traces; repeatable.")
+        ] = None,
+        trace_share: Annotated[
+            float, typer.Option(min=0.0, max=1.0, help="Share of traces that are kept, each as a whole.")
+        ] = 1.0,
+        metric_seconds: Annotated[
+            int, typer.Option(min=15, max=3600, help="Seconds between samples: a multiple of 15.")
+        ] = 15,
+        no_lite: Annotated[bool, typer.Option("--no-lite", help="Leave the short tables in `lite` out.")] = False,
         format: Format = "text",
     ) -> int:
         """Play an incident and write what was to be seen of it, as a folder that offline solvers read.
@@ -72,7 +84,8 @@ def register(app: typer.Typer) -> None:
         Example: scenario-kit snapshot catalog/scenarios/cart-scaled-to-zero
         """
         _check_day(first_day)
-        options = SnapshotOptions(out, seed, name, first_day, quiet_minutes, hold_minutes, format == "json")
+        settings = _choose_settings(without or (), trace_share, metric_seconds, lite=not no_lite)
+        options = SnapshotOptions(out, seed, name, first_day, settings, quiet_minutes, hold_minutes, format == "json")
         return take_snapshot(scenario, options)
 
 
@@ -243,6 +256,7 @@ class _Player:
             {"app": key.app_digest, "images": key.images, "alerts": key.alerts},
             {"kubernetes": key.kubernetes, "contract": key.contract.rpartition("/")[2]},
             options.first_day,
+            options.settings,
             {"quietMinutes": options.quiet, "holdMinutes": options.hold},
         )
 
@@ -280,6 +294,24 @@ def _describe(manifest: Manifest, place: SnapshotPlace, seconds: float) -> dict[
         "times": manifest.times.to_json(),
         "seconds": round(seconds, 1),
     }
+
+
+def _choose_settings(without: Sequence[str], share: float, seconds: int, *, lite: bool) -> SnapshotSettings:
+    """Choose what is written.
+
+    Raises:
+        UsageError: there is no such signal, or samples are not taken that often.
+    """
+    from scenario_kit.model.grid import GRID_SECONDS
+    from scenario_kit.snapshot import SIGNALS, SnapshotSettings
+
+    for name in without:
+        if name not in SIGNALS:
+            raise UsageError(f"--without {name}: there is no such signal", fix=f"one of: {', '.join(SIGNALS)}")
+    if seconds % GRID_SECONDS:
+        raise UsageError(f"--metric-seconds {seconds} is no multiple of {GRID_SECONDS}", fix="15, 30 or 60")
+    left = tuple(signal for signal in SIGNALS if signal in without)
+    return SnapshotSettings(without=left, lite=lite, trace_share=share, metric_seconds=seconds)
 
 
 def _check_day(text: str) -> None:

@@ -25,6 +25,8 @@ _SCALED: Final = re.compile(r"Scaled (?:up|down) replica set (\S+) (?:from \d+ )
 _REMOVAL: Final = ("SuccessfulDelete", "Killing", "TaintManagerEviction")
 #: Speaks of what it puts right in its own books, and of nothing that anybody did.
 _BOOKKEEPER: Final = "ipallocator-repair-controller"
+#: Seconds by which a statement may come later than the change that it is about.
+_STALE_SECONDS: Final = 60.0
 _TIMES: Final = ("lastTimestamp", "eventTime", "firstTimestamp")
 
 
@@ -53,6 +55,7 @@ class EventHistory:
         self._replicas: dict[str, int] = {}
         self._versions: dict[str, str] = {}
         self._said: set[str] = set()
+        self._pulls: dict[str, tuple[int, str | None]] = {}
 
     def advance(self, tick: RecordedTick) -> Iterator[ShownEvent]:
         """Take a tick; its events before the end, in no order."""
@@ -88,16 +91,29 @@ class EventHistory:
 
     def _show_own(self, event: Object, at: float) -> ShownEvent | None:
         """Show one write of an event that carries the trial's times."""
-        if (match := PULLED.match(event.get("message", ""))) and match["image"] in self._names.images:
-            if event["reason"] == "Pulling":
-                return None
-            event = {**event, "message": f'Container image "{match["image"]}" already present on machine'}
+        match = PULLED.match(event.get("message", ""))
+        pulled = match is not None and match["image"] in self._names.images
+        if pulled and event["reason"] == "Pulling":
+            return None
         count = int(event.get("count") or 1)
         said = f"{event['metadata']['namespace']} {event['metadata']['name']} {count}"
         if said in self._said:
             return None
         self._said.add(said)
-        return ShownEvent(at, count == 1, self._rename(event, event.get("firstTimestamp") or format_seconds(at)))
+        if match is not None and pulled:
+            event = self._count_pull(event, match["image"])
+        return ShownEvent(
+            at, event.get("count", 1) == 1, self._rename(event, event.get("firstTimestamp") or format_seconds(at))
+        )
+
+    def _count_pull(self, event: Object, image: str) -> Object:
+        """Tell of an image that a node had, whether it was there or came: that follows from where pods lie."""
+        about = event["involvedObject"]
+        key = f"{about.get('uid')} {about.get('fieldPath')} {image}"
+        count, first = self._pulls.get(key, (0, event.get("firstTimestamp")))
+        self._pulls[key] = (count + 1, first)
+        message = f'Container image "{image}" already present on machine'
+        return {**event, "message": message, "count": count + 1, "firstTimestamp": first}
 
     def _show_once(self, event: Object, at: float) -> ShownEvent | None:
         """Show a statement of a controller, the first time that it is made."""
@@ -105,6 +121,8 @@ class EventHistory:
         about = self._names.find(involved.get("name", ""))
         said = json.dumps([involved["kind"], about, event["reason"], message])
         when = self._find_cause(event, at)
+        if at - when > _STALE_SECONDS:  # something new about what has long been there
+            when = at - GRID_SECONDS
         said = f"{said} {when if _SCALED.match(event.get('message', '')) else ''}"
         if said in self._said:
             return None

@@ -24,6 +24,8 @@ _REVISION: Final = "deployment.kubernetes.io/revision"
 PULLED: Final = re.compile(r'(?:Successfully pulled image|Container image|Pulling image) "(?P<image>[^"]+)"')
 _TIME_DIGITS: Final = (10, 13, 16, 19)
 _BLOCK: Final = 250
+#: Letters that the API server adds to ``generateName``.
+_SUFFIX: Final = 5
 #: Kinds whose names carry nothing that is drawn.
 _STABLE_OWNERS: Final = ("StatefulSet", "Node")
 
@@ -77,6 +79,9 @@ class NameMap:
             return day + token[10:]
         if token.startswith("pod") and (known := self._words.get(token[3:])) is not None:
             return f"pod{known}"  # a cgroup
+        owner, _, suffix = token.rpartition("-")
+        if len(suffix) == _SUFFIX and owner in self._words:
+            return name_unseen(self._words[owner])  # a pod that was refused: it never was an object
         for real, shown in self._namespaces:
             if real in token:
                 return token.replace(real, shown)
@@ -228,6 +233,12 @@ class NameCollector:
     def _draw_uid(self, text: str) -> str:
         digits = f"{self._draw_number(text):064x}"
         return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:32]}"
+
+
+def name_unseen(owner: str) -> str:
+    """Name a pod that an owner tried to create; its tries are all called alike."""
+    number = int.from_bytes(hashlib.sha256(f"unseen {owner}".encode()).digest(), "big")
+    return f"{owner}-{spell_number(number, _ALPHABET, _SUFFIX)}"
 
 
 def spell_number(number: int, alphabet: Sequence[str], length: int) -> str:

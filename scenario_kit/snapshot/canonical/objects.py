@@ -16,6 +16,8 @@ from scenario_kit.model.runtime.recording import RecordedTick
 from scenario_kit.snapshot.canonical.names import NameMap
 from scenario_kit.snapshot.canonical.times import TimeShift, format_seconds, parse_time
 
+#: Which of several changes at once the controller measured its own delay by.
+_TRIGGER: Final = "endpoints.kubernetes.io/last-change-trigger-time"
 _FIRST_VERSION: Final = 1000
 #: Stands where a node says when it was last heard of, which is all the time.
 _HEARTBEAT: Final = '"\\u0000heartbeat"'
@@ -92,6 +94,7 @@ class ObjectHistory:
         if kind in _UNCOUNTED:
             shown["metadata"].pop("generation", None)
         if kind == "EndpointSlice":
+            (shown["metadata"].get("annotations") or {}).pop(_TRIGGER, None)
             shown["endpoints"] = sorted(map(self._place_endpoint, shown["endpoints"] or ()), key=self._order_endpoint)
         text = _dump(shown)
         return self._names.rename_beside(text, obj["metadata"]["name"]) if kind == "Pod" else self._names.rename(text)

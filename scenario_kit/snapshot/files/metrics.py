@@ -33,13 +33,13 @@ class SeriesWindow(NamedTuple):
     end: float
 
 
-def read_series(metrics: Metrics, matchers: str, span: SeriesWindow) -> list[Series]:
-    """Read series with all their samples, in order of their labels.
+def read_series(metrics: Metrics, matchers: str, span: SeriesWindow, step: float = GRID_SECONDS) -> list[Series]:
+    """Read series with a sample every ``step`` seconds, in order of their labels.
 
     Raises:
         MetricsError: Prometheus does not answer.
     """
-    found = metrics.range(f"{{{matchers}}}", span.start, span.end, float(GRID_SECONDS))
+    found = metrics.range(f"{{{matchers}}}", span.start, span.end, float(step))
     return sorted(found, key=lambda series: sorted(series.labels.items()))
 
 

@@ -38,6 +38,7 @@ COMMANDS: Final = {
     "validation.snapshot": ("snapshot",),
     "solving.commands": ("solve", "mcp"),
     "scoring.commands": ("score",),
+    "scoring.leaderboard": ("leaderboard",),
     "lab.commands": ("lab",),
     "operator": ("operator",),
     "doctor.commands": ("doctor",),

@@ -45,6 +45,9 @@ INSTEAD = {
     "ci/defects --lab NAME": "ci/defects --list",
     "ci/resilience --lab mine --number 10": "ci/resilience --table",
     "ci/crash --lab mine --number 32": "ci/crash --table",
+    "scenario-kit leaderboard catalog/scenarios/product-catalog-wrong-target-port solutions --out site": (
+        "scenario-kit leaderboard --help"
+    ),
     # tests/schema/test_server.py applies what it prints.
     "scenario-kit operator manifests --image registry.example/scenario-kit:1"
     " --prometheus-url http://prometheus.monitoring:9090 | kubectl apply -f -": "scenario-kit operator manifests",

@@ -62,6 +62,7 @@ def _read(fields: Fields) -> RunRecord:
         tool_calls=_read_calls(fields),
         tokens=_read_tokens(fields),
         model=_read_name(fields, "model", "slug"),
+        solver=_read_name(fields, "agent", "name"),
         resolved=resolved,
         changed=tuple(fields.read_texts("changed")) if "changed" in fields else None,
         safeguards=_read_safeguards(fields),

@@ -35,6 +35,7 @@ class RunTimes(Value, frozen=True, kw_only=True):
 class RunRecord(Value, frozen=True, kw_only=True):
     """One run of one incident. ``problem`` tells why there is no usable answer.
 
+    ``solver`` is the name of the agent, empty where the record does not say;
     ``resolved`` is the goal predicate of the mitigation, ``changed`` the objects that the solver changed, ``optimum``
     how near costs and efficiencies came, as pairs of observed and optimal.
     """
@@ -50,6 +51,7 @@ class RunRecord(Value, frozen=True, kw_only=True):
     tool_calls: tuple[ToolCall, ...] | None = None
     tokens: TokenCounts | None = None
     model: str = ""
+    solver: str = ""
     resolved: bool | None = None
     changed: tuple[str, ...] | None = None
     safeguards: tuple[SafeguardOutcome, ...] | None = None

@@ -1,0 +1,113 @@
+"""``leaderboard``: the runs of several solvers, in an order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from scenario_kit.cli.terminal.options import declare_choice
+from scenario_kit.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from scenario_kit.scoring.leaderboard.board import Leaderboard
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(rich_help_panel="Score it")(leaderboard)
+
+
+def leaderboard(
+    truth: Annotated[Path, typer.Argument(help="A scenario, a ground truth of ITBench, or a folder of either.")],
+    runs: Annotated[list[Path], typer.Argument(help="Records of runs, or folders with record.json and *.jsonl.")],
+    repeats: Annotated[
+        int, typer.Option(min=1, help="Runs that each solver should have of each incident; missing ones count as 0.")
+    ] = 3,
+    prices: Annotated[Path | None, typer.Option(help="A price list with a date: tokens become money.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the intervals by bootstrap.")] = 20_260_101,
+    out: Annotated[
+        Path | None, typer.Option(help="Write leaderboard.json, leaderboard.md and index.html into this folder.")
+    ] = None,
+    format: Annotated[
+        str, declare_choice("--format", "table", "json", "md", "html", help="What is printed.")
+    ] = "table",
+) -> None:
+    """Rank solvers by their runs over the same incidents, with uncertainty and what each incident tells apart.
+
+    Exit codes: 0 ranked; 1 the truth or a record cannot be used; 3 no such file, or no record.
+
+    Example: scenario-kit leaderboard catalog/scenarios solutions --out site
+    """
+    from scenario_kit.cli.scoring.leaderboard_page import render_markdown, render_page
+    from scenario_kit.cli.scoring.truths import load_contexts
+    from scenario_kit.cli.terminal.output import show_findings, show_json
+    from scenario_kit.scoring.files.outputs import read_runs
+    from scenario_kit.scoring.files.price_lists import read_price_list
+    from scenario_kit.scoring.leaderboard.board import build_leaderboard
+    from scenario_kit.scoring.scores.settings import ScoreSettings
+
+    contexts, warnings = load_contexts(truth, None, "")
+    settings = ScoreSettings(repeats=repeats, seed=seed, prices=read_price_list(prices) if prices else None)
+    board = build_leaderboard(contexts, read_runs(list(_find_records(runs)), list(contexts)), settings)
+    show_findings(warnings, err=True)
+    if out is not None:
+        _write(board, out)
+    if format == "json":
+        show_json(board.to_json())
+    elif format == "md":
+        typer.echo(render_markdown(board), nl=False)
+    elif format == "html":
+        typer.echo(render_page(board), nl=False)
+    else:
+        _show(board)
+
+
+def _find_records(paths: Iterable[Path]) -> Iterator[Path]:
+    """Find the records below folders; a file is one, whatever it is called.
+
+    Raises:
+        UsageError: there is no such path, or no record below a folder.
+    """
+    for path in paths:
+        if not path.exists():
+            raise UsageError(f"there is no {path}", fix="name the folder that `scenario-kit solve --runs` wrote")
+        if path.is_file():
+            yield path
+            continue
+        found = sorted((*path.rglob("record.json"), *path.rglob("*.jsonl")))
+        records = [each for each in found if each.name == "record.json" or not (each.parent / "record.json").exists()]
+        if not records:
+            raise UsageError(f"{path} holds no record.json and no *.jsonl", fix="scenario-kit solve … --runs FOLDER")
+        yield from records
+
+
+def _write(board: Leaderboard, folder: Path) -> None:
+    """Write all files, each at once."""
+    import json
+
+    from scenario_kit.cli.scoring.leaderboard_page import render_markdown, render_page
+
+    folder.mkdir(parents=True, exist_ok=True)
+    texts = {
+        "leaderboard.json": json.dumps(board.to_json(), indent=1, ensure_ascii=False) + "\n",
+        "leaderboard.md": render_markdown(board),
+        "index.html": render_page(board),
+    }
+    for name, text in texts.items():
+        new = folder / f".{name}.new"
+        new.write_text(text)
+        new.replace(folder / name)
+
+
+def _show(board: Leaderboard) -> None:
+    from scenario_kit.cli.scoring.leaderboard_page import HEADER, list_cells
+    from scenario_kit.cli.terminal.output import make_printable, show_table
+
+    show_table(HEADER, [[make_printable(cell) for cell in list_cells(row)] for row in board.rows])
+    trivial = [each.incident for each in board.incidents if each.trivial]
+    if trivial:
+        typer.echo(f"\nsolved by the last change alone: {', '.join(trivial)}")

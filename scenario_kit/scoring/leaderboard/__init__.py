@@ -1,0 +1,1 @@
+"""Solvers in an order: scores of each over the same incidents."""

@@ -78,7 +78,9 @@ def build_runbook(operation: str, catalog: Catalog, namespace: str) -> Runbook:
     runbook = resolve(load_scenario(file).scenario, catalog, namespace)
     changes = tuple(Change.from_json(change) for change in CHANGES[operation])
     procedure = Procedure(use="Decoy", name=_NAME, solution=Solution(name=_NAME, changes=changes))
-    return msgspec.structs.replace(runbook, procedures=(procedure,))
+    # Nodes are changed only where a fault declares that it reaches beyond its app.
+    faults = tuple(msgspec.structs.replace(fault, scope="Cluster") for fault in runbook.faults)
+    return msgspec.structs.replace(runbook, procedures=(procedure,), faults=faults)
 
 
 def plan_trial(operation: str, runbook: Runbook, seed: int) -> PlannedTrial:

@@ -1,4 +1,4 @@
-"""The world, as three Protocols: ``clients`` and ``lab`` implement, ``testing`` fakes them, one suite judges all."""
+"""The ports as Protocols: implemented by ``clients`` and ``lab``, faked by ``testing``, with one contract suite."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PatchType = Literal["Json", "Merge", "Strategic"]
 
 
 class Kind(NamedTuple):
-    """A kind that the API serves. ``group`` is empty for core."""
+    """A kind of the API. ``group`` is empty for core."""
 
     group: str
     version: str
@@ -30,7 +30,7 @@ class LogLine(NamedTuple):
 
 
 class Probed(NamedTuple):
-    """What a port answered. ``connected`` is None where that cannot be known; ``status`` is set for HTTP answers."""
+    """The result of a probe. ``connected`` is None if unknown; ``status`` is set for HTTP responses."""
 
     connected: bool | None
     status: int | None = None
@@ -38,18 +38,18 @@ class Probed(NamedTuple):
 
 
 class Cluster(Protocol):
-    """A Kubernetes API, on plain objects. Every reference carries a real namespace (none of them is symbolic).
+    """A Kubernetes API with plain objects. References have real namespaces, never symbolic ones.
 
-    Raises, all methods: ``ClusterError`` and its kinds. Every write goes under one neutral field manager.
+    All methods raise ``ClusterError`` and its subclasses. All writes have the same neutral field manager.
     """
 
     def get(self, ref: Reference) -> Object | None:
-        """Get the object, or None when it does not exist."""
+        """Return the object, or None if it does not exist."""
 
     def list(
         self, kind: str, namespace: str = "", *, group: str = "", labels: Mapping[str, str] | None = None
     ) -> list[Object]:
-        """List all objects of a kind, in one namespace or (empty) in all; ``apiVersion`` and ``kind`` are filled in."""
+        """List all objects of a kind, in one namespace or (empty) in all, with ``apiVersion`` and ``kind``."""
 
     def create(self, obj: Object) -> Object:
         """Create; raises ``AlreadyExists``."""
@@ -61,19 +61,19 @@ class Cluster(Protocol):
         """Patch an object or one of its subresources; raises ``NotFound``."""
 
     def delete(self, ref: Reference, *, uid: str = "", grace_seconds: int | None = None) -> None:
-        """Delete in the background; missing is fine. With ``uid`` only that very object (else ``Conflict``)."""
+        """Delete in the background; no error if it is missing. With ``uid``, only that object (else ``Conflict``)."""
 
     def evict(self, pod: Reference) -> None:
-        """Ask for the eviction of a pod; missing is fine. ``EvictionRefused`` where a disruption budget forbids it."""
+        """Evict a pod; no error if it is missing. ``EvictionRefused`` if a disruption budget forbids it."""
 
     def kinds(self) -> Sequence[Kind]:
         """Return every kind that can be listed."""
 
     def logs(self, pod: Object, *, since: float = 0.0) -> Sequence[LogLine]:
-        """Return lines of all containers of a pod, oldest first; ``NotFound`` when it is gone."""
+        """Return lines of all containers of a pod, oldest first; ``NotFound`` if the pod is gone."""
 
     def probe(self, pod: Reference, port: int, path: str = "") -> Probed:
-        """Ask a port of a pod, by TCP or (with a path) by an HTTP GET; ``NotFound`` when the pod does not exist."""
+        """Probe a port of a pod by TCP, or with a path by an HTTP GET; ``NotFound`` if the pod does not exist."""
 
 
 class Series(NamedTuple):
@@ -84,7 +84,7 @@ class Series(NamedTuple):
 
 
 class Metrics(Protocol):
-    """A PromQL engine. All methods raise ``MetricsError``; its ``evaluation`` tells a bad query from a dead server."""
+    """A PromQL engine. All methods raise ``MetricsError``; its ``evaluation`` is true for a bad query."""
 
     def range(self, expr: str, start: float, end: float, step: float) -> Sequence[Series]:
         """Evaluate at start, start + step … up to and including end."""
@@ -94,14 +94,14 @@ class Metrics(Protocol):
 
 
 class Clock(Protocol):
-    """The time of one trial. Virtual clocks move only here; wall clocks move by themselves."""
+    """The time of one trial. Virtual clocks advance only here; wall clocks advance by themselves."""
 
     def now(self) -> float:
         """Return seconds since the epoch."""
 
     def wait(self, until: float) -> float:
-        """Let time pass up to ``until`` and the cluster settle; returns the time reached, which may be earlier.
+        """Advance to ``until`` and settle the cluster; return the time reached, which may be earlier.
 
         Raises:
-            InfrastructureError: whatever moves the time is gone, or the cluster does not settle.
+            InfrastructureError: the clock's server is gone, or the cluster does not settle.
         """

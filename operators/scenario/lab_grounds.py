@@ -78,7 +78,9 @@ class Lab:
             return [str(p) for p in dead]
         asked = supervisor.HealthProbe(state)
         with ThreadPoolExecutor(len(state.parts)) as pool:
-            found = pool.map(lambda part: (part.name, _find_lasting_problem(lambda: asked.problem(part))), state.parts)
+            found = pool.map(
+                lambda part: (part.name, _find_lasting_problem(lambda: asked.find_problem(part))), state.parts
+            )
             return [f"{name}: {problem}" for name, problem in found if problem]
 
 

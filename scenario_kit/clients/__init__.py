@@ -1,4 +1,4 @@
-"""The outside world behind the ports: a Kubernetes API and a Prometheus. Errors of their libraries end here."""
+"""Clients of Kubernetes and Prometheus behind the ports, with library errors translated."""
 
 from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.clients.prometheus import PrometheusMetrics

@@ -1,4 +1,4 @@
-"""What the API server's refusals mean: HTTP status and ``Status`` body to an error of our tree. Pure."""
+"""Translation of API server errors: HTTP status and ``Status`` body to our exceptions. Pure."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from scenario_kit.errors import (
     Unreachable,
 )
 
-#: The authoriser's words. Admission plugins (quota, terminating namespaces, webhooks) answer 403 too, with others.
+#: The authoriser's messages. Admission plugins (quota, terminating namespaces, webhooks) return 403 with others.
 _UNAUTHORISED = re.compile(r'User "[^"]*" cannot |no RBAC policy matched', re.IGNORECASE)
 
-#: The eviction API answers 500 where two budgets select a pod, however often it is asked.
+#: The eviction API returns 500 permanently if two budgets select a pod.
 _TWO_BUDGETS = "more than one PodDisruptionBudget"
 
 _FIXES: dict[type[ClusterError], str] = {
     Unreachable: "check that the API server runs ('scenario-kit lab status', or kubectl cluster-info)",
-    Forbidden: "use credentials that may do this, or grant them the permission that the message names",
+    Forbidden: "use credentials with this permission, or grant the permission that the message names",
 }
 
 
 class NotServed(NotFound):
-    """404 for the path itself: the API server does not serve that kind, so it says nothing about any object."""
+    """404 for the path itself: the API server does not serve that kind, which says nothing about the object."""
 
 
 def build_error(status: int, body: bytes, doing: str) -> ClusterError:
-    """Build the error that an answer with ``status`` >= 300 stands for; ``doing`` is the request, for the message."""
+    """Build the exception for a response with ``status`` >= 300; ``doing`` describes the request."""
     answer = _parse_status_object(body)
     reason = str(answer.get("reason", "")) if answer else ""
     text = str(answer.get("message", "")) if answer else body[:300].decode("utf-8", "replace").strip()
@@ -46,7 +46,7 @@ def build_error(status: int, body: bytes, doing: str) -> ClusterError:
 
 
 def is_own(body: bytes) -> bool:
-    """Check whether the API server itself says this, not a program behind its proxy."""
+    """Return whether a response is from the API server itself, not from a proxied program."""
     return _parse_status_object(body) is not None
 
 
@@ -64,7 +64,7 @@ def _choose_error_type(status: int, reason: str, text: str, *, served: bool) -> 
         return NotFound if served else NotServed
     if status == 409:
         return AlreadyExists if reason == "AlreadyExists" else Conflict
-    if status in (410, 412):  # a version that the server has forgotten, a precondition: read again, decide again
+    if status in (410, 412):  # an expired version, or a failed precondition: read again and retry
         return Conflict
     if status == 401:
         return Forbidden
@@ -79,5 +79,5 @@ def _parse_status_object(body: bytes) -> dict[str, Any] | None:
     try:
         answer = msgspec.json.decode(body)
     except msgspec.DecodeError:
-        return None  # a proxy's page or Go's plain "404 page not found"
+        return None  # a proxy's page, or Go's plain "404 page not found"
     return answer if isinstance(answer, dict) and answer.get("kind") == "Status" else None

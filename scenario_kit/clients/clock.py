@@ -1,4 +1,4 @@
-"""The wall clock of this machine, behind the ``Clock`` port."""
+"""The wall clock of this machine, for the ``Clock`` port."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import ClassVar, Final
 
 from scenario_kit.errors import InfrastructureError
 
-#: Seconds that a clock may be set by, or a sleep may be too long, before it counts: corrections and load stay below.
+#: The tolerance in seconds for clock jumps and long sleeps: corrections and load stay below it.
 _JUMP: Final = 30.0
 
 
 class WallClock:
-    """Implements ``ports.Clock``: time moves by itself, waiting is sleeping.
+    """Implements ``ports.Clock``: time advances by itself, a wait sleeps.
 
-    A machine that sleeps, a process that is stopped and a clock that is set let time pass in which nothing was seen,
-    and perhaps a deadline with it. Whoever waits is told, once, so that it is not blamed on a scenario.
+    If the machine is suspended, the process stopped or the clock set, time passes without observation, and a deadline
+    may pass with it. The next wait raises once, so that no scenario is blamed.
     """
 
-    #: One wait sleeps this long at most, in seconds, so that its caller can look around.
+    #: The maximum duration of one wait in seconds, so that callers can check their state.
     STRIDE: ClassVar = 5.0
 
     def __init__(self) -> None:
@@ -29,10 +29,10 @@ class WallClock:
         return time.time()
 
     def wait(self, until: float) -> float:
-        """Sleep until then, but for a few seconds at most; the time reached.
+        """Sleep until then, a few seconds at most; return the time reached.
 
         Raises:
-            InfrastructureError: the clock jumped, or nothing ran for a while. Waiting again goes on from there.
+            InfrastructureError: the clock jumped, or the process was stopped. A repeated wait continues.
         """
         span, began = max(0.0, min(until - time.time(), self.STRIDE)), time.monotonic()
         time.sleep(span)
@@ -46,7 +46,5 @@ class WallClock:
 
 
 def _measure_drift() -> float:
-    """Measure what the wall clock shows more than the monotonic one, which nobody can set and which stops while one
-    sleeps.
-    """
+    """Return the difference of the wall clock and the monotonic clock, which cannot be set and stops during suspend."""
     return time.time() - time.monotonic()

@@ -1,8 +1,8 @@
-"""The way to an API server as one identity: its address, connections, and the headers that say who asks.
+"""Connections to an API server with one identity: address, pool, and authentication headers.
 
-A kubeconfig may ask for much: tokens that are renewed, programs that print them, proxies. That is the official client's
-work, ``official``. What a lab writes for itself is a client certificate for an address on loopback; to read that takes
-nothing that urllib3 lacks, while importing the official client takes 0.2 s and 25 MB of every command and every part.
+A kubeconfig may require renewed tokens, credential plugins or proxies; ``official`` leaves these to the official
+client. A lab's own kubeconfig has a client certificate and a loopback address, which urllib3 can handle, while
+importing the official client costs every command and component 0.2 s and 25 MB.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 import urllib3
 import yaml
 
-#: Connections that are kept open, and names and addresses of this machine itself.
+#: The size of the connection pool, and the names and addresses of this machine.
 CONNECTIONS: Final = 32
 LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 _CLUSTER: Final = {"server", "certificate-authority-data"}
@@ -28,11 +28,11 @@ _USER: Final = {"client-certificate-data", "client-key-data"}
 
 
 class ApiConnection(Protocol):
-    """One identity at one API server."""
+    """A connection to an API server with one identity."""
 
     @property
     def url(self) -> str:
-        """The address of the API server, without a slash at its end."""
+        """The URL of the API server, without a trailing slash."""
 
     @property
     def namespace(self) -> str:
@@ -40,18 +40,18 @@ class ApiConnection(Protocol):
 
     @property
     def pool(self) -> urllib3.PoolManager:
-        """Connections that verify the server, and show it a certificate where the identity has one."""
+        """A pool that verifies the server, and presents a client certificate if the identity has one."""
 
     def headers(self) -> Mapping[str, str]:
-        """Return what to send with a request, asked for each, since tokens are renewed.
+        """Return the headers of a request, per request since tokens are renewed.
 
         Raises:
-            ClusterError: there is no token to be had.
+            ClusterError: no token is available.
         """
 
 
 class Certificate:
-    """An identity that is a client certificate, at an address on loopback."""
+    """A client certificate for a loopback address."""
 
     def __init__(self, url: str, namespace: str, tls: ssl.SSLContext) -> None:
         self.url = url
@@ -59,15 +59,15 @@ class Certificate:
         self.pool = urllib3.PoolManager(num_pools=4, maxsize=CONNECTIONS, ssl_context=tls)
 
     def headers(self) -> Mapping[str, str]:
-        """See ``ApiConnection``: the certificate says it all."""
+        """See ``ApiConnection``; none are needed."""
         return {}
 
 
 def read_certificate(kubeconfig: Path, context: str | None) -> Certificate | None:
-    """Read the identity of a context that is a certificate and nothing else, at an address on loopback.
+    """Read the identity of a context if it is a client certificate for a loopback address, and nothing else.
 
-    None where the context asks for anything more, and where the file is not what it should be: then the official client
-    reads it, or says what is wrong with it.
+    None if the context requires anything more, or the file is invalid: the official client then reads it, or reports
+    the error.
     """
     try:
         data = yaml.load(kubeconfig.read_bytes(), Loader=_Loader)
@@ -102,8 +102,8 @@ def _decode(data: str) -> bytes:
 
 
 def _show(tls: ssl.SSLContext, pem: bytes) -> None:
-    """Take certificate and key; ``ssl`` reads them from files only, so for as long as that takes they are in one."""
-    handle, name = tempfile.mkstemp(prefix="scenario-kit-", suffix=".pem")  # for its owner only
+    """Load certificate and key; ``ssl`` reads files only, so they are briefly written to one."""
+    handle, name = tempfile.mkstemp(prefix="scenario-kit-", suffix=".pem")  # readable by its owner only
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(pem)

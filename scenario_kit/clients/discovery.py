@@ -1,4 +1,4 @@
-"""Which kinds an API server serves and under which paths: aggregated discovery, cached, refreshed on a miss."""
+"""Aggregated discovery of an API server's kinds and paths, cached and refreshed on a miss."""
 
 from __future__ import annotations
 
@@ -16,16 +16,14 @@ _ACCEPT = ",".join(
 
 
 class ServedKind(NamedTuple):
-    """A kind and whether it can be listed."""
+    """A kind, and whether it can be listed."""
 
     kind: Kind
     listable: bool
 
 
 def parse(*documents: Any) -> list[ServedKind]:
-    """Parse the kinds in ``APIGroupDiscoveryList`` documents, each in the version that its group prefers;
-    core first.
-    """
+    """Parse ``APIGroupDiscoveryList`` documents, with the preferred version of each group; core first."""
     found: dict[tuple[str, str], ServedKind] = {}
     for document in documents:
         for group in document["items"]:
@@ -42,7 +40,7 @@ def parse(*documents: Any) -> list[ServedKind]:
 
 
 class Discovery:
-    """The kinds of one API server. A kind that is not known is looked up once more before it is called missing."""
+    """The kinds of one API server. An unknown kind triggers a refresh before it is reported as missing."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -50,14 +48,14 @@ class Discovery:
         self._served: list[ServedKind] | None = None
 
     def kinds(self) -> Sequence[Kind]:
-        """Return every kind that can be listed, as the server says now."""
+        """Return every listable kind, freshly discovered."""
         return [s.kind for s in self._refresh() if s.listable]
 
     def find(self, kind: str, group: str = "", *, core: bool = False) -> Kind:
-        """Find the kind; with an empty group the core one, else the first group that serves it. ``core``: only core.
+        """Return a kind; with an empty group the core one, or else the first group's. ``core``: only core.
 
         Raises:
-            NotFound: no group, or not the one asked for, serves the kind.
+            NotFound: the group, or any group, does not serve the kind.
         """
         served = self._served if self._served is not None else self._refresh()
         match = pick(served, kind, group, core=core) or pick(self._refresh(), kind, group, core=core)
@@ -80,6 +78,6 @@ class Discovery:
 
 
 def pick(served: Sequence[ServedKind], kind: str, group: str, *, core: bool = False) -> Kind | None:
-    """Pick the kind; core is listed first, so an ambiguous kind without a group (Event) is the core one."""
+    """Pick a kind; core comes first, so an ambiguous kind without a group (Event) is the core one."""
     exact = bool(group) or core
     return next((s.kind for s in served if s.kind.kind == kind and (not exact or s.kind.group == group)), None)

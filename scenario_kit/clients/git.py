@@ -1,7 +1,7 @@
-"""Reads a Git repository: what a branch changes against its base. Runs nothing that the repository brings.
+"""A reader of Git repositories: changes of a branch against its base. Runs nothing from the repository.
 
-Hooks, file-system monitors, external diff programs, filters and replacement objects of the repository are off; paths
-come NUL-separated, so that no name of a file can be taken for another.
+The repository's hooks, file-system monitors, external diff programs, filters and replacement objects are disabled;
+paths are NUL-separated, so that no file name is ambiguous.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ _SECONDS: Final = 60
 
 
 class Repository:
-    """A checkout, read by the ``git`` of this machine."""
+    """A checkout, read by the installed ``git``."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def base(self, reference: str) -> str:
-        """Return the commit where the present branch left ``reference``.
+        """Return the merge base of the current branch and ``reference``.
 
         Raises:
-            UsageError: this is no repository, there is no such reference, or they have nothing in common.
+            UsageError: not a repository, an unknown reference, or no common ancestor.
         """
         if reference.startswith("-"):
             raise UsageError(f"'{reference}' is not a branch or commit", fix="--base origin/main")
@@ -44,12 +44,12 @@ class Repository:
         return found.decode().strip()
 
     def root(self) -> Path:
-        """Return the top folder of the checkout."""
+        """Return the root directory of the checkout."""
         found = self._git("rev-parse", "--show-toplevel", because="this is not a Git repository", fix="")
         return Path(found.decode().rstrip("\n"))
 
     def changes(self, base: str) -> list[FileChange]:
-        """Return the files that differ between ``base`` and the last commit; a renamed one is removed and added."""
+        """Return the files that differ between ``base`` and HEAD; a renamed one is removed and added."""
         out = self._git("diff", "--raw", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", base, "HEAD")
         parts = out.decode(errors="surrogateescape").split("\0")
         found = []
@@ -63,13 +63,13 @@ class Repository:
         return found
 
     def commits(self, base: str) -> list[Commit]:
-        """Return the commits since ``base``, newest first, without merges."""
+        """Return the non-merge commits since ``base``, newest first."""
         out = self._git("log", "--no-merges", "-z", "--format=%h%x01%B", f"{base}..HEAD")
         reported = [part.partition("\x01") for part in out.decode(errors="replace").split("\0") if part]
         return [Commit(hash=short, message=message) for short, _, message in reported]
 
     def text(self, commit: str, path: str) -> str | None:
-        """Return a file as it is in a commit; None where it has none of that name."""
+        """Return a file's content in a commit; None if it does not exist there."""
         listed = self._git("ls-tree", "-z", commit, "--", path)
         if not listed:
             return None
@@ -77,13 +77,11 @@ class Repository:
         return self._git("cat-file", "blob", blob).decode(errors="replace")
 
     def has_uncommitted(self) -> bool:
-        """Check whether files that Git knows differ from the last commit."""
+        """Return whether tracked files differ from HEAD."""
         return bool(self._git(*self._list_filter_options(), "status", "--porcelain", "-z", "--untracked-files=no"))
 
     def _list_filter_options(self) -> list[str]:
-        """List options without the programs that this machine knows as filters: attributes of the branch could call
-        them.
-        """
+        """List options that disable the filters configured on this machine: the branch's attributes could run them."""
         listed = self._git(
             "config", "--null", "--name-only", "--get-regexp", r"^filter\..*\.(clean|smudge|process)$", ok=(1,)
         )

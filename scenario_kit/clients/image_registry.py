@@ -1,6 +1,6 @@
-"""Digests of images, asked of their registries (OCI distribution API).
+"""Image digests from registries (OCI distribution API).
 
-A tag of an image for several platforms has the digest of its index, so one lock fits every node. Nothing is pulled.
+The tag of a multi-platform image has the digest of its index, so one lock fits every node. Nothing is pulled.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import httpx
 from scenario_kit.errors import AuthoringError, InfrastructureError
 from scenario_kit.model.kubernetes.image import normalize_image
 
-#: An index comes first: a registry that has one answers with it.
+#: The index media type is first, so that registries prefer it.
 ACCEPT: Final = ", ".join(
     (
         "application/vnd.oci.image.index.v1+json",
@@ -30,7 +30,7 @@ _TIMEOUT: Final = httpx.Timeout(20.0, connect=5.0)
 
 
 class ImagePlace(NamedTuple):
-    """Where an image is: the registry as its reference spells it, its repository there, and the tag."""
+    """The location of an image: the registry as in the reference, the repository, and the tag."""
 
     registry: str
     repository: str
@@ -38,10 +38,10 @@ class ImagePlace(NamedTuple):
 
 
 def place(image: str) -> ImagePlace:
-    """Return the parts of a reference with a tag.
+    """Parse a reference with a tag.
 
     Raises:
-        AuthoringError: it has a digest already, or is no reference.
+        AuthoringError: it has a digest, or is not a reference.
     """
     name = normalize_image(image)
     registry, _, rest = name.partition("/")
@@ -52,7 +52,7 @@ def place(image: str) -> ImagePlace:
 
 
 class ImageRegistries:
-    """Asks registries. ``hosts`` says at which host the API of a registry answers, where its name does not."""
+    """A client of registries. ``hosts`` maps registries to API hosts that differ from their names."""
 
     def __init__(self, hosts: Mapping[str, str] | None = None, *, client: httpx.Client | None = None) -> None:
         self._hosts = dict(hosts or {})
@@ -60,17 +60,17 @@ class ImageRegistries:
         self._tokens: dict[tuple[str, str], str] = {}
 
     def digest(self, image: str) -> str:
-        """Ask for the digest that the image's tag has now, ``sha256:…``.
+        """Return the current digest of the image's tag, ``sha256:…``.
 
         Raises:
-            AuthoringError: the registry answers that there is no such image, or it may not be seen.
-            InfrastructureError: no registry answers, or one does in a way that is not its API's.
+            AuthoringError: the image does not exist, or access is denied.
+            InfrastructureError: no registry responds, or the response is not its API's.
         """
         where = place(image)
         response = self._manifest("HEAD", where)
         if response.status_code in (401, 403, 404):
             raise AuthoringError(
-                f"image '{image}': {self._host(where)} answers {response.status_code} {response.reason_phrase}",
+                f"image '{image}': {self._host(where)} returned {response.status_code} {response.reason_phrase}",
                 fix="correct the image in app.yaml and the templates, or lock it with the rights to see it",
             )
         found = str(response.headers.get("Docker-Content-Digest", ""))
@@ -81,7 +81,7 @@ class ImageRegistries:
             raise InfrastructureError(
                 f"image '{image}': expected a digest from {self._host(where)}, observed status {response.status_code} "
                 f"and Docker-Content-Digest '{found}'",
-                fix=f"if its API is at another host, say so: --host {where.registry}=HOST",
+                fix=f"if its API has another host, use --host {where.registry}=HOST",
             )
         return found
 
@@ -102,7 +102,7 @@ class ImageRegistries:
         asked = dict(_PARAMETER.findall(challenge))
         realm = asked.pop("realm", "")
         if not realm.startswith("https://"):
-            raise InfrastructureError(f"{self._host(where)} sends for a token to '{realm}', which is not https")
+            raise InfrastructureError(f"{self._host(where)} requires a token from '{realm}', which is not https")
         desired = {"scope": f"repository:{where.repository}:pull"} | {
             k: v for k, v in asked.items() if k in ("service", "scope")
         }

@@ -1,4 +1,4 @@
-"""The ``Cluster`` port on a real Kubernetes API."""
+"""The ``Cluster`` port on a Kubernetes API."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ _PATCHES: dict[str, str] = {
 
 
 class KubeCluster:
-    """A Kubernetes API on plain objects; implements ``ports.Cluster`` and may be shared between threads.
+    """A Kubernetes API with plain objects; implements ``ports.Cluster``; thread-safe.
 
     Args:
-        kubeconfig: the file; None means ``KUBECONFIG``, the default file, or the pod's service account.
-        context: a context of it; None means its current one.
-        field_manager: under which every write is recorded.
-        as_user: whose rights count instead of the identity's own.
+        kubeconfig: the file; None for ``KUBECONFIG``, the default file, or the pod's service account.
+        context: a context of it; None for the current one.
+        field_manager: the field manager of every write.
+        as_user: the user to impersonate.
 
     Raises:
-        ClusterError: there is no usable configuration. Construction itself sends nothing.
+        ClusterError: there is no usable configuration. The constructor sends no request.
     """
 
     def __init__(
@@ -53,20 +53,20 @@ class KubeCluster:
 
     @property
     def server_url(self) -> str:
-        """The address of the API server."""
+        """The URL of the API server."""
         return self._transport.url
 
     @property
     def namespace(self) -> str:
-        """The namespace that the kubeconfig's context defaults to."""
+        """The default namespace of the kubeconfig's context."""
         return self._transport.namespace
 
     def close(self) -> None:
-        """Drop the connections."""
+        """Close the connections."""
         self._transport.close()
 
     def get(self, ref: Reference) -> Object | None:
-        """Get the object, or None when it does not exist; ``NotFound`` when its kind does not."""
+        """Return the object, or None if it does not exist; ``NotFound`` if its kind does not."""
         path = self._path(ref)
         try:
             found: Object = self._transport.json("GET", path)
@@ -107,7 +107,7 @@ class KubeCluster:
         return patched
 
     def delete(self, ref: Reference, *, uid: str = "", grace_seconds: int | None = None) -> None:
-        """Delete in the background; missing is fine. With ``uid`` only that very object (else ``Conflict``)."""
+        """Delete in the background; no error if it is missing. With ``uid``, only that object (else ``Conflict``)."""
         options: Object = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}
         if uid:
             options["preconditions"] = {"uid": uid}
@@ -122,7 +122,7 @@ class KubeCluster:
             return
 
     def evict(self, pod: Reference) -> None:
-        """Ask for the eviction of a pod; missing is fine. ``EvictionRefused`` where a disruption budget forbids it."""
+        """Evict a pod; no error if it is missing. ``EvictionRefused`` if a disruption budget forbids it."""
         metadata = {"name": pod.name, "namespace": pod.namespace}
         eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata}
         try:
@@ -148,12 +148,12 @@ class KubeCluster:
             try:
                 data = self._transport.raw("GET", f"{self._path(ref)}/log", {**query, "container": name}, accept="*/*")
             except Rejected:
-                continue  # 400: "container … is waiting to start", which is an answer: no lines
+                continue  # 400: "container … is waiting to start", i.e. no lines
             lines += parse_lines(data, ref.name, name, since)
         return sorted(lines, key=lambda line: line.at)
 
     def probe(self, pod: Reference, port: int, path: str = "") -> Probed:
-        """Ask a port of a pod; ``NotFound`` when the pod does not exist."""
+        """Probe a port of a pod; ``NotFound`` if the pod does not exist."""
         if self.get(pod) is None:
             raise NotFound(f"Pod {pod.namespace}/{pod.name} does not exist", status=404)
         if path:
@@ -163,19 +163,19 @@ class KubeCluster:
     def watch(
         self, kind: str, *, group: str = "", namespace: str = "", stop: threading.Event
     ) -> Iterator[tuple[str, Object]]:
-        """Return everything that exists, then everything that happens, until ``stop`` is set.
+        """Yield all existing objects, then all events, until ``stop``.
 
         Yields ``("ADDED" | "MODIFIED" | "DELETED", object)`` and, after each complete list, ``("SYNCED", {})``.
-        Dropped connections and forgotten versions (410) are repaired within: a relist yields the differences only.
+        Broken connections and expired versions (410) are handled: a relist yields only the differences.
 
         Raises:
-            ClusterError: the first list fails, or a later one is refused for another reason than reachability.
+            ClusterError: the first list fails, or a later one is refused for a reason other than reachability.
         """
         served = self._discovery.find(kind, group)
         return follow(self._transport, Collection(served), _build_collection_path(served, namespace), stop)
 
     def collection_version(self, kind: str, namespace: str = "", *, group: str = "") -> str:
-        """Return the version of a collection: it differs whenever anything in the cluster's store was written since."""
+        """Return the version of a collection; it differs after any write to the cluster's store."""
         served = self._discovery.find(kind, group)
         answer = self._transport.json("GET", _build_collection_path(served, namespace), {"limit": "1"})
         return str(answer["metadata"]["resourceVersion"])
@@ -188,7 +188,7 @@ class KubeCluster:
     def _path(self, ref: Reference) -> str:
         served = self._discovery.find(ref.kind, ref.group)
         if served.namespaced and ref.namespace == APP_NAMESPACE:
-            raise KitError(f"{ref}: a symbolic namespace reached the API; resolve it with Reference.within first")
+            raise KitError(f"{ref}: unresolved symbolic namespace; call Reference.within first")
         return f"{_build_collection_path(served, ref.namespace)}/{quote(ref.name)}"
 
 

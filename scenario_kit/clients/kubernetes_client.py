@@ -1,6 +1,6 @@
-"""What the official client does for us: any kubeconfig, a pod's service account, and forwarded ports.
+"""The parts of the official client that are used: kubeconfig, service account, port forwarding.
 
-Imported only where it is needed, see ``access``.
+Imported only where needed, see ``connection``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from scenario_kit.errors import ClusterError, NotFound
 from scenario_kit.model import Reference
 
 _SERVICE_ACCOUNT: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
-#: Every exception of the official client and what it stands on; a test keeps this list complete.
+#: All exceptions of the official client and its dependencies; a test checks that this is complete.
 OFFICIAL_ERRORS: Final[tuple[type[Exception], ...]] = (
     kubernetes.client.OpenApiException,
     kubernetes.config.ConfigException,
@@ -35,11 +35,11 @@ _CONFIGURATION_ERRORS: Final[tuple[type[Exception], ...]] = (*OFFICIAL_ERRORS, y
 
 
 class Official:
-    """An ``Access`` by whatever a kubeconfig asks for.
+    """An ``ApiConnection`` for any kubeconfig.
 
     Args:
-        kubeconfig: the file; None means ``KUBECONFIG``, the default file, or the pod's service account.
-        context: a context of it; None means its current one.
+        kubeconfig: the file; None for ``KUBECONFIG``, the default file, or the pod's service account.
+        context: a context of it; None for the current one.
 
     Raises:
         ClusterError: there is no usable configuration.
@@ -49,7 +49,7 @@ class Official:
         self._configuration, self.namespace = _configure(kubeconfig, context)
         self._configuration.connection_pool_maxsize = CONNECTIONS
         if urlsplit(self._configuration.host).hostname in LOOPBACK:
-            self._configuration.proxy = None  # a proxy of the environment cannot reach this machine's loopback
+            self._configuration.proxy = None  # a proxy cannot reach this machine's loopback
         self._client = kubernetes.client.ApiClient(self._configuration)
         self.url = str(self._configuration.host).rstrip("/")
         self.pool: urllib3.PoolManager = self._client.rest_client.pool_manager
@@ -67,10 +67,10 @@ class Official:
         return headers
 
     def forward_port(self, pod: Reference, port: int) -> Any:
-        """Return a port of a pod, forwarded; the caller closes it.
+        """Forward a port of a pod; the caller closes it.
 
         Raises:
-            ClusterError: no port can be forwarded; ``NotFound`` where the pod does not exist.
+            ClusterError: the port cannot be forwarded; ``NotFound`` if the pod does not exist.
         """
         doing = f"forwarding port {port} of {pod}"
         try:
@@ -86,12 +86,12 @@ class Official:
             raise translate_error(error, doing) from error
 
     def close(self) -> None:
-        """Drop the connections."""
+        """Close the connections."""
         self._client.close()  # type: ignore[no-untyped-call]
 
 
 def read_current_context() -> str:
-    """Read the context that the default kubeconfig names as current; empty where there is none."""
+    """Return the current context of the default kubeconfig; empty if there is none."""
     try:
         _, current = kubernetes.config.list_kube_config_contexts()  # type: ignore[no-untyped-call]
     except _CONFIGURATION_ERRORS:
@@ -111,7 +111,7 @@ def _configure(kubeconfig: Path | None, context: str | None) -> tuple[Any, str]:
         kubernetes.config.load_kube_config(file, context, configuration, persist_config=False)  # type: ignore[no-untyped-call]
         contexts, current = kubernetes.config.list_kube_config_contexts(file)  # type: ignore[no-untyped-call]
     except _CONFIGURATION_ERRORS as error:
-        fix = "name a kubeconfig and a context that exist: kubectl config get-contexts"
+        fix = "use an existing kubeconfig and context: kubectl config get-contexts"
         raise ClusterError(f"{where}, context '{context or 'current'}' cannot be used: {error}", fix=fix) from error
     chosen = next((c for c in contexts if c["name"] == context), current)
     return configuration, chosen["context"].get("namespace", "default")

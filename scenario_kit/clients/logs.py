@@ -1,4 +1,4 @@
-"""Log lines with the time stamps that the kubelet puts in front of them."""
+"""Parser for log lines with the kubelet's timestamps."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _LINE = re.compile(r"^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d) 
 
 
 def parse_lines(data: bytes, pod: str, container: str, since: float = 0.0) -> Iterator[LogLine]:
-    """Parse the lines at or after ``since``. One without a stamp continues the line before it and shares its time."""
+    """Parse the lines at or after ``since``. One without a timestamp continues the previous line and has its time."""
     at = since
     for raw in data.decode("utf-8", "replace").splitlines():
         text = raw
         if match := _LINE.match(raw):
             day, fraction, zone, text = match.groups()
-            # fromisoformat takes microseconds at most, the kubelet writes nanoseconds
+            # fromisoformat accepts microseconds at most, the kubelet writes nanoseconds
             at = datetime.fromisoformat(day + zone.replace("Z", "+00:00")).timestamp() + float(f"0{fraction or '.0'}")
         if at >= since:
             yield LogLine(pod, container, at, text)

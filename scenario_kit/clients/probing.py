@@ -1,4 +1,4 @@
-"""Asking a port of a pod through the API server: HTTP through its proxy, TCP through a forwarded port."""
+"""Probes of a pod's port through the API server: HTTP by proxy, TCP by port forwarding."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from scenario_kit.clients.transport import Transport
 from scenario_kit.model import Reference
 from scenario_kit.ports import Probed
 
-#: How long the kubelet may take to say that nobody listens, in seconds. It dials as soon as the way to it is open.
+#: The timeout in seconds for the kubelet to report a refused connection. It dials as soon as the stream is open.
 REFUSAL_SECONDS: Final = 2.0
-#: Statuses with which the API server says that the proxied request went wrong, not the program.
+#: Statuses by which the API server reports a failed proxy request.
 _PROXY: Final = (502, 503, 504)
 
 
 def probe_http(transport: Transport, pod_path: str, port: int, path: str) -> Probed:
-    """Return a GET through the proxy of the API server.
+    """Send a GET through the API server's proxy.
 
     Raises:
-        ClusterError: the API server does not answer, or refuses to proxy; ``NotFound`` where the pod does not exist.
+        ClusterError: the API server does not respond, or refuses to proxy; ``NotFound`` if the pod does not exist.
     """
     status, refusal, message = transport.get_proxied(f"{pod_path}:{port}/proxy{path}")
     if refusal is None:
@@ -30,10 +30,10 @@ def probe_http(transport: Transport, pod_path: str, port: int, path: str) -> Pro
 
 
 def probe_tcp(transport: Transport, pod: Reference, port: int) -> Probed:
-    """Return a connection through the kubelet, which dials the port from within the pod.
+    """Connect through the kubelet, which dials the port within the pod.
 
     Raises:
-        ClusterError: no port can be forwarded; ``NotFound`` where the pod does not exist.
+        ClusterError: the port cannot be forwarded; ``NotFound`` if the pod does not exist.
     """
     forward = transport.official.forward_port(pod, port)
     try:
@@ -43,7 +43,7 @@ def probe_tcp(transport: Transport, pod: Reference, port: int) -> Probed:
 
 
 def read_forward(forward: Any, port: int) -> Probed:
-    """Read what became of a forwarded port: the kubelet tells a refusal at once, and says nothing of a connection."""
+    """Return the result of a forwarded port: the kubelet reports a refusal at once, and an open connection never."""
     socket = forward.socket(port)
     select.select([socket], [], [], REFUSAL_SECONDS)
     problem = forward.error(port)

@@ -18,16 +18,16 @@ from scenario_kit.ports import Series
 
 _T = TypeVar("_T")
 _TIMEOUT_SECONDS = 30
-#: Prometheus answers 400 to a query that it cannot read and 422 to one that it cannot evaluate.
+#: Prometheus returns 400 for an invalid query, and 422 for one that it cannot evaluate.
 _EVALUATION = (400, 422)
-#: A query changes nothing, so it is asked again where a proxy had no answer.
+#: A query changes nothing, so it is retried after a gateway error.
 _RETRIES: Final = urllib3.Retry(
     total=2, backoff_factor=0.1, status_forcelist=(502, 503, 504), raise_on_status=False, redirect=False
 )
 
 
 class PrometheusMetrics:
-    """PromQL over HTTP; implements ``ports.Metrics`` and may be shared between threads.
+    """PromQL over HTTP; implements ``ports.Metrics``; thread-safe.
 
     Args:
         url: the server's root, such as ``http://127.0.0.1:9090``.
@@ -38,7 +38,7 @@ class PrometheusMetrics:
         self._pool = _create_pool(self.url)
 
     def close(self) -> None:
-        """Drop the connections."""
+        """Close the connections."""
         self._pool.clear()
 
     def range(self, expr: str, start: float, end: float, step: float) -> Sequence[Series]:
@@ -60,15 +60,15 @@ class PrometheusMetrics:
         return self._read(expr, series)
 
     def alerts(self) -> Sequence[Object]:
-        """Return the server's own view of pending and firing alerts, for display only: virtual trials are not in it."""
+        """Return the server's own pending and firing alerts, for display only: virtual trials are not included."""
         data = self._ask("alerts", {})
         return self._read("alerts", lambda: data["alerts"])
 
     def _ask(self, what: str, query: dict[str, str]) -> Any:
-        """Return the ``data`` of an answer.
+        """Return the ``data`` of a response.
 
         Raises:
-            MetricsError: no answer, a refusal, or an answer that is not Prometheus's.
+            MetricsError: no response, an error, or a response that is not Prometheus'.
         """
         url = f"{self.url}/api/v1/{what}"
         address = f"{url}?{urlencode(query)}" if query else url
@@ -77,7 +77,7 @@ class PrometheusMetrics:
             body = response.data
         except LIBRARY_ERRORS as error:
             fix = "check that Prometheus runs: scenario-kit lab status"
-            raise MetricsError(f"{self.url}: no answer from Prometheus: {error}", fix=fix) from error
+            raise MetricsError(f"{self.url}: no response from Prometheus: {error}", fix=fix) from error
         if response.status != 200:
             raise build_error(response.status, body, address)
         return self._read(url, lambda: msgspec.json.decode(body)["data"])
@@ -86,11 +86,11 @@ class PrometheusMetrics:
         try:
             return decode()
         except (msgspec.DecodeError, KeyError, TypeError, ValueError) as error:
-            raise MetricsError(f"{self.url}: {asked}: the answer is not Prometheus's: {error!r}") from error
+            raise MetricsError(f"{self.url}: {asked}: not a response of Prometheus: {error!r}") from error
 
 
 def _create_pool(url: str) -> urllib3.PoolManager:
-    """Create connections to a server; by the proxy that the environment names, unless it is on this machine."""
+    """Create a connection pool; through the environment's proxy, except for this machine."""
     where = urlsplit(url)
     proxy = getproxies().get(where.scheme, "")
     if not proxy or where.hostname in LOOPBACK or proxy_bypass(where.netloc):
@@ -99,7 +99,7 @@ def _create_pool(url: str) -> urllib3.PoolManager:
 
 
 def build_error(status: int, body: bytes, url: str) -> MetricsError:
-    """Build the error that an answer other than 200 stands for."""
+    """Build the exception for a response other than 200."""
     try:
         answer = msgspec.json.decode(body)
         text = f"{answer['errorType']}: {answer['error']}"

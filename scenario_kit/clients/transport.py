@@ -1,4 +1,4 @@
-"""Authenticated JSON requests to an API server, with our errors."""
+"""Authenticated JSON requests to an API server, with our exceptions."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from scenario_kit.errors import ClusterError, Unreachable
 if TYPE_CHECKING:
     from scenario_kit.clients.kubernetes_client import Official
 
-#: Seconds to connect, and seconds that an answer may take.
+#: Connect and read timeouts in seconds.
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 30.0
 
 
 class _Request(NamedTuple):
-    """What is sent."""
+    """An HTTP request."""
 
     method: str
     path: str
@@ -36,12 +36,12 @@ class _Request(NamedTuple):
 
 
 class Transport:
-    """Sends requests as one identity; safe to share between threads.
+    """Sends requests with one identity; thread-safe.
 
     Args:
-        kubeconfig: the file; None means ``KUBECONFIG``, the default file, or the pod's service account.
-        context: a context of it; None means its current one.
-        as_user: whose rights count instead of the identity's own (impersonation, which RBAC has to allow).
+        kubeconfig: the file; None for ``KUBECONFIG``, the default file, or the pod's service account.
+        context: a context of it; None for the current one.
+        as_user: the user to impersonate, which RBAC has to allow.
 
     Raises:
         ClusterError: there is no usable configuration.
@@ -55,7 +55,7 @@ class Transport:
 
     @property
     def url(self) -> str:
-        """The address of the API server."""
+        """The URL of the API server."""
         return self._access.url
 
     @property
@@ -65,16 +65,16 @@ class Transport:
 
     @cached_property
     def official(self) -> Official:
-        """The same identity by the official client, for what goes over a websocket."""
-        from scenario_kit.clients.kubernetes_client import Official  # an import that most commands should not pay
+        """The same identity with the official client, for websockets."""
+        from scenario_kit.clients.kubernetes_client import Official  # slow; most commands do not need it
 
         return Official(*self._named)
 
     def get_proxied(self, path: str) -> tuple[int, ClusterError | None, str]:
-        """Get a GET that the API server passes on: status, then (where the answer is the API server's own) its meaning.
+        """Send a proxied GET; return its status, an error if the response is the API server's own, and the body.
 
         Raises:
-            ClusterError: no answer at all.
+            ClusterError: no response.
         """
         doing = f"GET {self.url}{path}"
         try:
@@ -93,7 +93,7 @@ class Transport:
         return response.status, error_, error_.message if error_ else ""
 
     def close(self) -> None:
-        """Drop the connections."""
+        """Close the connections."""
         self._pool.clear()
         if "official" in self.__dict__:
             self.official.close()
@@ -107,16 +107,16 @@ class Transport:
         content_type: str = "application/json",
         accept: str = "application/json",
     ) -> Any:
-        """Send and decode.
+        """Send a request and decode the response.
 
         Raises:
-            ClusterError: no answer, a refusal, or an answer that is not JSON.
+            ClusterError: no response, an error, or a response that is not JSON.
         """
         data = self.raw(method, path, query, body, content_type, accept)
         try:
             return msgspec.json.decode(data)
         except msgspec.DecodeError as error:
-            raise Unreachable(f"{method} {self.url}{path}: the answer is not JSON: {error}") from error
+            raise Unreachable(f"{method} {self.url}{path}: the response is not JSON: {error}") from error
 
     def raw(
         self,
@@ -127,15 +127,13 @@ class Transport:
         content_type: str = "application/json",
         accept: str = "application/json",
     ) -> bytes:
-        """Send and return the body of a 2xx answer."""
+        """Send a request; return the body of a 2xx response."""
         payload = None if body is None else msgspec.json.encode(body)
         request = _Request(method, path, query, payload, content_type, accept)
         return self._send(request, READ_SECONDS, stream=False).data
 
     def stream(self, path: str, query: Mapping[str, str], seconds: float) -> urllib3.BaseHTTPResponse:
-        """Return an open GET whose body is read by the caller, who must close it; ``seconds`` may pass between two
-        reads.
-        """
+        """Open a GET whose body the caller reads and closes; ``seconds`` is the timeout of each read."""
         return self._send(_Request("GET", path, query), seconds, stream=True)
 
     def _send(self, request: _Request, read_seconds: float, *, stream: bool) -> urllib3.BaseHTTPResponse:
@@ -161,14 +159,14 @@ class Transport:
 
     def _headers(self, content_type: str, accept: str) -> dict[str, str]:
         headers = {"Accept": accept, "Content-Type": content_type, **self._access.headers()}
-        headers["User-Agent"] = "platform"  # it ends up in audit logs, and as a field manager where none is named
+        headers["User-Agent"] = "platform"  # appears in audit logs, and as the default field manager
         if self._as_user:
             headers["Impersonate-User"] = self._as_user
         return headers
 
 
-#: A request that never reached the server, or that it refused for load with Retry-After, is sent again; a write whose
-#: answer was lost is not.
+#: Requests that never reached the server, or were rejected for load with Retry-After, are retried; a write without a
+#: response is not.
 _RETRIES = urllib3.Retry(
     total=3, connect=2, read=1, status=3, redirect=0, other=0, backoff_factor=0.1, raise_on_status=False
 )

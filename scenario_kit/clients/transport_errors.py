@@ -1,4 +1,4 @@
-"""What it means when no answer came: exceptions of the libraries to an error of our tree."""
+"""Translation of library exceptions without a response to our exceptions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import urllib3
 
 from scenario_kit.errors import Unreachable
 
-#: Every exception of urllib3 and below that may leave a request; a test keeps this list complete.
+#: All exceptions of urllib3 and below that a request may raise; a test checks that this is complete.
 LIBRARY_ERRORS: Final[tuple[type[Exception], ...]] = (
     urllib3.exceptions.HTTPError,
     urllib3.exceptions.ProxySchemeUnsupported,  # the one that is no HTTPError
@@ -19,7 +19,7 @@ LIBRARY_ERRORS: Final[tuple[type[Exception], ...]] = (
 
 
 def translate_error(error: Exception, doing: str) -> Unreachable:
-    """Return the error of our tree for a library's exception: whatever happened, the server gave no usable answer."""
+    """Return our exception for a library's: the server gave no usable response."""
     cause = error.reason if isinstance(error, urllib3.exceptions.MaxRetryError) and error.reason else error
     fix = "check that the API server runs ('scenario-kit lab status', or kubectl cluster-info)"
-    return Unreachable(f"{doing}: no answer: {cause}", fix=fix)
+    return Unreachable(f"{doing}: no response: {cause}", fix=fix)

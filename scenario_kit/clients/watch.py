@@ -1,4 +1,4 @@
-"""List, then watch with bookmarks; reconnect where it broke off, list again where the server has forgotten."""
+"""List and watch with bookmarks; reconnects after a broken connection, relists after an expired version."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from scenario_kit.ports import Kind
 
 Event = tuple[str, Object]
 
-#: The server ends a watch after this many seconds; a connection silent for longer than that is dead.
+#: The server ends a watch after this many seconds; a connection that is silent for longer is dead.
 _WATCH_SECONDS = 240
 _BROKEN: tuple[type[Exception], ...] = (*LIBRARY_ERRORS, msgspec.DecodeError)
 _BACKOFF_SECONDS = (0.05, 0.2, 1.0, 2.0)
 
 
 class Collection(NamedTuple):
-    """What lists of a kind leave out of their items."""
+    """Fields of a kind that its lists omit from items."""
 
     kind: Kind
 
     def items(self, answer: Any) -> list[Object]:
-        """Return the items of a list, ``apiVersion`` and ``kind`` filled in."""
+        """Return the items of a list with ``apiVersion`` and ``kind``."""
         version = f"{self.kind.group}/{self.kind.version}" if self.kind.group else self.kind.version
         head = {"apiVersion": version, "kind": self.kind.kind}
         return [{**head, **item} for item in answer.get("items") or ()]
@@ -57,13 +57,13 @@ def follow(transport: Transport, collection: Collection, path: str, stop: thread
             version = ""
         except Unreachable:
             if not known and not version and failures == 0:
-                raise  # the first list: the caller must hear that there is no server
+                raise  # the first list: the caller must learn that the server is unreachable
             stop.wait(_BACKOFF_SECONDS[min(failures, len(_BACKOFF_SECONDS) - 1)])
             failures += 1
 
 
 def _diff_list(known: dict[str, Object], items: list[Object]) -> Iterator[Event]:
-    """Return what a complete list says that was not known; brings ``known`` up to date."""
+    """Yield the differences between known objects and a complete list; updates ``known``."""
     fresh = {item["metadata"]["uid"]: item for item in items}
     for uid in [uid for uid in known if uid not in fresh]:
         yield "DELETED", known.pop(uid)
@@ -85,10 +85,10 @@ def _remember(known: dict[str, Object], type_: str, obj: Object) -> None:
 
 
 def _stream_events(transport: Transport, path: str, version: str, stop: threading.Event) -> Iterator[Event]:
-    """Return one watch request, to its end.
+    """Yield the events of one watch request.
 
     Raises:
-        Conflict: the server has forgotten ``version``.
+        Conflict: the version has expired.
         Unreachable: the connection broke, or the server reported an internal error.
     """
     query = {
@@ -124,7 +124,7 @@ def _read_lines(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
 
 
 def _shut_on(response: urllib3.BaseHTTPResponse, stop: threading.Event, ended: threading.Event) -> None:
-    """Wake a reader that waits for the next event once ``stop`` is set."""
+    """Unblock a reader once ``stop`` is set."""
     while not ended.is_set():
         if stop.wait(0.5):
             if not ended.is_set():

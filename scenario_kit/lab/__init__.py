@@ -1,1 +1,1 @@
-"""The embedded lab: a real control plane, and a simulated data plane behind it."""
+"""The embedded lab: a real control plane with a simulated data plane."""

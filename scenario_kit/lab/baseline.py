@@ -1,7 +1,7 @@
-"""How the cluster was when it came up, and what has to be written so that it is that way again. Pure but for a file.
+"""The baseline of the cluster's store, and the plan that restores it. Pure except for a file.
 
-Values are taken as they are in etcd. Deleting there is what an API server cannot offer: it asks no finalizer and waits
-for no controller, and whoever watches sees ordinary deletions.
+Values are raw etcd values. Deleting them in etcd bypasses finalizers and controllers, which an API server cannot do;
+watchers see ordinary deletions.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import msgspec
 
 from scenario_kit.lab.control_plane.etcd import Range
 
-#: Heartbeats and locks of parts that go on running: an old one would look like a part that has stopped. And what the
-#: name server of the cluster consists of while it goes on running; what is wanted of it is put back.
+#: Heartbeats and locks of running components, whose old values would look like a failure; and the DNS server of the
+#: cluster, as long as it keeps running (its desired state is restored).
 _ALIVE = (
     b"/registry/leases/kube-node-lease/",
     b"/registry/leases/kube-system/",
@@ -26,14 +26,14 @@ _ALIVE = (
     b"/registry/endpointslices/kube-system/",
     b"/registry/services/endpoints/kube-system/",
 )
-#: Keys that are no objects of anybody: the API server's own book-keeping.
+#: The API server's own bookkeeping.
 _BOOKS = (b"compact_rev_key",)
-#: What happened on the way up. Events end by themselves, so they are never brought back.
+#: Events expire by themselves, so those of the start are not restored.
 _PASSING = (b"/registry/events/",)
 
 
 class Restoration(NamedTuple):
-    """What to delete, which keys to put back, and how many keys the ranges hold."""
+    """The keys to delete, the keys to restore, and the number of keys in the deleted ranges."""
 
     delete: tuple[Range, ...]
     restore: tuple[bytes, ...]
@@ -44,24 +44,23 @@ class Restoration(NamedTuple):
 
 
 class StoreBaseline(msgspec.Struct, frozen=True):
-    """Keys and values at a revision: what has not been written since then is as it was."""
+    """Keys and values at a revision: keys not written since then are unchanged."""
 
     revision: int
     values: dict[bytes, bytes]
 
 
 def select_kept(found: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
-    """Select, of everything in the store, what a baseline holds."""
+    """Select the keys of the store that belong to a baseline."""
     return {key: value for key, value in found.items() if not key.startswith((*_ALIVE, *_BOOKS, *_PASSING))}
 
 
 def plan_restoration(
     baseline: Mapping[bytes, bytes], found: Iterable[bytes], changed: Mapping[bytes, bytes]
 ) -> Restoration:
-    """Plan what makes a store with the keys ``found`` equal to the baseline.
+    """Plan the changes that make a store with the keys ``found`` equal to the baseline.
 
-    ``changed`` are the present values of keys of the baseline that may differ. Keys beside one another are deleted as
-    one range.
+    ``changed`` are the current values of baseline keys that may differ. Adjacent keys are deleted as one range.
     """
     present = sorted(found)
     ranges: list[Range] = []
@@ -84,7 +83,7 @@ def plan_restoration(
 
 
 def save(path: Path, baseline: StoreBaseline) -> None:
-    """Write a baseline, for its owner's eyes only: Secrets are in it."""
+    """Write a baseline, readable by its owner only: it contains Secrets."""
     temporary = path.with_suffix(".new")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "wb") as file:
@@ -93,7 +92,7 @@ def save(path: Path, baseline: StoreBaseline) -> None:
 
 
 def load(path: Path) -> StoreBaseline | None:
-    """Load the baseline in a file; None where there is none, or none that can be read."""
+    """Load a baseline; None if the file is missing or invalid."""
     try:
         return msgspec.msgpack.decode(path.read_bytes(), type=StoreBaseline)
     except (FileNotFoundError, msgspec.MsgspecError):

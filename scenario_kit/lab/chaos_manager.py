@@ -1,4 +1,4 @@
-"""The real Chaos Mesh manager, beside a daemon that is simulated: its certificates, its environment, its start."""
+"""The real Chaos Mesh manager, which talks to a simulated daemon: certificates, environment, process."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from scenario_kit.lab.host.supervisor import Spec
 
 PART = "chaos-controller-manager"
 WEBHOOK = "chaos-webhook"
-#: The port of the name server that hands out wrong answers; the lab server plays it.
+#: The port of the DNS server that returns wrong answers; the lab server implements it.
 NAMES = "chaos-names"
-#: The port at which the lab server resolves names for it.
+#: The port of the lab server's webhook that resolves names for the manager.
 TARGETS = "chaos-targets"
-#: What pod-failure puts in place of every image; the simulated kubelet runs it and it listens nowhere.
+#: The image that pod-failure sets everywhere; the simulated kubelet runs it without an open port.
 PAUSE_IMAGE = "registry.k8s.io/pause:3.10"
 
 
 def prepare(folder: Path, address: str, port: int, proto: Path) -> ChaosDaemonState:
-    """Write the certificates; returns where the daemon is to listen, and with what."""
+    """Write the certificates; return the daemon's address and credentials."""
     certificates = folder / "chaos-mesh"
     certificates.mkdir(parents=True, exist_ok=True, mode=0o700)
     daemon = ChaosDaemonState(
@@ -53,17 +53,17 @@ def prepare(folder: Path, address: str, port: int, proto: Path) -> ChaosDaemonSt
 
 
 def locate_certificate(folder: Path) -> Path:
-    """Locate the certificate (``.crt``) and key (``.key``) that webhooks show, without the ending."""
+    """Return the path of the webhooks' certificate (``.crt``) and key (``.key``), without the suffix."""
     return folder / "chaos-mesh" / "webhook" / "tls"
 
 
 def locate_kubeconfig(folder: Path) -> Path:
-    """Locate where the manager finds its credentials."""
+    """Return the path of the manager's kubeconfig."""
     return folder / "chaos-mesh" / "kubeconfig"
 
 
 def build_spec(state: LabState, binaries: Mapping[str, Path]) -> Spec:
-    """Build how to start the manager."""
+    """Build the process specification of the manager."""
     daemon, part = state.chaos_daemon, state.part(PART)
     assert daemon is not None, PART
     assert part is not None, PART

@@ -1,6 +1,6 @@
-"""The admission webhooks of Chaos Mesh, registered as its chart does: its manager defaults and validates its objects.
+"""The admission webhooks of Chaos Mesh, as registered by its chart: the manager defaults and validates objects.
 
-The API server asks the manager on loopback. ``validate-auth`` is left out, as ``SECURITY_MODE`` is off.
+The API server calls the manager on loopback. ``validate-auth`` is omitted, as ``SECURITY_MODE`` is off.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from scenario_kit.lab.host.addresses import LOOPBACK
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos.kinds import GROUP
 
-#: Kinds that have webhooks, in lower case, with their plurals where these differ (``webhook.CRDS`` of the chart).
+#: Kinds with webhooks, in lower case, with irregular plurals (``webhook.CRDS`` of the chart).
 _KINDS: Final = {
     **{
         kind: kind
@@ -29,19 +29,19 @@ _KINDS: Final = {
     "physicalmachine": "physicalmachines",
     "statuscheck": "statuschecks",
 }  # fmt: skip
-#: Where the lab server resolves names for the manager (``server.external_targets``).
+#: The lab server's webhook that resolves names for the manager (``server.external_targets``).
 TARGETS_PATH: Final = "/external-targets"
 _VERSION: Final = "v1alpha1"
 _SECONDS: Final = 5
 
 
 def build_objects(manager: int, targets: int, authority: Path) -> list[Object]:
-    """Build the configurations by which the API server asks the manager, and the lab server for the addresses of names.
+    """Build the webhook configurations for the manager, and for the lab server's name resolution.
 
     Args:
         manager: the port of the manager's webhooks.
-        targets: the port at which the lab server resolves names.
-        authority: who signed the certificate that both show.
+        targets: the port of the lab server's webhook.
+        authority: the CA of the certificate that both serve.
     """
     bundle = base64.b64encode(authority.read_bytes()).decode()
     resolving = _build_webhook(
@@ -67,13 +67,13 @@ def _build_configuration(kind: str, name: str, webhooks: Iterable[Object], bundl
 def _build_webhooks(verb: str, port: int) -> Iterator[Object]:
     path = f"{verb}-{GROUP.replace('.', '-')}-{_VERSION}"
     for kind, plural in _KINDS.items():
-        # The spec of an experiment never changes, so its defaults are filled once. The chart asks again at each update:
-        # with CRDs that lack a field which the manager fills, every update of its own would then count as a change.
+        # An experiment's spec is immutable, so it is defaulted once. The chart defaults updates, too: with CRDs that
+        # lack a field set by the manager, each of its own updates would then count as a change.
         once = verb == "mutate" and kind.endswith("chaos")
         webhook = _build_webhook(
             f"{verb[0]}{kind}.kb.io", f"{_build_address(port)}/{path}-{kind}", plural, update=not once
         )
-        # What the manager writes back may differ in fields that the CRDs lack; it never means to change an experiment.
+        # The manager's writes may differ in fields that the CRDs lack; it never intends to change an experiment.
         condition = {"name": "others", "expression": f"request.userInfo.username != '{MANAGER}'"}
         yield {**webhook, "matchConditions": [condition]} if verb == "validate" else webhook
 

@@ -1,4 +1,4 @@
-"""The ``Clock`` port on worlds of a lab server."""
+"""The ``Clock`` port on worlds of the lab server."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from scenario_kit.lab.world_spec import WorldSpec
 from scenario_kit.model import Object
 from scenario_kit.ports import Clock
 
-#: How long (wall clock) a cluster may take to settle before that is somebody's fault below us.
+#: The maximum wall time for a cluster to settle; beyond it, infrastructure is at fault.
 SETTLE_SECONDS = 60.0
-#: The server answers a wait within about ten seconds, and everything else at once.
+#: The server responds to a wait within about ten seconds, and to everything else at once.
 _TIMEOUT = httpx.Timeout(60.0, connect=5.0)
-_GONE = "start the lab again: scenario-kit lab up; 'scenario-kit lab status' tells which part died"
+_GONE = "start the lab again: scenario-kit lab up; 'scenario-kit lab status' shows which component died"
 
 
 class _Server:
-    """One lab server, as its clients see it."""
+    """An HTTP client of a lab server."""
 
     def __init__(self, server_url: str, token: str) -> None:
         headers = {"Authorization": f"Bearer {token}"}
         self._client = loopback.create_client(base_url=server_url, headers=headers, timeout=_TIMEOUT)
         self._url = server_url
 
-    def ask(self, method: str, path: str, document: Object | None = None) -> Any:
-        """Send and decode; see ``WorldClock.wait`` for the errors."""
+    def send(self, method: str, path: str, document: Object | None = None) -> Any:
+        """Send a request and decode the response; for errors, see ``WorldClock.wait``."""
         try:
             response = self._client.request(method, path, json=document)
         except httpx.HTTPError as error:
@@ -40,7 +40,7 @@ class _Server:
         try:
             answer = response.json()
         except ValueError as error:
-            raise LabError(f"{method} {self._url}{path}: the answer is not JSON: {response.text[:200]!r}") from error
+            raise LabError(f"{method} {self._url}{path}: the response is not JSON: {response.text[:200]!r}") from error
         if response.status_code < 300:
             return answer
         said, fix = str(answer.get("error", "")), answer.get("fix", "")
@@ -54,14 +54,14 @@ class _Server:
         raise KitError(text, fix=fix)
 
     def close(self) -> None:
-        """Drop the connections."""
+        """Close the connections."""
         self._client.close()
 
 
 class WorldClock:
     """The time of one trial's world. Implements ``ports.Clock``.
 
-    Raises, all methods: ``LabError`` when the server or the world is gone, ``InfrastructureError`` when something below
+    All methods raise ``LabError`` if the server or the world is gone, and ``InfrastructureError`` if a component below
     the server failed.
     """
 
@@ -71,38 +71,38 @@ class WorldClock:
         self._trial = trial
 
     def now(self) -> float:
-        """Return seconds since the epoch."""
-        return float(self._server.ask("GET", self._path)["now"])
+        """Return the time in seconds since the epoch."""
+        return float(self._server.send("GET", self._path)["now"])
 
     def wait(self, until: float) -> float:
-        """Let time pass up to ``until``, on a grid of 15 s, and the cluster settle; returns the time reached.
+        """Advance to ``until`` on a grid of 15 s, and settle the cluster; return the time reached.
 
-        May return earlier, but only after time has passed or ``until`` is reached.
+        May return early, but only after time has advanced or ``until`` is reached.
 
         Raises:
-            InfrastructureError: the cluster has not settled for a minute (wall clock); the message says why.
+            InfrastructureError: the cluster has not settled for a minute of wall time; the message says why.
         """
         deadline, before = time.monotonic() + SETTLE_SECONDS, None
         while True:
-            waited = self._server.ask("POST", f"{self._path}/wait", {"until": until})
+            waited = self._server.send("POST", f"{self._path}/wait", {"until": until})
             if waited["settled"]:
                 return float(waited["now"])
-            if waited["now"] != before:  # it gets on
+            if waited["now"] != before:  # progress
                 deadline, before = time.monotonic() + SETTLE_SECONDS, waited["now"]
             if time.monotonic() > deadline:
                 reason = waited["reason"]
                 raise InfrastructureError(
                     f"trial {self._trial}: the cluster did not settle within {SETTLE_SECONDS:.0f} s: {reason}",
-                    fix="look at the controllers' logs ('scenario-kit lab status') and at the objects named",
+                    fix="check the controllers' logs ('scenario-kit lab status') and the named objects",
                 )
 
     def close(self) -> None:
-        """Drop the connections; the world stays."""
+        """Close the connections; the world stays."""
         self._server.close()
 
 
 class WorldWallClock(clock.WallClock):
-    """The wall clock, in a world of a lab server whose end must not go unnoticed."""
+    """The wall clock of a world in a lab server, which detects the end of the world."""
 
     def __init__(self, server_url: str, token: str, trial: str) -> None:
         super().__init__()
@@ -110,43 +110,43 @@ class WorldWallClock(clock.WallClock):
         self._path = f"/worlds/{quote(trial, safe='')}"
 
     def wait(self, until: float) -> float:
-        """Sleep until then, but for a few seconds at most, and see that the world is still there.
+        """Sleep until then, a few seconds at most, and check that the world exists.
 
         Raises:
-            LabError: it is not, or the server is gone.
-            InfrastructureError: the clock jumped, or nothing ran for a while.
+            LabError: the world or the server is gone.
+            InfrastructureError: the clock jumped, or the machine was suspended.
         """
-        self._server.ask("GET", self._path)
+        self._server.send("GET", self._path)
         return super().wait(until)
 
     def close(self) -> None:
-        """Drop the connections; the world stays."""
+        """Close the connections; the world stays."""
         self._server.close()
 
 
-def ask(server_url: str, token: str, method: str, path: str, document: Object | None = None) -> Any:
-    """Return one question to a lab server.
+def send_request(server_url: str, token: str, method: str, path: str, document: Object | None = None) -> Any:
+    """Send one request to a lab server; return the decoded response.
 
     Raises:
-        LabError: the server is gone, or there is no such thing.
+        LabError: the server is gone, or the object does not exist.
     """
     server = _Server(server_url, token)
     try:
-        return server.ask(method, path, document)
+        return server.send(method, path, document)
     finally:
         server.close()
 
 
 def open_world(server_url: str, token: str, spec: WorldSpec) -> Clock:
-    """Open the clock of a trial's world, which is made if it does not exist. A virtual world starts at the lab's epoch.
+    """Open the clock of a trial's world; create the world if needed. A virtual world starts at the lab's epoch.
 
     Raises:
         AuthoringError: the app cannot be simulated, or not with these assumptions.
-        LabError: the server is gone; the trial has another world already; the namespace has.
+        LabError: the server is gone; the trial has another world; another world has the namespace.
     """
     server = _Server(server_url, token)
     try:
-        server.ask("PUT", f"/worlds/{quote(spec.trial, safe='')}", spec.to_json())
+        server.send("PUT", f"/worlds/{quote(spec.trial, safe='')}", spec.to_json())
     finally:
         server.close()
     kind = WorldClock if spec.mode == "Virtual" else WorldWallClock
@@ -154,27 +154,27 @@ def open_world(server_url: str, token: str, spec: WorldSpec) -> Clock:
 
 
 def has_world(server_url: str, token: str, trial: str) -> bool:
-    """Check whether the trial has a world; one that is lost (the server died) took its time and its state along.
+    """Return whether the trial has a world; a world is lost with its state if the server dies.
 
     Raises:
         LabError: the server is gone.
     """
     server = _Server(server_url, token)
     try:
-        return any(world["trial"] == trial for world in server.ask("GET", "/worlds")["worlds"])
+        return any(world["trial"] == trial for world in server.send("GET", "/worlds")["worlds"])
     finally:
         server.close()
 
 
 def close_world(server_url: str, token: str, trial: str) -> None:
-    """End the world of a trial; one that is gone is fine.
+    """Close the world of a trial; no error if it is gone.
 
     Raises:
         LabError: the server is gone.
-        InfrastructureError: its last samples were not accepted.
+        InfrastructureError: its last samples were rejected.
     """
     server = _Server(server_url, token)
     try:
-        server.ask("DELETE", f"/worlds/{quote(trial, safe='')}")
+        server.send("DELETE", f"/worlds/{quote(trial, safe='')}")
     finally:
         server.close()

@@ -1,4 +1,4 @@
-"""What `kubectl exec`, `attach`, `port-forward` and `debug` answer in a lab: its programs are simulated."""
+"""Refusals of `kubectl exec`, `attach`, `port-forward` and `debug` in a lab, whose programs are simulated."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Final
 from scenario_kit.model.base import Object
 from scenario_kit.schema.policies import bound
 
-#: Name of the policy.
+#: The name of the policy.
 POLICY: Final = "simulated-programs"
 _INSTEAD: Final = "kubectl run look --image=busybox:1.37.0 --restart=Never -i --rm -n NAMESPACE -- "
-#: What is said, by the subresource of a pod that is asked for.
+#: The messages by subresource of a pod.
 _ANSWERS: Final = {
     "exec": (
         "programs in a lab are simulated, so nothing can be executed or copied in their containers; `kubectl logs` "
@@ -29,7 +29,7 @@ _ANSWERS: Final = {
 
 
 def build_objects() -> list[Object]:
-    """Return the policy with which the API server says so, and its binding."""
+    """Build the admission policy with these messages, and its binding."""
     rules = [
         _select(["pods/exec", "pods/attach", "pods/portforward"], "CONNECT"),
         _select(["pods/ephemeralcontainers"], "UPDATE"),

@@ -1,4 +1,4 @@
-"""Bringing a lab up, telling how it is, and taking it down."""
+"""Start, status and end of a lab."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from scenario_kit.lab.control_plane.bootstrap_client import BootstrapClient
 from scenario_kit.lab.host import disk_space, loopback, procfs, supervisor
 from scenario_kit.lab.host.addresses import find_host_address
 from scenario_kit.lab.host.locks import hold_lock
-from scenario_kit.lab.host.state import DEFAULT_NAME, LabState, find_home, find_lab_folder, log_tail
+from scenario_kit.lab.host.state import DEFAULT_NAME, LabState, find_home, find_lab_folder, read_log_tail
 from scenario_kit.model.base import Object, Value
 
 _START_SECONDS = 60.0
-#: How often a repair is tried when parts go on dying.
+#: The maximum number of repairs while components keep dying.
 _REPAIRS = 2
 _ANSWER_SECONDS = 10.0
 _DAY = 86400.0
@@ -36,7 +36,7 @@ _CHAOS_GROUP = "chaos-mesh.org/v1alpha1"
 
 
 class PartReport(Value, frozen=True, kw_only=True):
-    """How one part is. ``health`` is empty when it works, else what is wrong; ``tail`` is the log of a dead one."""
+    """The state of a component. ``health`` is the problem, empty if none; ``tail`` is the log of a dead component."""
 
     name: str
     pid: int
@@ -56,18 +56,17 @@ def bring_up(
     reporter: toolchain.Reporter | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> LabState:
-    """Return a lab that works: at once when it runs, repaired when parts of it died, else created.
+    """Return a running lab: create it, or repair it if components died.
 
-    ``packs`` are the alert packs that Prometheus shows in a new lab, ``node_count`` is how many nodes it
-    has (three where nothing is said). ``reporter`` is told about missing binaries (by default a person is, on stderr),
-    ``say`` about everything else.
+    ``packs`` are the alert packs for Prometheus in a new lab, ``node_count`` is its number of nodes (default three).
+    ``reporter`` reports missing binaries (default: on stderr), ``say`` all other progress.
 
     Raises:
-        UsageError: there is no such alert pack, or a lab of that name runs with another number of nodes; nothing was
+        UsageError: an unknown alert pack, or a running lab of that name with another number of nodes; nothing was
             changed.
-        ToolchainError: a binary is missing and cannot be had.
-        LabError: the lab does not start; the message has the end of the log that tells why, or says that the disk has
-            no room. Or one runs that another version of scenario-kit started.
+        ToolchainError: a binary is missing and cannot be obtained.
+        LabError: the lab does not start; the message has the end of the relevant log, or says that the disk is full.
+            Or another version of scenario-kit started the running lab.
     """
     prometheus.check(packs)
     try:
@@ -105,7 +104,7 @@ def _bring_up(
         if find_lab_folder(name).exists():
             say("an earlier start was interrupted; starting afresh")
             _clear(name)
-        state = process_specs.plan(name, tuple(packs), find_host_address(), node_count or nodes.LEAST)
+        state = process_specs.plan(name, tuple(packs), find_host_address(), node_count or nodes.MIN_NODES)
         try:
             return _create(state, binaries, say)
         except BaseException:
@@ -114,7 +113,7 @@ def _bring_up(
 
 
 def take_down(name: str = DEFAULT_NAME) -> bool:
-    """End every process of a lab and remove its files; False when there was none."""
+    """Kill the processes of a lab and remove its files; False if there is no lab."""
     with _lock_exclusively(name, lambda _: None):
         existed = find_lab_folder(name).exists()
         _clear(name)
@@ -128,11 +127,11 @@ def reset(
     reporter: toolchain.Reporter | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> LabState:
-    """Empty a running lab: cluster, worlds and samples are as after ``bring_up``, at another epoch.
+    """Reset a running lab to its state after ``bring_up``: cluster, worlds and samples, with another epoch.
 
     Raises:
-        UsageError: a campaign runs, and ``force`` is not set; nothing was changed.
-        LabError: the lab does not run whole, or its start was not written down.
+        UsageError: a campaign is running, and ``force`` is not set; nothing was changed.
+        LabError: the lab is incomplete, or has no baseline.
     """
     with _lock_exclusively(name, say):
         state = LabState.load(name)
@@ -143,10 +142,10 @@ def reset(
 
 
 def report_status(state: LabState) -> list[PartReport]:
-    """Report how every part is, asked all at once."""
+    """Report the state of all components, checked in parallel."""
     health = supervisor.HealthProbe(state)
     with ThreadPoolExecutor(len(state.parts) or 1) as pool:
-        problems = list(pool.map(health.problem, state.parts))
+        problems = list(pool.map(health.find_problem, state.parts))
     return [
         PartReport(
             name=part.name,
@@ -156,21 +155,21 @@ def report_status(state: LabState) -> list[PartReport]:
             port=part.port,
             health=problem,
             log=part.log,
-            tail=log_tail(part.log) if problem == supervisor.DEAD else "",
+            tail=read_log_tail(part.log) if problem == supervisor.DEAD else "",
         )
         for part, problem in zip(state.parts, problems, strict=True)
     ]
 
 
 def list_worlds(state: LabState) -> list[Object]:
-    """List the worlds of the lab, one per trial that is open; raises ``LabError`` when its server does not answer."""
+    """List the open worlds of the lab; raises ``LabError`` if its server does not respond."""
     headers = {"Authorization": f"Bearer {state.server_token}"}
     try:
         with loopback.create_client(headers=headers, timeout=_ANSWER_SECONDS) as client:
             response = client.get(f"{state.server_url}/worlds")
         response.raise_for_status()
     except httpx.HTTPError as error:
-        raise LabError(f"the lab server does not tell its worlds: {error}", fix="scenario-kit lab status") from error
+        raise LabError(f"cannot list the worlds of the lab server: {error}", fix="scenario-kit lab status") from error
     found: list[Object] = response.json()["worlds"]
     return found
 
@@ -233,8 +232,8 @@ def _create(state: LabState, binaries: Mapping[str, Path], say: Callable[[str], 
 def _await_control_plane(state: LabState, binaries: Mapping[str, Path]) -> LabState:
     """Wait for the control plane.
 
-    A controller-manager gives up when the API server is not healthy within ten seconds: no other work is done before
-    that, and on a machine that is too busy even so it is started again.
+    A controller-manager exits if the API server is not healthy within ten seconds: nothing else runs before that, and
+    on a busy machine it is restarted.
     """
     desired = ["kube-apiserver", "kube-controller-manager"]
     for _ in range(_REPAIRS):
@@ -253,11 +252,11 @@ def _await_control_plane(state: LabState, binaries: Mapping[str, Path]) -> LabSt
 
 
 def _repair(state: LabState, reporter: toolchain.Reporter | None, say: Callable[[str], None]) -> LabState:
-    """Start what is dead, with the data and the ports that it had."""
+    """Restart dead components with their data and ports."""
     age = (time.time() - state.epoch) / _DAY
     if age > prometheus.WINDOW_DAYS - process_specs.EPOCH_DAYS:
         raise LabError(
-            f"lab {state.name!r} is too old: its virtual time lies {age:.0f} days back, and only samples of the last "
+            f"lab {state.name!r} is too old: its virtual time is {age:.0f} days ago, and only samples of the last "
             f"{prometheus.WINDOW_DAYS} days can be stored",
             fix="scenario-kit lab down, then scenario-kit lab up",
         )
@@ -266,7 +265,7 @@ def _repair(state: LabState, reporter: toolchain.Reporter | None, say: Callable[
         try:
             supervisor.HealthProbe(state).wait([part.name for part in state.parts], _START_SECONDS)
         except LabError:
-            # A part may die, or turn out to be dying, between the look and the wait: look again.
+            # A component may die between the check and the wait: check again.
             if not state.dead_parts():
                 raise
         else:
@@ -285,14 +284,14 @@ def _restart(state: LabState, reporter: toolchain.Reporter | None, say: Callable
     if dead:
         server = state.part(cluster.API_SERVER)
         if cluster.STORE in dead and server is not None and state.alive(server):
-            # It asks for a store that is gone ever more seldom, every two minutes in the end; a fresh one asks at once.
+            # Its retries back off up to two minutes while the store is gone; a new process retries at once.
             supervisor.end(server)
             dead.add(server.name)
         for part in state.parts:
             if part.name in dead:
                 supervisor.await_free(part)
         binaries = toolchain.install(reporter)
-        say(f"starting again: {', '.join(sorted(dead))}")
+        say(f"restarting: {', '.join(sorted(dead))}")
         if dead & set(cluster.COMPONENTS):
             state = cluster.restart(state, binaries)
             state.save()
@@ -301,7 +300,7 @@ def _restart(state: LabState, reporter: toolchain.Reporter | None, say: Callable
 
 
 def _start(state: LabState, binaries: Mapping[str, Path], *names: str) -> LabState:
-    """Start parts and write their process ids down."""
+    """Start components and save their process IDs."""
     specs = process_specs.list_specs()
     for name in names:
         part = state.part(name)
@@ -319,22 +318,22 @@ def _clear(name: str) -> None:
 
 
 def _lock_exclusively(name: str, say: Callable[[str], None]) -> AbstractContextManager[None]:
-    """Lock the lab: one command at a time may start or end it."""
+    """Lock the lab: only one command may start or end it at a time."""
     return hold_lock(_lock(name), f"another command is starting or ending lab {name!r}", say)
 
 
 def occupy(name: str, say: Callable[[str], None], *, alone: bool) -> AbstractContextManager[None]:
-    """Occupy the lab while trials of this command run in it; those that reach beyond their app run alone.
+    """Occupy the lab while this command runs trials; trials that reach beyond their app run alone.
 
-    Commands share a lab as trials of one command do (``campaign.planning.concurrency``): a trial would find the
-    cluster changed by what belongs to another command's trial, and blame the scenario.
+    The rules are those between trials of one command (``campaign.planning.concurrency``): a trial could find changes
+    of another command's trial, and blame the scenario.
     """
     because = f"another command runs trials in lab {name!r}, and one of the two reaches beyond its app"
     return hold_lock(_lock(name, ".trials"), because, say, shared=not alone)
 
 
 def _lock(name: str, what: str = "") -> Path:
-    find_lab_folder(name)  # refuses names that are none
+    find_lab_folder(name)  # validates the name
     locks = find_home() / "locks"
     locks.mkdir(parents=True, exist_ok=True, mode=0o700)
     return locks / f"{name}{what}"

@@ -1,4 +1,4 @@
-"""The processes of a lab on paper: which there are, where they listen, and how each says that it works."""
+"""Specifications of a lab's processes: components, ports and health checks."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from scenario_kit.errors import LabError
 from scenario_kit.lab import chaos_manager
 from scenario_kit.lab.control_plane import apiservice, cluster, nodes, prometheus
 from scenario_kit.lab.control_plane.bootstrap_manifests import find_operators_folder
-from scenario_kit.lab.host.addresses import LOOPBACK, free_ports
+from scenario_kit.lab.host.addresses import LOOPBACK, find_free_ports
 from scenario_kit.lab.host.state import LabState, ProcessState, find_home, find_lab_folder, list_lab_names
 from scenario_kit.lab.host.supervisor import Spec
 
 SERVER = "lab-server"
 OPERATOR = "operator"
 CHAOS_DAEMON = "chaos-daemon"
-#: Virtual clocks start at a midnight (UTC) this many days back: past enough for long trials, inside the store's window.
+#: Virtual clocks start at a midnight (UTC) this many days ago: enough for long trials, within Prometheus' window.
 EPOCH_DAYS = 3
 _DAY = 86400
 
-#: Parts that are started one by one, in this order; the control plane comes before all of them.
+#: Components started one by one, in this order, after the control plane.
 STARTED = (prometheus.PART, nodes.PART, SERVER, OPERATOR, chaos_manager.PART)
 _LISTENING = (
     *cluster.COMPONENTS,
@@ -48,17 +48,17 @@ _HEALTH = {
 
 
 def choose_epoch(now: float) -> int:
-    """Choose where virtual time starts in a lab that is created now."""
+    """Choose the start of virtual time for a lab created now."""
     return (int(now) // _DAY - EPOCH_DAYS) * _DAY
 
 
-def plan(name: str, packs: tuple[str, ...], host: str, count: int = nodes.LEAST) -> LabState:
-    """Plan a lab of so many nodes that does not run yet: ports, token and parts chosen, every process id 0."""
+def plan(name: str, packs: tuple[str, ...], host: str, count: int = nodes.MIN_NODES) -> LabState:
+    """Plan a new lab with ``count`` nodes: ports, token and components, with process IDs 0."""
     taken = _list_taken_ports(name)
     beside = (chaos_manager.WEBHOOK, chaos_manager.NAMES, chaos_manager.TARGETS)
-    loopback = free_ports(len(_LISTENING) + len(beside), taken)
+    loopback = find_free_ports(len(_LISTENING) + len(beside), taken)
     ports = dict(zip((*_LISTENING, *beside), loopback, strict=True))
-    ports[CHAOS_DAEMON] = free_ports(1, {*taken, *loopback}, host)[0]
+    ports[CHAOS_DAEMON] = find_free_ports(1, {*taken, *loopback}, host)[0]
     folder = find_lab_folder(name)
     now = time.time()
     state = LabState(
@@ -73,7 +73,7 @@ def plan(name: str, packs: tuple[str, ...], host: str, count: int = nodes.LEAST)
         prometheus_url=f"http://{LOOPBACK}:{ports[prometheus.PART]}",
         server_url=f"http://{LOOPBACK}:{ports[SERVER]}",
         server_token=secrets.token_urlsafe(24),
-        nodes=nodes.names(count),
+        nodes=nodes.list_node_names(count),
         alert_packs=packs,
         ports=ports,
     )
@@ -83,7 +83,7 @@ def plan(name: str, packs: tuple[str, ...], host: str, count: int = nodes.LEAST)
 
 
 def list_specs() -> Mapping[str, Callable[[LabState, Mapping[str, Path]], Spec]]:
-    """List how to start each part of ``STARTED``."""
+    """Map each component of ``STARTED`` to its process specification."""
     return {
         prometheus.PART: prometheus.build_spec,
         nodes.PART: nodes.build_spec,
@@ -94,7 +94,7 @@ def list_specs() -> Mapping[str, Callable[[LabState, Mapping[str, Path]], Spec]]
 
 
 def build_api_server_url(state: LabState) -> str:
-    """Build where the API server listens."""
+    """Build the URL of the API server."""
     return f"https://{LOOPBACK}:{state.ports['kube-apiserver']}"
 
 
@@ -106,7 +106,7 @@ def _find_part(state: LabState, name: str) -> ProcessState:
 
 
 def _build_python_spec(name: str, module: str, state: LabState) -> Spec:
-    """Build one of our own programs, run by this interpreter with this installation of the project."""
+    """Build the specification of one of our own programs, run by this interpreter and installation."""
     roots = {str(Path(scenario_kit.__file__).parent.parent): None}
     operators = find_operators_folder()
     if operators is not None:
@@ -121,19 +121,19 @@ def _build_python_spec(name: str, module: str, state: LabState) -> Spec:
             "KUBECONFIG": state.operator_kubeconfig if name == OPERATOR else state.kubeconfig,
             "SCENARIO_KIT_HOME": str(find_home()),
             "OPENBLAS_NUM_THREADS": "1",
-            # A heap for each thread, as the C library has it, keeps what finished trials held: each has free bits.
+            # glibc's per-thread heaps would keep memory of finished trials: each has free fragments.
             "MALLOC_ARENA_MAX": "2",
         },
     )
 
 
 def _list_taken_ports(name: str) -> set[int]:
-    """List the ports of the other labs, running or not."""
+    """List the ports of other labs, running or not."""
     ports: set[int] = set()
     for other in list_lab_names():
         try:
             state = LabState.find(other) if other != name else None
         except LabError:
-            continue  # from another version; whether its ports are in use is tried anyway
+            continue  # from another version; ports in use are detected anyway
         ports.update(state.ports.values() if state is not None else ())
     return ports

@@ -15,13 +15,13 @@ from scenario_kit.lab.host import loopback
 from scenario_kit.model.runtime.recording import RecordedTick
 
 _SECONDS: Final = 60.0
-_GONE: Final = "start the lab again: scenario-kit lab up; then give the same command again"
+_GONE: Final = "start the lab again: scenario-kit lab up; then repeat the command"
 
 
 class RecordingClient:
-    """The recording of one trial: announced before the trial exists, read as often as needed, dropped in the end.
+    """The recording of one trial: announced before the trial exists, read any number of times, finally dropped.
 
-    Raises, all methods: ``LabError`` when the server or the recording is gone.
+    All methods raise ``LabError`` if the server or the recording is gone.
     """
 
     def __init__(self, server_url: str, token: str, trial: str) -> None:
@@ -29,15 +29,15 @@ class RecordingClient:
         self._path = f"/recordings/{quote(trial, safe='')}"
 
     def announce(self) -> None:
-        """Ask for the world of the trial to be recorded."""
-        clock.ask(self._url, self._token, "PUT", self._path, {})
+        """Request a recording of the trial's world."""
+        clock.send_request(self._url, self._token, "PUT", self._path, {})
 
     def drop(self) -> None:
-        """Drop the recording."""
-        clock.ask(self._url, self._token, "DELETE", self._path)
+        """Delete the recording."""
+        clock.send_request(self._url, self._token, "DELETE", self._path)
 
     def read_ticks(self) -> Iterator[RecordedTick]:
-        """Read the ticks that there are by now, in order."""
+        """Read the ticks recorded so far, in order."""
         decoder = msgspec.json.Decoder(RecordedTick)
         headers = {"Authorization": f"Bearer {self._token}"}
         with loopback.create_client(base_url=self._url, headers=headers, timeout=_SECONDS) as client:
@@ -51,7 +51,7 @@ class RecordingClient:
         try:
             response = client.get(self._path, params={"offset": str(offset)})
         except httpx.HTTPError as error:
-            raise LabError(f"the lab server at {self._url} does not answer: {error}", fix=_GONE) from error
+            raise LabError(f"the lab server at {self._url} does not respond: {error}", fix=_GONE) from error
         if response.status_code != 200:
             raise LabError(f"GET {self._url}{self._path}: {response.text[:200]}", fix=_GONE)
         return response.content

@@ -1,9 +1,9 @@
-"""Back to the cluster as it was when it came up, without starting the control plane again.
+"""Reset of the cluster to its baseline without a restart of the control plane.
 
-Deleting objects through the API server takes as long as finalizers, undo and the namespace controller take. Starting
-the API server on an old copy of etcd's data would take as long as ``up``: revisions would go back, so everybody who
-watches it would have to start again as well. So the difference is written into the running etcd: revisions go on,
-watchers see deletions, and only what remembers trials (operator, lab server, Prometheus) is started again.
+Deletion through the API server would wait for finalizers, undo and the namespace controller. An API server restarted on
+a copy of etcd's data would take as long as ``up``: revisions would decrease, so all watchers would have to restart. So
+the difference is written to the running etcd: revisions increase, watchers see deletions, and only components that
+remember trials (operator, lab server, Prometheus) are restarted.
 """
 
 from __future__ import annotations
@@ -30,42 +30,42 @@ from scenario_kit.model.results.trial import CAMPAIGN_LABEL
 
 FILE = "baseline.msgpack"
 _OURS = f"/registry/{GROUP}/".encode()
-#: Started again, as each remembers trials.
+#: Restarted, as they remember trials.
 _FORGETFUL = (prometheus.PART, process_specs.SERVER, process_specs.OPERATOR)
-#: What these leave on disk: samples, how far virtual time was used up, logs of pods.
+#: Their files: samples, the horizon of virtual time, logs of pods.
 _LEFT = ("prometheus/data", "worlds.json", "pods")
 _END_SECONDS = 10.0
 _WORK_SECONDS = 180.0
 _POLL_SECONDS = 0.02
-#: Controllers that had not yet heard of a deletion may write something once more; then it is swept again.
+#: Controllers may write once more before they observe a deletion; then the sweep is repeated.
 _QUIET_SECONDS, _SWEEPS_SECONDS = 0.15, 15.0
 
 
 def remember(state: LabState) -> None:
-    """Write down how the cluster is now, the state to which ``empty`` returns."""
+    """Save the current state of the cluster as the baseline for ``empty``."""
     etcd = Etcd(state.ports["etcd"])
     try:
         revision = max(etcd.revisions().values())
         found = etcd.under(b"/")
-        # Taken before: what is written meanwhile counts as changed, which is looked at once more, not missed.
+        # Read first: keys written meanwhile count as changed and are compared again.
         baseline.save(Path(state.folder) / FILE, baseline.StoreBaseline(revision, baseline.select_kept(found)))
     finally:
         etcd.close()
 
 
 def empty(state: LabState, force: bool, start: Callable[..., LabState], say: Callable[[str], None]) -> LabState:
-    """Empty a lab whose parts all run; ``start(state, *names)`` starts parts.
+    """Empty a lab with all components running; ``start(state, *names)`` starts components.
 
-    Cut short at any point, it leaves ``state.resetting`` set on disk and can be begun again.
+    If interrupted, ``state.resetting`` stays set on disk, and the reset can be repeated.
 
     Raises:
-        UsageError: a campaign runs, and ``force`` is not set; nothing was changed.
-        LabError: there is no baseline, or something does not answer.
+        UsageError: a campaign is running, and ``force`` is not set; nothing was changed.
+        LabError: there is no baseline, or a component does not respond.
     """
     before = baseline.load(Path(state.folder) / FILE)
     if before is None:
         raise LabError(
-            f"lab {state.name!r} cannot be reset: how it was when it came up was not written down",
+            f"lab {state.name!r} cannot be reset: it has no baseline",
             fix="scenario-kit lab down, then scenario-kit lab up",
         )
     etcd = Etcd(state.ports["etcd"])
@@ -78,7 +78,7 @@ def empty(state: LabState, force: bool, start: Callable[..., LabState], say: Cal
         removed = sweep(etcd, before, thorough=True)
         for left in _LEFT:
             _remove(Path(state.folder) / left)
-        # Nothing of the past is left, so virtual time may start as late as in a new lab: a lab does not wear out.
+        # No samples are left, so virtual time may start as late as in a new lab: a lab does not wear out.
         state = msgspec.structs.replace(state, epoch=process_specs.choose_epoch(time.time()))
         state.save()
         for name in _FORGETFUL:
@@ -98,7 +98,7 @@ def empty(state: LabState, force: bool, start: Callable[..., LabState], say: Cal
 
 
 def sweep(etcd: Etcd, before: baseline.StoreBaseline, *, thorough: bool = False) -> int:
-    """Delete what is too much and put back what is missing, or (``thorough``) differs; how much was deleted."""
+    """Delete extra keys and restore missing or (``thorough``) modified ones; return the number of deletions."""
     found = etcd.revisions()
     newer = [key for key, revision in found.items() if revision > before.revision and key in before.values]
     desired = baseline.plan_restoration(before.values, found, etcd.values(newer) if thorough else {})
@@ -108,9 +108,7 @@ def sweep(etcd: Etcd, before: baseline.StoreBaseline, *, thorough: bool = False)
 
 
 def list_busy(objects: Mapping[bytes, bytes]) -> list[str]:
-    """List the campaigns that have not ended, from the objects of our own group. Scenarios that run live do
-    not count.
-    """
+    """List the unfinished campaigns among the objects of our API group; live scenarios do not count."""
     found = set()
     for key, value in sorted(objects.items()):
         obj: Object = msgspec.json.decode(value)
@@ -126,24 +124,24 @@ def _refuse_while_busy(state: LabState, objects: Mapping[bytes, bytes]) -> None:
     campaigns = list_busy(objects)
     if campaigns:
         raise UsageError(
-            f"lab {state.name!r} is at work: {', '.join(campaigns)}",
-            fix="wait until that has ended, or --force: its trials are lost, and begun again by whoever still runs it",
+            f"lab {state.name!r} is busy: {', '.join(campaigns)}",
+            fix="wait until they have ended, or use --force: their trials are lost, and repeated by a running command",
         )
 
 
 def _sweep_until_clean(etcd: Etcd, before: baseline.StoreBaseline) -> int:
-    """Sweep until nothing comes back; how much was deleted."""
+    """Sweep until nothing reappears; return the number of deletions."""
     deadline, removed = time.monotonic() + _SWEEPS_SECONDS, 0
     while found := sweep(etcd, before):
         removed += found
         if time.monotonic() > deadline:
-            raise LabError("objects come back as fast as they are removed", fix="scenario-kit lab down, then lab up")
+            raise LabError("objects reappear as fast as they are removed", fix="scenario-kit lab down, then lab up")
         time.sleep(_QUIET_SECONDS)
     return removed
 
 
 def _end(state: LabState, parts: list[ProcessState | None]) -> None:
-    """End processes at once: what they hold is to be forgotten."""
+    """Kill processes: their state is to be discarded."""
     ending = [part.pid for part in parts if part is not None and part.pid and state.alive(part)]
     for pid in ending:
         with suppress(ProcessLookupError):
@@ -151,7 +149,7 @@ def _end(state: LabState, parts: list[ProcessState | None]) -> None:
     deadline = time.monotonic() + _END_SECONDS
     while not all(procfs.has_ended(pid) for pid in ending):
         if time.monotonic() > deadline:
-            raise LabError(f"processes {ending} of lab {state.name!r} do not end")
+            raise LabError(f"processes {ending} of lab {state.name!r} do not exit")
         for pid in ending:
             with suppress(ChildProcessError):
                 os.waitpid(pid, os.WNOHANG)

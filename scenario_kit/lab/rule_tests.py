@@ -1,4 +1,4 @@
-"""The tests of an alert pack, run by promtool: Prometheus itself says what the rules do on these series."""
+"""Unit tests of alert packs, run by promtool."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _SECONDS: Final = 120
 
 
 class RuleTestOutcome(NamedTuple):
-    """One test, and what promtool says against it; nothing where it holds."""
+    """One test, and promtool's failure message; empty if it passes."""
 
     name: str
     objection: str = ""
 
 
 def check_rules(document: Object) -> str:
-    """Return why Prometheus would not load the rules of a pack's document; empty where it does.
+    """Return why Prometheus would reject the rules of a pack's document; empty if it accepts them.
 
     Raises:
-        InfrastructureError: promtool is not there, or does not end.
+        InfrastructureError: promtool is missing or does not exit.
     """
     with tempfile.TemporaryDirectory() as folder:
         _write(folder, document)
@@ -40,10 +40,10 @@ def check_rules(document: Object) -> str:
 
 
 def run_tests(document: Object, rules: Sequence[AlertRule], tests: Any) -> list[RuleTestOutcome]:
-    """Return what became of each test of a pack.
+    """Run the tests of a pack.
 
     Raises:
-        InfrastructureError: promtool is not there, or does not end.
+        InfrastructureError: promtool is missing or does not exit.
     """
     single = build_promtool_tests(tests, rules, _RULES)
     with tempfile.TemporaryDirectory() as folder:
@@ -66,14 +66,16 @@ def _write(folder: str, document: Object) -> None:
 
 
 def _read_objection(folder: str, *arguments: str) -> str:
-    """Read what promtool says, without where it looked; empty where it has no objection."""
+    """Run promtool; return its error without the file's path, empty on success."""
     promtool = toolchain.resolve("promtool")
     try:
         done = subprocess.run(
             [promtool, *arguments], cwd=folder, capture_output=True, text=True, check=False, timeout=_SECONDS
         )
     except subprocess.TimeoutExpired as error:
-        raise InfrastructureError(f"promtool has not ended after {_SECONDS} s", fix="give it fewer cases") from error
+        raise InfrastructureError(
+            f"promtool has not finished after {_SECONDS} s", fix="use fewer test cases"
+        ) from error
     if done.returncode == 0:
         return ""
     reported = (done.stdout + done.stderr).replace(f"{folder}/", "")

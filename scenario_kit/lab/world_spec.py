@@ -1,4 +1,4 @@
-"""What the world of a trial is asked to be: the body of the lab server's PUT."""
+"""The spec of a trial's world: the body of the lab server's PUT request."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scenario_kit.model.results.trial import ClockMode
 
 
 class WorldSpec(Value, frozen=True, kw_only=True):
-    """What a world is asked to be. ``assumptions`` override constants of the twin that nobody has verified.
+    """The spec of a world. ``assumptions`` override constants of the twin that are not verified.
 
     ``others`` are further namespaces of the same app.
     """
@@ -23,6 +23,6 @@ class WorldSpec(Value, frozen=True, kw_only=True):
     assumptions: Mapping[str, float] = {}
 
     @property
-    def everywhere(self) -> tuple[str, ...]:
-        """List all namespaces of the world, the one where users enter the app first."""
+    def namespaces(self) -> tuple[str, ...]:
+        """All namespaces of the world; the first is the one with the app's entry point."""
         return (self.namespace, *self.others)

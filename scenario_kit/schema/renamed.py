@@ -97,7 +97,7 @@ RENAMED_TWIN_FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
         "refuses": "alwaysFail",
         "shrugSeconds": "ignoreFailureAfterSeconds",
     },
-    "Physics": {
+    "TwinConstants": {
         "connectionDeathSeconds": "tcpTimeoutSeconds",
     },
     "Port": {

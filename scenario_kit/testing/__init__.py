@@ -1,6 +1,6 @@
 """Public fakes of the ports, for tests of this project and of catalogues built on it. No network, no threads.
 
-``tests/contract`` holds the fake cluster to what a real API server does.
+``tests/contract`` checks the fake cluster against a real API server.
 """
 
 from scenario_kit.testing.clock import FakeClock

@@ -1,4 +1,4 @@
-"""Which kinds the fake API server serves, and how their objects behave."""
+"""The kinds of the fake API server, and their properties."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _CLUSTER = {
 }
 _PLURALS = {"Endpoints": "endpoints"}
 
-#: Kinds whose status only the ``status`` subresource writes.
+#: Kinds with a ``status`` subresource.
 WITH_STATUS = frozenset({
     "CronJob", "CustomResourceDefinition", "DaemonSet", "Deployment", "HorizontalPodAutoscaler", "Ingress", "Job",
     "Namespace", "Node", "PersistentVolume", "PersistentVolumeClaim", "Pod", "PodDisruptionBudget", "ReplicaSet",
@@ -43,14 +43,14 @@ WITHOUT_GENERATION = frozenset({
     "LimitRange", "Namespace", "Node", "PersistentVolume", "PersistentVolumeClaim", "ResourceQuota", "Role",
     "RoleBinding", "Secret", "Service", "ServiceAccount",
 })  # fmt: skip
-#: Kinds that have a ``scale`` subresource.
+#: Kinds with a ``scale`` subresource.
 SCALABLE = frozenset({"Deployment", "ReplicaSet", "StatefulSet"})
-#: Groups that clients extend: no strategic merge there.
+#: Groups of custom resources: no strategic merge patch.
 CUSTOM_GROUPS = frozenset({"chaos-mesh.org", "scenariokit.io"})
 
 
 def pluralize(kind: str) -> str:
-    """Return the plural under which a built-in kind is served."""
+    """Return the plural of a built-in kind."""
     lower = kind.lower()
     if kind in _PLURALS:
         return _PLURALS[kind]
@@ -60,7 +60,7 @@ def pluralize(kind: str) -> str:
 
 
 def list_defaults() -> list[Kind]:
-    """List the kinds of a cluster with Chaos Mesh's and our own definitions, core first."""
+    """List the kinds of a cluster with Chaos Mesh's and our own CRDs, core first."""
     found = [
         Kind(group, version, kind, pluralize(kind), namespaced)
         for table, namespaced in ((_NAMESPACED, True), (_CLUSTER, False))

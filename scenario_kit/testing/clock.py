@@ -1,4 +1,4 @@
-"""A clock that moves when it is told to."""
+"""A clock that advances on demand."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ class FakeClock:
 
     Args:
         start: seconds since the epoch.
-        stride: the most that one wait lets pass; None means all of it.
-        passing: called with every instant that a wait reached, for tests that let the world change with time.
+        stride: the maximum advance of one wait; None for no limit.
+        passing: called with every instant that a wait reached, for tests that change the world over time.
     """
 
     def __init__(
@@ -26,7 +26,7 @@ class FakeClock:
         return self._now
 
     def wait(self, until: float) -> float:
-        """Move to ``until``, or one stride towards it; never back."""
+        """Advance to ``until``, or one stride towards it; never backwards."""
         reach = until if self._stride is None else min(until, self._now + self._stride)
         self._now = max(self._now, reach)
         if self._passing:

@@ -1,4 +1,4 @@
-"""An API server in memory: versions, generations, conflicts, patches, finalizers; no controllers but deletion's."""
+"""An in-memory API server: versions, generations, conflicts, patches, finalizers; only deletion has a controller."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scenario_kit.ports import Kind, LogLine, PatchType, Probed
 from scenario_kit.render.objects import merging
 from scenario_kit.testing import eviction
 from scenario_kit.testing.api_resources import CUSTOM_GROUPS, SCALABLE, WITH_STATUS, WITHOUT_GENERATION, list_defaults
-from scenario_kit.testing.writes import patch_document, revise_object, stamp
+from scenario_kit.testing.writes import format_timestamp, patch_document, revise_object
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
 _Key = tuple[str, str, str, str]  # group, kind, namespace, name
@@ -24,9 +24,9 @@ class FakeCluster:
     """Implements ``ports.Cluster``.
 
     Args:
-        objects: put in as they are, status included, as controllers would have left them.
-        field_manager: recorded for every write.
-        clock: the time that objects are stamped with.
+        objects: initial objects, stored unchanged with their status.
+        field_manager: the field manager of every write.
+        clock: the time for timestamps.
     """
 
     def __init__(
@@ -43,23 +43,23 @@ class FakeCluster:
         self._objects: dict[_Key, Object] = {}
         self._applied: dict[_Key, Object] = {}
         self._lines: dict[tuple[str, str], list[LogLine]] = {}
-        #: What ports of pods answer, by namespace, pod and port; others refuse connections.
+        #: Probe results of ports, by namespace, pod and port; other ports refuse connections.
         self.answers: dict[tuple[str, str, int], Probed] = {}
         self._version = 0
         self._uids = 0
-        #: Every request, in order: the verb and what it was about, such as ``("patch", "shop/Deployment/cart")``.
+        #: Every request, in order: verb and target, such as ``("patch", "shop/Deployment/cart")``.
         self.requests: list[tuple[str, str]] = []
-        #: Called before every request with the same two; raise from it what the server should answer.
+        #: Called before every request with its verb and target; may raise the server's error.
         self.before: Callable[[str, str], None] = _do_nothing
         for name in ("default", "kube-system"):
             self.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
         for obj in objects:
             self.put(obj)
 
-    # What tests do to the world, past the API
+    # Test operations outside of the API
 
     def put(self, obj: Object) -> Object:
-        """Store an object as it is, over one that exists; its namespace appears with it."""
+        """Store an object unchanged, replacing an existing one; creates its namespace."""
         served = self._find(obj["kind"], _group_of(obj), exact=True)
         namespace = obj["metadata"].get("namespace", "")
         if served.namespaced and ("", "Namespace", "", namespace) not in self._objects:
@@ -70,13 +70,13 @@ class FakeCluster:
         return copy.deepcopy(self._store(key, self._born(served, fresh)))
 
     def log(self, namespace: str, pod: str, container: str, at: float, text: str) -> None:
-        """Log a line of a container."""
+        """Append a line to a container's log."""
         self._lines.setdefault((namespace, pod), []).append(LogLine(pod, container, at, text))
 
-    # The port
+    # The port's operations
 
     def get(self, ref: Reference) -> Object | None:
-        """Get the object, or None when it does not exist."""
+        """Return the object, or None if it does not exist."""
         key = self._request("get", ref)
         return copy.deepcopy(self._objects.get(key))
 
@@ -137,15 +137,15 @@ class FakeCluster:
         )
 
     def delete(self, ref: Reference, *, uid: str = "", grace_seconds: int | None = None) -> None:
-        """Delete in the background; missing is fine. With ``uid`` only that very object (else ``Conflict``)."""
+        """Delete in the background; no error if it is missing. With ``uid``, only that object (else ``Conflict``)."""
         key = self._request("delete", ref)
         current = self._objects.get(key)
         if current is None:
             return
         if uid and current["metadata"]["uid"] != uid:
             raise Conflict(f"the UID in the precondition ({uid}) is not that of {ref}", status=409)
-        waits = ref.kind == "Pod" and bool(current["spec"].get("nodeName")) and grace_seconds != 0  # for the kubelet
-        current["metadata"].setdefault("deletionTimestamp", stamp(self._clock()))
+        waits = ref.kind == "Pod" and bool(current["spec"].get("nodeName")) and grace_seconds != 0  # the kubelet's part
+        current["metadata"].setdefault("deletionTimestamp", format_timestamp(self._clock()))
         if ref.kind == "Namespace":
             current["status"] = {"phase": "Terminating"}
             for inside in [k for k in self._objects if k[2] == ref.name]:
@@ -157,7 +157,7 @@ class FakeCluster:
             self._settle(key)
 
     def evict(self, pod: Reference) -> None:
-        """Ask for the eviction of a pod; missing is fine. ``EvictionRefused`` where a disruption budget forbids it."""
+        """Evict a pod; no error if it is missing. ``EvictionRefused`` if a disruption budget forbids it."""
         current = self._objects.get(self._request("evict", pod))
         if current is None:
             return
@@ -168,7 +168,7 @@ class FakeCluster:
             raise EvictionRefused(why, status=500 if why == eviction.SEVERAL else 429)
         if spent is not None:
             spent["status"]["disruptionsAllowed"] -= 1
-            spent["status"].setdefault("disruptedPods", {})[pod.name] = stamp(self._clock())
+            spent["status"].setdefault("disruptedPods", {})[pod.name] = format_timestamp(self._clock())
             self._touch(spent)
         self.delete(pod)
 
@@ -178,7 +178,7 @@ class FakeCluster:
         return list(self._kinds)
 
     def logs(self, pod: Object, *, since: float = 0.0) -> Sequence[LogLine]:
-        """Return lines of all containers of a pod, oldest first; ``NotFound`` when it is gone."""
+        """Return lines of all containers of a pod, oldest first; ``NotFound`` if the pod is gone."""
         ref = Reference("Pod", pod["metadata"]["name"], pod["metadata"]["namespace"])
         if self._request("logs", ref) not in self._objects:
             raise NotFound(f'pods "{ref.name}" not found', status=404)
@@ -186,18 +186,18 @@ class FakeCluster:
         return sorted(lines, key=lambda line: line.at)
 
     def probe(self, pod: Reference, port: int, path: str = "") -> Probed:
-        """Answer as ``answers`` does; a connection without a path has no status."""
+        """Return the result in ``answers``; a connection without a path has no status."""
         if self._request("probe", pod) not in self._objects:
             raise NotFound(f'pods "{pod.name}" not found', status=404)
         answer = self.answers.get((pod.namespace, pod.name, port), Probed(False, None, "connection refused"))
         return answer if path else answer._replace(status=None)
 
     def collection_version(self, kind: str, namespace: str = "", *, group: str = "") -> str:
-        """Return a number that differs whenever anything was written since."""
+        """Return a number that increases with every write."""
         self._say("list", f"{namespace}/{self._find(kind, group).kind}")
         return str(self._version)
 
-    # How writes happen
+    # Implementation of writes
 
     def _prepare(self, verb: str, obj: Object) -> tuple[Kind, _Key, Object]:
         served = self._find(obj["kind"], _group_of(obj), exact=True)
@@ -222,7 +222,7 @@ class FakeCluster:
 
     def _born(self, served: Kind, fresh: Object) -> Object:
         metadata = fresh["metadata"]
-        metadata.setdefault("creationTimestamp", stamp(self._clock()))
+        metadata.setdefault("creationTimestamp", format_timestamp(self._clock()))
         if served.kind not in WITHOUT_GENERATION:
             metadata.setdefault("generation", 1)
         if served.kind == "Pod":
@@ -239,7 +239,7 @@ class FakeCluster:
         return fresh
 
     def _replace(self, served: Kind, key: _Key, desired: Object, subresource: str = "") -> Object:
-        """Store what a write asks for, less what it may not change; nothing happens if nothing differs."""
+        """Store the desired object except for immutable fields; no effect if nothing differs."""
         stored = revise_object(served, self._objects[key], desired, subresource)
         if stored is None:
             return copy.deepcopy(self._objects[key])
@@ -261,7 +261,7 @@ class FakeCluster:
         return {**desired, "metadata": metadata}
 
     def _settle(self, key: _Key) -> None:
-        """Remove an object that is to be deleted once no finalizer holds it, and what it alone owned."""
+        """Remove a deleted object without finalizers, and its dependents."""
         obj = self._objects[key]
         if obj["metadata"].get("finalizers"):
             self._touch(obj)
@@ -300,7 +300,7 @@ class FakeCluster:
     def _request(self, verb: str, ref: Reference) -> _Key:
         served = self._find(ref.kind, ref.group)
         if served.namespaced and ref.namespace == APP_NAMESPACE:
-            raise KitError(f"{ref}: a symbolic namespace reached the API; resolve it with Reference.within first")
+            raise KitError(f"{ref}: unresolved symbolic namespace; call Reference.within first")
         self._say(verb, str(ref) if served.namespaced else f"{ref.kind}/{ref.name}")
         return (served.group, served.kind, ref.namespace if served.namespaced else "", ref.name)
 
@@ -321,4 +321,4 @@ def _group_of(obj: Object) -> str:
 
 
 def _do_nothing(verb: str, target: str) -> None:
-    """Stand as the default of ``FakeCluster.before``: every request is answered."""
+    """Accept every request; the default of ``FakeCluster.before``."""

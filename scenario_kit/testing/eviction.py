@@ -1,4 +1,4 @@
-"""What the eviction API decides, from a pod and the disruption budgets of its namespace (``registry/core/pod``)."""
+"""The eviction API's decision, from a pod and the disruption budgets of its namespace (``registry/core/pod``)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction su
 
 
 def find_refusal(pod: Object, budgets: Iterable[Object]) -> tuple[str, Object | None]:
-    """Find why a pod may not go (empty where it may), and the budget that its going takes from, if any."""
+    """Return why a pod cannot be evicted (empty if it can), and the budget to decrement, if any."""
     if _is_exempt(pod):
         return "", None
     found = [budget for budget in budgets if _selects(budget, pod)]

@@ -1,4 +1,4 @@
-"""A metrics engine whose answers a test supplies."""
+"""A fake metrics engine with results from the test."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from scenario_kit.errors import MetricsError
 from scenario_kit.ports import Series
 
 Sample = tuple[Mapping[str, str], float]
-#: What an expression gives at an instant; it may raise ``MetricsError`` itself.
+#: Returns the result of an expression at an instant; it may raise ``MetricsError``.
 Respond = Callable[[str, float], Iterable[Sample]]
 
 
 class FakeMetrics:
-    """Implements ``ports.Metrics``: a range is one answer per step, and fails as a whole if one of them does.
+    """Implements ``ports.Metrics``: a range is one call per step, and fails if one of them fails.
 
     Args:
-        respond: the answer to an expression at an instant.
+        respond: returns the result of an expression at an instant.
     """
 
     def __init__(self, respond: Respond) -> None:
         self._respond = respond
-        #: While true, every query fails as with a dead server.
+        #: While true, every query fails like with an unreachable server.
         self.down = False
-        #: Every expression asked for, in order.
+        #: Every queried expression, in order.
         self.asked: list[str] = []
 
     @classmethod
     def matching(cls, answers: Mapping[str, Callable[[float], Iterable[Sample]]]) -> FakeMetrics:
-        """Return the first key that occurs in the expression answers it; expressions without a key have no series."""
+        """Create a fake whose result is that of the first key contained in the expression, otherwise empty."""
 
         def respond(expr: str, at: float) -> Iterable[Sample]:
             generator = next((g for key, g in answers.items() if key in expr), None)

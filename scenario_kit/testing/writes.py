@@ -1,4 +1,4 @@
-"""What a write may change and what it turns into. Pure."""
+"""The effect and validation of writes. Pure."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _SERVER_OWNED = ("creationTimestamp", "generation", "deletionTimestamp")
 
 
 def patch_document(document: Object, patch: Any, type_: PatchType) -> Object:
-    """Return the document after a patch.
+    """Return the patched document.
 
     Raises:
-        Rejected: a JSON patch that does not apply, its failed tests included.
+        Rejected: a JSON patch that does not apply, including failed tests.
     """
     if type_ == "Json":
         result = copy.deepcopy(document)
@@ -38,11 +38,11 @@ def patch_document(document: Object, patch: Any, type_: PatchType) -> Object:
 
 
 def revise_object(served: Kind, current: Object, desired: Object, subresource: str = "") -> Object | None:
-    """Return the object to store, or None where nothing changes.
+    """Return the object to store, or None if nothing changes.
 
     Raises:
-        Conflict: ``wanted`` was made from another version.
-        Rejected: it changes what cannot change.
+        Conflict: ``desired`` is based on another version.
+        Rejected: an immutable field changes.
     """
     before, after = current["metadata"], desired.setdefault("metadata", {})
     if after.get("resourceVersion") != before["resourceVersion"]:
@@ -67,7 +67,7 @@ def revise_object(served: Kind, current: Object, desired: Object, subresource: s
 
 
 def _normalize_patch(document: Object, operation: Object) -> Object:
-    """Return the API server adds where RFC 6902 would refuse to replace: a member that an existing object lacks."""
+    """Turn a replace of a missing member into an add, as the API server does, unlike RFC 6902."""
     if operation.get("op") != "replace":
         return operation
     parent, member = jsonpointer.JsonPointer(operation["path"]).to_last(document)
@@ -75,8 +75,8 @@ def _normalize_patch(document: Object, operation: Object) -> Object:
     return {**operation, "op": "add"} if missing else operation
 
 
-def stamp(at: float) -> str:
-    """Return an instant as the API spells it."""
+def format_timestamp(at: float) -> str:
+    """Format an instant in the API's notation."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))
 
 

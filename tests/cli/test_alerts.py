@@ -61,7 +61,9 @@ def test_a_world_in_a_line(changed, expected):
 def test_only_what_changed_is_told():
     pending = AlertLine("shop", "Errors", "Pending", "Deployment/web", 60.0, 0.0, "wall")
     firing = pending._replace(state="Firing", since=240.0, lasting=5.0, after=180.0)
-    assert alerts.changes([], [pending]) == ["shop: Errors Deployment/web pending since 00:01:00 wall"]
-    assert alerts.changes([pending], [pending._replace(lasting=9.0)]) == []
-    assert alerts.changes([pending], [firing]) == ["shop: Errors Deployment/web firing since 00:04:00 (+3:00) wall"]
-    assert alerts.changes([firing], []) == ["shop: Errors Deployment/web over"]
+    assert alerts.list_changes([], [pending]) == ["shop: Errors Deployment/web pending since 00:01:00 wall"]
+    assert alerts.list_changes([pending], [pending._replace(lasting=9.0)]) == []
+    assert alerts.list_changes([pending], [firing]) == [
+        "shop: Errors Deployment/web firing since 00:04:00 (+3:00) wall"
+    ]
+    assert alerts.list_changes([firing], []) == ["shop: Errors Deployment/web over"]

@@ -49,7 +49,7 @@ def test_a_folder_that_takes_no_files(monkeypatch: pytest.MonkeyPatch, tmp_path:
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
     monkeypatch.setattr("tempfile.TemporaryFile", refuse)
-    assert disk_space.find_problem(tmp_path) == f"nothing can be written in {tmp_path}: Read-only file system"
+    assert disk_space.find_problem(tmp_path) == f"cannot write in {tmp_path}: Read-only file system"
 
 
 def test_up_says_so_before_anything_is_started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -111,15 +111,15 @@ def test_the_solver_may_do_nothing_with_our_groups_or_across_namespaces() -> Non
 
 
 def test_nodes_do_not_look_simulated() -> None:
-    text = yaml.safe_dump_all(nodes.build_nodes(nodes.names())).lower()
+    text = yaml.safe_dump_all(nodes.build_nodes(nodes.list_node_names())).lower()
     assert [word for word in ("kwok", "fake", "simulat", "scenario", "chaos") if word in text] == []
-    assert len(nodes.names()) == nodes.LEAST
+    assert len(nodes.list_node_names()) == nodes.MIN_NODES
 
 
 def test_many_nodes_are_told_apart_and_spread_over_the_zones() -> None:
-    many = nodes.build_nodes(nodes.names(nodes.MOST))
+    many = nodes.build_nodes(nodes.list_node_names(nodes.MAX_NODES))
     for of in (("metadata", "name"), ("metadata", "annotations", "alpha.kubernetes.io/provided-node-ip")):
-        assert len({reduce(dict.__getitem__, of, node) for node in many}) == nodes.MOST
+        assert len({reduce(dict.__getitem__, of, node) for node in many}) == nodes.MAX_NODES
     zones = Counter(node["metadata"]["labels"]["topology.kubernetes.io/zone"] for node in many)
     assert set(zones) == {"eu-1a", "eu-1b", "eu-1c"}
     assert max(zones.values()) - min(zones.values()) <= 1

@@ -44,4 +44,4 @@ def test_what_reaches_further_waits_and_says_so(first: bool, second: bool) -> No
         assert not inside.is_set()
     thread.join(10)
     assert inside.is_set()
-    assert said == ["another command runs trials in lab 'a', and one of the two reaches beyond its app; waiting for it"]
+    assert said == ["another command runs trials in lab 'a', and one of the two reaches beyond its app; waiting"]

@@ -147,7 +147,7 @@ def test_a_reset_refuses_while_a_campaign_runs_and_has_changed_nothing(lab: LabS
     store.write([], {NODE: b"up"})
     reset.remember(lab)
     store.write([], dict([trial("a", CAMPAIGN)]))
-    with pytest.raises(UsageError, match=r"at work: cart") as caught:
+    with pytest.raises(UsageError, match=r"is busy: cart") as caught:
         reset.empty(lab, False, lambda state, *_: state, print)
     assert "--force" in caught.value.fix
     assert len(store.revisions()) == 2
@@ -155,6 +155,6 @@ def test_a_reset_refuses_while_a_campaign_runs_and_has_changed_nothing(lab: LabS
 
 
 def test_a_lab_whose_start_was_not_written_down_says_what_to_do(lab: LabState, store: Etcd) -> None:
-    with pytest.raises(LabError, match="not written down") as caught:
+    with pytest.raises(LabError, match="no baseline") as caught:
         reset.empty(lab, False, lambda state, *_: state, print)
     assert "lab down" in caught.value.fix

@@ -10,7 +10,14 @@ import pytest
 from scenario_kit.errors import LabError, UsageError
 from scenario_kit.lab import lifecycle
 from scenario_kit.lab.host import procfs
-from scenario_kit.lab.host.state import LabState, ProcessState, find_home, find_lab_folder, list_lab_names, log_tail
+from scenario_kit.lab.host.state import (
+    LabState,
+    ProcessState,
+    find_home,
+    find_lab_folder,
+    list_lab_names,
+    read_log_tail,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -48,7 +55,7 @@ def test_a_file_of_another_version_is_an_error_with_a_way_out() -> None:
 
 @pytest.mark.parametrize("name", ["", "A", "a_b", "-a", "a-", "../x", "a" * 31, "a/b"])
 def test_names_that_are_none_are_refused(name: str) -> None:
-    with pytest.raises(UsageError, match="cannot name a lab"):
+    with pytest.raises(UsageError, match="is not a valid lab name"):
         find_lab_folder(name)
 
 
@@ -128,16 +135,16 @@ def test_a_part_that_has_yet_to_start_is_not_dead() -> None:
 def test_the_tail_of_a_log_is_short(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text("\n".join(f"line {n} " + "x" * 1000 for n in range(1000)))
-    tail = log_tail(str(log)).splitlines()
+    tail = read_log_tail(str(log)).splitlines()
     assert tail[-1].startswith("line 999 ")
     assert len(tail) == 8
     assert max(map(len, tail)) == 240
-    assert log_tail(str(tmp_path / "none")) == ""
+    assert read_log_tail(str(tmp_path / "none")) == ""
 
 
 def test_a_lab_of_another_version_is_not_used() -> None:
     state(complete=True, version="0.0.9").save()
-    with pytest.raises(LabError, match=r"runs scenario-kit 0\.0\.9, and this is") as refused:
+    with pytest.raises(LabError, match=r"runs scenario-kit 0\.0\.9, but this is") as refused:
         lifecycle.bring_up("default")
     assert "lab down" in refused.value.fix
     assert lifecycle.take_down("default")

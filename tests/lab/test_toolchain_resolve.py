@@ -7,7 +7,7 @@ import pytest
 from scenario_kit.errors import ToolchainError
 from scenario_kit.lab.toolchain import cache, resolve
 from scenario_kit.lab.toolchain.components import PARTS, get_part
-from scenario_kit.lab.toolchain.lookup import look, mentions_version
+from scenario_kit.lab.toolchain.lookup import look_up, mentions_version
 
 
 @pytest.fixture(autouse=True)
@@ -47,24 +47,24 @@ def test_a_version_report_counts_only_when_it_is_exact(output: str, version: str
 def test_order_is_environment_then_path_then_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     etcd = get_part("etcd")
     cached = program(cache.locate_binary(etcd), "cached")
-    assert (look(etcd).source, look(etcd).path) == ("cache", cached)
+    assert (look_up(etcd).source, look_up(etcd).path) == ("cache", cached)
     on_path = program(tmp_path / "path" / "etcd", f"etcd Version: {etcd.version}")
-    assert (look(etcd).source, look(etcd).path) == ("PATH", on_path)
+    assert (look_up(etcd).source, look_up(etcd).path) == ("PATH", on_path)
     mine = program(tmp_path / "mine", "anything")
     monkeypatch.setenv("SCENARIO_KIT_ETCD", str(mine))
-    assert (look(etcd).source, look(etcd).path) == ("environment", mine)
+    assert (look_up(etcd).source, look_up(etcd).path) == ("environment", mine)
 
 
 def test_another_version_on_path_does_not_count_and_is_mentioned(tmp_path: Path) -> None:
     program(tmp_path / "path" / "etcd", "etcd Version: 3.5.0")
-    status = look(get_part("etcd"))
+    status = look_up(get_part("etcd"))
     assert status.source == "missing"
     assert "another version" in status.problem
 
 
 def test_kubectl_on_path_counts_in_any_version(tmp_path: Path) -> None:
     found = program(tmp_path / "path" / "kubectl", "Client Version: v1.20.0")
-    assert look(get_part("kubectl")).path == found
+    assert look_up(get_part("kubectl")).path == found
 
 
 def test_a_variable_that_names_no_program_is_an_error_even_when_the_cache_has_one(
@@ -72,7 +72,7 @@ def test_a_variable_that_names_no_program_is_an_error_even_when_the_cache_has_on
 ) -> None:
     program(cache.locate_binary(get_part("kwok")), "cached")
     monkeypatch.setenv("SCENARIO_KIT_KWOK", str(tmp_path / "nothing"))
-    with pytest.raises(ToolchainError, match=r"SCENARIO_KIT_KWOK=.*nothing is no executable file"):
+    with pytest.raises(ToolchainError, match=r"SCENARIO_KIT_KWOK=.*nothing is not an executable file"):
         resolve("kwok")
 
 
@@ -84,5 +84,5 @@ def test_a_missing_part_names_itself_and_its_variable() -> None:
 
 def test_nothing_is_created_by_looking(tmp_path: Path) -> None:
     for p in PARTS:
-        look(p)
+        look_up(p)
     assert list(tmp_path.iterdir()) == []

@@ -14,7 +14,7 @@ import yaml
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lab.kubelet.image.images import ImageCache
-from scenario_kit.lab.kubelet.status import PodSurroundings, compute_pod_status
+from scenario_kit.lab.kubelet.status import SyncInputs, compute_pod_status
 from scenario_kit.lab.twin.network.endpoints import Network
 from scenario_kit.lab.twin.process.process_table import Census
 from scenario_kit.model import App, Change, Object
@@ -260,7 +260,7 @@ def asked() -> tuple[set[str], set[str]]:
                 one["metadata"] = {**metadata, "deletionTimestamp": "2026-01-01T00:00:00Z"}
             made = compute_pod_status(
                 one,
-                PodSurroundings(NODE, Objects(), processes, images.of("shop")),
+                SyncInputs(NODE, Objects(), processes, images.of("shop")),
                 T0 + seconds,
                 ip="10.244.0.7",
                 memory=memory,

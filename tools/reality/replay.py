@@ -6,7 +6,7 @@ from scenario_kit.lab.kubelet.image.images import ImageCache
 from scenario_kit.lab.kubelet.pod import times
 from scenario_kit.lab.kubelet.pod.events import EventRecorder
 from scenario_kit.lab.kubelet.pod.pod_state import PodMemory
-from scenario_kit.lab.kubelet.status import PodSurroundings, compute_pod_status
+from scenario_kit.lab.kubelet.status import SyncInputs, compute_pod_status
 from scenario_kit.model.base import Object
 from tools.reality.cases import ABSENT, HAS, IMAGE, Case
 from tools.reality.program import Programs
@@ -59,7 +59,7 @@ def replay(case: Case, pod: Object) -> Recording:
         now = {**(_deleted(case, pod) if deleted else pod), "status": status}
         done = compute_pod_status(
             now,
-            PodSurroundings(NODE, objects, processes, images.of("case")),
+            SyncInputs(NODE, objects, processes, images.of("case")),
             START + at,
             ip="10.244.0.7",
             memory=memory,

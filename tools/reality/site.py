@@ -12,7 +12,7 @@ from scenario_kit.errors import LabError, NotFound
 from scenario_kit.lab import process_specs
 from scenario_kit.lab.control_plane import cluster, kubeconfigs
 from scenario_kit.lab.host import supervisor
-from scenario_kit.lab.host.addresses import find_host_address, free_ports
+from scenario_kit.lab.host.addresses import find_free_ports, find_host_address
 from scenario_kit.lab.host.state import LabState, find_lab_folder
 from scenario_kit.lab.kubelet import ClusterWriter, Kubelet, KubeletSources
 from scenario_kit.lab.lifecycle import take_down
@@ -152,7 +152,7 @@ class Site:
             thread.start()
             self._threads.append(thread)
         say("joining the real node")
-        folder, port = Path(state.folder) / "real", free_ports(1, set(state.ports.values()))[0]
+        folder, port = Path(state.folder) / "real", find_free_ports(1, set(state.ports.values()))[0]
         self._real = RealNode(folder, Path(state.kubeconfig), kubelet, port)
         self._until(lambda: _ready(self._user.get(Reference("Node", NAME, ""))), "the real node is not ready")
         for space in NODES:

@@ -163,14 +163,14 @@ def _run_check(name: str, question: Callable[[], str]) -> DoctorCheck:
 def _check_labs() -> list[DoctorCheck]:
     from scenario_kit.lab.host.state import LabState, list_lab_names
 
-    def look(name: str) -> str:
+    def look_up(name: str) -> str:
         state = LabState.load(name)
         if not state.complete:
             raise LabError("it was interrupted while starting", fix=f"scenario-kit lab up --name {name}")
         state.require_alive()
         return "every part is alive"
 
-    return [_run_check(f"lab {name}", lambda name=name: look(name)) for name in list_lab_names()]  # type: ignore[misc]
+    return [_run_check(f"lab {name}", lambda name=name: look_up(name)) for name in list_lab_names()]  # type: ignore[misc]
 
 
 def _check_capabilities() -> DoctorCheck:

@@ -1,4 +1,4 @@
-"""``lab alerts``: what is pending or firing, in every world by its own clock, elsewhere by the wall clock."""
+"""``lab alerts``: pending and firing alerts, in virtual worlds on their own clock, elsewhere on the wall clock."""
 
 from __future__ import annotations
 
@@ -67,11 +67,11 @@ def alerts(
 
     if watch and format == "json":
         raise UsageError("--watch shows text only", fix="leave out one of --watch and --format json")
-    look = _Look(name)
+    look_up = _Poller(name)
     if watch:
-        _watch(look)
+        _watch(look_up)
         return
-    worlds, found = look.now()
+    worlds, found = look_up.now()
     if format == "json":
         show_json([_document(row) for row in found])
         return
@@ -83,8 +83,8 @@ def alerts(
     show_table(_HEADERS, [row.cells() for row in found])
 
 
-class _Look:
-    """Asks a lab again and again, keeping what was evaluated before."""
+class _Poller:
+    """Polls a lab, and keeps earlier evaluations."""
 
     def __init__(self, lab: str) -> None:
         from scenario_kit.clients.prometheus import PrometheusMetrics
@@ -97,15 +97,13 @@ class _Look:
         self._metrics = PrometheusMetrics(state.prometheus_url)
 
     def now(self) -> tuple[list[Object], list[AlertLine]]:
-        """Return the worlds, and what is pending or firing, firing first."""
+        """Return the worlds, and their pending and firing alerts, firing first."""
         worlds = self._source.alerts()
         return worlds, build_rows(worlds, self._metrics.alerts(), time.time())
 
 
 def build_rows(worlds: Iterable[Object], wall: Iterable[Object], now: float) -> list[AlertLine]:
-    """Build what is pending or firing. ``wall`` are alerts as Prometheus tells them: those of worlds are
-    told by these.
-    """
+    """Build the table rows. ``wall`` are Prometheus' own alerts; those of worlds are replaced by the worlds'."""
     found, own = [], set()
     for world in worlds:
         own.update(world["namespaces"])
@@ -138,7 +136,7 @@ def build_rows(worlds: Iterable[Object], wall: Iterable[Object], now: float) -> 
 
 
 def format_heading(world: Object) -> str:
-    """Format a world in a line: whose, where, and what time it is there."""
+    """Format a world as a line: trial, namespace, time."""
     at = datetime.fromtimestamp(world["now"], UTC).strftime("%H:%M:%S")
     clock = "virtual time" if world["mode"] == "Virtual" else "wall clock"
     whose = f"{world['trial']} in {world['namespace']}" if world["trial"] else world["namespace"]
@@ -150,8 +148,8 @@ def format_heading(world: Object) -> str:
     return f"{whose}: {at} UTC {clock}, running for {format_minutes(world['now'] - world['startedAt'])}{since}"
 
 
-def changes(before: Sequence[AlertLine], after: Sequence[AlertLine]) -> list[str]:
-    """Return what became of each alert between two looks, a line each."""
+def list_changes(before: Sequence[AlertLine], after: Sequence[AlertLine]) -> list[str]:
+    """List the changes of alerts between two polls, one line each."""
     old, new = ({(r.namespace, r.trial, r.name, r.entity): r for r in found} for found in (before, after))
     lines = [
         f"{row.namespace}: {row.name} {row.entity} {row.state.lower()} since {row.cells()[5]} {row.clock}".replace(
@@ -166,51 +164,51 @@ def changes(before: Sequence[AlertLine], after: Sequence[AlertLine]) -> list[str
 
 
 def format_minutes(seconds: float) -> str:
-    """Format a span of time, as minutes and seconds."""
+    """Format a duration in minutes and seconds."""
     whole = round(max(seconds, 0.0))
     return f"{whole // 60}:{whole % 60:02d}"
 
 
-def _watch(look: _Look) -> None:
+def _watch(look_up: _Poller) -> None:
     try:
         if can_redraw(sys.stdout):
-            _show_live(look)
+            _show_live(look_up)
         else:
-            _print_lines(look)
+            _print_lines(look_up)
     except KeyboardInterrupt:
         typer.echo("", err=True)
 
 
-def _show_live(look: _Look) -> None:
+def _show_live(look_up: _Poller) -> None:
     from rich.console import Console
     from rich.live import Live
 
     with Live(console=Console(), refresh_per_second=4, screen=False) as live:
         while True:
-            live.update(_build_table(look))
+            live.update(_build_table(look_up))
             time.sleep(_EVERY)
 
 
-def _print_lines(look: _Look) -> None:
+def _print_lines(look_up: _Poller) -> None:
     before: Sequence[AlertLine] = ()
     while True:
-        after = look.now()[1]
-        for line in changes(before, after):
+        after = look_up.now()[1]
+        for line in list_changes(before, after):
             typer.echo(line)
         before = after
         time.sleep(_EVERY)
 
 
-def _build_table(look: _Look) -> RenderableType:
+def _build_table(look_up: _Poller) -> RenderableType:
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
     clock = Text(f"{datetime.now(UTC):%H:%M:%S} UTC by the wall clock", style="italic")
     try:
-        worlds, found = look.now()
-    except InfrastructureError as trouble:  # a part may be starting again: say so, and go on looking
-        return Group(clock, Text(trouble.message, style="yellow"), Text(trouble.fix, style="dim"))
+        worlds, found = look_up.now()
+    except InfrastructureError as error:  # a component may be restarting: report it, and continue
+        return Group(clock, Text(error.message, style="yellow"), Text(error.fix, style="dim"))
     table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="bold")
     for header in _HEADERS:
         table.add_column(header, justify="right" if header == "FOR" else "left", no_wrap=True, overflow="ellipsis")

@@ -46,7 +46,7 @@ def register(app: typer.Typer) -> None:
 def install(format: Format = "text") -> None:
     """Get the lab's binaries: official releases, or built from Go modules (once, ~7 min on two cores), and promtool.
 
-    You may interrupt it at any time: the next call continues from there.
+    An interrupted installation continues with the next call.
 
     Example: scenario-kit lab install
     """
@@ -86,7 +86,7 @@ def up(
 
 
 def _format_exports(state: LabState) -> Iterator[str]:
-    """Format what a shell evaluates to use the lab, with the kubectl of the toolchain where PATH has none."""
+    """Format shell commands that configure kubectl for the lab, with the toolchain's kubectl if PATH has none."""
     from scenario_kit.lab import toolchain
 
     yield f"export KUBECONFIG={shlex.quote(state.kubeconfig)}"
@@ -215,7 +215,7 @@ def open_(
 
 
 def choose_world(worlds: list[dict[str, Any]], desired: str) -> str:
-    """Choose the trial whose virtual clock is to move; raises ``UsageError`` when that is not clear."""
+    """Choose the trial whose virtual clock advances; raises ``UsageError`` if that is ambiguous."""
     virtual = sorted(str(w["trial"]) for w in worlds if w["mode"] == "Virtual")
     if desired:
         if desired in virtual:
@@ -283,7 +283,7 @@ def _show_status(state: LabState, reports: list[PartReport]) -> None:
 
 
 def _list_offers() -> dict[str, str]:
-    """List capabilities, each with an empty text, or why the lab lacks it."""
+    """Map capabilities to an empty text, or to the reason why the lab lacks it."""
     from scenario_kit.catalog import Catalog
     from scenario_kit.catalog.capabilities import list_capabilities
     from scenario_kit.lab.capabilities import describe_offers

@@ -1,4 +1,4 @@
-"""``lab open``: serves the page of a lab until it is interrupted."""
+"""``lab open``: serves the page of a lab until interrupted."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from scenario_kit.lab.page.server import PageSite, serve
 
 
 def serve_page(name: str, port: int, *, spoilers: bool, browser: bool) -> None:
-    """Serve the page of a lab until Ctrl-C, and say where it is.
+    """Serve the page of a lab until Ctrl-C, and print its address.
 
     Raises:
-        LabError: the lab does not run.
-        UsageError: the port is unavailable.
+        LabError: the lab is not running.
+        UsageError: the port is not available.
     """
     LabState.load(name).require_alive("opening its page")
     token = secrets.token_urlsafe(24)

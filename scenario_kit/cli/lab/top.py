@@ -1,4 +1,4 @@
-"""``lab top``: what nodes and pods of the lab use, as the metrics API says."""
+"""``lab top``: resource usage of nodes and pods from the metrics API."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def top(
 
 
 def build_node_row(metrics: Object, sizes: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
-    """Build what a node uses, and may give to pods."""
+    """Build a node's row: usage and allocatable resources."""
     from scenario_kit.model.kubernetes.quantity import parse_quantity
 
     name, usage = metrics["metadata"]["name"], metrics["usage"]
@@ -88,9 +88,7 @@ def build_node_row(metrics: Object, sizes: Mapping[str, Mapping[str, str]]) -> d
 
 
 def build_pod_row(metrics: Object) -> dict[str, Any]:
-    """Build what a pod uses: the sum over its containers. ``until`` is the end of the window, on the clock of its
-    world.
-    """
+    """Build a pod's row: the sum over its containers. ``until`` is the end of the window on its world's clock."""
     from scenario_kit.model.kubernetes.quantity import parse_quantity
 
     used = [container["usage"] for container in metrics["containers"]]
@@ -104,7 +102,7 @@ def build_pod_row(metrics: Object) -> dict[str, Any]:
 
 
 def sort_rows(rows: Sequence[dict[str, Any]], by: str) -> list[dict[str, Any]]:
-    """Sort by namespace and name, or the biggest first."""
+    """Sort by namespace and name, or the largest first."""
     named = sorted(rows, key=lambda row: (row.get("namespace", ""), row["name"]))
     key = {"cpu": "cpuCores", "memory": "memoryBytes"}.get(by)
     return sorted(named, key=lambda row: -row[key]) if key else named

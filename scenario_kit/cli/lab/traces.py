@@ -1,4 +1,4 @@
-"""``lab traces``: what the app's programs told about requests, as a table or as OTLP in a file."""
+"""``lab traces``: traces of the app's requests, as a table or as OTLP in a file."""
 
 from __future__ import annotations
 
@@ -94,9 +94,7 @@ def traces(
 
 
 def choose_namespace(worlds: Sequence[Mapping[str, Any]], desired: str) -> str:
-    """Choose the namespace of the world that a trial's or namespace's name means; raises ``UsageError`` if that is
-    unclear.
-    """
+    """Choose the namespace of a world by its trial or namespace; raises ``UsageError`` if that is ambiguous."""
     fitting = [w for w in worlds if desired in ("", w["trial"], w["namespace"])]
     if len(fitting) == 1:
         return str(fitting[0]["namespace"])
@@ -109,19 +107,19 @@ def choose_namespace(worlds: Sequence[Mapping[str, Any]], desired: str) -> str:
 
 
 def build_jaeger_url(state: LabState, namespace: str) -> str:
-    """Build where Jaeger's API of a world is, without the ``/api`` that clients add."""
+    """Build the URL of a world's Jaeger API, without the ``/api`` that clients append."""
     return f"{state.server_url}/worlds/{namespace}/jaeger"
 
 
 def parse_rows(lines: Iterable[str]) -> list[TraceLine]:
-    """Parse traces out of OTLP lines, the newest first."""
+    """Parse traces from OTLP lines, newest first."""
     import msgspec
 
     return sorted((_parse_row(msgspec.json.decode(line)) for line in lines if line), key=lambda row: -row.start)
 
 
 def serialize_row(row: TraceLine) -> dict[str, Any]:
-    """Return a row for programs."""
+    """Serialise a row as JSON."""
     return {
         "traceId": row.trace_id,
         "start": row.start,
@@ -156,7 +154,7 @@ def _ask(state: LabState, namespace: str, query: Mapping[str, str]) -> str:
             response = client.get(url, params=dict(query))
         response.raise_for_status()
     except httpx.HTTPError as error:
-        raise LabError(f"the lab server does not tell its traces: {error}", fix="scenario-kit lab status") from error
+        raise LabError(f"cannot read traces from the lab server: {error}", fix="scenario-kit lab status") from error
     return response.text
 
 

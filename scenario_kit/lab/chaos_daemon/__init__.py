@@ -1,1 +1,1 @@
-"""The simulated chaos daemon: the real ``pb.ChaosDaemon`` contract, and a ledger of effects where a kernel would be."""
+"""The simulated chaos daemon: the real ``pb.ChaosDaemon`` protocol, with a ledger of effects instead of a kernel."""

@@ -1,8 +1,8 @@
-"""Rules of Byteman, as JVMChaos hands them to the daemon: what is understood of them, in plain values.
+"""Parser for the Byteman rules that JVMChaos sends to the daemon.
 
-A script is one rule after another, each clause on lines of its own. Understood is what the manager of Chaos Mesh writes
+A script is a sequence of rules, with each clause on its own line. Supported is what the Chaos Mesh manager generates
 (sleep, throw, return, stressors, garbage collection), at the entry of a method and without a condition that would have
-to be evaluated. Everything else is refused: nobody should take silence for an effect.
+to be evaluated. Everything else is rejected, so that an unsupported rule is never mistaken for one without effect.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _RETURN: Final = re.compile(r"(?:return|RETURN)\b\s*(.*)", re.DOTALL)
 _CPU: Final = re.compile(r'injectCPUStress\(\s*"[^"]*"\s*,\s*(\d{1,9})\s*\)')
 _MEMORY: Final = re.compile(r'injectMemStress\(\s*"[^"]*"\s*,\s*"(\w+)"\s*\)')
 _STATEMENT: Final = re.compile(r'(?:"(?:[^"\\]|\\.)*"|[^;"])+')
-#: What may be thrown anywhere, by package; a method must declare the rest of Java's own, or the rule is switched off.
+#: Unchecked exceptions by package. Byteman disables a rule that throws a checked one the method does not declare.
 _UNCHECKED: Final = {
     "java.lang": "RuntimeException ArithmeticException ArrayIndexOutOfBoundsException ArrayStoreException "
     "ClassCastException IllegalArgumentException IllegalMonitorStateException IllegalStateException "
@@ -53,15 +53,15 @@ def parse_rules(script: str) -> list[dict[str, Any]]:
 
     An action is one of ``{sleepSeconds: 3.0}``, ``{throws: "java.lang.IllegalStateException: why"}``,
     ``{returns: "null"}``, ``{threads: 8}`` (busy ones), ``{fills: "heap"}``, ``{collects: true}``. A rule that Byteman
-    takes and then never carries out has none.
+    accepts but never runs has no actions.
 
     Raises:
-        ValueError: it is no script of rules.
-        NotSimulated: it is one, but what it does is not simulated.
+        ValueError: not a script of rules.
+        NotSimulated: a valid script whose effect is not simulated.
     """
     found = [_parse_rule(clauses) for clauses in _split_script(script)]
     if not found:
-        raise ValueError("the script holds no rule, expected one from RULE to ENDRULE")
+        raise ValueError("the script contains no rule, expected one from RULE to ENDRULE")
     return found
 
 
@@ -75,7 +75,7 @@ def _split_script(script: str) -> Iterator[dict[str, str]]:
         match = _CLAUSE.fullmatch(text)
         if match is None:
             if clauses is None or not last:
-                raise ValueError(f"{text!r} stands outside of any rule")
+                raise ValueError(f"{text!r} is outside of any rule")
             clauses[last] = f"{clauses[last]}\n{text}".strip()
             continue
         last, rest = match.groups()
@@ -84,7 +84,7 @@ def _split_script(script: str) -> Iterator[dict[str, str]]:
                 raise ValueError(f"rule {clauses['RULE']!r} has no ENDRULE")
             clauses = {}
         elif clauses is None and last not in ("IMPORT", "HELPER", "COMPILE", "NOCOMPILE"):
-            raise ValueError(f"{text!r} stands outside of any rule")
+            raise ValueError(f"{text!r} is outside of any rule")
         if last == "ENDRULE" and clauses is not None:
             yield clauses
             clauses, last = None, ""
@@ -100,13 +100,13 @@ def _parse_rule(clauses: dict[str, str]) -> dict[str, Any]:
         if not clauses.get(clause):
             raise ValueError(f"rule {name!r} has no {clause}")
     if "INTERFACE" in clauses or clauses.get("CLASS", "").startswith("^"):
-        raise NotSimulated(f"rule {name!r}: which classes implement or extend another one is not simulated")
+        raise NotSimulated(f"rule {name!r}: matching of subclasses and implementations is not simulated")
     if not clauses.get("CLASS"):
         raise ValueError(f"rule {name!r} has no CLASS")
     if clauses.get("AT", "ENTRY") not in ("ENTRY", "") or "AFTER" in clauses:
-        raise NotSimulated(f"rule {name!r}: a place other than AT ENTRY is not simulated")
+        raise NotSimulated(f"rule {name!r}: locations other than AT ENTRY are not simulated")
     if "(" in clauses["METHOD"]:
-        raise NotSimulated(f"rule {name!r}: which method has these parameters is not simulated, name it without them")
+        raise NotSimulated(f"rule {name!r}: method signatures are not simulated, omit the parameters")
     helper = _HELPERS.get(clauses.get("HELPER", ""))
     if helper is None:
         raise NotSimulated(f"rule {name!r}: helper {clauses['HELPER']} is not simulated")
@@ -115,9 +115,7 @@ def _parse_rule(clauses: dict[str, str]) -> dict[str, Any]:
 
 
 def _holds(name: str, clauses: dict[str, str]) -> bool:
-    """Check whether the condition is true; of variables only the constant that the manager's own templates bind is
-    known.
-    """
+    """Return whether the condition is true; its only known variable is bound by the manager's templates."""
     condition = clauses["IF"].strip()
     bound: dict[str, str] = dict(re.findall(r"(\w+)\s*:\s*boolean\s*=\s*(true|false)\s*;?", clauses.get("BIND", "")))
     truth = bound.get(condition, condition).lower()
@@ -144,23 +142,23 @@ def _parse_actions(name: str, helper: str, body: str) -> Iterator[dict[str, Any]
             yield {"threads": int(match[1])}
         elif helper == "stress" and (match := _MEMORY.fullmatch(statement)):
             if match[1] != "heap":
-                raise NotSimulated(f"rule {name!r}: how many threads a node lets a program have is not simulated")
+                raise NotSimulated(f"rule {name!r}: a program's limit of threads is not simulated")
             yield {"fills": match[1]}
         elif helper == "gc" and statement == "gc()":
             yield {"collects": True}
         else:
-            raise NotSimulated(f"rule {name!r}: what {statement!r} does is not simulated")
+            raise NotSimulated(f"rule {name!r}: the statement {statement!r} is not simulated")
 
 
 def _resolve_exception(name: str, spelled: str) -> str:
-    """Return the full name of an exception that any method may throw; empty for one that a method must declare.
+    """Return the full name of an unchecked exception; empty for a checked one.
 
-    Byteman checks that when a rule is first met, tells only the program's own output, and goes on without the rule.
+    Byteman checks this when a rule first triggers, logs to the program's output, and continues without the rule.
     """
     package, _, simple = spelled.rpartition(".")
-    package = package or "java.lang"  # what Java imports by itself
+    package = package or "java.lang"  # imported by default
     if simple in _UNCHECKED.get(package, "").split():
         return f"{package}.{simple}"
     if simple in _CHECKED.get(package, "").split():
         return ""
-    raise NotSimulated(f"rule {name!r}: what class {spelled} is, and whether the program has it, is not simulated")
+    raise NotSimulated(f"rule {name!r}: class {spelled} is not a known exception; other classes are not simulated")

@@ -1,7 +1,7 @@
-"""The name server of Chaos Mesh, as far as the manager talks to it: which pods get wrong answers to which names.
+"""The Chaos Mesh DNS server as seen by the manager: which pods get wrong answers for which names.
 
-The real one is CoreDNS with the plugin ``k8s_dns_chaos``; the two calls below are its protocol (``pb/dns.proto``). A
-pod gets wrong answers once it asks this server, which the daemon sees to (``SetDNSServer``).
+The original is CoreDNS with the plugin ``k8s_dns_chaos``; the two calls below are its protocol (``pb/dns.proto``). A
+pod is affected once the daemon has pointed it at this server (``SetDNSServer``).
 """
 
 from __future__ import annotations
@@ -18,17 +18,16 @@ from scenario_kit.lab.chaos_daemon.ledger import EffectKey, LedgerBook
 from scenario_kit.lab.chaos_daemon.protocol import load_name_server_messages
 from scenario_kit.model import ContainerEffect, Object
 
-#: How its pod is labelled, as the chart of Chaos Mesh has it.
+#: The labels of its pod in the Chaos Mesh chart.
 _LABELS: Final = {"app.kubernetes.io/component": "chaos-dns-server"}
-#: What the ledger calls these effects.
+#: The kind of these effects in the ledger.
 KIND: Final = "Names"
 
 
 class ChaosNameServer:
-    """Keeps the ledger's wrong answers. ``uid_of`` tells the UID of a pod by namespace and name, None if there is none.
+    """Maintain the ledger's DNS effects. ``uid_of`` returns a pod's UID by namespace and name, None if there is none.
 
-    As in the real one, a pod has one set of rules, the last one, and what an experiment is remembered to concern is
-    the pods of its last call.
+    As in the original, a pod has one set of rules, the last one, and an experiment covers the pods of its last call.
     """
 
     def __init__(self, book: LedgerBook, uid_of: Callable[[str, str], str | None]) -> None:
@@ -39,7 +38,7 @@ class ChaosNameServer:
         self._server: Any = None
 
     def start(self, address: str, port: int) -> int:
-        """Listen, without TLS, which the manager does not speak to it; returns the port.
+        """Listen without TLS, which the manager does not use here; return the port.
 
         Raises:
             LabError: the address cannot be bound.
@@ -59,7 +58,7 @@ class ChaosNameServer:
         return bound
 
     def stop(self) -> None:
-        """Stop listening, and wait for the calls under way."""
+        """Stop listening, and wait for active calls."""
         if self._server is not None:
             self._server.stop(grace=2.0).wait()
             self._server = None
@@ -85,7 +84,7 @@ class ChaosNameServer:
 
 
 def build_objects(namespace: str) -> tuple[Object, Object]:
-    """Build the Service and the pod by which the manager finds the server. Nothing schedules the pod; see
+    """Build the Service and the pod by which the manager finds the server. The pod is never scheduled; see
     ``build_status``.
     """
     service: Object = {
@@ -104,7 +103,7 @@ def build_objects(namespace: str) -> tuple[Object, Object]:
 
 
 def build_status(address: str) -> Object:
-    """Build what the pod's status says of where the server listens: the manager dials the pod's address."""
+    """Build the pod status with the server's address, which the manager dials."""
     return {"phase": "Running", "podIP": address, "podIPs": [{"ip": address}]}
 
 

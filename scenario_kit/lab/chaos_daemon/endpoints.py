@@ -1,4 +1,4 @@
-"""How the manager finds the daemon (an EndpointSlice whose name starts with ``chaos-daemon-``) and the name server."""
+"""Service discovery for the manager: the daemon's EndpointSlice (named ``chaos-daemon-…``) and the DNS server's pod."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Final
 
 from scenario_kit.model import Object
 
-#: The name that the manager expects in the daemon's certificate.
+#: The server name in the daemon's certificate that the manager verifies.
 SERVER_NAME: Final = "chaos-daemon.chaos-mesh.org"
-#: The Service by which the manager finds the name server, as the chart of Chaos Mesh has it.
+#: The Service of the DNS server in the Chaos Mesh chart.
 NAME_SERVICE: Final = "chaos-mesh-dns-server"
 
 
@@ -19,9 +19,9 @@ def build_endpoint_slice(
 ) -> Object:
     """Build the EndpointSlice that puts one daemon at ``address:port`` behind every node.
 
-    ``address`` is an IPv4 address of this machine other than loopback or link-local, which the API refuses. Nodes in
-    ``without`` get no endpoint: the daemon is missing there. The manager takes the first endpoint of the pod's node and
-    ignores readiness; it takes the port from its own configuration.
+    ``address`` is an IPv4 address of this machine, not loopback or link-local, which the API rejects. Nodes in
+    ``without`` get no endpoint, as if the daemon were missing there. The manager takes the first endpoint of the pod's
+    node, ignores readiness, and takes the port from its own configuration.
     """
     missing = set(without)
     suffix = hashlib.sha256(f"{address}:{port}".encode()).hexdigest()[:5]

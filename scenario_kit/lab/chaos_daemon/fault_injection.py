@@ -1,4 +1,4 @@
-"""Knobs that make the daemon misbehave, so that the verification of injected and recovered faults can be tested."""
+"""Misbehaviour of the daemon on demand, to test the verification of injected and recovered faults."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import threading
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-#: No simulated hang is longer: a call without an answer blocks the only worker of its kind in the manager.
+#: The longest simulated hang: a call without a reply blocks the manager's only worker of its kind.
 LONGEST_HANG_SECONDS = 60.0
 
-#: Acts that concern only calls of one intent.
+#: Misbehaviours that apply to calls of one intent only.
 _INTENTS = {"FalseSuccess": "Apply", "Outlive": "Recover"}
 
 
 class Misbehaviour(NamedTuple):
-    """One way to misbehave.
+    """One kind of misbehaviour.
 
-    * ``Error``: refuse with ``message``, nothing changes.
-    * ``FalseSuccess``: answer as if it worked, nothing changes (calls that put an effect into force).
-    * ``Outlive``: answer as if it worked, nothing changes (calls that take an effect out of force).
-    * ``Hang``: answer nothing for ``seconds``, then refuse.
+    * ``Error``: fail with ``message`` and change nothing.
+    * ``FalseSuccess``: report success and change nothing (calls that apply an effect).
+    * ``Outlive``: report success and change nothing (calls that recover one).
+    * ``Hang``: do not reply for ``seconds``, then fail.
 
-    Empty ``call`` and ``pod_uid`` mean every one; ``times`` 0 means until it is taken back.
+    An empty ``call`` or ``pod_uid`` matches all; ``times`` 0 applies until ``reset``.
     """
 
     act: Literal["Error", "FalseSuccess", "Outlive", "Hang"]
@@ -39,7 +39,7 @@ class _Turned:
 
 
 class Knobs:
-    """The misbehaviours in force; the first that fits a call wins."""
+    """The active misbehaviours; the first match applies."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -47,8 +47,8 @@ class Knobs:
         self._released = threading.Event()
         self._hanging = 0
 
-    def turn(self, misbehaviour: Misbehaviour) -> None:
-        """Put a misbehaviour into force."""
+    def activate(self, misbehaviour: Misbehaviour) -> None:
+        """Activate a misbehaviour."""
         if misbehaviour.seconds > LONGEST_HANG_SECONDS:
             raise ValueError(f"a hang of {misbehaviour.seconds} s, expected at most {LONGEST_HANG_SECONDS} s")
         with self._lock:
@@ -56,13 +56,13 @@ class Knobs:
             self._set.append(_Turned(misbehaviour, misbehaviour.times))
 
     def reset(self) -> None:
-        """Behave again; calls that hang are let go at once."""
+        """Deactivate all misbehaviours and release hanging calls."""
         with self._lock:
             self._set.clear()
             self._released.set()
 
-    def take(self, call: str, pod_uid: str, intent: str) -> Misbehaviour | None:
-        """Take the misbehaviour for this call, used up once. ``intent`` is Apply, Recover, or empty for neither."""
+    def match(self, call: str, pod_uid: str, intent: str) -> Misbehaviour | None:
+        """Return the misbehaviour for a call and count the use. ``intent`` is Apply, Recover or empty."""
         with self._lock:
             for turned in self._set:
                 knob = turned.misbehaviour
@@ -77,7 +77,7 @@ class Knobs:
         return None
 
     def hang(self, seconds: float) -> None:
-        """Wait that long, or until ``reset``."""
+        """Block for ``seconds`` or until ``reset``."""
         with self._lock:
             self._hanging += 1
         self._released.wait(seconds)
@@ -86,6 +86,6 @@ class Knobs:
 
     @property
     def hanging(self) -> int:
-        """How many calls hang now."""
+        """The number of calls that hang."""
         with self._lock:
             return self._hanging

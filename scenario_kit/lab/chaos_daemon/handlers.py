@@ -1,8 +1,7 @@
-"""What each of the daemon's calls means for the ledger, and what it answers.
+"""Handlers of the daemon's calls: the change of the ledger, and the reply.
 
-Handlers are pure readers of the request: they return an ``CallOutcome`` whose ``change`` is carried out by the server,
-unless a knob says otherwise. The replies carry what the manager writes into its status as evidence: process numbers and
-start times in milliseconds.
+A handler only reads the request and returns a ``CallOutcome``; the server applies its ``change``, unless a knob
+prevents it. Replies have what the manager stores in its status: process IDs and start times in milliseconds.
 """
 
 from __future__ import annotations
@@ -21,15 +20,15 @@ from scenario_kit.lab.chaos_daemon.ledger import EffectKey, LedgerBook, strip_sc
 from scenario_kit.lab.chaos_daemon.network import (
     Failed,
     NotSimulated,
-    filter_rule,
     parse_address_set,
+    parse_filter_rule,
     parse_traffic_rule,
 )
 from scenario_kit.model import ContainerEffect
 
 Intent = Literal["Apply", "Recover", ""]
 
-#: How the real daemon ends where it cannot load an agent: nobody answers its tool, or it has no shell to copy files by.
+#: The real daemon's errors if it cannot load an agent: no JVM responds, or there is no shell to copy files with.
 _SILENT: Final = (
     "com.sun.tools.attach.AttachNotSupportedException: Unable to open socket file /tmp/.java_pid: target process "
     "doesn't respond within 10500ms or HotSpot VM not loaded: exit status 1"
@@ -38,14 +37,14 @@ _BARRED: Final = {"NoJava": _SILENT, "NoShell": "sh: No such file or directory: 
 
 
 class CallTarget(NamedTuple):
-    """Where a call acts. Both are empty for calls that name a process or an injection instead."""
+    """The target of a call; empty for calls that name a process or an injection instead."""
 
     pod_uid: str = ""
     container_id: str = ""
 
 
 class CallOutcome(NamedTuple):
-    """What a call is to do: the ledger's change, whether that brings or takes an effect, and the reply's fields."""
+    """The result of a handler: the change of the ledger, its intent, and the fields of the reply."""
 
     intent: Intent
     change: Callable[[], None]
@@ -56,38 +55,32 @@ Handler = Callable[[CallTarget, Any], CallOutcome]
 
 
 class Programs(Protocol):
-    """What runs in the containers: as far as an agent that is to be loaded into a Java program is concerned, and chaos
-    in files.
-    """
+    """The programs in containers, as far as Java agents and mounts are concerned."""
 
-    def barred(self, container_id: str) -> Literal["", "NoJava", "NoShell", "Unknown"]:
-        """Return why no agent can be loaded into the program of a running container; empty where one can."""
+    def explain_attach_failure(self, container_id: str) -> Literal["", "NoJava", "NoShell", "Unknown"]:
+        """Return why no agent can be loaded into a running container's program; empty if one can."""
 
     def unknown(self, container_id: str, rules: Sequence[Mapping[str, Any]]) -> str:
-        """Return what of these rules (see ``byteman.rules``) nobody knows the consequences of in that program; else
-        empty.
+        """Return which of these rules (see ``byteman.parse_rules``) are not modelled for that program; empty if all
+        are.
         """
 
     def mounts(self, container_id: str) -> Sequence[str]:
-        """Return where something is mounted in a running container: what its pod mounts, and the volumes of
-        its image.
-        """
+        """Return the mount points of a running container: from its pod, and the volumes of its image."""
 
 
 class DaemonHandlers:
-    """The sixteen calls. ``kill`` ends a container's process: it gets the pod's UID and the container id."""
+    """The sixteen calls. ``kill`` ends a container's process, given the pod's UID and the container ID."""
 
     def __init__(self, book: LedgerBook, kill: Callable[[str, str], None], programs: Programs) -> None:
         self._book = book
         self._kill = kill
         self._programs = programs
-        # Process numbers go on growing over restarts of the daemon: an old one must never name a new process.
+        # Process IDs keep increasing over restarts of the daemon: an old one must never name a new process.
         self._numbers = itertools.count(int(time.time()))
 
     def handlers(self) -> dict[str, Handler]:
-        """Return handlers by the name of the call; a ``ValueError`` from one means that the real daemon would refuse,
-        too.
-        """
+        """Return the handlers by call name; a handler raises ``ValueError`` where the real daemon fails, too."""
         return {
             "FlushIPSets": self._flush_ip_sets,
             "SetIptablesChains": self._set_iptables_chains,
@@ -109,25 +102,25 @@ class DaemonHandlers:
 
     def _flush_ip_sets(self, target: CallTarget, request: Any) -> CallOutcome:
         sets = {message.name: parse_address_set(message) for message in request.ipsets}
-        # Sets do nothing by themselves: neither an injection nor a recovery.
+        # Sets have no effect of their own: neither an injection nor a recovery.
         return CallOutcome("", lambda: self._book.set_address_sets(target.pod_uid, sets))
 
     def _set_iptables_chains(self, target: CallTarget, request: Any) -> CallOutcome:
-        rules = [filter_rule(target.pod_uid, message) for message in request.chains]
-        before, _ = self._book.rule_counts(target.pod_uid)
+        rules = [parse_filter_rule(target.pod_uid, message) for message in request.chains]
+        before, _ = self._book.count_rules(target.pod_uid)
         return CallOutcome(_choose_intent(before, len(rules)), lambda: self._book.set_filters(target.pod_uid, rules))
 
     def _set_tcs(self, target: CallTarget, request: Any) -> CallOutcome:
         rules = [parse_traffic_rule(target.pod_uid, message) for message in request.tcs]
-        _, before = self._book.rule_counts(target.pod_uid)
+        _, before = self._book.count_rules(target.pod_uid)
         return CallOutcome(_choose_intent(before, len(rules)), lambda: self._book.set_traffic(target.pod_uid, rules))
 
     def _container_kill(self, target: CallTarget, request: Any) -> CallOutcome:
-        _demand_action(request, "KILL")
+        _require_action(request, "KILL")
         return CallOutcome("Apply", lambda: self._kill(target.pod_uid, target.container_id))
 
     def _container_get_pid(self, target: CallTarget, request: Any) -> CallOutcome:
-        _demand_action(request, "GETPID")
+        _require_action(request, "GETPID")
         return CallOutcome(
             "", _do_nothing, {"pid": int(hashlib.sha256(target.container_id.encode()).hexdigest()[:4], 16) + 2}
         )
@@ -137,7 +130,7 @@ class DaemonHandlers:
         reply: dict[str, Any] = {}
         for resource, flags in (("cpu", request.cpuStressors), ("memory", request.memoryStressors)):
             if not flags.strip():
-                continue  # zero workers: nothing runs, and the manager reports success all the same
+                continue  # zero workers: nothing runs, yet the manager reports success
             arguments: dict[str, Any] = {"resource": resource, **_parse_flags(flags)}
             if resource == "memory":
                 arguments["oomScoreAdj"] = request.oomScoreAdj
@@ -156,7 +149,7 @@ class DaemonHandlers:
         return CallOutcome("Apply", change, reply)
 
     def _cancel_stressors(self, _: CallTarget, request: Any) -> CallOutcome:
-        # The manager sends the numbers only; the UIDs of the reply are not in its status.
+        # The manager sends process IDs only; the UIDs of the reply are not in its status.
         numbers = [request.cpuInstance or request.cpuInstanceUid.removeprefix("cpu-")]
         numbers += [request.memoryInstance or request.memoryInstanceUid.removeprefix("memory-")]
 
@@ -171,7 +164,7 @@ class DaemonHandlers:
         key = EffectKey("IO", strip_scheme(target.container_id))
         if not found:
             return CallOutcome("Recover", lambda: self._book.remove(key), {"instance": 0, "startTime": 0})
-        volume = io_chaos.demand_mount(request.volume, self._programs.mounts(target.container_id))
+        volume = io_chaos.require_mount(request.volume, self._programs.mounts(target.container_id))
         effect = _build_effect(target, "IO", {"volume": volume, "actions": io_chaos.parse_actions(found)})
         return CallOutcome("Apply", lambda: self._book.put(key, effect), self._process(request))
 
@@ -213,8 +206,8 @@ class DaemonHandlers:
         return CallOutcome("Recover", lambda: self._book.remove(_make_time_key(request)))
 
     def _install_jvm_rules(self, target: CallTarget, request: Any) -> CallOutcome:
-        if barred := self._programs.barred(target.container_id):
-            # Of a container that is just going nobody knows what it runs: the next one may well be a Java program.
+        if barred := self._programs.explain_attach_failure(target.container_id):
+            # The program of a terminating container is unknown: the next one may be a Java program.
             raise Failed(_SILENT) if barred == "Unknown" else ValueError(_BARRED[barred])
         rules = byteman.parse_rules(request.rule)
         if unknown := self._programs.unknown(target.container_id, rules):
@@ -226,7 +219,7 @@ class DaemonHandlers:
         return CallOutcome("Recover", lambda: self._book.remove(_make_jvm_key(target, request)))
 
     def _process(self, request: Any) -> dict[str, Any]:
-        """Return the helper process of a call that may already have one: HTTP and IO."""
+        """Return the helper process of an HTTP or IO call, which may already exist."""
         number = request.instance or next(self._numbers)
         return {
             "instance": number,
@@ -236,11 +229,11 @@ class DaemonHandlers:
 
 
 def _do_nothing() -> None:
-    """Stand for the change of a call that changes nothing."""
+    """Change nothing."""
 
 
 def _choose_intent(before: int, after: int) -> Intent:
-    """Choose by length: a shorter list takes rules back; a longer or equally long one brings them."""
+    """Choose by length: a shorter list recovers rules; a longer or equally long one applies them."""
     return "Recover" if after < before else "Apply"
 
 
@@ -258,9 +251,7 @@ def _make_jvm_key(target: CallTarget, request: Any) -> EffectKey:
 
 
 def _parse_flags(text: str) -> dict[str, Any]:
-    """Parse flags of a stressor by name, numbers as numbers: ``--cpu 2 --cpu-load 80`` is ``{cpu: 2,
-    cpu-load: 80}``.
-    """
+    """Parse a stressor's flags, with numbers as numbers: ``--cpu 2 --cpu-load 80`` is ``{cpu: 2, cpu-load: 80}``."""
     result: dict[str, Any] = {}
     name = ""
     for word in shlex.split(text):
@@ -285,7 +276,7 @@ def _parse_json_list(text: str, what: str) -> list[dict[str, Any]]:
     return value
 
 
-def _demand_action(request: Any, desired: str) -> None:
+def _require_action(request: Any, desired: str) -> None:
     action = request.action.DESCRIPTOR.enum_types_by_name["Action"].values_by_number[request.action.action].name
     if action != desired:
         raise ValueError(f"container action is {action}, expected {desired}")

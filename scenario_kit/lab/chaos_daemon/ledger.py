@@ -1,8 +1,8 @@
-"""The ledger: which chaos effects are in force, per pod and per container.
+"""The ledger of active chaos effects, per pod and per container.
 
-How long an effect lives follows where it sits in a real node: network rules in the pod's network namespace, which
-survives its containers; everything else in processes and files of one container, which dies with it. Nothing comes back
-by itself: Chaos Mesh does not re-apply.
+The lifetime of an effect is that of its location in a real node: network rules belong to the pod's network namespace,
+which survives its containers; everything else belongs to one container and ends with it. Effects never reappear by
+themselves: Chaos Mesh does not re-apply.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scenario_kit.model import ContainerEffect, Ledger
 
 
 class EffectKey(NamedTuple):
-    """Identifies a container effect: its kind, and what the call that removes it will know of it."""
+    """Identifies a container effect: its kind, and the properties known to the call that removes it."""
 
     kind: str
     instance: str
@@ -32,10 +32,10 @@ class _Network:
 
 
 class LedgerBook:
-    """All effects of a lab. Safe to use from several threads.
+    """All effects of a lab; thread-safe.
 
-    ``on_change`` is called with the pod's UID after every change of what is in force, in the thread that changed it and
-    outside the lock.
+    ``on_change`` is called with the pod's UID after every change of active effects, in the thread that made it and
+    outside of the lock.
     """
 
     def __init__(self, on_change: Callable[[str], None] | None = None) -> None:
@@ -46,7 +46,7 @@ class LedgerBook:
         self._effects: dict[EffectKey, ContainerEffect] = {}
 
     def snapshot(self, pod_uids: Iterable[str]) -> Ledger:
-        """Return what is in force on these pods, in an order that does not depend on who came first."""
+        """Return the active effects on these pods, in an order that does not depend on the history."""
         with self._lock:
             desired = sorted(set(pod_uids))
             network = []
@@ -61,7 +61,7 @@ class LedgerBook:
             return Ledger(version=self._version, network=tuple(network), containers=tuple(c[-1] for c in containers))
 
     def set_address_sets(self, pod_uid: str, sets: Mapping[str, AddressSet]) -> None:
-        """Replace the pod's sets. Sets that rules in force still name stay until those rules are replaced, too."""
+        """Replace the pod's sets. Sets used by active rules stay until those rules are replaced."""
         with self._change(pod_uid):
             network = self._network(pod_uid)
             in_use = network.filters or network.traffic
@@ -71,37 +71,37 @@ class LedgerBook:
         """Replace the pod's packet filters.
 
         Raises:
-            Failed: a rule names a set that the pod does not have.
+            Failed: a rule uses a set that the pod does not have.
         """
         with self._change(pod_uid):
             network = self._network(pod_uid)
-            _demand_sets(rules, network.sets)
+            _require_sets(rules, network.sets)
             network.filters = tuple(rules)
 
     def set_traffic(self, pod_uid: str, rules: Sequence[NetworkRule]) -> None:
-        """Replace the pod's traffic control.
+        """Replace the pod's traffic control rules.
 
         Raises:
-            Failed: a rule names a set that the pod does not have.
+            Failed: a rule uses a set that the pod does not have.
         """
         with self._change(pod_uid):
             network = self._network(pod_uid)
-            _demand_sets(rules, network.sets)
+            _require_sets(rules, network.sets)
             network.traffic = tuple(rules)
 
-    def rule_counts(self, pod_uid: str) -> tuple[int, int]:
-        """Return how many packet filters and how many traffic rules the pod has."""
+    def count_rules(self, pod_uid: str) -> tuple[int, int]:
+        """Return the numbers of packet filters and traffic control rules of a pod."""
         with self._lock:
             network = self._networks.get(pod_uid)
             return (len(network.filters), len(network.traffic)) if network else (0, 0)
 
     def put(self, key: EffectKey, effect: ContainerEffect) -> None:
-        """Put an effect into force, in place of the one with the same key."""
+        """Activate an effect; replace the one with the same key."""
         with self._change(effect.pod_uid):
             self._effects[key] = effect
 
     def remove(self, key: EffectKey) -> None:
-        """Take an effect out of force; one that is gone already is fine."""
+        """Deactivate an effect; no error if there is none."""
         with self._lock:
             effect = self._effects.get(key)
         if effect is not None:
@@ -109,7 +109,7 @@ class LedgerBook:
                 self._effects.pop(key, None)
 
     def forget_container(self, pod_uid: str, container_id: str) -> None:
-        """Forget a container that ended: its effects end with it, the pod's network rules stay.
+        """Remove the effects of a container that has ended; the pod's network rules stay.
 
         ``container_id`` as in ``status.containerStatuses[].containerID``, with or without the scheme.
         """
@@ -118,7 +118,7 @@ class LedgerBook:
             self._drop(lambda e: e.pod_uid == pod_uid and strip_scheme(e.container_id) == gone)
 
     def forget_pod(self, pod_uid: str) -> None:
-        """Forget a pod that is gone, and everything with it."""
+        """Remove all effects of a deleted pod."""
         with self._change(pod_uid):
             self._networks.pop(pod_uid, None)
             self._drop(lambda e: e.pod_uid == pod_uid)
@@ -132,7 +132,7 @@ class LedgerBook:
     def _change(self, pod_uid: str) -> _Change:
         return _Change(self, pod_uid)
 
-    def _in_force(self, pod_uid: str) -> object:
+    def _list_active(self, pod_uid: str) -> object:
         network = self._networks.get(pod_uid)
         rules = (*network.filters, *network.traffic) if network else ()
         effects = {key: effect for key, effect in self._effects.items() if effect.pod_uid == pod_uid}
@@ -140,7 +140,7 @@ class LedgerBook:
 
 
 class _Change:
-    """Holds the lock, and raises the version if what is in force on the pod is not what it was."""
+    """Hold the lock; increment the version and notify if the pod's active effects have changed."""
 
     def __init__(self, book: LedgerBook, pod_uid: str) -> None:
         self._book = book
@@ -148,10 +148,10 @@ class _Change:
 
     def __enter__(self) -> None:
         self._book._lock.acquire()
-        self._before = self._book._in_force(self._pod_uid)
+        self._before = self._book._list_active(self._pod_uid)
 
     def __exit__(self, *_: object) -> None:
-        changed = self._book._in_force(self._pod_uid) != self._before
+        changed = self._book._list_active(self._pod_uid) != self._before
         if changed:
             self._book._version += 1
         self._book._lock.release()
@@ -160,11 +160,11 @@ class _Change:
 
 
 def strip_scheme(container_id: str) -> str:
-    """Return a container id without its scheme (``containerd://``)."""
+    """Return a container ID without its scheme (``containerd://``)."""
     return container_id.rpartition("://")[2]
 
 
-def _demand_sets(rules: Sequence[NetworkRule], sets: Mapping[str, AddressSet]) -> None:
+def _require_sets(rules: Sequence[NetworkRule], sets: Mapping[str, AddressSet]) -> None:
     missing = sorted({name for rule in rules for name in rule.sets if name not in sets})
     if missing:
-        raise Failed(f"no ipset {', '.join(missing)} in this pod; FlushIPSets comes first")
+        raise Failed(f"no ipset {', '.join(missing)} in this pod; call FlushIPSets first")

@@ -1,4 +1,4 @@
-"""What the network calls say, as rules: traffic control, packet filters, and the address sets that they name."""
+"""Parsers of the network calls: traffic control, packet filters and address sets."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ from scenario_kit.lab.chaos_daemon.units import parse_rate
 from scenario_kit.model import NetworkEffect
 from scenario_kit.model.kubernetes.duration import parse_seconds
 
-#: The device that the real daemon shapes when the request names none.
+#: The real daemon's default device.
 DEFAULT_DEVICE = "eth0"
 
 
 class NotSimulated(ValueError):
-    """The request is sound, but asks for something that the simulation does not know."""
+    """A valid request for something that is not simulated."""
 
 
 class Failed(ValueError):
-    """The request is sound, and what it asks for fails there; the real daemon answers with these words."""
+    """A valid request that fails; the message is the real daemon's."""
 
 
 class AddressSet(NamedTuple):
-    """One ipset: addresses of its own (CIDRs), and the names of other sets that it holds."""
+    """An ipset: its addresses (CIDRs), and the names of its member sets."""
 
     cidrs: tuple[str, ...] = ()
     sets: tuple[str, ...] = ()
 
 
 class NetworkRule(NamedTuple):
-    """An effect that applies to the members of ``sets``, or to every peer when it names none."""
+    """An effect on the members of ``sets``, or on every peer if there are none."""
 
     effect: NetworkEffect
     sets: tuple[str, ...] = ()
 
 
 def parse_address_set(message: Any) -> AddressSet:
-    """Parse the set that an ``IPSet`` message describes.
+    """Parse an ``IPSet`` message.
 
     Raises:
-        ValueError: an unknown type, or an address that is none.
-        NotSimulated: addresses with ports, which the simulated network cannot tell apart.
+        ValueError: an unknown type or an invalid address.
+        NotSimulated: addresses with ports, which are not simulated.
     """
     if message.type == "list:set":
         return AddressSet(sets=tuple(message.set_names))
@@ -51,35 +51,35 @@ def parse_address_set(message: Any) -> AddressSet:
         return AddressSet(cidrs=tuple(str(ipaddress.ip_network(cidr, strict=False)) for cidr in message.cidrs))
     if message.type == "hash:net,port":
         if message.cidr_and_ports:
-            raise NotSimulated(f"ipset {message.name}: targets with a port are not simulated, name the address only")
+            raise NotSimulated(f"ipset {message.name}: targets with a port are not simulated, use the address only")
         return AddressSet()
     raise ValueError(f"ipset {message.name}: unexpected type {message.type!r}")
 
 
 def parse_traffic_rule(pod_uid: str, message: Any) -> NetworkRule:
-    """Parse the rule that a ``Tc`` message describes. It shapes what the pod sends.
+    """Parse a ``Tc`` message, a rule for the pod's egress.
 
-    Correlations, reordering, queue limits and burst sizes are left out: the simulated network has no packets.
+    Correlation, reordering, queue limits and burst sizes are ignored: the simulated network has no packets.
 
     Raises:
-        ValueError: the block that the type asks for is missing, or holds no duration or rate where one is due.
+        ValueError: the block for the type is missing, or a duration or rate is.
         NotSimulated: a filter on protocol or ports.
     """
     _refuse_ports(message.protocol, *(getattr(message, name, "") for name in ("source_port", "egress_port")))
     effect = NetworkEffect(pod_uid=pod_uid, direction="OUTPUT", device=message.device or DEFAULT_DEVICE)
     if message.type == message.DESCRIPTOR.enum_types_by_name["Type"].values_by_name["BANDWIDTH"].number:
         if not message.HasField("tbf"):
-            raise ValueError("tbf is missing while the type is BANDWIDTH")
+            raise ValueError("type BANDWIDTH requires tbf")
         effect = msgspec.structs.replace(effect, rate=parse_rate(message.tbf.rate))
     else:
         if not message.HasField("netem"):
-            raise ValueError("netem is missing while the type is NETEM")
+            raise ValueError("type NETEM requires netem")
         netem = message.netem
         delay = parse_seconds(netem.time)
         effect = msgspec.structs.replace(
             effect,
             delay=delay,
-            jitter=parse_seconds(netem.jitter) if delay else 0.0,  # tc takes a jitter only after a delay
+            jitter=parse_seconds(netem.jitter) if delay else 0.0,  # tc accepts jitter only with a delay
             loss=_parse_percent(netem.loss),
             duplicate=_parse_percent(netem.duplicate),
             corrupt=_parse_percent(netem.corrupt),
@@ -88,8 +88,8 @@ def parse_traffic_rule(pod_uid: str, message: Any) -> NetworkRule:
     return NetworkRule(effect, (message.ipset,) if message.ipset else ())
 
 
-def filter_rule(pod_uid: str, message: Any) -> NetworkRule:
-    """Filter the rule that a ``Chain`` message describes: packets from (INPUT) or to (OUTPUT) its sets are dropped.
+def parse_filter_rule(pod_uid: str, message: Any) -> NetworkRule:
+    """Parse a ``Chain`` message: packets from (INPUT) or to (OUTPUT) its sets are dropped.
 
     Raises:
         ValueError: a target other than DROP.
@@ -107,9 +107,7 @@ def filter_rule(pod_uid: str, message: Any) -> NetworkRule:
 
 
 def resolve_peers(rule: NetworkRule, sets: Mapping[str, AddressSet]) -> NetworkEffect | None:
-    """Return the effect with its peers filled in; None when it names sets and these are empty, for then it touches
-    nobody.
-    """
+    """Return the effect with its peers resolved; None if its sets are empty, so that it affects no peer."""
     if not rule.sets:
         return rule.effect
     peers = list_members(rule.sets, sets)
@@ -117,7 +115,7 @@ def resolve_peers(rule: NetworkRule, sets: Mapping[str, AddressSet]) -> NetworkE
 
 
 def list_members(names: tuple[str, ...], sets: Mapping[str, AddressSet]) -> tuple[str, ...]:
-    """List the addresses in the named sets and in the sets they hold, sorted, each once."""
+    """List the addresses of sets and their member sets, sorted, without duplicates."""
     found: set[str] = set()
     seen: set[str] = set()
     todo = list(names)
@@ -132,7 +130,7 @@ def list_members(names: tuple[str, ...], sets: Mapping[str, AddressSet]) -> tupl
 
 
 def _parse_percent(value: float) -> float:
-    # The wire carries 32-bit floats: 12.3 arrives as 12.30000019.
+    # Percentages arrive as 32-bit floats: 12.3 as 12.30000019.
     return round(float(value), 4)
 
 

@@ -1,7 +1,7 @@
-"""Message classes of Chaos Mesh's protocols, from descriptors that ``ci/chaos-schemas`` makes of its ``.proto`` files.
+"""Message classes of the Chaos Mesh protocols, from descriptors that ``ci/chaos-schemas`` generates.
 
-Field numbers differ between versions of Chaos Mesh, and a wrong number is no error in protobuf: the field arrives
-empty. So the descriptors count only for the very file that they were made of.
+Field numbers differ between versions of Chaos Mesh, and protobuf does not detect a wrong number: the field arrives
+empty. So the descriptors are valid only for the exact file they were generated from.
 """
 
 from __future__ import annotations
@@ -21,55 +21,55 @@ DATA: Final = Path(__file__).with_suffix(".json")
 
 
 class Call(NamedTuple):
-    """One unary call: the classes of its request and its reply."""
+    """A unary call with its request and reply classes."""
 
     request: Any
     reply: Any
 
 
 class Messages(NamedTuple):
-    """A gRPC service as classes: its full name and its calls by name."""
+    """The message classes of a gRPC service: its full name, and its calls by name."""
 
     service: str
     calls: Mapping[str, Call]
 
 
 def load_daemon_messages(installed: Path) -> Messages:
-    """Load the messages of the chaos daemon, whose installed ``.proto`` file is given.
+    """Load the message classes of the chaos daemon; ``installed`` is its ``.proto`` file.
 
     Raises:
-        ToolchainError: the file is missing, or of another version than this release knows.
+        ToolchainError: the file is missing, or of a version that this release does not support.
     """
     try:
         content = installed.read_bytes()
     except OSError as error:
         raise ToolchainError(
-            f"{installed}: the protocol of the chaos daemon cannot be read: {error.strerror}",
+            f"{installed}: cannot read the chaos daemon's protocol: {error.strerror}",
             fix="run `scenario-kit lab install`; it takes the file from the installed Chaos Mesh",
         ) from error
     known = _load_descriptors()[installed.name]
     if compute_digest(content) != known["digest"]:
         raise ToolchainError(
-            f"{installed}: the protocol of another version of Chaos Mesh than this release knows",
-            fix="run `scenario-kit lab install`, which installs the version that this release pins",
+            f"{installed}: the protocol is from a version of Chaos Mesh that this release does not support",
+            fix="run `scenario-kit lab install`, which installs the version pinned by this release",
         )
     return build_messages(json_format.ParseDict(known["file"], descriptor_pb2.FileDescriptorProto()), "ChaosDaemon")
 
 
 def load_name_server_messages() -> Messages:
-    """Load the messages of Chaos Mesh's name server."""
+    """Load the message classes of the Chaos Mesh DNS server."""
     known = _load_descriptors()["dns.proto"]
     return build_messages(json_format.ParseDict(known["file"], descriptor_pb2.FileDescriptorProto()), "DNS")
 
 
 def compute_digest(content: bytes) -> str:
-    """Compute the digest by which a ``.proto`` file is known."""
+    """Compute the digest that identifies a ``.proto`` file."""
     return hashlib.sha256(content).hexdigest()
 
 
 def build_messages(file: descriptor_pb2.FileDescriptorProto, service: str) -> Messages:
-    """Build the message classes of one service of a file."""
-    # A pool of our own: the default pool takes each name only once.
+    """Build the message classes of a service."""
+    # A separate pool: the default pool accepts each name only once.
     pool = descriptor_pool.DescriptorPool()
     pool.AddSerializedFile(empty_pb2.DESCRIPTOR.serialized_pb)
     pool.AddSerializedFile(file.SerializeToString())

@@ -1,4 +1,4 @@
-"""The gRPC server in front of the ledger: mutual TLS, generic handlers, knobs."""
+"""The daemon's gRPC server: mutual TLS, generic handlers, misbehaviour knobs."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from scenario_kit.lab.chaos_daemon.ledger import LedgerBook
 from scenario_kit.lab.chaos_daemon.network import Failed, NotSimulated
 from scenario_kit.lab.chaos_daemon.protocol import Call, Messages
 
-#: Calls that act on a pod's network namespace: any container will do, and the pod's UID where none answers.
+#: Calls that act on a pod's network namespace: they accept any container, or the pod's UID if none is running.
 _NETWORK_CALLS = frozenset({"FlushIPSets", "SetIptablesChains", "SetTcs"})
 
-#: Calls that name a process or an injection, no container.
+#: Calls that name a process or an injection instead of a container.
 _UNTARGETED_CALLS = frozenset({"CancelStressors", "RecoverBlockChaos"})
 
-#: How an empty list of actions is sent: what recovers files.
+#: Encodings of an empty list of actions, which recovers IOChaos.
 _NO_ACTIONS = frozenset({"", "[]", "null"})
 
 
 class ServerTls(NamedTuple):
-    """Contents of PEM files: the certificate for ``SERVER_NAME`` with its key, and the authority of the clients."""
+    """PEM contents: the certificate for ``SERVER_NAME`` with its key, and the CA of the clients."""
 
     certificate: bytes
     key: bytes
@@ -38,7 +38,7 @@ class ServerTls(NamedTuple):
 
 
 class CallRecord(NamedTuple):
-    """One call. ``about`` is its metadata ``namespaced-name``; ``answer`` is ok, or why it was refused."""
+    """One call. ``about`` is its metadata ``namespaced-name``; ``answer`` is ok or the error."""
 
     at: float
     call: str
@@ -50,10 +50,10 @@ class CallRecord(NamedTuple):
 
 @dataclass(frozen=True)
 class ContainerRuntime:
-    """The running containers, as the daemon reaches them.
+    """The daemon's access to running containers.
 
-    ``pod_of`` tells the UID of the pod of a container id (as in the pod's status), None if no running container has it.
-    ``kill`` ends a container's process (container-kill); ``programs`` tells what runs in containers.
+    ``pod_of`` returns the pod UID of a container ID (as in the pod's status), None if no such container is running.
+    ``kill`` ends a container's process (container-kill); ``programs`` describes the programs in containers.
     """
 
     pod_of: Callable[[str], str | None]
@@ -75,7 +75,7 @@ class ChaosDaemonServer:
         handlers = DaemonHandlers(book, containers.kill, containers.programs).handlers()
         if missing := sorted(set(handlers) - set(messages.calls)):
             raise ToolchainError(
-                f"the installed Chaos Mesh does not know the calls {', '.join(missing)}",
+                f"the installed Chaos Mesh does not have the calls {', '.join(missing)}",
                 fix="install the version of Chaos Mesh that this release pins",
             )
         self.knobs = knobs or Knobs()
@@ -90,22 +90,22 @@ class ChaosDaemonServer:
         self._service = grpc.method_handlers_generic_handler(messages.service, methods)
 
     def start(self, address: str, port: int = 0) -> int:
-        """Listen on ``address`` (the manager needs one that is not loopback); returns the port.
+        """Listen on ``address``, which must not be loopback for the manager; return the port.
 
         Raises:
-            LabError: the address cannot be bound, or the certificate is none.
+            LabError: the address cannot be bound, or a certificate is invalid.
         """
         credentials = grpc.ssl_server_credentials(
             [(self._tls.key, self._tls.certificate)],
             root_certificates=self._tls.client_authority,
             require_client_auth=True,
         )
-        # One thread for each kind of the manager, with room for a call that hangs in each.
+        # One thread per chaos kind of the manager, and as many for calls that hang.
         self._server, bound = listen("chaos daemon", self._service, address, port, threads=16, credentials=credentials)
         return bound
 
     def stop(self) -> None:
-        """Stop listening, let hanging calls go, and wait for the calls under way."""
+        """Stop listening, release hanging calls, and wait for active ones."""
         self.knobs.reset()
         if self._server is not None:
             self._server.stop(grace=2.0).wait()
@@ -113,7 +113,7 @@ class ChaosDaemonServer:
 
     @property
     def records(self) -> Sequence[CallRecord]:
-        """The last calls, oldest first."""
+        """The latest calls, oldest first."""
         with self._lock:
             return tuple(self._records)
 
@@ -124,7 +124,7 @@ class ChaosDaemonServer:
             code, answer = grpc.StatusCode.OK, "ok"
             reply: Any = None
             try:
-                _demand_tls13(context)
+                _require_tls13(context)
                 target = self._target(name, request)
                 reply = call.reply(**self._carry_out(name, target, request, handler))
             except _Refused as error:
@@ -153,7 +153,7 @@ class ChaosDaemonServer:
         if pod_uid is None and name in _NETWORK_CALLS:
             pod_uid = request.pod_uid
         if not pod_uid and name == "ApplyIOChaos" and request.actions in _NO_ACTIONS:
-            # Its injector ended with the container, and nobody is asked where that was.
+            # The injector ended with its container, so recovery succeeds.
             return CallTarget("", container_id)
         if not pod_uid:
             raise _Refused(grpc.StatusCode.NOT_FOUND, f"no running container {container_id!r} on this node")
@@ -161,29 +161,29 @@ class ChaosDaemonServer:
 
     def _carry_out(self, name: str, target: CallTarget, request: Any, handler: Handler) -> dict[str, Any]:
         outcome = handler(target, request)
-        knob = self.knobs.take(name, target.pod_uid, outcome.intent)
+        knob = self.knobs.match(name, target.pod_uid, outcome.intent)
         if knob is None:
             outcome.change()
         elif knob.act == "Error":
             raise _Refused(grpc.StatusCode.UNKNOWN, knob.message)
         elif knob.act == "Hang":
             self.knobs.hang(knob.seconds)
-            raise _Refused(grpc.StatusCode.DEADLINE_EXCEEDED, f"no answer within {knob.seconds} s")
+            raise _Refused(grpc.StatusCode.DEADLINE_EXCEEDED, f"no reply within {knob.seconds} s")
         return outcome.reply
 
 
 class _Refused(Exception):
-    """A call that is answered with an error."""
+    """A call that fails with a status."""
 
     def __init__(self, code: grpc.StatusCode, message: str) -> None:
         super().__init__(message)
         self.code = code
 
 
-def _demand_tls13(context: Any) -> None:
-    """Demand TLS 1.3, which the manager speaks; the library negotiates TLS 1.2, too, and has no switch for it.
+def _require_tls13(context: Any) -> None:
+    """Require TLS 1.3, as the manager uses; the gRPC library also negotiates 1.2 and has no option for it.
 
-    Older releases of the library do not tell the version; a client certificate was demanded all the same.
+    Older releases of the library do not expose the version; a client certificate was required nevertheless.
     """
     spoken = [version.decode() for version in context.auth_context().get("ssl_tls_version", [])]
     if spoken not in ([], ["TLSv1.3"]):

@@ -1,1 +1,1 @@
-"""The control plane of a lab, and what is set up in it."""
+"""The control plane of a lab, and its initial objects."""

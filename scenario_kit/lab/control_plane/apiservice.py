@@ -1,8 +1,8 @@
-"""The resource metrics API as an aggregated one: the API server hands its requests on to the lab server.
+"""The resource metrics API as an aggregated API: the API server proxies its requests to the lab server.
 
-As in any cluster, the API server authenticates and authorises whoever asks, and then asks for them, by a certificate of
-an authority of its own: whoever else talks to the lab server's port is refused. The Service is an ``ExternalName``,
-because nothing routes Service addresses on this machine.
+As in any cluster, the API server authenticates and authorises the client, and presents its own client certificate;
+other connections to the lab server's port are rejected. The Service is an ``ExternalName``, because Service addresses
+are not routed on this machine.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ PORT = "metrics-server"
 GROUP = "metrics.k8s.io"
 VERSION = "v1beta1"
 _NAMESPACE, _SERVICE = "kube-system", "metrics-server"
-#: The name that the API server expects in the certificate of a Service.
+#: The server name that the API server verifies in a Service's certificate.
 SERVER_NAME = f"{_SERVICE}.{_NAMESPACE}.svc"
 _CLIENT = "front-proxy-client"
 
 
 def write_keys(pki: Path) -> None:
-    """Write the certificate of the metrics API, by the cluster's authority, and the API server's own as its client."""
+    """Write the metrics API's certificate, signed by the cluster's CA, and the API server's client certificate."""
     authority = Authority.load(pki / "ca.crt", pki / "ca.key")
     issue(authority, _SERVICE, hosts=[SERVER_NAME], client=False).write(
         pki / "metrics-server.crt", pki / "metrics-server.key"
@@ -38,7 +38,7 @@ def write_keys(pki: Path) -> None:
 
 
 def build_flags(pki: Path) -> Mapping[str, str]:
-    """Build what the API server is told about requests that it hands on."""
+    """Build the API server's flags for aggregation."""
     return {
         "proxy-client-cert-file": str(pki / "front-proxy-client.crt"),
         "proxy-client-key-file": str(pki / "front-proxy-client.key"),
@@ -51,7 +51,7 @@ def build_flags(pki: Path) -> Mapping[str, str]:
 
 
 def build_server_context(pki: Path) -> ssl.SSLContext:
-    """Build TLS for the metrics API: only the API server may connect."""
+    """Build the TLS context of the metrics API; only the API server may connect."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=str(pki / "front-proxy-ca.crt"))
     context.verify_mode = ssl.CERT_REQUIRED
     context.load_cert_chain(pki / "metrics-server.crt", pki / "metrics-server.key")
@@ -59,7 +59,7 @@ def build_server_context(pki: Path) -> ssl.SSLContext:
 
 
 def build_objects(pki: Path, port: int) -> list[Object]:
-    """Build the Service and the APIService by which the API server finds the metrics API on a port of this machine."""
+    """Build the Service and the APIService of the metrics API on a port of this machine."""
     labels = {"k8s-app": _SERVICE}
     return [
         {

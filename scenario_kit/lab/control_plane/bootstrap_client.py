@@ -1,7 +1,7 @@
-"""Setting up a new cluster: server-side apply of documents, as they are, over a few connections at once.
+"""A client for the setup of a new cluster: server-side apply of documents over a few parallel connections.
 
-The client behind the ``Cluster`` port needs discovery of every kind first; here nothing is served yet, and definitions
-are sent as the text that they are.
+The client behind the ``Cluster`` port requires discovery of every kind; here nothing is served yet, and definitions are
+sent as plain text.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _NAMESPACED = {
 
 
 class BootstrapClient:
-    """The API server of a lab, as its administrator."""
+    """A client of a lab's API server, as its administrator."""
 
     def __init__(self, server: str, pki: Path) -> None:
         context = ssl.create_default_context(cafile=str(pki / "ca.crt"))
@@ -68,7 +68,7 @@ class BootstrapClient:
             self._apply(build_path(obj), json.dumps(obj).encode())
 
     def apply_definitions(self, files: Iterable[Path]) -> None:
-        """Apply CustomResourceDefinitions, one per file named after the definition; the biggest first, in parallel."""
+        """Apply CustomResourceDefinitions in parallel, the biggest first; each file is named after its definition."""
         biggest_first = sorted(files, key=lambda file: -file.stat().st_size)
         with ThreadPoolExecutor(_CONNECTIONS) as pool:
             for result in [
@@ -77,11 +77,11 @@ class BootstrapClient:
                 result.result()
 
     def wait_served(self, group_version: str, kinds: int, seconds: float = 30.0) -> None:
-        """Wait until discovery offers that many kinds of a group; raises ``LabError`` when it does not."""
+        """Wait until discovery lists that many kinds of a group; raises ``LabError`` on timeout."""
         deadline = time.monotonic() + seconds
         while (found := self._count_served(group_version)) < kinds:
             if time.monotonic() > deadline:
-                raise LabError(f"{group_version}: the API server offers {found} of {kinds} kinds after {seconds:.0f} s")
+                raise LabError(f"{group_version}: the API server serves {found} of {kinds} kinds after {seconds:.0f} s")
             time.sleep(_POLL_SECONDS)
 
     def _count_served(self, group_version: str) -> int:
@@ -99,19 +99,19 @@ class BootstrapClient:
                 content=body,
             )
         except httpx.HTTPError as error:
-            raise LabError(f"the API server does not answer to an apply of {path}: {error!r}") from error
+            raise LabError(f"the API server does not respond to an apply of {path}: {error!r}") from error
         if response.status_code not in (200, 201):
-            raise LabError(f"the API server refuses {path}: {response.status_code} {response.text[:300]}")
+            raise LabError(f"the API server rejected {path}: {response.status_code} {response.text[:300]}")
 
 
 def build_definition_path(file_name: str) -> str:
-    """Build the path of the CRD in a file ``<group>_<plural>``, the naming that the generator of CRDs uses."""
+    """Build the path of a CRD from its file name ``<group>_<plural>``, the convention of the CRD generator."""
     group, plural = Path(file_name).stem.split("_", 1)
     return f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{plural}.{group}"
 
 
 def build_path(obj: Object) -> str:
-    """Build the path of an object of the few kinds that a lab is set up with."""
+    """Build the path of an object, for the kinds used in the setup of a lab."""
     version, kind, metadata = obj["apiVersion"], obj["kind"], obj["metadata"]
     root = f"/apis/{version}" if "/" in version else f"/api/{version}"
     if kind in _CLUSTER_SCOPED:

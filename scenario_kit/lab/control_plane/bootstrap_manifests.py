@@ -1,4 +1,4 @@
-"""What a cluster needs before the first incident: namespaces, definitions, and what the solver may see and do."""
+"""Initial objects of a cluster: namespaces, definitions, and the solver's and operator's permissions."""
 
 from __future__ import annotations
 
@@ -18,25 +18,23 @@ CHAOS_NAMESPACE = "chaos-mesh"
 
 
 def build_namespaces() -> list[Object]:
-    """Build the namespaces of our own objects and of the chaos manager. A solver can read neither's content."""
+    """Build the namespaces of our own objects and of the chaos manager. A solver can read neither."""
     names = (MANAGEMENT_NAMESPACE, CHAOS_NAMESPACE)
     return [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in names]
 
 
 def build_access() -> list[Object]:
-    """Build what the solver may see and do, and what is kept out of every namespace's events."""
+    """Build the solver's permissions, and the policy that keeps other components out of events."""
     return [*solver.build_solver_access(), *build_event_exclusion()]
 
 
 def bind_operator() -> list[Object]:
-    """Return what the operator may do, as in any other cluster, and what the API server refuses to it and to
-    Scenarios.
-    """
+    """Build the operator's permissions, as in any cluster, and admission policies for it and for Scenarios."""
     return [*build_operator_access(), *build_scenario_policies()]
 
 
 def read_own_definitions() -> list[Object]:
-    """Read our CustomResourceDefinitions, generated beside the operator."""
+    """Read our CustomResourceDefinitions, generated next to the operator."""
     package = find_operators_folder()
     path = package / "manifests" / "crds.yaml" if package else None
     if path is None or not path.exists():
@@ -46,6 +44,6 @@ def read_own_definitions() -> list[Object]:
 
 
 def find_operators_folder() -> Path | None:
-    """Find where the operators are installed; they are programs to the lab, no library."""
+    """Return the directory of the operators, which are programs to the lab, not a library."""
     spec = find_spec("operators")
     return Path(spec.origin).parent if spec and spec.origin else None

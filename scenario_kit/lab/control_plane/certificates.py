@@ -1,4 +1,4 @@
-"""Certificates of a lab: an authority of its own for the chaos daemon, and client certificates of the cluster's."""
+"""Certificates of a lab: a CA for the chaos daemon, and client certificates of the cluster's CA."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ _SLACK = datetime.timedelta(hours=1)
 
 
 class Authority(NamedTuple):
-    """A certificate authority: its certificate and the key that signs."""
+    """A certificate authority: its certificate and signing key."""
 
     certificate: x509.Certificate
     key: ec.EllipticCurvePrivateKey
 
     @classmethod
     def load(cls, certificate: Path, key: Path) -> Authority:
-        """Load the authority in two PEM files."""
+        """Load an authority from two PEM files."""
         loaded = serialization.load_pem_private_key(key.read_bytes(), password=None)
         if not isinstance(loaded, ec.EllipticCurvePrivateKey):
-            raise LabError(f"{key} holds no elliptic key, so this lab did not make it")
+            raise LabError(f"{key} is not an elliptic-curve key, so this lab did not create it")
         return cls(x509.load_pem_x509_certificate(certificate.read_bytes()), loaded)
 
     @classmethod
     def create(cls, name: str) -> Authority:
-        """Create a new one, signed by itself."""
+        """Create a self-signed authority."""
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
         builder = _start_certificate(subject, subject, key.public_key(), signer=key.public_key(), ca=True)
@@ -44,13 +44,13 @@ class Authority(NamedTuple):
 
 
 class KeyPair(NamedTuple):
-    """A certificate and its private key, as PEM."""
+    """A certificate and its private key in PEM."""
 
     certificate: bytes
     key: bytes
 
     def write(self, certificate: Path, key: Path) -> None:
-        """Write both files; the key for its owner only."""
+        """Write both files; the key is readable by its owner only."""
         write_private(key, self.key)
         certificate.write_bytes(self.certificate)
 
@@ -64,10 +64,10 @@ def issue(
     addresses: Sequence[str] = (),
     client: bool = True,
 ) -> KeyPair:
-    """Return a certificate for ``name``: of a server when it has DNS names or addresses, of a user in ``groups`` as a
-    client.
+    """Issue a certificate for ``name``: for a server if it has DNS names or addresses, otherwise for a user in
+    ``groups``.
 
-    The key is in the traditional form, the only one in which Kubernetes reads elliptic keys of service accounts.
+    The key has the traditional format, the only one that Kubernetes accepts for elliptic-curve service account keys.
     """
     key = ec.generate_private_key(ec.SECP256R1())
     attributes = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in groups]
@@ -87,9 +87,9 @@ def issue(
 
 
 def write_cluster_keys(folder: Path) -> None:
-    """Write the keys of a cluster where kwokctl looks before it makes its own: its authority, and its administrator.
+    """Write the cluster's keys where kwokctl looks before it creates its own: the CA and the administrator's pair.
 
-    One pair serves as the API server's certificate, as the administrator's, and as the signing key of service accounts.
+    That pair is also the API server's certificate and the signing key of service accounts.
     """
     folder.mkdir(parents=True, mode=0o700)
     authority = Authority.create("kubernetes")
@@ -107,7 +107,7 @@ def _encode_key(key: ec.EllipticCurvePrivateKey) -> bytes:
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """Write a file that only its owner can read, from its first byte on."""
+    """Write a file that is readable by its owner only from the start."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.write(content)
@@ -122,7 +122,7 @@ def _start_certificate(
     ca: bool,
     end: datetime.datetime | None = None,
 ) -> x509.CertificateBuilder:
-    """Start a certificate with all extensions of RFC 5280; Python 3.13 and newer refuse one that lacks any."""
+    """Build a certificate with all extensions of RFC 5280; Python 3.13 and newer reject one without."""
     now = datetime.datetime.now(datetime.UTC)
     return (
         x509.CertificateBuilder()
@@ -140,7 +140,7 @@ def _start_certificate(
 
 
 def _build_key_usage(ca: bool) -> x509.KeyUsage:
-    """Build the usage "signing" only: an elliptic key enciphers nothing."""
+    """Build a key usage of signing only: elliptic-curve keys do not encipher."""
     return x509.KeyUsage(
         digital_signature=True,
         key_cert_sign=ca,

@@ -1,7 +1,7 @@
-"""The control plane: etcd, API server, controller-manager and scheduler, created and started by kwokctl.
+"""The control plane: etcd, API server, controller-manager and scheduler, managed by kwokctl.
 
-Two things that kwokctl would do otherwise are set here: everything listens on loopback, and no component waits for a
-leader election (a stall of etcd would end it). KWOK's own controller is a part like the others, see ``nodes``.
+Two defaults of kwokctl are overridden: everything listens on loopback, and no component uses leader election, which a
+stall of etcd would end. KWOK's own controller is a separate component, see ``nodes``.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from scenario_kit.lab.control_plane import apiservice
 from scenario_kit.lab.control_plane.certificates import write_cluster_keys
 from scenario_kit.lab.host import procfs
 from scenario_kit.lab.host.addresses import LOOPBACK
-from scenario_kit.lab.host.state import LabState, ProcessState, log_tail
+from scenario_kit.lab.host.state import LabState, ProcessState, read_log_tail
 from scenario_kit.lab.host.supervisor import locate_control_plane
 from scenario_kit.model.base import Object
 
 STORE, API_SERVER = "etcd", "kube-apiserver"
 COMPONENTS = (STORE, API_SERVER, "kube-controller-manager", "kube-scheduler")
 PEER = "etcd-peer"
-#: Written into the Service ``kubernetes``; nothing connects to it. The default would be an address of this machine.
+#: The address in the Service ``kubernetes``; nothing connects to it. The default would be an address of this machine.
 _ADVERTISED = "10.0.1.10"
 _SERVICE_RANGE = "10.96.0.0/16"
-#: What kwokctl may take for anything. A cold start takes four seconds on two cores.
+#: The timeout of kwokctl. A cold start takes four seconds on two cores.
 _SECONDS = 90
-#: Soft limits of Go's heap: well above what is alive with eight trials, or the collector does nothing else.
+#: Soft limits of Go's heap: well above the live heap with eight trials, or the garbage collector would dominate.
 _MEMORY = {
     "etcd": "1GiB",
     "kube-apiserver": "900MiB",
@@ -39,28 +39,28 @@ _MEMORY = {
     "kube-scheduler": "160MiB",
 }
 _EXTRA: dict[str, dict[str, str]] = {
-    # The last requests are kept in memory for members that lag behind. There are none, and trials write large objects.
-    # Nor does a write wait for the disk: what a power cut could take is a lab, and `lab up` makes another.
+    # Recent requests are kept in memory for slow members; there are none, and trials write large objects.
+    # Writes do not wait for the disk: a power cut may lose a lab, and `lab up` creates another.
     "etcd": {"snapshot-catchup-entries": "100", "unsafe-no-fsync": "true"},
     "kube-apiserver": {
         "advertise-address": _ADVERTISED,
         "service-cluster-ip-range": _SERVICE_RANGE,
         "anonymous-auth": "false",
-        # A list right after a write waits up to 100 ms for the cache to catch up; without it the answer takes 5 ms.
+        # A list right after a write waits up to 100 ms for the cache; without it, the response takes 5 ms.
         "watch-cache": "false",
-        # Every version of every object is kept until then: a trial writes thousands of them, within seconds.
+        # Old versions of objects are kept until compaction: a trial writes thousands within seconds.
         "etcd-compaction-interval": "1m",
-        # Nodes carry the address of the process behind them as InternalDNS; logs are fetched from there.
+        # A node's InternalDNS address is that of the process behind it, from which logs are fetched.
         "kubelet-preferred-address-types": "InternalDNS",
         "profiling": "false",
     },
     "kube-controller-manager": {
         "leader-elect": "false",
         "profiling": "false",
-        # The lab server holds the requests of autoscalers until there are new metrics: every tick, whatever its length.
+        # The lab server holds the HPA controller's requests until there are new metrics: every tick, of any length.
         "horizontal-pod-autoscaler-sync-period": "250ms",
         "concurrent-horizontal-pod-autoscaler-syncs": "200",
-        # A claim finds a volume that was freed when it is looked at again: by the wall clock, so often.
+        # A claim is bound to a released volume at the next resync, on the wall clock; hence the short period.
         "pvclaimbinder-sync-period": "1s",
     },
     "kube-scheduler": {"leader-elect": "false", "profiling": "false"},
@@ -68,7 +68,7 @@ _EXTRA: dict[str, dict[str, str]] = {
 
 
 def build_configuration(peer_port: int, more: Mapping[str, Mapping[str, str]] | None = None) -> Object:
-    """Build the KwokctlConfiguration document; ``more`` are further flags by component."""
+    """Build the KwokctlConfiguration; ``more`` are additional flags by component."""
     flags = {name: {**_EXTRA.get(name, {}), **(more or {}).get(name, {})} for name in COMPONENTS}
     return {
         "apiVersion": "config.kwok.x-k8s.io/v1alpha1",
@@ -86,10 +86,10 @@ def build_configuration(peer_port: int, more: Mapping[str, Mapping[str, str]] | 
 
 
 def create(state: LabState, binaries: Mapping[str, Path]) -> LabState:
-    """Create and start the control plane; returns the state with its process ids.
+    """Create and start the control plane; return the state with its process IDs.
 
     Raises:
-        LabError: kwokctl failed; the message has the end of what it said.
+        LabError: kwokctl failed; the message has the end of its output.
     """
     pki = locate_control_plane(state) / "pki"
     write_cluster_keys(pki)
@@ -107,29 +107,29 @@ def create(state: LabState, binaries: Mapping[str, Path]) -> LabState:
 
 
 def restart(state: LabState, binaries: Mapping[str, Path]) -> LabState:
-    """Start the components that are not running, with the data that they had.
+    """Restart components that are not running, with their data.
 
     Raises:
-        LabError: they do not come up; the message has the end of what the store said.
+        LabError: they do not start; the message has the end of etcd's log.
     """
     pids = locate_control_plane(state) / "pids"
     for name in COMPONENTS:
         part = state.part(name)
         if part is None or not state.alive(part):
-            (pids / f"{name}.pid").unlink(missing_ok=True)  # a reused process id would count as running
+            (pids / f"{name}.pid").unlink(missing_ok=True)  # a reused process ID would count as running
     try:
         _run_kwokctl(state, binaries, ["--config", str(Path(state.folder) / "kwokctl.yaml"), "start", "cluster"])
     except LabError as error:
         raise LabError(
-            f"{error.message}\n{STORE} said last:\n{log_tail(str(log_path(state, STORE)), 2)}",
-            fix="if its data was lost, as in a power cut, nothing brings this lab back: "
+            f"{error.message}\n{STORE} said last:\n{read_log_tail(str(log_path(state, STORE)), 2)}",
+            fix="if its data is lost, as after a power cut, the lab cannot be repaired: "
             f"scenario-kit lab down --name {state.name}, then scenario-kit lab up --name {state.name}",
         ) from error
     return read_process_ids(state)
 
 
 def read_process_ids(state: LabState) -> LabState:
-    """Read the state with the process ids that kwokctl wrote down."""
+    """Read the process IDs written by kwokctl."""
     pids = locate_control_plane(state) / "pids"
     parts: list[ProcessState] = []
     for part in state.parts:
@@ -141,7 +141,7 @@ def read_process_ids(state: LabState) -> LabState:
 
 
 def log_path(state: LabState, component: str) -> Path:
-    """Return where kwokctl puts the output of a component."""
+    """Return the path of a component's log."""
     return locate_control_plane(state) / "logs" / f"{component}.log"
 
 
@@ -156,7 +156,7 @@ def _run_kwokctl(state: LabState, binaries: Mapping[str, Path], arguments: list[
             run = subprocess.run(command, env=environment, stdout=output, stderr=output, timeout=_SECONDS, check=False)
     except subprocess.TimeoutExpired as error:
         words = " ".join(arguments[2:4])
-        raise LabError(f"kwokctl {words} did not end within {_SECONDS} s; see {log}") from error
+        raise LabError(f"kwokctl {words} did not finish within {_SECONDS} s; see {log}") from error
     if run.returncode != 0:
         tail = "\n".join(log.read_text(errors="replace").splitlines()[-6:])
         raise LabError(f"kwokctl {' '.join(arguments[2:4])} failed with exit code {run.returncode}:\n{tail}")

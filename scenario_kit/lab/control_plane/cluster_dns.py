@@ -1,6 +1,6 @@
-"""The name server of the cluster as an operator finds it: CoreDNS, as kubeadm and kind install it.
+"""The cluster's DNS server, CoreDNS, as installed by kubeadm and kind.
 
-Its pods are simulated like all others. What they answer is up to the twin, which reads the configuration.
+Its pods are simulated like all others. The twin computes their answers from the configuration.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from scenario_kit.lab.twin import ClusterDns
 
 NAMESPACE: Final = "kube-system"
-#: Name of the ConfigMap and of the Deployment.
+#: The name of the ConfigMap and the Deployment.
 NAME: Final = "coredns"
 SERVICE: Final = "kube-dns"
 KEY: Final = "Corefile"
@@ -45,7 +45,7 @@ _COREFILE: Final = """\
 
 
 def build_objects() -> list[Object]:
-    """Build its ConfigMap, its Service at the usual address, and its Deployment."""
+    """Build its ConfigMap, its Service with the usual address, and its Deployment."""
 
     def meta(name: str) -> Object:
         return {"name": name, "namespace": NAMESPACE, "labels": _LABELS}
@@ -91,12 +91,12 @@ def build_objects() -> list[Object]:
 
 
 def find_dns(objects: Mapping[str, Mapping[str, Object]]) -> ClusterDns | None:
-    """Find what the objects of its namespace, by kind and name, say of it; None where it was never installed.
+    """Return the DNS server from the objects of its namespace, by kind and name; None if it was never installed.
 
-    Its pods live by the wall clock, which must not decide when a virtual trial sees them come and go: whether it runs
-    is what its Deployment wants, and whether its Service leads there.
+    Its pods are on the wall clock, so their state must not affect virtual trials: whether it runs is taken from the
+    spec of its Deployment and the selector of its Service.
     """
-    from scenario_kit.lab.twin import ClusterDns  # whoever starts a lab installs it, and needs no twin
+    from scenario_kit.lab.twin import ClusterDns  # `lab up` does not need the twin
 
     config = objects.get("ConfigMap", {}).get(NAME)
     if config is None:

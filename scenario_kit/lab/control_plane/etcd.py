@@ -1,6 +1,6 @@
-"""What is behind the API server: keys and values of etcd, over its JSON gateway.
+"""A client of etcd's JSON gateway.
 
-Only ``lab reset`` writes here. Everything else goes through the API server.
+Only ``lab reset`` uses it to write. Everything else goes through the API server.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from scenario_kit.lab.host.addresses import LOOPBACK
 
 _ALL = "AA=="
 _SECONDS = 30.0
-#: etcd's own bounds for one request are 128 operations and 1.5 MiB.
+#: etcd's limits for one request are 128 operations and 1.5 MiB.
 _OPERATIONS, _BYTES = 100, 1 << 20
 
 
 class Range(NamedTuple):
-    """The keys from ``first`` on, up to and without ``end``."""
+    """The keys from ``first`` to ``end``, exclusive."""
 
     first: bytes
     end: bytes
@@ -48,29 +48,29 @@ class _Several(msgspec.Struct, frozen=True):
 
 
 class Etcd:
-    """The store of a lab's cluster. Raises, all methods: ``LabError`` when it does not answer or refuses."""
+    """The etcd of a lab. All methods raise ``LabError`` if it does not respond or rejects a request."""
 
     def __init__(self, port: int) -> None:
         self._url = f"http://{LOOPBACK}:{port}"
         self._client = loopback.create_client(base_url=self._url, timeout=_SECONDS)
 
     def close(self) -> None:
-        """Drop the connections."""
+        """Close the connections."""
         self._client.close()
 
     def revisions(self) -> dict[bytes, int]:
-        """Return every key, with the revision that wrote it last."""
+        """Return every key with its last revision."""
         found = self._ask("range", {"key": _ALL, "range_end": _ALL, "keys_only": True}, _Found)
         return {_decode(entry.key): entry.mod_revision for entry in found.kvs}
 
     def under(self, prefix: bytes) -> dict[bytes, bytes]:
-        """Return keys that begin with ``prefix``, which is not empty, and their values."""
+        """Return the keys with a non-empty prefix, and their values."""
         end = prefix[:-1] + bytes([prefix[-1] + 1])
         found = self._ask("range", {"key": _encode(prefix), "range_end": _encode(end)}, _Found)
         return {_decode(entry.key): _decode(entry.value) for entry in found.kvs}
 
     def values(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """Return the values of those of the keys that exist."""
+        """Return the values of the existing keys."""
         result: dict[bytes, bytes] = {}
         for first in range(0, len(keys), _OPERATIONS):
             asked = [{"request_range": {"key": _encode(key)}} for key in keys[first : first + _OPERATIONS]]
@@ -79,7 +79,7 @@ class Etcd:
         return result
 
     def write(self, delete: Iterable[Range], put: Mapping[bytes, bytes]) -> None:
-        """Delete ranges, then put values; each request is one transaction, and most often there is only one."""
+        """Delete ranges, then put values, in transactions of limited size; usually one."""
         operations: list[tuple[int, Any]] = [
             (0, {"request_delete_range": {"key": _encode(each.first), "range_end": _encode(each.end)}})
             for each in delete
@@ -94,13 +94,13 @@ class Etcd:
         try:
             response = self._client.post(f"/v3/kv/{what}", json=document)
             if response.status_code != 200:
-                raise LabError(f"etcd refuses a {what}: {response.status_code} {response.text[:200]}")
-            return msgspec.json.decode(response.content, type=answer, strict=False)  # numbers come as text
+                raise LabError(f"etcd rejected a {what}: {response.status_code} {response.text[:200]}")
+            return msgspec.json.decode(response.content, type=answer, strict=False)  # numbers are strings
         except httpx.HTTPError as error:
-            what = f"etcd does not answer at {self._url}: {error or type(error).__name__}"
+            what = f"etcd does not respond at {self._url}: {error or type(error).__name__}"
             raise LabError(what, fix="scenario-kit lab status") from error
         except msgspec.MsgspecError as error:
-            raise LabError(f"the answer of etcd to a {what} cannot be read: {error}") from error
+            raise LabError(f"invalid response of etcd to a {what}: {error}") from error
 
 
 def _split_batches(operations: Iterable[tuple[int, Any]]) -> Iterator[list[Any]]:

@@ -1,4 +1,4 @@
-"""Who may talk to the cluster: administrator, operator and solver. One kubeconfig each, credentials inside."""
+"""Kubeconfigs of administrator, operator and solver, with embedded credentials."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from scenario_kit.model.kubernetes.reference import MANAGEMENT_NAMESPACE
 from scenario_kit.schema.install import get_identity
 from scenario_kit.schema.solver import SOLVER
 
-#: The user that the manager of Chaos Mesh is in a cluster where its chart was installed.
+#: The service account of the Chaos Mesh manager in a cluster with its chart.
 MANAGER = f"system:serviceaccount:{CHAOS_NAMESPACE}:chaos-controller-manager"
-#: Where the solver's kubectl looks first; the conventional namespace of the first app.
+#: The solver's default namespace: the conventional namespace of the first app.
 SOLVER_NAMESPACE = "otel-demo"
 
 
 def build_kubeconfig(server: str, authority: bytes, user: str, pair: KeyPair, namespace: str, context: str) -> Object:
-    """Build a kubeconfig document with one context. ``authority`` is the PEM of the cluster's certificate authority."""
+    """Build a kubeconfig with one context. ``authority`` is the PEM of the cluster's CA."""
     return {
         "apiVersion": "v1",
         "kind": "Config",
@@ -43,20 +43,20 @@ def build_kubeconfig(server: str, authority: bytes, user: str, pair: KeyPair, na
 
 
 def write_admin(path: Path, lab: str, server: str, pki: Path) -> None:
-    """Write the administrator's kubeconfig; its default namespace is the one of our own objects."""
+    """Write the administrator's kubeconfig; its default namespace is that of our own objects."""
     pair = KeyPair((pki / "admin.crt").read_bytes(), (pki / "admin.key").read_bytes())
     authority = (pki / "ca.crt").read_bytes()
     _write(path, build_kubeconfig(server, authority, "admin", pair, MANAGEMENT_NAMESPACE, f"scenario-kit-{lab}"))
 
 
 def write_solver(path: Path, server: str, pki: Path) -> None:
-    """Write the solver's kubeconfig: a user of the cluster whose rights come from RBAC alone."""
+    """Write the solver's kubeconfig, for a user with RBAC permissions only."""
     pair = issue(Authority.load(pki / "ca.crt", pki / "ca.key"), SOLVER, groups=[SOLVER])
     _write(path, build_kubeconfig(server, (pki / "ca.crt").read_bytes(), SOLVER, pair, SOLVER_NAMESPACE, SOLVER))
 
 
 def write_operator(path: Path, server: str, pki: Path) -> None:
-    """Write the operator's kubeconfig: the user that its ServiceAccount is in other clusters, with the same rights."""
+    """Write the operator's kubeconfig, for its ServiceAccount in other clusters, with the same permissions."""
     groups = ["system:serviceaccounts", f"system:serviceaccounts:{MANAGEMENT_NAMESPACE}"]
     pair = issue(Authority.load(pki / "ca.crt", pki / "ca.key"), get_identity(), groups=groups)
     authority = (pki / "ca.crt").read_bytes()
@@ -64,9 +64,7 @@ def write_operator(path: Path, server: str, pki: Path) -> None:
 
 
 def write_manager(path: Path, server: str, pki: Path) -> None:
-    """Write the kubeconfig of the manager of Chaos Mesh: an administrator under a name of its own, as
-    webhooks see it.
-    """
+    """Write the kubeconfig of the Chaos Mesh manager: an administrator with its own name, which webhooks see."""
     pair = issue(Authority.load(pki / "ca.crt", pki / "ca.key"), MANAGER, groups=["system:masters"])
     authority = (pki / "ca.crt").read_bytes()
     _write(path, build_kubeconfig(server, authority, "manager", pair, CHAOS_NAMESPACE, "manager"))

@@ -1,6 +1,6 @@
-"""The simulated nodes: what they are, and the stages by which KWOK keeps them alive.
+"""The simulated nodes, and the KWOK stages that keep them ready.
 
-A solver reads these objects, so they look like nodes of any cluster; only pod status is not KWOK's to write.
+A solver reads these objects, so they look like nodes of any cluster; KWOK does not write pod status.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from scenario_kit.lab.host.supervisor import Spec, locate_control_plane
 from scenario_kit.lab.toolchain.components import KUBERNETES
 from scenario_kit.model.base import Object
 
-#: Faults that need several nodes count on this many; each has room for 110 pods.
-LEAST = 3
-#: Within one network of node addresses, and few enough for one EndpointSlice of chaos daemons.
-MOST = 100
+#: The minimum number of nodes, which faults on several nodes rely on; each has room for 110 pods.
+MIN_NODES = 3
+#: The maximum: within one network of node addresses and one EndpointSlice of chaos daemons.
+MAX_NODES = 100
 PART = "kwok"
 _CAPACITY = {"cpu": "8", "memory": "32Gi", "pods": "110", "ephemeral-storage": "100Gi"}
-#: The kubelet's own annotation for an address given from outside; here it tells the stage which one to report.
+#: The kubelet's annotation for an external address; here the stage reports it.
 _ADDRESS = "alpha.kubernetes.io/provided-node-ip"
 _STATUS_SECONDS = 300
 _LEASE_SECONDS = 40
@@ -42,18 +42,18 @@ conditions:
 """
 
 
-def names(count: int = LEAST) -> tuple[str, ...]:
-    """Return what the nodes of a lab are called."""
+def list_node_names(count: int = MIN_NODES) -> tuple[str, ...]:
+    """List the node names of a lab with ``count`` nodes."""
     return tuple(f"worker-{number}" for number in range(1, count + 1))
 
 
 def build_nodes(named: Sequence[str]) -> list[Object]:
-    """Build the Node objects, without status."""
+    """Build the Node objects without status."""
     return [_build_node(name, number) for number, name in enumerate(named, start=1)]
 
 
 def build_stages() -> list[Object]:
-    """Build the stages that initialise a node that is not ready, and renew the conditions of one that is."""
+    """Build the stages that initialise a node and renew the conditions of a ready one."""
     ready = '.status.conditions.[] | select( .type == "Ready" ) | .status'
     return [
         _stage(
@@ -74,7 +74,7 @@ def build_stages() -> list[Object]:
 
 
 def build_spec(state: LabState, binaries: Mapping[str, Path]) -> Spec:
-    """Build how to start KWOK's controller. It goes by the name of what it plays, which the API server writes down."""
+    """Build the process specification of KWOK's controller. It runs as `kubelet`, a name that appears in objects."""
     part = state.part(PART)
     assert part is not None, PART
     config = Path(state.folder) / "kwok.yaml"
@@ -116,7 +116,7 @@ daemonEndpoints:
 
 
 def _build_configuration() -> Object:
-    """Build a document in which the fields that matter are set: KWOK applies no defaults to one that exists."""
+    """Build the complete configuration: KWOK applies no defaults to a given one."""
     return {
         "apiVersion": "config.kwok.x-k8s.io/v1alpha1",
         "kind": "KwokConfiguration",

@@ -1,4 +1,4 @@
-"""Prometheus: scraping what happens now, storing what happened in virtual time, showing alerts."""
+"""Prometheus: scrapes wall-clock worlds, stores virtual time, and evaluates alerts."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ from scenario_kit.model.grid import GRID_DURATION
 PART = "prometheus"
 JOB = "telemetry"
 INTERVAL = GRID_DURATION
-#: Virtual time starts some days back and is written after the present; it must outlive a campaign.
+#: Virtual time starts days ago and is written after the present; the window must outlive a campaign.
 WINDOW_DAYS = 30
-#: Prometheus keeps in memory what is younger than half of this, and appends to it in order. All of virtual time is, so
-#: every world's samples take the short way; older ones are out of order, which costs three times the memory and time.
+#: Prometheus keeps samples younger than half of this in memory, and appends them in order. All of virtual time is
+#: within it, so that no sample is out of order, which would cost three times the memory and time.
 HEAD_DAYS = 2 * WINDOW_DAYS
-#: Blocks end where a multiple of HEAD_DAYS ends, and one is dropped when it ends this long before another one.
+#: A block ends at a multiple of HEAD_DAYS, and is deleted when it ends this long before another one.
 RETENTION_DAYS = 2 * HEAD_DAYS
-#: Which part of the series in memory may have ended. Beyond it they are written to a block and leave memory: the series
-#: of finished trials, as each world ends all of its own. Queries find them there as before. Blocks are merged into one,
-#: since each costs every query 0.2 ms; a lower part would mean to merge more often.
+#: The share of ended series in memory from which they are written to a block and removed: the series of finished
+#: trials, which each world ends. Queries still find them. Blocks are merged into one, since each costs every query 0.2
+#: ms; a lower share would mean more merges.
 _ENDED = 0.4
-#: How often, in seconds, that is looked after.
+#: The period of that check in seconds.
 LOOK_SECONDS = 60
 STORAGE: Object = {"tsdb": {"out_of_order_time_window": f"{WINDOW_DAYS}d", "stale_series_compaction_threshold": _ENDED}}
 
 
 def build_configuration(state: LabState) -> Object:
-    """Build the prometheus.yml document.
+    """Build prometheus.yml.
 
-    The lab server's series say everything about their origin; what Prometheus would add about the scrape itself is
-    taken off again, so that a series is the same whether it was scraped or written.
+    Labels that Prometheus would add to the lab server's scrapes are dropped, so that a series is the same whether it
+    was scraped or written remotely.
     """
     target = state.server_url.removeprefix("http://")
     return {
@@ -63,10 +63,10 @@ def build_configuration(state: LabState) -> Object:
 
 
 def check(desired: Sequence[str]) -> None:
-    """Check whether there are such alert packs.
+    """Require that these alert packs exist.
 
     Raises:
-        UsageError: there is no such pack.
+        UsageError: an unknown alert pack.
     """
     known = list_packs()
     for pack in desired:
@@ -86,12 +86,12 @@ def write(state: LabState) -> None:
 
 
 def list_packs() -> Sequence[str]:
-    """List the alert packs that there are."""
+    """List the available alert packs."""
     return Catalog().alert_packs()
 
 
 def build_storage_flags(look_seconds: int = LOOK_SECONDS) -> list[str]:
-    """Build how Prometheus keeps samples, what its configuration cannot say."""
+    """Build the storage flags, which the configuration file does not cover."""
     return [
         f"--storage.tsdb.retention.time={RETENTION_DAYS}d",
         f"--storage.tsdb.min-block-duration={HEAD_DAYS}d",
@@ -101,7 +101,7 @@ def build_storage_flags(look_seconds: int = LOOK_SECONDS) -> list[str]:
 
 
 def build_spec(state: LabState, binaries: Mapping[str, Path]) -> Spec:
-    """Build how to start Prometheus."""
+    """Build the process specification of Prometheus."""
     part = state.part(PART)
     assert part is not None, PART
     folder = Path(state.folder) / "prometheus"
@@ -117,7 +117,7 @@ def build_spec(state: LabState, binaries: Mapping[str, Path]) -> Spec:
             "--query.max-concurrency=8",
             "--log.level=warn",
         ],
-        # What is alive grows with every trial. Under a soft limit that it reaches, the garbage collector took most of
+        # The live heap grows with every trial. Once it reached a soft limit, the garbage collector would take most of
         # the CPU time.
         environment={"GOGC": "75"},
     )

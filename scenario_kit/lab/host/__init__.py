@@ -1,1 +1,1 @@
-"""What a lab takes of its host: ports, locks, processes, disk, state."""
+"""Host resources of a lab: ports, locks, processes, disk, state."""

@@ -1,4 +1,4 @@
-"""Ports that are free, and the one address of this machine that is not loopback."""
+"""Free ports, and the non-loopback address of this machine."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from scenario_kit.errors import LabError
 
 LOOPBACK = "127.0.0.1"
 HOST_VARIABLE = "SCENARIO_KIT_HOST_ADDRESS"
-#: Below the range from which the kernel takes ports of outgoing connections, so that those cannot take ours first.
+#: Below the kernel's range of ephemeral ports, so that outgoing connections do not take them.
 _PORTS = range(20000, 32000)
 _SIOCGIFADDR = 0x8915
 
 
-def free_ports(count: int, taken: Collection[int] = (), address: str = LOOPBACK) -> list[int]:
-    """Find that many different ports of ``address`` where nothing listens, none of them in ``taken``."""
+def find_free_ports(count: int, taken: Collection[int] = (), address: str = LOOPBACK) -> list[int]:
+    """Find ``count`` free ports of ``address`` that are not in ``taken``."""
     found: list[int] = []
     candidates = random.sample(_PORTS, len(_PORTS))
     for port in candidates:
@@ -32,7 +32,7 @@ def free_ports(count: int, taken: Collection[int] = (), address: str = LOOPBACK)
 
 
 def is_free(port: int, address: str = LOOPBACK) -> bool:
-    """Check whether a server could listen there now."""
+    """Return whether a server could listen there now."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -47,7 +47,7 @@ def is_free(port: int, address: str = LOOPBACK) -> bool:
 def find_host_address() -> str:
     """Find the first IPv4 address of this machine that is neither loopback nor link-local.
 
-    The chaos daemon listens there: Kubernetes refuses other addresses in the EndpointSlice through which it is found.
+    The chaos daemon listens there: Kubernetes rejects other addresses in its EndpointSlice.
 
     Raises:
         LabError: there is none.
@@ -61,7 +61,7 @@ def find_host_address() -> str:
             return address
     raise LabError(
         "this machine has no IPv4 address other than loopback, and the chaos daemon needs one",
-        fix=f"add one (ip address add 10.254.254.1/32 dev lo), or name one in {HOST_VARIABLE}",
+        fix=f"add one (ip address add 10.254.254.1/32 dev lo), or set {HOST_VARIABLE}",
     )
 
 

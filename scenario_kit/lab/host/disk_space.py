@@ -1,6 +1,6 @@
-"""Whether a lab finds room to write: free space, free inodes, and a folder that takes files at all.
+"""Disk checks for a lab: free space, free inodes, write access.
 
-Programs of others say of a full disk whatever they like, in pages of JSON; here it is said in one sentence.
+Other programs report a full disk in many ways, in pages of JSON; this gives one sentence.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Final
 from scenario_kit.errors import LabError
 
 _MEBIBYTE: Final = 1 << 20
-#: What a lab writes until its first trial, with room for some more (a new one has 60 MiB, one in use 150).
+#: Space that a lab writes before its first trial, plus some for trials (a new one has 60 MiB, one in use 150).
 TO_START: Final = 512 * _MEBIBYTE
-#: Below this a part that still runs is about to fail.
+#: Below this, a running component is about to fail.
 TO_GO_ON: Final = 32 * _MEBIBYTE
 _INODES_TO_START: Final = 5_000
 _INODES_TO_GO_ON: Final = 200
@@ -26,12 +26,12 @@ FIX: Final = "free space there, or set SCENARIO_KIT_HOME to a folder on another 
 
 
 def find_problem(folder: Path, desired: int = TO_GO_ON) -> str:
-    """Find what is wrong with the place of a folder, in one sentence; empty where nothing is."""
+    """Return the problem with a folder's disk in one sentence; empty if there is none."""
     place = next(each for each in (folder, *folder.parents) if each.exists())
     try:
         found = os.statvfs(place)
     except OSError as error:
-        return f"{place} cannot be looked at: {error.strerror}"
+        return f"{place} cannot be accessed: {error.strerror}"
     free = found.f_bavail * found.f_frsize
     if free < desired:
         needed = "a lab needs" if desired == TO_START else "a running lab needs"
@@ -43,17 +43,17 @@ def find_problem(folder: Path, desired: int = TO_GO_ON) -> str:
 
 
 def require(folder: Path) -> None:
-    """Make sure that a lab can be started there.
+    """Require that a lab can start there.
 
     Raises:
-        LabError: there is no room, or nothing can be written.
+        LabError: the disk is full or not writable.
     """
     if found := find_problem(folder, TO_START):
         raise LabError(found, fix=FIX)
 
 
 def explain_error(error: BaseException, folder: Path) -> LabError | None:
-    """Explain the error in terms of the disk, if that is why something failed; None where the disk is well."""
+    """Return the disk problem behind an error; None if the disk is fine."""
     found = find_problem(folder)
     if not found and isinstance(error, OSError) and error.errno in _SPENT:
         found = f"the disk of {error.filename or folder} is full"
@@ -65,5 +65,5 @@ def _find_refusal(place: Path) -> str:
         with tempfile.TemporaryFile(dir=place) as file:
             file.write(b"\0")
     except OSError as error:
-        return f"nothing can be written in {place}: {error.strerror}"
+        return f"cannot write in {place}: {error.strerror}"
     return ""

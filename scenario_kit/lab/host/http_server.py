@@ -1,4 +1,4 @@
-"""HTTP servers on loopback: requests in, answers out, and what a caller must show before it is heard."""
+"""HTTP servers on loopback: requests, responses, host and token checks."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ import msgspec
 from scenario_kit.lab.host.addresses import LOOPBACK
 
 _LOG = logging.getLogger(__name__)
-#: Callers whose thread says nothing for so many seconds are cut off.
+#: Connections idle for this many seconds are closed.
 _PATIENCE: Final = 3600
-#: An app with its manifests left out is some 100 KB.
+#: The body limit; an app without its manifests is some 100 KB.
 LIMIT_BYTES: Final = 4 << 20
 JSON: Final = "application/json"
 
 
 class Request(NamedTuple):
-    """One request: ``headers`` by their names in lower case, ``listens`` whether the caller still is there."""
+    """One request: ``headers`` by lower-case name; ``listens`` returns whether the client is still connected."""
 
     method: str
     path: str
@@ -33,14 +33,14 @@ class Request(NamedTuple):
     body: bytes = b""
     listens: Callable[[], bool] = lambda: True
 
-    def bears(self, token: str) -> bool:
-        """Check whether it carries this bearer token; takes as long for one that is nearly right."""
+    def has_token(self, token: str) -> bool:
+        """Return whether the request has this bearer token; compares in constant time."""
         scheme, _, given = self.headers.get("authorization", "").partition(" ")
         return scheme == "Bearer" and hmac.compare_digest(given.strip().encode(), token.encode())
 
 
 class Answer(NamedTuple):
-    """Status, body and its type."""
+    """Status, body and content type."""
 
     status: int
     body: bytes
@@ -48,12 +48,12 @@ class Answer(NamedTuple):
 
 
 def answer_json(status: int, document: Mapping[str, Any]) -> Answer:
-    """Return a document as JSON."""
+    """Build a JSON response."""
     return Answer(status, msgspec.json.encode(document))
 
 
 def build_refusal(status: int, error: str, fix: str = "") -> Answer:
-    """Build what is wrong with a request, and what to do."""
+    """Build an error response with a fix."""
     return answer_json(status, {"error": error, "fix": fix})
 
 
@@ -69,16 +69,16 @@ def create_server(
     """Create a server on loopback, not running yet.
 
     Args:
-        answer: called in a thread for each connection; must not raise.
+        answer: called in a thread per connection; must not raise.
         port: 0 takes a free one.
-        name: what the server calls itself.
-        headers: added to every answer.
-        any_host: also hear requests that were not sent to a name of loopback. Without it a page in a browser, whose
-            name somebody lets point here, gets nothing (421).
-        tls: speak TLS; the handshake is the connection's own, so that one that is silent does not hold up others.
+        name: the server's name.
+        headers: added to every response.
+        any_host: accept any Host header. By default only names of loopback are accepted (421 otherwise), against DNS
+            rebinding by pages in a browser.
+        tls: use TLS; the handshake runs in the connection's thread, so that an idle client does not block others.
 
     Raises:
-        OSError: the port is taken.
+        OSError: the port is in use.
     """
 
     class Handler(BaseHTTPRequestHandler):
@@ -98,18 +98,16 @@ def create_server(
                 if self.command != "HEAD":
                     self.wfile.write(given.body)
             except OSError:
-                self.close_connection = True  # the caller left: nobody is there to be told
+                self.close_connection = True  # the client has disconnected
 
         def _answer(self) -> Answer:
             if not any_host and not _is_loopback(self.headers.get("Host", "")):
                 self.close_connection = True
-                return build_refusal(
-                    421, "this server answers to the names of loopback only", "send Host: 127.0.0.1:PORT"
-                )
+                return build_refusal(421, "this server accepts the names of loopback only", "send Host: 127.0.0.1:PORT")
             length = self.headers.get("Content-Length", "0")
             if not length.isdecimal() or int(length) > LIMIT_BYTES or "Transfer-Encoding" in self.headers:
                 self.close_connection = True
-                return build_refusal(413, f"a body of at most {LIMIT_BYTES} bytes with its Content-Length is expected")
+                return build_refusal(413, f"expected a body of at most {LIMIT_BYTES} bytes with a Content-Length")
             body = self.rfile.read(int(length))
             path, _, query = self.path.partition("?")
             given = {key.lower(): str(value) for key, value in self.headers.items()}
@@ -141,7 +139,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _is_waiting(connection: socket.socket) -> bool:
-    """Check whether the other side has neither closed nor reset the connection."""
+    """Return whether the peer has neither closed nor reset the connection."""
     try:
         readable, _, _ = select.select([connection], [], [], 0)
         return not readable or bool(connection.recv(1, socket.MSG_PEEK))

@@ -1,4 +1,4 @@
-"""Locks between processes. Whoever dies lets go of what it held."""
+"""Locks between processes, released on exit."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pathlib import Path
 
 @contextmanager
 def hold_lock(path: Path, because: str, say: Callable[[str], None], *, shared: bool = False) -> Iterator[None]:
-    """Hold the lock of a file, in a folder that is there; ``shared`` with others that hold it so.
+    """Hold a file lock in an existing folder; ``shared`` allows other shared holders.
 
-    Where another process stands in the way, ``say`` is told why, once, and this waits.
+    If another process holds it, ``say`` is called once with the reason, and this waits.
     """
     how = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
     with path.open("w") as file:
         try:
             fcntl.flock(file, how | fcntl.LOCK_NB)
         except BlockingIOError:
-            say(f"{because}; waiting for it")
+            say(f"{because}; waiting")
             fcntl.flock(file, how)
         yield

@@ -1,4 +1,4 @@
-"""Plain HTTP to the parts of a lab, which are on this machine."""
+"""HTTP clients for the components of a lab on this machine."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 import httpx
 
-#: Trusts nobody. The default reads all authorities of the system, for servers that are never asked: 20 ms per client,
-#: and some megabytes.
+#: Trusts no CA. The default loads all CAs of the system, which no server here needs: 20 ms and some megabytes per
+#: client.
 _NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 def create_client(**options: Any) -> httpx.Client:
-    """Create a client for ``http`` addresses; a proxy of the environment must not get in between."""
+    """Create a client for ``http`` addresses that ignores proxies of the environment."""
     return httpx.Client(verify=_NO_TLS, trust_env=False, **options)

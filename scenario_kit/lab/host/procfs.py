@@ -1,7 +1,7 @@
-"""Processes of a lab, recognised by an environment variable that all of them inherit.
+"""Processes of a lab, identified by an environment variable that all of them inherit.
 
-A process id alone is no identity: it may have been reused, after a reboot at the latest. The variable also finds what a
-killed start left behind, so that ``lab down`` leaves nothing.
+A process ID alone is not enough: it may be reused, at the latest after a reboot. The variable also finds processes of
+an aborted start, so that ``lab down`` leaves nothing.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ _STARTING_SECONDS = 1.0
 
 
 def make_marker(folder: str) -> dict[str, str]:
-    """Make the environment that marks a process as belonging to the lab in ``folder``."""
+    """Return the environment variable that marks a process as part of the lab in ``folder``."""
     return {MARKER: folder}
 
 
 def has_marker(pid: int, mark: dict[str, str]) -> bool:
-    """Check whether a live process (no zombie) has the marks in the environment that it was started with."""
+    """Return whether a live process (not a zombie) was started with the marker."""
     try:
         environment = _read_environment(pid).split(b"\0")
     except (FileNotFoundError, ProcessLookupError, PermissionError):
@@ -31,10 +31,10 @@ def has_marker(pid: int, mark: dict[str, str]) -> bool:
 
 
 def _read_environment(pid: int) -> bytes:
-    """Read what the process was started with, once it has it.
+    """Read the initial environment of a process, once it is available.
 
-    Whoever starts a program is told so before the kernel has put its environment in place (execve closes the files that
-    are to be closed first), and it reads as empty until then, for as long as others have the processors.
+    The parent continues before the kernel has set up the environment (execve first closes close-on-exec files). Until
+    then it reads as empty, for as long as other processes have the CPU.
     """
     environ = Path(f"/proc/{pid}/environ")
     deadline = time.monotonic() + _STARTING_SECONDS
@@ -44,29 +44,29 @@ def _read_environment(pid: int) -> bytes:
 
 
 def _is_starting(pid: int) -> bool:
-    """Check whether the process has memory (``vsize``), unlike zombies and the kernel's own threads, but as yet no end
-    of its environment (``env_end``).
+    """Return whether the process has memory (``vsize``), unlike zombies and kernel threads, but no environment yet
+    (``env_end``).
     """
     fields = _read_stat(pid)
     return fields[23 - 3] != "0" and fields[51 - 3] == "0"
 
 
 def _read_stat(pid: int) -> list[str]:
-    """Read the fields of proc_pid_stat(5) from the third, the state, on: the second, a name, may contain anything."""
+    """Read the fields of proc_pid_stat(5) from the third (state) on: the second, a name, may contain anything."""
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
 
 
 def find(mark: dict[str, str]) -> Iterator[int]:
-    """Find the ids of all live processes with the marks, other than this one."""
+    """Yield the IDs of all other live processes with the marker."""
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != os.getpid() and has_marker(int(entry.name), mark):
             yield int(entry.name)
 
 
 def has_ended(pid: int) -> bool:
-    """Check whether a process is gone for good, its sockets closed: no entry, or a zombie whose last thread has ended.
+    """Return whether a process has ended and its sockets are closed: no entry, or a zombie without other threads.
 
-    A process that is about to end loses its environment, hence its marks, before its files.
+    An exiting process loses its environment, and with it the marker, before its files are closed.
     """
     try:
         return _read_stat(pid)[0] in "ZX" and len(list(Path(f"/proc/{pid}/task").iterdir())) <= 1
@@ -75,7 +75,7 @@ def has_ended(pid: int) -> bool:
 
 
 def read_resident_bytes(pid: int) -> int:
-    """Read resident memory of a process in bytes; 0 when it is gone."""
+    """Return the resident memory of a process in bytes; 0 if it is gone."""
     try:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE_BYTES
     except (FileNotFoundError, ProcessLookupError):

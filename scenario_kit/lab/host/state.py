@@ -1,7 +1,7 @@
-"""What is known about a lab, on disk: where it listens, who its processes are, and the credentials to reach them.
+"""The state of a lab on disk: addresses, processes and credentials.
 
 One file per lab, ``<home>/labs/<name>/lab.json``, readable by its owner only. The command line, the lab server and the
-operator all find each other through it.
+operator find each other through it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TAIL_COLUMNS = 240
 
 
 class ProcessState(Value, frozen=True, kw_only=True):
-    """One process of a lab. ``health`` is a URL that answers 200 while the part works; empty: being alive is all."""
+    """One process of a lab. ``health`` is a URL that returns 200 while it works; empty: it only has to be alive."""
 
     name: str
     pid: int
@@ -34,7 +34,7 @@ class ProcessState(Value, frozen=True, kw_only=True):
 
 
 class DeadPart(Value, frozen=True, kw_only=True):
-    """A part whose process is gone, with the last lines that it wrote."""
+    """A component whose process is gone, with the last lines of its log."""
 
     name: str
     pid: int
@@ -46,9 +46,9 @@ class DeadPart(Value, frozen=True, kw_only=True):
 
 
 class ChaosDaemonState(Value, frozen=True, kw_only=True):
-    """Where the simulated chaos daemon listens, and the certificates of its mutual TLS. Paths are absolute.
+    """The address of the simulated chaos daemon, and the certificates of its mutual TLS. Paths are absolute.
 
-    The server certificate is for ``chaos-daemon.chaos-mesh.org``; only holders of the client certificate may call.
+    The server certificate is for ``chaos-daemon.chaos-mesh.org``; calls require the client certificate.
     """
 
     address: str
@@ -62,11 +62,11 @@ class ChaosDaemonState(Value, frozen=True, kw_only=True):
 
 
 class LabState(Value, frozen=True, kw_only=True):
-    """A lab. ``epoch`` is where virtual clocks start: seconds since 1970, a multiple of 15, some days in the past.
+    """A lab. ``epoch`` is the start of virtual clocks: seconds since 1970, a multiple of 15, some days ago.
 
-    ``complete`` turns true once everything has been up; a lab without it was interrupted while starting. ``resetting``
-    is true while it is being emptied. ``ports`` are all that were chosen for it, by purpose. ``version`` is that of the
-    scenario-kit whose programs run in it.
+    ``complete`` is set once all components have been up; without it, the start was interrupted. ``resetting`` is set
+    during a reset. ``ports`` are all ports of the lab, by purpose. ``version`` is that of the scenario-kit whose
+    programs run in it.
     """
 
     name: str
@@ -90,7 +90,7 @@ class LabState(Value, frozen=True, kw_only=True):
 
     @classmethod
     def load(cls, name: str = DEFAULT_NAME) -> LabState:
-        """Load the lab of that name.
+        """Load a lab.
 
         Raises:
             LabError: there is none, or its file is from another version.
@@ -102,7 +102,7 @@ class LabState(Value, frozen=True, kw_only=True):
 
     @classmethod
     def find(cls, name: str = DEFAULT_NAME) -> LabState | None:
-        """Find the lab of that name, or None; raises ``LabError`` for a file that cannot be read."""
+        """Find a lab, or None; raises ``LabError`` for an invalid file."""
         path = find_lab_folder(name) / "lab.json"
         try:
             return msgspec.json.decode(path.read_bytes(), type=cls)
@@ -113,20 +113,20 @@ class LabState(Value, frozen=True, kw_only=True):
             raise LabError(f"{path} was written by another version: {error}", fix=fix) from error
 
     def require_version(self, version: str) -> None:
-        """Require the version of the lab: kinds, apps and fault types change from version to version.
+        """Require the lab's version: kinds, apps and fault types change between versions.
 
         Raises:
-            LabError: the programs in it are of another version.
+            LabError: its programs are of another version.
         """
         if self.version != version:
             raise LabError(
-                f"lab {self.name!r} runs scenario-kit {self.version or 'of an earlier version'}, and this is {version}",
+                f"lab {self.name!r} runs scenario-kit {self.version or 'of an earlier version'}, but this is {version}",
                 fix=f"scenario-kit lab down{_read_option(self.name)}, then scenario-kit lab "
                 f"up{_read_option(self.name)}",
             )
 
     def save(self) -> None:
-        """Write the file, atomically and for its owner's eyes only."""
+        """Write the file atomically, readable by its owner only."""
         path = Path(self.folder) / "lab.json"
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         temporary = path.with_name(f".lab.json.{os.getpid()}")
@@ -136,32 +136,32 @@ class LabState(Value, frozen=True, kw_only=True):
         temporary.replace(path)
 
     def part(self, name: str) -> ProcessState | None:
-        """Return the part of that name, or None."""
+        """Return the component of that name, or None."""
         return next((p for p in self.parts if p.name == name), None)
 
     def with_part(self, part: ProcessState) -> LabState:
-        """Return this state with ``part`` in place of the one of the same name, or at the end."""
+        """Return a copy with ``part`` in place of the one of the same name, or appended."""
         if self.part(part.name) is None:
             return msgspec.structs.replace(self, parts=(*self.parts, part))
         return msgspec.structs.replace(self, parts=tuple(part if p.name == part.name else p for p in self.parts))
 
     def alive(self, part: ProcessState) -> bool:
-        """Check whether the process of ``part`` still runs (a reused process id does not count)."""
+        """Return whether the process of ``part`` is running (a reused process ID does not count)."""
         return procfs.has_marker(part.pid, procfs.make_marker(self.folder))
 
     def dead_parts(self) -> tuple[DeadPart, ...]:
-        """Return the parts whose process is gone; those that a lab has yet to start do not count."""
+        """Return the components whose process is gone, except those not started yet."""
         return tuple(
-            DeadPart(name=part.name, pid=part.pid, log=part.log, tail=log_tail(part.log))
+            DeadPart(name=part.name, pid=part.pid, log=part.log, tail=read_log_tail(part.log))
             for part in self.parts
             if part.pid and not self.alive(part)
         )
 
     def require_alive(self, doing: str = "") -> None:
-        """Raise when the lab has died under a command that waits on it.
+        """Require that no component has died, for a command that waits for the lab.
 
         Raises:
-            LabError: a part died; the message has the end of its log.
+            LabError: a component died; the message has the end of its log.
         """
         dead = self.dead_parts()
         if dead and (full := disk_space.find_problem(Path(self.folder))):
@@ -176,7 +176,7 @@ class LabState(Value, frozen=True, kw_only=True):
 
 
 def find_home() -> Path:
-    """Find where labs are kept: ``SCENARIO_KIT_HOME``, else the user's state folder (XDG)."""
+    """Return the directory of all labs: ``SCENARIO_KIT_HOME``, or the user's state directory (XDG)."""
     explicit = os.environ.get("SCENARIO_KIT_HOME")
     if explicit:
         return Path(explicit).expanduser().absolute()
@@ -185,22 +185,20 @@ def find_home() -> Path:
 
 
 def find_lab_folder(name: str) -> Path:
-    """Find the folder of a lab; raises ``UsageError`` for a name that is no DNS label of at most 30 characters."""
+    """Return the directory of a lab; raises ``UsageError`` unless the name is a DNS label of up to 30 characters."""
     if not _NAME.fullmatch(name):
-        raise UsageError(
-            f"{name!r} cannot name a lab: lower-case letters, digits and dashes, at most 30 characters, are possible"
-        )
+        raise UsageError(f"{name!r} is not a valid lab name, expected up to 30 lower-case letters, digits and dashes")
     return find_home() / "labs" / name
 
 
 def list_lab_names() -> Sequence[str]:
-    """List the labs that exist on this machine, running or not."""
+    """List the labs on this machine, running or not."""
     folder = find_home() / "labs"
     return sorted(path.parent.name for path in folder.glob("*/lab.json"))
 
 
-def log_tail(path: str, lines: int = _TAIL_LINES) -> str:
-    """Return the last lines of a log; empty when there is none."""
+def read_log_tail(path: str, lines: int = _TAIL_LINES) -> str:
+    """Return the last lines of a log; empty if there is none."""
     try:
         with Path(path).open("rb") as file:
             file.seek(0, os.SEEK_END)

@@ -1,4 +1,4 @@
-"""Starting, watching and ending the processes of a lab. They outlive the command that started them."""
+"""Start, health checks and end of a lab's processes, which outlive the command that started them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ import httpx
 from scenario_kit.errors import LabError
 from scenario_kit.lab.host import procfs
 from scenario_kit.lab.host.addresses import is_free
-from scenario_kit.lab.host.state import LabState, ProcessState, log_tail
+from scenario_kit.lab.host.state import LabState, ProcessState, read_log_tail
 
-#: What ``HealthProbe.problem`` says of a part whose process is gone.
+#: The problem of a component whose process is gone.
 DEAD = "dead"
 _POLL_SECONDS = 0.05
 _ANSWER_SECONDS = 2.0
@@ -28,7 +28,7 @@ _KILL_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class Spec:
-    """How to start a part. ``shown_as`` is the program name that the process is started under."""
+    """The process specification of a component. ``shown_as`` is its program name in process lists."""
 
     name: str
     program: Path
@@ -38,7 +38,7 @@ class Spec:
 
 
 def start(spec: Spec, part: ProcessState, folder: str) -> ProcessState:
-    """Start a part, detached, its output appended to its log; returns it with the process id.
+    """Start a component, detached, with its output appended to its log; return it with the process ID.
 
     Raises:
         LabError: the program cannot be executed.
@@ -59,15 +59,15 @@ def start(spec: Spec, part: ProcessState, folder: str) -> ProcessState:
                 start_new_session=True,
             )
         except OSError as error:
-            raise LabError(f"{spec.name} cannot be started: {error}") from error
+            raise LabError(f"cannot start {spec.name}: {error}") from error
     return ProcessState(name=part.name, pid=process.pid, log=part.log, port=part.port, health=part.health)
 
 
 def kill(folder: str) -> None:
-    """End every process of the lab at once: what they hold goes with the lab, so there is nothing to save.
+    """Kill every process of the lab: its data is deleted with it, so nothing needs to be saved.
 
     Raises:
-        LabError: one of them does not end.
+        LabError: a process does not exit.
     """
     deadline = time.monotonic() + _KILL_SECONDS
     ending: set[int] = set()
@@ -79,36 +79,36 @@ def kill(folder: str) -> None:
         if not marked | ending:
             return
         if time.monotonic() > deadline:
-            raise LabError(f"processes {sorted(ending)} of {folder} do not end")
+            raise LabError(f"processes {sorted(ending)} of {folder} do not exit")
         time.sleep(_POLL_SECONDS)
 
 
 def end(part: ProcessState) -> None:
-    """End one process that runs, at once; what it keeps is elsewhere.
+    """Kill one running process; its data is stored elsewhere.
 
     Raises:
-        LabError: it does not end.
+        LabError: it does not exit.
     """
     deadline = time.monotonic() + _KILL_SECONDS
     _kill(part.pid)
     while not _has_ended(part.pid):
         if time.monotonic() > deadline:
-            raise LabError(f"{part.name} (pid {part.pid}) does not end")
+            raise LabError(f"{part.name} (pid {part.pid}) does not exit")
         time.sleep(_POLL_SECONDS)
 
 
 def await_free(part: ProcessState) -> None:
-    """Wait until the port of a dead part is free: a process that ends closes its sockets last.
+    """Wait until the port of a dead component is free: an exiting process closes its sockets last.
 
     Raises:
-        LabError: another process has it by now.
+        LabError: another process has taken the port.
     """
     deadline = time.monotonic() + _KILL_SECONDS
     while part.port and not is_free(part.port):
         if time.monotonic() > deadline:
             raise LabError(
-                f"{part.name} cannot be started again: another process listens on its port {part.port}",
-                fix="end that process, or take the lab down and up again",
+                f"{part.name} cannot be restarted: another process listens on its port {part.port}",
+                fix="stop that process, or run lab down and lab up",
             )
         time.sleep(_POLL_SECONDS)
 
@@ -119,9 +119,7 @@ def _kill(pid: int) -> None:
 
 
 def _has_ended(pid: int) -> bool:
-    """Check whether the process has ended; a child of ours is collected then, those of other commands are
-    left to init.
-    """
+    """Return whether the process has exited; reaps children of this process, others are reaped by init."""
     if not procfs.has_ended(pid):
         return False
     with suppress(ChildProcessError):
@@ -130,7 +128,7 @@ def _has_ended(pid: int) -> bool:
 
 
 class HealthProbe:
-    """Asks parts whether they work. Connections stay on this machine, so servers are not authenticated."""
+    """Check the health of components. Connections are local, so servers are not authenticated."""
 
     def __init__(self, state: LabState) -> None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -144,8 +142,8 @@ class HealthProbe:
         self._headers = headers
         self._client = httpx.Client(verify=context, timeout=_ANSWER_SECONDS, trust_env=False)
 
-    def problem(self, part: ProcessState) -> str:
-        """Return why the part does not work; empty when it does."""
+    def find_problem(self, part: ProcessState) -> str:
+        """Return the problem of a component; empty if it is healthy."""
         if not self._state.alive(part):
             return DEAD
         if not part.health:
@@ -154,33 +152,33 @@ class HealthProbe:
         try:
             response = self._client.get(part.health, headers=self._headers if mine else {})
         except httpx.HTTPError as error:
-            return f"{part.health} does not answer ({type(error).__name__})"
+            return f"{part.health} does not respond ({type(error).__name__})"
         if response.status_code != 200:
-            return f"{part.health} answers {response.status_code}: {response.text.strip()[:120]}"
+            return f"{part.health} returned {response.status_code}: {response.text.strip()[:120]}"
         return ""
 
     def wait(self, names: Iterable[str], seconds: float) -> None:
-        """Wait until the parts work.
+        """Wait until the components are healthy.
 
         Raises:
-            LabError: one died, or does not work within ``seconds``; the message has the end of its log.
+            LabError: one died, or is not healthy within ``seconds``; the message has the end of its log.
         """
         deadline = time.monotonic() + seconds
         for name in names:
             part = self._state.part(name)
             assert part is not None, name
-            while problem := self.problem(part):
+            while problem := self.find_problem(part):
                 if problem == DEAD or time.monotonic() > deadline:
-                    what = "ended" if problem == DEAD else f"does not work after {seconds:.0f} s: {problem}"
-                    raise LabError(f"{name} {what}; the end of {part.log}:\n{log_tail(part.log)}")
+                    what = "exited" if problem == DEAD else f"is not healthy after {seconds:.0f} s: {problem}"
+                    raise LabError(f"{name} {what}; the end of {part.log}:\n{read_log_tail(part.log)}")
                 time.sleep(_POLL_SECONDS)
 
 
 def locate_pki(state: LabState) -> Path:
-    """Locate where the keys of the cluster are."""
+    """Return the directory of the cluster's keys."""
     return locate_control_plane(state) / "pki"
 
 
 def locate_control_plane(state: LabState) -> Path:
-    """Locate the folder that kwokctl manages."""
+    """Return the directory that kwokctl manages."""
     return Path(state.folder) / "kwok" / "clusters" / state.name

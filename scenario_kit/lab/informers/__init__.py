@@ -1,1 +1,1 @@
-"""Objects of the API server in memory, kept up to date."""
+"""Informers: in-memory copies of API server objects."""

@@ -1,15 +1,14 @@
-"""Makes sure that the store is at least as fresh as the moment of asking.
+"""A barrier that makes the store at least as fresh as the time of the call.
 
-A caller writes to the API server and then asks whether the cluster has settled; informers are a few milliseconds
-behind, so the store may still show the settled state from before that write. Waiting "long enough" would be a silence
-taken for an answer. Instead:
+A caller writes to the API server and then checks whether the cluster has settled; informers are a few milliseconds
+behind, so the store may still have the settled state from before that write. Waiting a fixed time would prove nothing.
+Instead:
 
-1. One small consistent list tells the current revision of the cluster's store. Revisions count every write of every
-   kind, without gaps. If each revision since the last barrier of this namespace was delivered by some informer, or is
-   known to concern nothing that is followed (``revisions``), nothing is missing. This is the usual case and costs one
-   request.
-2. Otherwise (at the start, or after a watch broke off) the names and versions of the followed kinds are listed,
-   consistently, and the store must have caught up with each of them.
+1. One small consistent list returns the current revision of etcd. Revisions count every write of every kind, without
+   gaps. If each revision since the namespace's last barrier was delivered by an informer, or is known to belong to a
+   kind that is not followed (``revisions``), the store is complete. This is the usual case and costs one request.
+2. Otherwise (at the start, or after a broken watch), the names and versions of the followed kinds are listed
+   consistently, and the store must catch up with each of them.
 """
 
 from __future__ import annotations
@@ -23,33 +22,34 @@ from scenario_kit.errors import LabError
 from scenario_kit.lab.informers.store import ObjectStore
 from scenario_kit.lab.informers.watched_kinds import EXPERIMENTS, NAMESPACED, Watched
 
-#: How long the store may take to catch up before the API server is listed again, and before the lab is called broken.
+#: How long the store may take to catch up before the API server is listed again.
 _PATIENCE_SECONDS = 0.1
-#: How long a revision that etcd has may be on its way here before that is looked into. On a busy machine some take half
-#: a second; to list every kind instead would make it busier still.
+#: How long a revision in etcd may be in transit before the kinds are listed. On a busy machine some take half a second;
+#: listing every kind would add to the load.
 _IN_FLIGHT_SECONDS = 1.0
+#: How long the store may take to catch up before the lab counts as broken.
 _LIMIT_SECONDS = 10.0
 
 
 class Listing(NamedTuple):
-    """Revisions of the objects of one kind by (namespace, name), and the revision at which that was true."""
+    """The revisions of one kind's objects by (namespace, name), and the revision of the list."""
 
     at: int
     revisions: Mapping[tuple[str, str], int]
 
 
 class Versions(Protocol):
-    """Consistent reads of versions, never from a cache that may be behind."""
+    """Consistent reads of versions, never from a cache."""
 
     def current(self) -> int:
-        """Return the revision of the cluster's store."""
+        """Return etcd's current revision."""
 
     def listing(self, watched: Watched, namespace: str) -> Listing:
-        """Return one kind in one namespace, or in all (empty)."""
+        """List one kind in one namespace, or in all (empty)."""
 
 
 class Barrier:
-    """``pass_(namespace)`` returns once the store shows every write that was acknowledged before the call."""
+    """``pass_(namespace)`` returns once the store has every write that was acknowledged before the call."""
 
     def __init__(self, versions: Versions, store: ObjectStore, kinds: Sequence[Watched] = NAMESPACED) -> None:
         self._versions = versions
@@ -58,14 +58,14 @@ class Barrier:
         self._lock = threading.Lock()
         self._proven: dict[str, int] = {}
         self._everywhere: int | None = None
-        # All at once: most of the time of a list is spent waiting for the API server's own cache.
+        # In parallel: most of the time of a list is spent waiting for the API server's own cache.
         self._pool = ThreadPoolExecutor(len(kinds), thread_name_prefix="barrier")
 
     def prove(self) -> None:
-        """Compare everything once, so that namespaces to come need not be compared one by one.
+        """Compare all namespaces once, so that future namespaces need no comparison.
 
         Raises:
-            ClusterError: the API server does not answer.
+            ClusterError: the API server does not respond.
             LabError: the store does not catch up.
         """
         at = self._compare("")
@@ -76,7 +76,7 @@ class Barrier:
         """Wait until the store is fresh.
 
         Raises:
-            ClusterError: the API server does not answer.
+            ClusterError: the API server does not respond.
             LabError: the store does not catch up; an informer is stuck.
         """
         now = self._versions.current()
@@ -92,12 +92,12 @@ class Barrier:
             self._proven[namespace] = max(now, self._proven.get(namespace, 0))
 
     def forget(self, namespace: str) -> None:
-        """Forget a namespace that is of no interest any more."""
+        """Drop the state of a namespace."""
         with self._lock:
             self._proven.pop(namespace, None)
 
     def close(self) -> None:
-        """End the threads that list."""
+        """Stop the threads."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _compare(self, namespace: str) -> int:
@@ -122,7 +122,7 @@ class Barrier:
         raise LabError(
             f"the lab server's copy of {', '.join(behind)} in namespace {namespace} is {_LIMIT_SECONDS:.0f} s behind "
             "the API server",
-            fix="look at the logs of the lab server and the API server ('scenario-kit lab status')",
+            fix="check the logs of the lab server and the API server ('scenario-kit lab status')",
         )
 
     def _caught_up(self, kind: str, scope: str, listing: Listing) -> Callable[[], bool]:

@@ -1,4 +1,4 @@
-"""One thread for each kind keeps the store up to date."""
+"""Reflectors: one thread per kind updates the store from a watch."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ _POLL_SECONDS = 0.2
 
 
 class Watcher(Protocol):
-    """The part of a cluster's client that informers need; ``clients.kube.KubeCluster`` has it."""
+    """The client that informers need; ``clients.kube.KubeCluster`` implements it."""
 
     def watch(
         self, kind: str, *, group: str = "", namespace: str = "", stop: threading.Event
     ) -> Iterator[tuple[str, Object]]:
-        """Return all objects, then ``("SYNCED", {})``, then every change; a reconnect yields the differences only."""
+        """Yield all objects, then ``("SYNCED", {})``, then every change; a reconnect yields only the differences."""
 
 
 class Informers:
-    """Follows kinds into a store.
+    """Follow kinds with a store.
 
     Args:
-        watcher: where from.
-        store: where to.
+        watcher: the source.
+        store: the destination.
         stop: ends all threads.
-        spawn: starts a named thread; whoever supplies it hears about a thread that ends with an error.
+        spawn: starts a named thread, and handles one that ends with an error.
     """
 
     def __init__(
@@ -50,10 +50,10 @@ class Informers:
         self._synced: set[Watched] = set()
 
     def follow(self, kinds: Sequence[Watched], *, keep: bool = True, seconds: float = 30.0) -> None:
-        """Start, and wait until everything that exists is in the store; without ``keep`` it is only passed by.
+        """Start, and wait until all existing objects are in the store; without ``keep``, they only pass by.
 
         Raises:
-            LabError: some kind was not listed in that time, or everything was stopped meanwhile.
+            LabError: a kind was not listed in time, or ``stop`` was set.
         """
         for watched in kinds:
             self._spawn(f"informer-{watched.kind}", partial(self._follow, watched, keep))
@@ -62,11 +62,11 @@ class Informers:
             missing = sorted(watched.kind for watched in kinds if watched not in self._synced)
             raise LabError(
                 f"the API server has not listed {', '.join(missing)} after {seconds:.0f} s or until it was stopped",
-                fix="look at the logs of the API server ('scenario-kit lab status')",
+                fix="check the logs of the API server ('scenario-kit lab status')",
             )
 
     def _watch(self, watched: Watched) -> Iterator[tuple[str, Object]]:
-        """Watch a kind; discovery offers a new one a moment after its definition was accepted."""
+        """Watch a kind; discovery lists a new one shortly after its definition was accepted."""
         deadline = time.monotonic() + _SERVED_SECONDS
         while True:
             try:

@@ -1,4 +1,4 @@
-"""Consistent reads of names and versions, as small as the API serves them."""
+"""Consistent reads of names and versions, in the smallest form of the API."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ _DECODER = msgspec.json.Decoder(_List)
 
 
 class ApiVersions:
-    """``barrier.Versions`` on a real API server. Raises, all methods: ``ClusterError``."""
+    """``barrier.Versions`` on a real API server. All methods raise ``ClusterError``."""
 
     def __init__(self, kubeconfig: Path) -> None:
         self._transport = Transport(kubeconfig)
         self._discovery = Discovery(self._transport)
 
     def current(self) -> int:
-        """Return the revision of the cluster's store: a consistent list of nothing.
+        """Return etcd's current revision, from a consistent list without items.
 
-        Events are the one core kind that the API server keeps no cache of. A consistent list of any other kind waits
-        until that kind's cache has heard of the latest revision, which takes up to 100 ms when others were written.
+        Events are the only core kind without a cache in the API server. A consistent list of any other kind waits until
+        that kind's cache has reached the latest revision, which takes up to 100 ms after writes of other kinds.
         """
         return int(self._list("/api/v1/namespaces/kube-node-lease/events", {"limit": "1"}).metadata.resource_version)
 
     def listing(self, watched: Watched, namespace: str) -> Listing:
-        """Return one kind in one namespace, or in all (empty)."""
+        """List one kind in one namespace, or in all (empty)."""
         served = self._discovery.find(watched.kind, watched.group)
         root = f"/apis/{served.group}/{served.version}" if served.group else f"/api/{served.version}"
         inside = f"/namespaces/{quote(namespace)}" if namespace else ""
@@ -63,7 +63,7 @@ class ApiVersions:
         return Listing(int(answer.metadata.resource_version), found)
 
     def close(self) -> None:
-        """Drop the connections."""
+        """Close the connections."""
         self._transport.close()
 
     def _list(self, path: str, query: dict[str, str]) -> Any:
@@ -71,4 +71,4 @@ class ApiVersions:
         try:
             return _DECODER.decode(data)
         except msgspec.MsgspecError as error:
-            raise Unreachable(f"GET {path}: the answer is no list of metadata: {error}") from error
+            raise Unreachable(f"GET {path}: the response is not a list of metadata: {error}") from error

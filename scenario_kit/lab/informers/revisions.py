@@ -1,9 +1,8 @@
-"""Revisions of objects that are none of our business, told by etcd itself.
+"""Revisions of objects that are not followed, from etcd's watch.
 
-The barrier knows that the store is complete when it has seen every revision. Many are written for objects that nobody
-here may or needs to read: leases, IP allocations, roles, our own kinds. etcd's watch names the keys behind revisions;
-those of kinds that are not kept are watched, and marked as seen. Only keys are looked at, never what is behind them. If
-this fails, the barrier is slower, not wrong.
+The store is complete when it has seen every revision. Many revisions belong to objects that the lab server need not
+read: leases, IP allocations, roles, our own kinds. etcd's watch has the keys of revisions; those of kinds that are not
+kept are marked as seen. Only keys are read, never values. If this fails, the barrier is slower, not wrong.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from scenario_kit.lab.informers.store import ObjectStore
 _LOG = logging.getLogger(__name__)
 _RETRY_SECONDS = 1.0
 
-#: Where the API server keeps kinds that are not followed. A key of another form counts as a kept one.
+#: The key prefixes of kinds that are not followed. A key of an unknown form counts as followed.
 _NOT_KEPT = tuple(
     f"/registry/{place}/"
     for place in (
@@ -35,15 +34,13 @@ _NOT_KEPT = tuple(
 _COMPACTION = "compact_rev_key"
 
 
-#: What is watched, each over a connection of its own. The gateway answers as soon as the first request of a connection
-#: has been read, and what of its body has not been read by then is lost: of many in one body some are never answered.
+#: The watched prefixes, each over its own connection. The gateway responds once the first request of a connection is
+#: read, and drops the unread rest of its body: of many requests in one body some would get no response.
 WATCHED = (_COMPACTION, *_NOT_KEPT)
 
 
-def request(key: str) -> bytes:
-    """Request what asks etcd's gateway for the changes of a key or, where it ends with a slash, of every
-    key below it.
-    """
+def build_watch_request(key: str) -> bytes:
+    """Build the request for a watch of a key or, if it ends with a slash, of every key below it."""
     asked = {"key": base64.b64encode(key.encode()).decode()}
     if key.endswith("/"):
         asked["range_end"] = base64.b64encode(key[:-1].encode() + bytes([ord("/") + 1])).decode()
@@ -73,11 +70,11 @@ _DECODER = msgspec.json.Decoder(_Message)
 
 
 class Revisions:
-    """Follows etcd's own watch, over its JSON gateway.
+    """Follow etcd's watch through its JSON gateway.
 
     Args:
-        etcd_url: where it listens.
-        store: told of revisions that need no delivery.
+        etcd_url: etcd's address.
+        store: receives revisions that need no delivery.
         stop: ends ``follow``.
     """
 
@@ -88,22 +85,22 @@ class Revisions:
         self._client = loopback.create_client(timeout=httpx.Timeout(5.0, read=None))
 
     def follow(self, key: str) -> None:
-        """Watch one of ``WATCHED`` until ``stop`` is set. A thread's main function."""
+        """Watch one of ``WATCHED`` until ``stop``. A thread's main function."""
         while not self._stop.is_set():
             try:
                 for revision in self._foreign(key):
                     self._store.pass_revision(revision)
             except (httpx.HTTPError, msgspec.MsgspecError) as error:
                 if not self._stop.is_set():
-                    _LOG.warning("etcd's watch of %s broke off, trying again: %s", key, error or type(error).__name__)
+                    _LOG.warning("etcd's watch of %s failed, retrying: %s", key, error or type(error).__name__)
             self._stop.wait(_RETRY_SECONDS)
 
     def close(self) -> None:
-        """Drop the connection."""
+        """Close the connection."""
         self._client.close()
 
     def _foreign(self, key: str) -> Iterator[int]:
-        with self._client.stream("POST", self._url, content=request(key)) as response:
+        with self._client.stream("POST", self._url, content=build_watch_request(key)) as response:
             response.raise_for_status()
             for line in response.iter_lines():
                 if self._stop.is_set():
@@ -113,10 +110,10 @@ class Revisions:
                     if is_foreign(base64.b64decode(event.kv.key).decode(errors="replace")):
                         yield int(event.kv.mod_revision)
                 if result.canceled:
-                    _LOG.warning("etcd ended the watch of %s, trying again: %s", key, result.cancel_reason)
+                    _LOG.warning("etcd cancelled the watch of %s, retrying: %s", key, result.cancel_reason)
                     return
 
 
 def is_foreign(key: str) -> bool:
-    """Check whether a key of etcd holds no object that the store keeps."""
+    """Return whether an etcd key belongs to a kind that the store does not keep."""
     return key == _COMPACTION or key.startswith(_NOT_KEPT)

@@ -1,7 +1,7 @@
-"""What the API server holds, in memory: kept by informers, read without copying.
+"""The object store: API server objects in memory, updated by informers, read without copies.
 
-Maps are copied on write and never changed afterwards, so a reader may keep what it was given. Objects are shared:
-nobody may modify them. Names are kept in order, so that what iterates over them does not depend on arrival.
+Maps are copied on write and never modified, so a reader may keep them. Objects are shared and must not be modified.
+Names are sorted, so that iteration does not depend on the order of arrival.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from scenario_kit.model.base import Object
 
 Names = Mapping[str, Object]
 _NONE: Names = {}
-#: What every namespace depends on, whatever changes of it; nodes only in part.
+#: Cluster-scoped kinds that affect every namespace; nodes only in part.
 _PLACES = frozenset({"PersistentVolume", *CLUSTER_REFUSERS})
 _REFUSERS = frozenset({*REFUSERS, *CLUSTER_REFUSERS})
-#: Revisions of the cluster's store that are remembered as seen.
+#: The number of remembered revisions.
 _REVISIONS = 200_000
 
 
 class NamespaceVersion(NamedTuple):
-    """What a decision about a namespace rests on; differs whenever any of it changed."""
+    """The inputs of a decision about a namespace; differs after any change."""
 
     namespace: int
     chaos: int
@@ -32,7 +32,7 @@ class NamespaceVersion(NamedTuple):
 
 
 class ObjectStore:
-    """Objects by namespace, kind and name; cluster-scoped ones are in the namespace ``""``. Safe to share."""
+    """Objects by namespace, kind and name; cluster-scoped ones have the namespace ``""``. Thread-safe."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -53,7 +53,7 @@ class ObjectStore:
         self._listeners.append(listener)
 
     def put(self, kind: str, obj: Object) -> None:
-        """Store an object that is there, or has changed. An older version than the one held is ignored."""
+        """Store an added or changed object. A version older than the stored one is ignored."""
         obj = _strip_object(obj)
         meta = obj["metadata"]
         namespace, name = meta.get("namespace", ""), meta["name"]
@@ -78,7 +78,7 @@ class ObjectStore:
         self._mark_delivered(obj)
 
     def drop(self, kind: str, obj: Object) -> None:
-        """Drop an object that is gone; one of the same name that is not the same object stays."""
+        """Remove a deleted object; another object of the same name stays."""
         meta = obj["metadata"]
         namespace, name = meta.get("namespace", ""), meta["name"]
         with self._changed:
@@ -96,20 +96,20 @@ class ObjectStore:
         self._mark_delivered(obj)
 
     def pass_by(self, kind: str, obj: Object) -> None:
-        """Pass an object by that was written and is not stored; listeners hear of it as PASSED."""
+        """Pass an object to listeners as PASSED, without storing it."""
         with self._changed:
             self._delivering += 1
         self._tell("PASSED", kind, obj)
         self._mark_delivered(obj)
 
     def pass_revision(self, number: int) -> None:
-        """Pass a revision by that concerns nothing in here."""
+        """Mark a revision as seen that concerns no followed kind."""
         with self._changed:
             self._seen.add(number)
             self._changed.notify_all()
 
     def kinds(self, namespace: str) -> Mapping[str, Names]:
-        """Return everything in a namespace, by kind and name."""
+        """Return all objects in a namespace, by kind and name."""
         with self._changed:
             return self._namespaces.get(namespace, {})
 
@@ -118,11 +118,11 @@ class ObjectStore:
         return self.kinds(namespace).get(kind, _NONE)
 
     def get(self, namespace: str, kind: str, name: str) -> Object | None:
-        """Get one object, or None."""
+        """Return one object, or None."""
         return self.names(namespace, kind).get(name)
 
     def held(self, kind: str, namespace: str) -> dict[tuple[str, str], int]:
-        """Return revisions of the objects of a kind by (namespace, name), in one namespace or (empty) in all."""
+        """Return the revisions of a kind's objects by (namespace, name), in one namespace or (empty) in all."""
         with self._changed:
             scopes = [namespace] if namespace else list(self._namespaces)
             return {
@@ -131,14 +131,14 @@ class ObjectStore:
                 for name, obj in self._namespaces.get(scope, {}).get(kind, _NONE).items()
             }
 
-    def everywhere(self, kind: str) -> list[Object]:
+    def list_all(self, kind: str) -> list[Object]:
         """Return the objects of a kind in all namespaces."""
         with self._changed:
             scopes = list(self._namespaces.values())
         return [obj for kinds in scopes for obj in kinds.get(kind, _NONE).values()]
 
     def removed(self, namespace: str) -> int:
-        """Return the revision at which something that may have refused pods was last removed there; 0 if never."""
+        """Return the revision at which an object that may refuse pods was last removed there; 0 if never."""
         with self._changed:
             return self._removed.get(namespace, 0)
 
@@ -151,17 +151,17 @@ class ObjectStore:
                 yield from kinds[kind].values()
 
     def changes(self) -> int:
-        """Return how many changes there have been, anywhere."""
+        """Return the total number of changes."""
         with self._changed:
             return self._total
 
     def version(self, namespace: str) -> NamespaceVersion:
-        """Return the version of a namespace; its Namespace object, all chaos, nodes, volumes and admission included."""
+        """Return the version of a namespace, including its Namespace object, chaos, nodes, volumes and admission."""
         with self._changed:
             return NamespaceVersion(self._versions.get(namespace, 0), self._chaos, self._places)
 
     def view(self, namespace: str) -> tuple[Mapping[str, Names], int]:
-        """Return what the twin may see of a namespace, and a number that grows whenever that changes."""
+        """Return the objects of a namespace for the twin, and a number that increases with their changes."""
         with self._changed:
             kinds = self._namespaces.get(namespace, {})
             own = self._namespaces.get("", {}).get("Namespace", _NONE).get(namespace)
@@ -172,33 +172,33 @@ class ObjectStore:
         return visible, version
 
     def quiet_seconds(self, obj: Object) -> float:
-        """Return for how long (wall clock) this very version of an object has been the latest one known."""
+        """Return the wall seconds since this version of an object arrived."""
         with self._changed:
             version, since = self._touched.get(obj["metadata"]["uid"], ("", time.monotonic()))
         return time.monotonic() - since if version == obj["metadata"]["resourceVersion"] else 0.0
 
     def wait(self, condition: Callable[[], bool], seconds: float) -> bool:
-        """Wait until ``condition`` holds, judged after every change; False when time is up. It must not block."""
+        """Wait until ``condition`` holds, evaluated after every change; False on timeout. It must not block."""
         with self._changed:
             return self._changed.wait_for(condition, seconds)
 
     def wake(self) -> None:
-        """Let everybody who waits judge again."""
+        """Re-evaluate all waits."""
         with self._changed:
             self._changed.notify_all()
 
     def delivered(self) -> bool:
-        """Check whether every listener has heard of everything that the store shows."""
+        """Return whether all listeners have processed all changes."""
         with self._changed:
             return self._delivering == 0
 
     def namespaces(self) -> tuple[str, ...]:
-        """Return namespaces that hold something, in order."""
+        """Return the namespaces with objects, sorted."""
         with self._changed:
             return tuple(sorted(name for name, kinds in self._namespaces.items() if name and kinds))
 
     def saw_all(self, after: int, upto: int) -> bool:
-        """Check whether every single revision in (after, upto] was delivered, to this store and its listeners."""
+        """Return whether every revision in (after, upto] was delivered to this store and its listeners."""
         with self._changed:
             return all(number in self._seen for number in range(after + 1, upto + 1))
 
@@ -236,14 +236,14 @@ class ObjectStore:
 
 
 def _extract_room(node: Object | None) -> object:
-    """Extract what the scheduler looks at: heartbeats are not among it."""
+    """Return the fields of a node that the scheduler uses, without heartbeats."""
     if node is None:
         return None
     return node.get("spec"), node["metadata"].get("labels"), (node.get("status") or {}).get("allocatable")
 
 
 def read_revision(obj: Object) -> int:
-    """Read the revision of the cluster's store that wrote this version of an object: one sequence for all kinds."""
+    """Return the revision that wrote this version of an object: one sequence for all kinds."""
     return int(obj["metadata"]["resourceVersion"])
 
 

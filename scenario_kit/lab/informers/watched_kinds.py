@@ -1,5 +1,5 @@
-"""Which kinds the lab server follows, and what for. Kinds of our own API group are not among them: no part of the data
-plane may know what a scenario is."""
+"""The kinds that the lab server follows, by purpose. Our own API group is excluded: the data plane must not see
+scenarios."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ CHAOS_GROUP = "chaos-mesh.org"
 
 
 class Watched(NamedTuple):
-    """A kind that is kept in memory."""
+    """A kind that is followed."""
 
     kind: str
     group: str = ""
     namespaced: bool = True
 
 
-#: What a view for the twin may hold.
+#: Kinds that the twin may see.
 VIEW_KINDS = frozenset({
     "Pod", "Service", "EndpointSlice", "ConfigMap", "Secret", "Deployment", "ReplicaSet", "StatefulSet",
     "NetworkPolicy", "HorizontalPodAutoscaler", "ResourceQuota", "Namespace",
@@ -50,11 +50,11 @@ CLUSTER = (
     Watched("ValidatingWebhookConfiguration", "admissionregistration.k8s.io", namespaced=False),
 )
 
-#: What may refuse a pod before it exists, beside the namespace itself: a change of it may let the next one in.
+#: Kinds that may refuse a pod's creation, besides the namespace: a change may allow the next one.
 REFUSERS = ("ResourceQuota", "LimitRange", "ServiceAccount", "PersistentVolumeClaim")
 CLUSTER_REFUSERS = ("PriorityClass", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 
-#: Experiments: they live where their author put them, and act on the namespaces that their selectors name.
+#: Experiments, in the namespace of their author; they act on the namespaces of their selectors.
 EXPERIMENTS = tuple(
     Watched(kind, CHAOS_GROUP)
     for kind in (
@@ -62,14 +62,14 @@ EXPERIMENTS = tuple(
     )
 )  # fmt: skip
 
-#: What the manager writes for one pod each, beside the pod.
+#: Objects that the manager writes per pod.
 CHILDREN = tuple(Watched(kind, CHAOS_GROUP) for kind in ("PodNetworkChaos", "PodHttpChaos", "PodIOChaos"))
 
 EXPERIMENT_KINDS = frozenset(w.kind for w in EXPERIMENTS)
 CHILD_KINDS = frozenset(w.kind for w in CHILDREN)
 
-#: What is kept of namespaces, in no particular order.
+#: Namespaced kinds, in no particular order.
 NAMESPACED = (*WORKLOADS, *EXPERIMENTS, *CHILDREN)
 
-#: Followed without being kept: refusals of pods are told by events.
+#: Followed but not kept: events report refusals of pods.
 PASSED_BY = (Watched("Event"),)

@@ -5,7 +5,7 @@ from scenario_kit.lab.kubelet.logs import LogFolder
 from scenario_kit.lab.kubelet.loop import Kubelet, KubeletSources
 from scenario_kit.lab.kubelet.pod.context import ConfigLookup, PodEvent
 from scenario_kit.lab.kubelet.pod.pod_state import PodMemory
-from scenario_kit.lab.kubelet.status import PodSurroundings, PodTransition, compute_pod_status
+from scenario_kit.lab.kubelet.status import PodTransition, SyncInputs, compute_pod_status
 from scenario_kit.lab.kubelet.writer import ClusterWriter, KubeletWriter
 
 __all__ = [
@@ -18,7 +18,7 @@ __all__ = [
     "PodMemory",
     "PlainProcesses",
     "PodEvent",
-    "PodSurroundings",
+    "SyncInputs",
     "PodTransition",
     "Processes",
     "KubeletWriter",

@@ -1,4 +1,4 @@
-"""Pod addresses: blocks of 10.244.0.0/16, 254 addresses each, given to nodes as they need them."""
+"""Pod addresses: blocks of 254 addresses from 10.244.0.0/16, assigned to nodes on demand."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _BLOCKS = 256
 
 
 class Addresses:
-    """Unique addresses for pods. A released address is used again as late as possible."""
+    """Unique pod addresses. A released address is reused as late as possible."""
 
     def __init__(self) -> None:
         self._owner: dict[int, str] = {}
@@ -32,12 +32,12 @@ class Addresses:
                 return address
         block = next((b for b in range(_BLOCKS) if b not in self._owner), None)
         if block is None:
-            raise LabError(f"node {node}: no pod address is free, observed {len(self._used)} in use")
+            raise LabError(f"node {node}: no free pod address, observed {len(self._used)} in use")
         self._claim(block, node)
         return self.allocate(node)
 
     def reserve(self, node: str, address: str) -> None:
-        """Reserve an address that a pod has already, from before a restart. Foreign ranges are none of ours."""
+        """Reserve an address that a pod already has, from before a restart. Other ranges are ignored."""
         if not address.startswith(f"{_PREFIX}."):
             return
         block = int(address.split(".")[2])
@@ -46,7 +46,7 @@ class Addresses:
         self._used.add(address)
 
     def release(self, address: str) -> None:
-        """Release the address of a pod that is gone."""
+        """Release the address of a deleted pod."""
         if address in self._used:
             self._used.remove(address)
             self._free[self._owner[int(address.split(".")[2])]].append(address)

@@ -1,4 +1,4 @@
-"""Writes that a decision does not wait for: events and log objects, in order within a namespace."""
+"""Asynchronous writes: events and log objects, in order within a namespace."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 _LOG = logging.getLogger(__name__)
-#: A write to a namespace that is gone takes the API server twenty times as long: others must not wait for it.
+#: A write to a deleted namespace takes the API server twenty times as long; other namespaces must not wait for it.
 _WORKERS = 4
 
 
-class Background:
-    """Queued calls, those of a key in order, those of different keys side by side and in turn.
+class KeyedWriteQueue:
+    """A queue of calls, sequential per key, concurrent and fair between keys.
 
-    What a call raises is raised to whoever asks about its key next.
+    An exception in a call is re-raised by the next ``check`` or ``flush`` of its key.
     """
 
     def __init__(self, name: str) -> None:
         self._pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix=name)
         self._changed = threading.Condition()
-        self._queues: dict[str, deque[Callable[[], None]]] = {}  # the first call of each is under way, or about to be
+        self._queues: dict[str, deque[Callable[[], None]]] = {}  # the first call of each is running or about to
         self._failures: dict[str, Exception] = {}
 
     def put(self, key: str, call: Callable[[], None]) -> None:
@@ -34,10 +34,10 @@ class Background:
                 self._pool.submit(self._work, key)
 
     def flush(self, key: str | None = None, seconds: float | None = None) -> bool:
-        """Wait until everything queued for a key (None for all) is done; whether it is, within so many seconds.
+        """Wait until the queue of a key (None: all keys) is empty; return False on timeout.
 
         Raises:
-            Exception: what a call raised; see ``check``.
+            Exception: raised by a call; see ``check``.
         """
         with self._changed:
             done = self._changed.wait_for(lambda: not self._queues if key is None else key not in self._queues, seconds)
@@ -46,13 +46,13 @@ class Background:
         return done
 
     def check(self, key: str) -> None:
-        """Raise what a call for the key raised since the last check."""
+        """Raise the exception of a call for the key since the last check."""
         failure = self._failures.pop(key, None)
         if failure is not None:
             raise failure
 
     def drop(self, key: str) -> None:
-        """Forget what has not begun, and what failed: nobody needs it any more."""
+        """Discard queued calls and failures of a key."""
         with self._changed:
             self._failures.pop(key, None)
             queue = self._queues.get(key)
@@ -60,7 +60,7 @@ class Background:
                 queue.pop()
 
     def close(self) -> None:
-        """Finish what is queued and end the threads."""
+        """Finish queued calls and stop the threads."""
         with self._changed:
             self._changed.wait_for(lambda: not self._queues)
         self._pool.shutdown()
@@ -71,7 +71,7 @@ class Background:
         try:
             call()
         except Exception as error:  # noqa: BLE001 - raised to the next caller; the threads serve all pods
-            _LOG.exception("the kubelet could not write an event or a log object")
+            _LOG.exception("cannot write an event or a log object")
             self._failures[key] = error
         with self._changed:
             queue = self._queues[key]

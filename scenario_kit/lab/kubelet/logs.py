@@ -1,4 +1,4 @@
-"""Container logs as files in CRI format, and the KWOK objects through which ``kubectl logs`` finds them."""
+"""Container logs as files in CRI format, and the KWOK objects that serve them to ``kubectl logs``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from scenario_kit.lab.kubelet.pod import times
 from scenario_kit.model.base import Object
 
-#: A log is cut to its newer half when it grows beyond this.
+#: A log is cut to its newer half beyond this size.
 LIMIT_BYTES = 1 << 20
 _CURRENT, _PREVIOUS = "current.log", "previous.log"
 #: Takes namespace, pod, container and lines.
@@ -19,12 +19,12 @@ Listener = Callable[[str, str, str, Iterable[tuple[float, str]]], None]
 
 
 class LogFolder:
-    """The logs of a lab: ``<root>/<namespace>_<pod>_<uid>/<container>/{current,previous}.log``. Safe for threads.
+    """The logs of a lab: ``<root>/<namespace>_<pod>_<uid>/<container>/{current,previous}.log``. Thread-safe.
 
     Args:
-        root: an absolute folder, created when missing; KWOK reads the files under this path.
-        limit_bytes: the size of one file.
-        listener: called with namespace, pod, container and the lines of each write, in the thread of whoever writes.
+        root: an absolute path, created if missing; KWOK reads the files under it.
+        limit_bytes: the maximum size of one file.
+        listener: called with namespace, pod, container and the lines of each write, in the writing thread.
     """
 
     def __init__(self, root: Path, limit_bytes: int = LIMIT_BYTES, listener: Listener | None = None) -> None:
@@ -35,7 +35,7 @@ class LogFolder:
         self._lock = threading.Lock()
 
     def add(self, pod: Object) -> Object:
-        """Make room for a pod's logs; returns the ClusterLogs object that shows them."""
+        """Create a pod's log directory; return its ClusterLogs object."""
         meta, spec = pod["metadata"], pod["spec"]
         folder = self._root / f"{meta['namespace']}_{meta['name']}_{meta['uid']}"
         names = [c["name"] for c in [*(spec.get("initContainers") or ()), *spec["containers"]]]
@@ -63,7 +63,7 @@ class LogFolder:
         }
 
     def begin(self, namespace: str, pod: str, container: str, attempt: int) -> None:
-        """Begin the log of a container instance: its log is empty, the one before becomes the previous one."""
+        """Start the log of a container instance; the current log becomes the previous one."""
         with self._lock:
             folder = self._folders.get((namespace, pod))
             if folder is None:
@@ -74,7 +74,7 @@ class LogFolder:
             current.write_bytes(b"")
 
     def append(self, namespace: str, pod: str, container: str, lines: Iterable[tuple[float, str]]) -> bool:
-        """Add lines (seconds since the epoch, text) to a container's log; False when the pod is gone."""
+        """Append lines (seconds since the epoch, text) to a container's log; False if the pod is gone."""
         with self._lock:
             folder = self._folders.get((namespace, pod))
             if folder is None or not (folder / container).is_dir():
@@ -92,7 +92,7 @@ class LogFolder:
         return True
 
     def remove(self, pod: Object) -> str:
-        """Drop the logs of a pod that is gone; returns the name of its ClusterLogs object."""
+        """Delete the logs of a pod; return the name of its ClusterLogs object."""
         meta = pod["metadata"]
         folder = self._root / f"{meta['namespace']}_{meta['name']}_{meta['uid']}"
         with self._lock:
@@ -103,7 +103,7 @@ class LogFolder:
         return make_object_name(meta["uid"])
 
     def prune(self, uids: Collection[str]) -> list[str]:
-        """Drop the logs of all pods but these; returns the names of the ClusterLogs objects of the others."""
+        """Delete the logs of all other pods; return the names of their ClusterLogs objects."""
         dropped = []
         with self._lock:
             for folder in sorted(self._root.glob("*_*_*")):
@@ -121,7 +121,7 @@ def make_object_name(uid: str) -> str:
 
 
 def _trim_half(file: Path, keep: int) -> None:
-    """Keep the last whole lines that fit; readers that have the file open go on with the old one."""
+    """Keep the last whole lines that fit; open readers keep the old file."""
     lines: deque[bytes] = deque()
     size = 0
     for line in reversed(file.read_bytes().splitlines(keepends=True)):

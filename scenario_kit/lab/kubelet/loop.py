@@ -1,4 +1,4 @@
-"""The thin loop: which pods are due, what is decided about them, who writes it. Decisions are in ``status``."""
+"""The control loop: find due pods, decide with ``status``, write the results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from scenario_kit.errors import Conflict, NotFound
 from scenario_kit.lab.kubelet.addresses import Addresses
-from scenario_kit.lab.kubelet.event_queue import Background
+from scenario_kit.lab.kubelet.event_queue import KeyedWriteQueue
 from scenario_kit.lab.kubelet.image.images import ImageCache
 from scenario_kit.lab.kubelet.image.processes import Processes
 from scenario_kit.lab.kubelet.logs import LogFolder
@@ -19,7 +19,7 @@ from scenario_kit.lab.kubelet.pod.context import ConfigLookup, Line, Restarted
 from scenario_kit.lab.kubelet.pod.events import EventRecorder
 from scenario_kit.lab.kubelet.pod.pod_record import Record, extract_essence
 from scenario_kit.lab.kubelet.pod.pod_state import recall
-from scenario_kit.lab.kubelet.status import PodSurroundings, PodTransition, compute_pod_status
+from scenario_kit.lab.kubelet.status import PodTransition, SyncInputs, compute_pod_status
 from scenario_kit.lab.kubelet.writer import KubeletWriter
 from scenario_kit.model.base import Object
 from scenario_kit.model.kubernetes.status import list_container_statuses
@@ -31,13 +31,13 @@ EventType = Literal["ADDED", "MODIFIED", "DELETED"]
 
 
 class KubeletSources(NamedTuple):
-    """What kubelets read besides pods.
+    """The kubelets' inputs besides pods.
 
     Args:
-        clock_of: the time of a namespace.
-        processes_of: the processes of a namespace.
-        lookup_of: the ConfigMaps, Secrets and claims of a namespace; must be authoritative.
-        node_of: a simulated node by name; None for nodes that are gone or not ours.
+        clock_of: returns the time of a namespace.
+        processes_of: returns the processes of a namespace.
+        lookup_of: returns the ConfigMaps, Secrets and claims of a namespace; must be authoritative.
+        node_of: returns a simulated node by name; None if it is gone or not simulated.
     """
 
     clock_of: Callable[[str], float]
@@ -50,10 +50,10 @@ class Kubelet:
     """All kubelets of a lab in one.
 
     Args:
-        writer: where status, events and deletions go; called from several threads.
+        writer: writes status, events and deletions; called from several threads.
         sources: clocks, processes, configuration and nodes.
-        logs: the folder for container logs; None keeps none.
-        workers: threads that write.
+        logs: the folder for container logs; None disables logs.
+        workers: the number of writer threads.
     """
 
     def __init__(
@@ -74,15 +74,15 @@ class Kubelet:
         self._lock = threading.RLock()
         self._running: dict[str, threading.Lock] = {}
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="kubelet")
-        self._later = Background("kubelet-events")
+        self._later = KeyedWriteQueue("kubelet-events")
 
     def close(self) -> None:
-        """Finish what is queued and end the threads."""
+        """Finish queued writes and stop the threads."""
         self._later.close()
         self._pool.shutdown()
 
     def observe(self, event_type: EventType, pod: Object) -> None:
-        """Observe that a pod was added, changed or deleted. Only pods that are bound to a node matter."""
+        """Process a watch event of a pod. Pods without a node are ignored."""
         uid, node = pod["metadata"]["uid"], pod["spec"].get("nodeName")
         if not node:
             return
@@ -98,14 +98,14 @@ class Kubelet:
                 record.dirty = record.dirty or record.is_altered()
 
     def run_once(self, namespace: str | None = None, now: float | None = None) -> int:
-        """Decide about every pod that changed or is due; returns how many statuses and deletions were written.
+        """Sync every pod that has changed or is due; return the number of written statuses and deletions.
 
         Args:
-            namespace: only this one; None means all.
-            now: the time; None means each namespace's clock.
+            namespace: one namespace; None for all.
+            now: the time; None for each namespace's clock.
 
         Raises:
-            ClusterError: a write failed for another reason than that the pod is gone; its pod stays due.
+            ClusterError: a write failed although its pod exists; the pod stays due.
         """
         with self._lock:
             spaces = {r.namespace for r in self._records.values()} if namespace is None else {namespace}
@@ -115,9 +115,7 @@ class Kubelet:
         return sum(self._run(space, self._clock_of(space) if now is None else now) for space in sorted(spaces))
 
     def next_wakeup(self, namespace: str) -> float | None:
-        """Return when the next pod of the namespace is due by itself; the present when one has changed; None when none
-        is.
-        """
+        """Return when the next pod of the namespace is due; the present if one has changed; None if none is due."""
         with self._lock:
             records = [r for r in self._records.values() if self._mine(r, namespace)]
             if any(r.dirty or r.deaths for r in records):
@@ -125,17 +123,17 @@ class Kubelet:
             return min((r.wakeup for r in records if r.wakeup is not None), default=None)
 
     def flush(self, namespace: str | None = None, seconds: float | None = None) -> bool:
-        """Wait until queued events and log objects of a namespace (None for all) are written; whether they are.
+        """Wait until queued events and log objects of a namespace (None: all) are written; False on timeout.
 
         Raises:
-            ClusterError: one of them could not be.
+            ClusterError: a write failed.
         """
         if namespace is None:
             return self._later.flush(None, seconds)
         return self._later.flush(namespace, seconds) and self._later.flush(_make_logs_key(namespace), seconds)
 
     def handle_exits(self, exits: Iterable[Exit], now: float) -> None:
-        """Handle the ends of processes at ``now``, as the twin reports them; unknown pods are gone already."""
+        """Process exits at ``now``, as reported by the twin; unknown pods are gone already."""
         with self._lock:
             for exit in exits:
                 record = self._records.get(exit.pod_uid)
@@ -143,7 +141,7 @@ class Kubelet:
                     record.deaths.append((now, exit))
 
     def container_killed(self, pod_uid: str, container_id: str, now: float) -> bool:
-        """Record that a container was killed from outside (SIGKILL); False when no running container has that id."""
+        """Process a SIGKILL from outside; False if no running container has that ID."""
         with self._lock:
             record = self._records.get(pod_uid)
             status = (record.current().get("status") or {}) if record else {}
@@ -154,7 +152,7 @@ class Kubelet:
         return False
 
     def append(self, namespace: str, records: Iterable[LogRecord]) -> None:
-        """Add what containers of the namespace printed to their logs; lines of pods that are gone are dropped."""
+        """Append output of containers to their logs; lines of deleted pods are dropped."""
         if self._logs is None:
             return
         grouped: dict[tuple[str, str], list[tuple[float, str]]] = {}
@@ -164,7 +162,7 @@ class Kubelet:
             self._logs.append(namespace, pod, container, lines)
 
     def listed(self) -> None:
-        """Remove logs of pods that went while nobody looked, once the first list of pods is complete."""
+        """Delete logs of pods that were deleted during a restart, once the first list of pods is complete."""
         if self._logs is not None:
             with self._lock:
                 known = set(self._records)
@@ -172,9 +170,7 @@ class Kubelet:
                 self._later.put(_make_logs_key(""), partial(self._writer.withdraw_logs, name))
 
     def forget(self, namespace: str) -> None:
-        """Forget the world of a namespace that is gone: the next one by this name pulls anew, and nobody reads its
-        events.
-        """
+        """Drop the state of a closed world: a next one of this name pulls images again, and queued events are moot."""
         self._images.forget(namespace)
         self._later.drop(namespace)
 
@@ -191,7 +187,7 @@ class Kubelet:
         return Record(pod, ip=address)
 
     def _learn(self, namespace: str, spec: Object, status: Object) -> None:
-        """Learn which programs images have, from the containers that run."""
+        """Record which programs images have, from running containers."""
         running = {s["name"] for s in status.get("containerStatuses") or () if "running" in s["state"]}
         for container in spec["containers"]:
             if container["name"] in running:
@@ -241,7 +237,7 @@ class Kubelet:
         return due
 
     def _mine(self, record: Record, namespace: str) -> bool:
-        """Check whether the pod is in the namespace and on a simulated node that exists by now."""
+        """Return whether the pod is in the namespace and on an existing simulated node."""
         return record.namespace == namespace and self._node_of(record.node) is not None
 
     def _decide(self, record: Record, namespace: str, now: float) -> tuple[PodTransition, Object]:
@@ -265,9 +261,7 @@ class Kubelet:
             record.memory = memory
         transition = compute_pod_status(
             pod,
-            PodSurroundings(
-                self._node_of(node_name), self._lookup_of(namespace), processes, self._images.of(namespace)
-            ),
+            SyncInputs(self._node_of(node_name), self._lookup_of(namespace), processes, self._images.of(namespace)),
             now,
             ip=record.ip,
             memory=memory,
@@ -288,7 +282,7 @@ class Kubelet:
                 self._writer.delete_pod(record.pod)
                 writes += 1
         except (NotFound, Conflict):
-            record.dirty = True  # most likely this very pod is gone, which the watch is about to say
+            record.dirty = True  # the pod is probably gone; the watch will report it
             return writes
         self._publish(record.pod, transition)
         return writes
@@ -308,5 +302,5 @@ class Kubelet:
 
 
 def _make_logs_key(namespace: str) -> str:
-    """Make the key of writes to log objects: they outlive the namespace, so they are not dropped with it."""
+    """Make the key of log object writes: they are cluster-scoped, so they are not dropped with the namespace."""
     return f"logs of {namespace}"

@@ -1,4 +1,4 @@
-"""The decision: from a scheduled pod and its last status to the next one, its events and when to look again."""
+"""The sync decision: from a scheduled pod and its last status to the next status, events and wake-up time."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from scenario_kit.model.base import Object
 
 _FIRST_MOUNT_RETRY = 0.5
 _LAST_MOUNT_RETRY = 122.0
-_MOST_STEPS = 20_000
+_MAX_STEPS = 20_000
 
 
 class PodTransition(NamedTuple):
-    """What to write. ``status`` is complete; ``gone`` asks for the pod's deletion with grace 0 after it is written.
+    """The result of a sync. ``status`` is complete; if ``gone``, delete the pod with grace 0 after the write.
 
-    ``next_wakeup`` is when something is due by itself, on the pod's clock; None when only a change can matter.
+    ``next_wakeup`` is the next due time on the pod's clock; None if only a change of the pod matters.
     ``pulled`` are images and the times from which the node has them.
     """
 
@@ -37,14 +37,14 @@ class PodTransition(NamedTuple):
     pulled: tuple[tuple[str, float], ...] = ()
 
 
-class PodSurroundings(NamedTuple):
-    """What the status of a pod follows from besides the pod.
+class SyncInputs(NamedTuple):
+    """The inputs of a sync besides the pod.
 
     Args:
-        node: the Node it is bound to; None when that is gone, and nothing is decided then.
+        node: the pod's Node; None if it is gone, in which case nothing is decided.
         objects: ConfigMaps, Secrets and claims of the namespace.
         processes: the processes of the namespace.
-        images: which images the node has.
+        images: the images on the node.
     """
 
     node: Object | None
@@ -54,22 +54,22 @@ class PodSurroundings(NamedTuple):
 
 
 def compute_pod_status(
-    pod: Object, surroundings: PodSurroundings, now: float, *, ip: str = "", memory: PodMemory | None = None
+    pod: Object, inputs: SyncInputs, now: float, *, ip: str = "", memory: PodMemory | None = None
 ) -> PodTransition:
     """Compute the next status of a pod that is bound to a node.
 
-    The status in the API is the memory that counts; ``memory`` carries timers and back-offs between decisions and is
-    rebuilt from the status when it is None. What fell due since the last decision happens at its own time, in order, so
-    that the result does not depend on how often this is called. Changes of the pod itself count from ``now``.
+    The status in the API is authoritative; ``memory`` has timers and back-offs between syncs and is rebuilt from the
+    status if it is None. Timers that expired since the last sync are processed at their own times, in order, so the
+    result does not depend on how often this is called. Changes of the pod itself apply from ``now``.
 
     Args:
         pod: the Pod as last seen.
         surroundings: its node, configuration, processes and images.
         now: seconds since the epoch on the pod's clock.
-        ip: the address for a pod that has none yet.
-        memory: from the last transition; not changed.
+        ip: the address for a pod that has none.
+        memory: from the last transition; not modified.
     """
-    node, objects, processes, images = surroundings
+    node, objects, processes, images = inputs
     processes = WithPause(WithRuntime(processes, node or {}, objects, images))
     own = copy.deepcopy(memory) if memory is not None else recall(pod, processes, now)
     status = copy.deepcopy(pod.get("status") or {})
@@ -78,14 +78,14 @@ def compute_pod_status(
     ctx = PodContext(pod, node, objects, processes, images, ip, own, status)
     _fill(ctx, now)
     gone, at = False, min(own.wakeup, now) if own.wakeup is not None else now
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         gone = _run_step(ctx, at, changes=at >= now)
         following = _find_wakeup(ctx, at)
         if gone or (at >= now and (following is None or following > now)):
             break
         at = now if following is None else min(max(following, at), now)
     else:
-        raise KitError(f"pod {ctx.reference}: no end of transitions at {at}, observed {_MOST_STEPS}, expected fewer")
+        raise KitError(f"pod {ctx.reference}: transitions do not end at {at}, observed {_MAX_STEPS}, expected fewer")
     own.wakeup = None if gone else _find_wakeup(ctx, now)
     return PodTransition(
         ctx.status, tuple(ctx.events), own.wakeup, own, gone, tuple(ctx.output), tuple(dict.fromkeys(ctx.pulled))
@@ -139,7 +139,7 @@ def _build_blank(ctx: PodContext, container: Object) -> Object:
 
 
 def _run_step(ctx: PodContext, now: float, *, changes: bool) -> bool:
-    """Return everything that happens at one instant; True when the pod is over and may be deleted."""
+    """Process one instant; return True if the pod is finished and may be deleted."""
     terminal = ctx.status["phase"] in conditions.TERMINAL
     if not terminal:
         _process_exits(ctx, now)
@@ -172,7 +172,7 @@ def _process_exits(ctx: PodContext, now: float) -> None:
 
 
 def _prepare_sandbox(ctx: PodContext, now: float) -> bool:
-    """Mount volumes and set up the network; what is mounted stays so."""
+    """Mount volumes and set up the network; mounted volumes stay mounted."""
     if ctx.status.get("podIP"):
         return True
     if ctx.memory.mount_due is not None and now < ctx.memory.mount_due:
@@ -223,7 +223,7 @@ def _terminate(ctx: PodContext, now: float) -> bool:
 
 
 def _is_finished(ctx: PodContext) -> bool:
-    """Check whether no regular container runs or will run again."""
+    """Return whether no regular container is running or will restart."""
     ended = [(c, ctx.entry(c["name"])["state"].get("terminated")) for c in ctx.mains]
     return all(state is not None and not ctx.should_restart(c, state["exitCode"]) for c, state in ended)
 
@@ -235,7 +235,7 @@ def _stop_sidecars(ctx: PodContext, now: float) -> None:
 
 
 def _find_wakeup(ctx: PodContext, after: float) -> float | None:
-    """Find the next time something is due by itself."""
+    """Find the next due time."""
     if ctx.status["phase"] in conditions.TERMINAL:
         return None
     memory = ctx.memory

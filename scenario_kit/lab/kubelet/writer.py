@@ -13,30 +13,30 @@ _LOGS_GROUP = "kwok.x-k8s.io"
 
 
 class KubeletWriter(Protocol):
-    """What the kubelet writes. Called from several threads. Raises, all methods: ``ClusterError`` and its kinds."""
+    """The kubelet's writes; called from several threads. All methods raise ``ClusterError`` and its subclasses."""
 
     def write_status(self, pod: Object, status: Object) -> Object:
-        """Merge ``status`` into the pod's status; returns the pod as it is stored then.
+        """Merge ``status`` into the pod's status; return the stored pod.
 
         Raises:
-            NotFound, Conflict: this very pod (UID) is gone.
+            NotFound, Conflict: the pod with this UID is gone.
         """
 
     def emit_event(self, event: Object) -> None:
-        """Create the Event, or bring the one of that name up to date."""
+        """Create the Event, or update the one of that name."""
 
     def delete_pod(self, pod: Object) -> None:
-        """Remove this very pod (UID) at once: its containers have ended. Gone already is fine."""
+        """Delete the pod with this UID immediately: its containers have exited. No error if it is gone."""
 
     def publish_logs(self, logs: Object) -> None:
         """Create or replace a ClusterLogs object."""
 
     def withdraw_logs(self, name: str) -> None:
-        """Delete a ClusterLogs object; missing is fine."""
+        """Delete a ClusterLogs object; no error if it is missing."""
 
 
 class ClusterWriter:
-    """A ``KubeletWriter`` on a cluster, which should write under the field manager ``kubelet``."""
+    """A ``KubeletWriter`` for a cluster; use the field manager ``kubelet``."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -47,9 +47,7 @@ class ClusterWriter:
         return self._cluster.patch(_make_reference(pod), patch, "Merge", subresource="status")
 
     def emit_event(self, event: Object) -> None:
-        """See ``KubeletWriter``. In a namespace that is being deleted nothing can be created, and nobody reads it
-        either.
-        """
+        """See ``KubeletWriter``. Skipped in a terminating namespace, where nothing can be created."""
         meta = event["metadata"]
         ref = Reference("Event", meta["name"], meta["namespace"])
         counted = {key: event[key] for key in ("count", "lastTimestamp", "message")}
@@ -57,12 +55,12 @@ class ClusterWriter:
             if event["count"] > 1:
                 try:
                     self._cluster.patch(ref, counted)
-                except NotFound:  # expired in the API server
+                except NotFound:  # expired
                     self._cluster.create(event)
                 return
             try:
                 self._cluster.create(event)
-            except AlreadyExists:  # from before a restart of ours
+            except AlreadyExists:  # from before a restart
                 self._cluster.patch(ref, counted)
 
     def delete_pod(self, pod: Object) -> None:
@@ -70,10 +68,10 @@ class ClusterWriter:
         self._cluster.delete(_make_reference(pod), uid=pod["metadata"]["uid"], grace_seconds=0)
 
     def publish_logs(self, logs: Object) -> None:
-        """See ``KubeletWriter``. To apply takes the API server thrice as long as to create."""
+        """See ``KubeletWriter``. An apply takes the API server three times as long as a create."""
         try:
             self._cluster.create(logs)
-        except AlreadyExists:  # from before a restart of ours
+        except AlreadyExists:  # from before a restart
             self._cluster.apply(logs)
 
     def withdraw_logs(self, name: str) -> None:

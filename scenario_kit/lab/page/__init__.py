@@ -1,1 +1,1 @@
-"""The page of ``lab open``: what happens in the worlds of a lab, drawn. It reads, and changes nothing."""
+"""The page of ``lab open``: a read-only view of a lab's worlds."""

@@ -1,4 +1,4 @@
-"""Where the page has it from: the lab server's worlds, the trials behind them, objects, samples and logs. It reads."""
+"""Data sources of the page: the lab server's worlds, their trials, objects, samples and logs. Read-only."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Final
 from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.clients.prometheus import PrometheusMetrics
 from scenario_kit.errors import LabError, NotFound
-from scenario_kit.lab.clock import ask
+from scenario_kit.lab.clock import send_request
 from scenario_kit.lab.host.state import LabState
 from scenario_kit.lab.page import document, health
 from scenario_kit.lab.page.document import WorldSummary, WorldTrial
@@ -25,15 +25,15 @@ from scenario_kit.observe.entities import find_by_name
 from scenario_kit.ports import Cluster, LogLine, Metrics
 from scenario_kit.trial import TrialStatus, list_alerts_now
 
-#: Seconds (wall) for which an answer is given again: several windows may show the same world.
+#: Wall seconds for which a response is cached, for several windows on the same world.
 _FRESH: Final = 1.0
-#: Seconds of a world's own time: how far back alerts are drawn, and log lines are read.
+#: Virtual seconds: the range of alerts, and of log lines.
 _BACK, _LOGS = 3 * 3600.0, 600.0
 
 
 @dataclass
 class _World:
-    """What stays as it is while a trial has a world."""
+    """The constant properties of a trial's world."""
 
     uid: str
     runbook: Runbook
@@ -45,16 +45,16 @@ class _World:
 
 
 class PageSource:
-    """The worlds of one lab. Safe to share.
+    """The worlds of one lab; thread-safe.
 
     Args:
-        worlds: asks the lab server for its worlds, as ``describe`` gives them.
+        worlds: lists the lab server's worlds, as ``describe`` renders them.
         cluster: the lab's API server, for trials.
-        eyes: the same as whoever looks at the page may see it: objects of apps, events and logs are read there.
+        eyes: a cluster client with the viewer's permissions, for objects of apps, events and logs.
         metrics: its Prometheus.
-        spoilers: whether trials, their scenarios and steps may be told.
+        spoilers: whether to show trials, their scenarios and steps.
 
-    Raises, all methods: ``LabError`` when the lab is gone, ``InfrastructureError`` when a part does not answer.
+    All methods raise ``LabError`` if the lab is gone, and ``InfrastructureError`` if a component does not respond.
     """
 
     def __init__(
@@ -76,11 +76,11 @@ class PageSource:
 
     @classmethod
     def of_lab(cls, name: str, *, spoilers: bool = True) -> PageSource:
-        """Return the worlds of the lab of that name, which may be reset and repaired meanwhile: its ports stay."""
+        """Open the lab of that name. It may be reset and repaired meanwhile: its ports stay."""
 
         def worlds() -> list[Object]:
             state = LabState.load(name)
-            found: list[Object] = ask(state.server_url, state.server_token, "GET", "/worlds")["worlds"]
+            found: list[Object] = send_request(state.server_url, state.server_token, "GET", "/worlds")["worlds"]
             return found
 
         state = LabState.load(name)
@@ -93,7 +93,7 @@ class PageSource:
         return [self._summarise_world(world, self._runbook(world)).to_json() for world in self._open()]
 
     def world(self, namespace: str) -> Object:
-        """Return everything of one world; ``NotFound`` when it is not there."""
+        """Return one world; ``NotFound`` if there is none."""
         found = self._find(namespace)
         trial = self._trial(found["trial"])
         with self._lock:
@@ -104,13 +104,13 @@ class PageSource:
             return known.answer
 
     def alerts(self) -> list[Object]:
-        """Return what is pending or firing in every world (``trial.AlertNow``), and its times."""
+        """Return pending and firing alerts of every world (``trial.AlertNow``), with the world's times."""
         found = []
         for world in self._open():
             try:
                 trial = self._trial(world["trial"])
             except LabError:
-                continue  # it is just ending
+                continue  # it is closing
             with self._lock:
                 known = self._get_world(world["trial"], trial)
                 run, history = self._history(world, trial, known)
@@ -126,7 +126,7 @@ class PageSource:
         return found
 
     def logs(self, namespace: str, component: str) -> list[Object]:
-        """Return the last lines of a component's pods; ``NotFound`` when world or component is not there."""
+        """Return the last lines of a component's pods; ``NotFound`` if the world or component does not exist."""
         found = self._find(namespace)
         runbook = self._runbook(found)
         app = runbook.app
@@ -140,7 +140,7 @@ class PageSource:
                     try:
                         lines += self._eyes.logs(pod, since=found["now"] - _LOGS)
                     except NotFound:
-                        continue  # it went away between listing and reading
+                        continue  # deleted meanwhile
         return document.merge_lines(lines)
 
     def _look(self, found: Object, trial: Object, known: _World) -> Object:

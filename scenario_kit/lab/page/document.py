@@ -1,4 +1,4 @@
-"""What the page shows of one world, as JSON: everything is computed here, the page only draws. Pure."""
+"""The JSON document of one world: everything is computed here, the page only renders. Pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LONGEST: Final = 2000
 
 
 class WorldSummary(Value, frozen=True, kw_only=True, omit_defaults=False):
-    """A world as a list names it. ``trial`` and ``scenario`` are empty for eyes that must not know."""
+    """A world in a list. ``trial`` and ``scenario`` are empty without spoilers."""
 
     namespace: str
     mode: str
@@ -32,7 +32,7 @@ class WorldSummary(Value, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class WorldTrial(Value, frozen=True, kw_only=True):
-    """How far the trial of a world is. Times are on its clock."""
+    """The progress of a world's trial. Times are on its clock."""
 
     started_at: float
     steps: tuple[StepStatus, ...] = ()
@@ -40,12 +40,12 @@ class WorldTrial(Value, frozen=True, kw_only=True):
 
     @property
     def injected_at(self) -> float | None:
-        """When the first fault was injected; None before."""
+        """When the first fault was injected; None before that."""
         return next((s.started_at for s in self.steps if s.kind == "inject"), None)
 
     @property
     def step(self) -> str:
-        """The step that runs, or the last one."""
+        """The current or last step."""
         return self.steps[-1].step if self.steps else ""
 
 
@@ -57,7 +57,7 @@ def document(
     history: AlertHistory,
     events: Iterable[Object],
 ) -> Object:
-    """Return everything of a world but the logs."""
+    """Return the document of a world, without logs."""
     counts = {tone: sum(1 for c in components if c.tone == tone) for tone in ("good", "open", "bad", "plain")}
     alerts = list_alerts_now(history)
     return {
@@ -76,12 +76,10 @@ def document(
 
 
 def build_chart(run: WorldTrial, history: AlertHistory) -> Object | None:
-    """Build the alert timeline of a trial, as the report draws it; time is 0 at injection, before that at its
-    beginning.
-    """
+    """Build the alert timeline of a trial as in the report; time 0 is the injection, before that the start."""
     zero = run.injected_at if run.injected_at is not None else run.started_at
     if run.injected_at is None:
-        # Every app has alerts pending while it starts; of these, only what is still there is worth a line.
+        # Every app has pending alerts while it starts; only those that persist are shown.
         shown = tuple(t for t in history.timelines if t.firing or any(i.end is None for i in t.pending))
         history = msgspec.structs.replace(history, timelines=shown)
     result = TrialResult(
@@ -111,9 +109,7 @@ def build_chart(run: WorldTrial, history: AlertHistory) -> Object | None:
 
 
 def select_latest(events: Iterable[Object]) -> list[Object]:
-    """Select the latest events, newest first. The order is the one in which they were written: their clocks
-    may differ.
-    """
+    """Select the latest events, newest first, by revision: their clocks may differ."""
     ordered = sorted(events, key=_read_revision, reverse=True)[:EVENTS]
     return [
         {
@@ -131,7 +127,7 @@ def select_latest(events: Iterable[Object]) -> list[Object]:
 
 
 def merge_lines(found: Iterable[LogLine]) -> list[Object]:
-    """Merge the last lines of several pods, in order of time."""
+    """Merge the last lines of several pods by time."""
     ordered = sorted(found, key=lambda line: line.at)[-LINES:]
     return [
         {"at": line.at, "pod": line.pod, "container": line.container, "text": line.text[:_LONGEST]} for line in ordered

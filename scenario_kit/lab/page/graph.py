@@ -1,4 +1,4 @@
-"""Where the components of an app lie on the page: users on the left, stores on the right. Pure geometry."""
+"""The layout of an app's components: users on the left, stores on the right. Pure geometry."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from scenario_kit.model import App, Value
 
-#: Pixels of a box, and of the space between columns and rows.
+#: The size of a box, and the gaps between columns and rows, in pixels.
 BOX_WIDTH, BOX_HEIGHT, ACROSS, DOWN = 152, 46, 36, 14
 _STEP: Final = BOX_HEIGHT + DOWN
 _SWEEPS: Final = 6
@@ -22,7 +22,7 @@ class BoxPosition(Value, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class CallArrow(Value, frozen=True, kw_only=True, omit_defaults=False):
-    """A call as an SVG path; ``mode`` is how much its caller depends on it."""
+    """A call as an SVG path; ``mode`` is how strongly its caller depends on it."""
 
     caller: str
     callee: str
@@ -31,7 +31,7 @@ class CallArrow(Value, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class Drawing(Value, frozen=True, kw_only=True, omit_defaults=False):
-    """An app, in pixels."""
+    """The layout of an app, in pixels."""
 
     width: float
     height: float
@@ -41,7 +41,7 @@ class Drawing(Value, frozen=True, kw_only=True, omit_defaults=False):
 
 
 def draw_graph(app: App) -> Drawing:
-    """Draw the call graph in columns: every component right of its callers, but for those in a circle."""
+    """Lay out the call graph in columns: every component to the right of its callers, except in cycles."""
     names = [c.name for c in app.components]
     known = set(names)
     calls = list(dict.fromkeys((e.caller, e.callee) for e in app.calls if {e.caller, e.callee} <= known))
@@ -49,10 +49,10 @@ def draw_graph(app: App) -> Drawing:
     for edge in app.calls:
         if modes.get((edge.caller, edge.callee)) != "Sync":
             modes[edge.caller, edge.callee] = edge.mode
-    # A queue's consumers call it, but what flows comes from it: they lie on its right.
+    # Consumers call their queue, but data flows from it: they are placed on its right.
     flows = [(b, a) if modes[a, b] == "Async" and _is_queue(app, b) else (a, b) for a, b in calls]
     roots = [c.name for c in app.components if c.role == "Load"] + [app.entry]
-    ahead = forward([n for n in roots if n in known] + names, flows)
+    ahead = drop_back_edges([n for n in roots if n in known] + names, flows)
     columns = _assign_columns(names, ahead)
     alone = {n for n in names if all(n not in flow for flow in flows)}
     rows = _order_columns([n for n in names if n not in alone], columns, flows)
@@ -63,7 +63,7 @@ def draw_graph(app: App) -> Drawing:
         for x, row in enumerate(rows)
         for y, name in enumerate(row)
     }
-    below = height + (DOWN if rows and alone else 0)  # what nobody calls: in lines under the graph
+    below = height + (DOWN if rows and alone else 0)  # components without calls: in rows under the graph
     for index, name in enumerate(n for n in names if n in alone):
         corners[name] = (2.0 + index % across * (BOX_WIDTH + ACROSS), 2.0 + below + index // across * _STEP)
     return Drawing(
@@ -78,8 +78,8 @@ def draw_graph(app: App) -> Drawing:
     )
 
 
-def forward(starts: Iterable[str], edges: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the edges without those that close a circle, seen from the first start from which they are reached."""
+def drop_back_edges(starts: Iterable[str], edges: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the edges without those that close a cycle, in a traversal from ``starts``."""
     after: dict[str, list[str]] = {}
     for a, b in edges:
         after.setdefault(a, []).append(b)
@@ -105,7 +105,7 @@ def forward(starts: Iterable[str], edges: Sequence[tuple[str, str]]) -> list[tup
 
 
 def draw_curve(one: tuple[float, float], other: tuple[float, float]) -> str:
-    """Draw an arrow from a box to another one; to the left, or within a column, it goes around."""
+    """Draw an arrow between boxes; to the left, or within a column, it goes around."""
     y1, y2 = one[1] + BOX_HEIGHT / 2, other[1] + BOX_HEIGHT / 2
     if other[0] > one[0]:
         x1, x2 = one[0] + BOX_WIDTH, other[0] - 7
@@ -122,7 +122,7 @@ def _is_queue(app: App, name: str) -> bool:
 
 
 def _assign_columns(names: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str, int]:
-    """Return the longest way to each; ``edges`` have no circle."""
+    """Return the length of the longest path to each; ``edges`` have no cycle."""
     columns = dict.fromkeys(names, 0)
     for _ in names:
         moved = False
@@ -138,7 +138,7 @@ def _assign_columns(names: Sequence[str], edges: Sequence[tuple[str, str]]) -> d
 def _order_columns(
     names: Sequence[str], columns: Mapping[str, int], edges: Sequence[tuple[str, str]]
 ) -> list[list[str]]:
-    """Order columns of names; within one, neighbours of the same component lie together (barycentres, a few sweeps)."""
+    """Order columns; within one, neighbours of the same component are adjacent (a few barycentre sweeps)."""
     rows: list[list[str]] = [[] for _ in range(max((columns[n] for n in names), default=-1) + 1)]
     for name in names:
         rows[columns[name]].append(name)

@@ -1,4 +1,4 @@
-"""How each component of an app is, from its pods, its spans and its alerts. Pure."""
+"""The health of an app's components, from pods, spans and alerts. Pure."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from scenario_kit.model.kubernetes.status import list_container_statuses
 from scenario_kit.observe.entities import find_by_name
 from scenario_kit.ports import Series
 
-#: good, degraded, broken, or nothing is known because there is nothing.
+#: Good, degraded, broken, or unknown.
 Tone = Literal["good", "open", "bad", "plain"]
 
-#: What the default alert pack fires at, and what is worth a look before it does.
+#: Thresholds: the default alert pack's, and those for a warning.
 ERRORS, SOME_ERRORS, SLOW_MS = 0.05, 0.005, 1500.0
-#: Requests per second below which a share of errors says nothing.
+#: Requests per second below which an error ratio is not meaningful.
 _FLOOR: Final = 0.1
 _SERVED: Final = 'span_kind=~"SPAN_KIND_SERVER|SPAN_KIND_CONSUMER"'
 CALLS: Final = f"sum by (service_name, status_code) (rate(traces_span_metrics_calls_total{{{_SERVED}}}[2m]))"
@@ -27,7 +27,7 @@ LATENCY: Final = (
 
 
 class ServedTraffic(NamedTuple):
-    """What a component answered in the last two minutes: requests per second, share of errors, p95 in milliseconds."""
+    """Requests served in the last two minutes: rate per second, error ratio, p95 in milliseconds."""
 
     rate: float
     errors: float
@@ -35,7 +35,7 @@ class ServedTraffic(NamedTuple):
 
 
 class Pods(NamedTuple):
-    """The pods of a workload. ``wanted`` is None where the workload does not exist."""
+    """The pods of a workload. ``wanted`` is None if the workload does not exist."""
 
     desired: int | None
     ready: int
@@ -44,7 +44,7 @@ class Pods(NamedTuple):
 
 
 class ComponentHealth(Value, frozen=True, kw_only=True, omit_defaults=False):
-    """One component. ``word`` says how it is, ``detail`` what it does; ``firing`` are alerts about it."""
+    """One component. ``word`` is its state, ``detail`` its traffic; ``firing`` are its alerts."""
 
     name: str
     workload: str
@@ -58,7 +58,7 @@ class ComponentHealth(Value, frozen=True, kw_only=True, omit_defaults=False):
 
 
 def summarise_served(calls: Iterable[Series], latency: Iterable[Series]) -> dict[str, ServedTraffic]:
-    """Summarise by component, from the answers to ``CALLS`` and ``LATENCY``."""
+    """Summarise the results of ``CALLS`` and ``LATENCY`` by component."""
     total: dict[str, float] = {}
     failed: dict[str, float] = {}
     for series in calls:
@@ -74,7 +74,7 @@ def summarise_served(calls: Iterable[Series], latency: Iterable[Series]) -> dict
 
 
 def group_pods(workloads: Iterable[Object], pods: Iterable[Object], app: App) -> dict[str, Pods]:
-    """Group by the bare reference of the workload (``Deployment/cart``); pods belong where their names say so."""
+    """Group pods by workload reference (``Deployment/cart``), by their names."""
     members: dict[str, list[Object]] = {}
     for pod in pods:
         ref = Reference.parse(find_by_name(pod["metadata"]["name"], app))
@@ -98,7 +98,7 @@ def group_pods(workloads: Iterable[Object], pods: Iterable[Object], app: App) ->
 def assess_components(
     app: App, pods: Mapping[str, Pods], traffic: Mapping[str, ServedTraffic], timelines: Sequence[AlertTimeline]
 ) -> list[ComponentHealth]:
-    """Return every component of the app, in the order of its definition."""
+    """Return the health of every component, in the order of the app's definition."""
     firing: dict[str, set[str]] = {}
     for timeline in timelines:
         if any(interval.end is None for interval in timeline.firing) and timeline.entity:
@@ -129,7 +129,7 @@ def assess_components(
 
 
 def judge(pods: Pods, served: ServedTraffic | None) -> tuple[Tone, str]:
-    """Judge tone and word of a component; what stops it altogether comes first."""
+    """Return tone and word of a component; the worst problem first."""
     if pods.desired is None:
         return "plain", "not there"
     if pods.desired == 0:
@@ -138,7 +138,7 @@ def judge(pods: Pods, served: ServedTraffic | None) -> tuple[Tone, str]:
     if pods.ready == 0:
         return "bad", count
     if served and served.rate <= 0 and pods.ready == pods.desired:
-        return "open", "no requests"  # it has served some before, or there would be no such series
+        return "open", "no requests"  # it served some before, or there would be no series
     busy = served is not None and served.rate > _FLOOR
     if served and busy and served.errors > ERRORS:
         return "bad", f"{served.errors:.0%} fail"
@@ -162,19 +162,19 @@ def format_traffic(served: ServedTraffic | None) -> str:
 
 
 def format_milliseconds(value: float) -> str:
-    """Format a duration that is given in milliseconds, in the unit that suits it."""
+    """Format milliseconds in a suitable unit."""
     return f"{value / 1000:.1f} s" if value >= 1000 else f"{value:.0f} ms"
 
 
 def is_ready(pod: Object) -> bool:
-    """Check whether a pod counts: ready, and not on its way out."""
+    """Return whether a pod is ready and not being deleted."""
     conditions = pod.get("status", {}).get("conditions") or ()
     ready = any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
     return ready and "deletionTimestamp" not in pod["metadata"]
 
 
 def find_reason(pod: Object) -> str:
-    """Find why a pod is not ready, in the one word that kubectl shows; empty where nothing says."""
+    """Return why a pod is not ready, in kubectl's word; empty if unknown."""
     status = pod.get("status", {})
     if "deletionTimestamp" in pod["metadata"]:
         return "Terminating"

@@ -1,4 +1,4 @@
-"""The page and its JSON over HTTP: loopback only, reading only.
+"""The HTTP server of the page and its JSON: loopback only, read-only.
 
 ::
 
@@ -7,8 +7,8 @@
     GET /api/worlds/{namespace}             one world (``document.document``)
     GET /api/worlds/{namespace}/logs/{component}   {"lines": [...]}
 
-Whoever may read has the token, which ``lab open`` puts into the fragment of the address: a browser does not send that
-part, and the page sends it on as a bearer token. Requests that a page of another origin makes are refused.
+Access requires the token, which ``lab open`` puts into the URL's fragment: a browser does not send it, and the page
+sends it as a bearer token. Cross-origin requests are rejected.
 """
 
 from __future__ import annotations
@@ -40,27 +40,27 @@ _HEADERS = {
 
 
 class PageData(Protocol):
-    """What is asked; ``source.Source`` answers."""
+    """The page's data; ``data.PageSource`` implements it."""
 
     def worlds(self) -> list[Object]:
-        """Return all worlds."""
+        """List all worlds."""
 
     def world(self, namespace: str) -> Object:
         """Return one world; raises ``NotFound``."""
 
     def logs(self, namespace: str, component: str) -> list[Object]:
-        """Return lines of a component; raises ``NotFound``."""
+        """Return log lines of a component; raises ``NotFound``."""
 
 
 class Page(NamedTuple):
-    """The HTML, and the policy under which a browser may show it: its own script and style, its own server."""
+    """The HTML, and its content security policy: its own script and style, its own server."""
 
     html: bytes
     policy: str
 
 
 class PageSite:
-    """Requests in, answers out; knows nothing of sockets."""
+    """Handles requests; independent of sockets."""
 
     def __init__(self, source: PageData, token: str, lab: str) -> None:
         self._source = source
@@ -68,14 +68,14 @@ class PageSite:
         self.page = render_page(lab)
 
     def answer(self, request: Request) -> Answer:
-        """Answer one request."""
+        """Handle one request."""
         if request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
-            return build_refusal(403, "another site asked", "open the address that 'lab open' prints")
+            return build_refusal(403, "a request from another site", "open the address that 'lab open' prints")
         if request.method != "GET":
-            return build_refusal(405, f"{request.method}: this page only reads")
+            return build_refusal(405, f"{request.method}: this page is read-only")
         if request.path == "/":
             return Answer(200, self.page.html, "text/html; charset=utf-8")
-        if not request.bears(self._token):
+        if not request.has_token(self._token):
             return build_refusal(401, "the token is missing or wrong", "open the whole address that 'lab open' prints")
         try:
             return self._read(request.path)
@@ -85,7 +85,9 @@ class PageSite:
             return build_refusal(503, error.message, error.fix)
         except Exception as error:  # noqa: BLE001 - the page is told, and the next question is answered
             _LOG.exception("%s failed", request.path)
-            return build_refusal(500, f"{type(error).__name__}: {error}", "a bug of ours: see where 'lab open' runs")
+            return build_refusal(
+                500, f"{type(error).__name__}: {error}", "an internal error: see the output of 'lab open'"
+            )
 
     def _read(self, path: str) -> Answer:
         if path == "/api/worlds":
@@ -99,17 +101,17 @@ class PageSite:
 
 
 def serve(site: PageSite, port: int) -> ThreadingHTTPServer:
-    """Build a server on loopback, not running yet; ``port`` 0 takes a free one.
+    """Create a server on loopback, not running yet; ``port`` 0 takes a free one.
 
     Raises:
-        OSError: the port is taken.
+        OSError: the port is in use.
     """
 
     return create_server(site.answer, port, headers={**_HEADERS, "Content-Security-Policy": site.page.policy})
 
 
 def render_page(lab: str) -> Page:
-    """Render the page of a lab of that name: one document with script and style inside."""
+    """Render the page of a lab: one document with inline script and style."""
     root = find_data_root() / "templates"
     style, script = (root / "report" / "style.css").read_text(), (root / "lab" / "page.js").read_text()
     style += (root / "lab" / "page.css").read_text()

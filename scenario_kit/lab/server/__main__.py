@@ -1,4 +1,4 @@
-"""``python -m scenario_kit.lab.server --lab NAME``: started by the lab's life cycle, ends on SIGTERM."""
+"""``python -m scenario_kit.lab.server --lab NAME``: started by ``lab.lifecycle``, exits on SIGTERM."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scenario_kit.lab.server.threads import Threads
 
 
 def main() -> int:
-    """Run until a signal: 0 after SIGTERM or SIGINT, 1 when a part of the server died or it could not start."""
+    """Run until a signal: 0 after SIGTERM or SIGINT, 1 if a thread died or the start failed."""
     parser = argparse.ArgumentParser(prog="python -m scenario_kit.lab.server", description="The data plane of a lab.")
     parser.add_argument("--lab", default=DEFAULT_NAME, help="name of the lab")
     arguments = parser.parse_args()
@@ -29,7 +29,7 @@ def main() -> int:
         logging.getLogger(__name__).critical("%s%s", error.message, f" ({error.fix})" if error.fix else "")
         return 1
     if failure:
-        logging.getLogger(__name__).critical("the lab server ends: %s", failure)
+        logging.getLogger(__name__).critical("the lab server exits: %s", failure)
     return 1 if failure else 0
 
 

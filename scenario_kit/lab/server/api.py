@@ -7,17 +7,17 @@
     PUT    /worlds/{trial}        {namespace, others?, app, seed, mode, assumptions?} -> the world; idempotent
     GET    /worlds/{trial}        the world
     POST   /worlds/{trial}/wait   {until, step?} -> {now, settled, reason}; idempotent, returns after about ten seconds
-    DELETE /worlds/{trial}        {}; one that is gone is fine
-    POST   /probe                 {namespace, pod, port, path?} -> {connected, status, told}; what a port answers
-    PUT    /recordings/{trial}    {} -> {trial}; the world of the trial, once it is opened, is recorded
-    GET    /recordings/{trial}?offset=      its ticks so far from a byte on, one a line (``model.runtime.recording``)
-    DELETE /recordings/{trial}    {}; one that is gone is fine
-    GET    /metrics               Prometheus text of all wall worlds
-    GET    /worlds/{namespace}/jaeger/api/…     traces of the world at home there, see ``lab.tracing`` (no token needed)
-    GET    /worlds/{namespace}/otlp?since=&service=&errors=    the same as OTLP, one a line (no token needed)
+    DELETE /worlds/{trial}        {}; also if there is none
+    POST   /probe                 {namespace, pod, port, path?} -> {connected, status, told}; probe a port
+    PUT    /recordings/{trial}    {} -> {trial}; record the world of the trial once it is opened
+    GET    /recordings/{trial}?offset=      its ticks so far, from a byte on, one per line (``model.runtime.recording``)
+    DELETE /recordings/{trial}    {}; also if there is none
+    GET    /metrics               Prometheus text of all wall-clock worlds
+    GET    /worlds/{namespace}/jaeger/api/…     traces of the namespace's world, see ``lab.tracing`` (no token needed)
+    GET    /worlds/{namespace}/otlp?since=&service=&errors=    the same as OTLP, one per line (no token needed)
 
-Errors are ``{"error": text, "fix": text}``: 400 malformed, 401 token, 404 no such thing, 409 taken, 413 too large,
-422 an app that cannot be simulated, 500 a bug of ours, 503 something below failed.
+Errors are ``{"error": text, "fix": text}``: 400 malformed, 401 token, 404 not found, 409 conflict, 413 too large,
+422 an app that cannot be simulated, 500 an internal error, 503 a component below failed.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from scenario_kit.lab.server.public_api import answer_public
 from scenario_kit.lab.server.recordings_api import answer_recordings
 from scenario_kit.lab.telemetry import CONTENT_TYPE, format_exposition
 from scenario_kit.lab.world_spec import WorldSpec
-from scenario_kit.lab.worlds.registry import Taken, Unsuitable, Worlds, describe
+from scenario_kit.lab.worlds.registry import UnsupportedApp, WorldConflict, Worlds, describe
 
 _LOG = logging.getLogger(__name__)
-#: A wait returns after this long (wall clock) at the latest, give or take a tick.
+#: The maximum wall time of a wait, give or take a tick.
 WAIT_SECONDS = 10.0
 _WORLD = re.compile(r"/worlds/(?P<trial>[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?)(?P<wait>/wait)?")
 
@@ -57,31 +57,31 @@ class _Probe(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class LabServerApi:
-    """Requests in, answers out; knows nothing of sockets but whether the caller is still there."""
+    """Handles requests; independent of sockets except for whether the client is connected."""
 
     def __init__(self, worlds: Worlds, token: str, health: Callable[[], str] = lambda: "") -> None:
-        """Keep ``health``, which says what is wrong with the server, or nothing."""
+        """Create the API; ``health`` returns the server's problem, empty if none."""
         self._worlds = worlds
         self._token = token
         self._health = health
 
     def answer(self, request: Request) -> Answer:
-        """Answer one request."""
+        """Handle one request."""
         method, path = request.method, request.path
         if path == "/healthz" and method == "GET":
             problem = self._health()
             return build_refusal(503, problem) if problem else answer_json(200, {"status": "ok"})
         if method == "GET" and (found := answer_public(self._worlds, path, request.query)) is not None:
             return found
-        if not request.bears(self._token):
+        if not request.has_token(self._token):
             return build_refusal(
                 401, "the bearer token is missing or wrong", "send the serverToken of the lab's lab.json"
             )
         try:
             return self._route(request)
-        except Taken as error:
+        except WorldConflict as error:
             return build_refusal(409, str(error))
-        except Unsuitable as error:
+        except UnsupportedApp as error:
             return build_refusal(422, str(error), "correct the app's twin.yaml: scenario-kit lint catalog/apps/<name>")
         except msgspec.MsgspecError as error:
             return build_refusal(400, f"{method} {path}: {error}")
@@ -90,12 +90,12 @@ class LabServerApi:
             return build_refusal(503, f"{type(error).__name__}: {error.message}", error.fix)
         except Exception as error:  # noqa: BLE001 - the caller is told, and other trials go on
             _LOG.exception("%s %s failed", method, path)
-            return build_refusal(500, f"{type(error).__name__}: {error}", "a bug of ours: see the lab server's log")
+            return build_refusal(500, f"{type(error).__name__}: {error}", "an internal error: see the lab server's log")
 
     def _route(self, request: Request) -> Answer:
         method, path = request.method, request.path
         if method == "GET" and path == "/metrics":
-            return Answer(200, format_exposition(self._worlds.exposed()).encode(), CONTENT_TYPE)
+            return Answer(200, format_exposition(self._worlds.collect_exposed()).encode(), CONTENT_TYPE)
         if method == "GET" and path == "/worlds":
             return answer_json(200, {"worlds": [describe(world) for world in self._worlds.all()]})
         if path == "/probe":
@@ -122,9 +122,9 @@ class LabServerApi:
 
     def _probe(self, body: bytes) -> Answer:
         asked = msgspec.json.decode(body, type=_Probe)
-        world = self._worlds.at_home(asked.namespace)
+        world = self._worlds.get_by_namespace(asked.namespace)
         if world is None:
-            return build_refusal(404, f"no world is at home in the namespace {asked.namespace}")
+            return build_refusal(404, f"no world has the namespace {asked.namespace}")
         return answer_json(200, world.probe(asked.pod, asked.port, asked.path, asked.namespace)._asdict())
 
     def _wait(self, trial: str, request: Request) -> Answer:
@@ -134,22 +134,22 @@ class LabServerApi:
         world = self._worlds.get(trial)
         if world is None:
             return _refuse_world(trial)
-        waited = world.wait(asked.until, stride=asked.step, seconds=WAIT_SECONDS, go_on=request.listens)
+        waited = world.wait(asked.until, stride=asked.step, seconds=WAIT_SECONDS, should_continue=request.listens)
         return answer_json(200, waited._asdict())
 
 
 def serve(api: LabServerApi, port: int) -> ThreadingHTTPServer:
-    """Build a server on loopback, not running yet; ``port`` 0 takes a free one.
+    """Create a server on loopback, not running yet; ``port`` 0 takes a free one.
 
     Raises:
-        OSError: the port is taken.
+        OSError: the port is in use.
     """
     return create_server(api.answer, port)
 
 
 def _refuse_method(method: str, path: str) -> Answer:
-    return build_refusal(404, f"{method} {path}: no such method here")
+    return build_refusal(404, f"{method} {path}: method not supported")
 
 
 def _refuse_world(trial: str) -> Answer:
-    return build_refusal(404, f"trial {trial} has no world; a restarted lab server has lost those it had")
+    return build_refusal(404, f"trial {trial} has no world; worlds are lost when the lab server restarts")

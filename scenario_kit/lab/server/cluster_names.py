@@ -1,4 +1,4 @@
-"""What the cluster's name server says to a program of the platform: Services, their pods, and nothing of the world."""
+"""Cluster DNS for a program of the platform: Services and their pods, no external names."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _ZONE: Final = ".".join(("", *DOMAIN[1:], ""))
 _OWN: Final = frozenset({*DOMAIN, "pod", "internal", "localhost"})
 _POD: Final = re.compile(r"\d{1,3}(?:-\d{1,3}){3}")
 _CHAIN: Final = 5
-#: A name of the world outside of the cluster.
+#: A name outside of the cluster.
 _BEYOND: Final = "beyond"
 _Outcome = ConnectionOutcome | Literal["beyond"] | None
 
 
 class NameLookup(NamedTuple):
-    """The IPv4 addresses of a name, or why there are none, in the words of Go's resolver.
+    """The IPv4 addresses of a name, or the error of Go's resolver.
 
-    ``beyond`` is true for a name of the world outside, of which the lab knows nothing.
+    ``beyond`` is true for an external name, which the lab cannot resolve.
     """
 
     addresses: tuple[str, ...] = ()
@@ -33,31 +33,31 @@ class NameLookup(NamedTuple):
 
 
 class ClusterNames:
-    """Resolves names as a pod does that asks the cluster's name server."""
+    """Resolve names like a pod with the cluster's DNS server."""
 
     def __init__(self, store: ObjectStore) -> None:
         self._store = store
 
     def resolve(self, host: str, home: str) -> NameLookup:
-        """Look a name up from a pod in the namespace ``home``: the domains of its search first, then as it is."""
+        """Resolve a name from a pod in the namespace ``home``: with the search domains first, then as given."""
         for name in list_attempts(host, home):
             outcome, addresses = self._ask(name, 0)
             if addresses:
                 return NameLookup(addresses)
             if outcome == _BEYOND:
-                return NameLookup(problem=f"lookup {host}: a name of the world outside of the cluster", beyond=True)
+                return NameLookup(problem=f"lookup {host}: a name outside of the cluster", beyond=True)
             if outcome not in (None, ConnectionOutcome.NXDOMAIN):
                 return NameLookup(problem=f"lookup {host} on {cluster_dns.ADDRESS}:53: server misbehaving")
         return NameLookup(problem=f"lookup {host} on {cluster_dns.ADDRESS}:53: no such host")
 
     def _ask(self, name: str, depth: int) -> tuple[_Outcome, tuple[str, ...]]:
-        """Ask for outcome and addresses of a name with a dot at its end."""
+        """Return outcome and addresses of a fully qualified name."""
         server = cluster_dns.find_dns(self._store.view(cluster_dns.NAMESPACE)[0])
         outcome, address = server.answer(name) if server is not None else (None, "")
         if outcome or address:
             return outcome, (address,) if address else ()
         if not name.endswith(_ZONE):
-            return _BEYOND if self._of_the_world(name) else ConnectionOutcome.NXDOMAIN, ()
+            return _BEYOND if self._is_external(name) else ConnectionOutcome.NXDOMAIN, ()
         *labels, kind = name.removesuffix(_ZONE).split(".")
         if kind == "pod" and len(labels) == 2:
             return None, (labels[0].replace("-", "."),) if _POD.fullmatch(labels[0]) else ()
@@ -65,10 +65,8 @@ class ClusterNames:
             return ConnectionOutcome.NXDOMAIN, ()
         return self._service(labels[:-2], labels[-2], labels[-1], depth)
 
-    def _of_the_world(self, name: str) -> bool:
-        """Check whether a name ends as those of the world do, and not in a namespace or a word of the cluster's own
-        names.
-        """
+    def _is_external(self, name: str) -> bool:
+        """Return whether a name ends like an external one, instead of a namespace or a label of cluster names."""
         _, dot, last = name.rstrip(".").rpartition(".")
         return bool(dot) and last.isalpha() and last not in _OWN and last not in self._store.namespaces()
 

@@ -1,4 +1,4 @@
-"""Puts the lab server together, runs it until it is told to stop or a part of it dies, and takes it apart."""
+"""Composition root of the lab server: start, run until stopped or a thread dies, shut down."""
 
 from __future__ import annotations
 
@@ -40,23 +40,23 @@ from scenario_kit.lab.server.containers import RunningContainers
 from scenario_kit.lab.server.metrics_api import MetricsApi
 from scenario_kit.lab.server.metrics_api import serve as serve_metrics
 from scenario_kit.lab.server.threads import Threads
-from scenario_kit.lab.settle.hpa_conflict_events import Hurried
-from scenario_kit.lab.settle.hpa_pacing import Looks
-from scenario_kit.lab.settle.requeue import Nudger
+from scenario_kit.lab.settle.hpa_conflict_events import ConflictEventCleaner
+from scenario_kit.lab.settle.hpa_pacing import MetricsGate
+from scenario_kit.lab.settle.requeue import Requeuer
 from scenario_kit.lab.settle.waiter import Settler
 from scenario_kit.lab.telemetry import SeriesWriter
 from scenario_kit.lab.twin import Twin
 from scenario_kit.lab.world_spec import WorldSpec
-from scenario_kit.lab.worlds import Past, Recordings, Surroundings, Worlds
+from scenario_kit.lab.worlds import LabContext, Recordings, SampleHorizon, Worlds
 from scenario_kit.model import Object, Reference
 
 _LOG = logging.getLogger(__name__)
-#: Under which names we write: what a kubelet writes, and everything else.
+#: Field managers: for the kubelet's writes, and for everything else.
 _KUBELET, _PLATFORM = "kubelet", "platform"
 
 
 def run(state: LabState, threads: Threads) -> str:
-    """Serve until ``threads.stop`` is set; what went wrong, or nothing.
+    """Serve until ``threads.stop`` is set; return the failure, empty if none.
 
     Raises:
         ScenarioKitError: the server cannot start.
@@ -74,30 +74,30 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
     kubeconfig = Path(state.kubeconfig)
     cluster = KubeCluster(kubeconfig, field_manager=_PLATFORM)
     stack.callback(cluster.close)
-    store, book, worlds, nudger = ObjectStore(), LedgerBook(), Worlds(), Nudger(cluster)
+    store, book, worlds, requeuer = ObjectStore(), LedgerBook(), Worlds(), Requeuer(cluster)
     recordings = Recordings(Path(state.folder) / "recordings")
-    hurried = Hurried(cluster)
+    cleaner = ConflictEventCleaner(cluster)
     threads.on_stop = store.wake
     versions = ApiVersions(kubeconfig)
     stack.callback(versions.close)
     barrier = Barrier(versions, store)
-    looks = Looks(store, worlds.tick_of)
-    stack.callback(looks.close)
+    metrics_gate = MetricsGate(store, worlds.read_tick)
+    stack.callback(metrics_gate.close)
     stack.callback(barrier.close)
     containers = RunningContainers(book)
     kubelet = _build_kubelet(state, store, worlds, cluster, recordings, stack)
     worlds.attach(
-        Surroundings(
+        LabContext(
             store=store,
-            settler=Settler(store, barrier, nudger),
-            looks=looks,
+            settler=Settler(store, barrier, requeuer),
+            metrics_gate=metrics_gate,
             nodes=kubelet,
             effects=book,
             cluster=cluster,
             twin_of=_build_twin,
             sink_of=partial(SeriesWriter, state.prometheus_url),
             epoch=float(state.epoch),
-            past=Past(Path(state.folder) / "worlds.json"),
+            sample_horizon=SampleHorizon(Path(state.folder) / "worlds.json"),
             recordings=recordings,
         )
     )
@@ -108,17 +108,17 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
 
     for listener in (
         pods_to_kubelet,
-        containers.heard,
-        nudger.heard,
-        looks.heard,
-        hurried.heard,
-        recordings.hear_write,
+        containers.on_event,
+        requeuer.on_event,
+        metrics_gate.on_event,
+        cleaner.on_event,
+        recordings.on_event,
     ):
         store.listen(listener)
-    watched = KubeCluster(kubeconfig, field_manager=_PLATFORM)  # a watch keeps its connection: not from the same pool
+    watched = KubeCluster(kubeconfig, field_manager=_PLATFORM)  # watches hold connections, so they get their own pool
     stack.callback(watched.close)
     informers = Informers(watched, store, threads.stop, threads.spawn)
-    informers.follow(CLUSTER)  # nodes first: the kubelet wants to know its own
+    informers.follow(CLUSTER)  # nodes first, for the kubelet
     informers.follow(NAMESPACED)
     informers.follow(PASSED_BY, keep=False)
     revisions = Revisions(f"http://127.0.0.1:{state.ports['etcd']}", store, threads.stop)
@@ -131,10 +131,10 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
         runtime = _build_container_runtime(containers, kubelet, worlds, store)
         _start_chaos_daemon(state.chaos_daemon, state, cluster, store, book, runtime, stack)
     threads.spawn("nodes", partial(worlds.run_nodes, threads.stop))
-    threads.spawn("hurried", partial(hurried.run, threads.stop))
+    threads.spawn("cleaner", partial(cleaner.run, threads.stop))
     threads.spawn("ticks", partial(worlds.tick, threads.stop))
     _start_external_targets(state, store, threads, stack)
-    _start_metrics_api(state, cluster, MetricsApi(worlds, store, looks.pace), threads, stack)
+    _start_metrics_api(state, cluster, MetricsApi(worlds, store, metrics_gate.pace), threads, stack)
     server = _listen(state, LabServerApi(worlds, state.server_token, lambda: threads.failure))
     stack.callback(server.server_close)
     stack.callback(server.shutdown)
@@ -159,26 +159,26 @@ def _build_kubelet(
     kubelet = Kubelet(
         _Writer(writes),
         KubeletSources(
-            clock_of=worlds.clock_of,
-            processes_of=worlds.processes_of,
+            clock_of=worlds.read_clock,
+            processes_of=worlds.get_processes,
             lookup_of=lambda namespace: _Lookup(store, cluster, namespace),
             node_of=node_of,
         ),
-        logs=LogFolder(Path(state.folder) / "pods", listener=recordings.hear_lines),
+        logs=LogFolder(Path(state.folder) / "pods", listener=recordings.add_lines),
     )
     stack.callback(kubelet.close)
     return kubelet
 
 
 class _Writer(ClusterWriter):
-    """Nothing can be created in a namespace that is being deleted, and nobody reads it either."""
+    """Skip events in a terminating namespace, where nothing can be created."""
 
     def __init__(self, cluster: KubeCluster) -> None:
         super().__init__(cluster)
         self._api = cluster
 
     def emit_event(self, event: Object) -> None:
-        """See ``ClusterWriter``; the API server refuses by admission, which only the namespace can explain."""
+        """See ``ClusterWriter``; for the API server's refusal, the namespace has to be checked."""
         try:
             super().emit_event(event)
         except Rejected:
@@ -188,7 +188,7 @@ class _Writer(ClusterWriter):
 
 
 class _Lookup:
-    """Objects of a namespace: from the store, and what is missing there from the API server."""
+    """Objects of a namespace from the store, or from the API server if missing there."""
 
     def __init__(self, store: ObjectStore, cluster: KubeCluster, namespace: str) -> None:
         self._store = store
@@ -196,7 +196,7 @@ class _Lookup:
         self._namespace = namespace
 
     def find(self, kind: str, name: str) -> Object | None:
-        """Find the object, or None when there is none."""
+        """Return the object, or None if there is none."""
         held = self._store.get(self._namespace, kind, name)
         return held if held is not None else self._cluster.get(Reference(kind, name, self._namespace))
 
@@ -210,7 +210,7 @@ def _build_container_runtime(
 ) -> ContainerRuntime:
     def kill(pod_uid: str, container_id: str) -> None:
         namespace = containers.namespace_of(container_id) or ""
-        kubelet.container_killed(pod_uid, container_id, worlds.clock_of(namespace))
+        kubelet.container_killed(pod_uid, container_id, worlds.read_clock(namespace))
         store.wake()
 
     return ContainerRuntime(containers.pod_of, kill, RunningPrograms(containers, worlds))
@@ -236,7 +236,7 @@ def _start_chaos_daemon(
 
 
 def _name_server(port: int, cluster: KubeCluster, store: ObjectStore, book: LedgerBook, stack: ExitStack) -> None:
-    """Serve the name server of Chaos Mesh, and tell the manager where it is."""
+    """Serve the Chaos Mesh DNS server, and publish its address to the manager."""
 
     def uid_of(namespace: str, name: str) -> str | None:
         pod = store.get(namespace, "Pod", name)
@@ -253,7 +253,7 @@ def _name_server(port: int, cluster: KubeCluster, store: ObjectStore, book: Ledg
 
 
 def _start_external_targets(state: LabState, store: ObjectStore, threads: Threads, stack: ExitStack) -> None:
-    """Resolve names for the manager of Chaos Mesh, which asks through the API server."""
+    """Serve the webhook that resolves names for the Chaos Mesh manager."""
     port = state.ports.get(chaos_manager.TARGETS)
     if port is None:
         return
@@ -269,10 +269,10 @@ def _start_external_targets(state: LabState, store: ObjectStore, threads: Thread
 def _start_metrics_api(
     state: LabState, cluster: KubeCluster, api: MetricsApi, threads: Threads, stack: ExitStack
 ) -> None:
-    """Serve the resource metrics API, and tell the API server where it is."""
+    """Serve the resource metrics API, and register it with the API server."""
     pki, port = locate_pki(state), state.ports.get(apiservice.PORT)
     if port is None:
-        _LOG.warning("this lab is of an older version and has no metrics API; lab down, then lab up, adds it")
+        _LOG.warning("this lab is from an older version without the metrics API; run lab down, then lab up")
         return
     with _claim_port(port):
         server = serve_metrics(api, port, apiservice.build_server_context(pki))
@@ -295,8 +295,8 @@ def _claim_port(port: int) -> Iterator[None]:
         yield
     except OSError as error:
         raise LabError(
-            f"port {port} of the lab server is unavailable: {error}",
-            fix="stop what listens there, or: lab down, lab up",
+            f"port {port} of the lab server is not available: {error}",
+            fix="stop the process that listens there, or run lab down, then lab up",
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""What the chaos daemon asks about programs before it loads an agent into one, or gets between it and its files."""
+"""Properties of programs in containers for the chaos daemon: Java agents and mounts."""
 
 from __future__ import annotations
 
@@ -12,33 +12,31 @@ from scenario_kit.model.base import Object
 
 
 class RunningPrograms:
-    """Implements ``chaos_daemon.calls.Programs``: the world of a container's namespace knows what runs in it."""
+    """Implements ``chaos_daemon.handlers.Programs`` with the world of a container's namespace."""
 
     def __init__(self, containers: RunningContainers, worlds: Worlds) -> None:
         self._containers = containers
         self._worlds = worlds
 
-    def barred(self, container_id: str) -> Literal["", "NoJava", "NoShell", "Unknown"]:
-        """Return why no agent can be loaded into the program of a running container; empty where one can."""
+    def explain_attach_failure(self, container_id: str) -> Literal["", "NoJava", "NoShell", "Unknown"]:
+        """Return why no agent can be loaded into a running container's program; empty if one can."""
         known, spec = self._known(container_id)
-        return known.barred(spec) if known is not None else "Unknown"
+        return known.explain_attach_failure(spec) if known is not None else "Unknown"
 
     def unknown(self, container_id: str, rules: Sequence[Mapping[str, Any]]) -> str:
-        """Return what of these rules nobody knows the consequences of in that program; empty where there is nothing."""
+        """Return which of these rules are not modelled for that program; empty if all are."""
         known, spec = self._known(container_id)
         return known.unknown(spec, rules) if known is not None else ""
 
     def mounts(self, container_id: str) -> Sequence[str]:
-        """Return where something is mounted in a running container: what its pod mounts, and the volumes of
-        its image.
-        """
+        """Return the mount points of a running container: from its pod, and the volumes of its image."""
         spec = self._containers.spec_of(container_id) or {}
-        processes = self._worlds.processes_of(self._containers.namespace_of(container_id) or "")
-        # A part of a volume may be a single file, over which nothing can be mounted.
+        processes = self._worlds.get_processes(self._containers.namespace_of(container_id) or "")
+        # A subPath may be a single file, which is not a mount point for the injector.
         own = [str(each["mountPath"]) for each in spec.get("volumeMounts") or () if "subPath" not in each]
         return [*own, *(processes.volumes(spec) if isinstance(processes, Mounting) and spec.get("image") else ())]
 
     def _known(self, container_id: str) -> tuple[Attaching | None, Object]:
         spec = self._containers.spec_of(container_id)
-        processes = self._worlds.processes_of(self._containers.namespace_of(container_id) or "")
+        processes = self._worlds.get_processes(self._containers.namespace_of(container_id) or "")
         return (processes if spec is not None and isinstance(processes, Attaching) else None), spec or {}

@@ -1,4 +1,4 @@
-"""Which container runs where, for the chaos daemon; and the end of effects that end with a container or a pod."""
+"""Running containers for the chaos daemon; removes effects that end with a container or pod."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class _ContainerPlace(NamedTuple):
 
 
 class RunningContainers:
-    """A listener of the store: containers by id, and upkeep of the ledger."""
+    """A store listener: containers by ID, and cleanup of the ledger."""
 
     def __init__(self, book: LedgerBook) -> None:
         self._book = book
@@ -26,8 +26,8 @@ class RunningContainers:
         self._pods: dict[str, frozenset[str]] = {}
         self._where: dict[str, _ContainerPlace] = {}
 
-    def heard(self, type_: str, kind: str, obj: Object) -> None:
-        """Note that a pod changed: containers that ended take their effects along, a deleted pod everything."""
+    def on_event(self, type_: str, kind: str, obj: Object) -> None:
+        """Process a pod's change: ended containers lose their effects, a deleted pod loses all."""
         if kind != "Pod" or type_ == "PASSED":
             return
         meta = obj["metadata"]
@@ -49,26 +49,26 @@ class RunningContainers:
             self._book.forget_pod(uid)
 
     def pod_of(self, container_id: str) -> str | None:
-        """Return the UID of the pod that a running container belongs to."""
+        """Return the pod UID of a running container."""
         with self._lock:
             found = self._where.get(container_id)
         return found.pod_uid if found else None
 
     def namespace_of(self, container_id: str) -> str | None:
-        """Return the namespace that a running container is in."""
+        """Return the namespace of a running container."""
         with self._lock:
             found = self._where.get(container_id)
         return found.namespace if found else None
 
     def spec_of(self, container_id: str) -> Object | None:
-        """Return what a pod's spec says of a running container."""
+        """Return the spec of a running container."""
         with self._lock:
             found = self._where.get(container_id)
         return found.spec if found else None
 
 
 def _list_running(pod: Object) -> Mapping[str, Object]:
-    """List what the spec says of the containers that run, by their id."""
+    """Map the IDs of running containers to their specs."""
     status, spec = pod.get("status") or {}, pod["spec"]
     specs = {each["name"]: each for part in ("initContainers", "containers") for each in spec.get(part) or ()}
     entries = list_container_statuses(status)

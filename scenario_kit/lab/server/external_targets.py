@@ -1,7 +1,7 @@
-"""Names in ``externalTargets`` of a NetworkChaos, resolved before the manager sees them.
+"""A webhook that resolves names in ``externalTargets`` of a NetworkChaos before the manager sees them.
 
-In a cluster the manager runs in a pod and asks the cluster's name server. In a lab it is a process of this machine,
-whose resolver knows no Service. So the lab's API server asks this webhook, which puts the addresses in place of names.
+In a cluster, the manager runs in a pod and uses the cluster's DNS. In a lab, it is a process of this machine, whose
+resolver knows no Services. So the lab's API server calls this webhook, which replaces names by addresses.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ _FIELD: Final = "externalTargets"
 
 
 class ExternalTargets:
-    """Answers admission reviews; knows nothing of sockets."""
+    """Handles admission reviews; independent of sockets."""
 
     def __init__(self, names: ClusterNames) -> None:
         self._names = names
 
     def answer(self, request: Request) -> Answer:
-        """Answer one admission review."""
+        """Handle one admission review."""
         if request.method != "POST" or request.path != chaos_webhooks.TARGETS_PATH:
-            return build_refusal(404, "there is nothing here")
+            return build_refusal(404, "not found")
         try:
             review = msgspec.json.decode(request.body)
             asked = review["request"]
             response = {"uid": asked["uid"], **self._judge_object(asked["object"])}
         except (msgspec.DecodeError, KeyError, TypeError) as error:
-            return build_refusal(400, f"this is no admission review: {error!r}")
+            return build_refusal(400, f"not an admission review: {error!r}")
         return answer_json(200, {"apiVersion": review["apiVersion"], "kind": "AdmissionReview", "response": response})
 
     def _judge_object(self, obj: Object) -> Object:
@@ -66,7 +66,7 @@ class ExternalTargets:
         }
 
     def _resolve_target(self, target: str) -> list[str] | str:
-        """Return a target with addresses in place of a name, or why its name has none."""
+        """Return a target with its name replaced by addresses, or the resolution error."""
         host, colon, port = target.rpartition(":") if target.count(":") == 1 else (target, "", "")
         if is_address(host):
             return [target]
@@ -75,7 +75,7 @@ class ExternalTargets:
 
 
 def is_address(host: str) -> bool:
-    """Check whether a target is an address or a network, so that nobody has to be asked."""
+    """Return whether a target is an address or CIDR, which needs no resolution."""
     for read in (ip_address, lambda text: ip_network(text, strict=False)):
         try:
             read(host)
@@ -86,7 +86,7 @@ def is_address(host: str) -> bool:
 
 
 def _list_targets(obj: Object) -> Iterator[tuple[str, list[Any]]]:
-    """List where an object names targets, and which."""
+    """Yield the targets of an object with their JSON pointers."""
     spec: Mapping[str, Any] = obj.get("spec") or {}
     parts = {"/spec": spec} if obj["kind"] != SCHEDULE else {}
     if obj["kind"] == SCHEDULE and spec.get("type") == _KIND:
@@ -95,10 +95,10 @@ def _list_targets(obj: Object) -> Iterator[tuple[str, list[Any]]]:
 
 
 def serve(targets: ExternalTargets, port: int, certificate: Path, key: Path) -> ThreadingHTTPServer:
-    """Build a server on loopback, not running yet.
+    """Create a server on loopback, not running yet.
 
     Raises:
-        OSError: the port is taken.
+        OSError: the port is in use.
     """
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(certificate, key)

@@ -1,4 +1,4 @@
-"""``metrics.k8s.io/v1beta1``, served to the API server (``lab.control_plane.apiservice``)."""
+"""The resource metrics API ``metrics.k8s.io/v1beta1`` for the API server (``lab.control_plane.apiservice``)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _KINDS = {"pods": "PodMetrics", "nodes": "NodeMetrics"}
 _GROUP_VERSION = {"groupVersion": API_VERSION, "version": _VERSION}
 _API_GROUP = {"name": _GROUP, "versions": [_GROUP_VERSION], "preferredVersion": _GROUP_VERSION}
 _INFO = {"title": "metrics", "version": _VERSION}
-#: What is the same at any time. Without schemas of its own the API server makes do with what kubectl needs.
+#: Static documents. Without schemas, the API server uses defaults that suffice for kubectl.
 _FIXED: Mapping[str, Object] = {
     "/healthz": {"status": "ok"},
     "/openapi/v2": {"swagger": "2.0", "info": _INFO, "paths": {}},
@@ -55,12 +55,12 @@ _FIXED: Mapping[str, Object] = {
 
 #: Status code and document.
 _Reply = tuple[int, Object]
-#: Called before the metrics of pods are told: namespace, label selector and name of the program that asks.
+#: Called before pod metrics are returned: namespace, label selector and user agent.
 Pace = Callable[[str, str, str], None]
 
 
 class MetricsApi:
-    """Answers requests; knows nothing of sockets. ``pace`` may let a program wait for metrics that are new to it."""
+    """Handles requests; independent of sockets. ``pace`` may block a client until there are new metrics."""
 
     def __init__(self, worlds: Worlds, store: ObjectStore, pace: Pace = lambda *_: None) -> None:
         self._worlds = worlds
@@ -68,7 +68,7 @@ class MetricsApi:
         self._pace = pace
 
     def answer(self, request: Request) -> Answer:
-        """Answer one request."""
+        """Handle one request."""
         try:
             return answer_json(*self._answer(request))
         except Exception as error:  # noqa: BLE001 - the caller is told, and others are answered
@@ -105,7 +105,7 @@ class MetricsApi:
         found: list[Object] = []
         for world in self._worlds.all():
             measured = world.measured
-            for home in world.spec.everywhere if measured else ():
+            for home in world.spec.namespaces if measured else ():
                 if measured and (not namespace or namespace == home):
                     found += build_pod_metrics(self._store.names(home, "Pod").values(), measured)
         return sorted(found, key=lambda each: (each["metadata"]["namespace"], each["metadata"]["name"]))
@@ -120,10 +120,10 @@ class MetricsApi:
 
 
 def serve(api: MetricsApi, port: int, tls: ssl.SSLContext) -> ThreadingHTTPServer:
-    """Build a server on loopback, not running yet; ``port`` 0 takes a free one.
+    """Create a server on loopback, not running yet; ``port`` 0 takes a free one.
 
     Raises:
-        OSError: the port is taken.
+        OSError: the port is in use.
     """
 
     return create_server(api.answer, port, name="metrics-server", any_host=True, tls=tls)

@@ -1,7 +1,7 @@
-"""What the lab server shows without a token: the traces of one world, to whoever can name its namespace.
+"""Unauthenticated endpoints of the lab server: the traces of a world, by namespace.
 
-An on-call engineer reads traces as he reads metrics. There is no list of worlds here, and nothing of what was done to
-them; trials are not known by their names.
+On-call engineers read traces like metrics. There is no list of worlds and no record of changes, and worlds are not
+addressed by trial names.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 from urllib.parse import parse_qs
 
 from scenario_kit.lab.host.http_server import Answer, answer_json
-from scenario_kit.lab.tracing import Asked, build_error_reply, reply, serialize_lines
+from scenario_kit.lab.tracing import TraceSource, build_error_reply, reply, serialize_lines
 from scenario_kit.lab.tracing.query import Malformed, parse_whole
 from scenario_kit.lab.worlds.registry import Worlds
 from scenario_kit.lab.worlds.world import LabWorld
@@ -20,27 +20,27 @@ from scenario_kit.lab.worlds.world import LabWorld
 _LOG: Final = logging.getLogger(__name__)
 _PLACE: Final = re.compile(r"/worlds/(?P<namespace>[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)/(jaeger/api/(?P<api>.+)|otlp)")
 _LINES: Final = "application/x-ndjson"
-#: Seconds that an export goes back where nobody says how many.
+#: The default time range of an export in seconds.
 _SINCE: Final = 300
 
 
 def answer_public(worlds: Worlds, path: str, query: str) -> Answer | None:
-    """Return the answer to a GET of a path that needs no token; None for other paths."""
+    """Handle a GET request that needs no token; None for other paths."""
     place = _PLACE.fullmatch(path)
     if place is None:
         return None
-    world = worlds.at_home(place["namespace"])
+    world = worlds.get_by_namespace(place["namespace"])
     if world is None:
-        return answer_json(*build_error_reply(404, f"no world is at home in the namespace {place['namespace']}"))
+        return answer_json(*build_error_reply(404, f"no world has the namespace {place['namespace']}"))
     try:
         if place["api"]:
-            return answer_json(*reply(Asked(world.now, world.traces), place["api"].rstrip("/"), query))
+            return answer_json(*reply(TraceSource(world.now, world.traces), place["api"].rstrip("/"), query))
         return _export(world, query)
     except Malformed as error:
         return answer_json(*build_error_reply(400, str(error)))
     except Exception as error:  # noqa: BLE001 - the caller is told, and other worlds go on
         _LOG.exception("GET %s failed", path)
-        return answer_json(*build_error_reply(500, f"{type(error).__name__}: the lab server's log has more"))
+        return answer_json(*build_error_reply(500, f"{type(error).__name__}: see the lab server's log"))
 
 
 def _export(world: LabWorld, query: str) -> Answer:

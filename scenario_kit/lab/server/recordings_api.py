@@ -1,4 +1,4 @@
-"""The recordings of a lab over HTTP: announced, read while they grow, dropped."""
+"""The HTTP API of recordings: announce, read while they grow, drop."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _LINES: Final = "application/x-ndjson"
 
 
 def answer_recordings(recordings: Recordings, request: Request) -> Answer | None:
-    """Answer a request for a recording; None for other paths.
+    """Handle a request for a recording; None for other paths.
 
     Raises:
-        LabError: the disk does not take a recording.
+        LabError: a recording cannot be written to disk.
     """
     match = _PATH.fullmatch(request.path)
     if match is None:
@@ -31,7 +31,7 @@ def answer_recordings(recordings: Recordings, request: Request) -> Answer | None
         recordings.drop(trial)
         return answer_json(200, {})
     if request.method != "GET":
-        return build_refusal(404, f"{request.method} {request.path}: no such method here")
+        return build_refusal(404, f"{request.method} {request.path}: method not supported")
     try:
         given = {key: values[0] for key, values in parse_qs(request.query).items()}
         found = recordings.read(trial, parse_whole(given, "offset", 0))

@@ -1,4 +1,4 @@
-"""Threads whose end is noticed: one that dies takes the process along, for the supervisor of the lab to see."""
+"""Supervised threads: if one dies, the process ends, which the lab's health checks detect."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _LOG = logging.getLogger(__name__)
 
 
 class Threads:
-    """Starts threads that run until ``stop`` is set. ``failure`` says which one ended otherwise, and why.
+    """Start threads that run until ``stop`` is set. ``failure`` names the first thread that died, and why.
 
-    ``on_stop`` is called after a failure has set ``stop``, for those who wait for something else.
+    ``on_stop`` is called after a failure has set ``stop``, for other blocking waits.
     """
 
     def __init__(self) -> None:
@@ -23,7 +23,7 @@ class Threads:
 
     @property
     def failure(self) -> str:
-        """What went wrong first; empty when nothing did."""
+        """The first failure; empty if none."""
         with self._lock:
             return self._failure
 
@@ -34,7 +34,7 @@ class Threads:
     def _run(self, name: str, main: Callable[[], None]) -> None:
         try:
             main()
-            problem = "ended by itself"
+            problem = "returned"
         except Exception as error:  # noqa: BLE001 - nothing above could: the process ends because of it
             problem = f"{type(error).__name__}: {error}"
             if not self.stop.is_set():
@@ -42,6 +42,6 @@ class Threads:
         if not self.stop.is_set():
             with self._lock:
                 self._failure = self._failure or f"thread {name}: {problem}"
-            _LOG.critical("thread %s is gone (%s); the lab server ends", name, problem)
+            _LOG.critical("thread %s is gone (%s); the lab server exits", name, problem)
             self.stop.set()
             self.on_stop()

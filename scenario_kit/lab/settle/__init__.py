@@ -1,1 +1,1 @@
-"""Waiting until the cluster has nothing more to do at an instant of virtual time."""
+"""Waiting until the cluster has settled: its controllers have no work left at an instant of virtual time."""

@@ -1,7 +1,7 @@
 """Progress deadlines of Deployments on a trial's clock.
 
-The real controller compares ``Progressing.lastUpdateTime`` with the wall clock. Once the deadline has passed on the
-trial's clock, that time is moved back, and the controller itself concludes ``ProgressDeadlineExceeded``.
+The deployment controller compares ``Progressing.lastUpdateTime`` with the wall clock. Once the deadline has passed on
+the trial's clock, ``lastUpdateTime`` is moved back, and the controller sets ``ProgressDeadlineExceeded`` itself.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from scenario_kit.ports import Cluster
 
 _DEFAULT_SECONDS = 600
 _PROGRESS = ("observedGeneration", "replicas", "updatedReplicas", "readyReplicas", "availableReplicas")
-#: How far beyond the deadline the time is moved: clocks and the API's whole seconds must not matter.
+#: Extra seconds by which the time is moved, to cover clock skew and the API's whole seconds.
 _MARGIN_SECONDS = 60
 
 
 class ProgressDeadlines:
-    """Remembers since when each Deployment of one namespace has made no progress."""
+    """Track since when each Deployment of one world has made no progress."""
 
     def __init__(self) -> None:
         self._since: dict[str, tuple[object, float]] = {}
 
-    def overdue(self, deployments: Iterable[Object], now: float) -> list[Object]:
-        """Return the Deployments whose rollout has stood still for longer than their deadline; call at every tick."""
+    def list_overdue(self, deployments: Iterable[Object], now: float) -> list[Object]:
+        """List the Deployments whose rollout has stalled for longer than their deadline; call at every tick."""
         found = []
         alive = set()
         for deployment in deployments:
@@ -50,8 +50,8 @@ class ProgressDeadlines:
         return found
 
 
-def move_back(cluster: Cluster, deployment: Object) -> None:
-    """Let the controller find that the deadline has passed."""
+def backdate_progress(cluster: Cluster, deployment: Object) -> None:
+    """Move ``lastUpdateTime`` back so that the controller finds the progress deadline exceeded."""
     seconds = deployment["spec"].get("progressDeadlineSeconds", _DEFAULT_SECONDS) + _MARGIN_SECONDS
     earlier = datetime.fromtimestamp(time.time() - seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     meta = deployment["metadata"]

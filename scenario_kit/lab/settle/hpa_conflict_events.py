@@ -1,8 +1,8 @@
-"""Takes back events that only the lab's hurry makes: no cluster whose controllers have their usual pauses has them.
+"""Delete conflict events of the HPA controller that only the lab's short sync period causes.
 
-The autoscalers' controller looks four times a second here, for worlds whose seconds pass as fast. On a busy machine it
-then reads an autoscaler before its own last write has come round, and is refused with a conflict, which it tells in a
-warning. It tries again and loses nothing; with its usual 15 s it would not have happened.
+The lab runs the controller with a sync period of 0.25 s. On a busy machine its informer cache may not have its own last
+write yet; the next update then fails with a conflict, which it records as a warning event and retries. With the usual
+period of 15 s there would be no such event.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ _CONFLICT: Final = "the object has been modified"
 _POLL_SECONDS: Final = 0.5
 
 
-class Hurried:
-    """Deletes such events. ``heard`` is a listener of the store; ``run`` works in a thread of its own."""
+class ConflictEventCleaner:
+    """Delete such events. ``on_event`` is a store listener; ``run`` is a thread's main function."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._found: queue.SimpleQueue[Reference] = queue.SimpleQueue()
 
-    def heard(self, type_: str, kind: str, obj: Object) -> None:
-        """Note an event that is to go."""
+    def on_event(self, type_: str, kind: str, obj: Object) -> None:
+        """Queue an event for deletion."""
         if type_ == "PASSED" and kind == "Event" and _is_hpa_conflict(obj):
             meta = obj["metadata"]
             self._found.put(Reference("Event", meta["name"], meta["namespace"]))
 
     def run(self, stop: threading.Event) -> None:
-        """Delete what was noted, until ``stop``."""
+        """Delete queued events until ``stop``."""
         while not stop.is_set():
             try:
                 event = self._found.get(timeout=_POLL_SECONDS)
@@ -46,10 +46,10 @@ class Hurried:
             try:
                 self._cluster.delete(event)
             except ClusterError as error:
-                _LOG.debug("%s stays: %s", event, error.message)
+                _LOG.debug("cannot delete %s: %s", event, error.message)
 
 
 def _is_hpa_conflict(event: Object) -> bool:
-    """Check whether an event tells of a conflict of the autoscalers' controller with itself."""
+    """Return whether an event records an update conflict of the HPA controller."""
     about = event.get("involvedObject") or {}
     return about.get("kind") == KIND and event.get("reason") == _REASON and _CONFLICT in (event.get("message") or "")

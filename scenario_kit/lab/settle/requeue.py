@@ -1,13 +1,13 @@
-"""Wakes controllers that wait on the wall clock although what refused them has changed.
+"""Requeue objects whose controller or scheduler backs off on wall time although the obstacle is gone.
 
-A ReplicaSet whose pods were refused is retried after up to minutes, whatever happens to the quota meanwhile. Any write
-to it makes its controller try at once, so a neutral annotation is added and taken away again. Whether it tried shows in
-its event ``FailedCreate``, or in its pods. The API server judges by its own copy of a quota, which may be older than
-the quota: a refusal that names other limits than the quota has is no answer, and its controller is woken once more.
+A ReplicaSet whose pods were refused is retried with a back-off of up to minutes, whatever happens to the quota. Any
+write to it triggers a sync, so a neutral annotation is added and removed. The result is an event ``FailedCreate`` or
+new pods. The API server's admission uses a cached quota: a refusal with limits other than the quota's is stale, and
+the object is requeued once more.
 
-The scheduler tries a pod again when its claim is bound, but it may hear of that a moment before its own cache of claims
-does (pkg/scheduler/util/assumecache; seen in about one case of sixty on a busy machine): it finds the claim unbound as
-before, and looks again after five minutes. Any write to the claim makes it try at once.
+The scheduler retries a pod when its claim is bound, but the event may precede the update of its own claim cache
+(pkg/scheduler/util/assumecache; about one case in sixty on a busy machine). It then finds the claim unbound and waits
+five minutes. Any write to the claim triggers a retry.
 """
 
 from __future__ import annotations
@@ -26,32 +26,32 @@ from scenario_kit.model import Object, Reference
 from scenario_kit.ports import Cluster
 
 ANNOTATION = "platform/checked"
-#: How long (wall) a namespace must be unsettled before anybody is nudged, and between two nudges of one object.
+#: Wall seconds that a namespace is unsettled before objects are requeued, and between requeues of one object.
 AFTER_SECONDS = 0.5
 _AGAIN_SECONDS = 1.0
-#: What the chaos manager says of an experiment that selects nothing.
+#: The chaos manager's message for an experiment that selects nothing.
 _UNSELECTED: Final = "Failed to select targets"
-#: What an event says about the quota that refused a pod; limits of any number of resources are at the end.
+#: The quota and its limits (one or more resources) in the event of a refused pod.
 _EXCEEDED: Final = re.compile(r"exceeded quota: (?P<quota>[a-z0-9.-]+), .*\blimited: (?P<limits>\S+)")
 
 
-class Nudger:
-    """Nudges, and remembers refusals. ``heard`` is a listener of the store."""
+class Requeuer:
+    """Requeue objects and track refusals. ``on_event`` is a store listener."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._lock = threading.Lock()
         self._refused: dict[str, int] = {}
-        self._nudged: dict[Reference, float] = {}
+        self._requeued: dict[Reference, float] = {}
         self._hard: dict[tuple[str, str], Mapping[str, str]] = {}
 
-    def heard(self, type_: str, kind: str, obj: Object) -> None:
-        """Look whether an event is a refusal; who is gone needs no memory."""
+    def on_event(self, type_: str, kind: str, obj: Object) -> None:
+        """Record a refusal or a quota; forget deleted objects."""
         with self._lock:
             if type_ == "DELETED" and kind != "ResourceQuota":
                 self._refused.pop(obj["metadata"].get("uid", ""), None)
             elif kind == "ResourceQuota":
-                self._hard[_name(obj)] = {} if type_ == "DELETED" else (obj.get("spec") or {}).get("hard") or {}
+                self._hard[_key_of(obj)] = {} if type_ == "DELETED" else (obj.get("spec") or {}).get("hard") or {}
             elif type_ == "PASSED" and kind == "Event" and _is_refusal(obj):
                 if self._is_outdated(obj):
                     return
@@ -59,8 +59,9 @@ class Nudger:
                 self._refused[uid] = max(read_revision(obj), self._refused.get(uid, 0))
 
     def _is_outdated(self, event: Object) -> bool:
-        """Check whether a quota refused by limits that it no longer has; only counts are compared, they have one
-        spelling.
+        """Return whether a refusal names limits that the quota no longer has.
+
+        Only counts are compared: other quantities have several spellings.
         """
         said = _EXCEEDED.search(event.get("message") or "")
         hard = self._hard.get((event["metadata"].get("namespace", ""), said["quota"])) if said else None
@@ -69,45 +70,43 @@ class Nudger:
         limits = dict(part.split("=", 1) for part in said["limits"].rstrip(".,").split(",") if "=" in part)
         return any(v.isdigit() and str(hard.get(k, "")).isdigit() and str(hard[k]) != v for k, v in limits.items())
 
-    def refused(self) -> Mapping[str, int]:
-        """Return the revision of the last refusal, by the UID of who was: a controller (pods), an experiment
-        (targets).
-        """
+    def list_refusals(self) -> Mapping[str, int]:
+        """Return the revision of the last refusal by UID: of a controller (pods) or an experiment (no targets)."""
         with self._lock:
             return dict(self._refused)
 
-    def nudge(self, namespace: str, reasons: Iterable[Reason]) -> None:
-        """Wake the controllers of pods among the reasons whose refusal is out of date, and the scheduler by the claims
-        of pods for which there is room.
-        """
+    def requeue(self, namespace: str, reasons: Iterable[Reason]) -> None:
+        """Requeue controllers with stale refusals, and pods that could be scheduled by now (by their claims)."""
         for reason in reasons:
             if reason.code == STALE_REFUSAL:
-                self._touch(Reference(reason.kind, reason.name, namespace, "batch" if reason.kind == "Job" else "apps"))
+                self._annotate(
+                    Reference(reason.kind, reason.name, namespace, "batch" if reason.kind == "Job" else "apps")
+                )
             elif (reason.code, reason.kind) == ("Due", "Pod"):
                 pod = self._cluster.get(Reference("Pod", reason.name, namespace))
                 for name in list_claim_names(pod) if pod else ():
-                    self._touch(Reference("PersistentVolumeClaim", name, namespace))
+                    self._annotate(Reference("PersistentVolumeClaim", name, namespace))
 
-    def _touch(self, ref: Reference) -> None:
+    def _annotate(self, ref: Reference) -> None:
         with self._lock:
-            if time.monotonic() - self._nudged.get(ref, 0.0) < _AGAIN_SECONDS:
+            if time.monotonic() - self._requeued.get(ref, 0.0) < _AGAIN_SECONDS:
                 return
-            self._nudged[ref] = time.monotonic()
+            self._requeued[ref] = time.monotonic()
         try:
             for value in ("true", None):
                 self._cluster.patch(ref, {"metadata": {"annotations": {ANNOTATION: value}}})
         except NotFound:
-            pass  # it went away, which settles the matter
+            pass  # deleted meanwhile
 
 
 def _is_refusal(event: Object) -> bool:
-    """Check whether an event says that a pod was refused, or that an experiment has no targets.
+    """Return whether an event says that a pod was refused or that an experiment selected nothing.
 
-    The second is how Chaos Mesh words it (controllers/common/records, controllers/utils/recorder).
+    For the message of Chaos Mesh, see controllers/common/records and controllers/utils/recorder.
     """
     reason = event.get("reason")
     return reason == "FailedCreate" or (reason == "Failed" and _UNSELECTED in (event.get("message") or ""))
 
 
-def _name(obj: Object) -> tuple[str, str]:
+def _key_of(obj: Object) -> tuple[str, str]:
     return obj["metadata"].get("namespace", ""), obj["metadata"]["name"]

@@ -1,12 +1,12 @@
-"""Waits until a namespace has settled.
+"""Wait until a namespace has settled.
 
-The predicate (``settled``) needs one consistent state, and informers of different kinds run independently. So states
-are collected twice: the predicate is judged on a state, then the barrier makes sure that the store shows every write so
-far; if nothing changed in between, all kinds had exactly this state at one instant, and at that instant every
-controller had come to its fixed point. No time has to pass for that, and none is taken for evidence: a controller that
-is slow to begin leaves a difference that the predicate sees.
+The predicate (``settled``) needs one consistent state, but informers of different kinds are independent. So each state
+is checked twice: the predicate is evaluated, then the barrier makes the store catch up with all writes so far. If
+nothing changed in between, all kinds had exactly this state at one instant, and every controller was at its fixed
+point. No time needs to pass, and inactivity is no evidence: a slow controller leaves a difference that the predicate
+detects.
 
-The kubelet is ours, so it is run, not waited for: it must find nothing to do.
+The kubelet is simulated, so it is run instead of awaited: it must have nothing to do.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from scenario_kit.lab.informers.barrier import Barrier
 from scenario_kit.lab.informers.store import NamespaceVersion, ObjectStore
 from scenario_kit.lab.informers.watched_kinds import CLUSTER_REFUSERS
-from scenario_kit.lab.settle.requeue import AFTER_SECONDS, Nudger
+from scenario_kit.lab.settle.requeue import AFTER_SECONDS, Requeuer
 from scenario_kit.lab.settle.settled import Due, Facts, Reason, chaos, list_unsettled, pending_scheduling
 from scenario_kit.model.base import Object
 
-#: An unsettled state is judged again this often even if nothing changed: some reasons end by age.
+#: An unsettled state is evaluated again after this long even without a change: some reasons end by age.
 _RECHECK_SECONDS = 0.1
-#: What is due happens within the scheduler's longest back-off, 10 s; what does not was not as certain as it looked.
+#: Due work happens within the scheduler's maximum back-off of 10 s; beyond that the prediction was wrong.
 _DUE_SECONDS = 15.0
 
 
 class Settler:
     """Settles namespaces; calls for different namespaces may overlap."""
 
-    def __init__(self, store: ObjectStore, barrier: Barrier, nudger: Nudger) -> None:
+    def __init__(self, store: ObjectStore, barrier: Barrier, requeuer: Requeuer) -> None:
         self._store = store
         self._barrier = barrier
-        self._nudger = nudger
+        self._requeuer = requeuer
         self._lock = threading.Lock()
         self._settled: dict[str, NamespaceVersion] = {}
         self._due: dict[str, dict[str, float]] = {}
 
-    def still(self, namespace: str) -> bool:
-        """Check whether nothing was seen to change since the namespace was last found settled."""
+    def is_unchanged(self, namespace: str) -> bool:
+        """Return whether nothing has changed since the namespace last settled."""
         with self._lock:
             return self._settled.get(namespace) == self._store.version(namespace)
 
@@ -50,28 +50,28 @@ class Settler:
         run_nodes: Callable[[], int],
         seconds: float,
         overdue: Collection[str] = frozenset(),
-        go_on: Callable[[], bool] = lambda: True,
+        should_continue: Callable[[], bool] = lambda: True,
     ) -> Sequence[Reason]:
-        """Wait up to ``seconds`` (wall); why the namespace is not settled, or nothing.
+        """Wait up to ``seconds`` (wall); return why the namespace is not settled.
 
         Args:
-            namespace: which one.
-            run_nodes: lets the kubelet do what is due now, and returns how many writes that took.
-            seconds: after which to give up.
+            namespace: the namespace.
+            run_nodes: runs the kubelet's due work and returns the number of writes.
+            seconds: the timeout.
             overdue: Deployments whose progress deadline has passed.
-            go_on: asked now and then; False gives up.
+            should_continue: polled; False ends the wait.
 
         Raises:
             ClusterError: the API server fails.
-            LabError: the store does not follow it.
+            LabError: the store does not catch up with it.
         """
         started = time.monotonic()
         self._barrier.pass_(namespace)
-        if run_nodes() == 0 and not overdue and self.still(namespace):
+        if run_nodes() == 0 and not overdue and self.is_unchanged(namespace):
             return ()
         while True:
             version = self._store.version(namespace)
-            reasons: Sequence[Reason] = list_unsettled(self.facts(namespace, overdue))
+            reasons: Sequence[Reason] = list_unsettled(self.collect_facts(namespace, overdue))
             if not reasons:
                 self._barrier.pass_(namespace)
                 if run_nodes() == 0 and self._store.version(namespace) == version:
@@ -82,35 +82,35 @@ class Settler:
             elif run_nodes() == 0:
                 self._store.wait(_differs(self._store, namespace, version), _RECHECK_SECONDS)
             elapsed = time.monotonic() - started
-            if elapsed > seconds or not go_on():
+            if elapsed > seconds or not should_continue():
                 return reasons
             if elapsed > AFTER_SECONDS:
-                self._nudger.nudge(namespace, reasons)
+                self._requeuer.requeue(namespace, reasons)
 
-    def facts(self, namespace: str, overdue: Collection[str] = frozenset()) -> Facts:
-        """Return the state of a namespace as the store shows it."""
+    def collect_facts(self, namespace: str, overdue: Collection[str] = frozenset()) -> Facts:
+        """Return the state of a namespace in the store."""
         kinds = self._store.kinds(namespace)
         return Facts(
             namespace=self._store.get("", "Namespace", namespace),
             kinds=kinds,
-            experiments=[e for e in self._store.experiments() if chaos.selects(e, namespace)],
+            experiments=[e for e in self._store.experiments() if chaos.affects_namespace(e, namespace)],
             quiet=self._store.quiet_seconds,
             stopping={
                 pod["metadata"]["uid"]
                 for pod in kinds.get("Pod", {}).values()
                 if pod["spec"].get("nodeName") and pod["metadata"].get("deletionGracePeriodSeconds", 0) > 0
             },
-            refused=self._nudger.refused(),
+            refused=self._requeuer.list_refusals(),
             overdue=overdue,
-            due=self._list_overdue(namespace, kinds),
+            due=self._list_due(namespace, kinds),
             refusers=[o for kind in CLUSTER_REFUSERS for o in self._store.names("", kind).values()],
             lifted=max(self._store.removed(namespace), self._store.removed("")),
         )
 
-    def _list_overdue(self, namespace: str, kinds: Mapping[str, Mapping[str, Object]]) -> list[Due]:
-        """List what is due in a namespace, and has not been for too long."""
+    def _list_due(self, namespace: str, kinds: Mapping[str, Mapping[str, Object]]) -> list[Due]:
+        """List due work in a namespace, without what has been due for too long."""
         nodes, volumes = self._store.names("", "Node"), self._store.names("", "PersistentVolume")
-        cluster = pending_scheduling.ClusterCapacity(nodes, volumes, lambda: self._store.everywhere("Pod"))
+        cluster = pending_scheduling.ClusterCapacity(nodes, volumes, lambda: self._store.list_all("Pod"))
         found = list(pending_scheduling.list_due(kinds, cluster))
         now = time.monotonic()
         with self._lock:
@@ -119,7 +119,7 @@ class Settler:
         return [each for each in found if now - since[each.uid] < _DUE_SECONDS]
 
     def forget(self, namespace: str) -> None:
-        """Forget a namespace that is of no interest any more."""
+        """Drop the state of a namespace."""
         with self._lock:
             self._settled.pop(namespace, None)
             self._due.pop(namespace, None)

@@ -1,7 +1,7 @@
-"""Telemetry of the lab: what kube-state-metrics and cAdvisor would say, and the two ways into Prometheus.
+"""Telemetry of the lab: series as from kube-state-metrics and cAdvisor, scraped or written remotely to Prometheus.
 
-A producer returns, per tick, the complete current set of series as ``dict[SeriesId, float]``: one that is missing has
-ended.
+Each tick, a producer returns the complete current set of series as ``dict[SeriesId, float]``; a series missing from it
+has ended.
 """
 
 from scenario_kit.lab.telemetry.containers import ContainerMetrics

@@ -31,7 +31,7 @@ _NETWORK = (
 
 
 class _Container(NamedTuple):
-    """The series of a running container, as long as its pod does not change."""
+    """The series of a running container, cached per version of its pod."""
 
     name: str
     memory: tuple[SeriesId, ...]
@@ -41,7 +41,7 @@ class _Container(NamedTuple):
 
 
 class _PodSeries(NamedTuple):
-    """The series of a version of a pod."""
+    """The series of one version of a pod."""
 
     version: Object
     containers: tuple[_Container, ...]
@@ -49,7 +49,7 @@ class _PodSeries(NamedTuple):
 
 
 class ContainerMetrics:
-    """Turns usage per tick into cAdvisor's series. Counters begin at zero with every container, and end with it."""
+    """Convert usage per tick into cAdvisor's series. Counters start at zero and end with their container."""
 
     def __init__(self) -> None:
         self._counters: dict[SeriesId, float] = {}
@@ -64,9 +64,9 @@ class ContainerMetrics:
     ) -> dict[SeriesId, float]:
         """Return the complete set of series after ``dt`` seconds of this usage.
 
-        ``usage`` is keyed by pod UID and container name, ``traffic`` by pod UID; what is missing has no series.
-        Only running containers are measured. CPU quotas are enforced in every period, busy or not. A pod that changed
-        is another object; the same object is taken to be unchanged.
+        ``usage`` is keyed by pod UID and container name, ``traffic`` by pod UID; a missing key has no series.
+        Only running containers are measured. CPU quotas are enforced in every period, busy or not. Pods are cached by
+        object identity, so a changed pod must be a new object.
         """
         result: dict[SeriesId, float] = {}
         counters: dict[SeriesId, float] = {}
@@ -94,7 +94,7 @@ class ContainerMetrics:
 def _summarise_pod(pod: Object) -> _PodSeries:
     own = _build_pod_labels(pod)
     interface = label_set({**own, "interface": "eth0"})
-    # One interface for the pod, as long as it has one of its own.
+    # One interface per pod, unless it uses the host's network.
     names = () if block(pod, "spec").get("hostNetwork") else _NETWORK
     return _PodSeries(
         pod,

@@ -1,4 +1,4 @@
-"""Samples in Prometheus' text format, version 0.0.4."""
+"""The Prometheus text format, version 0.0.4."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ _GAUGES = ("kube_", "container_", "kafka_", "redis_", "postgresql_", "memcached_
 
 
 def format_exposition(samples: Mapping[SeriesId, float]) -> str:
-    """Format the text of all samples, grouped by metric, in the order of their names; a TYPE line where the type is
-    known.
-    """
+    """Format samples, grouped and sorted by metric name, with a TYPE line where the type is known."""
     names = {name for name, _ in samples}
     groups: dict[str, list[SeriesId]] = {}
     for series in samples:
@@ -32,13 +30,13 @@ def format_exposition(samples: Mapping[SeriesId, float]) -> str:
 
 
 def find_family(name: str, names: Iterable[str]) -> str:
-    """Find the metric that a series belongs to: parts of a histogram share the name without their suffix."""
+    """Find the metric family of a series: the parts of a histogram share the name without their suffix."""
     base = _HISTOGRAM_PART.sub("", name)
     return base if base != name and f"{base}_bucket" in names else name
 
 
 def infer_metric_type(name: str, names: Iterable[str] = ()) -> str | None:
-    """Infer the type of a metric, told from its name; None where the name does not tell."""
+    """Infer the type of a metric from its name; None if the name does not show it."""
     if f"{name}_bucket" in names:
         return "histogram"
     if name.endswith("_total"):

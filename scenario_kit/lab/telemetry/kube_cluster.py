@@ -1,15 +1,15 @@
-"""Series of services, quotas, claims, namespaces and nodes, as kube-state-metrics 2.x makes them."""
+"""Series of services, quotas, claims, namespaces and nodes, as exported by kube-state-metrics 2.x."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scenario_kit.lab.telemetry.kube_pods import find_unit, label_of
+from scenario_kit.lab.telemetry.kube_pods import find_unit, format_resource_label
 from scenario_kit.lab.telemetry.series import Family, Sample, block, flag
 from scenario_kit.model import Object
 from scenario_kit.model.kubernetes.quantity import parse_quantity
 
-#: What a label of a Node that names its role begins with.
+#: The prefix of role labels of a Node.
 _ROLE = "node-role.kubernetes.io/"
 
 
@@ -98,7 +98,7 @@ def sample_namespace(obj: Object) -> Iterator[Sample]:
 
 
 def sample_node(obj: Object) -> Iterator[Sample]:
-    """Sample all series of one Node; they belong to the cluster and carry no namespace."""
+    """Sample all series of one Node; nodes are cluster-scoped, so there is no namespace label."""
     meta, spec, status = obj["metadata"], block(obj, "spec"), block(obj, "status")
     family, info = Family("kube_node", {"node": meta["name"]}), status.get("nodeInfo") or {}
     address = next((a["address"] for a in status.get("addresses") or [] if a["type"] == "InternalIP"), "")
@@ -126,5 +126,5 @@ def sample_node(obj: Object) -> Iterator[Sample]:
         yield from family.condition("status_condition", condition["status"], "status", condition=condition["type"])
     for what in ("capacity", "allocatable"):
         for resource, amount in (status.get(what) or {}).items():
-            labels = {"resource": label_of(resource), "unit": find_unit(resource)}
+            labels = {"resource": format_resource_label(resource), "unit": find_unit(resource)}
             yield family.sample(f"status_{what}", parse_quantity(amount), **labels)

@@ -1,4 +1,4 @@
-"""Series of pods, as kube-state-metrics 2.x makes them (docs/metrics/workload/pod-metrics.md there)."""
+"""Series of pods, as exported by kube-state-metrics 2.x (its docs/metrics/workload/pod-metrics.md)."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from scenario_kit.model.kubernetes.quantity import parse_quantity
 
 PHASES = ("Pending", "Succeeded", "Failed", "Unknown", "Running")
 
-#: Reasons that get a series of their own; every other reason of a pod's status is "Other".
+#: Reasons with their own series; any other reason of a pod's status is "Other".
 STATUS_REASONS = (
     "Evicted", "NodeAffinity", "NodeLost", "PreemptionByScheduler", "SchedulingGated", "Shutdown",
     "TerminationByKubelet", "UnexpectedAdmissionError",
 )  # fmt: skip
 
-#: Resources with a unit other than plain numbers.
+#: The units of resources that have one.
 UNITS = {"cpu": "core", "memory": "byte", "storage": "byte", "ephemeral-storage": "byte"}
 
 
@@ -76,7 +76,7 @@ def _sample_containers(
                 container=name,
                 image=status.get("image", ""),
                 image_spec=known[name].get("image", ""),
-                # Only init containers have the label: a sidecar is one that is restarted Always.
+                # Only init containers have the label: a sidecar is one with restartPolicy Always.
                 restart_policy=known[name].get("restartPolicy", "") if kind == "init_container" else "",
                 image_id=status.get("imageID", ""),
                 container_id=status.get("containerID", ""),
@@ -106,18 +106,18 @@ def _sample_resources(family: Family, kind: str, container: Object, node: str) -
                 parse_quantity(amount),
                 container=container["name"],
                 node=node,
-                resource=label_of(resource),
+                resource=format_resource_label(resource),
                 unit=find_unit(resource),
             )
 
 
 def find_unit(resource: str) -> str:
-    """Find the unit in which a resource is counted."""
+    """Find the unit of a resource."""
     return "byte" if resource.startswith("hugepages-") else UNITS.get(resource, "integer")
 
 
-def label_of(resource: str) -> str:
-    """Label a resource's name as a label: what Prometheus does not take becomes an underscore."""
+def format_resource_label(resource: str) -> str:
+    """Format a resource's name as a label value: other characters than letters and digits become underscores."""
     return "".join(c if c.isalnum() or c == "_" else "_" for c in resource)
 
 

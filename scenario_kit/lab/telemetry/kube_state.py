@@ -1,7 +1,7 @@
 """Kubernetes state as series, with the names, labels and meanings of kube-state-metrics 2.x.
 
-Series whose value is a time (creation, start, deletion) are left out: the API server stamps objects with wall time,
-which has no place on a virtual clock. Labels and annotations of objects are not exported, as by default.
+Series with timestamps as values (creation, start, deletion) are omitted: the API server stamps objects with wall time,
+which is meaningless on a virtual clock. As by default, labels and annotations of objects are not exported.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from scenario_kit.lab.telemetry.series import Sample
 from scenario_kit.model import Object
 from scenario_kit.model.runtime.process import SeriesId
 
-#: Who makes the series of an object, by kind. Objects of other kinds have none.
+#: The producers of series by kind; other kinds have no series.
 PRODUCERS: Mapping[str, Callable[[Object], Iterable[Sample]]] = {
     "DaemonSet": kube_workloads.sample_daemon_set,
     "Deployment": kube_workloads.sample_deployment,
@@ -30,12 +30,12 @@ PRODUCERS: Mapping[str, Callable[[Object], Iterable[Sample]]] = {
     "StatefulSet": kube_workloads.sample_stateful_set,
 }
 
-#: What identifies one state of one object: UID and resource version.
+#: Identifies a version of an object: UID and resource version.
 _State = tuple[str, str]
 
 
 class KubeState:
-    """Series of observed objects; those of an object are made once per version of it."""
+    """Series of objects, cached per object version."""
 
     def __init__(self) -> None:
         self._made: dict[tuple[str, str], tuple[_State, dict[SeriesId, float]]] = {}
@@ -43,7 +43,7 @@ class KubeState:
     def collect(self, objects: Mapping[str, Mapping[str, Object]]) -> dict[SeriesId, float]:
         """Collect the complete set of series of ``objects[kind][name]``, in an order that depends on the names only.
 
-        Names must be unique within a kind: for objects of several namespaces use one instance for each.
+        Names must be unique within a kind: use one instance per namespace.
         """
         result: dict[SeriesId, float] = {}
         kept: dict[tuple[str, str], tuple[_State, dict[SeriesId, float]]] = {}

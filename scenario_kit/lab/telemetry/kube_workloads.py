@@ -1,4 +1,4 @@
-"""Series of workloads and autoscalers, as kube-state-metrics 2.x makes them (docs/metrics/workload there)."""
+"""Series of workloads and autoscalers, as exported by kube-state-metrics 2.x (its docs/metrics/workload)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from scenario_kit.lab.telemetry.series import Family, Sample, block, list_owners
 from scenario_kit.model import Object
 from scenario_kit.model.kubernetes.quantity import parse_quantity
 
-#: Reasons of a Deployment's conditions that become a label; any other is "unknown".
+#: Condition reasons of a Deployment that are label values; any other is "unknown".
 DEPLOYMENT_REASONS = frozenset({
     "", "ReplicaSetUpdated", "ReplicaSetCreateError", "NewReplicaSetCreated", "FoundNewReplicaSet",
     "NewReplicaSetAvailable", "ProgressDeadlineExceeded", "DeploymentPaused", "DeploymentResumed",
@@ -17,7 +17,7 @@ DEPLOYMENT_REASONS = frozenset({
 
 JOB_FAILURES = ("BackoffLimitExceeded", "DeadlineExceeded", "Evicted")
 
-#: Series that are plain numbers of the status: metric, field.
+#: Series that copy a number from the status: metric, field.
 _DEPLOYMENT = {
     "replicas": "replicas", "replicas_ready": "readyReplicas", "replicas_available": "availableReplicas",
     "replicas_unavailable": "unavailableReplicas", "replicas_updated": "updatedReplicas",

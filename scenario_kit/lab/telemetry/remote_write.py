@@ -1,7 +1,7 @@
 """Prometheus remote write, version 1: many ticks of many series in few requests, with stale markers.
 
-Format: https://prometheus.io/docs/specs/prw/remote_write_spec/. Messages are put together from bytes, since labels
-never change and samples have a fixed length; a general encoder would spend more time than Prometheus does.
+Format: https://prometheus.io/docs/specs/prw/remote_write_spec/. Messages are assembled from bytes, since labels never
+change and samples have a fixed length; a general encoder would take more time than Prometheus does.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from scenario_kit.errors import KitError, MetricsError
 from scenario_kit.lab.host import loopback
 from scenario_kit.model.runtime.process import SeriesId
 
-#: The value that ends a series: one particular NaN. It is only ever copied; arithmetic would turn it into another NaN.
+#: The stale marker: one particular NaN. It is only copied; arithmetic would turn it into another NaN.
 STALE = struct.pack("<Q", 0x7FF0000000000002)
 
-#: Requests are cut at about this many bytes before compression.
+#: The approximate size limit of a request, in bytes before compression.
 REQUEST_BYTES = 4 * 2**20
 
 _HEADERS = {
@@ -35,9 +35,9 @@ Tick = tuple[float, Mapping[SeriesId, float]]
 
 
 class SeriesWriter:
-    """Writes the series of one world. It remembers which are alive, so that one that is missing gets a stale marker.
+    """Write the series of one world, with a stale marker for each series that ends.
 
-    Ticks must grow. The last batch, or an end of it, may be written again: the bytes are the same then.
+    Ticks must increase. The last batch, or its tail, may be written again; the bytes are identical.
     """
 
     def __init__(self, prometheus_url: str, *, client: httpx.Client | None = None) -> None:
@@ -56,18 +56,18 @@ class SeriesWriter:
 
     @property
     def last(self) -> float | None:
-        """The time of the last tick that was accepted."""
+        """The time of the last accepted tick."""
         return self._last
 
     def write(self, batch: Sequence[Tick]) -> None:
         """Write ticks, each with its complete set of series; a tick without series ends all of them.
 
-        State moves on only when everything was accepted, so a failed batch can be written again as it is.
+        State advances only after everything was accepted, so a failed batch can be written again unchanged.
 
         Raises:
-            MetricsError: Prometheus is not there, or refused the batch; with its own words. Of a batch that needed
-                several requests a part may have arrived.
-            KitError: the ticks do not grow.
+            MetricsError: Prometheus is unreachable or rejected the batch; contains its message. If the batch took
+                several requests, some may have been accepted.
+            KitError: the ticks do not increase.
         """
         if not batch:
             return
@@ -79,7 +79,7 @@ class SeriesWriter:
         for at, samples in batch:
             before[at] = alive
             keys = list(samples)
-            # Comparing lists of the same tuples only compares addresses; hashing every series would cost far more.
+            # Comparing lists of identical tuples compares addresses only; hashing every series would cost far more.
             if keys == alive:
                 keys = alive
             else:
@@ -103,21 +103,21 @@ class SeriesWriter:
             self._labels = {series: self._labels[series] for series in self._alive}
 
     def close(self) -> None:
-        """Close the connection. Series stay as they are; write an empty tick first to end them."""
+        """Close the connection without ending the series; to end them, write an empty tick first."""
         self._client.close()
 
     def _resume(self, batch: Sequence[Tick]) -> Sequence[SeriesId]:
         times = [at for at, _ in batch]
         if any(later <= earlier for earlier, later in pairwise(times)):
-            raise KitError(f"remote write: the ticks of a batch must grow, got {times}")
+            raise KitError(f"remote write: the ticks of a batch must increase, got {times}")
         if self._last is None or times[0] > self._last:
             return self._alive
         if times[0] in self._before:
             return self._before[times[0]]
-        raise KitError(f"remote write: tick {times[0]} comes after {self._last} and is not one of the last batch")
+        raise KitError(f"remote write: tick {times[0]} is before {self._last} and not part of the last batch")
 
     def _encode_labels(self, keys: Collection[SeriesId]) -> Sequence[bytes]:
-        """Encode the labels of each series, encoded. Most often the series are those of the last batch."""
+        """Encode the labels of each series; usually the series are those of the last batch."""
         if keys is not self._prepared[0]:
             self._prepared = (keys, [self._label(series) for series in keys])
         return self._prepared[1]
@@ -129,7 +129,7 @@ class SeriesWriter:
         return labels
 
     def _send(self, chunks: Iterable[tuple[bytes, bytes]]) -> None:
-        """Send series: the labels of each, and its samples."""
+        """Send series as pairs of encoded labels and samples."""
         parts: list[bytes] = []
         size = 0
         for labels, samples in chunks:
@@ -148,23 +148,23 @@ class SeriesWriter:
             response = self._client.post(self._url, content=data, headers=_HEADERS)
         except httpx.HTTPError as error:
             raise MetricsError(
-                f"{self._url}: Prometheus did not take the samples: {error or type(error).__name__}",
-                fix="look at `scenario-kit lab status`; Prometheus may have died",
+                f"{self._url}: Prometheus is unreachable: {error or type(error).__name__}",
+                fix="run `scenario-kit lab status`; Prometheus may have crashed",
             ) from error
         if not response.is_success:
             raise MetricsError(
-                f"{self._url}: Prometheus refused the samples ({response.status_code}): {response.text.strip()}"
+                f"{self._url}: Prometheus rejected the samples ({response.status_code}): {response.text.strip()}"
             )
 
 
 def encode_labels(series: SeriesId) -> bytes:
-    """Encode the label part of a ``TimeSeries`` message: sorted by name, the metric's name among them."""
+    """Encode the labels of a ``TimeSeries`` message, sorted by name, including the metric name."""
     name, labels = series
     return b"".join(_label(key, value) for key, value in sorted([("__name__", name), *labels]))
 
 
 def encode_varint(value: int) -> bytes:
-    """Encode a number in protobuf's variable-length encoding."""
+    """Encode a number as a protobuf varint."""
     out = bytearray()
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)
@@ -175,7 +175,7 @@ def encode_varint(value: int) -> bytes:
 
 @lru_cache(maxsize=4096)
 def _encode_head(length: int) -> bytes:
-    """Encode what a ``TimeSeries`` message of that length begins with."""
+    """Encode the tag and length of a ``TimeSeries`` message."""
     return b"\x0a" + encode_varint(length)
 
 
@@ -197,9 +197,7 @@ def _sample(value: bytes, at: float) -> bytes:
 
 
 def _encode_samples(ticks: Sequence[tuple[float, Sequence[SeriesId], Mapping[SeriesId, float]]]) -> Iterator[bytes]:
-    """Encode the samples of each series over ticks that have the same series and timestamps of the
-    same length.
-    """
+    """Encode the samples of each series; all ticks have the same series and timestamps of the same length."""
     tails = [_encode_timestamp(at) for at, _, _ in ticks]
     values = np.array([list(samples.values()) for _, _, samples in ticks], dtype="<f8").T
     width = 11 + len(tails[0])

@@ -1,6 +1,6 @@
-"""What metrics-server says of pods and nodes: use over the last window, as ``metrics.k8s.io/v1beta1`` has it.
+"""Resource metrics of pods and nodes as served by metrics-server: usage over a window, ``metrics.k8s.io/v1beta1``.
 
-As there, a pod has metrics only when each of its running containers was measured over a whole window.
+As in metrics-server, a pod has metrics only if each of its running containers was measured over a whole window.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from scenario_kit.model.kubernetes.status import parse_time
 from scenario_kit.model.runtime.process import Usage
 
 API_VERSION = "metrics.k8s.io/v1beta1"
-#: What a node's own services (kubelet, container runtime, operating system) take beside the pods. An assumption.
+#: Usage of a node's own services (kubelet, container runtime, operating system). An assumption.
 NODE_ITSELF = Usage(0.08, 900 * 2.0**20)
 _PAGE_BYTES = 4096
 
 
 class Measured(NamedTuple):
-    """The use of containers, keyed by pod UID and container name, over the ``window`` seconds that ended ``at``."""
+    """The usage of containers by pod UID and container name, over the ``window`` seconds that ended ``at``."""
 
     at: float
     window: float
@@ -29,12 +29,12 @@ class Measured(NamedTuple):
 
 
 def build_pod_metrics(pods: Iterable[Object], measured: Measured) -> list[Object]:
-    """Build one PodMetrics for every pod that has been measured; the others are left out."""
+    """Build PodMetrics for every measured pod."""
     return [_build_pod(pod, measured, used) for pod in pods if (used := measure_container_usage(pod, measured))]
 
 
 def measure_container_usage(pod: Object, measured: Measured) -> Mapping[str, Usage]:
-    """Measure the use of the running containers of a pod; nothing at all while one of them has not run for a window."""
+    """Return the usage of a pod's running containers; empty until all of them have run for a whole window."""
     found: dict[str, Usage] = {}
     uid = pod["metadata"]["uid"]
     if block(pod, "status").get("phase") != "Running":
@@ -56,7 +56,7 @@ def _find_begin(running: Object, otherwise: float) -> float:
 
 
 def build_node_metrics(nodes: Iterable[Object], used: Mapping[str, Usage], at: float, window: float) -> list[Object]:
-    """Build one NodeMetrics per node that is ready. ``used`` is the sum over its pods; the node's own use is added."""
+    """Build NodeMetrics for every ready node: the usage of its pods (``used``) plus the node's own."""
     found = []
     for node in nodes:
         if not _is_ready(node):
@@ -71,7 +71,7 @@ def build_node_metrics(nodes: Iterable[Object], used: Mapping[str, Usage], at: f
 
 
 def sum_by_node(pods: Iterable[Object], usage: Mapping[tuple[str, str], Usage]) -> dict[str, Usage]:
-    """Sum the use of all containers, by the node on which their pod runs."""
+    """Sum the usage of all containers by node."""
     by_uid: dict[str, list[Usage]] = {}
     for (uid, _), used in usage.items():
         by_uid.setdefault(uid, []).append(used)
@@ -85,12 +85,12 @@ def sum_by_node(pods: Iterable[Object], usage: Mapping[tuple[str, str], Usage]) 
 
 
 def build_list(kind: str, items: Sequence[Object]) -> Object:
-    """Build a list document. Such lists have no version: they cannot be watched."""
+    """Build a list document without a resource version, since such lists cannot be watched."""
     return {"kind": f"{kind}List", "apiVersion": API_VERSION, "metadata": {}, "items": list(items)}
 
 
 def format_usage(used: Usage) -> dict[str, str]:
-    """Format CPU in nano-cores and memory in whole pages, as quantities in their canonical form."""
+    """Format CPU in nanocores and memory in whole pages, as canonical quantities."""
     pages = int(used.memory_bytes // _PAGE_BYTES)
     return {
         "cpu": _format_canonical(round(used.cpu_cores * 1e9), 1000, ("n", "u", "m", "", "k")),

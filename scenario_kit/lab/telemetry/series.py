@@ -1,4 +1,4 @@
-"""Building identities of series, and small values that many of them share."""
+"""Series identities, and samples of one object."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ Sample = tuple[SeriesId, float]
 
 
 def label_set(labels: Mapping[str, str]) -> Labels:
-    """Sort labels as identities have them. To Prometheus an empty label is no label, so empty ones are left
-    out.
-    """
+    """Return sorted labels, without empty ones: to Prometheus an empty label is an absent one."""
     return tuple(sorted((key, value) for key, value in labels.items() if value))
 
 
@@ -25,7 +23,7 @@ def make_series_id(name: str, labels: Mapping[str, str]) -> SeriesId:
 
 
 class Family:
-    """Makes samples of one object: every one carries the object's own labels."""
+    """Build samples of one object, each with the object's own labels."""
 
     def __init__(self, prefix: str, labels: Mapping[str, str]) -> None:
         self._prefix = prefix
@@ -36,19 +34,19 @@ class Family:
         return make_series_id(f"{self._prefix}_{name}", {**self._labels, **labels}), float(value or 0)  # type: ignore[arg-type]
 
     def condition(self, name: str, status: str, label: str, /, **labels: str) -> Iterator[Sample]:
-        """Return the three samples of a condition: 1 for its status, 0 for the other two."""
+        """Yield the three samples of a condition: 1 for its status, 0 for the others."""
         for known in ("True", "False", "Unknown"):
             yield self.sample(name, status == known, **{label: known.lower()}, **labels)
 
     def choice(self, name: str, chosen: str, known: tuple[str, ...], label: str) -> Iterator[Sample]:
-        """Return one sample per known value, 1 for the chosen one; none while nothing is chosen."""
+        """Yield one sample per known value, 1 for the chosen one; nothing if none is chosen."""
         if chosen:
             for value in known:
                 yield self.sample(name, value == chosen, **{label: value})
 
 
 def list_owners(obj: Object) -> list[dict[str, str]]:
-    """List labels that name an object's owners; one set of empty ones if it has none."""
+    """List the owner labels of an object; one empty set if it has no owner."""
     references = obj["metadata"].get("ownerReferences") or []
     return [
         {"owner_kind": r["kind"], "owner_name": r["name"], "owner_is_controller": flag(r.get("controller"))}
@@ -57,10 +55,10 @@ def list_owners(obj: Object) -> list[dict[str, str]]:
 
 
 def flag(value: Any) -> str:
-    """Return a truth value as a label."""
+    """Return a truth value as a label value."""
     return "true" if value else "false"
 
 
 def block(obj: Object, name: str) -> Object:
-    """Return a part of an object (``spec``, ``status``); empty while it is not there."""
+    """Return a section of an object (``spec``, ``status``); empty if absent."""
     return obj.get(name) or {}

@@ -1,8 +1,7 @@
-"""The pinned binaries of the lab: where they are, and how to get them.
+"""The pinned binaries of the lab: look-up and installation.
 
-Order: named by the environment (``SCENARIO_KIT_<PART>``), on PATH in the pinned version, in the cache, an official
-release, built from Go modules. ``resolve`` and ``inspect`` stop after the cache and change nothing; ``install`` does
-the rest.
+Order: an environment variable (``SCENARIO_KIT_<PART>``), PATH with the pinned version, the cache, an official release,
+a build from Go modules. ``resolve`` and ``inspect`` stop after the cache and change nothing; ``install`` does the rest.
 """
 
 from scenario_kit.lab.toolchain.assets import DEFINITIONS as CHAOS_DEFINITIONS

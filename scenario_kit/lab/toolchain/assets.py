@@ -1,7 +1,7 @@
-"""What the lab needs of Chaos Mesh beside its manager: the 23 CRDs, and the contract of the daemon.
+"""Files of Chaos Mesh that a lab needs besides the manager: the 23 CRDs, and the daemon's protocol.
 
-Both are taken from the verified source of the very module that the manager is built from, at install time, and kept
-beside it, so that a lab starts without Go: ``crds/`` as they are, ``definitions/`` as a lab applies them, the proto.
+They are copied at install time from the verified source of the module that the manager is built from, and kept next to
+it, so that a lab starts without Go: ``crds/`` unchanged, ``definitions/`` as a lab applies them, the proto file.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ CRDS = "crds"
 DEFINITIONS = "definitions"
 PROTO = "chaosdaemon.proto"
 _CRD_COUNT = 23
-#: Kinds that only start others, which the operator does itself. Their schemas repeat those of all other kinds, several
-#: times: nine tenths of the text, half of the API server's memory, and most of a lab's start.
+#: Kinds that only start others, which the operator does itself. Their schemas repeat those of all other kinds several
+#: times: nine tenths of the text, half of the API server's memory, and most of a lab's start-up time.
 _ORCHESTRATION = ("Schedule", "Workflow", "WorkflowNode")
 
 
 def locate_folder() -> Path:
-    """Locate where the files are, or would be: ``SCENARIO_KIT_CHAOS_ASSETS``, else beside the manager in the cache."""
+    """Return the directory of the files: ``SCENARIO_KIT_CHAOS_ASSETS``, or next to the manager in the cache."""
     explicit = os.environ.get(VARIABLE)
     return Path(explicit).expanduser() if explicit else cache.locate_binary(get_part("chaos-controller-manager")).parent
 
 
 def find_problem() -> str:
-    """Find why the files cannot be used; empty when they can."""
+    """Return why the files cannot be used; empty if they can."""
     place = locate_folder()
     for part_of, suffix in ((CRDS, "yaml"), (DEFINITIONS, "json")):
         found = len(list((place / part_of).glob(f"*.{suffix}")))
@@ -45,10 +45,10 @@ def find_problem() -> str:
 
 
 def resolve() -> Path:
-    """Return the folder with ``crds/``, ``definitions/`` and ``chaosdaemon.proto``.
+    """Return the directory with ``crds/``, ``definitions/`` and ``chaosdaemon.proto``.
 
     Raises:
-        ToolchainError: something of it is not there.
+        ToolchainError: a file is missing.
     """
     reason = find_problem()
     if reason:
@@ -57,7 +57,7 @@ def resolve() -> Path:
 
 
 def extract(go: golang.Go, work: Path) -> None:
-    """Copy the files from the module into the cache. ``work`` is an empty scratch folder."""
+    """Copy the files from the module into the cache. ``work`` is an empty scratch directory."""
     manager = get_part("chaos-controller-manager")
     golang.copy_module(manager.module, work)
     source = golang.fetch_module_source(go, manager, CHAOS_MODULE, work)
@@ -77,9 +77,7 @@ def extract(go: golang.Go, work: Path) -> None:
 
 
 def parse_definition(text: str) -> dict[str, Any]:
-    """Parse a CRD as a lab applies it: kinds that only start others keep their names and subresources, not their
-    schemas.
-    """
+    """Parse a CRD as a lab applies it: kinds that only start others keep names and subresources, without schemas."""
     document: dict[str, Any] = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     if document["spec"]["names"]["kind"] in _ORCHESTRATION:
         for version in document["spec"]["versions"]:

@@ -1,4 +1,4 @@
-"""The cache, ``<cache>/toolchain/<part>/<version>/<binary>``: filled by atomic renames, under a lock."""
+"""The cache ``<cache>/toolchain/<part>/<version>/<binary>``, filled by atomic renames under a lock."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scenario_kit.lab.toolchain.components import ToolchainComponent
 
 
 def locate_root() -> Path:
-    """Locate where parts are kept: ``SCENARIO_KIT_CACHE``, else the user's cache folder (XDG)."""
+    """Return the cache directory: ``SCENARIO_KIT_CACHE``, or the user's cache directory (XDG)."""
     explicit = os.environ.get("SCENARIO_KIT_CACHE")
     if explicit:
         return Path(explicit).expanduser().absolute() / "toolchain"
@@ -22,18 +22,18 @@ def locate_root() -> Path:
 
 
 def locate_binary(part: ToolchainComponent) -> Path:
-    """Locate where the binary of ``part`` is, or would be."""
+    """Return the path of a component's binary, existing or not."""
     return locate_root() / part.name / part.version / part.name
 
 
 def locate_scratch() -> Path:
-    """Locate where unfinished work lies. On the same file system as the cache, so that a rename publishes it."""
+    """Return the scratch directory, on the file system of the cache, so that a rename can publish."""
     return locate_root() / ".work"
 
 
 @contextmanager
 def open_workspace(part: str) -> Iterator[Path]:
-    """Open an empty scratch folder for one part; removed at the end, whatever that is."""
+    """Create an empty scratch directory for one component; always removed on exit."""
     folder = locate_scratch() / f"{part}.{os.getpid()}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -44,7 +44,7 @@ def open_workspace(part: str) -> Iterator[Path]:
 
 
 def publish(part: ToolchainComponent, built: Path) -> Path:
-    """Move a finished binary to its place in the cache; until then nobody sees it."""
+    """Move a finished binary to its place in the cache; publishes it atomically."""
     target = locate_binary(part)
     target.parent.mkdir(parents=True, exist_ok=True)
     built.chmod(0o755)
@@ -54,9 +54,9 @@ def publish(part: ToolchainComponent, built: Path) -> Path:
 
 @contextmanager
 def lock_cache(on_wait: Callable[[str], None]) -> Iterator[None]:
-    """Hold the cache's lock. ``on_wait`` is told, once, when another process holds it; then this waits.
+    """Hold the cache's lock. ``on_wait`` is called once if another process holds it; then this waits.
 
-    What an interrupted process left in the scratch folder is removed first: its lock died with it.
+    Scratch files of an interrupted process are removed first: its lock ended with it.
     """
     locate_root().mkdir(parents=True, exist_ok=True)
     with hold_lock(locate_root() / ".lock", "another process is installing the toolchain", on_wait):

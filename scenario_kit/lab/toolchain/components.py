@@ -1,4 +1,4 @@
-"""The pinned parts of the lab: names, versions, and where they come from. Data, and little else."""
+"""The pinned components of the lab: names, versions, sources. Mostly data."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ KUBERNETES = "1.34.2"
 ETCD = "3.6.4"
 KWOK = "0.8.0"
 PROMETHEUS = "3.15.0"
-#: Of the versions of which all modules can be had, the one nearest to the apps' images.
+#: The version nearest to the apps' images for which all modules are available.
 OPENTELEMETRY_COLLECTOR = "0.155.0"
-#: Chaos Mesh has no ``/v2`` in its module path, so its tags are no versions to Go: a pseudo-version names the commit.
+#: The module path of Chaos Mesh has no ``/v2``, so Go does not accept its tags: a pseudo-version names the commit.
 CHAOS_MESH = "0.9.1-0.20260902003049-47411975a8cb"
 
 CHAOS_MODULE = "github.com/chaos-mesh/chaos-mesh"
 
 
-#: The lab's Prometheus has static targets only, and so has the collector's receiver: without the discoveries of twenty
-#: clouds it is a third of the code.
+#: The lab's Prometheus and the collector's receiver have static targets only: without the service discovery of twenty
+#: clouds, a third of the code remains.
 _TAGS = {"prometheus": ("remove_all_sd",), "collector": ("remove_all_sd",)}
 
 
 @dataclass(frozen=True)
 class Release:
-    """An official release: ``url`` of a binary or of a tar archive that holds ``member``, and of its SHA-256 sums."""
+    """An official release: the ``url`` of a binary or of a tar archive with ``member``, and of its SHA-256 sums."""
 
     url: str
     sums: str
@@ -35,11 +35,11 @@ class Release:
 
 @dataclass(frozen=True)
 class ToolchainComponent:
-    """One binary. ``module`` is the folder under ``modules`` whose go.mod pins ``package``.
+    """One binary. ``module`` is the directory in ``modules`` whose go.mod pins ``package``.
 
-    Parts of one module are built together, with the ``tags`` of the module: what they share is compiled once.
-    ``executable`` is what Go calls the binary, where that differs. ``any_on_path`` takes the one on PATH whatever its
-    version (a tool of the user; the lab itself does not need it).
+    Components of a module are built together, with the module's ``tags``: shared packages are compiled once.
+    ``executable`` is Go's name for the binary if it differs. ``any_on_path`` accepts any version on PATH (for a user's
+    tool that the lab itself does not need).
     """
 
     name: str
@@ -58,7 +58,7 @@ class ToolchainComponent:
 
     @property
     def variable(self) -> str:
-        """The environment variable that supplies this part by hand."""
+        """The environment variable with the path of this component."""
         return "SCENARIO_KIT_" + self.name.upper().replace("-", "_")
 
 
@@ -142,7 +142,7 @@ def _define_collector() -> ToolchainComponent:
     )
 
 
-#: What every lab needs. What is compiled longest begins first, so that the rest is done beside it.
+#: Components of every lab. The longest build comes first, so that others run in parallel.
 PARTS: tuple[ToolchainComponent, ...] = (
     ToolchainComponent(
         name="chaos-controller-manager",
@@ -161,7 +161,7 @@ PARTS: tuple[ToolchainComponent, ...] = (
     _define_prometheus("prometheus"),
 )
 
-#: What no lab needs: had only when something asks for it by name (``install_optional``).
+#: Components that no lab needs: installed on request by name (``install_optional``).
 OPTIONAL: tuple[ToolchainComponent, ...] = (
     _define_prometheus("promtool"),
     _define_kubernetes("kubelet", module="kubernetes"),
@@ -172,26 +172,26 @@ _BY_NAME = {p.name: p for p in (*PARTS, *OPTIONAL)}
 
 
 def get_part(name: str) -> ToolchainComponent:
-    """Get the part of that name; ``KeyError`` for another one."""
+    """Return the component of that name; ``KeyError`` for an unknown one."""
     return _BY_NAME[name]
 
 
 def format_versions(parts: Iterable[ToolchainComponent]) -> str:
-    """Format names and versions, for a person."""
+    """Format names and versions for messages."""
     return ", ".join(f"{p.name} {p.version}" for p in parts)
 
 
 def explain_supply(parts: Sequence[ToolchainComponent]) -> str:
-    """Explain how to supply parts by hand, for a person."""
+    """Explain how to provide components manually, for messages."""
     return f"set {', '.join(p.variable for p in parts)} to the path of {'its' if len(parts) == 1 else 'each'} binary"
 
 
 def read_kubernetes_version() -> str:
-    """Read the version of the API server, or nothing where one was supplied by hand."""
+    """Return the API server's version; empty if the binary was provided manually."""
     return KUBERNETES if not os.environ.get(get_part("kube-apiserver").variable) else ""
 
 
 def describe_engine() -> str:
-    """Describe what injects chaos, with its version; nothing where one was supplied by hand."""
+    """Return the chaos engine with its version; empty if the binary was provided manually."""
     chaos = get_part("chaos-controller-manager")
     return f"chaos-mesh {chaos.version}" if not os.environ.get(chaos.variable) else ""

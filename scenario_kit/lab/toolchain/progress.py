@@ -1,4 +1,4 @@
-"""How an installation tells what it does: bars on a terminal, plain lines elsewhere."""
+"""Progress of an installation: bars on a terminal, otherwise plain lines."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 
 
 class Reporter(Protocol):
-    """Told about one part after the other. ``total`` is 0 while it is unknown."""
+    """Reports the progress of components in sequence. ``total`` is 0 while unknown."""
 
     def begin(self, part: str, how: str) -> None:
-        """Work on ``part`` starts; ``how`` says in which way."""
+        """Start ``part``; ``how`` is the method."""
 
     def advance(self, part: str, done: int, total: int, note: str) -> None:
-        """Report that ``done`` of ``total`` steps (packages, or bytes) are through; ``note`` is the current one."""
+        """Report ``done`` of ``total`` steps (packages or bytes); ``note`` is the current one."""
 
     def end(self, part: str, how: str) -> None:
-        """Report that ``part`` is there, had in the way ``how``."""
+        """Finish ``part``; ``how`` is the method."""
 
     def say(self, text: str) -> None:
-        """Say anything else that a person wants to know."""
+        """Print any other message."""
 
 
 class Lines:
-    """One line when a part starts, one when it is there, and one for every ``interval`` seconds between."""
+    """Print a line when a component starts, when it is finished, and every ``interval`` seconds in between."""
 
     def __init__(self, stream: TextIO, *, interval: float = 30.0) -> None:
         self._stream = stream
@@ -60,7 +60,7 @@ class Lines:
 
 
 class Bars:
-    """A bar per part with its elapsed time; a context manager, as the terminal is redrawn while it is open."""
+    """Show a bar with elapsed time per component; a context manager, since the terminal is redrawn while it is open."""
 
     def __init__(self, console: Console) -> None:
         self._bars = Progress(
@@ -106,7 +106,7 @@ class Bars:
 
 @contextmanager
 def report_on_stderr() -> Iterator[Reporter]:
-    """Report by bars where stderr is a terminal, by lines elsewhere."""
+    """Report with bars if stderr is a terminal, otherwise with lines."""
     console = Console(stderr=True)
     if console.is_terminal and not console.is_dumb_terminal:
         with Bars(console) as bars:

@@ -1,4 +1,4 @@
-"""Official releases: downloaded over TLS, taken only when the checksum that the project publishes agrees."""
+"""Official releases: downloaded over TLS and verified against the published checksum."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ import httpx
 
 from scenario_kit.lab.toolchain.components import Release, ToolchainComponent
 
-#: A host that does not answer within this many seconds is not asked again in the same run.
+#: The connect timeout; a host that exceeds it is skipped for the rest of the run.
 CONNECT_SECONDS = 3.0
 _TIMEOUT = httpx.Timeout(30.0, connect=CONNECT_SECONDS)
 
 
 class Unavailable(Exception):
-    """The release cannot be had here; the next way is tried. The message says why."""
+    """The release is not available here; the next method is tried. The message has the cause."""
 
 
 class Releases:
-    """Downloads of one run. Remembers hosts that could not be reached."""
+    """Downloads of one run; remembers unreachable hosts."""
 
     def __init__(self, transport: httpx.BaseTransport | None = None) -> None:
         self._client = httpx.Client(timeout=_TIMEOUT, follow_redirects=True, transport=transport)
         self._unreachable: dict[str, str] = {}
 
     def fetch(self, part: ToolchainComponent, folder: Path, on_progress: Callable[[int, int, str], None]) -> Path:
-        """Download the binary of ``part`` into ``folder`` and verify it.
+        """Download and verify a component's binary into ``folder``.
 
         Raises:
-            Unavailable: there is no release of it, its host cannot be reached or refuses, or the checksum differs.
+            Unavailable: there is no release, its host is unreachable or refuses, or the checksum differs.
         """
         release = part.release
         problem = self.known_problem(part)
@@ -53,7 +53,7 @@ class Releases:
         return _extract(release, downloaded, folder / part.name)
 
     def known_problem(self, part: ToolchainComponent) -> str:
-        """Return why no release of ``part`` can be had, as far as that is known already; empty: try."""
+        """Return why no release of ``part`` is available, if that is known already; empty: try."""
         if part.release is None:
             return "no official binary with a published checksum"
         return self._unreachable.get(_find_host(part.release), "")
@@ -76,10 +76,10 @@ class Releases:
 
 
 def find_published_sum(text: str, name: str) -> str:
-    """Find the SHA-256 of the file ``name`` in a sums file: a bare sum, or lines of sum and name.
+    """Find the SHA-256 of the file ``name`` in a checksum file: a single sum, or lines of sum and name.
 
     Raises:
-        Unavailable: the file has no sum of that name.
+        Unavailable: there is no entry for the file.
     """
     for line in text.splitlines():
         fields = line.split()

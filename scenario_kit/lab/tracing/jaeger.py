@@ -4,10 +4,10 @@
 
     GET services                        names of services
     GET services/{service}/operations   names of their spans
-    GET operations?service=             the same with kinds
-    GET traces?service=&…               the newest traces with such a span
+    GET operations?service=             the same, with span kinds
+    GET traces?service=&…               the newest matching traces
     GET traces/{id}                     one trace
-    GET dependencies?endTs=&lookback=   who calls whom, in milliseconds
+    GET dependencies?endTs=&lookback=   calls between services; times in milliseconds
 
 Each answer is ``{data, total, limit, offset, errors}``.
 """
@@ -37,66 +37,66 @@ _TRACE: Final = re.compile(r"traces/(?P<id>[^/]+)")
 _DAY_MILLIS: Final = 24 * 3600 * 1000
 
 
-class Asked(NamedTuple):
-    """What the API works on: the world's time, and its traces that began between two times."""
+class TraceSource(NamedTuple):
+    """The world's time, and a query for traces that started between two times."""
 
     now: float
     traces: Callable[[float, float], Sequence[Trace]]
 
 
-class Replied(NamedTuple):
-    """A status and a document."""
+class Reply(NamedTuple):
+    """An HTTP status and a JSON document."""
 
     status: int
     document: Mapping[str, Any]
 
 
-def reply(asked: Asked, path: str, query: str) -> Replied:
+def reply(source: TraceSource, path: str, query: str) -> Reply:
     """Answer a request for a path below ``api/``."""
     try:
-        return _reply(asked, path, query)
+        return _reply(source, path, query)
     except Malformed as error:
         return build_error_reply(400, str(error))
 
 
-def _reply(asked: Asked, path: str, query: str) -> Replied:
+def _reply(source: TraceSource, path: str, query: str) -> Reply:
     if path == "services":
-        services = sorted({span.service for span in _list_spans(asked)})
+        services = sorted({span.service for span in _list_spans(source)})
         return _build_reply(services, len(services))
     if path == "operations":
         service = _read_first(query, "service")
         if not service:
             raise Malformed("parameter 'service' is required")
         kind = _read_first(query, "spanKind").lower()
-        pairs = {(s.name, s.kind.lower()) for s in _list_spans(asked) if s.service == service}
+        pairs = {(s.name, s.kind.lower()) for s in _list_spans(source) if s.service == service}
         reported = [{"name": name, "spanKind": k} for name, k in sorted(pairs) if kind in ("", k)]
         return _build_reply(reported, len(reported))
     if match := _OPERATIONS.fullmatch(path):
         service = unquote(match["service"])
-        names = sorted({s.name for s in _list_spans(asked) if s.service == service})
+        names = sorted({s.name for s in _list_spans(source) if s.service == service})
         return _build_reply(names, len(names))
     if path == "traces":
-        return _search(asked, parse(query, asked.now))
+        return _search(source, parse(query, source.now))
     if match := _TRACE.fullmatch(path):
         desired = normalize_identifier(match["id"])
-        found = [t for t in asked.traces(0.0, asked.now) if t.trace_id == desired]
-        return _build_reply([trace_document(t) for t in found]) if found else build_error_reply(404, "trace not found")
+        found = [t for t in source.traces(0.0, source.now) if t.trace_id == desired]
+        return _build_reply([render_trace(t) for t in found]) if found else build_error_reply(404, "trace not found")
     if path == "dependencies":
-        return _build_reply(_list_dependencies(asked, query))
+        return _build_reply(_list_dependencies(source, query))
     return build_error_reply(404, f"no such path: api/{path}")
 
 
-def _search(asked: Asked, query: TraceQuery) -> Replied:
+def _search(source: TraceSource, query: TraceQuery) -> Reply:
     if not query.ids:
-        return _build_reply([trace_document(t) for t in find(asked.traces(query.since, query.until), query)])
-    by_id = {trace.trace_id: trace for trace in asked.traces(0.0, asked.now)}
+        return _build_reply([render_trace(t) for t in find(source.traces(query.since, query.until), query)])
+    by_id = {trace.trace_id: trace for trace in source.traces(0.0, source.now)}
     missing = [{"msg": "trace not found", "traceID": i} for i in query.ids if i not in by_id]
-    found = [trace_document(by_id[i]) for i in query.ids if i in by_id]
-    return Replied(200, _build_envelope(found, 0, missing or None))
+    found = [render_trace(by_id[i]) for i in query.ids if i in by_id]
+    return Reply(200, _build_envelope(found, 0, missing or None))
 
 
-def trace_document(trace: Trace) -> dict[str, Any]:
-    """Render a trace as Jaeger shows it; processes are told apart by their resource."""
+def render_trace(trace: Trace) -> dict[str, Any]:
+    """Render a trace in Jaeger's format; one process per distinct resource."""
     processes: dict[str, dict[str, Any]] = {}
     names: dict[tuple[tuple[str, Scalar], ...], str] = {}
     spans = []
@@ -143,13 +143,13 @@ def _type(value: Scalar) -> str:
     return "float64" if isinstance(value, float) else "string"
 
 
-def _list_dependencies(asked: Asked, query: str) -> list[dict[str, Any]]:
+def _list_dependencies(source: TraceSource, query: str) -> list[dict[str, Any]]:
     given = {key: values[0] for key, values in parse_qs(query).items()}
-    end = parse_micros(given, "endTs", asked.now, 1e3)
+    end = parse_micros(given, "endTs", source.now, 1e3)
     back = parse_whole(given, "lookback", _DAY_MILLIS) / 1e3
     service = given.get("service", "")
     calls: Counter[tuple[str, str]] = Counter()
-    for trace in asked.traces(end - back, end):
+    for trace in source.traces(end - back, end):
         by_id = {span.span_id: span for span in trace.spans}
         for span in trace.spans:
             parent = by_id.get(span.parent)
@@ -162,21 +162,21 @@ def _list_dependencies(asked: Asked, query: str) -> list[dict[str, Any]]:
     ]
 
 
-def _list_spans(asked: Asked) -> Iterable[Span]:
-    return (span for trace in asked.traces(0.0, asked.now) for span in trace.spans)
+def _list_spans(source: TraceSource) -> Iterable[Span]:
+    return (span for trace in source.traces(0.0, source.now) for span in trace.spans)
 
 
 def _read_first(query: str, name: str) -> str:
     return parse_qs(query).get(name, [""])[0]
 
 
-def _build_reply(data: Sequence[Any], total: int = 0) -> Replied:
-    return Replied(200, _build_envelope(data, total, None))
+def _build_reply(data: Sequence[Any], total: int = 0) -> Reply:
+    return Reply(200, _build_envelope(data, total, None))
 
 
-def build_error_reply(status: int, text: str) -> Replied:
-    """Build an error as Jaeger tells it."""
-    return Replied(status, _build_envelope(None, 0, [{"code": status, "msg": text}]))
+def build_error_reply(status: int, text: str) -> Reply:
+    """Build an error in Jaeger's format."""
+    return Reply(status, _build_envelope(None, 0, [{"code": status, "msg": text}]))
 
 
 def _build_envelope(data: Sequence[Any] | None, total: int, errors: Sequence[Any] | None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Traces as OpenTelemetry's JSON: one ``ExportTraceServiceRequest`` a line, as the collector's file exporter writes."""
+"""Traces as OTLP JSON: one ``ExportTraceServiceRequest`` per line, as written by the collector's file exporter."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _ERROR: Final = 2
 
 
 def serialize_lines(traces: Iterable[Trace]) -> Iterator[str]:
-    """Return one line for each trace, without its end."""
+    """Yield one line per trace, without the newline."""
     for trace in traces:
-        yield json.dumps(request(trace), separators=(",", ":"), ensure_ascii=False)
+        yield json.dumps(build_request(trace), separators=(",", ":"), ensure_ascii=False)
 
 
-def request(trace: Trace) -> dict[str, Any]:
-    """Request the spans of a trace by the process that they are from."""
+def build_request(trace: Trace) -> dict[str, Any]:
+    """Build the export request of a trace, with spans grouped by resource."""
     groups: dict[tuple[tuple[str, Scalar], ...], list[Span]] = {}
     for span in trace.spans:
         groups.setdefault(tuple(span.resource.items()), []).append(span)
@@ -72,5 +72,5 @@ def _serialize_value(value: Scalar) -> dict[str, Any]:
 
 
 def _format_nanos(seconds: float) -> str:
-    """Format nanoseconds as text; doubles of present times resolve some 240 of them, hence the microseconds."""
+    """Format nanoseconds as text, rounded to microseconds: a double resolves present times only to some 240 ns."""
     return str(round(seconds * 1e6) * 1000)

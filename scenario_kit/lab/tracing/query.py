@@ -1,4 +1,4 @@
-"""What somebody looks for: the parameters of Jaeger's query API, and which traces meet them."""
+"""Trace search: the parameters of Jaeger's query API, and matching."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from urllib.parse import parse_qs
 from scenario_kit.model.kubernetes.duration import UNITS, parse_seconds
 from scenario_kit.model.runtime.trace import Scalar, Span, Trace
 
-#: As many as Jaeger answers with where nobody says how many.
+#: Jaeger's default limit.
 LIMIT: Final = 100
 _LOOKBACK_SECONDS: Final = 48 * 3600.0
 _UNITS: Final = {**UNITS, "d": 86400.0}
 
 
 class Malformed(ValueError):
-    """A parameter is missing or cannot be read; the text says which and why."""
+    """A parameter is missing or invalid; the message names it."""
 
 
 class TraceQuery(NamedTuple):
-    """A search. Times and durations are seconds; ``longest`` 0 sets no bound."""
+    """A search. Times and durations are in seconds; ``longest`` 0 sets no bound."""
 
     service: str = ""
     operation: str = ""
@@ -34,8 +34,8 @@ class TraceQuery(NamedTuple):
     limit: int = LIMIT
     ids: tuple[str, ...] = ()
 
-    def meets(self, span: Span) -> bool:
-        """Check whether a span is one of those looked for."""
+    def matches(self, span: Span) -> bool:
+        """Return whether a span matches the search."""
         if self.service and span.service != self.service:
             return False
         if self.operation and span.name != self.operation:
@@ -48,13 +48,13 @@ class TraceQuery(NamedTuple):
 
 
 def parse(text: str, now: float) -> TraceQuery:
-    """Parse the search that a query string describes; ``now`` is the world's time.
+    """Parse a query string into a search; ``now`` is the world's time.
 
     ``start`` and ``end`` are microseconds since the epoch. Without ``start``, a ``lookback`` such as ``15m`` counts
-    from ``end`` or ``now``, which clients cannot know in a world with a clock of its own.
+    back from ``end`` or ``now``; clients cannot know the time of a virtual world.
 
     Raises:
-        Malformed: a parameter cannot be read, or neither a service nor a trace is named.
+        Malformed: a parameter is invalid, or neither a service nor a trace is given.
     """
     given = parse_qs(text)
     first = {key: values[0] for key, values in given.items()}
@@ -79,37 +79,37 @@ def parse(text: str, now: float) -> TraceQuery:
 
 
 def find(traces: Iterable[Trace], query: TraceQuery) -> list[Trace]:
-    """Find the newest traces in which a span is looked for."""
-    found = [trace for trace in traces if any(query.meets(span) for span in trace.spans)]
+    """Find the newest traces with a matching span."""
+    found = [trace for trace in traces if any(query.matches(span) for span in trace.spans)]
     return sorted(found, key=lambda trace: -trace.start)[: query.limit]
 
 
 def normalize_identifier(text: str) -> str:
-    """Return a trace's identifier as we write it; Jaeger takes it without its leading zeros, too."""
+    """Return a trace ID in canonical form; like Jaeger, accept it without leading zeros."""
     if not re.fullmatch(r"[0-9a-fA-F]{1,32}", text):
-        raise Malformed(f"'{text}' is no trace ID: up to 32 hexadecimal digits are expected")
+        raise Malformed(f"'{text}' is not a trace ID: expected up to 32 hexadecimal digits")
     return text.lower().zfill(32)
 
 
 def parse_micros(given: Mapping[str, str], name: str, default: float, units: float = 1e6) -> float:
-    """Parse a time in so many units per second, in seconds."""
+    """Parse a timestamp in ``units`` per second; return seconds."""
     if not given.get(name):
         return default
     return parse_whole(given, name, 0) / units
 
 
 def parse_whole(given: Mapping[str, str], name: str, default: int) -> int:
-    """Parse a whole number that is not negative."""
+    """Parse a non-negative integer."""
     text = given.get(name, "")
     if not text:
         return default
     if not text.isascii() or not text.isdigit() or len(text) > 18:
-        raise Malformed(f"unable to parse param '{name}': '{text}' is no whole number")
+        raise Malformed(f"unable to parse param '{name}': '{text}' is not a non-negative integer")
     return int(text)
 
 
 def parse_duration(given: Mapping[str, str], name: str) -> float:
-    """Parse a duration such as ``1.5s`` or ``2m30s``, in seconds; 0 for none."""
+    """Parse a duration such as ``1.5s`` or ``2m30s``; return seconds, 0 if absent."""
     try:
         return parse_seconds(given.get(name, ""), _UNITS)
     except ValueError as error:
@@ -128,12 +128,12 @@ def _parse_tags(pairs: Sequence[str], documents: Sequence[str]) -> Iterable[tupl
         except ValueError as error:
             raise Malformed(f"malformed 'tags' parameter, cannot unmarshal JSON: {error}") from error
         if not isinstance(reported, dict) or not all(isinstance(value, str) for value in reported.values()):
-            raise Malformed("malformed 'tags' parameter, an object of texts is expected")
+            raise Malformed("malformed 'tags' parameter, expected an object with string values")
         yield from reported.items()
 
 
 def list_tags(span: Span) -> dict[str, Scalar]:
-    """List the tags that Jaeger makes of a span's attributes, kind and status."""
+    """List the tags that Jaeger derives from a span's attributes, kind and status."""
     tags = dict(span.attributes) | {"span.kind": span.kind.lower(), "internal.span.format": "otlp"}
     if span.error:
         tags |= {"error": True, "otel.status_code": "ERROR"}
@@ -143,7 +143,7 @@ def list_tags(span: Span) -> dict[str, Scalar]:
 
 
 def format_tag(value: Scalar) -> str:
-    """Format a tag's value as a search spells it."""
+    """Format a tag value as in a search."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

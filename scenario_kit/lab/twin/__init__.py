@@ -1,6 +1,6 @@
-"""The twin: a seeded, pure model of how requests flow through an application.
+"""The twin: a seeded, pure model of requests in an application.
 
-Its input is what a namespace holds and which chaos is in force; it never sees what a scenario is about.
+Its input is the state of the namespaces and the active chaos; it never sees a scenario.
 """
 
 from scenario_kit.lab.twin.cluster.cluster_view import ClusterDns, Telemetry, View

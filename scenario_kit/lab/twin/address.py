@@ -1,4 +1,4 @@
-"""Addresses as programs read them: where they stand, as ``host:port``, URLs, and connection strings of databases."""
+"""Addresses in configuration: ``host:port``, URLs, and database connection strings."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
 
-#: Ports that clients take where an address names none, by scheme.
+#: Default ports by scheme.
 _PORTS = {
     "amqp": 5672,
     "amqps": 5671,
@@ -26,19 +26,19 @@ _PORTS = {
 }
 _DATABASES = ("postgres", "postgresql", "mysql", "mariadb", "sqlserver")
 _SECURE = ("https", "rediss", "grpcs", "amqps", "wss")
-#: Schemes of names that gRPC resolves: what follows the third slash is the address.
+#: Schemes of gRPC name resolvers; the address is after the third slash.
 _RESOLVERS = ("dns", "passthrough", "ipv4", "xds")
-#: Modes of clients of databases that do without TLS nowhere.
+#: TLS modes of database clients that require TLS.
 _DEMANDING = ("require", "required", "verify-ca", "verify-full", "verifyca", "verifyfull")
-#: As Go's driver of MySQL wants it.
+#: The data source name of Go's MySQL driver.
 _DSN = re.compile(r"^(?:(?P<user>[^:@/]*)(?::(?P<password>.*))?@)?\w*\((?P<place>[^)]*)\)/(?P<database>[^?]*)")
 _PAIR = re.compile(r"(?P<key>[A-Za-z][A-Za-z _]*?)\s*=\s*(?P<value>[^;\s]*)")
 
 
 class Address(NamedTuple):
-    """Where a program wants to connect, as whom, and to which database. ``port`` 0 means that the text names none.
+    """Where a program connects to, with which user and database. ``port`` 0 means that the text has none.
 
-    With ``tls`` it speaks nothing else.
+    With ``tls``, the program accepts only TLS.
     """
 
     host: str
@@ -50,18 +50,18 @@ class Address(NamedTuple):
 
     @property
     def desired(self) -> str:
-        """The database that a client of SQL asks for: where none is named, the one that is called as its user."""
+        """The database an SQL client requests; if none is given, the one named like its user."""
         return self.database or self.user
 
 
 def parse(text: str, default_port: int = 0) -> Address:
-    """Read an address. An empty host means that the text names nothing that can be dialled.
+    """Parse an address. An empty host means that the text has none.
 
-    Understood: ``host``, ``host:port``, ``user:password@host:port``, ``scheme://[user[:password]@]host[:port]/…`` (also
-    as ``jdbc:`` and ``dialect+driver://`` write it), targets of gRPC such as ``dns:///host:port``, the data source
-    names of Go's driver of MySQL, and key-value strings such as ``host=db user=u password=p`` or
-    ``Host=db;Username=u;Password=p``. Of several hosts the first one counts. What follows the host of a database's URL
-    is the name of the database.
+    Supported: ``host``, ``host:port``, ``user:password@host:port``, ``scheme://[user[:password]@]host[:port]/…`` (also
+    in the forms ``jdbc:`` and ``dialect+driver://``), gRPC targets such as ``dns:///host:port``, data source names of
+    Go's MySQL driver, and key-value strings such as ``host=db user=u password=p`` or
+    ``Host=db;Username=u;Password=p``. Of several hosts the first one is used. In the URL of a database, the path is the
+    name of the database.
     """
     text = text.strip().removeprefix("jdbc:")
     if text.startswith("dns:") and not text.startswith("dns://"):
@@ -73,13 +73,13 @@ def parse(text: str, default_port: int = 0) -> Address:
         return Address(host, port, dsn["user"] or "", dsn["password"] or "", dsn["database"])
     if "=" in text:
         return _parse_pairs(text, default_port)
-    if "@" in text:  # a program puts the scheme in front of it
+    if "@" in text:  # programs prepend the scheme
         return _parse_url(f"any://{text}", default_port)
     return Address(*_place(text, default_port))
 
 
 def _place(text: str, default_port: int) -> tuple[str, int]:
-    """Parse host and port of the first of ``host[:port],…``; a port that is no number is none."""
+    """Parse host and port of the first of ``host[:port],…``; a port that is not a number is ignored."""
     first = text.partition(",")[0].strip()
     if first.startswith("["):
         host, _, rest = first[1:].partition("]")
@@ -94,12 +94,12 @@ def _parse_url(text: str, default_port: int) -> Address:
     if scheme in _RESOLVERS:
         return Address(*_place(rest.partition("/")[2] or rest, default_port))
     place, slash, path = rest.partition("/")
-    place, semicolon, settings = place.partition(";")  # as SQL Server has them
+    place, semicolon, settings = place.partition(";")  # the syntax of SQL Server
     before, at, hosts = place.rpartition("@")
     try:
         parts = urlsplit(f"{scheme}://{before}{at}{hosts.partition(',')[0]}{slash}{path}")
         host, port = parts.hostname or "", parts.port
-    except ValueError:  # a port that is no number, half an address: the program cannot dial it
+    except ValueError:  # an invalid port or a partial address: the program cannot dial it
         return Address("", 0)
     asked = {key.lower(): values[-1] for key, values in parse_qs(parts.query).items()}
     if semicolon:

@@ -1,4 +1,4 @@
-"""Whether the parameters of an app's twin fit together, before anything runs by them."""
+"""Consistency checks of an app's twin definition, before it runs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from scenario_kit.lab.twin.dry_run import misses
+from scenario_kit.lab.twin.dry_run import find_misses
 from scenario_kit.lab.twin.engine import Twin
 from scenario_kit.model.authored.app import App
 from scenario_kit.model.base import Object
@@ -16,22 +16,22 @@ from scenario_kit.model.twin.definition import Place, TwinDefinition
 from scenario_kit.model.twin.operation import Step
 from scenario_kit.model.twin.queue import RECORDS
 
-#: What errors quote.
+#: Quoted parts of an error.
 _QUOTED: Final = re.compile(r"'([^']*)'")
 
 
 class DefinitionMistake(NamedTuple):
-    """What is wrong, and where in the document of the app's version: as near as can be told, so perhaps nowhere."""
+    """A mistake, and its place in the app version's document; empty if the place is unknown."""
 
     text: str
     place: Place = ()
 
 
 def find_mistakes(app: App, rendered: tuple[App, Sequence[Object]] | None = None) -> tuple[DefinitionMistake, ...]:
-    """Find what is wrong with the twin of an app; nothing where it can run.
+    """Find mistakes in the twin of an app; empty if it can run.
 
-    A call of what is not there is told alone. With the app as ``rendered``, and its objects, also what does not come
-    together in the healthy app.
+    A call of an undefined operation is reported alone. With ``rendered``, the app and its objects, mismatches of the
+    healthy app are reported as well.
     """
     if app.twin is None:
         return ()
@@ -53,11 +53,11 @@ def find_mistakes(app: App, rendered: tuple[App, Sequence[Object]] | None = None
     )
     if found or rendered is None:
         return found
-    return tuple(_build_mistake(miss.place, miss.text) for miss in misses(rendered[0], parameters, rendered[1]))
+    return tuple(_build_mistake(miss.place, miss.text) for miss in find_misses(rendered[0], parameters, rendered[1]))
 
 
 def _find_unranged(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
-    """Find assumptions whose value lies outside of their range, or whose range does not fit where they are used."""
+    """Find assumptions outside of their range, and ranges that are invalid where the assumption is used."""
     for name, assumption in parameters.assumptions.items():
         place, low, high = ("assumptions", name), assumption.low, assumption.high
         if not low <= assumption.value <= high:
@@ -70,12 +70,12 @@ def _find_unranged(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
                 parameters.with_assumptions({name: value})
             except ValueError as error:
                 yield _build_mistake(
-                    (*place, end), f"{value:g} does not fit where the assumption is used: {error}".replace("`$.", "`")
+                    (*place, end), f"{value:g} is invalid where the assumption is used: {error}".replace("`$.", "`")
                 )
 
 
 def _locate_call(parameters: TwinDefinition, said: str) -> Place:
-    """Locate the call that an error speaks of, by what it quotes: an operation, or a caller and whom it calls."""
+    """Locate the call in an error by the quoted names: an operation, or a caller and a callee."""
     words = _QUOTED.findall(said)
     for place, operation in _list_consumed(parameters):
         if words and words[0] == operation:
@@ -91,7 +91,7 @@ def _locate_call(parameters: TwinDefinition, said: str) -> Place:
 
 
 def _find_unknown_components(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
-    """Find names of components, in the parts that nothing has looked up so far, that the twin does not have."""
+    """Find undefined component names in the sections that no other check covers."""
     edges = {(edge.caller, edge.callee) for edge in parameters.edges}
     named: list[tuple[Place, str]] = []
     for i, edge in enumerate(parameters.edges):
@@ -118,14 +118,14 @@ def _find_unknown_components(parameters: TwinDefinition) -> Iterator[DefinitionM
 
 
 def _list_consumed(parameters: TwinDefinition) -> Iterator[tuple[Place, str]]:
-    """List what consumers run for a record, spelled as a call, with the place of the consumer."""
+    """List the consumers' operations, spelled as calls, with the place of the consumer."""
     for name, model in parameters.components.items():
         for i, consumer in enumerate(model.consumers):
             yield ("components", name, "consumers", i), f"{name}/{consumer.operation}"
 
 
 def _find_unretained_topics(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
-    """Find topics that nobody keeps: what is appended there is lost, and whoever waits there waits for ever."""
+    """Find topics without a queue: records appended there would be lost, and readers would wait forever."""
     kept = {queue.component: queue.topics for queue in parameters.queues}
     edges = {(edge.caller, edge.callee) for edge in parameters.edges}
     for name, model in parameters.components.items():
@@ -149,7 +149,7 @@ def _list_candidates(known: Iterable[str] | None) -> str:
 
 
 def _find_unread_numbers(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
-    """Find numbers that are to be drawn, of a name that no route draws."""
+    """Find numbers used that no route draws."""
     routes = (
         *parameters.load.routes.values(),
         *(t for c in parameters.load.user_classes.values() for t in c.tasks.values()),
@@ -165,17 +165,17 @@ def _find_unread_numbers(parameters: TwinDefinition) -> Iterator[DefinitionMista
 
 
 def _find_lone_parallel_steps(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
-    """Find steps that are said to be made side by side with others, and there are no others."""
+    """Find parallel steps without a sibling."""
     for place, step in _list_steps(parameters):
         if step.parallel and step.call and step.times == 1.0:
-            other = "calls of different operations begin at the same time as `steps` of one with `fork`"
-            yield _build_mistake((*place, "parallel"), f"one call is not made side by side with itself; {other}")
+            other = "calls of different operations that start together are `steps` of one with `fork`"
+            yield _build_mistake((*place, "parallel"), f"a single call cannot be parallel with itself; {other}")
         if step.fork and len(step.steps) < 2:
-            yield _build_mistake((*place, "fork"), "it needs at least two `steps` to begin at the same time")
+            yield _build_mistake((*place, "fork"), "it needs at least two `steps` that start together")
 
 
 def _list_steps(parameters: TwinDefinition) -> Iterator[tuple[Place, Step]]:
-    """List every step of every operation, with its place."""
+    """List all steps of all operations with their places."""
     for component, model in parameters.components.items():
         for name, operation in model.operations.items():
             yield from _list_steps_below(operation.steps, ("components", component, "operations", name))
@@ -193,13 +193,11 @@ def _find_unmatched(parameters: TwinDefinition, images: Iterable[str]) -> Iterat
     known = tuple(images)
     for name, model in parameters.components.items():
         if known and not any(matches_image(image, model.image) for image in known):
-            yield _build_mistake(("components", name, "image"), f"'{model.image}' is none of the app's `images`")
+            yield _build_mistake(("components", name, "image"), f"'{model.image}' is not in the app's `images`")
 
 
 def _find_undefined_edges(parameters: TwinDefinition, app: App) -> Iterator[DefinitionMistake]:
-    """Find edges between components of the app that its definition knows nothing of: no fault would be aimed along
-    them.
-    """
+    """Find edges that the app's definition does not declare: no fault could target them."""
     names = {component.name for component in app.components}
     calls = {(call.caller, call.callee) for call in app.calls}
     collector = parameters.collector.component if parameters.collector is not None else ""
@@ -207,12 +205,12 @@ def _find_undefined_edges(parameters: TwinDefinition, app: App) -> Iterator[Defi
         if {edge.caller, edge.callee} <= names and edge.callee != collector and (edge.caller, edge.callee) not in calls:
             call = f"{{caller: {edge.caller}, callee: {edge.callee}}}"
             yield _build_mistake(
-                ("edges", i), f"`calls` of app.yaml has no {call}, along which faults, drafts and predictions go"
+                ("edges", i), f"`calls` of app.yaml has no {call}, which faults, drafts and predictions rely on"
             )
 
 
 def _find_unmeasured_entry(parameters: TwinDefinition, entry: str) -> Iterator[DefinitionMistake]:
-    """Find an entry whose requests nobody counts: whether an incident is resolved is told by its spans."""
+    """Find an entry component whose requests are not counted: its spans decide whether an incident is resolved."""
     model = parameters.components.get(entry)
     if model is None:
         return
@@ -223,7 +221,7 @@ def _find_unmeasured_entry(parameters: TwinDefinition, entry: str) -> Iterator[D
         (not served, "none of its operations has a `span` of kind SERVER"),
     ):
         if lacking:
-            said = f"{what}: the requests of the app's entry are not counted, by which a trial is judged"
+            said = f"{what}: requests of the app's entry are not counted, but trials are judged by them"
             yield _build_mistake(("components", entry), said)
             return
 

@@ -1,4 +1,4 @@
-"""The healthy app as its manifests make it: whether everybody would meet whom he calls, before anything runs."""
+"""A static check of the healthy app, rendered from its manifests: every call must reach its callee."""
 
 from __future__ import annotations
 
@@ -24,37 +24,37 @@ from scenario_kit.model.kubernetes.reference import WORKLOADS, Reference
 from scenario_kit.model.twin.definition import TwinDefinition
 from scenario_kit.model.twin.edge import Edge
 
-#: A place in the document: names of fields, and indices of lists.
+#: A place in the document: field names and list indices.
 Place = tuple[str | int, ...]
 _PROBES: Final = ("startupProbe", "readinessProbe", "livenessProbe")
 
 
 class Miss(NamedTuple):
-    """What would go wrong in the healthy app, and the part of the document that says otherwise than the manifests."""
+    """A mismatch in the healthy app, and the part of the document that contradicts the manifests."""
 
     text: str
     place: Place
 
 
 class _Call(NamedTuple):
-    """An edge, also one of those to the collector, and where it is written."""
+    """An edge, including those to the collector, and its place in the document."""
 
     edge: Edge
     place: Place
     what: str
 
 
-def misses(app: App, parameters: TwinDefinition, objects: Sequence[Object]) -> tuple[Miss, ...]:
-    """Return what does not come together where each workload of the rendered app has one pod, and all of them are up.
+def find_misses(app: App, parameters: TwinDefinition, objects: Sequence[Object]) -> tuple[Miss, ...]:
+    """Find mismatches with one pod per workload of the rendered app, all of them up.
 
-    Components whose workload the manifests do not have, as options may leave them out, are not missed.
+    Components without a workload in the manifests are ignored, since options may exclude them.
     """
     view = _view(app.namespace, objects)
     census = Census(parameters)
     census.observe(view, 0.0)
     network = Network(view, census)
     stage = _DryRun(app, parameters, view, census, network)
-    return (*stage.find_unclaimed(), *stage.unmet(), *stage.unready(), *stage.unused())
+    return (*stage.find_unclaimed(), *stage.find_unmet(), *stage.find_unready(), *stage.find_unused())
 
 
 class _DryRun:
@@ -63,8 +63,8 @@ class _DryRun:
         self._view, self._census, self._network = view, census, network
 
     def find_unclaimed(self) -> Iterator[Miss]:
-        """Find workloads of which no container is the component that they are said to be."""
-        pods = {(p["metadata"]["namespace"], *p["metadata"]["workload"]): p for p in self._view.everywhere("Pod")}
+        """Find workloads without a container that runs their component."""
+        pods = {(p["metadata"]["namespace"], *p["metadata"]["workload"]): p for p in self._view.list_all("Pod")}
         for component in self._app.components:
             ref = Reference.parse(component.workload)
             home = self._app.namespace if ref.namespace == "app" else f"{self._app.namespace}-{ref.namespace}"
@@ -74,14 +74,14 @@ class _DryRun:
             if not any(p.component == component.name for p in self._census.processes.values() if p.pod is pod):
                 runs = ", ".join(f"'{c['name']}' of {c['image']}" for c in list_containers(pod))
                 place = ("components", component.name, "image")
-                said = f"no container of {component.workload} is it: there run {runs}"
-                yield Miss(f"{said}; `image`, `commands` and `container` tell which one is", place)
+                said = f"no container of {component.workload} runs it; its containers are {runs}"
+                yield Miss(f"{said}; set `image`, `commands` or `container`", place)
 
-    def unmet(self) -> Iterator[Miss]:
-        """Return calls that meet nobody, or somebody else."""
+    def find_unmet(self) -> Iterator[Miss]:
+        """Find calls that reach nothing, or another component."""
         for edge, place, what in self._calls():
             if edge.callee not in self._parameters.components or not self._census.of(edge.callee):
-                continue  # told otherwise, or not deployed
+                continue  # reported already, or not deployed
             for caller in self._census.of(edge.caller)[:1]:
                 address = read_address(edge.address, self._giver(edge) or caller)
                 if not address.host:
@@ -91,7 +91,7 @@ class _DryRun:
                 lanes, _ = dial(edge, address, caller, self._network)
                 bad = next((lane for lane in lanes if lane.outcome != ConnectionOutcome.OK), None)
                 if bad is not None or not lanes:
-                    yield Miss(f"{what} does not come about: {self._why(edge, address, bad)}", place)
+                    yield Miss(f"{what} fails: {self._why(edge, address, bad)}", place)
 
     def _calls(self) -> Iterator[_Call]:
         for number, edge in enumerate(self._parameters.edges):
@@ -112,59 +112,57 @@ class _DryRun:
         at = f"{address.host}:{address.port}"
         service = self._service(address.host)
         if lane is None or lane.outcome == ConnectionOutcome.NXDOMAIN:
-            near = get_close_matches(address.host, [s["metadata"]["name"] for s in self._view.everywhere("Service")])
+            near = get_close_matches(address.host, [s["metadata"]["name"] for s in self._view.list_all("Service")])
             hint = f"; did you mean '{near[0]}'?" if near else ""
-            return f"no Service is called '{address.host}'{hint}" if service is None else f"{at} names no port"
+            return f"there is no Service '{address.host}'{hint}" if service is None else f"{at} has no port"
         if lane.outcome == ConnectionOutcome.PROTOCOL_MISMATCH and lane.target is not None:
             listener = lane.target.listener(lane.port)
             if lane.target.component != edge.callee:
-                return f"at {at} '{lane.target.component or lane.target.image}' listens, not '{edge.callee}'"
+                return f"'{lane.target.component or lane.target.image}' listens at {at}, not '{edge.callee}'"
             spoken = listener.protocol if listener else "nothing"
-            return f"port {lane.port} of '{edge.callee}' speaks {spoken}, the call {edge.protocol}"
+            return f"port {lane.port} of '{edge.callee}' speaks {spoken}, but the call {edge.protocol}"
         if lane.outcome == ConnectionOutcome.AUTHENTICATION_FAILED:
-            return f"'{edge.callee}' accepts no such user and password ('{address.user}')"
+            return f"'{edge.callee}' rejects the user '{address.user}' or its password"
         if lane.outcome == ConnectionOutcome.UNKNOWN_DATABASE:
             return f"'{edge.callee}' has no database '{address.desired}'"
         if lane.outcome == ConnectionOutcome.TLS_MISMATCH:
-            return f"'{edge.callee}' speaks no TLS, and the address asks for it"
+            return f"the address requires TLS, but '{edge.callee}' has none"
         if (
             lane.outcome in (ConnectionOutcome.CONNECTION_REFUSED, ConnectionOutcome.CONNECTION_TIMEOUT)
             and service is not None
         ):
-            return f"nothing answers at {at}: {self._behind(service, address.port, edge.callee)}"
-        return f"nothing answers at {at}"
+            return f"nothing listens at {at}: {self._behind(service, address.port, edge.callee)}"
+        return f"nothing listens at {at}"
 
     def _service(self, host: str) -> Object | None:
         name = host.partition(".")[0]
-        return next((s for s in self._view.everywhere("Service") if s["metadata"]["name"] == name), None)
+        return next((s for s in self._view.list_all("Service") if s["metadata"]["name"] == name), None)
 
     def _behind(self, service: Object, port: int, callee: str) -> str:
         name, ports = service["metadata"]["name"], service["spec"].get("ports") or ()
         chosen = next((p for p in ports if p["port"] == port), None)
         if chosen is None:
             return f"Service/{name} has " + (", ".join(f"port {p['port']}" for p in ports) or "no port")
-        if not any(_is_selected(service, pod) for pod in self._view.everywhere("Pod")):
+        if not any(_is_selected(service, pod) for pod in self._view.list_all("Pod")):
             return f"Service/{name} selects no pod"
         open_ports = sorted({listener.number for p in self._census.of(callee) for listener in p.listeners})
         there = ", ".join(map(str, open_ports)) or "no port"
-        return f"Service/{name} leads to port {chosen.get('targetPort', port)}, and '{callee}' listens on {there}"
+        return f"Service/{name} forwards to port {chosen.get('targetPort', port)}, but '{callee}' listens on {there}"
 
-    def unused(self) -> Iterator[Miss]:
-        """Return a number of users that nothing in the load generator's container says, and that is none without it."""
+    def find_unused(self) -> Iterator[Miss]:
+        """Find a number of users that the load generator's environment does not set and that has no default."""
         load = self._parameters.load
         for process in self._census.of(load.component)[:1]:
             for field, setting in (("users", load.users), ("connections", load.connections)):
                 if setting is not None and setting.env and setting.env not in process.env and not setting.default:
                     where = f"container '{process.spec['name']}' has no variable {setting.env}"
                     has = ", ".join(sorted(process.env)) or "none"
-                    yield Miss(f"{where}, so there would be none; it has {has}", ("load", field))
+                    yield Miss(f"{where}, so there would be no users; it has {has}", ("load", field))
 
-    def unready(self) -> Iterator[Miss]:
-        """Return probes that a healthy process would not answer: its pod would never be ready, or be started over and
-        over.
-        """
+    def find_unready(self) -> Iterator[Miss]:
+        """Find probes that a healthy process fails: its pod would never be ready, or restart forever."""
         probes = Probes(self._parameters, self._census, Streams(0))
-        for pod in self._view.everywhere("Pod"):
+        for pod in self._view.list_all("Pod"):
             for spec in list_containers(pod):
                 process = self._census.find(pod["metadata"]["uid"], spec["name"])
                 if process is None or process.model is None:
@@ -186,12 +184,12 @@ class _DryRun:
         else:
             why = f"that port speaks {listener.protocol}"
         asks = f"port {port}" if path is None else f"{path} at port {port}"
-        said = f"the {kind} of {workload} asks for {asks}, which '{process.component}' does not answer: {why}"
+        said = f"the {kind} of {workload} requests {asks}, which '{process.component}' does not serve: {why}"
         return Miss(said, ("components", process.component, "ports"))
 
 
 def _explain_unset(edge: Edge, caller: Process) -> str:
-    """Explain why a caller reads no address."""
+    """Explain why a caller has no address."""
     source = edge.address
     names = [n for n in (source.env, source.host_env, source.port_env) if n]
     keys = [k for k in (source.key, source.host_key, source.port_key) if k]
@@ -203,11 +201,11 @@ def _explain_unset(edge: Edge, caller: Process) -> str:
         )
     if keys:
         return f"{where} has no file {caller.model.config if caller.model else ''} with {' and '.join(keys)}"
-    return "`address` names neither a variable nor a key nor a text"
+    return "`address` has neither a variable nor a key nor a text"
 
 
 def _read_probe_target(spec: Object, probe: Object) -> tuple[int, str | None] | None:
-    """Read the port and path that a probe asks for; None where it asks no port, as a command does not."""
+    """Return the port and path of a probe; None for a command."""
     for kind in ("httpGet", "tcpSocket", "grpc"):
         if kind in probe:
             port = probe[kind].get("port", 0)
@@ -219,7 +217,7 @@ def _read_probe_target(spec: Object, probe: Object) -> tuple[int, str | None] | 
 
 
 def _view(namespace: str, objects: Iterable[Object]) -> View:
-    """Return the objects as a cluster would hold them, a ready pod for each workload among them."""
+    """Build a view of the objects, with a ready pod for each workload."""
     homes: dict[str, dict[str, dict[str, Object]]] = {namespace: {}}
 
     def put(kind: str, home: str, name: str, obj: Object) -> None:
@@ -244,7 +242,7 @@ def _view(namespace: str, objects: Iterable[Object]) -> View:
 
 
 def _copy_stored(obj: Object) -> Object:
-    """Copy a stored object to write to it; what a Secret says in plain text is kept as a cluster keeps it."""
+    """Copy a stored object for modification; a Secret's `stringData` is encoded, as in a cluster."""
     copy: dict[str, Any] = {**obj, "metadata": dict(obj["metadata"])}
     if "spec" in obj:
         copy["spec"] = dict(obj["spec"])

@@ -1,4 +1,4 @@
-"""The twin of one world: puts the parts together, tick by tick."""
+"""The twin of one world: runs its parts tick by tick."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from scenario_kit.lab.twin.call_tree.spans import SpanBook
-from scenario_kit.lab.twin.call_tree.tree import Planter
+from scenario_kit.lab.twin.call_tree.tree import TreeBuilder
 from scenario_kit.lab.twin.cluster.cluster_view import Telemetry, View
 from scenario_kit.lab.twin.network import network_io
 from scenario_kit.lab.twin.network.connections import Connections, Link, LinkKey, NetworkTick, dial, read_address
@@ -45,13 +45,13 @@ _NOTHING = View("", {}, Ledger(), -1)
 
 
 class Twin:
-    """The simulated data plane of one namespace.
+    """The simulated data plane of one app's namespaces.
 
-    The same seed and the same sequence of views and times give the same telemetry, whatever pods, nodes and addresses
-    are called. ``assumptions`` replace values that the app's definition marks as unsettled.
+    The same seed and the same sequence of views and times give the same telemetry, whatever the names of pods, nodes
+    and addresses. ``assumptions`` override values that the app's definition marks as uncertain.
 
     Raises:
-        ValueError: the app has no twin, its definition does not fit together, or an assumption is unknown.
+        ValueError: the app has no twin, its definition is inconsistent, or an assumption is unknown.
     """
 
     def __init__(self, app: App, seed: int, assumptions: Mapping[str, float] | None = None) -> None:
@@ -71,7 +71,7 @@ class Twin:
         self._java = Java(app, self._parameters)
         self._disks = Disks(self._parameters, self._streams)
         self._resources = Resources(self._parameters.constants, self._streams)
-        planter = Planter(self._parameters)
+        planter = TreeBuilder(self._parameters)
         self._routes, self._consumers = planter.routes(), planter.consumers()
         self._spans = SpanBook()
         self._hangs = HangBook(self._parameters.constants.tcp_timeout_seconds)
@@ -92,7 +92,7 @@ class Twin:
         self._now = float("inf")
 
     def observe(self, view: View) -> None:
-        """Take note of a view without letting time pass, so that questions about processes see it."""
+        """Update to a view without advancing time, for questions about processes."""
         self._view = view
         if self._census.observe(view, self._now):
             self._network = Network(view, self._census)
@@ -101,7 +101,7 @@ class Twin:
             self._registries.forget(self._census)
 
     def step(self, view: View, t: float, dt: float) -> Telemetry:
-        """Let the ``dt`` seconds up to ``t`` pass with the namespace as ``view`` shows it."""
+        """Simulate the ``dt`` seconds up to ``t`` with the namespaces as in ``view``."""
         start, self._now = t - dt, t
         self._tick += 1
         self._streams.at(self._tick)
@@ -136,54 +136,48 @@ class Twin:
         return Telemetry(samples, lines, usage, exits, network_io.drain(processes, dt))
 
     def traces(self, since: float, until: float) -> list[Trace]:
-        """Return what the app's programs told about a sample of requests that began between two times, oldest first."""
+        """Return a sample of the traces that started between two times, oldest first."""
         return develop(self._tape, self._parameters.edges, self._view.namespace, since, until)
 
     def image_exists(self, image: str) -> bool:
-        """Check whether some registry serves this image."""
+        """Return whether a registry has this image."""
         return self._startup.image_exists(image)
 
     def has_program(self, image: str, program: str) -> bool:
-        """Check whether the image is known to hold this program."""
+        """Return whether the image is known to contain this program."""
         return holds(self._parameters, image, program) or self._sessions.has_program(image, program)
 
     def start(self, pod: Object, container: str, now: float) -> ProcessStart:
-        """Start how the process of a container comes up that is started now."""
+        """Return how a container's process that starts now comes up."""
         return self._startup.start(self._view, self._network, pod, container, now)
 
     def init(self, pod: Object, container: str, now: float) -> InitState:
         """Return the state of a started init container."""
         return self._startup.init(self._view, self._network, pod, container, now)
 
-    def barred(self, spec: Object) -> Literal["", "NoJava", "NoShell"]:
-        """Return why no agent can be loaded into the program that this container, of a pod's spec, runs; empty: one
-        can.
-        """
-        return self._java.barred(spec)
+    def explain_attach_failure(self, spec: Object) -> Literal["", "NoJava", "NoShell"]:
+        """Return why no agent can be loaded into a container's program; empty if one can."""
+        return self._java.explain_attach_failure(spec)
 
     def unknown(self, spec: Object, rules: Sequence[Rule]) -> str:
-        """Return what of these rules of an agent nobody knows the consequences of in that program; empty
-        for nothing.
-        """
+        """Return which of these agent rules are not modelled for a container's program; empty if all are."""
         return self._java.unknown(spec, rules)
 
     def volumes(self, spec: Object) -> tuple[str, ...]:
-        """Return the volumes that the image of this container, of a pod's spec, declares; something is
-        mounted there.
-        """
+        """Return the volumes declared by a container's image."""
         return self._disks.volumes(spec)
 
     def answers(self, pod: Object, container: str, port: int, path: str | None, now: float) -> bool:
-        """Check whether a probe of a running container succeeds."""
+        """Return whether a probe of a running container succeeds."""
         return self._probes.answers(self._effects, pod, container, port, path, now)
 
     def lag(self, pod: Object, container: str, path: str | None, now: float) -> Lag:
-        """Return how long a probe waits that would succeed."""
+        """Return the latency of a successful probe."""
         del now
         return self._probes.lag(self._network, pod, container, path)
 
     def _links(self, start: float, end: float) -> dict[LinkKey, Link]:
-        """Return every edge of every process, and the effects in them; flags come first, since they may
+        """Return the links of every process with the flags' effects; flags are evaluated first, since they may
         redirect calls.
         """
         links: dict[LinkKey, Link] = {}
@@ -222,13 +216,13 @@ class Twin:
         return self._connections.link(process, number, NetworkTick(self._network, self._census, start, end), redirect)
 
     def _handed_out(self, edge: Edge) -> str:
-        """Return the address that another component hands out; empty where the caller reads it itself."""
+        """Return the address that another component hands out; empty if the caller has its own."""
         source = edge.address
         giver = next((p for p in self._census.of(source.component) if not p.ended), None) if source.component else None
         return giver.env.get(source.env, "") if giver is not None else ""
 
     def _announce(self, t: float) -> None:
-        """Announce processes that have come up, once, in the registries that they reach."""
+        """Announce newly started processes, once, in the registries they reach."""
         for process in self._census.processes.values():
             if process.model is None or process.registered or process.ready_at > t:
                 continue
@@ -241,7 +235,7 @@ class Twin:
                     self._registries.announce(registry, entry.name, process)
 
     def _spare(self, links: Mapping[LinkKey, Link], start: float) -> None:
-        """Spare a process that was about to end for want of a callee, if that is back in time."""
+        """Cancel the pending crash of a process if its callee is back in time."""
         for process in self._census.processes.values():
             crash = process.crash
             if crash is not None and crash.at > start and not process.ended:
@@ -251,7 +245,7 @@ class Twin:
 
     @staticmethod
     def _list_crashed(processes: Sequence[Process], t: float) -> list[Exit]:
-        """List processes that ended by themselves."""
+        """List processes that crashed."""
         result = []
         for process in processes:
             if process.crash is not None and process.crash_at <= t and not process.ended:
@@ -263,7 +257,7 @@ class Twin:
         return self._parameters.collector is not None and component == self._parameters.collector.component
 
     def _count_connections(self, links: Mapping[LinkKey, Link]) -> dict[ProcessKey, int]:
-        """Count how many lasting connections each process has accepted."""
+        """Count the long-lived connections that each process has accepted."""
         result: dict[ProcessKey, int] = {}
         for key, link in links.items():
             edge = self._parameters.edges[key.edge]
@@ -273,7 +267,7 @@ class Twin:
         return result
 
     def _collect(self, view: View, connected: Mapping[ProcessKey, int], now: float) -> dict[SeriesId, float]:
-        """Collect what the collector exposes; nothing without one, and from zero on after it was replaced."""
+        """Collect the collector's series; none without a collector, and from zero after it was replaced."""
         collector = self._parameters.collector
         alive = (
             [p for p in self._census.of(collector.component) if p.ready_at <= now and not p.ended] if collector else []
@@ -326,7 +320,7 @@ class Twin:
 
 
 def _add_telemetry(parameters: TwinDefinition) -> TwinDefinition:
-    """Add the sending of spans as a call like others: an edge from each component that does to the collector."""
+    """Model the export of spans as calls: add an edge from each instrumented component to the collector."""
     if parameters.collector is None:
         return parameters
     callee = parameters.collector.component

@@ -1,4 +1,4 @@
-"""How an attempt to connect ends, or a call over a connection, in the words of the protocols that are spoken there."""
+"""Outcomes of connection attempts and calls."""
 
 from __future__ import annotations
 
@@ -7,49 +7,49 @@ from typing import Literal, assert_never
 
 
 class ConnectionOutcome(Enum):
-    """The end of an attempt; the value is what spans carry as ``error.type``."""
+    """The outcome of an attempt; the value is the span attribute ``error.type``."""
 
     OK = "ok"
-    #: Nobody listens, or a Service has no endpoints.
+    #: Nothing listens, or a Service has no endpoints.
     CONNECTION_REFUSED = "refused"
-    #: Packets leave and nothing comes back.
+    #: Packets are dropped.
     CONNECTION_TIMEOUT = "dropped"
-    #: The peer closed the connection in the middle of a call.
+    #: The peer closed the connection during a call.
     CONNECTION_RESET = "aborted"
-    #: The callee answered, with an error.
+    #: The callee responded with an error.
     ERROR_RESPONSE = "failure"
-    #: The name server knows no such name.
+    #: The name does not exist.
     NXDOMAIN = "noname"
-    #: The name server reports a failure of its own.
+    #: The DNS server reports a failure.
     SERVFAIL = "misanswered"
-    #: The name server does not answer.
+    #: The DNS server does not respond.
     DNS_TIMEOUT = "unanswered"
-    #: The service registry lists no address.
+    #: The service registry has no address.
     NO_ADDRESSES = "unlisted"
-    #: Another protocol is spoken on the port.
+    #: The port speaks another protocol.
     PROTOCOL_MISMATCH = "foreign"
-    #: The caller demands TLS on a port without.
+    #: The caller requires TLS, the port has none.
     TLS_MISMATCH = "plain"
-    #: User or password are wrong.
+    #: Wrong user or password.
     AUTHENTICATION_FAILED = "denied"
-    #: The role exists and may not log in.
+    #: The role exists but may not log in.
     LOGIN_NOT_PERMITTED = "barred"
     UNKNOWN_DATABASE = "nowhere"
     TOO_MANY_CONNECTIONS = "full"
-    #: The login lacks the privilege on a table.
+    #: The user lacks the privilege on a table.
     PERMISSION_DENIED = "forbidden"
-    #: Another session holds a lock on the table.
+    #: Another session has locked the table.
     LOCK_TIMEOUT = "locked"
-    #: The caller gave up before the answer came.
+    #: The caller gave up before the response.
     DEADLINE_EXCEEDED = "late"
 
 
-#: How far an attempt came: to a name, to a connection, to a session that calls can use, or to a call that fails.
+#: The stage an attempt reached: name resolution, connection, session, or call.
 Stage = Literal["Name", "Connection", "Session", "Call"]
 
 
 def find_stage(outcome: ConnectionOutcome) -> Stage:
-    """Find the stage at which an attempt ended; one that succeeds reaches the call."""
+    """Return the stage at which an attempt ended; a successful one reaches the call."""
     match outcome:
         case ConnectionOutcome.NXDOMAIN | ConnectionOutcome.SERVFAIL | ConnectionOutcome.DNS_TIMEOUT:
             return "Name"
@@ -78,9 +78,9 @@ def find_stage(outcome: ConnectionOutcome) -> Stage:
             assert_never(outcome)
 
 
-#: Outcomes in which the name server gives no answer that can be used.
+#: Outcomes without a usable DNS answer.
 NO_ANSWER = frozenset({ConnectionOutcome.DNS_TIMEOUT, ConnectionOutcome.SERVFAIL})
-#: Outcomes in which no connection came about.
+#: Outcomes without a connection.
 UNREACHED = frozenset(each for each in ConnectionOutcome if find_stage(each) in ("Name", "Connection"))
-#: Outcomes in which no connection came about that calls can use.
+#: Outcomes without a connection that calls can use.
 UNCONNECTED = frozenset(each for each in ConnectionOutcome if find_stage(each) != "Call")

@@ -1,18 +1,15 @@
-"""Autoscalers in virtual time: their controller lives by the wall clock, and is the real one.
+"""Horizontal pod autoscaling in virtual time, by the real HPA controller, which runs on wall time.
 
-It decides on metrics, so it is waited for after every tick (``server.looks``). Beside that it remembers what it
-recommended, to scale down only when nothing more was recommended for five minutes. These are found here in virtual
-time and then translated: for one look of the controller, the autoscaler gets the window that reaches back, by the wall
-clock, exactly as far as the real window does in virtual time. So the controller judges its own memory, to a tick.
+The controller decides on metrics, so a world waits for it after every tick (``settle.hpa_pacing``). It also keeps its
+recommendations of the last five minutes, to stabilise scale-down. ``TickMemory`` computes that window in virtual time;
+for one sync, the autoscaler gets the ``stabilizationWindowSeconds`` that cover the same recommendations in wall time.
 
-Afterwards the autoscaler keeps a ``build_behavior`` that says what holds without one: without it, the controller would
-go
-back up to what it remembers of the last five minutes by the wall clock. It lasts as long as the autoscaler, which is
-the trial's.
+At other times the autoscaler has an explicit ``spec.behavior`` that equals the default. Without it, the controller
+would scale back up to a recommendation of the last five minutes of wall time. The field is not removed again: the
+autoscaler belongs to the trial.
 
-Rules of an autoscaler's own ``build_behavior`` would have to be translated at every look; with one, a world says that
-it
-needs the wall clock.
+A user-defined ``spec.behavior`` would have to be translated at every sync; a world that contains one requires the
+wall clock.
 """
 
 from __future__ import annotations
@@ -24,40 +21,40 @@ from typing import Final
 
 from scenario_kit.errors import NotFound
 from scenario_kit.lab.informers.store import ObjectStore
-from scenario_kit.lab.settle.hpa_pacing import KIND, Looks
+from scenario_kit.lab.settle.hpa_pacing import KIND, MetricsGate
 from scenario_kit.lab.settle.settled import Reason
 from scenario_kit.lab.settle.settled.settle_context import find_condition
 from scenario_kit.model import Object, Reference
 from scenario_kit.ports import Cluster
 
-#: The controller's own default, in seconds.
+#: The controller's default stabilisation window, in seconds.
 WINDOW: Final = 300
 _STABILISED = "ScaleDownStabilized"
-#: Growth as without a behavior: to the double, or by four. The shortest period that there is; a tick may be shorter.
+#: The default scale-up policies: double, or add four, per period. A period is at least 1 s; a tick may be shorter.
 _PERIOD_SECONDS = 1
 _GROWTH = [
     {"type": "Percent", "value": 100, "periodSeconds": _PERIOD_SECONDS},
     {"type": "Pods", "value": 4, "periodSeconds": _PERIOD_SECONDS},
 ]
-#: The window must end before the controller has recorded what came next; it takes a moment to look.
+#: The window must end before the controller records its next recommendation; a sync takes a moment.
 _EARLY_SECONDS = 0.02
-#: How long (wall) the controller may take to hear of a change.
+#: Wall seconds for the store to receive a patched autoscaler.
 _NEWS_SECONDS = 5.0
 
 
 class TickMemory:
-    """When each tick was told by the wall clock, and since when (in virtual time) each autoscaler holds back."""
+    """Map ticks to the wall times at which their metrics were published, and track scale-down stabilisation."""
 
     def __init__(self) -> None:
-        self._reported: list[tuple[float, float]] = []
+        self._published: list[tuple[float, float]] = []
         self._since: dict[str, float] = {}
 
-    def reported(self, tick: float, wall: float) -> None:
-        """Record that the metrics of ``tick`` were told at ``wall`` (monotonic seconds)."""
-        self._reported = [*(each for each in self._reported if each[0] > tick - 2 * WINDOW), (tick, wall)]
+    def record_tick(self, tick: float, wall: float) -> None:
+        """Record that the metrics of ``tick`` were published at ``wall`` (monotonic seconds)."""
+        self._published = [*(each for each in self._published if each[0] > tick - 2 * WINDOW), (tick, wall)]
 
-    def overdue(self, autoscalers: Iterable[Object], tick: float) -> list[Object]:
-        """Return the autoscalers that have held back for a whole window; call at every tick."""
+    def list_overdue(self, autoscalers: Iterable[Object], tick: float) -> list[Object]:
+        """List the autoscalers whose scale-down has been stabilised for a whole window; call at every tick."""
         found, holding = [], {}
         for hpa in autoscalers:
             able = find_condition(hpa, "AbleToScale")
@@ -69,70 +66,70 @@ class TickMemory:
         self._since = holding
         return found
 
-    def window(self, tick: float, wall: float) -> tuple[int, float]:
-        """Return how many whole seconds the window has by the wall clock, and when to look so that it fits exactly."""
-        first = next((at for reported, at in self._reported if reported > tick - WINDOW), wall)
+    def compute_window(self, tick: float, wall: float) -> tuple[int, float]:
+        """Compute the window in whole wall seconds, and the monotonic time of the sync at which it fits exactly."""
+        first = next((at for published, at in self._published if published > tick - WINDOW), wall)
         seconds = max(1, math.ceil(wall - first))
         return seconds, first + seconds - _EARLY_SECONDS
 
 
 class Autoscalers:
-    """The autoscalers of one world in virtual time. Used by one thread at a time."""
+    """The autoscalers of one world in virtual time; not thread-safe."""
 
-    def __init__(self, store: ObjectStore, looks: Looks, cluster: Cluster, namespaces: Sequence[str]) -> None:
+    def __init__(self, store: ObjectStore, gate: MetricsGate, cluster: Cluster, namespaces: Sequence[str]) -> None:
         self._store = store
-        self._looks = looks
+        self._gate = gate
         self._cluster = cluster
         self._namespaces = namespaces
         self._memory = TickMemory()
 
-    def published(self, tick: float) -> None:
-        """Answer those that wait for the metrics of a tick, which are there now."""
-        self._memory.reported(tick, time.monotonic())
-        self._looks.published()
+    def release_metrics(self, tick: float) -> None:
+        """Release the controller's requests that wait for the metrics of a tick."""
+        self._memory.record_tick(tick, time.monotonic())
+        self._gate.notify_tick()
 
-    def any(self) -> bool:
-        """Check whether there is one at all."""
+    def has_any(self) -> bool:
+        """Return whether the world has autoscalers."""
         return any(self._store.names(namespace, KIND) for namespace in self._namespaces)
 
-    def finished(self, seconds: float) -> list[Reason]:
-        """Wait up to ``seconds`` (wall) for the controller; why it is not to be waited for, or has not finished."""
+    def await_controller(self, seconds: float) -> list[Reason]:
+        """Wait up to ``seconds`` (wall) for the controller; return why it has not finished or cannot be awaited."""
         deadline = time.monotonic() + seconds
-        reasons = [_needs_wall(hpa) for hpa in self._all() if _is_foreign(hpa["spec"].get("behavior"))]
+        reasons = [_needs_wall(hpa) for hpa in self._list_all() if _is_foreign(hpa["spec"].get("behavior"))]
         for namespace in self._namespaces:
-            reasons += self._looks.wait(namespace, max(deadline - time.monotonic(), 0.0))
+            reasons += self._gate.wait(namespace, max(deadline - time.monotonic(), 0.0))
         return reasons
 
-    def let_go(self, tick: float, settle: Callable[[], None], seconds: float) -> None:
-        """Let those scale down that have held back for long enough.
+    def scale_down_overdue(self, tick: float, settle: Callable[[], None], seconds: float) -> None:
+        """Let the controller scale down the autoscalers whose stabilisation window has passed in virtual time.
 
-        The controller looks four times: as before, with the window (and scales down), once more to write down that it
-        has, and with the window that there always is.
+        This takes four syncs: one to measure a sync, one with the translated window (it scales down), one to update
+        the status, and one with the default window.
         """
         deadline = time.monotonic() + seconds
-        for hpa in self._memory.overdue(self._all(), tick):
+        for hpa in self._memory.list_overdue(self._list_all(), tick):
             namespace = hpa["metadata"]["namespace"]
-            window, at = self._memory.window(
-                tick, time.monotonic() + _compute_next_look(self._looks, namespace, deadline)
+            window, at = self._memory.compute_window(
+                tick, time.monotonic() + _measure_sync(self._gate, namespace, deadline)
             )
             try:
                 if not self._patch(hpa, build_behavior(window)):
                     continue
-                self._look(namespace, deadline)
+                self._run_sync(namespace, deadline)
                 time.sleep(max(at - time.monotonic(), 0.0))
-                self._look(namespace, deadline)
+                self._run_sync(namespace, deadline)
                 settle()
-                self._look(namespace, deadline)
+                self._run_sync(namespace, deadline)
             finally:
                 self._patch(hpa, build_behavior(WINDOW))
-            self._look(namespace, deadline)
+            self._run_sync(namespace, deadline)
 
-    def _look(self, namespace: str, deadline: float) -> None:
-        self._looks.release(namespace)
-        self._looks.wait(namespace, max(deadline - time.monotonic(), 0.0))
+    def _run_sync(self, namespace: str, deadline: float) -> None:
+        self._gate.release(namespace)
+        self._gate.wait(namespace, max(deadline - time.monotonic(), 0.0))
 
     def _patch(self, hpa: Object, rules: Object) -> bool:
-        """Change it and wait until that is known here; False when it is gone."""
+        """Set ``spec.behavior`` and wait until the store has it; False if the autoscaler is gone."""
         meta = hpa["metadata"]
         try:
             after = self._cluster.patch(
@@ -142,36 +139,36 @@ class Autoscalers:
             return False
         version = int(after["metadata"]["resourceVersion"])
 
-        def known() -> bool:
+        def is_current() -> bool:
             held = self._store.get(meta["namespace"], KIND, meta["name"])
             return held is None or int(held["metadata"]["resourceVersion"]) >= version
 
-        self._store.wait(known, _NEWS_SECONDS)
+        self._store.wait(is_current, _NEWS_SECONDS)
         return True
 
-    def _all(self) -> list[Object]:
+    def _list_all(self) -> list[Object]:
         return [hpa for namespace in self._namespaces for hpa in self._store.names(namespace, KIND).values()]
 
 
 def build_behavior(window: int) -> Object:
-    """Build what holds without a behavior, but for the window."""
+    """Build a ``spec.behavior`` equal to the default except for the stabilisation window."""
     return {"scaleUp": {"policies": _GROWTH}, "scaleDown": {"stabilizationWindowSeconds": window}}
 
 
 def _is_foreign(rules: Object | None) -> bool:
-    """Check whether an autoscaler has a behavior that is not of our making."""
+    """Return whether ``spec.behavior`` was set by the user."""
     policies = ((rules or {}).get("scaleUp") or {}).get("policies") or ()
     return bool(rules) and [policy["periodSeconds"] for policy in policies] != [_PERIOD_SECONDS] * len(_GROWTH)
 
 
-def _compute_next_look(looks: Looks, namespace: str, deadline: float) -> float:
-    """Compute how long it takes the controller to come back after a look."""
+def _measure_sync(gate: MetricsGate, namespace: str, deadline: float) -> float:
+    """Run one sync; return the wall seconds until the one after next."""
     began = time.monotonic()
-    looks.release(namespace)
-    looks.wait(namespace, max(deadline - began, 0.0))
+    gate.release(namespace)
+    gate.wait(namespace, max(deadline - began, 0.0))
     return 2 * (time.monotonic() - began)
 
 
 def _needs_wall(hpa: Object) -> Reason:
-    text = "has a behavior of its own, whose times follow the wall clock: this trial needs the wall clock"
+    text = "has a user-defined behavior, whose periods follow wall time: run this trial on the wall clock"
     return Reason("NeedsWall", KIND, hpa["metadata"]["name"], text)

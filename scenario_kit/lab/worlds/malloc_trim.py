@@ -1,4 +1,4 @@
-"""Memory that was freed, given back to the system."""
+"""Return freed heap memory to the operating system."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Callable
 _trim: Callable[[int], int] | None = getattr(ctypes.CDLL(None), "malloc_trim", None)
 
 
-def give_back() -> bool:
-    """Return free parts of the C library's heaps to the system; whether there were any.
+def trim_heap() -> bool:
+    """Return free pages of the C library's heaps to the system; True if any were returned.
 
-    By itself it returns only what is free at a heap's end, and something small that lives on is often there. Takes some
-    milliseconds. Where the C library has no such function (musl), nothing happens.
+    By itself, glibc returns only memory at the end of a heap, which a small live allocation often blocks. A call takes
+    some milliseconds. A C library without ``malloc_trim`` (musl): no effect.
     """
     return _trim is not None and _trim(0) == 1

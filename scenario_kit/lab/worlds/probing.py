@@ -1,4 +1,4 @@
-"""What a port of a pod answers, by what its processes serve and the chaos that is in force on it. Pure."""
+"""Probe a port of a simulated pod, given its processes and the active chaos. Pure."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from scenario_kit.lab.twin import View
 from scenario_kit.model import Object
 from scenario_kit.ports import Probed
 
-_UNKNOWN = "chaos is in force on the pod, and its effect on whoever asks from outside is not modelled"
+_UNKNOWN = "chaos is active on the pod, and its effect on clients outside of the app is not modelled"
 _ALL = 100.0
 
 
-def ask(processes: Processes, view: View, pod: Object, port: int, path: str, now: float) -> Probed:
-    """Ask every running container: one of them may have the port."""
+def probe_pod(processes: Processes, view: View, pod: Object, port: int, path: str, now: float) -> Probed:
+    """Probe a port: TCP, or HTTP GET of ``path`` if there is one. Any running container may serve it."""
     uid = pod["metadata"]["uid"]
     if any(e.pod_uid == uid and not e.peers and (e.drop or e.loss >= _ALL) for e in view.ledger.network):
         return Probed(None, None, _UNKNOWN)

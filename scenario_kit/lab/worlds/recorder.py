@@ -1,8 +1,8 @@
-"""Writes down what can be seen of a world: one line for each tick, in a file that grows while time passes.
+"""Records the observable state of a world: one line per tick, in a growing file.
 
-Everything is taken at the end of a tick, when the cluster has settled, so that a virtual world's recording does not
-depend on when somebody looks. What the recording means is for its readers; here nothing is renamed or left out but
-what no investigation reads: secrets, and the objects of the fault injector.
+All data is taken at the end of a tick, after the cluster has settled, so a virtual world's recording does not depend on
+when it is read. The data is complete and unmodified except for Secrets and the objects of the fault injector, which no
+investigation reads.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from scenario_kit.model.runtime.recording import RecordedLine, RecordedTick, Rem
 from scenario_kit.model.runtime.trace import Trace
 from scenario_kit.ports import Cluster
 
-#: Seconds after which a request has ended, or goes on hanging: then its trace is written.
+#: Seconds after which a request has ended or hangs: then its trace is written.
 TRACE_SECONDS: Final = 120.0
-#: Seconds between two looks at traces, and at kinds that no informer follows.
+#: The period for traces, and for kinds without an informer, in seconds.
 LOOK_SECONDS: Final = 60.0
 _READ: Final = tuple(kind for kind in WORKLOADS if kind.kind != "Secret")
 _AROUND: Final = tuple(kind.kind for kind in CLUSTER if kind.kind in ("Node", "PersistentVolume"))
-#: Kinds that an app may have and no informer follows, with their groups.
+#: Kinds of apps without an informer, with their groups.
 _LISTED: Final = (("Ingress", "networking.k8s.io"), ("PodDisruptionBudget", "policy"), ("CronJob", "batch"))
 
-#: Returns the traces of requests that began between two times.
+#: Returns the traces of requests that started between two times.
 ReadTraces = Callable[[float, float], Sequence[Trace]]
 _Key = tuple[str, str, str]
 
@@ -54,24 +54,24 @@ class Recorder:
         self._last = -math.inf
         self._traced = -math.inf
 
-    def hear_lines(self, namespace: str, pod: str, container: str, lines: Iterable[tuple[float, str]]) -> None:
-        """Take lines that a container printed."""
-        if namespace in self._spec.everywhere:
+    def add_lines(self, namespace: str, pod: str, container: str, lines: Iterable[tuple[float, str]]) -> None:
+        """Add log lines of a container."""
+        if namespace in self._spec.namespaces:
             with self._lock:
                 self._lines += [RecordedLine(namespace, pod, container, at, text) for at, text in lines]
 
-    def hear_write(self, kind: str, obj: Object) -> None:
-        """Take an Event that was written."""
-        if kind == "Event" and obj["metadata"].get("namespace") in self._spec.everywhere:
+    def add_event(self, kind: str, obj: Object) -> None:
+        """Add an Event."""
+        if kind == "Event" and obj["metadata"].get("namespace") in self._spec.namespaces:
             with self._lock:
                 self._events.append(obj)
 
     def record(self, at: float, traces: ReadTraces) -> None:
-        """Write the tick that ends at ``at``; one that was written before is left as it is.
+        """Write the tick that ends at ``at``; no effect if it is already written.
 
         Raises:
-            LabError: the disk does not take it.
-            ClusterError: the API server does not answer.
+            LabError: the file cannot be written.
+            ClusterError: the API server does not respond.
         """
         if at <= self._last:
             return
@@ -82,7 +82,7 @@ class Recorder:
         self._last = at
 
     def finish(self, at: float, traces: ReadTraces) -> None:
-        """Write what is left once nothing more will happen: the traces of the last requests."""
+        """Write the traces of the last requests at the end of the world."""
         if math.isfinite(self._last):
             self._write(max(at, self._last), self._take_traces(at, traces))
 
@@ -109,13 +109,13 @@ class Recorder:
                 stream.write(msgspec.json.encode(tick) + b"\n")
         except OSError as error:
             raise LabError(
-                f"{self._file}: the recording cannot be written: {error.strerror}", fix="make room on the disk"
+                f"{self._file}: cannot write the recording: {error.strerror}", fix="free some disk space"
             ) from error
 
     def _compare(self) -> tuple[list[Object], list[RemovedObject]]:
-        """Compare what is there with what was written: new and changed objects, and those that are gone."""
+        """Return new and changed objects, and removed ones, since the last tick."""
         present: dict[_Key, Object] = {}
-        for namespace in self._spec.everywhere:
+        for namespace in self._spec.namespaces:
             kinds = self._store.kinds(namespace)
             for watched in _READ:
                 for name, obj in kinds.get(watched.kind, {}).items():
@@ -131,10 +131,10 @@ class Recorder:
         return changed, removed
 
     def _list(self) -> None:
-        """List the kinds that no informer follows."""
+        """List the kinds without an informer."""
         self._listed = {
             (kind, namespace, obj["metadata"]["name"]): obj
-            for namespace in self._spec.everywhere
+            for namespace in self._spec.namespaces
             for kind, group in _LISTED
             for obj in self._cluster.list(kind, namespace, group=group)
         }

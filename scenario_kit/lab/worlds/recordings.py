@@ -1,4 +1,4 @@
-"""The recordings of a lab: which trials are to be recorded, and the files in which what they show is kept."""
+"""The recordings of a lab: the recorded trials and their files."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from scenario_kit.lab.worlds.recorder import Recorder
 from scenario_kit.model.base import Object
 from scenario_kit.ports import Cluster
 
-#: Bytes that are read at once; a single line may be longer.
+#: The size of a read; a single line may be longer.
 CHUNK_BYTES: Final = 4 << 20
 
 
 class Recordings:
-    """Safe to share. A recording is announced before its trial begins, and kept until it is dropped."""
+    """All recordings; thread-safe. A recording is announced before its trial starts, and kept until it is dropped."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -28,10 +28,10 @@ class Recordings:
         self._recorders: dict[str, Recorder] = {}
 
     def announce(self, trial: str) -> None:
-        """Announce that the world of a trial is to be recorded, from its first tick; what an earlier one left is gone.
+        """Request a recording of a trial's world from its first tick; an earlier recording is deleted.
 
         Raises:
-            LabError: the disk does not take a file.
+            LabError: the file cannot be written.
         """
         with self._lock:
             if trial in self._announced:
@@ -40,11 +40,11 @@ class Recordings:
                 self._folder.mkdir(parents=True, exist_ok=True)
                 self._locate(trial).write_bytes(b"")
             except OSError as error:
-                raise LabError(f"{error.filename}: {error.strerror}", fix="make room on the disk") from error
+                raise LabError(f"{error.filename}: {error.strerror}", fix="free some disk space") from error
             self._announced.add(trial)
 
     def open(self, spec: WorldSpec, store: ObjectStore, cluster: Cluster) -> Recorder | None:
-        """Open the recorder of a world; None for one that nobody asked to record."""
+        """Return the recorder of a world; None if no recording was requested."""
         with self._lock:
             if spec.trial not in self._announced:
                 return None
@@ -53,19 +53,19 @@ class Recordings:
             return recorder
 
     def close(self, trial: str) -> None:
-        """Stop listening for a world that has ended; its file stays."""
+        """Stop recording a closed world; its file stays."""
         with self._lock:
             self._recorders = {name: each for name, each in self._recorders.items() if name != trial}
 
     def drop(self, trial: str) -> None:
-        """Drop a recording; one that is gone is fine."""
+        """Delete a recording; no error if there is none."""
         self.close(trial)
         with self._lock:
             self._announced.discard(trial)
             self._locate(trial).unlink(missing_ok=True)
 
     def read(self, trial: str, offset: int) -> bytes | None:
-        """Read whole lines from ``offset`` on; empty where there are no more yet, None where there is no recording."""
+        """Read whole lines from ``offset``; empty if there are no more yet, None if there is no recording."""
         try:
             with self._locate(trial).open("rb") as stream:
                 stream.seek(offset)
@@ -76,18 +76,18 @@ class Recordings:
             return None
         return data[: data.rfind(b"\n") + 1]
 
-    def hear_lines(self, namespace: str, pod: str, container: str, lines: Iterable[tuple[float, str]]) -> None:
-        """Tell the recorders that a container printed something."""
+    def add_lines(self, namespace: str, pod: str, container: str, lines: Iterable[tuple[float, str]]) -> None:
+        """Pass log lines to the recorders."""
         if recorders := self._recorders:
             known = list(lines)
             for recorder in recorders.values():
-                recorder.hear_lines(namespace, pod, container, known)
+                recorder.add_lines(namespace, pod, container, known)
 
-    def hear_write(self, type_: str, kind: str, obj: Object) -> None:
-        """Tell the recorders of a write; for ``ObjectStore.listen``."""
+    def on_event(self, type_: str, kind: str, obj: Object) -> None:
+        """Pass an Event to the recorders; a store listener."""
         if type_ == "PASSED":
             for recorder in self._recorders.values():
-                recorder.hear_write(kind, obj)
+                recorder.add_event(kind, obj)
 
     def _locate(self, trial: str) -> Path:
         return self._folder / f"{trial}.jsonl"

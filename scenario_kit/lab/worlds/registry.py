@@ -1,4 +1,4 @@
-"""All worlds of a lab: by trial, by namespace, and what drives those in real time."""
+"""Registry of a lab's worlds, by trial and by namespace, and the loops that drive those on the wall clock."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from scenario_kit.errors import Unreachable
 from scenario_kit.lab.kubelet import PlainProcesses, Processes
 from scenario_kit.lab.telemetry import KubeState
 from scenario_kit.lab.world_spec import WorldSpec
-from scenario_kit.lab.worlds.malloc_trim import give_back
+from scenario_kit.lab.worlds.malloc_trim import trim_heap
 from scenario_kit.lab.worlds.recordings import Recordings
 from scenario_kit.lab.worlds.virtual import VirtualWorld
 from scenario_kit.lab.worlds.wall import WallWorld
-from scenario_kit.lab.worlds.world import TICK_SECONDS, LabWorld, Surroundings, find_grid_after
+from scenario_kit.lab.worlds.world import TICK_SECONDS, LabContext, LabWorld, find_grid_after
 from scenario_kit.model.runtime.process import SeriesId
 
 _LOG = logging.getLogger(__name__)
-#: A cluster that does not answer is asked again after this long, and for this long in all.
+#: Pause between retries while the API server is unreachable, and the longest outage that is tolerated.
 _RETRY_SECONDS = 1.0
 _LONGEST_OUTAGE_SECONDS = 30.0
 
 
-class Taken(Exception):
-    """Another world has this trial's name with other contents, or its namespace."""
+class WorldConflict(Exception):
+    """The trial has a world with another spec, or its namespace belongs to another world."""
 
 
-class Unsuitable(Exception):
-    """The app cannot be simulated, or not with these assumptions."""
+class UnsupportedApp(Exception):
+    """The twin cannot simulate the app, or not with these assumptions."""
 
 
 class Worlds:
-    """Safe to share. Pods of no world live on the wall clock with plain processes."""
+    """All worlds of a lab; thread-safe. Pods outside of a world run plain processes on the wall clock."""
 
     def __init__(self) -> None:
-        self._around: Surroundings | None = None
+        self._lab: LabContext | None = None
         self._lock = threading.Lock()
         self._nodes_turn = threading.Lock()
         self._worlds: dict[str, LabWorld] = {}
@@ -45,58 +45,57 @@ class Worlds:
         self._plain = PlainProcesses()
         self._cluster_state = KubeState()
 
-    def attach(self, around: Surroundings) -> None:
-        """Name the lab around; the kubelet in it needs ``clock_of`` and ``processes_of``, hence the second step."""
-        self._around = around
+    def attach(self, lab: LabContext) -> None:
+        """Set the lab's services; done after construction because the kubelet needs ``read_clock``."""
+        self._lab = lab
 
-    def clock_of(self, namespace: str) -> float:
-        """Return the time in a namespace.
+    def read_clock(self, namespace: str) -> float:
+        """Return the time in a namespace, in seconds since the epoch.
 
-        Where a virtual world has ended, time goes on from there at the pace of the wall clock, as long as pods are
-        left: for them, days would pass in an instant otherwise.
+        After a virtual world has ended, its remaining pods continue from its last instant at the pace of the wall
+        clock; switching to the present would age them by days.
         """
         world = self._by_namespace.get(namespace)
         return world.now if world else time.time() + self._offsets.get(namespace, 0.0)
 
-    def tick_of(self, namespace: str) -> float:
-        """Return when what the containers of a namespace use was last measured, on its clock; where no world is, now
-        and then.
+    def read_tick(self, namespace: str) -> float:
+        """Return when the container usage of a namespace was last measured, on its clock; -1 before the first tick.
 
-        Before the first tick of a world it is -1.
+        Outside of a world, it is the latest instant of the grid in wall time.
         """
         world = self._by_namespace.get(namespace)
         if world is None:
             return time.time() // TICK_SECONDS * TICK_SECONDS
         return world.measured.at if world.measured else -1.0
 
-    def processes_of(self, namespace: str) -> Processes:
-        """Return what runs in the containers of a namespace."""
+    def get_processes(self, namespace: str) -> Processes:
+        """Return the processes behind the containers of a namespace."""
         world = self._by_namespace.get(namespace)
         return world.twin if world else self._plain
 
     def open(self, spec: WorldSpec) -> LabWorld:
-        """Open the world of a trial, made if there is none.
+        """Return the world of a trial; create it if there is none.
 
         Raises:
-            Taken: the trial has a world that was asked to be something else, or another trial has the namespace.
-            Unsuitable: the twin refuses the app or an assumption.
+            WorldConflict: the trial has a world with another spec, or another world has the namespace.
+            UnsupportedApp: the twin rejects the app or an assumption.
         """
         with self._nodes_turn, self._lock:
             found = self._worlds.get(spec.trial)
             if found is not None:
                 if found.spec != spec:
-                    raise Taken(f"trial {spec.trial} has a world already, with another namespace, app, seed or mode")
+                    raise WorldConflict(f"trial {spec.trial} already has a world with a different spec")
                 return found
-            for namespace in spec.everywhere:
+            for namespace in spec.namespaces:
                 if (other := self._by_namespace.get(namespace)) is not None:
-                    raise Taken(f"namespace {namespace} belongs to the world of trial {other.spec.trial}")
+                    raise WorldConflict(f"namespace {namespace} belongs to the world of trial {other.spec.trial}")
             kind = VirtualWorld if spec.mode == "Virtual" else WallWorld
             try:
-                world: LabWorld = kind(spec, self._surroundings())
+                world: LabWorld = kind(spec, self._get_lab())
             except ValueError as error:
-                raise Unsuitable(f"app {spec.app.name} {spec.app.version}: {error}") from error
+                raise UnsupportedApp(f"app {spec.app.name} {spec.app.version}: {error}") from error
             self._worlds[spec.trial] = world
-            for namespace in spec.everywhere:
+            for namespace in spec.namespaces:
                 self._by_namespace[namespace] = world
                 self._offsets.pop(namespace, None)
         _LOG.info("world %s opened: %s, %s, seed %s", spec.trial, spec.namespace, spec.mode, spec.seed)
@@ -109,10 +108,10 @@ class Worlds:
 
     @property
     def recordings(self) -> Recordings | None:
-        """What is recorded of worlds; None where nothing can be."""
-        return self._surroundings().recordings
+        """The recordings of worlds; None if disabled."""
+        return self._get_lab().recordings
 
-    def at_home(self, namespace: str) -> LabWorld | None:
+    def get_by_namespace(self, namespace: str) -> LabWorld | None:
         """Return the world of a namespace, or None."""
         with self._lock:
             return self._by_namespace.get(namespace)
@@ -123,10 +122,10 @@ class Worlds:
             return [self._worlds[trial] for trial in sorted(self._worlds)]
 
     def close(self, trial: str) -> bool:
-        """End the world of a trial; False when there is none.
+        """Close the world of a trial; False if there is none.
 
         Raises:
-            MetricsError: the last samples were not accepted; the world is gone all the same.
+            MetricsError: the last samples were rejected; the world is closed nevertheless.
         """
         with self._lock:
             world = self._worlds.pop(trial, None)
@@ -136,17 +135,17 @@ class Worlds:
             world.close()
         finally:
             with self._lock:
-                for namespace in world.spec.everywhere:
+                for namespace in world.spec.namespaces:
                     self._offsets[namespace] = world.now - time.time()
                     self._by_namespace.pop(namespace, None)
             _LOG.info("world %s closed", trial)
-        del world  # before memory is given back, not after
-        give_back()
+        del world  # the last reference has to go before the heap is trimmed
+        trim_heap()
         return True
 
-    def exposed(self) -> dict[SeriesId, float]:
-        """Return what the wall worlds say at present, and the state of the nodes."""
-        store = self._surroundings().store
+    def collect_exposed(self) -> dict[SeriesId, float]:
+        """Collect the series of the wall-clock worlds and of the nodes, for a scrape."""
+        store = self._get_lab().store
         samples = self._cluster_state.collect({"Node": store.names("", "Node")})
         for world in self.all():
             if isinstance(world, WallWorld):
@@ -154,25 +153,25 @@ class Worlds:
         return samples
 
     def tick(self, stop: threading.Event) -> None:
-        """Drive the wall worlds, every tick, until ``stop``. A thread's main function."""
+        """Tick the wall-clock worlds until ``stop``. A thread's main function."""
         t = find_grid_after(time.time())
-        while not stop.wait(min(max(t - time.time(), 0.0), TICK_SECONDS)):  # a clock that is set back stops nothing
+        while not stop.wait(min(max(t - time.time(), 0.0), TICK_SECONDS)):  # robust to a clock that is set back
             self.tick_walls(t)
             t = find_grid_after(max(t, time.time()))
 
     def tick_walls(self, t: float) -> None:
-        """Let the tick that ends at ``t`` pass in the wall worlds. Afterwards nothing here holds on to a world."""
+        """Run the tick that ends at ``t`` in the wall-clock worlds. Keeps no reference to a world afterwards."""
         for world in self.all():
             if isinstance(world, WallWorld):
                 world.tick(t)
 
     def run_nodes(self, stop: threading.Event) -> None:
-        """Simulate the kubelet of everything on the wall clock, until ``stop``. A thread's main function.
+        """Run the kubelets of all namespaces on the wall clock until ``stop``. A thread's main function.
 
         Raises:
-            ClusterError: the API server refuses a write, or has not answered for half a minute.
+            ClusterError: the API server rejects a write, or has been unreachable for 30 s.
         """
-        store = self._surroundings().store
+        store = self._get_lab().store
         failing_since: float | None = None
         while not stop.is_set():
             seen = store.changes()
@@ -183,17 +182,17 @@ class Worlds:
                 failing_since = failing_since or time.monotonic()
                 if time.monotonic() - failing_since > _LONGEST_OUTAGE_SECONDS:
                     raise
-                _LOG.warning("the API server does not answer, trying again: %s", error)
+                _LOG.warning("the API server is unreachable, retrying: %s", error)
                 due = time.time() + _RETRY_SECONDS
-            # At most a second: the chaos daemon may have killed a container, which no object tells.
+            # At most 1 s: a container that the chaos daemon killed shows in no object.
             store.wait(lambda: stop.is_set() or store.changes() != seen, min(max(due - time.time(), 0.0), 1.0))  # noqa: B023
 
     def _run_wall_nodes(self) -> float:
-        """Run every namespace that has no clock of its own; when the next of them is due."""
-        around = self._surroundings()
+        """Run the kubelet of every namespace without a virtual clock; return the next due time (wall)."""
+        lab = self._get_lab()
         due = time.time() + 1.0
-        for namespace in around.store.namespaces():
-            if not around.store.names(namespace, "Pod"):
+        for namespace in lab.store.namespaces():
+            if not lab.store.names(namespace, "Pod"):
                 self._offsets.pop(namespace, None)
                 continue
             with self._nodes_turn:
@@ -203,16 +202,16 @@ class Worlds:
                 if world is not None:
                     world.run_nodes()
                 else:
-                    around.nodes.run_once(namespace, self.clock_of(namespace))
-            wakeup = around.nodes.next_wakeup(namespace)
+                    lab.nodes.run_once(namespace, self.read_clock(namespace))
+            wakeup = lab.nodes.next_wakeup(namespace)
             if wakeup is not None:
-                due = min(due, time.time() + wakeup - self.clock_of(namespace))
+                due = min(due, time.time() + wakeup - self.read_clock(namespace))
         return due
 
-    def _surroundings(self) -> Surroundings:
-        if self._around is None:
-            raise RuntimeError("attach comes first")
-        return self._around
+    def _get_lab(self) -> LabContext:
+        if self._lab is None:
+            raise RuntimeError("attach() was not called")
+        return self._lab
 
 
 def describe(world: LabWorld) -> Mapping[str, object]:

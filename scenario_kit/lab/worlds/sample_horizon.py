@@ -1,7 +1,7 @@
-"""How far the samples of each namespace reach in virtual time, so that no two worlds write to the same instants.
+"""Keep worlds that run in the same namespace, one after another, apart in virtual time.
 
-A live scenario always runs in its app's own namespace. Were a second one to start at the epoch again, its series would
-mix with those of the first, and Prometheus keeps either of two samples at one instant.
+A live scenario always uses its app's own namespace. If a second one started at the epoch too, its samples would have
+the timestamps of the first one's, and Prometheus keeps only one sample per series and timestamp.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ from pathlib import Path
 from scenario_kit.errors import LabError
 from scenario_kit.model.grid import GRID_SECONDS
 
-#: Seconds between the end of a world and the start of the next in its namespace: no rule looks back that far.
+#: Seconds between the end of a world and the start of the next in its namespace: longer than any rule's range.
 GAP = 1800.0
-#: Seconds that a world may need: one that would get closer to the present than this is not begun.
+#: Virtual seconds reserved for a world: none starts closer to the present than this.
 _ROOM = 4 * 3600.0
 _GRID = float(GRID_SECONDS)
 
 
-class Past:
-    """Remembers in a file, if it is given one: Prometheus outlives the lab server."""
+class SampleHorizon:
+    """The latest sample time of each namespace, persisted in ``file``: Prometheus outlives the lab server."""
 
     def __init__(self, file: Path | None = None) -> None:
         self._file = file
         self._lock = threading.Lock()
         self._reached: dict[str, float] = json.loads(file.read_text()) if file is not None and file.exists() else {}
 
-    def start_of(self, namespace: str, epoch: float) -> float:
-        """Start where a new world of the namespace starts: the epoch, or a gap after what is there.
+    def compute_start(self, namespace: str, epoch: float) -> float:
+        """Return the start time of a new world: the epoch, or a gap after the namespace's latest sample.
 
         Raises:
-            LabError: the time between the epoch and the present is used up.
+            LabError: no virtual time is left between the epoch and the present.
         """
         with self._lock:
             reached = self._reached.get(namespace)
@@ -45,8 +45,8 @@ class Past:
             )
         return start
 
-    def reached(self, namespace: str, now: float) -> None:
-        """Record up to when there are samples of the namespace."""
+    def record(self, namespace: str, now: float) -> None:
+        """Record that the namespace has samples up to ``now``."""
         with self._lock:
             self._reached[namespace] = max(now, self._reached.get(namespace, now))
             if self._file is not None:

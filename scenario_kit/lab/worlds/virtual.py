@@ -1,4 +1,4 @@
-"""A world whose time moves only while somebody waits for it, as fast as the cluster settles."""
+"""A world in virtual time: its clock advances only during a wait, as fast as the cluster settles."""
 
 from __future__ import annotations
 
@@ -8,45 +8,47 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from scenario_kit.lab.settle.deadlines import ProgressDeadlines, move_back
+from scenario_kit.lab.settle.deadlines import ProgressDeadlines, backdate_progress
 from scenario_kit.lab.settle.settled import Reason
 from scenario_kit.lab.twin import Telemetry
 from scenario_kit.lab.world_spec import WorldSpec
 from scenario_kit.lab.worlds.hpa_sync import Autoscalers
-from scenario_kit.lab.worlds.world import TICK_SECONDS, LabWorld, Surroundings, Waited, find_grid_from
+from scenario_kit.lab.worlds.world import TICK_SECONDS, LabContext, LabWorld, WaitResult, find_grid_from
 from scenario_kit.model.runtime.process import SeriesId
 
-#: Ticks that are written together while a wait goes on.
+#: Ticks per write to Prometheus during a wait.
 _BATCH = 40
-#: Wall seconds that what the kubelet said may take to be written, where no more time was given.
+#: Minimum wall seconds allowed for writing the kubelet's events and logs.
 _REPORT_SECONDS = 5.0
 
 
-class _StillMoving(Exception):
-    """The cluster has not settled in time."""
+class _NotSettled(Exception):
+    """The cluster did not settle in time."""
 
     def __init__(self, reasons: Sequence[Reason]) -> None:
         super().__init__("; ".join(map(str, reasons)))
 
 
 class VirtualWorld(LabWorld):
-    """Starts at the lab's epoch, or after an earlier world of its namespace, and moves on a grid of ticks.
+    """A world that starts at the lab's epoch, or after an earlier world of its namespace, and advances tick by tick.
 
-    At every tick: the clock is set, the kubelet does what is due, the cluster settles, requests flow, processes that
-    ended are noticed and the cluster settles again; then the samples of the tick are taken. What the kubelet has to do
-    between two ticks happens in the second that it is due, so that container restarts keep their order.
+    A tick: set the clock, run the kubelet, settle the cluster, simulate requests, handle exited processes, settle
+    again, take samples. Kubelet work that is due between two ticks runs in its own second, which preserves the order
+    of container restarts.
     """
 
-    def __init__(self, spec: WorldSpec, around: Surroundings) -> None:
-        super().__init__(spec, around)
+    def __init__(self, spec: WorldSpec, lab: LabContext) -> None:
+        super().__init__(spec, lab)
         self._turn = threading.Lock()
-        self._start = max(around.past.start_of(namespace, float(around.epoch)) for namespace in spec.everywhere)
+        self._start = max(
+            lab.sample_horizon.compute_start(namespace, float(lab.epoch)) for namespace in spec.namespaces
+        )
         self._now = self._ticked = self._stored = self._start
-        self._sink = around.sink_of()
-        self._flowed: Telemetry | None = None
+        self._sink = lab.sink_of()
+        self._telemetry: Telemetry | None = None
         self._buffer: list[tuple[float, Mapping[SeriesId, float]]] = []
         self._deadlines = ProgressDeadlines()
-        self._autoscalers = Autoscalers(around.store, around.looks, around.cluster, spec.everywhere)
+        self._autoscalers = Autoscalers(lab.store, lab.metrics_gate, lab.cluster, spec.namespaces)
         self._scaled = self._start
         self._overdue: frozenset[str] = frozenset()
         self._closed = False
@@ -61,35 +63,37 @@ class VirtualWorld(LabWorld):
         """See ``LabWorld``."""
         return self._stored
 
-    def wait(self, until: float, *, stride: float | None, seconds: float, go_on: Callable[[], bool]) -> Waited:
-        """Settle, then let time pass up to the first tick at or after ``until``.
+    def wait(
+        self, until: float, *, stride: float | None, seconds: float, should_continue: Callable[[], bool]
+    ) -> WaitResult:
+        """Settle, then advance to the first tick at or after ``until``.
 
-        Returns early, with the time reached, after about ``seconds`` of wall time, after ``stride`` seconds of this
-        world's time, when ``go_on`` says no, or when the cluster does not settle. When it returns, everything sampled
-        so far is in Prometheus, and what the kubelet said can be read.
+        Returns early after about ``seconds`` of wall time, after ``stride`` seconds of virtual time, if
+        ``should_continue`` returns False, or if the cluster does not settle. On return, all samples so far are in
+        Prometheus and the kubelet's events and logs can be read.
 
         Raises:
-            InfrastructureError: API server or Prometheus failed. The wait may be repeated and goes on from there.
+            InfrastructureError: the API server or Prometheus failed. Repeat the wait to continue.
         """
         with self._turn:
             if self._closed:
-                return Waited(self._now, False, "the world was closed")
+                return WaitResult(self._now, False, "the world was closed")
             deadline = time.monotonic() + seconds
             target = find_grid_from(until if stride is None else min(until, self._now + stride))
             reason = ""
             try:
-                self._settle(deadline, go_on, sure=True)
-                while self._ticked < target and time.monotonic() < deadline and go_on():
-                    self._advance(deadline, go_on)
-            except _StillMoving as moving:
+                self._settle(deadline, should_continue, force=True)
+                while self._ticked < target and time.monotonic() < deadline and should_continue():
+                    self._advance(deadline, should_continue)
+            except _NotSettled as moving:
                 reason = str(moving)
             self._flush()
-            if not reason and not self.reported(max(deadline - time.monotonic(), _REPORT_SECONDS)):
-                reason = "events of the kubelet are not written yet"
-            return Waited(self._now, not reason, reason)
+            if not reason and not self.flush_nodes(max(deadline - time.monotonic(), _REPORT_SECONDS)):
+                reason = "the kubelet's events are not written yet"
+            return WaitResult(self._now, not reason, reason)
 
     def close(self) -> None:
-        """End all series, one tick after the last sample, and give the namespace back."""
+        """End all series one tick after the last sample, and release the namespaces."""
         with self._turn:
             if self._closed:
                 return
@@ -100,78 +104,76 @@ class VirtualWorld(LabWorld):
             self._closed = True
             super().close()
 
-    def _advance(self, deadline: float, go_on: Callable[[], bool]) -> None:
-        """Advance by one tick. Interrupted at any point, it is taken up again there."""
+    def _advance(self, deadline: float, should_continue: Callable[[], bool]) -> None:
+        """Advance by one tick; resumes where an earlier call was interrupted."""
         end = self._ticked + TICK_SECONDS
-        if self._flowed is None:
-            self._scale(deadline, go_on)
-            self._run_up_to(end, deadline, go_on)
+        if self._telemetry is None:
+            self._scale(deadline, should_continue)
+            self._run_up_to(end, deadline, should_continue)
             self._now = end
-            self._settle(deadline, go_on)
-            self._meet_deadlines(deadline, go_on)
-            self._flowed = self.pass_tick(end)
-        if self._flowed.exits:
-            self._settle(deadline, go_on)
+            self._settle(deadline, should_continue)
+            self._meet_deadlines(deadline, should_continue)
+            self._telemetry = self.run_tick(end)
+        if self._telemetry.exits:
+            self._settle(deadline, should_continue)
         self.record(end)
-        self._buffer.append((end, self.samples(self._flowed, end)))
-        self._flowed = None
+        self._buffer.append((end, self.samples(self._telemetry, end)))
+        self._telemetry = None
         self._ticked = end
-        self._autoscalers.published(end)
+        self._autoscalers.release_metrics(end)
         if len(self._buffer) >= _BATCH:
             self._flush()
 
-    def _scale(self, deadline: float, go_on: Callable[[], bool]) -> None:
-        """Let the controller of autoscalers conclude what follows from the last tick."""
-        if self._scaled == self._ticked or not self._autoscalers.any():
+    def _scale(self, deadline: float, should_continue: Callable[[], bool]) -> None:
+        """Let the HPA controller act on the metrics of the last tick."""
+        if self._scaled == self._ticked or not self._autoscalers.has_any():
             return
-        reasons = self._autoscalers.finished(max(deadline - time.monotonic(), 0.0))
+        reasons = self._autoscalers.await_controller(max(deadline - time.monotonic(), 0.0))
         if reasons:
-            raise _StillMoving(reasons)
-        self._settle(deadline, go_on, sure=True)
-        settle = partial(self._settle, deadline, go_on, sure=True)
-        self._autoscalers.let_go(self._ticked, settle, max(deadline - time.monotonic(), 0.0))
-        self._settle(deadline, go_on, sure=True)
+            raise _NotSettled(reasons)
+        self._settle(deadline, should_continue, force=True)
+        settle = partial(self._settle, deadline, should_continue, force=True)
+        self._autoscalers.scale_down_overdue(self._ticked, settle, max(deadline - time.monotonic(), 0.0))
+        self._settle(deadline, should_continue, force=True)
         self._scaled = self._ticked
 
-    def _run_up_to(self, end: float, deadline: float, go_on: Callable[[], bool]) -> None:
-        """Run what the kubelet has to do before ``end``, second by second: settling after each single thing is too
-        slow.
-        """
+    def _run_up_to(self, end: float, deadline: float, should_continue: Callable[[], bool]) -> None:
+        """Run the kubelet's work due before ``end``, second by second; settling after each item is too slow."""
         ran = False
         while (due := self.next_wakeup()) is not None and due < end:
             if ran and due <= self._now:
-                return  # it was asked at this very time and wants to be asked again: later will do
+                return  # due again at this very time: defer
             self._now = max(self._now, min(math.ceil(due), end))
-            self._settle(deadline, go_on)
+            self._settle(deadline, should_continue)
             ran = True
 
-    def _meet_deadlines(self, deadline: float, go_on: Callable[[], bool]) -> None:
-        overdue = self._deadlines.overdue(self.view().everywhere("Deployment"), self._now)
+    def _meet_deadlines(self, deadline: float, should_continue: Callable[[], bool]) -> None:
+        overdue = self._deadlines.list_overdue(self.view().list_all("Deployment"), self._now)
         if not overdue:
             return
         for deployment in overdue:
-            move_back(self._around.cluster, deployment)
-        self._settle(deadline, go_on, overdue=frozenset(d["metadata"]["name"] for d in overdue))
+            backdate_progress(self._lab.cluster, deployment)
+        self._settle(deadline, should_continue, overdue=frozenset(d["metadata"]["name"] for d in overdue))
 
     def _settle(
         self,
         deadline: float,
-        go_on: Callable[[], bool],
+        should_continue: Callable[[], bool],
         *,
-        sure: bool = False,
+        force: bool = False,
         overdue: frozenset[str] = frozenset(),
     ) -> None:
-        """Settle, or raise. Unless it has to be ``sure``, namespaces in which nothing was seen to move are settled."""
-        if not sure and not overdue and self.still() and self.run_nodes() == 0:
+        """Settle, or raise. Unless ``force``, a namespace without observed changes counts as settled."""
+        if not force and not overdue and self.is_unchanged() and self.run_nodes() == 0:
             return
-        reasons = self.settle(max(deadline - time.monotonic(), 0.0), go_on, overdue)
+        reasons = self.settle(max(deadline - time.monotonic(), 0.0), should_continue, overdue)
         if reasons:
-            raise _StillMoving(reasons)
+            raise _NotSettled(reasons)
 
     def _flush(self) -> None:
         if self._buffer:
-            for namespace in self.spec.everywhere:
-                self._around.past.reached(namespace, self._buffer[-1][0])
+            for namespace in self.spec.namespaces:
+                self._lab.sample_horizon.record(namespace, self._buffer[-1][0])
             self._sink.write(self._buffer)
             self._stored = self._buffer[-1][0]
             self._buffer = []

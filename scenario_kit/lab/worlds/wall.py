@@ -1,4 +1,4 @@
-"""A world in real time: it ticks by itself, and Prometheus scrapes what it says."""
+"""A world in real time: it ticks on its own, and Prometheus scrapes its series."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import time
 from collections.abc import Callable, Mapping
 
 from scenario_kit.lab.world_spec import WorldSpec
-from scenario_kit.lab.worlds.world import TICK_SECONDS, LabWorld, Surroundings, Waited
+from scenario_kit.lab.worlds.world import TICK_SECONDS, LabContext, LabWorld, WaitResult
 from scenario_kit.model.runtime.process import SeriesId
 
 _STEP_SECONDS = 0.2
 
 
 class WallWorld(LabWorld):
-    """Its clock is the wall clock. ``tick`` is called on the grid; ``current`` is what it last said."""
+    """A world on the wall clock. ``tick`` is called on the grid; ``current`` has the series of the last tick."""
 
-    def __init__(self, spec: WorldSpec, around: Surroundings) -> None:
-        super().__init__(spec, around)
+    def __init__(self, spec: WorldSpec, lab: LabContext) -> None:
+        super().__init__(spec, lab)
         self._turn = threading.Lock()
         self._current: Mapping[SeriesId, float] = {}
 
@@ -37,22 +37,24 @@ class WallWorld(LabWorld):
         return self._current
 
     def tick(self, t: float) -> None:
-        """Let the tick pass that ends at ``t``."""
+        """Run the tick that ends at ``t``."""
         with self._turn:
             self.run_nodes()
-            self._current = self.samples(self.pass_tick(t), t)
+            self._current = self.samples(self.run_tick(t), t)
             self.record(t)
-            self._around.looks.published()
+            self._lab.metrics_gate.notify_tick()
 
-    def wait(self, until: float, *, stride: float | None, seconds: float, go_on: Callable[[], bool]) -> Waited:
-        """Settle, and return no earlier than ``until``, but after about ``seconds`` (or ``stride``) at the latest.
+    def wait(
+        self, until: float, *, stride: float | None, seconds: float, should_continue: Callable[[], bool]
+    ) -> WaitResult:
+        """Settle, then return at ``until``, or after about ``seconds`` (or ``stride``) if that is earlier.
 
         Raises:
             InfrastructureError: the API server failed.
         """
         started = self.now
-        reasons = self.settle(seconds, go_on)
+        reasons = self.settle(seconds, should_continue)
         end = min(until, started + seconds, started + (seconds if stride is None else stride))
-        while (left := end - self.now) > 0 and go_on():
+        while (left := end - self.now) > 0 and should_continue():
             time.sleep(min(left, _STEP_SECONDS))
-        return Waited(self.now, not reasons, "; ".join(map(str, reasons)))
+        return WaitResult(self.now, not reasons, "; ".join(map(str, reasons)))

@@ -1,4 +1,4 @@
-"""What virtual and wall worlds share: the twin's view of an app, its processes, and the samples of a tick."""
+"""The common base of virtual and wall-clock worlds: the twin's view of an app, the kubelet, and a tick's samples."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from typing import NamedTuple, Protocol
 from scenario_kit.lab.control_plane import cluster_dns
 from scenario_kit.lab.informers.store import ObjectStore
 from scenario_kit.lab.kubelet import Processes
-from scenario_kit.lab.settle.hpa_pacing import Looks
+from scenario_kit.lab.settle.hpa_pacing import MetricsGate
 from scenario_kit.lab.settle.settled import Reason
 from scenario_kit.lab.settle.waiter import Settler
 from scenario_kit.lab.telemetry import ContainerMetrics, KubeState, Measured
 from scenario_kit.lab.twin import Telemetry, View
 from scenario_kit.lab.world_spec import WorldSpec
-from scenario_kit.lab.worlds.probing import ask
+from scenario_kit.lab.worlds.probing import probe_pod
 from scenario_kit.lab.worlds.recordings import Recordings
-from scenario_kit.lab.worlds.sample_horizon import Past
+from scenario_kit.lab.worlds.sample_horizon import SampleHorizon
 from scenario_kit.model import Ledger, Object
 from scenario_kit.model.grid import GRID_SECONDS
 from scenario_kit.model.runtime.process import Exit, LogRecord, SeriesId, Usage
@@ -31,8 +31,8 @@ from scenario_kit.ports import Cluster, Probed
 TICK_SECONDS = GRID_SECONDS
 
 
-class Waited(NamedTuple):
-    """What a wait came to. Without ``settled``, ``reason`` says what the cluster still has to do."""
+class WaitResult(NamedTuple):
+    """The result of a wait. Unless ``settled``, ``reason`` is what the cluster still has to do."""
 
     now: float
     settled: bool
@@ -43,85 +43,85 @@ class TwinLike(Processes, Protocol):
     """The simulated data plane of one world; ``lab.twin.Twin`` is one."""
 
     def observe(self, view: View) -> None:
-        """Take note of the present state, without letting time pass."""
+        """Update to the current state without advancing time."""
 
     def step(self, view: View, t: float, dt: float) -> Telemetry:
-        """Let ``dt`` seconds pass, up to ``t``."""
+        """Simulate ``dt`` seconds, up to ``t``."""
 
     def traces(self, since: float, until: float) -> Sequence[Trace]:
-        """Return what programs told about a sample of requests that began between two times, oldest first."""
+        """Return a sample of the traces that started between two times, oldest first."""
 
 
 class Nodes(Protocol):
     """All kubelets of the lab; ``lab.kubelet.Kubelet`` is one."""
 
     def run_once(self, namespace: str | None = None, now: float | None = None) -> int:
-        """Do what is due; returns the number of writes."""
+        """Do the work that is due; return the number of writes."""
 
     def next_wakeup(self, namespace: str) -> float | None:
-        """Return when something is due next."""
+        """Return when work is due next."""
 
     def handle_exits(self, exits: Iterable[Exit], now: float) -> None:
-        """Handle the ends of processes."""
+        """Handle exited processes."""
 
     def append(self, namespace: str, records: Iterable[LogRecord]) -> None:
-        """Append what containers printed."""
+        """Append log lines of containers."""
 
     def flush(self, namespace: str | None = None, seconds: float | None = None) -> bool:
-        """Wait until its events and logs can be read; whether they can, within so many seconds."""
+        """Wait until events and logs are written; return whether they are, within ``seconds``."""
 
     def forget(self, namespace: str) -> None:
-        """Forget a world that is gone."""
+        """Drop the state of a namespace."""
 
 
 class Effects(Protocol):
-    """Chaos in force; ``lab.chaos_daemon.LedgerBook`` is one."""
+    """Active chaos effects; ``lab.chaos_daemon.LedgerBook`` is one."""
 
     def snapshot(self, pod_uids: Iterable[str]) -> Ledger:
-        """Return what is in force on these pods."""
+        """Return the active effects on these pods."""
 
 
 class Sink(Protocol):
-    """Takes ticks of one world; ``lab.telemetry.Writer`` is one."""
+    """Stores the samples of one world; ``lab.telemetry.Writer`` is one."""
 
     def write(self, batch: Sequence[tuple[float, Mapping[SeriesId, float]]]) -> None:
         """Write ticks with their complete sets of series; raises ``MetricsError``."""
 
     def close(self) -> None:
-        """Drop the connection."""
+        """Close the connection."""
 
 
 @dataclass(frozen=True)
-class Surroundings:
-    """The lab around its worlds."""
+class LabContext:
+    """The lab's services that worlds use."""
 
     store: ObjectStore
     settler: Settler
-    looks: Looks
+    metrics_gate: MetricsGate
     nodes: Nodes
     effects: Effects
     cluster: Cluster
     twin_of: Callable[[WorldSpec], TwinLike]
     sink_of: Callable[[], Sink]
     epoch: float
-    past: Past
+    sample_horizon: SampleHorizon
     recordings: Recordings | None = None
 
 
 class LabWorld(ABC):
-    """An app's namespaces with a twin. The twin is used by one thread at a time."""
+    """An app's namespaces with a twin. One thread at a time uses the twin."""
 
-    def __init__(self, spec: WorldSpec, around: Surroundings) -> None:
+    def __init__(self, spec: WorldSpec, lab: LabContext) -> None:
         self.spec = spec
-        self.twin = around.twin_of(spec)
-        self._around = around
+        self.twin = lab.twin_of(spec)
+        self._lab = lab
         self._twin_turn = threading.RLock()
-        self._kube_states = {namespace: KubeState() for namespace in spec.everywhere}
+        self._kube_states = {namespace: KubeState() for namespace in spec.namespaces}
         self._containers = ContainerMetrics()
         self._view: View | None = None
         self._measured: Measured | None = None
-        recordings = around.recordings
-        self._recorder = recordings.open(spec, around.store, around.cluster) if recordings else None
+        recordings = lab.recordings
+        self._recorder = recordings.open(spec, lab.store, lab.cluster) if recordings else None
 
     @property
     @abstractmethod
@@ -130,91 +130,91 @@ class LabWorld(ABC):
 
     @property
     def measured(self) -> Measured | None:
-        """What the containers used in the last tick; None before the first one."""
+        """The usage of containers in the last tick; None before the first one."""
         return self._measured
 
     @property
     @abstractmethod
     def stored(self) -> float:
-        """Up to when its samples can be asked for."""
+        """The time up to which its samples can be queried."""
 
     def view(self) -> View:
-        """Return the namespaces as the twin may see them."""
-        objects, version = self._around.store.view(self.spec.namespace)
+        """Return the twin's view of the namespaces."""
+        objects, version = self._lab.store.view(self.spec.namespace)
         others = {}
         for namespace in self.spec.others:
-            others[namespace], more = self._around.store.view(namespace)
+            others[namespace], more = self._lab.store.view(namespace)
             version += more
-        platform, more = self._around.store.view(cluster_dns.NAMESPACE)
+        platform, more = self._lab.store.view(cluster_dns.NAMESPACE)
         version += more
-        in_force = self._around.effects.snapshot(()).version
+        in_force = self._lab.effects.snapshot(()).version
         version += in_force
         if self._view is None or self._view.version != version:
             pods = [pod for each in (objects, *others.values()) for pod in each.get("Pod", {}).values()]
-            ledger = self._around.effects.snapshot([pod["metadata"]["uid"] for pod in pods])
+            ledger = self._lab.effects.snapshot([pod["metadata"]["uid"] for pod in pods])
             self._view = View(self.spec.namespace, objects, ledger, version, others, cluster_dns.find_dns(platform))
         return self._view
 
     def run_nodes(self) -> int:
-        """Let the kubelet do what is due now; returns the number of writes."""
+        """Run the kubelet's due work; return the number of writes."""
         with self._twin_turn:
             self.twin.observe(self.view())
-            return sum(self._around.nodes.run_once(namespace, self.now) for namespace in self.spec.everywhere)
+            return sum(self._lab.nodes.run_once(namespace, self.now) for namespace in self.spec.namespaces)
 
-    def reported(self, seconds: float) -> bool:
-        """Wait up to ``seconds`` (wall) until whatever the kubelet said can be read; whether it can."""
+    def flush_nodes(self, seconds: float) -> bool:
+        """Wait up to ``seconds`` (wall) until the kubelet's events and logs are written; return whether they are."""
         deadline = time.monotonic() + seconds
         return all(
-            self._around.nodes.flush(namespace, max(deadline - time.monotonic(), 0.0))
-            for namespace in self.spec.everywhere
+            self._lab.nodes.flush(namespace, max(deadline - time.monotonic(), 0.0))
+            for namespace in self.spec.namespaces
         )
 
     def next_wakeup(self) -> float | None:
-        """Return when the kubelet has something to do next; None when it has not."""
-        due = [self._around.nodes.next_wakeup(namespace) for namespace in self.spec.everywhere]
+        """Return when kubelet work is due next; None if there is none."""
+        due = [self._lab.nodes.next_wakeup(namespace) for namespace in self.spec.namespaces]
         return min((at for at in due if at is not None), default=None)
 
-    def still(self) -> bool:
-        """Check whether nothing was seen to move in any namespace since it settled."""
-        return all(self._around.settler.still(namespace) for namespace in self.spec.everywhere)
+    def is_unchanged(self) -> bool:
+        """Return whether no namespace has changed since it settled."""
+        return all(self._lab.settler.is_unchanged(namespace) for namespace in self.spec.namespaces)
 
     def settle(
-        self, seconds: float, go_on: Callable[[], bool], overdue: Collection[str] = frozenset()
+        self, seconds: float, should_continue: Callable[[], bool], overdue: Collection[str] = frozenset()
     ) -> Sequence[Reason]:
-        """Wait up to ``seconds`` (wall) until all namespaces have settled; why they have not, or nothing."""
+        """Wait up to ``seconds`` (wall) until all namespaces have settled; return why they have not."""
         deadline = time.monotonic() + seconds
         while True:
-            for namespace in self.spec.everywhere:
+            for namespace in self.spec.namespaces:
                 left = max(deadline - time.monotonic(), 0.0)
-                reasons = self._around.settler.settle(namespace, self.run_nodes, left, overdue, go_on)
+                reasons = self._lab.settler.settle(namespace, self.run_nodes, left, overdue, should_continue)
                 if reasons:
                     return reasons
-            # One may have moved while another one was waited for.
-            if not self.spec.others or self.still():
+            # One namespace may have changed while another was awaited.
+            if not self.spec.others or self.is_unchanged():
                 return ()
             if time.monotonic() > deadline:
-                return (Reason("Moving", "Namespace", self.spec.namespace, "the namespaces keep each other moving"),)
+                return (Reason("Moving", "Namespace", self.spec.namespace, "the namespaces keep changing each other"),)
 
-    def pass_tick(self, t: float) -> Telemetry:
-        """Let one tick pass that ends at ``t``: requests flow, processes print and end."""
+    def run_tick(self, t: float) -> Telemetry:
+        """Simulate the tick that ends at ``t``: requests, log lines and process exits."""
         with self._twin_turn:
             telemetry = self.twin.step(self.view(), t, TICK_SECONDS)
-        self._around.nodes.handle_exits(telemetry.exits, t)
+        self._lab.nodes.handle_exits(telemetry.exits, t)
         self._print(telemetry.logs)
         return telemetry
 
     def _print(self, lines: Sequence[LogRecord]) -> None:
         if not self.spec.others:
-            self._around.nodes.append(self.spec.namespace, lines)
+            self._lab.nodes.append(self.spec.namespace, lines)
             return
-        for namespace in self.spec.everywhere:
-            own = self._around.store.names(namespace, "Pod")
-            self._around.nodes.append(namespace, [line for line in lines if line.pod in own])
+        for namespace in self.spec.namespaces:
+            own = self._lab.store.names(namespace, "Pod")
+            self._lab.nodes.append(namespace, [line for line in lines if line.pod in own])
 
     def probe(self, pod: str, port: int, path: str, namespace: str = "") -> Probed:
-        """Return what a port of a pod answers to whoever asks from outside of the app: HTTP with a ``path``, else TCP.
+        """Probe a port of a pod from outside of the app: HTTP with a ``path``, else TCP.
 
-        Not known where chaos is in force on the pod that could stand in the way.
+        The result is unknown if chaos that may affect it is active on the pod.
         """
         with self._twin_turn:
             view = self.view()
@@ -222,18 +222,16 @@ class LabWorld(ABC):
             found = view.within(namespace or self.spec.namespace).kind("Pod").get(pod)
             if found is None:
                 return Probed(False, None, "there is no such pod")
-            return ask(self.twin, view, found, port, path, self.now)
+            return probe_pod(self.twin, view, found, port, path, self.now)
 
     def traces(self, since: float, until: float) -> Sequence[Trace]:
-        """Return a sample of the app's traces that began between two times, oldest first."""
+        """Return a sample of the app's traces that started between two times, oldest first."""
         with self._twin_turn:
             return self.twin.traces(since, until)
 
     def samples(self, telemetry: Telemetry, t: float) -> dict[SeriesId, float]:
-        """Return all series of the tick that ends at ``t``: the twin's own, the objects' state, the usage of
-        containers.
-        """
-        store = self._around.store
+        """Return all series of the tick that ends at ``t``: the twin's, kube-state-metrics and container usage."""
+        store = self._lab.store
         result = dict(telemetry.samples)
         pods: list[Object] = []
         for namespace, state in self._kube_states.items():
@@ -249,23 +247,25 @@ class LabWorld(ABC):
         return result
 
     def record(self, t: float) -> None:
-        """Write down what is to be seen at the end of the tick, where somebody asked for that."""
+        """Record the end of the tick if the world is recorded."""
         if self._recorder is not None:
             self._recorder.record(t, self.traces)
 
     @abstractmethod
-    def wait(self, until: float, *, stride: float | None, seconds: float, go_on: Callable[[], bool]) -> Waited:
-        """Let time pass and the cluster settle; see the two kinds of worlds."""
+    def wait(
+        self, until: float, *, stride: float | None, seconds: float, should_continue: Callable[[], bool]
+    ) -> WaitResult:
+        """Settle and let time pass; see the two kinds of worlds."""
 
     def close(self) -> None:
-        """End the world; its namespaces become ordinary ones."""
+        """Close the world; its namespaces become ordinary ones."""
         if self._recorder is not None:
             self._recorder.finish(self.now, self.traces)
-        if self._around.recordings is not None:
-            self._around.recordings.close(self.spec.trial)
-        for namespace in self.spec.everywhere:
-            self._around.nodes.forget(namespace)
-            self._around.settler.forget(namespace)
+        if self._lab.recordings is not None:
+            self._lab.recordings.close(self.spec.trial)
+        for namespace in self.spec.namespaces:
+            self._lab.nodes.forget(namespace)
+            self._lab.settler.forget(namespace)
 
 
 def find_grid_after(t: float) -> float:

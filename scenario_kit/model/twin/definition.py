@@ -36,7 +36,7 @@ class Assumption(Value, frozen=True, kw_only=True):
     why: Annotated[str, describe("What the number is, and why it is not known.")] = ""
 
 
-class Physics(Value, frozen=True, kw_only=True):
+class TwinConstants(Value, frozen=True, kw_only=True):
     """Constants of networks and machines."""
 
     sigma: Annotated[float, describe("Standard deviation of the logarithm of all latencies (log-normal).", ge=0)] = 0.5
@@ -98,7 +98,7 @@ class TwinDocument(Value, frozen=True, kw_only=True):
     """The whole of `twin.yaml`."""
 
     assumptions: Annotated[dict[str, Assumption], describe("Numbers that nothing upstream settles, by name.")] = {}
-    constants: Annotated[Physics, describe("Constants of networks and machines.")] = Physics()
+    constants: Annotated[TwinConstants, describe("Constants of networks and machines.")] = TwinConstants()
     images: Annotated[
         tuple[str, ...], describe("Further images that can be pulled, beside those that `app.yaml` lists.")
     ] = ()

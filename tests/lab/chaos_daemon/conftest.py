@@ -66,7 +66,7 @@ class Java:
 
     barring: Literal["NoJava", "NoShell", "Unknown"] = "NoJava"
 
-    def barred(self, container_id: str) -> Literal["", "NoJava", "NoShell", "Unknown"]:
+    def explain_attach_failure(self, container_id: str) -> Literal["", "NoJava", "NoShell", "Unknown"]:
         return "" if container_id == "containerd://c1" else self.barring
 
     def unknown(self, container_id: str, rules: Sequence[Mapping[str, Any]]) -> str:

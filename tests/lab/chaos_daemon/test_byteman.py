@@ -74,7 +74,7 @@ def test_a_script_of_several_rules_with_comments_and_a_condition_that_is_false()
         ("AT ENTRY", "AFTER WRITE x", "AT ENTRY"),
         ("CLASS testClass", "INTERFACE testClass", "implement"),
         ("CLASS testClass", "CLASS ^testClass", "implement"),
-        ("testMethod", "testMethod(int)", "without them"),
+        ("testMethod", "testMethod(int)", "omit the parameters"),
         ("IF true", "IF $1 > 3", "the condition"),
         ("AT ENTRY", "HELPER my.Helper\nAT ENTRY", "my.Helper"),
         ("AT ENTRY", "HELPER org.chaos_mesh.byteman.helper.SQLHelper\nAT ENTRY", "SQLHelper"),

@@ -14,7 +14,13 @@ import pytest
 from scenario_kit.errors import LabError
 from scenario_kit.lab.chaos_daemon.endpoints import SERVER_NAME
 from scenario_kit.lab.chaos_daemon.fault_injection import Misbehaviour
-from scenario_kit.lab.chaos_daemon.server import ChaosDaemonServer, ContainerRuntime, ServerTls, _demand_tls13, _Refused
+from scenario_kit.lab.chaos_daemon.server import (
+    ChaosDaemonServer,
+    ContainerRuntime,
+    ServerTls,
+    _Refused,
+    _require_tls13,
+)
 from scenario_kit.lab.control_plane.certificates import issue
 from scenario_kit.model import NetworkEffect
 from tests.lab.chaos_daemon.conftest import Java, pem
@@ -241,7 +247,7 @@ def test_records_name_the_object_of_the_call(running: Any) -> None:
 
 class TestKnobs:
     def test_error(self, running: Any) -> None:
-        running.daemon.knobs.turn(Misbehaviour("Error", "SetTcs", message="RTNETLINK answers: no", times=1))
+        running.daemon.knobs.activate(Misbehaviour("Error", "SetTcs", message="RTNETLINK answers: no", times=1))
         with pytest.raises(grpc.RpcError, match="RTNETLINK answers: no"):
             running.call("SetTcs", container_id=C1, tcs=[DELAY])
         assert in_force(running).network == ()
@@ -249,7 +255,7 @@ class TestKnobs:
         assert len(in_force(running).network) == 1
 
     def test_false_success(self, running: Any) -> None:
-        running.daemon.knobs.turn(Misbehaviour("FalseSuccess"))
+        running.daemon.knobs.activate(Misbehaviour("FalseSuccess"))
         network(running, PEERS, tcs=[{**DELAY, "ipset": "all_tgt"}])
         assert running.call("ExecStressors", target=C1, cpuStressors="--cpu 1").cpuInstance
         running.call("ContainerKill", container_id=C1, action={"action": "KILL"})
@@ -260,7 +266,7 @@ class TestKnobs:
         network(running, PEERS, tcs=[{**DELAY, "ipset": "all_tgt"}])
         stress = running.call("ExecStressors", target=C1, cpuStressors="--cpu 1")
         before = in_force(running)
-        running.daemon.knobs.turn(Misbehaviour("Outlive"))
+        running.daemon.knobs.activate(Misbehaviour("Outlive"))
         network(running)
         running.call("CancelStressors", cpuInstance=stress.cpuInstance)
         assert in_force(running) == before
@@ -269,13 +275,13 @@ class TestKnobs:
         assert in_force(running).network == ()
 
     def test_one_pod_only(self, running: Any) -> None:
-        running.daemon.knobs.turn(Misbehaviour("FalseSuccess", pod_uid="pod-2"))
+        running.daemon.knobs.activate(Misbehaviour("FalseSuccess", pod_uid="pod-2"))
         for container in (C1, "containerd://c2"):
             running.call("SetTcs", container_id=container, tcs=[DELAY])
         assert [effect.pod_uid for effect in in_force(running).network] == ["pod-1"]
 
     def test_a_hang_ends_with_reset(self, running: Any) -> None:
-        running.daemon.knobs.turn(Misbehaviour("Hang", "SetTcs", seconds=60))
+        running.daemon.knobs.activate(Misbehaviour("Hang", "SetTcs", seconds=60))
         outcome: list[grpc.StatusCode] = []
 
         def call() -> None:
@@ -297,7 +303,7 @@ class TestKnobs:
 
     def test_no_endless_hang(self, running: Any) -> None:
         with pytest.raises(ValueError, match="expected at most 60"):
-            running.daemon.knobs.turn(Misbehaviour("Hang", seconds=3600))
+            running.daemon.knobs.activate(Misbehaviour("Hang", seconds=3600))
 
 
 class TestTls:
@@ -340,9 +346,9 @@ class TestTls:
 
         if refused:
             with pytest.raises(_Refused, match=r"TLSv1\.2 was negotiated"):
-                _demand_tls13(Context())
+                _require_tls13(Context())
         else:
-            _demand_tls13(Context())
+            _require_tls13(Context())
 
 
 def test_a_taken_port_is_a_clear_error(running: Any, authority: Any) -> None:

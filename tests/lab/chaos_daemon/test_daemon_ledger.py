@@ -116,7 +116,7 @@ def test_rates(text: str, value: float) -> None:
 
 @pytest.mark.parametrize("text", ["fast", "1mb", "1k", "-1mbit", "mbit", "1ibit x"])
 def test_no_rates(text: str) -> None:
-    with pytest.raises(ValueError, match="is no rate"):
+    with pytest.raises(ValueError, match="is not a rate"):
         parse_rate(text)
 
 

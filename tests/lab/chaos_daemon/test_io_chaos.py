@@ -12,7 +12,7 @@ _FAILED = "toda startup takes too long or an error occurs: "
 
 @pytest.mark.parametrize(("volume", "mount"), [("/data/db", "/data/db"), ("/data/db/", "/data/db"), ("/logs", "/logs")])
 def test_a_mount_point_can_be_moved_aside(volume: str, mount: str) -> None:
-    assert io_chaos.demand_mount(volume, ["/data/db", "/logs/"]) == mount
+    assert io_chaos.require_mount(volume, ["/data/db", "/logs/"]) == mount
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ def test_a_mount_point_can_be_moved_aside(volume: str, mount: str) -> None:
 )
 def test_nothing_else_can(volume: str, answer: str) -> None:
     with pytest.raises(ValueError, match=f"^{_FAILED}{answer}$"):
-        io_chaos.demand_mount(volume, ["/data/db", "/logs/"])
+        io_chaos.require_mount(volume, ["/data/db", "/logs/"])
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from scenario_kit.lab.chaos_daemon.network import (
     AddressSet,
     NetworkRule,
     NotSimulated,
-    filter_rule,
     list_members,
     parse_address_set,
+    parse_filter_rule,
     parse_traffic_rule,
     resolve_peers,
 )
@@ -106,13 +106,13 @@ def test_traffic_control_names_its_device_and_whom_it_is_for(message: Any) -> No
 @pytest.mark.parametrize(
     ("fields", "error", "words"),
     [
-        ({"type": "NETEM"}, ValueError, "netem is missing while the type is NETEM"),
-        ({"type": "NETEM", "tbf": {"rate": "1mbps"}}, ValueError, "netem is missing"),
-        ({"type": "BANDWIDTH"}, ValueError, "tbf is missing while the type is BANDWIDTH"),
-        ({"type": "BANDWIDTH", "netem": {"time": "1s"}}, ValueError, "tbf is missing"),
+        ({"type": "NETEM"}, ValueError, "type NETEM requires netem"),
+        ({"type": "NETEM", "tbf": {"rate": "1mbps"}}, ValueError, "type NETEM requires netem"),
+        ({"type": "BANDWIDTH"}, ValueError, "type BANDWIDTH requires tbf"),
+        ({"type": "BANDWIDTH", "netem": {"time": "1s"}}, ValueError, "type BANDWIDTH requires tbf"),
         ({"netem": {"time": "fast"}}, ValueError, "fast"),
         ({"netem": {"time": "1s", "jitter": "some"}}, ValueError, "some"),
-        ({"netem": {"rate": "quick"}}, ValueError, "'quick' is no rate"),
+        ({"netem": {"rate": "quick"}}, ValueError, "'quick' is not a rate"),
         ({"netem": {"time": "1s"}, "protocol": "tcp"}, NotSimulated, r"found \['tcp'\]"),
         ({"netem": {"time": "1s"}, "source_port": "80"}, NotSimulated, r"found \['80'\]"),
         ({"netem": {"time": "1s"}, "egress_port": "81"}, NotSimulated, r"found \['81'\]"),
@@ -134,7 +134,7 @@ def test_traffic_control_that_cannot_be(message: Any, fields: Any, error: type[V
     ],
 )
 def test_a_chain_drops_in_its_direction(message: Any, fields: Any, expected: Any) -> None:
-    rule = filter_rule("pod-1", message("chain", name="x", target="DROP", ipsets=["a", "b"], **fields))
+    rule = parse_filter_rule("pod-1", message("chain", name="x", target="DROP", ipsets=["a", "b"], **fields))
     assert rule == NetworkRule(
         NetworkEffect(**{"pod_uid": "pod-1", "drop": True, "device": "eth0"} | expected), ("a", "b")
     )
@@ -154,7 +154,7 @@ def test_a_chain_drops_in_its_direction(message: Any, fields: Any, expected: Any
 )
 def test_a_chain_that_cannot_be(message: Any, fields: Any, error: type[ValueError], words: str) -> None:
     with pytest.raises(error, match=words):
-        filter_rule("pod-1", message("chain", name="x", **fields))
+        parse_filter_rule("pod-1", message("chain", name="x", **fields))
 
 
 @pytest.mark.parametrize(

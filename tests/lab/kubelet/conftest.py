@@ -9,7 +9,7 @@ import pytest
 from scenario_kit.lab.kubelet.image.images import ImageCache
 from scenario_kit.lab.kubelet.pod.context import PodEvent
 from scenario_kit.lab.kubelet.pod.pod_state import PodMemory
-from scenario_kit.lab.kubelet.status import PodSurroundings, PodTransition, compute_pod_status
+from scenario_kit.lab.kubelet.status import PodTransition, SyncInputs, compute_pod_status
 from scenario_kit.model.base import Object
 from scenario_kit.model.runtime.process import InitState, Lag, ProcessStart
 
@@ -74,7 +74,7 @@ class Bench:
         """Decide at T0 + seconds and make the result the pod's status."""
         self.last = compute_pod_status(
             self.pod,
-            PodSurroundings(self.node, self.objects, self.processes, self.images.of("app")),
+            SyncInputs(self.node, self.objects, self.processes, self.images.of("app")),
             T0 + seconds,
             ip="10.244.0.7",
             memory=self.memory,

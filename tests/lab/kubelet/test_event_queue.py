@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from scenario_kit.lab.kubelet.event_queue import Background
+from scenario_kit.lab.kubelet.event_queue import KeyedWriteQueue
 
 
 @pytest.fixture
-def background() -> Iterator[Background]:
-    made = Background("test")
+def background() -> Iterator[KeyedWriteQueue]:
+    made = KeyedWriteQueue("test")
     yield made
     made.close()
 
@@ -21,7 +21,7 @@ def failing() -> None:
     raise RuntimeError("no disk")
 
 
-def test_calls_of_a_key_come_in_order(background: Background) -> None:
+def test_calls_of_a_key_come_in_order(background: KeyedWriteQueue) -> None:
     seen: list[int] = []
     for number in range(200):
         background.put("a", lambda number=number: seen.append(number))  # type: ignore[misc]
@@ -29,7 +29,7 @@ def test_calls_of_a_key_come_in_order(background: Background) -> None:
     assert seen == list(range(200))
 
 
-def test_a_key_that_hangs_holds_no_other_one_up(background: Background) -> None:
+def test_a_key_that_hangs_holds_no_other_one_up(background: KeyedWriteQueue) -> None:
     gate, done = threading.Event(), threading.Event()
     background.put("slow", gate.wait)
     background.put("slow", done.set)
@@ -42,7 +42,7 @@ def test_a_key_that_hangs_holds_no_other_one_up(background: Background) -> None:
     assert done.is_set()
 
 
-def test_what_a_call_raises_is_told_to_whoever_asks_about_its_key(background: Background) -> None:
+def test_what_a_call_raises_is_told_to_whoever_asks_about_its_key(background: KeyedWriteQueue) -> None:
     background.put("a", failing)
     background.put("b", lambda: None)
     assert background.flush("b")
@@ -54,7 +54,7 @@ def test_what_a_call_raises_is_told_to_whoever_asks_about_its_key(background: Ba
         background.flush()
 
 
-def test_what_nobody_needs_any_more_is_dropped(background: Background) -> None:
+def test_what_nobody_needs_any_more_is_dropped(background: KeyedWriteQueue) -> None:
     gate, begun, late = threading.Event(), threading.Event(), threading.Event()
     background.put("a", lambda: (begun.set(), gate.wait(), failing())[0])
     background.put("a", late.set)

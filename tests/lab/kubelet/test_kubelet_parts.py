@@ -112,7 +112,7 @@ class TestAddresses:
             pool.reserve(f"n{block}", f"10.244.{block}.1")
         for _ in range(253):
             pool.allocate("n0")
-        with pytest.raises(LabError, match="no pod address is free"):
+        with pytest.raises(LabError, match="no free pod address"):
             pool.allocate("n0")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scenario_kit.lab.kubelet import START_ERROR
-from scenario_kit.lab.kubelet.status import PodSurroundings, compute_pod_status
+from scenario_kit.lab.kubelet.status import SyncInputs, compute_pod_status
 from scenario_kit.model.runtime.process import Exit, InitState, ProcessStart
 
 T0 = 1_767_225_600.0
@@ -72,14 +72,12 @@ class TestStart:
         b.processes.starts["main"] = crash(3)
         b.to(0)
         before = repr((b.pod, b.memory))
-        compute_pod_status(
-            b.pod, PodSurroundings({}, b.objects, b.processes, b.images.of("app")), T0 + 60, memory=b.memory
-        )
+        compute_pod_status(b.pod, SyncInputs({}, b.objects, b.processes, b.images.of("app")), T0 + 60, memory=b.memory)
         assert repr((b.pod, b.memory)) == before
 
     def test_without_a_node_nothing_is_decided(self, bench: Any) -> None:
         b = bench()
-        made = compute_pod_status(b.pod, PodSurroundings(None, b.objects, b.processes, b.images.of("app")), T0)
+        made = compute_pod_status(b.pod, SyncInputs(None, b.objects, b.processes, b.images.of("app")), T0)
         assert made.status == b.pod["status"]
         assert made.events == ()
 

@@ -22,7 +22,7 @@ import yaml
 from scenario_kit.clients import KubeCluster
 from scenario_kit.lab.control_plane import apiservice, cluster
 from scenario_kit.lab.control_plane.certificates import write_cluster_keys
-from scenario_kit.lab.host.addresses import free_ports
+from scenario_kit.lab.host.addresses import find_free_ports
 from scenario_kit.lab.informers.barrier import Barrier
 from scenario_kit.lab.informers.reflector import Informers
 from scenario_kit.lab.informers.resource_versions import ApiVersions
@@ -30,11 +30,11 @@ from scenario_kit.lab.informers.store import ObjectStore
 from scenario_kit.lab.informers.watched_kinds import CLUSTER, WORKLOADS
 from scenario_kit.lab.server.metrics_api import MetricsApi, serve
 from scenario_kit.lab.server.threads import Threads
-from scenario_kit.lab.settle.hpa_pacing import Looks
-from scenario_kit.lab.settle.requeue import Nudger
+from scenario_kit.lab.settle.hpa_pacing import MetricsGate
+from scenario_kit.lab.settle.requeue import Requeuer
 from scenario_kit.lab.settle.waiter import Settler
 from scenario_kit.lab.twin import Telemetry, View
-from scenario_kit.lab.worlds import Past, Surroundings, Worlds
+from scenario_kit.lab.worlds import LabContext, SampleHorizon, Worlds
 from scenario_kit.lab.worlds.world import LabWorld
 from scenario_kit.model import Object, Reference
 from scenario_kit.model.runtime.process import Usage
@@ -136,7 +136,7 @@ def control_plane(
     pki = folder / "kwok" / "clusters" / name / "pki"
     write_cluster_keys(pki)
     apiservice.write_keys(pki)
-    ports = free_ports(len(_PARTS) + 1, set())
+    ports = find_free_ports(len(_PARTS) + 1, set())
     settings = cluster.build_configuration(ports[-1], {"kube-apiserver": apiservice.build_flags(pki)})
     (folder / "kwokctl.yaml").write_text(yaml.safe_dump(settings))
     arguments = ["--runtime", "binary", "--kubeconfig", str(kubeconfig), "--disable-qps-limits", "--wait", "120s"]
@@ -169,29 +169,29 @@ class Scene:
     def __init__(self, kubeconfig: Path, pki: Path, kube: KubeCluster, stack: ExitStack) -> None:
         threads, self.store, self.twin, worlds = Threads(), ObjectStore(), Loaded(), Worlds()
         stack.callback(threads.stop.set)
-        self.looks = Looks(self.store, worlds.tick_of)
-        stack.callback(self.looks.close)
-        self.store.listen(self.looks.heard)
+        self.metrics_gate = MetricsGate(self.store, worlds.read_tick)
+        stack.callback(self.metrics_gate.close)
+        self.store.listen(self.metrics_gate.on_event)
         Informers(KubeCluster(kubeconfig), self.store, threads.stop, threads.spawn).follow((*CLUSTER, *WORKLOADS))
         versions = ApiVersions(kubeconfig)
         stack.callback(versions.close)
         barrier = Barrier(versions, self.store, WORKLOADS)
         stack.callback(barrier.close)
         worlds.attach(
-            Surroundings(
+            LabContext(
                 store=self.store,
-                settler=Settler(self.store, barrier, Nudger(kube)),
-                looks=self.looks,
+                settler=Settler(self.store, barrier, Requeuer(kube)),
+                metrics_gate=self.metrics_gate,
                 nodes=Kubelet(self.store, kube),
                 effects=NoEffects(),
                 cluster=kube,
                 twin_of=lambda _: self.twin,
                 sink_of=LittleSink,
                 epoch=EPOCH,
-                past=Past(),
+                sample_horizon=SampleHorizon(),
             )
         )
-        server = serve(MetricsApi(worlds, self.store, self.looks.pace), 0, apiservice.build_server_context(pki))
+        server = serve(MetricsApi(worlds, self.store, self.metrics_gate.pace), 0, apiservice.build_server_context(pki))
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
         stack.callback(server.server_close)
         stack.callback(server.shutdown)
@@ -206,7 +206,7 @@ class Scene:
         for _ in range(ticks):
             until = self.world.now + 15
             limit = time.monotonic() + 120
-            while not (waited := self.world.wait(until, stride=None, seconds=20, go_on=lambda: True)).settled:
+            while not (waited := self.world.wait(until, stride=None, seconds=20, should_continue=lambda: True)).settled:
                 assert time.monotonic() < limit, waited.reason
             found.append(int(self.store.names("shop", "Deployment")["web"]["spec"]["replicas"]))
         return found

@@ -1,11 +1,11 @@
-"""Events that only a hurried controller makes are taken back, and no others."""
+"""Events that only a cleaner controller makes are taken back, and no others."""
 
 import threading
 
 import pytest
 
 from scenario_kit.errors import NotFound
-from scenario_kit.lab.settle.hpa_conflict_events import Hurried
+from scenario_kit.lab.settle.hpa_conflict_events import ConflictEventCleaner
 
 CONFLICT = 'Operation cannot be fulfilled on horizontalpodautoscalers.autoscaling "ad": the object has been modified; …'
 
@@ -37,10 +37,10 @@ class Cluster:
 def test_what_is_taken_back(heard, deleted):
     stop = threading.Event()
     cluster = Cluster(stop)
-    hurried = Hurried(cluster)
-    hurried.heard("PASSED", "Event", heard)
+    cleaner = ConflictEventCleaner(cluster)
+    cleaner.on_event("PASSED", "Event", heard)
     if not deleted:
-        assert hurried._found.empty()
+        assert cleaner._found.empty()
         return
-    hurried.run(stop)
+    cleaner.run(stop)
     assert cluster.deleted == deleted

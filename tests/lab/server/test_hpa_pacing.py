@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from scenario_kit.lab.informers.store import ObjectStore
-from scenario_kit.lab.settle.hpa_pacing import Looks, asks, is_within, parse_requirements
+from scenario_kit.lab.settle.hpa_pacing import MetricsGate, is_querying, is_within, parse_requirements
 from scenario_kit.model.kubernetes.label_selector import parse
 
 AGENT = "kube-controller-manager/v1.34.2 (linux/amd64) kubernetes/8cc511e/horizontal-pod-autoscaler"
@@ -23,8 +23,8 @@ class Scene:
     def __init__(self, pool: ThreadPoolExecutor) -> None:
         self.store = ObjectStore()
         self.tick = 15.0
-        self.looks = Looks(self.store, lambda _: self.tick)
-        self.store.listen(self.looks.heard)
+        self.metrics_gate = MetricsGate(self.store, lambda _: self.tick)
+        self.store.listen(self.metrics_gate.on_event)
         self._pool = pool
         self._revision = 0
         self.deployment()
@@ -46,14 +46,14 @@ class Scene:
         )
 
     def ask(self, agent: str = AGENT) -> Future[None]:
-        return self._pool.submit(self.looks.pace, "shop", "app=web", agent)
+        return self._pool.submit(self.metrics_gate.pace, "shop", "app=web", agent)
 
     def publish(self) -> None:
         self.tick += 15
-        self.looks.published()
+        self.metrics_gate.notify_tick()
 
     def held(self) -> bool:
-        return not self.looks.wait("shop", 5.0)
+        return not self.metrics_gate.wait("shop", 5.0)
 
 
 @pytest.fixture
@@ -61,18 +61,18 @@ def scene() -> Iterator[Scene]:
     with ThreadPoolExecutor(4) as pool:
         scene = Scene(pool)
         yield scene
-        scene.looks.close()
+        scene.metrics_gate.close()
 
 
 def test_the_first_look_is_answered_and_the_second_waits_for_new_metrics(scene: Scene) -> None:
-    assert scene.looks.list_unfinished("shop")
+    assert scene.metrics_gate.list_unfinished("shop")
     scene.ask().result(5)
     again = scene.ask()
     assert scene.held()
     assert not again.done()
     scene.publish()
     again.result(5)
-    assert scene.looks.list_unfinished("shop")  # it was answered; what it makes of that is not known yet
+    assert scene.metrics_gate.list_unfinished("shop")  # it was answered; what it makes of that is not known yet
 
 
 def test_a_world_that_has_moved_on_waits_again(scene: Scene) -> None:
@@ -80,7 +80,7 @@ def test_a_world_that_has_moved_on_waits_again(scene: Scene) -> None:
     scene.ask()
     assert scene.held()
     scene.tick += 15  # nobody was told yet: being held at an old tick is no answer to the new one
-    assert scene.looks.list_unfinished("shop")
+    assert scene.metrics_gate.list_unfinished("shop")
 
 
 def test_others_are_never_held(scene: Scene) -> None:
@@ -113,11 +113,11 @@ def test_a_release_and_the_end_let_everybody_go(scene: Scene) -> None:
     scene.ask().result(5)
     again = scene.ask()
     assert scene.held()
-    scene.looks.release("shop")
+    scene.metrics_gate.release("shop")
     again.result(5)
     last = scene.ask()
     assert scene.held()
-    scene.looks.close()
+    scene.metrics_gate.close()
     last.result(5)
 
 
@@ -135,7 +135,7 @@ CASES: dict[str, tuple[Callable[[Scene], None], bool]] = {
 def test_what_is_waited_for(scene: Scene, name: str) -> None:
     change, waited_for = CASES[name]
     change(scene)
-    assert bool(scene.looks.list_unfinished("shop")) is waited_for
+    assert bool(scene.metrics_gate.list_unfinished("shop")) is waited_for
 
 
 def test_nobody_is_held_where_the_clock_goes_on(scene: Scene) -> None:
@@ -162,5 +162,5 @@ def test_a_selector_is_the_one_in_the_request() -> None:
 def test_bounds_and_deletion() -> None:
     hpa: Any = {"metadata": {}, "spec": {"maxReplicas": 3, "metrics": [CPU]}}
     assert [is_within(hpa, {"spec": {"replicas": n}}) for n in (0, 1, 3, 4)] == [False, True, True, False]
-    assert asks(hpa)
-    assert not asks({**hpa, "metadata": {"deletionTimestamp": "now"}})
+    assert is_querying(hpa)
+    assert not is_querying({**hpa, "metadata": {"deletionTimestamp": "now"}})

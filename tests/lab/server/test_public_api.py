@@ -28,7 +28,7 @@ class TwoWorlds:
     def __init__(self) -> None:
         self.homes = {"shop": OneWorld("cart"), "hotel": OneWorld("geo", error=True)}
 
-    def at_home(self, namespace: str) -> Any:
+    def get_by_namespace(self, namespace: str) -> Any:
         return self.homes.get(namespace)
 
 

@@ -20,7 +20,7 @@ from scenario_kit.lab.server.container_inspection import RunningPrograms
 from scenario_kit.lab.server.containers import RunningContainers
 from scenario_kit.lab.server.threads import Threads
 from scenario_kit.lab.settle.deadlines import ProgressDeadlines
-from scenario_kit.lab.settle.requeue import ANNOTATION, Nudger
+from scenario_kit.lab.settle.requeue import ANNOTATION, Requeuer
 from scenario_kit.lab.settle.settled import Reason
 from scenario_kit.model import ContainerEffect, Object, Reference
 from scenario_kit.testing import FakeCluster
@@ -54,7 +54,7 @@ def test_a_rollout_is_overdue_without_progress(history: list[tuple[float, Object
     deadlines = ProgressDeadlines()
     found: list[Object] = []
     for at, made in history:
-        found = deadlines.overdue([made], at)
+        found = deadlines.list_overdue([made], at)
     assert bool(found) is overdue
 
 
@@ -80,17 +80,17 @@ def test_a_nudge_leaves_no_trace_and_is_not_repeated_at_once() -> None:
         return str(found["metadata"]["resourceVersion"])
 
     before = revision()
-    nudger = Nudger(cluster)
+    requeuer = Requeuer(cluster)
     reasons = [Reason("StaleRefusal", "ReplicaSet", "cart-r1", ""), Reason("Counts", "ReplicaSet", "other", "")]
-    nudger.nudge("shop", reasons)
+    requeuer.requeue("shop", reasons)
     after = revision()
-    nudger.nudge("shop", reasons)
+    requeuer.requeue("shop", reasons)
     assert before != after == revision()
 
 
 def test_a_nudge_of_what_is_gone_is_fine() -> None:
     reasons = [Reason("StaleRefusal", "ReplicaSet", "gone", ""), Reason("Due", "Pod", "gone", "")]
-    Nudger(FakeCluster()).nudge("shop", reasons)
+    Requeuer(FakeCluster()).requeue("shop", reasons)
 
 
 def test_the_scheduler_is_woken_by_the_claims_of_a_pod_for_which_there_is_room() -> None:
@@ -108,19 +108,19 @@ def test_the_scheduler_is_woken_by_the_claims_of_a_pod_for_which_there_is_room()
         return [str(c["metadata"]["resourceVersion"]) for c in claims if c and not c["metadata"].get("annotations")]
 
     data, other = revisions()
-    Nudger(cluster).nudge("shop", [Reason("Due", "Pod", "db", "there is room on node worker-1")])
+    Requeuer(cluster).requeue("shop", [Reason("Due", "Pod", "db", "there is room on node worker-1")])
     after = revisions()
     assert after[0] != data
     assert after[1] == other
 
 
 def test_refusals_are_known_by_their_events() -> None:
-    nudger = Nudger(FakeCluster())
+    requeuer = Requeuer(FakeCluster())
     for number, reason in ((5, "FailedCreate"), (9, "FailedCreate"), (7, "FailedCreate"), (11, "SuccessfulCreate")):
-        nudger.heard("PASSED", "Event", obj("e", number, reason=reason, involvedObject={"uid": "rs"}))
-    assert nudger.refused() == {"rs": 9}
-    nudger.heard("DELETED", "ReplicaSet", obj("rs", 12, uid="rs"))
-    assert nudger.refused() == {}
+        requeuer.on_event("PASSED", "Event", obj("e", number, reason=reason, involvedObject={"uid": "rs"}))
+    assert requeuer.list_refusals() == {"rs": 9}
+    requeuer.on_event("DELETED", "ReplicaSet", obj("rs", 12, uid="rs"))
+    assert requeuer.list_refusals() == {}
 
 
 @pytest.mark.parametrize(
@@ -132,11 +132,11 @@ def test_refusals_are_known_by_their_events() -> None:
     ],
 )
 def test_an_experiment_without_targets_is_known_by_its_event(message: str, refusal: bool) -> None:
-    nudger = Nudger(FakeCluster())
-    nudger.heard("PASSED", "Event", obj("e", 5, reason="Failed", message=message, involvedObject={"uid": "k1"}))
-    assert nudger.refused() == ({"k1": 5} if refusal else {})
-    nudger.heard("DELETED", "NetworkChaos", obj("k1", 6, uid="k1"))
-    assert nudger.refused() == {}
+    requeuer = Requeuer(FakeCluster())
+    requeuer.on_event("PASSED", "Event", obj("e", 5, reason="Failed", message=message, involvedObject={"uid": "k1"}))
+    assert requeuer.list_refusals() == ({"k1": 5} if refusal else {})
+    requeuer.on_event("DELETED", "NetworkChaos", obj("k1", 6, uid="k1"))
+    assert requeuer.list_refusals() == {}
 
 
 @pytest.mark.parametrize(
@@ -150,10 +150,12 @@ def test_an_experiment_without_targets_is_known_by_its_event(message: str, refus
     ],
 )  # fmt: skip
 def test_a_refusal_by_limits_that_a_quota_no_longer_has_is_no_answer(hard, message, counts):
-    nudger = Nudger(FakeCluster())
-    nudger.heard("ADDED", "ResourceQuota", obj("q", 5, spec={"hard": hard}))
-    nudger.heard("PASSED", "Event", obj("e", 9, reason="FailedCreate", involvedObject={"uid": "rs"}, message=message))
-    assert nudger.refused() == ({"rs": 9} if counts else {})
+    requeuer = Requeuer(FakeCluster())
+    requeuer.on_event("ADDED", "ResourceQuota", obj("q", 5, spec={"hard": hard}))
+    requeuer.on_event(
+        "PASSED", "Event", obj("e", 9, reason="FailedCreate", involvedObject={"uid": "rs"}, message=message)
+    )
+    assert requeuer.list_refusals() == ({"rs": 9} if counts else {})
 
 
 def running(*ids: str, ended: tuple[str, ...] = ()) -> Object:
@@ -166,16 +168,16 @@ def running(*ids: str, ended: tuple[str, ...] = ()) -> Object:
 def test_effects_end_with_their_container_and_everything_with_the_pod() -> None:
     book = LedgerBook()
     containers = RunningContainers(book)
-    containers.heard("ADDED", "Pod", running("containerd://a", "containerd://b"))
+    containers.on_event("ADDED", "Pod", running("containerd://a", "containerd://b"))
     assert containers.pod_of("containerd://a") == "pod"
     assert containers.namespace_of("containerd://a") == "shop"
     for name in ("a", "b"):
         effect = ContainerEffect(pod_uid="pod", container_id=f"containerd://{name}", kind="Stress")
         book.put(EffectKey("Stress", name), effect)
-    containers.heard("MODIFIED", "Pod", running("containerd://b", ended=("containerd://a",)))
+    containers.on_event("MODIFIED", "Pod", running("containerd://b", ended=("containerd://a",)))
     assert containers.pod_of("containerd://a") is None
     assert [e.container_id for e in book.snapshot(["pod"]).containers] == ["containerd://b"]
-    containers.heard("DELETED", "Pod", running("containerd://b"))
+    containers.on_event("DELETED", "Pod", running("containerd://b"))
     assert book.snapshot(["pod"]).containers == ()
     assert containers.pod_of("containerd://b") is None
 
@@ -183,7 +185,7 @@ def test_effects_end_with_their_container_and_everything_with_the_pod() -> None:
 class _Java:
     """A world in which one image holds a Java program."""
 
-    def barred(self, spec: Object) -> str:
+    def explain_attach_failure(self, spec: Object) -> str:
         return "" if spec["image"] == "image-of-containerd://a" else "NoShell"
 
     def unknown(self, spec: Object, rules: Sequence[Mapping[str, Any]]) -> str:
@@ -206,8 +208,8 @@ def test_something_is_mounted_by_the_pod_and_by_the_image(container: str, world:
     pod = running("containerd://a")
     parts = [{"name": "x", "mountPath": "/own"}, {"name": "x", "mountPath": "/own/file", "subPath": "file"}]
     pod["spec"]["containers"][0]["volumeMounts"] = parts
-    containers.heard("ADDED", "Pod", pod)
-    programs = RunningPrograms(containers, SimpleNamespace(processes_of={"shop": world}.get))  # type: ignore[arg-type]
+    containers.on_event("ADDED", "Pod", pod)
+    programs = RunningPrograms(containers, SimpleNamespace(get_processes={"shop": world}.get))  # type: ignore[arg-type]
     assert programs.mounts(container) == mounts
 
 
@@ -222,10 +224,10 @@ def test_something_is_mounted_by_the_pod_and_by_the_image(container: str, world:
 )
 def test_the_world_of_a_container_knows_whether_it_runs_java(container: str, world: object, barred: str) -> None:
     containers = RunningContainers(LedgerBook())
-    containers.heard("ADDED", "Pod", running("containerd://a", "containerd://b"))
-    worlds = SimpleNamespace(processes_of={"shop": world}.get)
+    containers.on_event("ADDED", "Pod", running("containerd://a", "containerd://b"))
+    worlds = SimpleNamespace(get_processes={"shop": world}.get)
     programs = RunningPrograms(containers, worlds)  # type: ignore[arg-type]
-    assert programs.barred(container) == barred
+    assert programs.explain_attach_failure(container) == barred
     if not barred:
         assert programs.unknown(container, [{}]) == "1 in image-of-containerd://a"
         assert containers.spec_of(container) == {"name": "containerd://a", "image": "image-of-containerd://a"}

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from scenario_kit.lab.informers.store import ObjectStore
-from scenario_kit.lab.settle.requeue import Nudger
+from scenario_kit.lab.settle.requeue import Requeuer
 from scenario_kit.lab.settle.waiter import Settler
 from scenario_kit.testing import FakeCluster
 from tests.lab.server.cluster_objects import namespace, world
@@ -47,7 +47,7 @@ def gate() -> Gate:
 
 @pytest.fixture
 def settler(store: ObjectStore, gate: Gate) -> Settler:
-    return Settler(store, gate, Nudger(FakeCluster()))  # type: ignore[arg-type]
+    return Settler(store, gate, Requeuer(FakeCluster()))  # type: ignore[arg-type]
 
 
 def unready(store: ObjectStore, revision: int) -> None:
@@ -67,7 +67,7 @@ def ready(store: ObjectStore, revision: int) -> None:
 def test_a_settled_state_is_collected_twice_and_then_known(settler: Settler, gate: Gate) -> None:
     assert settler.settle("shop", lambda: 0, 5.0) == ()
     assert gate.passed == 2
-    assert settler.still("shop")
+    assert settler.is_unchanged("shop")
     assert settler.settle("shop", lambda: 0, 5.0) == ()
     assert gate.passed == 3
 
@@ -84,7 +84,7 @@ def test_an_unsettled_state_is_reported_with_its_reasons(settler: Settler, store
     unready(store, 201)
     reasons = settler.settle("shop", lambda: 0, 0.0)
     assert {r.name for r in reasons} == {"cart-r1", "cart"}
-    assert not settler.still("shop")
+    assert not settler.is_unchanged("shop")
 
 
 def test_the_kubelet_must_have_nothing_to_do(settler: Settler, store: ObjectStore) -> None:
@@ -104,14 +104,14 @@ def test_the_kubelet_must_have_nothing_to_do(settler: Settler, store: ObjectStor
 def test_a_change_elsewhere_does_not_unsettle(settler: Settler, store: ObjectStore) -> None:
     settler.settle("shop", lambda: 0, 5.0)
     store.put("Pod", {"metadata": {"name": "x", "namespace": "other", "uid": "x", "resourceVersion": "300"}})
-    assert settler.still("shop")
+    assert settler.is_unchanged("shop")
     unready(store, 301)
-    assert not settler.still("shop")
+    assert not settler.is_unchanged("shop")
 
 
 def test_it_gives_up_when_nobody_listens(settler: Settler, store: ObjectStore) -> None:
     unready(store, 201)
-    assert settler.settle("shop", lambda: 0, 60.0, go_on=lambda: False)
+    assert settler.settle("shop", lambda: 0, 60.0, should_continue=lambda: False)
 
 
 def test_pods_in_their_grace_period_do_not_hold_it_up(settler: Settler, store: ObjectStore) -> None:
@@ -145,7 +145,7 @@ def test_room_for_a_refused_pod_unsettles_until_the_scheduler_had_its_time(
     node(store, 401, unschedulable=True)
     assert settler.settle("shop", lambda: 0, 5.0) == ()
     node(store, 402, unschedulable=True)
-    assert settler.still("shop"), "a heartbeat changes nothing"
+    assert settler.is_unchanged("shop"), "a heartbeat changes nothing"
     node(store, 403)
     assert [r.code for r in settler.settle("shop", lambda: 0, 0.0)] == ["Due"]
     now = time.monotonic()

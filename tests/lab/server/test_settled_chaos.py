@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from scenario_kit.lab.settle.settled import list_unsettled
-from scenario_kit.lab.settle.settled.chaos import selects
+from scenario_kit.lab.settle.settled.chaos import affects_namespace
 from tests.lab.server.cluster_objects import facts, meta, world
 
 FAILED = {"type": "Failed", "operation": "Apply"}
@@ -98,4 +98,4 @@ def test_a_record_that_waits_for_a_failed_child_waits_for_ever() -> None:
 )
 def test_which_experiments_concern_a_namespace(home: str, selected: str, expected: bool) -> None:
     spec = {"selector": {"namespaces": [selected]}}
-    assert selects({"kind": "PodChaos", "metadata": {"namespace": home}, "spec": spec}, "shop") is expected
+    assert affects_namespace({"kind": "PodChaos", "metadata": {"namespace": home}, "spec": spec}, "shop") is expected

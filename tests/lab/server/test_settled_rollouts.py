@@ -63,7 +63,7 @@ def test_scaling_of_all_sets_comes_first() -> None:
     owner = deployment(replicas=3)
     new = replica_set(owner, 2, 1)
     new["metadata"]["annotations"]["deployment.kubernetes.io/desired-replicas"] = "1"
-    assert "another number of replicas than 3" in find_due_scaling(owner, new, [])
+    assert "a replica count other than 3" in find_due_scaling(owner, new, [])
 
 
 @pytest.mark.parametrize(("paused", "changed", "updated"), [(True, True, 0), (True, False, 1), (False, True, 1)])

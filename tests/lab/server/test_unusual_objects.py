@@ -12,8 +12,8 @@ import yaml
 from scenario_kit.clients import KubeCluster
 from scenario_kit.lab.informers.store import ObjectStore
 from scenario_kit.lab.kubelet.image.images import ImageCache
-from scenario_kit.lab.kubelet.status import PodSurroundings, compute_pod_status
-from scenario_kit.lab.settle.hpa_pacing import Looks
+from scenario_kit.lab.kubelet.status import SyncInputs, compute_pod_status
+from scenario_kit.lab.settle.hpa_pacing import MetricsGate
 from scenario_kit.lab.settle.settled import Facts, list_unsettled, pending_scheduling
 from scenario_kit.lab.telemetry.kube_state import KubeState
 from scenario_kit.lab.twin.cluster.network_policy import is_inside
@@ -50,7 +50,7 @@ def run(one: Object) -> Object:
     for seconds in (0.0, 1.0, 30.0, 300.0, 1800.0):
         made = compute_pod_status(
             one,
-            PodSurroundings(NODE, Objects(), processes, images.of("app")),
+            SyncInputs(NODE, Objects(), processes, images.of("app")),
             T0 + seconds,
             ip="10.244.0.7",
             memory=memory,
@@ -65,7 +65,7 @@ def judge(*objects: Object) -> list[Any]:
     for obj in objects:
         kinds.setdefault(obj["kind"], {})[obj["metadata"]["name"]] = obj
         store.put(obj["kind"], obj)
-    looks = Looks(store, lambda _: 0.0)
+    looks = MetricsGate(store, lambda _: 0.0)
     looks.list_unfinished(NAMESPACE)
     list(
         pending_scheduling.list_due(

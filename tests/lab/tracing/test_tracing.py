@@ -8,7 +8,7 @@ import pytest
 
 from scenario_kit.cli.lab.traces import choose_namespace, parse_rows
 from scenario_kit.errors import UsageError
-from scenario_kit.lab.tracing import Asked, reply, serialize_lines
+from scenario_kit.lab.tracing import TraceSource, reply, serialize_lines
 from scenario_kit.lab.tracing.query import Malformed, parse, parse_duration
 from scenario_kit.model.runtime.trace import Span, SpanEvent, SpanRef, Trace
 
@@ -67,7 +67,7 @@ def held(since: float, until: float) -> Sequence[Trace]:
 
 
 def ask(path: str, query: str = "") -> tuple[int, Any]:
-    status, document = reply(Asked(NOW, held), path, query)
+    status, document = reply(TraceSource(NOW, held), path, query)
     assert list(document) == ["data", "total", "limit", "offset", "errors"]
     return status, json.loads(json.dumps(document))
 
@@ -182,7 +182,7 @@ def test_search(query: str, expected: list[int]) -> None:
         ("traces", "service=a&tag=error", 400, "'tag'"),
         ("traces", "service=a&tags=[1]", 400, "'tags'"),
         ("traces", "service=a&tags={", 400, "'tags'"),
-        ("traces/xyz", "", 400, "no trace ID"),
+        ("traces/xyz", "", 400, "not a trace ID"),
         (f"traces/{9:032x}", "", 404, "trace not found"),
         ("archive/1", "", 404, "no such path"),
     ],

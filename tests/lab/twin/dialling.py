@@ -12,7 +12,7 @@ from scenario_kit.model import ContainerEffect, NetworkEffect
 from scenario_kit.model.twin.address import AddressSource
 from scenario_kit.model.twin.component import ComponentModel
 from scenario_kit.model.twin.decode import decode
-from scenario_kit.model.twin.definition import Physics, TwinDefinition
+from scenario_kit.model.twin.definition import TwinConstants, TwinDefinition
 from scenario_kit.model.twin.edge import Edge
 from tests.lab.twin.net import endpoint, endpoints, network, pod, service
 
@@ -67,7 +67,7 @@ class Surroundings:
         self.more: tuple[dict[str, Any], ...] = ()
         self.programs: dict[str, str] = {}
         self.registries = ServiceRegistries(parameters or _no_registries())
-        self.connections = Connections((of,), Physics(), Streams(1), self.registries)
+        self.connections = Connections((of,), TwinConstants(), Streams(1), self.registries)
         self.network: Network | None = None
 
     def census(self) -> Any:

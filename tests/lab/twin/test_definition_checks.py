@@ -105,7 +105,7 @@ READ = ("components", "gate", "operations", "read")
         ),
         (
             lambda t: t["assumptions"]["boxSeconds"].update(low=-1),
-            "assumptions.boxSeconds.low: -1 does not fit where the assumption is used: Expected `float` >= 0.0 - at "
+            "assumptions.boxSeconds.low: -1 is invalid where the assumption is used: Expected `float` >= 0.0 - at "
             "`edges[2].timeoutSeconds`",
             ("assumptions", "boxSeconds", "low"),
         ),
@@ -126,13 +126,13 @@ READ = ("components", "gate", "operations", "read")
         ),
         (
             lambda t: t["components"]["gate"]["operations"]["read"]["steps"][0].update(parallel=True),
-            "components.gate.operations.read.steps[0].parallel: one call is not made side by side with itself; calls "
-            "of different operations begin at the same time as `steps` of one with `fork`",
+            "components.gate.operations.read.steps[0].parallel: a single call cannot be parallel with itself; calls "
+            "of different operations that start together are `steps` of one with `fork`",
             (*READ, "steps", 0, "parallel"),
         ),
         (
             lambda t: t["components"]["gate"]["operations"]["read"]["steps"][0].update(fork=True),
-            "components.gate.operations.read.steps[0].fork: it needs at least two `steps` to begin at the same time",
+            "components.gate.operations.read.steps[0].fork: it needs at least two `steps` that start together",
             (*READ, "steps", 0, "fork"),
         ),
     ],
@@ -153,7 +153,7 @@ def test_an_image_that_the_app_does_not_have_is_told() -> None:
     )
     assert found == tuple(
         DefinitionMistake(
-            f"components.{name}.image: 'example.org/{name}:*' is none of the app's `images`",
+            f"components.{name}.image: 'example.org/{name}:*' is not in the app's `images`",
             ("components", name, "image"),
         )
         for name in ("gate", "box", "sink")
@@ -162,7 +162,7 @@ def test_an_image_that_the_app_does_not_have_is_told() -> None:
 
 def test_a_call_that_the_definition_does_not_have_is_told() -> None:
     (found,) = find_mistakes(msgspec.structs.replace(tiny.app(), calls=tiny.app().calls[:2]))
-    said = "`calls` of app.yaml has no {caller: api, callee: box}, along which faults, drafts and predictions go"
+    said = "`calls` of app.yaml has no {caller: api, callee: box}, which faults, drafts and predictions rely on"
     assert found == DefinitionMistake(f"edges[2]: {said}", ("edges", 2))
 
 
@@ -181,7 +181,7 @@ def test_an_entry_that_reports_no_requests_is_told(change: Callable[[dict[str, A
     twin = copy.deepcopy(TWIN)
     change(twin)
     (found,) = find_mistakes(msgspec.structs.replace(tiny.app(), twin=decode(twin)))
-    reported = f"components.gate: {said}: the requests of the app's entry are not counted, by which a trial is judged"
+    reported = f"components.gate: {said}: requests of the app's entry are not counted, but trials are judged by them"
     assert found == DefinitionMistake(reported, ("components", "gate"))
 
 

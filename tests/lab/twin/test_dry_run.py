@@ -10,7 +10,7 @@ import pytest
 from scenario_kit.catalog import Catalog
 from scenario_kit.cli.authoring.twin_findings import check_files
 from scenario_kit.lab.twin.definition_checks import find_mistakes
-from scenario_kit.lab.twin.dry_run import Miss, misses
+from scenario_kit.lab.twin.dry_run import Miss, find_misses
 from scenario_kit.render import render_app, resolve_options
 from scenario_kit.render.apps.namespaces import locate_components
 from tests.lab.twin import tiny
@@ -27,7 +27,7 @@ def played(
     objects(there)
     app = tiny.app(**made)
     assert app.twin is not None
-    return list(misses(app, app.twin, there))
+    return list(find_misses(app, app.twin, there))
 
 
 def container(objects: list[Document], name: str) -> Document:
@@ -62,7 +62,7 @@ def test_the_apps_of_the_catalogue_come_together(name: str, version: str, option
     app = CATALOG.app(name, version)
     objects = render_app(app, resolve_options(app, options), 50, app.namespace, templates=CATALOG.templates(name))
     assert app.twin is not None
-    assert misses(locate_components(app, objects, app.namespace), app.twin, objects) == ()
+    assert find_misses(locate_components(app, objects, app.namespace), app.twin, objects) == ()
 
 
 def test_what_comes_together_is_left_alone() -> None:
@@ -76,7 +76,7 @@ def test_what_comes_together_is_left_alone() -> None:
         (
             edge(1, protocol="http"),
             None,
-            "the call from 'gate' to 'api' does not come about: port 9000 of 'api' speaks grpc, the call http",
+            "the call from 'gate' to 'api' fails: port 9000 of 'api' speaks grpc, but the call http",
             ("edges", 1),
         ),
         (
@@ -89,72 +89,72 @@ def test_what_comes_together_is_left_alone() -> None:
         (
             None,
             env("gate", API_ADDR="apis:9000"),
-            "the call from 'gate' to 'api' does not come about: no Service is called 'apis'; did you mean 'api'?",
+            "the call from 'gate' to 'api' fails: there is no Service 'apis'; did you mean 'api'?",
             ("edges", 1),
         ),
         (
             None,
             env("gate", API_ADDR="api:9001"),
-            "the call from 'gate' to 'api' does not come about: nothing answers at api:9001: Service/api has port 9000",
+            "the call from 'gate' to 'api' fails: nothing listens at api:9001: Service/api has port 9000",
             ("edges", 1),
         ),
         (
             None,
             env("gate", API_ADDR="sink:4317"),
-            "the call from 'gate' to 'api' does not come about: at sink:4317 'sink' listens, not 'api'",
+            "the call from 'gate' to 'api' fails: 'sink' listens at sink:4317, not 'api'",
             ("edges", 1),
         ),
         (
             None,
             lambda objects: service(objects, "api")["spec"]["ports"][0].update(targetPort=9001),
-            "the call from 'gate' to 'api' does not come about: nothing answers at api:9000: Service/api leads to port "
-            "9001, and 'api' listens on 9000",
+            "the call from 'gate' to 'api' fails: nothing listens at api:9000: Service/api forwards to port "
+            "9001, but 'api' listens on 9000",
             ("edges", 1),
         ),
         (
             None,
             lambda objects: service(objects, "api")["spec"].update(selector={"app": "apis"}),
-            "the call from 'gate' to 'api' does not come about: nothing answers at api:9000: Service/api selects "
+            "the call from 'gate' to 'api' fails: nothing listens at api:9000: Service/api selects "
             "no pod",
             ("edges", 1),
         ),
         (
             None,
             env("api", BOX_DSN="sql://me:wrong@box/x"),
-            "the call from 'api' to 'box' does not come about: 'box' accepts no such user and password ('me')",
+            "the call from 'api' to 'box' fails: 'box' rejects the user 'me' or its password",
             ("edges", 2),
         ),
         (
             lambda twin: twin["components"]["gate"].update(telemetryProtocol="http", telemetry={"text": "sink:4318"}),
             None,
-            "what 'gate' reports to 'sink' does not come about: nothing answers at sink:4318: Service/sink has "
+            "what 'gate' reports to 'sink' fails: nothing listens at sink:4318: Service/sink has "
             "port 4317",
             ("components", "gate", "telemetry"),
         ),
         (
             lambda twin: twin["components"]["box"].update(container="store"),
             None,
-            "no container of Deployment/box is it: there run 'box' of example.org/box:1; `image`, `commands` and "
-            "`container` tell which one is",
+            "no container of Deployment/box runs it; its containers are 'box' of example.org/box:1; set `image`, "
+            "`commands` or `container`",
             ("components", "box", "image"),
         ),
         (
             lambda twin: twin["load"].update(users={"env": "CLIENTS"}),
             None,
-            "container 'users' has no variable CLIENTS, so there would be none; it has USERS",
+            "container 'users' has no variable CLIENTS, so there would be no users; it has USERS",
             ("load", "users"),
         ),
         (
             None,
             probe("/ready"),
-            "the readinessProbe of Deployment/gate asks for /ready at port 80, which 'gate' does not answer: its "
+            "the readinessProbe of Deployment/gate requests /ready at port 80, which 'gate' does not serve: its "
             "`paths` are /, /live",
             ("components", "gate", "ports"),
         ),
         (
             None,
             probe("/live", 8080),
-            "the readinessProbe of Deployment/gate asks for /live at port 8080, which 'gate' does not answer: it "
+            "the readinessProbe of Deployment/gate requests /live at port 8080, which 'gate' does not serve: it "
             "listens on 80",
             ("components", "gate", "ports"),
         ),

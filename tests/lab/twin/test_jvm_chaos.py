@@ -84,9 +84,13 @@ def test_a_program_that_is_no_java_has_no_rules() -> None:
     _install(cluster, _rule(_FAILURE, at=("org.api.Server$Service", "read")), workload="gate")
     assert cluster.run(120.0).share("gate", kind="SERVER") == 0.0
     spec = {w: cluster.pods(w)[0]["spec"]["containers"][0] for w in ("api", "gate", "box")}
-    assert {w: cluster.twin.barred(each) for w, each in spec.items()} == {"api": "", "gate": "NoJava", "box": "NoJava"}
+    assert {w: cluster.twin.explain_attach_failure(each) for w, each in spec.items()} == {
+        "api": "",
+        "gate": "NoJava",
+        "box": "NoJava",
+    }
     cluster = _started(hasShell=False)
-    assert cluster.twin.barred(spec["api"]) == "NoShell"
+    assert cluster.twin.explain_attach_failure(spec["api"]) == "NoShell"
 
 
 def test_the_exception_stands_in_the_log_in_the_span_and_in_what_callers_read() -> None:
@@ -122,7 +126,7 @@ def test_a_wrong_result_has_the_consequences_that_the_app_tells_of() -> None:
     assert cluster.run(300.0).share("api", kind="SERVER") == pytest.approx(0.5, abs=0.06)
     spec = cluster.pods("api")[0]["spec"]["containers"][0]
     assert cluster.twin.unknown(spec, [_rule({"returns": "null"}, at=store), _rule({"sleepSeconds": 1.0})]) == ""
-    assert "returns 1 is not simulated" in cluster.twin.unknown(spec, [_rule({"returns": "1"}, at=store)])
+    assert "returning 1 is not simulated" in cluster.twin.unknown(spec, [_rule({"returns": "1"}, at=store)])
     assert "returns at once is not" in cluster.twin.unknown(spec, [_rule({"returns": ""})])
     assert cluster.twin.unknown(spec, [_rule({"returns": "1"}, at=("org.api.Else", "find"))]) == ""
 

@@ -24,7 +24,7 @@ from scenario_kit.lab.twin.startup.init_wait import Script, waits
 from scenario_kit.model import ContainerEffect, Ledger
 from scenario_kit.model.kubernetes.image import normalize_image
 from scenario_kit.model.twin import decode
-from scenario_kit.model.twin.definition import Physics
+from scenario_kit.model.twin.definition import TwinConstants
 from tests.lab.twin import tiny
 
 
@@ -216,7 +216,7 @@ def test_init_containers_that_never_end_or_fail() -> None:
 def test_lossy_law() -> None:
     """Of many messages at 20 % loss the share p^k·(1-p) is 0.2·(2^k-1) s late (docs/fidelity.md)."""
     draws = np.random.default_rng(1).random((2, 200_000))
-    late = compute_delays(TrafficShape(loss=0.2), draws, Physics())
+    late = compute_delays(TrafficShape(loss=0.2), draws, TwinConstants())
     for k in range(4):
         share = float(np.mean(np.isclose(late, 0.2 * (2**k - 1))))
         assert share == pytest.approx(0.2**k * 0.8, abs=0.004)
@@ -225,16 +225,16 @@ def test_lossy_law() -> None:
 def test_no_message_is_later_than_linux_tries() -> None:
     """Waits double up to 120 s (TCP_RTO_MAX), and after 15 (tcp_retries2) the connection is given up."""
     draws = np.array([[0.5, 0.5], [1.0 - 0.9**10.5, 1.0 - 1e-16]])
-    late = compute_delays(TrafficShape(loss=0.9), draws, Physics())
+    late = compute_delays(TrafficShape(loss=0.9), draws, TwinConstants())
     assert late == pytest.approx([0.2 * (2**10 - 1), 0.2 * (2**10 - 1) + 5 * 120.0])
 
 
 def test_delay_with_jitter_stays_in_its_band() -> None:
     draws = np.random.default_rng(1).random((2, 1000))
-    late = compute_delays(TrafficShape(delay=0.1, jitter=0.02), draws, Physics())
+    late = compute_delays(TrafficShape(delay=0.1, jitter=0.02), draws, TwinConstants())
     assert late.min() >= 0.08
     assert late.max() <= 0.12
-    assert compute_delays(TrafficShape(rate=1024.0), draws, Physics())[0] == pytest.approx(2.0)
+    assert compute_delays(TrafficShape(rate=1024.0), draws, TwinConstants())[0] == pytest.approx(2.0)
 
 
 @pytest.mark.parametrize(

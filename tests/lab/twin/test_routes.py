@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenario_kit.lab.twin.call_tree.routes import route
+from scenario_kit.lab.twin.call_tree.routes import find_route
 
 
 @pytest.mark.parametrize(
@@ -18,4 +18,4 @@ from scenario_kit.lab.twin.call_tree.routes import route
     ],
 )
 def test_route(texts: list[str], expected: tuple[str, str] | None) -> None:
-    assert route(*texts) == expected
+    assert find_route(*texts) == expected

@@ -35,7 +35,7 @@ def _rule(**fields: Any) -> IoRule:
     ],
 )
 def test_paths(glob: str, path: str, meets: bool) -> None:
-    assert _rule(path=glob).meets(path, "read") == meets
+    assert _rule(path=glob).matches(path, "read") == meets
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_paths(glob: str, path: str, meets: bool) -> None:
     ],
 )
 def test_methods(methods: list[str] | None, method: str, meets: bool) -> None:
-    assert _rule(methods=methods).meets("/d/a", method) == meets
+    assert _rule(methods=methods).matches("/d/a", method) == meets
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ from typing import Any
 
 from scenario_kit.lab.informers.store import ObjectStore
 from scenario_kit.lab.kubelet import PlainProcesses
-from scenario_kit.lab.settle.hpa_pacing import Looks
-from scenario_kit.lab.settle.requeue import Nudger
+from scenario_kit.lab.settle.hpa_pacing import MetricsGate
+from scenario_kit.lab.settle.requeue import Requeuer
 from scenario_kit.lab.settle.waiter import Settler
 from scenario_kit.lab.twin import Telemetry, View
 from scenario_kit.lab.world_spec import WorldSpec
-from scenario_kit.lab.worlds import Past, Surroundings, Worlds
+from scenario_kit.lab.worlds import LabContext, SampleHorizon, Worlds
 from scenario_kit.model import App, Component, Ledger, Object
 from scenario_kit.model.runtime.process import Exit, LogRecord, SeriesId
 from scenario_kit.testing import FakeCluster
@@ -117,22 +117,22 @@ class LittleLab:
         self.sink = LittleSink()
         self.cluster = FakeCluster()
         self.worlds = Worlds()
-        self.looks = Looks(self.store, self.worlds.tick_of)
-        self.store.listen(self.looks.heard)
+        self.metrics_gate = MetricsGate(self.store, self.worlds.read_tick)
+        self.store.listen(self.metrics_gate.on_event)
         self.quiet = True
         self._revision = 1000
         self.worlds.attach(
-            Surroundings(
+            LabContext(
                 store=self.store,
-                settler=Settler(self.store, OpenGate(), Nudger(self.cluster)),  # type: ignore[arg-type]
-                looks=self.looks,
+                settler=Settler(self.store, OpenGate(), Requeuer(self.cluster)),  # type: ignore[arg-type]
+                metrics_gate=self.metrics_gate,
                 nodes=self.nodes,
                 effects=NoEffects(),
                 cluster=self.cluster,
                 twin_of=lambda _: self.twin,
                 sink_of=lambda: self.sink,
                 epoch=EPOCH,
-                past=Past(),
+                sample_horizon=SampleHorizon(),
             )
         )
 

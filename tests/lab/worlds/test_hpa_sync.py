@@ -20,25 +20,25 @@ def hpa(reason: str, uid: str = "u") -> dict[str, Any]:
 def test_holding_back_counts_on_the_clock_of_the_world() -> None:
     memory = TickMemory()
     held = hpa("ScaleDownStabilized")
-    assert [bool(memory.overdue([held], float(t))) for t in range(0, 330, 15)] == [False] * 20 + [True] * 2
+    assert [bool(memory.list_overdue([held], float(t))) for t in range(0, 330, 15)] == [False] * 20 + [True] * 2
 
 
 def test_whoever_wanted_more_meanwhile_begins_anew() -> None:
     memory = TickMemory()
-    assert not memory.overdue([hpa("ScaleDownStabilized")], 0.0)
-    assert not memory.overdue([hpa("ReadyForNewScale")], 285.0)
-    assert not memory.overdue([hpa("ScaleDownStabilized")], 300.0)
-    assert memory.overdue([hpa("ScaleDownStabilized")], 600.0)
+    assert not memory.list_overdue([hpa("ScaleDownStabilized")], 0.0)
+    assert not memory.list_overdue([hpa("ReadyForNewScale")], 285.0)
+    assert not memory.list_overdue([hpa("ScaleDownStabilized")], 300.0)
+    assert memory.list_overdue([hpa("ScaleDownStabilized")], 600.0)
 
 
 def test_the_window_reaches_back_to_the_first_tick_that_counts() -> None:
     memory = TickMemory()
     for n in range(30):
-        memory.reported(n * 15.0, 1000.0 + n * 0.3)  # a tick takes 0.3 s by the wall clock
+        memory.record_tick(n * 15.0, 1000.0 + n * 0.3)  # a tick takes 0.3 s by the wall clock
     # At 435 s the window begins after the tick of 135 s (n = 9); the one of 150 s counts: told at 1003.0.
-    seconds, at = memory.window(435.0, 1008.9)
+    seconds, at = memory.compute_window(435.0, 1008.9)
     assert (seconds, round(at, 2)) == (6, 1008.98)
-    seconds, at = memory.window(435.0, 1009.1)
+    seconds, at = memory.compute_window(435.0, 1009.1)
     assert (seconds, round(at, 2)) == (7, 1009.98)
 
 
@@ -59,13 +59,13 @@ def test_a_world_goes_on_only_when_the_controller_has_looked() -> None:
     world = lab.worlds.open(spec())
 
     def wait(seconds: float) -> Any:
-        return world.wait(EPOCH + 30, stride=None, seconds=seconds, go_on=lambda: True)
+        return world.wait(EPOCH + 30, stride=None, seconds=seconds, should_continue=lambda: True)
 
     waited = wait(0.2)
     assert (waited.now, waited.settled) == (EPOCH + 15, False)
-    assert "its controller has not finished with the latest metrics" in waited.reason
+    assert "its controller has not processed the latest metrics" in waited.reason
     with ThreadPoolExecutor(1) as pool:
-        controller = pool.submit(lambda: [lab.looks.pace("shop", "app=web", AGENT) for _ in range(2)])
+        controller = pool.submit(lambda: [lab.metrics_gate.pace("shop", "app=web", AGENT) for _ in range(2)])
         assert wait(10.0).settled
         controller.result(5)  # the second look was let go by the second tick
     assert [t for t, _ in lab.twin.steps] == [EPOCH + 15, EPOCH + 30]
@@ -74,6 +74,6 @@ def test_a_world_goes_on_only_when_the_controller_has_looked() -> None:
 def test_a_behavior_of_its_own_needs_the_wall_clock() -> None:
     lab = LittleLab()
     scaled(lab, behavior={"scaleUp": {"stabilizationWindowSeconds": 60}})
-    waited = lab.worlds.open(spec()).wait(EPOCH + 30, stride=None, seconds=0.2, go_on=lambda: True)
+    waited = lab.worlds.open(spec()).wait(EPOCH + 30, stride=None, seconds=0.2, should_continue=lambda: True)
     assert (waited.now, waited.settled) == (EPOCH + 15, False)
-    assert "needs the wall clock" in waited.reason
+    assert "run this trial on the wall clock" in waited.reason

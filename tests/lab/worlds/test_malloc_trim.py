@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from scenario_kit.lab.host import procfs
-from scenario_kit.lab.worlds.malloc_trim import give_back
+from scenario_kit.lab.worlds.malloc_trim import trim_heap
 
 
 def test_what_was_freed_is_given_back() -> None:
@@ -13,6 +13,6 @@ def test_what_was_freed_is_given_back() -> None:
     last = pieces[-1]
     del pieces
     before = procfs.read_resident_bytes(os.getpid())
-    assert give_back()
+    assert trim_heap()
     assert before - procfs.read_resident_bytes(os.getpid()) > 20_000_000
     assert len(last) == 4000

@@ -3,7 +3,7 @@
 import pytest
 
 from scenario_kit.lab.twin import View
-from scenario_kit.lab.worlds.probing import ask
+from scenario_kit.lab.worlds.probing import probe_pod
 from scenario_kit.model import ContainerEffect, Ledger, NetworkEffect
 from tests.lab.worlds.little_lab import LittleLab, spec
 
@@ -48,7 +48,7 @@ ABORT = ContainerEffect(pod_uid="u", container_id="c", kind="HTTP")
 )
 def test_what_a_port_answers(found, port, path, network, effects, connected, status):
     view = View("shop", {"Pod": {"web-0": found}}, Ledger(network=network, containers=effects), 1)
-    answer = ask(Processes(), view, found, port, path, 0.0)
+    answer = probe_pod(Processes(), view, found, port, path, 0.0)
     assert (answer.connected, answer.status) == (connected, status)
 
 
@@ -57,5 +57,5 @@ def test_a_world_knows_its_pods():
     lab.begin()
     world = lab.worlds.open(spec())
     assert world.probe("web-9", 8080, "").connected is False
-    assert lab.worlds.at_home("shop") is world
-    assert lab.worlds.at_home("elsewhere") is None
+    assert lab.worlds.get_by_namespace("shop") is world
+    assert lab.worlds.get_by_namespace("elsewhere") is None

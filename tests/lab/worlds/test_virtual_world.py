@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scenario_kit.errors import MetricsError
-from scenario_kit.lab.worlds import LabWorld, VirtualWorld, Waited
+from scenario_kit.lab.worlds import LabWorld, VirtualWorld, WaitResult
 from scenario_kit.model.runtime.process import Exit
 from tests.lab.worlds.little_lab import EPOCH, TICKS, LittleLab, spec
 
@@ -22,8 +22,8 @@ def world(lab: LittleLab) -> LabWorld:
     return lab.worlds.open(spec())
 
 
-def wait(world: LabWorld, seconds: float, *, stride: float | None = None, wall: float = 5.0) -> Waited:
-    return world.wait(EPOCH + seconds, stride=stride, seconds=wall, go_on=lambda: True)
+def wait(world: LabWorld, seconds: float, *, stride: float | None = None, wall: float = 5.0) -> WaitResult:
+    return world.wait(EPOCH + seconds, stride=stride, seconds=wall, should_continue=lambda: True)
 
 
 def times(lab: LittleLab) -> list[float]:
@@ -33,8 +33,8 @@ def times(lab: LittleLab) -> list[float]:
 def test_it_starts_at_the_epoch_and_stands_still(lab: LittleLab, world: LabWorld) -> None:
     assert isinstance(world, VirtualWorld)
     assert world.now == EPOCH
-    assert lab.worlds.clock_of("shop") == EPOCH
-    assert lab.worlds.processes_of("shop") is lab.twin
+    assert lab.worlds.read_clock("shop") == EPOCH
+    assert lab.worlds.get_processes("shop") is lab.twin
 
 
 @pytest.mark.parametrize(
@@ -44,14 +44,14 @@ def test_it_starts_at_the_epoch_and_stands_still(lab: LittleLab, world: LabWorld
 def test_a_wait_ends_on_the_grid(
     until: float, stride: float | None, reached: float, lab: LittleLab, world: LabWorld
 ) -> None:
-    assert wait(world, until, stride=stride) == Waited(EPOCH + reached, True)
+    assert wait(world, until, stride=stride) == WaitResult(EPOCH + reached, True)
     assert times(lab) == [float(t) for t in range(15, int(reached) + 1, 15)]
     assert lab.twin.steps == [(EPOCH + t, 15) for t in range(15, int(reached) + 1, 15)]
 
 
 def test_a_repeated_wait_changes_nothing(lab: LittleLab, world: LabWorld) -> None:
     wait(world, 60)
-    assert wait(world, 60) == Waited(EPOCH + 60, True)
+    assert wait(world, 60) == WaitResult(EPOCH + 60, True)
     assert len(lab.twin.steps) == 4
 
 
@@ -89,16 +89,16 @@ def test_processes_that_end_are_told_to_the_kubelet_before_the_samples(lab: Litt
 def test_an_unsettled_cluster_holds_time_still_and_says_why(lab: LittleLab, world: LabWorld) -> None:
     lab.unsettle()
     waited = wait(world, 60, wall=0.0)
-    assert waited == Waited(EPOCH, False, "ReplicaSet/rs: generation 1 is not observed, but 0")
+    assert waited == WaitResult(EPOCH, False, "ReplicaSet/rs: generation 1 is not observed, but 0")
     lab.settle()
-    assert wait(world, 60) == Waited(EPOCH + 60, True)
+    assert wait(world, 60) == WaitResult(EPOCH + 60, True)
 
 
 def test_nobody_reads_before_events_and_logs_are_written(lab: LittleLab, world: LabWorld) -> None:
     lab.nodes.written = False
-    assert wait(world, 60) == Waited(EPOCH + 60, False, "events of the kubelet are not written yet")
+    assert wait(world, 60) == WaitResult(EPOCH + 60, False, "the kubelet's events are not written yet")
     lab.nodes.written = True
-    assert wait(world, 60) == Waited(EPOCH + 60, True)
+    assert wait(world, 60) == WaitResult(EPOCH + 60, True)
 
 
 def test_a_tick_that_was_interrupted_is_neither_lost_nor_repeated(lab: LittleLab, world: LabWorld) -> None:
@@ -118,7 +118,7 @@ def test_a_tick_that_was_interrupted_is_neither_lost_nor_repeated(lab: LittleLab
     stops = []
     while world.now < EPOCH + 30 or not lab.quiet:
         lab.settle()
-        waited = world.wait(EPOCH + 30, stride=None, seconds=60.0, go_on=lambda: lab.quiet)
+        waited = world.wait(EPOCH + 30, stride=None, seconds=60.0, should_continue=lambda: lab.quiet)
         stops.append((waited.now - EPOCH, waited.settled))
     assert stops == [(0, False), (4, False), (15, False), (15, False), (30, False), (30, True)]
     assert times(lab) == [15.0, 30.0]
@@ -128,7 +128,7 @@ def test_a_tick_that_was_interrupted_is_neither_lost_nor_repeated(lab: LittleLab
 
 def test_a_caller_that_left_stops_time_at_the_next_tick(lab: LittleLab, world: LabWorld) -> None:
     answers = iter([True, True, True])
-    waited = world.wait(EPOCH + 600, stride=None, seconds=60.0, go_on=lambda: next(answers, False))
+    waited = world.wait(EPOCH + 600, stride=None, seconds=60.0, should_continue=lambda: next(answers, False))
     assert waited.now < EPOCH + 600
     assert times(lab)[-1] == waited.now - EPOCH
 
@@ -157,7 +157,7 @@ def test_the_end_of_a_world_ends_its_series(lab: LittleLab, world: LabWorld) -> 
 def test_the_namespace_of_a_closed_world_goes_on_from_its_time(lab: LittleLab, world: LabWorld) -> None:
     wait(world, 30)
     lab.worlds.close("t1")
-    assert EPOCH + 30 <= lab.worlds.clock_of("shop") < EPOCH + 3600
+    assert EPOCH + 30 <= lab.worlds.read_clock("shop") < EPOCH + 3600
 
 
 def test_a_rollout_past_its_deadline_is_told_to_its_controller(lab: LittleLab, world: LabWorld) -> None:
@@ -187,4 +187,4 @@ def test_a_rollout_past_its_deadline_is_told_to_its_controller(lab: LittleLab, w
     assert reported["status"]["conditions"][0]["lastUpdateTime"] > "2026-01-01T00:00:00Z"
     concluded = {**status, "conditions": [{**progressing, "status": "False", "reason": "ProgressDeadlineExceeded"}]}
     lab.put("Deployment", "web", metadata={"annotations": annotations}, spec=fields["spec"], status=concluded)
-    assert wait(world, 120) == Waited(EPOCH + 120, True)
+    assert wait(world, 120) == WaitResult(EPOCH + 120, True)

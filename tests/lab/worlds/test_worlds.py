@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from scenario_kit.errors import KitError, Unreachable
-from scenario_kit.lab.worlds import Past, WallWorld, registry
-from scenario_kit.lab.worlds.registry import Taken, Unsuitable
+from scenario_kit.lab.worlds import SampleHorizon, WallWorld, registry
+from scenario_kit.lab.worlds.registry import UnsupportedApp, WorldConflict
 from scenario_kit.lab.worlds.sample_horizon import GAP
 from scenario_kit.lab.worlds.world import TICK_SECONDS
 from tests.lab.worlds.little_lab import APP, EPOCH, TICKS, LittleLab, spec
@@ -37,7 +37,7 @@ def test_opening_twice_is_opening_once(lab: LittleLab) -> None:
 )
 def test_a_trial_has_one_world_and_a_namespace_one_trial(other: dict[str, Any], lab: LittleLab) -> None:
     lab.worlds.open(spec())
-    with pytest.raises(Taken):
+    with pytest.raises(WorldConflict):
         lab.worlds.open(spec(**other))
 
 
@@ -50,13 +50,13 @@ def test_a_namespace_is_free_again_once_its_world_has_ended(lab: LittleLab) -> N
 def test_every_namespace_of_an_app_belongs_to_its_world(lab: LittleLab) -> None:
     world = lab.worlds.open(spec(others=("shop-stores",)))
 
-    assert lab.worlds.at_home("shop-stores") is world
-    assert lab.worlds.clock_of("shop-stores") == world.now
-    with pytest.raises(Taken):
+    assert lab.worlds.get_by_namespace("shop-stores") is world
+    assert lab.worlds.read_clock("shop-stores") == world.now
+    with pytest.raises(WorldConflict):
         lab.worlds.open(spec("t2", namespace="shop-stores"))
 
     lab.worlds.close("t1")
-    assert lab.worlds.at_home("shop-stores") is None
+    assert lab.worlds.get_by_namespace("shop-stores") is None
 
 
 def test_a_view_holds_the_objects_of_every_namespace(lab: LittleLab) -> None:
@@ -66,13 +66,13 @@ def test_a_view_holds_the_objects_of_every_namespace(lab: LittleLab) -> None:
 
     assert view.kind("Service") == {}
     assert list(view.within("shop-stores").kind("Service")) == ["db"]
-    assert [o["metadata"]["name"] for o in view.everywhere("Service")] == ["db"]
+    assert [o["metadata"]["name"] for o in view.list_all("Service")] == ["db"]
     assert view.within("elsewhere").kind("Service") == {}
 
 
 def test_a_namespace_never_sees_the_same_instant_twice(lab: LittleLab) -> None:
     first = lab.worlds.open(spec())
-    first.wait(EPOCH + 30, stride=None, seconds=5.0, go_on=lambda: True)
+    first.wait(EPOCH + 30, stride=None, seconds=5.0, should_continue=lambda: True)
     lab.worlds.close("t1")
     second = lab.worlds.open(spec("t2"))
     assert second.now >= EPOCH + 30 + GAP
@@ -81,9 +81,9 @@ def test_a_namespace_never_sees_the_same_instant_twice(lab: LittleLab) -> None:
 
 def test_what_is_past_is_known_after_a_restart(tmp_path: Path) -> None:
     file = tmp_path / "worlds.json"
-    Past(file).reached("shop", EPOCH + 30)
-    assert Past(file).start_of("shop", EPOCH) >= EPOCH + 30 + GAP
-    assert Past(file).start_of("other", EPOCH) == EPOCH
+    SampleHorizon(file).record("shop", EPOCH + 30)
+    assert SampleHorizon(file).compute_start("shop", EPOCH) >= EPOCH + 30 + GAP
+    assert SampleHorizon(file).compute_start("other", EPOCH) == EPOCH
 
 
 def test_an_app_that_the_twin_refuses_is_unsuitable(lab: LittleLab, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,51 +91,51 @@ def test_an_app_that_the_twin_refuses_is_unsuitable(lab: LittleLab, monkeypatch:
         raise ValueError("shop 1 has no twin")
 
     monkeypatch.setattr(registry, "VirtualWorld", refuse)
-    with pytest.raises(Unsuitable, match="has no twin"):
+    with pytest.raises(UnsupportedApp, match="has no twin"):
         lab.worlds.open(spec())
     assert lab.worlds.all() == []
 
 
 def test_namespaces_of_no_world_live_in_the_present(lab: LittleLab) -> None:
     before = time.time()
-    assert before <= lab.worlds.clock_of("default") <= time.time()
-    assert lab.worlds.processes_of("default").image_exists("anything")
+    assert before <= lab.worlds.read_clock("default") <= time.time()
+    assert lab.worlds.get_processes("default").image_exists("anything")
 
 
 def test_a_wall_world_says_what_its_last_tick_said(lab: LittleLab) -> None:
     world = lab.worlds.open(spec(mode="Wall"))
     assert isinstance(world, WallWorld)
-    assert TICKS not in lab.worlds.exposed()
+    assert TICKS not in lab.worlds.collect_exposed()
     world.tick(1500.0)
-    assert lab.worlds.exposed()[TICKS] == 1.0
+    assert lab.worlds.collect_exposed()[TICKS] == 1.0
     assert lab.twin.steps == [(1500.0, 15)]
     lab.worlds.close("t1")
-    assert TICKS not in lab.worlds.exposed()
+    assert TICKS not in lab.worlds.collect_exposed()
 
 
 @pytest.mark.parametrize("mode", ["Wall", "Virtual"])
 def test_of_a_world_that_has_ended_nothing_is_left(mode: str, lab: LittleLab) -> None:
-    lab.worlds.open(spec(mode=mode)).wait(EPOCH + 60, stride=None, seconds=0.1, go_on=lambda: True)
+    lab.worlds.open(spec(mode=mode)).wait(EPOCH + 60, stride=None, seconds=0.1, should_continue=lambda: True)
     lab.worlds.tick_walls(1500.0)
     world = weakref.ref(lab.worlds.all()[0])
-    lab.worlds.exposed()
+    lab.worlds.collect_exposed()
     lab.worlds.close("t1")
     gc.collect()
     assert world() is None
 
 
 def test_virtual_worlds_are_not_exposed(lab: LittleLab) -> None:
-    lab.worlds.open(spec()).wait(EPOCH + 15, stride=None, seconds=5.0, go_on=lambda: True)
-    assert TICKS not in lab.worlds.exposed()
+    lab.worlds.open(spec()).wait(EPOCH + 15, stride=None, seconds=5.0, should_continue=lambda: True)
+    assert TICKS not in lab.worlds.collect_exposed()
 
 
 def test_a_wait_in_a_wall_world_settles_and_does_not_sleep_for_the_past(lab: LittleLab) -> None:
     world = lab.worlds.open(spec(mode="Wall"))
-    waited = world.wait(0.0, stride=None, seconds=5.0, go_on=lambda: True)
+    waited = world.wait(0.0, stride=None, seconds=5.0, should_continue=lambda: True)
     assert waited.settled
     assert abs(waited.now - time.time()) < 60
     lab.unsettle()
-    waited = world.wait(0.0, stride=None, seconds=0.0, go_on=lambda: True)
+    waited = world.wait(0.0, stride=None, seconds=0.0, should_continue=lambda: True)
     assert not waited.settled
     assert "ReplicaSet/rs" in waited.reason
 

@@ -1,1 +1,1 @@
-"""The life of containers: configuration, start, probes, end."""
+"""The container lifecycle: configuration, start, probes, exit."""

@@ -1,4 +1,4 @@
-"""What a pod's volumes and environment need, and what is missing, in the kubelet's words."""
+"""Missing references of a pod's volumes and environment, with the kubelet's messages."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ _SPELLING = {"ConfigMap": "configmap", "Secret": "secret"}
 
 
 def find_missing_environment(container: Object, namespace: str, objects: ConfigLookup) -> str:
-    """Find why the container's environment cannot be made; empty when it can. The first problem, in the kubelet's
-    order.
-    """
+    """Find the first reason, in the kubelet's order, why the environment cannot be built; empty if it can."""
     for source in container.get("envFrom") or ():
         for kind, key in (("ConfigMap", "configMapRef"), ("Secret", "secretRef")):
             ref = source.get(key)
@@ -36,7 +34,7 @@ def find_missing_environment(container: Object, namespace: str, objects: ConfigL
 
 
 def find_missing_volumes(pod: Object, objects: ConfigLookup) -> list[str]:
-    """Find one message for each volume that cannot be mounted."""
+    """Return one message per volume that cannot be mounted."""
     problems = []
     namespace = pod["metadata"]["namespace"]
     for volume in pod["spec"].get("volumes") or ():
@@ -64,7 +62,7 @@ def _list_sources(volume: Mapping[str, Any]) -> Iterator[tuple[str, str, list[Ob
         yield "Secret", source["secretName"], source.get("items") or [], bool(source.get("optional"))
     sources = (volume.get("projected") or {}).get("sources") or ()
     if any("serviceAccountToken" in s for s in sources):
-        return  # the injected API access: its root certificate is published a moment after the namespace
+        return  # the service account's volume: its root CA is published shortly after the namespace
     for projected in sources:
         if source := projected.get("configMap"):
             yield "ConfigMap", source["name"], source.get("items") or [], bool(source.get("optional"))

@@ -1,4 +1,4 @@
-"""The life of one container: pulled, configured, started, ended, backed off, started again.
+"""The lifecycle of one container: pull, configure, start, exit, back off, restart.
 
 Order, reasons and wording follow ``kuberuntime`` of Kubernetes 1.34 with containerd.
 """
@@ -17,23 +17,23 @@ from scenario_kit.model.base import Object
 from scenario_kit.model.kubernetes.image import normalize_image
 from scenario_kit.model.runtime.process import Exit
 
-#: How soon the kubelet looks again at a pod that could not be synced.
+#: The period after which the kubelet retries a pod that could not be synced.
 SYNC_SECONDS = 12.0
-#: How soon it looks again after a container's state changed.
+#: The period after which it checks a pod again when a container's state has changed.
 RELIST_SECONDS = 1.0
-#: ``terminationGracePeriodSeconds`` where a pod says nothing, and the code of what had to be killed.
+#: The default of ``terminationGracePeriodSeconds``, and the exit code after SIGKILL.
 DEFAULT_GRACE_SECONDS = 30.0
 KILLED = 137
 _NEVER_STARTED = "1970-01-01T00:00:00Z"
 
 
 def make_container_id(uid: str, name: str, attempt: int) -> str:
-    """Make the id of a container instance: the same for the same pod, container and attempt."""
+    """Make the ID of a container instance, deterministic in pod, container and attempt."""
     return "containerd://" + hashlib.sha256(f"{uid}/{name}/{attempt}".encode()).hexdigest()
 
 
 def set_waiting(entry: Object, reason: str, message: str = "") -> None:
-    """Put a container in a waiting state; what it ended with becomes its last state."""
+    """Set a container's state to waiting; a terminated state becomes its last state."""
     ended = entry["state"].get("terminated")
     if ended:
         entry["lastState"] = {"terminated": ended}
@@ -42,7 +42,7 @@ def set_waiting(entry: Object, reason: str, message: str = "") -> None:
 
 
 def end(ctx: PodContext, container: Object, exit: Exit, at: float) -> None:
-    """End the container's process."""
+    """Terminate a container with an exit."""
     entry, own = ctx.entry(container["name"]), ctx.memory.of(container["name"])
     reason = exit.reason or ("Completed" if exit.code == 0 else "Error")
     ended: Object = {"exitCode": exit.code, "reason": reason}
@@ -54,7 +54,7 @@ def end(ctx: PodContext, container: Object, exit: Exit, at: float) -> None:
         ended["message"] = exit.text[-2048:]
     entry["state"] = {"terminated": ended}
     entry["ready"] = entry["started"] = False
-    # One sync kills a container and starts the next: the back-off that it looks up is that of the instance before.
+    # One sync kills a container and starts the next: the back-off that applies is that of the previous instance.
     before = own.finished_at
     own.spared = own.stopping and (before is None or backoff.waits_until(own.crash, before, at) is None)
     own.finished_before, own.finished_at, own.refused = before, at, own.stopping
@@ -64,9 +64,9 @@ def end(ctx: PodContext, container: Object, exit: Exit, at: float) -> None:
 
 
 def kill(ctx: PodContext, container: Object, message: str, at: float, grace: float | None = None) -> None:
-    """Stop a running container: its hook, SIGTERM, and SIGKILL when the grace period (the pod's) is over.
+    """Stop a running container: preStop hook, SIGTERM, and SIGKILL after the grace period (default: the pod's).
 
-    One that is being stopped is told nothing more.
+    No effect on a container that is already stopping.
     """
     name = container["name"]
     own = ctx.memory.of(name)
@@ -94,13 +94,13 @@ def _read_pre_stop(container: Object) -> float:
 
 
 def is_changed(ctx: PodContext, container: Object) -> bool:
-    """Check whether a running container runs another image than its spec now says."""
+    """Return whether a running container's image differs from its spec."""
     entry = ctx.entry(container["name"])
     return "running" in entry["state"] and entry["image"] != normalize_image(container["image"])
 
 
 def sync(ctx: PodContext, container: Object, now: float) -> None:
-    """Start a container that should run and does not, or say why it cannot."""
+    """Start a container that should be running, or set why it cannot start."""
     name = container["name"]
     entry, own = ctx.entry(name), ctx.memory.of(name)
     if "running" in entry["state"]:
@@ -135,7 +135,7 @@ def _is_backing_off(ctx: PodContext, container: Object, entry: Object, own: Cont
         return False
     name = container["name"]
     message = f"back-off {times.go_duration(own.crash.seconds)} restarting failed container={name} pod={ctx.reference}"
-    refused = own.refused  # what one sync finds, the status says from the next one on
+    refused = own.refused  # what one sync finds is in the status from the next one on
     if backoff.waits_until(own.crash, own.finished_at, now) is None:
         if not refused or "terminated" not in entry["state"]:
             return False
@@ -151,7 +151,7 @@ def _is_backing_off(ctx: PodContext, container: Object, entry: Object, own: Cont
 
 
 def _is_image_ready(ctx: PodContext, container: Object, entry: Object, own: ContainerMemory, now: float) -> bool:
-    """Check whether the image is on the node; else what is in the way is told, or a pull goes on."""
+    """Return whether the image is on the node; if not, report the obstacle or advance the pull."""
     name, image = container["name"], container["image"]
     node = ctx.spec["nodeName"]
     policy = container.get("imagePullPolicy", "IfNotPresent")
@@ -163,7 +163,7 @@ def _is_image_ready(ctx: PodContext, container: Object, entry: Object, own: Cont
         return False
     present = ctx.images.present(node, image, now) or any(image == name for name, _ in ctx.pulled)
     if present and policy != "Always":
-        own.pull, own.pull_started_at, own.pull_done_at = None, None, None  # another pod's pull was quicker
+        own.pull, own.pull_started_at, own.pull_done_at = None, None, None  # another pod pulled it first
         ctx.tell(now, "Pulled", f'Container image "{image}" already present on machine', name)
         return True
     if policy == "Never":
@@ -179,7 +179,7 @@ def _is_image_ready(ctx: PodContext, container: Object, entry: Object, own: Cont
 def _pull_begun(
     ctx: PodContext, container: Object, entry: Object, own: ContainerMemory, *, present: bool, now: float
 ) -> bool:
-    """Begin to pull, unless the last attempt is too short ago; ``present`` images are only asked for."""
+    """Start a pull unless in back-off; for ``present`` images, only the manifest is resolved."""
     name, image = container["name"], container["image"]
     until = None if own.pull is None else backoff.waits_until(own.pull, own.pull.updated, now)
     if until is not None:
@@ -189,14 +189,14 @@ def _pull_begun(
         own.due = now + SYNC_SECONDS
         return False
     ctx.tell(now, "Pulling", f'Pulling image "{image}"', name)
-    # A registry's refusal, and a manifest that is already here, cost no time that would matter.
+    # A registry's refusal, and a manifest that is already present, take negligible time.
     quick = present or not ctx.processes.image_exists(image)
     own.pull_started_at, own.pull_done_at = now, now + (0.0 if quick else images.pull_seconds(image))
     return True
 
 
 def _pull_ended(ctx: PodContext, container: Object, entry: Object, own: ContainerMemory, now: float) -> bool:
-    """Check whether the pull that began has brought the image."""
+    """Return whether the pull in progress has finished successfully."""
     name, image = container["name"], container["image"]
     assert own.pull_done_at is not None
     if now < own.pull_done_at:
@@ -297,7 +297,7 @@ def _start_failed(
 
 
 def start_error(container: Object) -> str:
-    """Start the runtime's message about a command that does not exist."""
+    """Return the runtime's error for a command that does not exist."""
     program = next(iter(container.get("command") or container.get("args") or ()), "")
     cause = (
         f'exec: "{program}": stat {program}: no such file or directory'

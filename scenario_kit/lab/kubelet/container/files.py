@@ -1,4 +1,4 @@
-"""What a container finds under a path: files that come from ConfigMaps and Secrets, and volumes that hold memory."""
+"""Files in a container: those from ConfigMaps and Secrets, and in-memory volumes."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from scenario_kit.model.base import Object
 
 
 def read_file(pod: Object, container: Object, path: str, objects: ConfigLookup) -> str | None:
-    """Read the text of a mounted file as it is now; None where nothing is mounted there, or no such file.
+    """Return the current text of a mounted file; None if there is no such file in a mount.
 
-    Files of the image and those that programs write are not known.
+    Files of the image and those written by programs are unknown.
     """
     mount = find_mount(container, path)
     volume = next((v for v in pod["spec"].get("volumes") or () if mount and v["name"] == mount["name"]), None)
@@ -29,7 +29,7 @@ def read_file(pod: Object, container: Object, path: str, objects: ConfigLookup) 
 
 
 def find_mount(container: Object, path: str) -> Object | None:
-    """Find the volume mount that a path lies in, the innermost one."""
+    """Find the innermost volume mount that contains a path."""
     mounts = [m for m in container.get("volumeMounts") or () if f"{path}/".startswith(m["mountPath"].rstrip("/") + "/")]
     return max(mounts, key=lambda m: len(m["mountPath"]), default=None)
 

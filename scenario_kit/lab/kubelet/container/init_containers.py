@@ -1,4 +1,4 @@
-"""Init containers: one after the other, each until it succeeded; sidecars among them run on."""
+"""Init containers: run in sequence, each to completion; sidecars among them keep running."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from scenario_kit.lab.kubelet.pod.context import Line, PodContext, is_sidecar
 from scenario_kit.model.base import Object
 from scenario_kit.model.runtime.process import Exit
 
-#: How often a running init container is asked whether it is done: the usual pause of a script that waits. On a common
-#: grid, so that many waiting pods are looked at together.
+#: The polling period of a running init container, the usual pause of a waiting script. On a common grid, so that many
+#: waiting pods are polled together.
 POLL_SECONDS = 2.0
 
 
 def advance(ctx: PodContext, now: float) -> bool:
-    """Drive the init containers; True once the regular containers may start."""
+    """Advance the init containers; return True once the regular containers may start."""
     begun = any(ctx.entry(c["name"]).get("containerID") for c in ctx.mains)
     for container in ctx.inits:
         if is_sidecar(container):

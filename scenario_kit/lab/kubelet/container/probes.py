@@ -1,6 +1,6 @@
-"""Startup, readiness and liveness probes: when they run, what they find, what follows.
+"""Startup, readiness and liveness probes: schedule, results, consequences.
 
-The first run is when the initial delay is over (the real kubelet adds a random share of one period), then every period.
+The first run is after the initial delay (the real kubelet adds a random fraction of a period), then every period.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _KINDS = (("Startup", "startupProbe"), ("Liveness", "livenessProbe"), ("Readines
 
 
 def run(ctx: PodContext, container: Object, now: float) -> None:
-    """Run the probes that are due, set ``started`` and ``ready``, kill the container where a probe says so."""
+    """Run due probes, set ``started`` and ``ready``, and kill the container if a probe demands it."""
     name = container["name"]
     entry, own = ctx.entry(name), ctx.memory.of(name)
     running = entry["state"].get("running")
@@ -36,7 +36,7 @@ def run(ctx: PodContext, container: Object, now: float) -> None:
             continue
         probe, period = own.probes.get(kind), spec.get("periodSeconds", 10)
         if probe is None:
-            # A probe keeps its beat when its container is started again.
+            # A probe keeps its schedule over restarts of its container.
             probe = own.probes[kind] = _begin(kind, spec, entry, now, times.parse_or(running.get("startedAt"), now))
             if kind in own.probed:
                 probe.next_at = max(probe.next_at, own.probed[kind] + period)
@@ -58,7 +58,7 @@ def run(ctx: PodContext, container: Object, now: float) -> None:
 
 
 def _begin(kind: str, spec: Object, entry: Object, now: float, started: float) -> ProbeMemory:
-    # started_at has whole seconds in the status; a container that starts now is probed from now on.
+    # started_at has whole seconds in the status; a container that starts now is probed relative to now.
     first = max(now, started + spec.get("initialDelaySeconds", 0))
     probe = ProbeMemory(next_at=first)
     if (kind == "Readiness" and entry.get("ready")) or (kind == "Startup" and entry.get("started")):
@@ -89,7 +89,7 @@ def _judge(ctx: PodContext, container: Object, kind: str, spec: Object, probe: P
 
 
 def _parse_question(ctx: PodContext, container: Object, spec: Object) -> tuple[int, str | None, str]:
-    """Parse port and path to ask the process for, and the address as the kubelet prints it."""
+    """Return the port and path to probe, and the address as the kubelet prints it."""
     ip = ctx.status.get("podIP", "")
     if http := spec.get("httpGet"):
         port = _find_port(container, http["port"])
@@ -118,7 +118,7 @@ def _format_failure(spec: Object, target: str, open_port: bool) -> str:
 
 
 def _format_timeout(spec: Object, target: str, lag: Lag) -> str:
-    """Format what the kubelet says of a probe whose answer comes too late; empty where it comes in time."""
+    """Return the kubelet's message for a probe that times out; empty if the response is in time."""
     patience = spec.get("timeoutSeconds", 1)
     if lag.answers <= patience:
         return ""
@@ -137,9 +137,7 @@ def _format_timeout(spec: Object, target: str, lag: Lag) -> str:
 
 
 def _format_complaint(command: Sequence[str]) -> str:
-    """Format what a command prints that fails, as far as it tells by itself: the kubelet says that and nothing of its
-    own.
-    """
+    """Return the output of a failing probe command if it is known; the kubelet's message is that output."""
     if command and command[0] in ("cat", "ls", "stat") and command[-1].startswith("/"):
         return f"{command[0]}: {command[-1]}: No such file or directory"
     return ""

@@ -1,4 +1,4 @@
-"""What the container runtime and the kernel decide before a program gets to do anything of its own."""
+"""Outcomes decided by the container runtime and the kernel before a program runs."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from scenario_kit.model.kubernetes.image import is_tool
 from scenario_kit.model.kubernetes.quantity import parse_quantity
 from scenario_kit.model.runtime.process import Exit, InitState, Lag, ProcessStart, Stop
 
-#: Below this limit the runtime's own first process is killed before the container's could start (Docker's minimum).
+#: Below this limit, the runtime's own first process is OOM-killed (Docker's minimum).
 SMALLEST_MEMORY = 6 * 2**20
 _CREATE = (
     "failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: "
     "unable to start container process: "
 )
-#: Until a program that finds its port taken has given up.
+#: Seconds until a program gives up on a port in use.
 _BIND_SECONDS = 1.0
 
 
 class WithRuntime:
-    """Processes that get to run only where image, memory, ports and shared memory allow it."""
+    """Wrap ``Processes``: a process runs only if image, memory, ports and shared memory allow it."""
 
     def __init__(self, others: Processes, node: Object, objects: ConfigLookup, known: images.Images) -> None:
         self._others = others
@@ -34,17 +34,15 @@ class WithRuntime:
         self._images = known
 
     def image_exists(self, image: str) -> bool:
-        """Check as others do; images of usual tools exist, and an image for one CPU does where the image
-        for all does.
-        """
+        """Delegate; standard tool images exist, and a single-architecture image does if its multi-arch image does."""
         return is_tool(image) or self._others.image_exists(images.find_multi_arch_image(image))
 
     def has_program(self, image: str, program: str) -> bool:
-        """Answer as the others do."""
+        """Delegate."""
         return self._others.has_program(image, program)
 
     def start(self, pod: Object, container: str, now: float) -> ProcessStart:
-        """Start how it ends where it cannot run; a program that never ran is not reported to the others."""
+        """Return the failure of a process that cannot run; delegate otherwise."""
         spec = _find_spec(pod, container)
         failed = partial(Exit, pod["metadata"]["uid"], container)
         limit = ((spec.get("resources") or {}).get("limits") or {}).get("memory")
@@ -63,7 +61,7 @@ class WithRuntime:
         return self._others.start(pod, container, now)
 
     def init(self, pod: Object, container: str, now: float) -> InitState:
-        """Decide here where the command checks or awaits a file of the pod."""
+        """Decide here if the command checks or waits for a file of the pod; delegate otherwise."""
         spec = _find_spec(pod, container)
         found = shell_idioms.evaluate_script(
             _read_words(spec), lambda path: files.read_file(pod, spec, path, self._objects)
@@ -71,20 +69,20 @@ class WithRuntime:
         return found or self._others.init(pod, container, now)
 
     def answers(self, pod: Object, container: str, port: int, path: str | None, now: float) -> bool:
-        """Answer as the others do."""
+        """Delegate."""
         return self._others.answers(pod, container, port, path, now)
 
     def stop(self, pod: Object, container: str, now: float) -> Stop:
-        """Answer as the others do, if they do."""
+        """Delegate if supported."""
         return self._others.stop(pod, container, now) if isinstance(self._others, Stopping) else Stop()
 
     def lag(self, pod: Object, container: str, path: str | None, now: float) -> Lag:
-        """Answer as the others do, if they do."""
+        """Delegate if supported."""
         return self._others.lag(pod, container, path, now) if isinstance(self._others, Lagging) else Lag()
 
     @staticmethod
     def _find_taken_port(pod: Object, spec: Object) -> int:
-        """Find a port that another running container of the pod declares as well; 0 where there is none."""
+        """Find a port that another running container of the pod also declares; 0 if there is none."""
         running = {
             s["name"] for s in (pod.get("status") or {}).get("containerStatuses") or () if "running" in s["state"]
         }

@@ -1,1 +1,1 @@
-"""Images and the processes in them."""
+"""Images and their processes."""

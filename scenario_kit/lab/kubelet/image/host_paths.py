@@ -1,14 +1,14 @@
-"""What a node has on its own file system, as far as a volume of type ``hostPath`` can tell.
+"""The file system of a node, for volumes of type ``hostPath``.
 
-A volume without a type is not looked at before it is mounted, and the types that end in ``OrCreate`` create what is
-missing; only the others can find nothing.
+A volume without a type is mounted unchecked, and the types ending in ``OrCreate`` create a missing path; only the other
+types can fail.
 """
 
 from __future__ import annotations
 
 from scenario_kit.model.base import Object
 
-#: Folders of every Linux node with a kubelet and containerd. Names only: nothing here is opened.
+#: Directories of every Linux node with a kubelet and containerd; names only, none is opened.
 _FOLDERS = frozenset({
     "/", "/bin", "/boot", "/dev", "/etc", "/etc/cni", "/etc/cni/net.d", "/etc/containerd", "/etc/kubernetes",
     "/etc/ssl", "/etc/ssl/certs", "/home", "/lib", "/lib/modules", "/mnt", "/opt", "/opt/cni", "/opt/cni/bin", "/proc",
@@ -28,7 +28,7 @@ _SOCKETS = frozenset({
 })  # fmt: skip
 _CHARACTER_DEVICES = frozenset({"/dev/fuse", "/dev/kmsg", "/dev/null", "/dev/random", "/dev/urandom", "/dev/zero"})
 _BLOCK_DEVICES = frozenset({"/dev/sda", "/dev/vda"})
-#: By the type of the volume: what exists, and the kubelet's word for it.
+#: Existing paths by volume type, and the kubelet's word for the type.
 _KINDS = {
     "Directory": (_FOLDERS, "directory"),
     "File": (_FILES, "file"),
@@ -39,7 +39,7 @@ _KINDS = {
 
 
 def find_problem(source: Object) -> str:
-    """Find why a ``hostPath`` volume source cannot be mounted; empty when it can, or when there is none."""
+    """Return why a ``hostPath`` volume cannot be mounted; empty if it can, or if there is none."""
     kind = _KINDS.get(source.get("type") or "")
     if kind is None:
         return ""

@@ -1,4 +1,4 @@
-"""Image names, identities, pull times and the registry's refusals."""
+"""Image names, IDs, pull times and registry errors."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from scenario_kit.model.kubernetes.image import normalize_image
 _REFERENCE = re.compile(
     r"^(?:[a-zA-Z0-9.-]+(?::[0-9]+)?/)?[a-z0-9]+(?:[._/-]+[a-z0-9]+)*(?::[\w][\w.-]{0,127})?(?:@[a-z0-9]+:[0-9a-f]{32,})?$"
 )
-#: Repositories of Docker's official images for one CPU, and the CPU's name in Kubernetes.
+#: Repositories of Docker's official single-architecture images, and the architecture's name in Kubernetes.
 _CPUS = {
     "amd64": "amd64", "i386": "386", "arm32v5": "arm", "arm32v6": "arm", "arm32v7": "arm", "arm64v8": "arm64",
     "ppc64le": "ppc64le", "riscv64": "riscv64", "s390x": "s390x",
 }  # fmt: skip
 _ONE_CPU = re.compile(rf"docker\.io/(?P<cpu>{'|'.join(_CPUS)})/(?P<rest>[^/]+)")
-#: Programs that an image with a shell has.
+#: Programs in every image with a shell.
 _USUAL = frozenset({
     "awk", "bash", "cat", "cp", "curl", "dd", "echo", "env", "false", "grep", "httpd", "ls", "nc", "nslookup",
     "python3", "sed", "sh", "sleep", "tail", "test", "timeout", "touch", "true", "wget",
@@ -26,22 +26,22 @@ _USUAL = frozenset({
 
 
 class Images(Protocol):
-    """Which images a node has."""
+    """The images present on a node."""
 
     def present(self, node: str, image: str, now: float) -> bool:
-        """Check whether the image (normalised name) is on the node at that time."""
+        """Return whether the image (normalised name) is on the node at that time."""
 
     def lacks(self, image: str, program: str) -> bool:
-        """Check whether the image is known not to have a program; the empty one is the image's own."""
+        """Return whether the image is known not to have a program; an empty name is the image's entrypoint."""
 
 
 def is_valid(image: str) -> bool:
-    """Check whether the name can be parsed as an image reference."""
+    """Return whether the name is a valid image reference."""
     return _REFERENCE.match(image) is not None
 
 
 def explain_invalid(image: str) -> str:
-    """Explain what is wrong with a name that is not valid, in the runtime's words."""
+    """Return the runtime's error for an invalid name."""
     if not is_valid(image.lower()):
         return "invalid reference format"
     head, slash, rest = image.partition("/")
@@ -52,7 +52,7 @@ def explain_invalid(image: str) -> str:
 
 
 def make_image_id(image: str) -> str:
-    """Make repository and digest; the digest is a hash of the name, so the same image has the same one everywhere."""
+    """Make repository and digest; the digest is a hash of the name, so an image has the same ID on all nodes."""
     name = normalize_image(image)
     repository, at, digest = name.partition("@")
     head, _, last = repository.rpartition("/")
@@ -61,18 +61,18 @@ def make_image_id(image: str) -> str:
 
 
 def is_pause(image: str) -> bool:
-    """Check whether it is the image of a process that does nothing but hold a pod's place."""
+    """Return whether this is the pause image, whose process only holds a pod's namespaces."""
     return normalize_image(image).rpartition("/")[2].startswith("pause:")
 
 
 def find_multi_arch_image(image: str) -> str:
-    """Find the image of which this one is the part for a single CPU: Docker publishes official images that way."""
+    """Find the multi-arch image of a single-architecture one: Docker publishes official images that way."""
     found = _ONE_CPU.match(normalize_image(image))
     return f"docker.io/library/{found['rest']}" if found else image
 
 
 def is_foreign(image: str, node: Object) -> bool:
-    """Check whether the image is for one CPU only, and for another than the node's; False where either is not known."""
+    """Return whether the image is for another architecture than the node's; False if either is unknown."""
     found = _ONE_CPU.match(normalize_image(image))
     labels = node.get("metadata", {}).get("labels") or {}
     own = labels.get("kubernetes.io/arch") or ((node.get("status") or {}).get("nodeInfo") or {}).get("architecture")
@@ -80,17 +80,17 @@ def is_foreign(image: str, node: Object) -> bool:
 
 
 def pull_seconds(image: str) -> float:
-    """Return how long pulling takes, 0.4 to 1.4 s by a hash of the name: a registry that is near."""
+    """Return the pull time, 0.4 to 1.4 s by a hash of the name, as from a nearby registry."""
     return 0.4 + hashlib.sha256(normalize_image(image).encode()).digest()[0] / 256
 
 
 def size_bytes(image: str) -> int:
-    """Return the size in the kubelet's message, 20 to 170 MB by a hash of the name."""
+    """Return the size for the kubelet's message, 20 to 170 MB by a hash of the name."""
     return 20_000_000 + int.from_bytes(hashlib.sha256(normalize_image(image).encode()).digest()[1:4], "big") * 9
 
 
 def explain_not_found(image: str) -> str:
-    """Explain what containerd says when no registry knows the reference."""
+    """Return containerd's error for a reference unknown to the registry."""
     name = normalize_image(image)
     return (
         f'rpc error: code = NotFound desc = failed to pull and unpack image "{name}": '
@@ -99,10 +99,10 @@ def explain_not_found(image: str) -> str:
 
 
 class ImageCache:
-    """The images that nodes have pulled so far. Rebuilt from the statuses of the pods after a restart.
+    """The images pulled so far, rebuilt from pod statuses after a restart.
 
-    ``scope`` separates worlds: a trial must not start faster because another one ran before. Within a world every node
-    counts as having what any node pulled, because placement is not reproducible and start times have to be.
+    ``scope`` separates worlds: a trial must not start faster because of an earlier one. Within a world, an image pulled
+    by one node is present on all: placement is not reproducible, but start times must be.
     """
 
     def __init__(self) -> None:
@@ -114,18 +114,16 @@ class ImageCache:
         return _Scoped(self._since, self._programs, scope)
 
     def add(self, scope: str, image: str, at: float) -> None:
-        """Add an image, present from that time on."""
+        """Add an image that is present from that time on."""
         key = (scope, normalize_image(image))
         self._since[key] = min(at, self._since.get(key, at))
 
     def learn(self, scope: str, image: str, program: str) -> None:
-        """Learn that the image has this program: a container that was started with it runs. The empty one is the
-        image's own.
-        """
+        """Record that the image has a program, as a container runs it. An empty name is the image's entrypoint."""
         self._programs.setdefault((scope, normalize_image(image)), set()).add(program)
 
     def forget(self, scope: str) -> None:
-        """Forget a world that is gone."""
+        """Drop the images of a closed world."""
         for key in [key for key in self._programs if key[0] == scope]:
             del self._programs[key]
         for key in [key for key in self._since if key[0] == scope]:
@@ -141,14 +139,14 @@ class _Scoped:
         self._scope = scope
 
     def present(self, node: str, image: str, now: float) -> bool:
-        """See ``ImageCache``: the node makes no difference."""
+        """See ``ImageCache``: the node does not matter."""
         del node
         return self._since.get((self._scope, normalize_image(image)), now + 1) <= now
 
     def lacks(self, image: str, program: str) -> bool:
-        """Check what is missing by what containers of the world ran with the image: no registry tells what is in it.
+        """Return whether the image lacks a program, going by containers that ran it: no registry lists contents.
 
-        An image that never ran has everything. Later it has its own program, those that ran, and the usual tools.
+        An image that never ran lacks nothing. Afterwards it has its entrypoint, the programs that ran, and usual tools.
         """
         known = self._programs.get((self._scope, normalize_image(image)))
         usual = not program or program.rpartition("/")[2] in _USUAL

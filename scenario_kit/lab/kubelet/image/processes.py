@@ -1,4 +1,4 @@
-"""What the kubelet asks about the process in a container, and the plain answer where nothing simulates one."""
+"""The interface between the kubelet and the processes in containers, and a trivial implementation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from scenario_kit.model.base import Object
 from scenario_kit.model.runtime.process import InitState, Lag, ProcessStart, Stop
 
-#: ``Exit.reason`` of a container whose command could not be executed at all (exit code 128): the kubelet then reports
+#: ``Exit.reason`` of a container whose command could not be executed (exit code 128): the kubelet reports
 #: ``RunContainerError`` with ``Exit.text`` as the runtime's message.
 START_ERROR = "StartError"
 
@@ -16,79 +16,75 @@ START_ERROR = "StartError"
 class Processes(Protocol):
     """The processes of one namespace. Times are seconds since the epoch on that namespace's clock.
 
-    ``pod`` is the Pod as last seen, ``container`` a container's name. Answers depend on the arguments and on what the
-    implementation has observed so far, never on how often or in which order it was asked.
+    ``pod`` is the Pod as last seen, ``container`` a container's name. Results depend on the arguments and on observed
+    state, never on the number or order of calls.
     """
 
     def image_exists(self, image: str) -> bool:
-        """Check whether some registry serves this image, as it is spelled in the container's spec."""
+        """Return whether a registry has the image, spelled as in the container's spec."""
 
     def has_program(self, image: str, program: str) -> bool:
-        """Check whether the image is known to hold this program; False where nobody knows."""
+        """Return whether the image is known to contain a program; False if unknown."""
 
     def start(self, pod: Object, container: str, now: float) -> ProcessStart:
-        """Start how the process comes up that is started at ``now``; asked once for each container instance, except
-        that a restarted kubelet asks again, with the time of the start, about containers that are running.
+        """Return how a process started at ``now`` comes up. Called once per container instance, and again after a
+        restart of the kubelet for running containers, with their start time.
 
-        With ``exit`` the process ends ``listens_after_seconds`` after its start; an exit whose reason is ``StartError``
-        (code 128) means that the command could not be executed, ``text`` is then the container runtime's message.
+        With ``exit``, the process ends ``listens_after_seconds`` after its start; the reason ``StartError`` (code 128)
+        means that the command could not be executed, and ``text`` is the container runtime's message.
         """
 
     def init(self, pod: Object, container: str, now: float) -> InitState:
-        """Return the state of a started init container; asked again, every two seconds, while it is running."""
+        """Return the state of a started init container; polled every two seconds while it is running."""
 
     def answers(self, pod: Object, container: str, port: int, path: str | None, now: float) -> bool:
-        """Check whether a probe of a running container succeeds.
+        """Return whether a probe of a running container succeeds.
 
-        ``path`` is None for a TCP probe and a URL path for HTTP; a gRPC probe asks with ``grpc:<service>``. An exec
-        probe asks with port 0 and the command joined by spaces after ``exec:``.
+        ``path`` is None for TCP, a URL path for HTTP and ``grpc:<service>`` for gRPC; for an exec probe it is ``exec:``
+        and the command joined by spaces, with port 0.
         """
 
 
 @runtime_checkable
 class Stopping(Protocol):
-    """Processes that also say what they make of SIGTERM; those of others end at once, as by the signal."""
+    """Processes with SIGTERM handling; others exit at once with the signal's code."""
 
     def stop(self, pod: Object, container: str, now: float) -> Stop:
-        """Return how the process ends that is asked to at ``now``. What outlives its grace period is killed (137)."""
+        """Return how a process exits that gets SIGTERM at ``now``. After its grace period it is killed (137)."""
 
 
 @runtime_checkable
 class Lagging(Protocol):
-    """Processes that also say how long a probe waits for them; those of others answer at once."""
+    """Processes with probe latency; others respond at once."""
 
     def lag(self, pod: Object, container: str, path: str | None, now: float) -> Lag:
-        """Return how long a probe waits that begins at ``now`` and that ``answers`` lets succeed; ``path`` is that of
-        it.
-        """
+        """Return the latency of a successful probe that starts at ``now``; ``path`` as in ``answers``."""
 
 
 @runtime_checkable
 class Attaching(Protocol):
-    """Processes that agents of chaos can be loaded into; among those of others none runs in a JVM."""
+    """Processes that support Java agents of JVMChaos; others are not JVMs."""
 
-    def barred(self, spec: Object) -> Literal["", "NoJava", "NoShell"]:
-        """Return why no agent can be loaded into the program that this container, of a pod's spec, runs; empty where
-        one can: it is no Java program, or its image has no shell.
-        """
+    def explain_attach_failure(self, spec: Object) -> Literal["", "NoJava", "NoShell"]:
+        """Return why no agent can be loaded into a container's program: not Java, or no shell; empty if one can."""
 
     def unknown(self, spec: Object, rules: Sequence[Mapping[str, Any]]) -> str:
-        """Return what of these rules nobody knows the consequences of in that program; empty where there is nothing."""
+        """Return which of these rules are not modelled for a container's program; empty if all are."""
 
 
 @runtime_checkable
 class Mounting(Protocol):
-    """Processes whose images are known to declare volumes; those of others declare none."""
+    """Processes whose images declare volumes; others declare none."""
 
     def volumes(self, spec: Object) -> Sequence[str]:
-        """Return the volumes that the image of this container, of a pod's spec, declares.
+        """Return the volumes declared by a container's image.
 
-        containerd mounts a directory of the container's own at each of them, unless the pod mounts something there.
+        containerd mounts an anonymous directory at each, unless the pod mounts a volume there.
         """
 
 
 class PlainProcesses:
-    """Pods of no world: every image exists, everything starts at once, succeeds and answers."""
+    """Processes outside of worlds: every image exists, every process starts at once, succeeds and responds."""
 
     def image_exists(self, image: str) -> bool:
         """Return True for every image."""
@@ -96,12 +92,12 @@ class PlainProcesses:
         return True
 
     def has_program(self, image: str, program: str) -> bool:
-        """Return None: nothing is known of any image."""
+        """Return False: no image's contents are known."""
         del image, program
         return False
 
     def start(self, pod: Object, container: str, now: float) -> ProcessStart:
-        """Start at once, and for good."""
+        """Start at once, and run forever."""
         del pod, container, now
         return ProcessStart(0.0)
 
@@ -111,6 +107,6 @@ class PlainProcesses:
         return InitState("Succeeded")
 
     def answers(self, pod: Object, container: str, port: int, path: str | None, now: float) -> bool:
-        """Answer on every port."""
+        """Respond on every port."""
         del pod, container, port, path, now
         return True

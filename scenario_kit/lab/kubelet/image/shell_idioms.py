@@ -1,6 +1,6 @@
-"""What a few idioms of shell commands come to, read from the command: checks of files, waits for files, full memory.
+"""Outcomes of common shell idioms, parsed from the command: file checks, waits for files, filling memory.
 
-Only what is recognised is decided here; everything else is left to whoever simulates the program.
+Only recognised idioms are decided here; all else is left to the simulation of the program.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from scenario_kit.model.kubernetes.re2 import compile_pattern
 from scenario_kit.model.runtime.process import InitState
 
-#: What the runtime mounts at /dev/shm of every pod, in bytes.
+#: The size of the runtime's default mount at /dev/shm, in bytes.
 SHARED_MEMORY = 64 * 2**20
-#: Characters of a command that are read; the time grows with their square.
+#: The maximum length of a parsed command; parsing time is quadratic.
 _READ = 4096
 _GREP = re.compile(r"\bgrep\s+-\w*q\w*\s+(['\"])(?P<pattern>.+?)\1\s+(?P<path>/[^\s;|&]+)(?P<rest>.*)", re.DOTALL)
 _FILE = re.compile(r"\b(?:until|while\s+!)\s+(?:\[|test)\s+-[efs]\s+(?P<path>/[^\s\];]+)")
@@ -24,8 +24,9 @@ _UNITS = {"": 1, "k": 2**10, "K": 2**10, "M": 2**20, "G": 2**30}
 
 
 def evaluate_script(words: Sequence[str], read: Callable[[str], str | None]) -> InitState | None:
-    """Evaluate the state of a command that checks or awaits a file; ``read`` gives a mounted file. None: it does
-    neither.
+    """Return the state of a command that checks or waits for a file; None for any other command.
+
+    ``read`` returns the text of a mounted file.
     """
     text = " ".join(words)[:_READ]
     if found := _FILE.search(text):
@@ -36,7 +37,7 @@ def evaluate_script(words: Sequence[str], read: Callable[[str], str | None]) -> 
             if content is not None and any(map(compile_pattern(found["pattern"]).found_in, content.splitlines())):
                 return InitState("Succeeded")
         except ValueError:
-            return None  # a pattern in another dialect
+            return None  # not a Python-compatible pattern
         alternative = found["rest"].partition("||")[2]
         code = _EXIT.search(alternative)
         missing = [f"grep: {found['path']}: No such file or directory"] if content is None else []
@@ -48,9 +49,7 @@ def evaluate_script(words: Sequence[str], read: Callable[[str], str | None]) -> 
 
 
 def format_overflow(words: Sequence[str], capacity: Callable[[str], float]) -> str:
-    """Format what ``dd`` says when it fills shared memory beyond its capacity in bytes; empty where it fits, or does
-    not.
-    """
+    """Return the error of ``dd`` if it exceeds the capacity of shared memory in bytes; empty otherwise."""
     found = _DD.search(" ".join(words)[:_READ])
     if found is None:
         return ""

@@ -1,4 +1,4 @@
-"""Phase and conditions of a pod from the states of its containers. Source: ``getPhase`` and ``status/generate.go``."""
+"""Phase and conditions of a pod from its container states. Source: ``getPhase`` and ``status/generate.go``."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from scenario_kit.lab.kubelet.pod import times
 from scenario_kit.lab.kubelet.pod.context import PodContext, is_sidecar
 from scenario_kit.model.base import Object
 
-#: The conditions that the kubelet owns, in the order in which it writes them.
+#: The conditions owned by the kubelet, in the order in which it writes them.
 OWN = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled")
 TERMINAL = ("Succeeded", "Failed")
 
 
 def compute_phase(ctx: PodContext) -> str:
-    """Compute the phase of the pod now. A terminal phase is never left."""
+    """Compute the pod's phase. A terminal phase is final."""
     before = ctx.status.get("phase")
     if before in TERMINAL:
         return str(before)
@@ -42,9 +42,7 @@ def compute_phase(ctx: PodContext) -> str:
 
 
 def _check_initialisation(ctx: PodContext) -> tuple[bool, bool]:
-    """Check whether an init container has still to run or a sidecar to start, and whether an init container
-    has failed.
-    """
+    """Return whether an init container is unfinished or a sidecar not started, and whether an init container failed."""
     pending = failed = False
     for container in ctx.inits:
         entry = ctx.entry(container["name"])
@@ -75,9 +73,7 @@ def _has_run(ctx: PodContext) -> bool:
 
 
 def build_conditions(ctx: PodContext, sandbox: bool, now: float) -> list[Object]:
-    """Build all conditions of the pod: foreign ones as they are, ours recomputed; a transition time moves with the
-    status.
-    """
+    """Build all conditions: the kubelet's are recomputed, others copied. A transition time changes with the status."""
     before = {c["type"]: c for c in ctx.status.get("conditions") or ()}
     generation = ctx.pod["metadata"].get("generation", 1)
     foreign = [c for kind, c in before.items() if kind not in OWN]

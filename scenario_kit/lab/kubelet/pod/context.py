@@ -1,4 +1,4 @@
-"""The working state of one decision: a pod, what it may look up, and what has been decided so far."""
+"""The working state of one sync: a pod, its inputs, and the results so far."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from scenario_kit.model.base import Object
 
 
 class ConfigLookup(Protocol):
-    """Objects of the pod's namespace that a container's configuration may name."""
+    """Objects of the pod's namespace that containers refer to."""
 
     def find(self, kind: str, name: str) -> Object | None:
-        """Find the ConfigMap, Secret or PersistentVolumeClaim, or None when there is none.
+        """Return the ConfigMap, Secret or PersistentVolumeClaim, or None if there is none.
 
-        Must be authoritative: a cache that misses asks the API server, or a pod that is created right after its
-        ConfigMap would be refused for nothing.
+        Must be authoritative: a cache must query the API server on a miss, or a pod created right after its ConfigMap
+        would be refused.
         """
 
 
 class PodEvent(NamedTuple):
-    """An event about a pod, at its own time; ``container`` is empty for the pod as a whole."""
+    """An event of a pod, at its own time; ``container`` is empty for the pod as a whole."""
 
     at: float
     type: str
@@ -35,7 +35,7 @@ class PodEvent(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line that a container printed, at the pod's own time."""
+    """A line of container output, at the pod's own time."""
 
     container: str
     at: float
@@ -43,7 +43,7 @@ class Line(NamedTuple):
 
 
 class Restarted(NamedTuple):
-    """A container instance that began; its log starts empty and the log before becomes the previous one."""
+    """A new container instance: its log is empty, and the current log becomes the previous one."""
 
     container: str
     attempt: int
@@ -52,7 +52,7 @@ class Restarted(NamedTuple):
 
 @dataclass
 class PodContext:
-    """Mutable while one decision is made, never seen outside of it."""
+    """Mutable during one sync, not visible outside of it."""
 
     pod: Object
     node: Object
@@ -74,7 +74,7 @@ class PodContext:
 
     @property
     def inits(self) -> list[Object]:
-        """Init containers in order, sidecars included."""
+        """Init containers in order, including sidecars."""
         return list(self.spec.get("initContainers") or ())
 
     @property
@@ -84,7 +84,7 @@ class PodContext:
 
     @property
     def reference(self) -> str:
-        """``name_namespace(uid)``, as the kubelet names pods in messages."""
+        """``name_namespace(uid)``, the kubelet's format in messages."""
         meta = self.pod["metadata"]
         return f"{meta['name']}_{meta['namespace']}({meta['uid']})"
 
@@ -92,7 +92,7 @@ class PodContext:
         """Return the status of a container.
 
         Raises:
-            KeyError: the status has none, which ``status.fill`` rules out.
+            KeyError: the status has no entry, which ``status.fill`` prevents.
         """
         for key in ("containerStatuses", "initContainerStatuses"):
             for entry in self.status.get(key) or ():
@@ -102,7 +102,7 @@ class PodContext:
         raise KeyError(name)
 
     def current(self) -> Object:
-        """Return the pod with the status as decided so far, for questions to processes."""
+        """Return the pod with its status so far, as an argument for processes."""
         return {**self.pod, "status": self.status}
 
     def tell(self, at: float, reason: str, message: str, container: str = "", *, warning: bool = False) -> None:
@@ -111,7 +111,7 @@ class PodContext:
         self.events.append(PodEvent(at, "Warning" if warning else "Normal", reason, message, container, init))
 
     def should_restart(self, container: Object, code: int) -> bool:
-        """Check whether the restart policy starts a container again that ended with this code."""
+        """Return whether the restart policy restarts a container that exited with this code."""
         if self.pod["metadata"].get("deletionTimestamp"):
             return False
         if is_sidecar(container):
@@ -123,5 +123,5 @@ class PodContext:
 
 
 def is_sidecar(container: Mapping[str, object]) -> bool:
-    """Check whether it is an init container that runs as long as the pod."""
+    """Return whether an init container is a sidecar, i.e. runs as long as the pod."""
     return container.get("restartPolicy") == "Always"

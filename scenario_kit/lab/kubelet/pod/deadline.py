@@ -1,4 +1,4 @@
-"""``activeDeadlineSeconds``: how long a pod may be on its node, whatever it does there."""
+"""``activeDeadlineSeconds``: the maximum time of a pod on its node."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ _MESSAGE = "Pod was active on the node longer than the specified deadline"
 
 
 def find_deadline(ctx: PodContext) -> float | None:
-    """Find when the pod's time is over; None when it has no end."""
+    """Return when the pod's deadline is; None if it has none."""
     seconds = ctx.spec.get("activeDeadlineSeconds")
     return None if seconds is None else times.parse(ctx.status["startTime"]) + float(seconds)
 
 
 def is_over(ctx: PodContext, now: float) -> bool:
-    """Check whether the pod's time is over; the first time that is seen, the pod is told."""
+    """Return whether the deadline has passed; record the event the first time."""
     end = find_deadline(ctx)
     if end is None or now < end:
         return False

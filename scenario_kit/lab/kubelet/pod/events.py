@@ -1,7 +1,7 @@
-"""Events as the kubelet's recorder sends them: repeated ones counted, floods of one pod held back.
+"""Events as sent by the kubelet's recorder: aggregated, and rate-limited per pod.
 
-Source: ``tools/record`` of client-go: events equal in everything but time are counted in one object, and one object may
-send 25 at once and one every 300 s after that.
+Source: ``tools/record`` of client-go: events that differ only in time are counted in one object; an object may send a
+burst of 25 events and one every 300 s after that.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SECONDS_PER_TOKEN = 300.0
 
 @dataclass
 class _Source:
-    """What was sent about one pod."""
+    """The rate limit state of one pod."""
 
     tokens: float = _BURST
     refilled: float | None = None
@@ -28,15 +28,15 @@ class _Source:
 
 
 class EventRecorder:
-    """Turns the events of pods into Event objects. Not safe for concurrent use on one pod."""
+    """Convert events of pods into Event objects. Not thread-safe for one pod."""
 
     def __init__(self) -> None:
         self._sources: dict[str, _Source] = {}
 
     def record(self, pod: Object, event: PodEvent) -> Object | None:
-        """Record the Event to create (``count`` 1) or to update (more), or None where the pod has sent too many.
+        """Return the Event to create (``count`` 1) or update, or None if the pod exceeds its rate limit.
 
-        The name is a hash of what is counted together, so that a restart continues with the same objects.
+        The name is a hash of the aggregation key, so that a restart continues with the same objects.
         """
         meta = pod["metadata"]
         source = self._sources.setdefault(meta["uid"], _Source())
@@ -76,7 +76,7 @@ class EventRecorder:
         }
 
     def forget(self, uid: str) -> None:
-        """Forget a pod that is gone."""
+        """Drop the state of a deleted pod."""
         self._sources.pop(uid, None)
 
 

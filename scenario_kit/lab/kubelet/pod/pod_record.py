@@ -1,4 +1,4 @@
-"""One pod as the loop keeps it, and what counts as a change of it."""
+"""The control loop's record of a pod, and the detection of changes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from scenario_kit.model.runtime.process import Exit
 class Record:
     """A pod that is bound to a node.
 
-    ``status`` is what we wrote last, ``stored`` the pod as the API server then had it, ``shown`` that its logs can be
-    read.
+    ``status`` is the last status written, ``stored`` the pod in the API server after that write, ``shown`` whether its
+    logs are published.
     """
 
     pod: Object
@@ -29,11 +29,11 @@ class Record:
 
     @property
     def wakeup(self) -> float | None:
-        """When something is due by itself."""
+        """When the pod is due next."""
         return self.memory.wakeup if self.memory else None
 
     def current(self) -> Object:
-        """Return the pod as observed, with our status, which may be ahead of the watch."""
+        """Return the pod as observed, with the last written status, which may be newer than the watch's."""
         if self.status is None:
             return self.pod
         foreign = [c for c in list_conditions(self.pod) if c["type"] not in conditions.OWN]
@@ -41,13 +41,13 @@ class Record:
         return {**self.pod, "status": {**self.status, "conditions": [*foreign, *own]}}
 
     def is_altered(self) -> bool:
-        """Check whether somebody else has written what the kubelet owns of the status since it wrote that itself."""
+        """Return whether another client has written fields of the status that the kubelet owns."""
         if self.stored is None or _read_version(self.pod) <= _read_version(self.stored):
             return False
         return select_owned(self.pod) != select_owned(self.stored)
 
     def patch_to(self, status: Object) -> Object:
-        """Return the merge patch that makes ``status`` of what the API server has."""
+        """Return the merge patch from the stored status to ``status``."""
         if not self.is_altered():
             return diff_status(self.current().get("status") or {}, status)
         live = self.pod.get("status") or {}
@@ -64,7 +64,7 @@ class Record:
         return str(self.pod["spec"]["nodeName"])
 
 
-#: The fields of a pod's status that its kubelet writes, beside the conditions that are its own.
+#: The status fields owned by the kubelet, besides its conditions.
 OWNED = (
     "phase", "reason", "message", "qosClass", "startTime", "hostIP", "hostIPs", "podIP", "podIPs", "observedGeneration",
     "containerStatuses", "initContainerStatuses",
@@ -72,7 +72,7 @@ OWNED = (
 
 
 def select_owned(pod: Object) -> Object:
-    """Select what the kubelet owns of a pod's status; an absent field and an empty one are the same."""
+    """Return the part of a status owned by the kubelet; absent and empty fields are equal."""
     status = pod.get("status") or {}
     fields = {key: status[key] for key in OWNED if status.get(key)}
     own = {c["type"]: c for c in list_conditions(pod) if c.get("type") in conditions.OWN}
@@ -93,13 +93,13 @@ def list_conditions(pod: Object) -> list[Object]:
 
 
 def extract_essence(pod: Object) -> tuple[object, ...]:
-    """Extract what others may change about a pod and the kubelet must look at."""
+    """Return the parts of a pod that other clients may change and that require a sync."""
     meta = pod["metadata"]
     foreign = [(c["type"], c["status"]) for c in list_conditions(pod) if c["type"] not in conditions.OWN]
     return meta.get("generation"), meta.get("deletionTimestamp"), meta.get("deletionGracePeriodSeconds"), foreign
 
 
 def diff_status(before: Object, after: Object) -> Object:
-    """Return the merge patch from one status to another, at the level of its fields."""
+    """Return the merge patch between two statuses, at the level of their fields."""
     patch = {key: value for key, value in after.items() if before.get(key) != value}
     return {**patch, **{key: None for key in before if key not in after}}

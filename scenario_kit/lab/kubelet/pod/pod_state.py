@@ -1,4 +1,4 @@
-"""What the kubelet knows about a pod beyond its status: timers, back-offs, probe runs. A restart rebuilds it."""
+"""The kubelet's in-memory state of a pod: timers, back-offs, probe runs. A restart rebuilds it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scenario_kit.model.runtime.process import Exit
 
 @dataclass
 class ProbeMemory:
-    """One probe of one container instance. ``result`` is None until a threshold was met; ``hold`` stops probing."""
+    """One probe of a container instance. ``result`` is None until a threshold is met; ``hold`` stops probing."""
 
     next_at: float
     result: bool | None = None
@@ -25,14 +25,14 @@ class ProbeMemory:
 
 @dataclass
 class ContainerMemory:
-    """One container. ``crash`` and ``pull`` count for ``image`` only: another image starts over.
+    """One container. ``crash`` and ``pull`` are back-offs for ``image``; another image resets them.
 
-    ``due`` is the next attempt to start it; ``exit_at`` when its process ends, with ``exit``; ``poll_at`` when an init
-    container is asked again; ``pull_done_at`` the end of a pull under way; ``stopping`` from SIGTERM to the end.
+    ``due`` is the next attempt to start; ``exit_at`` when the process ends, with ``exit``; ``poll_at`` when an init
+    container is polled; ``pull_done_at`` the end of the current pull; ``stopping`` is set from SIGTERM to the exit.
 
-    ``finished_before`` is the end of the instance before the last one. ``spared`` is true when the kubelet itself ended
-    the last one and starts the next at once; ``refused`` once an attempt to start it was put off.
-    ``probed`` is the last run of each probe, of whichever instance.
+    ``finished_before`` is the end of the instance before the last one. ``spared`` is true if the kubelet itself ended
+    the last one and starts the next at once; ``refused`` after a start was deferred.
+    ``probed`` is the last run of each probe, over all instances.
     """
 
     image: str = ""
@@ -54,14 +54,14 @@ class ContainerMemory:
     probed: dict[str, float] = field(default_factory=dict)
 
     def wakeups(self) -> list[float]:
-        """Return every time at which something is due."""
+        """Return the due times of all timers."""
         timers = [self.due, self.exit_at, self.poll_at, *(p.next_at for p in self.probes.values() if not p.hold)]
         return [t for t in timers if t is not None]
 
 
 @dataclass
 class PodMemory:
-    """One pod. ``mount_due`` is the next attempt to mount, ``stop_at`` the end of the containers of a deleted pod."""
+    """One pod. ``mount_due`` is the next mount attempt, ``stop_at`` the end of a deleted pod's containers."""
 
     containers: dict[str, ContainerMemory] = field(default_factory=dict)
     mount_failures: int = 0
@@ -70,12 +70,12 @@ class PodMemory:
     wakeup: float | None = None
 
     def of(self, container: str) -> ContainerMemory:
-        """Return the memory of a container, created when there is none."""
+        """Return the memory of a container; create it if missing."""
         return self.containers.setdefault(container, ContainerMemory())
 
 
 def recall(pod: Object, processes: Processes, now: float) -> PodMemory:
-    """Rebuild the memory from a pod's status, as after a restart of the kubelet."""
+    """Rebuild the memory from a pod's status, after a restart of the kubelet."""
     memory = PodMemory()
     spec, status = pod["spec"], pod.get("status") or {}
     images = {c["name"]: c["image"] for c in [*(spec.get("initContainers") or ()), *spec["containers"]]}

@@ -1,4 +1,4 @@
-"""Times as the kubelet writes them: RFC 3339 with second precision, durations in Go's spelling."""
+"""Time formats of the kubelet: RFC 3339 with seconds, and Go durations."""
 
 from __future__ import annotations
 
@@ -8,29 +8,27 @@ from scenario_kit.model.kubernetes.status import parse_time
 
 
 def format_rfc3339(seconds: float) -> str:
-    """Format seconds since the epoch as ``2026-01-31T10:00:00Z``; fractions are cut off, as by ``metav1.Time``."""
+    """Format seconds since the epoch as ``2026-01-31T10:00:00Z``; fractions are truncated, as by ``metav1.Time``."""
     return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def format_rfc3339_nano(seconds: float) -> str:
-    """Format seconds since the epoch with nine decimals, as container logs have them; microseconds are the
-    resolution.
-    """
+    """Format seconds since the epoch with nine decimals, as in container logs; the resolution is microseconds."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f000Z")
 
 
 def parse(text: str) -> float:
-    """Parse the inverse of ``format_rfc3339``; accepts fractions."""
+    """Parse a time; the inverse of ``format_rfc3339``, but accepts fractions."""
     return parse_time(text)
 
 
 def parse_or(text: str | None, otherwise: float) -> float:
-    """Parse the time that a field of a status says; ``otherwise`` where it says none, as who else writes one may."""
+    """Parse a time from a status; ``otherwise`` if it is missing or invalid (other clients may write it)."""
     return parse(text) if text else otherwise
 
 
 def go_duration(seconds: float) -> str:
-    """Return seconds as Go prints a ``time.Duration``: ``10s``, ``1m20s``, ``5m0s``, ``312ms``."""
+    """Format seconds as Go prints a ``time.Duration``: ``10s``, ``1m20s``, ``5m0s``, ``312ms``."""
     if seconds < 1:
         return f"{round(seconds * 1000)}ms"
     if seconds < 60:

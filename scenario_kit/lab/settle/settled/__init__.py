@@ -1,10 +1,10 @@
-"""The settled predicate: nothing that the cluster would still do by itself, at this instant of the trial's clock.
+"""The settled predicate: the controllers of a namespace have no work left at this instant of the trial's clock.
 
-Pure: objects in, reasons out. Each part is the fixed point of one controller, written as "status and children say what
-the specs and pods say", so whatever a controller has left to do shows as a difference, however slow it is. Silence is
-never taken for an answer. Parts: specs observed, counts consistent, pods placed or refused, nobody refused for whom
-there is a place by now, deletions finished, garbage collected, EndpointSlices as the pods, rollouts unable to go on,
-chaos records stationary, namespace complete or empty.
+Pure: objects in, reasons out. Each check is the fixed point of one controller, as a comparison of status and children
+with specs and pods, so pending work shows as a difference however slow the controller is; inactivity proves nothing.
+Checks: specs observed, counts consistent, pods scheduled or refused, refusals up to date, deletions finished, garbage
+collected, EndpointSlices consistent with pods, rollouts finished or stuck, chaos records stationary, namespace complete
+or empty.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from scenario_kit.lab.settle.settled import chaos, endpoints, pending_scheduling, pods, rollouts, workloads
 from scenario_kit.lab.settle.settled.settle_context import Due, Facts, Reason
 
-_PARTS: tuple[Callable[[Facts], Iterator[Reason]], ...] = (
+_CHECKS: tuple[Callable[[Facts], Iterator[Reason]], ...] = (
     workloads.check_observed,
     pods.check_deleting,
     pods.check_orphaned,
@@ -37,8 +37,8 @@ def list_unsettled(facts: Facts) -> list[Reason]:
     ending = facts.namespace is None or "deletionTimestamp" in facts.namespace["metadata"]
     reasons = list(pods.check_namespace(facts))
     if not ending:
-        for part in _PARTS:
-            reasons += part(facts)
+        for check in _CHECKS:
+            reasons += check(facts)
     else:
         reasons += chaos.check_experiments(facts)
     return reasons

@@ -1,7 +1,7 @@
-"""Chaos records are stationary: every record has reached the desired phase, or keeps failing to.
+"""Chaos experiments are stationary: each record has reached its desired phase or keeps failing to.
 
-Phases are compared by full equality (``Not Injected/Wait`` is not ``Not Injected``). The manager writes conditions one
-pass before the records, so they are judged together with them.
+Phases are compared by equality (``Not Injected/Wait`` is not ``Not Injected``). The manager writes conditions one
+reconcile before the records, so both are checked.
 """
 
 from __future__ import annotations
@@ -9,21 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scenario_kit.lab.informers.watched_kinds import CHILD_KINDS
-from scenario_kit.lab.settle.settled.settle_context import Facts, Reason, holds
+from scenario_kit.lab.settle.settled.settle_context import Facts, Reason, is_condition_true
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos.kinds import ONE_SHOT, PAUSE
 from scenario_kit.model.chaos.reach import list_namespaces
 
-#: A failure counts as lasting once nothing has changed for this long (wall clock): the manager retries from 5 ms on,
-#: doubling, so by then it has tried some eight times. The same goes for what it does not revisit (nothing selected).
+#: A failure is final once nothing has changed for this long (wall clock): the manager retries from 5 ms on with a
+#: doubling back-off, about eight times by then. Also for what it does not retry (nothing selected).
 _FINAL_SECONDS = 1.0
-#: The manager says in an event that it has selected nothing. Should that get lost, its silence is an answer after this
-#: long (wall clock): the API server lets the first child of a kind that was just installed wait for two seconds.
+#: The manager reports in an event that it selected nothing. If the event is lost, no change for this long (wall clock)
+#: counts as well: the API server delays the first child of a newly installed kind by two seconds.
 _SILENT_SECONDS = 10.0
 
 
 def check_experiments(facts: Facts) -> Iterator[Reason]:
-    """Return experiments that the manager is still working on."""
+    """Yield experiments that the manager is still working on."""
     for obj in facts.experiments:
         problem = _check_experiment(obj, facts)
         if problem:
@@ -31,18 +31,18 @@ def check_experiments(facts: Facts) -> Iterator[Reason]:
 
 
 def check_children(facts: Facts) -> Iterator[Reason]:
-    """Check for per-pod children that are not programmed yet."""
+    """Yield per-pod children that are not programmed yet."""
     for kind in sorted(CHILD_KINDS):
         for name, child in facts.of(kind).items():
             status = child.get("status") or {}
             if int(status.get("observedGeneration", 0)) >= int(child["metadata"].get("generation", 0)):
                 continue
             if not _has_failed(child, facts):
-                yield Reason("Chaos", kind, name, "its generation is not observed by the manager yet")
+                yield Reason("Chaos", kind, name, "the manager has not observed its generation yet")
 
 
-def selects(obj: Object, namespace: str) -> bool:
-    """Check whether an experiment concerns a namespace: it lives there, or selects pods there."""
+def affects_namespace(obj: Object, namespace: str) -> bool:
+    """Return whether an experiment lives in a namespace or selects pods there."""
     return obj["metadata"].get("namespace") == namespace or namespace in list_namespaces(obj)
 
 
@@ -58,7 +58,7 @@ def _check_experiment(obj: Object, facts: Facts) -> str:
             return "is being deleted"
         answered = status.get("conditions") and obj["metadata"].get("uid") in facts.refused
         enough = facts.quiet(obj) >= (_FINAL_SECONDS if answered else _SILENT_SECONDS)
-        return "" if enough else "has not selected any target yet"
+        return "" if enough else "has not selected targets yet"
     desired = "Not Injected" if stop else "Injected"
     failing = [r for r in records if r.get("phase") != desired and _is_failing(obj, r, facts)]
     moving = [r for r in records if r.get("phase") != desired and r not in failing]
@@ -69,14 +69,12 @@ def _check_experiment(obj: Object, facts: Facts) -> str:
     if deleted:
         return "is being deleted"
     expected = {"AllInjected": not stop, "AllRecovered": stop}
-    late = [type_ for type_, value in expected.items() if holds(obj, type_) != value]
-    return f"condition {late[0]} does not say yet what the records say" if late else ""
+    late = [type_ for type_, value in expected.items() if is_condition_true(obj, type_) != value]
+    return f"condition {late[0]} does not match the records yet" if late else ""
 
 
 def _is_failing(obj: Object, record: Object, facts: Facts) -> bool:
-    """Check whether a record will not get where it should: its last attempt failed for good, or that of its pod's
-    child.
-    """
+    """Return whether a record's last attempt, or that of its pod's child, failed for good."""
     events = record.get("events") or ()
     if events and events[-1].get("type") == "Failed" and facts.quiet(obj) >= _FINAL_SECONDS:
         return True

@@ -1,4 +1,4 @@
-"""EndpointSlices say what the pods behind a Service's selector say: addresses, readiness and ports."""
+"""EndpointSlices match the pods that a Service selects: addresses, readiness and ports."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from scenario_kit.lab.settle.settled.settle_context import LEFT_ALONE_SECONDS, Facts, Reason, holds
+from scenario_kit.lab.settle.settled.settle_context import LEFT_ALONE_SECONDS, Facts, Reason, is_condition_true
 from scenario_kit.model.base import Object
 
 _SERVICE = "kubernetes.io/service-name"
@@ -22,7 +22,7 @@ class _Endpoint(NamedTuple):
 
 
 def check_endpoint_slices(facts: Facts) -> Iterator[Reason]:
-    """Return Services whose slices are behind."""
+    """Yield Services whose slices are out of date."""
     slices: dict[str, list[Object]] = {}
     for obj in facts.of("EndpointSlice").values():
         labels = obj["metadata"].get("labels") or {}
@@ -41,10 +41,10 @@ def check_endpoint_slices(facts: Facts) -> Iterator[Reason]:
 
 
 def _is_given_up(facts: Facts, service: Object) -> bool:
-    """Check whether the controller no longer gets on with a Service, because a label was taken off one of its slices.
+    """Return whether the controller is stuck on a Service because a label was removed from one of its slices.
 
-    It misses that slice among those that it finds by their labels, takes its own copy for outdated, and tries again and
-    again, in vain (``StaleSlices`` of ``endpointslice/util``). Nothing of the Service's endpoints changes meanwhile.
+    It no longer finds that slice by its labels, takes its own cache for stale, and retries forever (``StaleSlices`` in
+    ``endpointslice/util``). The Service's endpoints do not change meanwhile.
     """
     uid, name = service["metadata"]["uid"], service["metadata"]["name"]
     for obj in facts.of("EndpointSlice").values():
@@ -65,7 +65,7 @@ def _list_expected(service: Object, pods: object, selector: dict[str, str]) -> I
             continue
         if not status.get("podIP") or status.get("phase") in ("Succeeded", "Failed"):
             continue
-        serving = holds(pod, "Ready")
+        serving = is_condition_true(pod, "Ready")
         ready = publish or (serving and "deletionTimestamp" not in pod["metadata"])
         yield _Endpoint(status["podIP"], ready, frozenset(_list_ports(service, pod)))
 

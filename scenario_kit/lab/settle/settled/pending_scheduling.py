@@ -1,10 +1,8 @@
-"""What the scheduler and the volume binder have left to do: a pod for which there is room, a claim for which there is
-a volume.
+"""Pending work of the scheduler and the volume binder: a pod that fits a node, a claim that matches a volume.
 
-Both react to what others change, and both wait out back-offs on the wall clock. Their own status says nothing about
-that (a pod is as unschedulable as before, a claim as pending), so the cluster itself is asked whether they will act.
-Only what is certain counts: a pod with demands that are not judged here (affinity to pods, spreading, claims of
-devices) is never due.
+Both back off on wall time, and no status shows it (the pod stays unschedulable, the claim pending), so the outcome is
+computed from nodes and volumes. Only certain cases count: a pod with constraints that are not evaluated here (pod
+affinity, topology spread, device claims) is never due.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ _ENDED: Final = ("Succeeded", "Failed")
 
 
 class ClusterCapacity(NamedTuple):
-    """What is not in one namespace: nodes and volumes by name, and the pods of all namespaces, read when needed."""
+    """Cluster-scoped state: nodes and volumes by name, and the pods of all namespaces, read on demand."""
 
     nodes: Names
     volumes: Names
@@ -31,10 +29,10 @@ class ClusterCapacity(NamedTuple):
 
 
 def list_due(kinds: Mapping[str, Names], cluster: ClusterCapacity) -> Iterator[Due]:
-    """List the pods and claims of a namespace with whom something is about to happen."""
+    """List the pods about to be scheduled and the claims about to be bound in a namespace."""
     claims = kinds.get("PersistentVolumeClaim") or {}
     for name, claim in claims.items():
-        if volume := _offer(claim, cluster.volumes):
+        if volume := _find_volume(claim, cluster.volumes):
             yield Due("PersistentVolumeClaim", name, claim["metadata"]["uid"], f"will be bound to volume {volume}")
     waiting = [(n, p) for n, p in (kinds.get("Pod") or {}).items() if _is_refused(p)]
     if not waiting:
@@ -53,8 +51,8 @@ def _is_refused(pod: Object) -> bool:
     return not placed and verdict is not None and verdict.get("reason") == "Unschedulable"
 
 
-def _offer(claim: Object, volumes: Names) -> str:
-    """Offer the volume that the binder will give to a pending claim; empty where there is none."""
+def _find_volume(claim: Object, volumes: Names) -> str:
+    """Find the volume that the binder will give to a pending claim; empty if there is none."""
     spec, meta = claim["spec"], claim["metadata"]
     if "deletionTimestamp" in meta or (claim.get("status") or {}).get("phase") == "Bound":
         return ""
@@ -79,9 +77,7 @@ def _offer(claim: Object, volumes: Names) -> str:
 
 
 def _is_judged(pod: Object, claims: Names, volumes: Names) -> bool:
-    """Check whether everything that the pod demands is judged here, and met as far as it does not depend
-    on the node.
-    """
+    """Return whether all constraints of a pod are evaluated here, and those independent of the node are met."""
     spec = pod["spec"]
     affinity = spec.get("affinity") or {}
     hard = [c for c in spec.get("topologySpreadConstraints") or () if c.get("whenUnsatisfiable") != "ScheduleAnyway"]
@@ -89,11 +85,11 @@ def _is_judged(pod: Object, claims: Names, volumes: Names) -> bool:
         return False
     if spec.get("schedulerName", SCHEDULER) != SCHEDULER:
         return False
-    return all(_bound(claims.get(name), volumes) for name in list_claim_names(pod))
+    return all(_is_bound(claims.get(name), volumes) for name in list_claim_names(pod))
 
 
-def _bound(claim: Object | None, volumes: Names) -> bool:
-    """Check whether a claim has a volume, which any node can reach."""
+def _is_bound(claim: Object | None, volumes: Names) -> bool:
+    """Return whether a claim is bound to a volume that every node can attach."""
     if claim is None or "deletionTimestamp" in claim["metadata"] or (claim.get("status") or {}).get("phase") != "Bound":
         return False
     volume = volumes.get(claim["spec"].get("volumeName", ""))
@@ -113,8 +109,8 @@ def _fits(pod: Object, node: Object, used: Mapping[str, float]) -> bool:
     if any(port.get("hostPort") for c in spec.get("containers") or () for port in c.get("ports") or ()):
         return False
     room = (node.get("status") or {}).get("allocatable") or {}
-    asked = sum_pod_needs(spec)
-    return all(used.get(name, 0.0) + asked[name] <= parse_quantity(room.get(name, "0")) for name in asked)
+    needed = sum_pod_needs(spec)
+    return all(used.get(name, 0.0) + needed[name] <= parse_quantity(room.get(name, "0")) for name in needed)
 
 
 def _is_tolerated(taint: Object, tolerations: Iterable[Object]) -> bool:
@@ -129,7 +125,7 @@ def _is_tolerated(taint: Object, tolerations: Iterable[Object]) -> bool:
 
 
 def _sum_used(pods: Iterable[Object]) -> dict[str, dict[str, float]]:
-    """Sum what is taken of each node, by resource."""
+    """Sum the requests on each node, by resource."""
     result: dict[str, dict[str, float]] = {}
     for pod in pods:
         node = pod["spec"].get("nodeName") or (pod.get("status") or {}).get("nominatedNodeName")

@@ -1,4 +1,4 @@
-"""Pods are placed or refused; deletions are done; what has lost its owner is collected."""
+"""Pods are scheduled or refused, deletions are finished, orphans are collected."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from collections.abc import Iterator
 from scenario_kit.lab.settle.settled.settle_context import LEFT_ALONE_SECONDS, SCHEDULER, Facts, Reason, find_condition
 from scenario_kit.model.base import Object
 
-#: Kinds whose deletion somebody has to finish, and that may own others.
+#: Kinds that have a controller for deletion, and may own other objects; with their API groups.
 _OWNERS = {
     "Pod": "", "Service": "", "Deployment": "apps", "ReplicaSet": "apps", "StatefulSet": "apps", "DaemonSet": "apps",
     "Job": "batch",
 }  # fmt: skip
-#: Finalizers that controllers of the cluster take off themselves.
+#: Finalizers that controllers of the cluster remove themselves.
 _COLLECTED = ("foregroundDeletion", "orphan", "batch.kubernetes.io/job-tracking")
-#: What controllers put into every namespace.
+#: Objects that controllers create in every namespace.
 _EVERYWHERE = (("ServiceAccount", "default"), ("ConfigMap", "kube-root-ca.crt"))
 
 
 def check_unplaced(facts: Facts) -> Iterator[Reason]:
-    """Return pods that the scheduler has not judged yet; those that name another one are judged by nobody."""
+    """Yield pods without a scheduling decision; those of another scheduler never get one."""
     for name, pod in facts.of("Pod").items():
         if pod["spec"].get("nodeName") or "deletionTimestamp" in pod["metadata"]:
             continue
@@ -31,13 +31,13 @@ def check_unplaced(facts: Facts) -> Iterator[Reason]:
 
 
 def check_due(facts: Facts) -> Iterator[Reason]:
-    """Return pods and claims that the scheduler or the volume binder will serve."""
+    """Yield pods about to be scheduled and claims about to be bound."""
     for each in facts.due:
         yield Reason("Due", each.kind, each.name, each.text)
 
 
 def check_deleting(facts: Facts) -> Iterator[Reason]:
-    """Check for deletions under way, except pods whose grace period runs on the trial's clock."""
+    """Yield deletions in progress, except pods whose grace period runs on the trial's clock."""
     for kind in sorted(_OWNERS):
         for name, obj in facts.of(kind).items():
             meta = obj["metadata"]
@@ -48,7 +48,7 @@ def check_deleting(facts: Facts) -> Iterator[Reason]:
 
 
 def check_orphaned(facts: Facts) -> Iterator[Reason]:
-    """Return objects whose every owner is gone: the garbage collector has not come by yet."""
+    """Yield objects whose owners are all gone: garbage collection is pending."""
     alive = {obj["metadata"]["uid"] for kind in _OWNERS for obj in facts.of(kind).values()}
     for kind in sorted(facts.kinds):
         for name, obj in facts.of(kind).items():
@@ -61,22 +61,22 @@ def check_orphaned(facts: Facts) -> Iterator[Reason]:
 
 
 def _is_known(owner: Object) -> bool:
-    """Check whether an owner is of a kind that is followed here; another group may have a kind of the same name."""
+    """Return whether an owner's kind is one of ``_OWNERS``; another group may have a kind of the same name."""
     group = str(owner.get("apiVersion", "")).rpartition("/")[0]
     kind = owner["kind"]
     return kind in _OWNERS and ("apiVersion" not in owner or group == _OWNERS[kind])
 
 
 def _is_held(facts: Facts, obj: Object) -> bool:
-    """Check whether somebody's finalizer keeps an object that is deleted: nobody of the cluster takes that off."""
+    """Return whether a deleted object waits for a finalizer that no controller of the cluster removes."""
     held = set(obj["metadata"].get("finalizers") or ()) - {*_COLLECTED}
     return "deletionTimestamp" in obj["metadata"] and bool(held) and facts.quiet(obj) >= LEFT_ALONE_SECONDS
 
 
 def check_namespace(facts: Facts) -> Iterator[Reason]:
-    """Check that a namespace has what every namespace gets; one that ends has nothing else.
+    """Yield missing standard objects of a namespace; in a terminating one, any other object.
 
-    The namespace controller takes its time, five seconds at least, to remove even that.
+    The namespace controller takes five seconds or more to delete the standard objects.
     """
     own = facts.namespace
     if own is None or "deletionTimestamp" in own["metadata"]:

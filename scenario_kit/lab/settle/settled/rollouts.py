@@ -1,7 +1,7 @@
-"""Deployments: would the real controller scale anything? The arithmetic of a rolling update, and nothing else of it.
+"""Deployments: the scaling arithmetic of a rolling update, to tell whether the controller would scale anything.
 
 Source: ``pkg/controller/deployment`` of Kubernetes 1.34 (``rolling.go``, ``recreate.go``, ``sync.go``). A rollout
-that is stuck, because its new pods never become ready, is settled: the controller has nothing left to do.
+that is stuck because its new pods never become ready is settled: the controller has no work left.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from scenario_kit.lab.settle.settled.settle_context import Facts, Reason, find_condition
 from scenario_kit.model.base import Object
 
-#: The reason of ``Progressing`` once a rollout is through; from then on no deadline counts.
+#: The reason of ``Progressing`` once a rollout is complete; no deadline applies from then on.
 COMPLETE = "NewReplicaSetAvailable"
 _REVISION = "deployment.kubernetes.io/revision"
 _HASH = "pod-template-hash"
@@ -20,7 +20,7 @@ _DESIRED = "deployment.kubernetes.io/desired-replicas"
 
 
 def check_deployments(facts: Facts) -> Iterator[Reason]:
-    """Check that counts agree with the ReplicaSets, and no scaling is due."""
+    """Yield Deployments whose counts differ from their ReplicaSets', or that have scaling due."""
     for name, deployment in facts.of("Deployment").items():
         sets = facts.owned("ReplicaSet", deployment)
         current = find_newest(deployment, sets)
@@ -28,10 +28,10 @@ def check_deployments(facts: Facts) -> Iterator[Reason]:
             if not deployment["spec"].get("paused"):
                 yield Reason("Rollout", "Deployment", name, "its ReplicaSet does not exist yet")
             continue
-        yield from _counts(name, deployment, sets, current)
+        yield from _check_counts(name, deployment, sets, current)
         if name in facts.overdue and _can_progress(deployment):
             yield Reason(
-                "Deadline", "Deployment", name, "its progress deadline has passed, the controller has yet to say so"
+                "Deadline", "Deployment", name, "its progress deadline has passed, and its condition does not show it"
             )
         due = find_due_scaling(deployment, current, [rs for rs in sets if rs is not current])
         if due:
@@ -39,33 +39,33 @@ def check_deployments(facts: Facts) -> Iterator[Reason]:
 
 
 def find_newest(deployment: Object, sets: list[Object]) -> Object | None:
-    """Find the ReplicaSet of the current template: the one with the Deployment's own revision."""
+    """Find the ReplicaSet with the Deployment's revision, i.e. of the current template."""
     revision = _read_annotation(deployment, _REVISION)
     return next((rs for rs in sets if revision and _read_annotation(rs, _REVISION) == revision), None)
 
 
 def find_due_scaling(deployment: Object, new: Object, old: list[Object]) -> str:
-    """Find what the controller would scale next; empty when nothing."""
+    """Describe what the controller would scale next; empty if nothing."""
     desired = int(deployment["spec"].get("replicas", 1))
     for rs in (new, *old):
         if _read_desired(rs) > 0 and _read_annotation(rs, _DESIRED) not in ("", str(desired)):
-            return f"ReplicaSet {rs['metadata']['name']} is scaled for another number of replicas than {desired}"
+            return f"ReplicaSet {rs['metadata']['name']} is scaled for a replica count other than {desired}"
     if deployment["spec"].get("paused"):
         return ""
     strategy = deployment["spec"].get("strategy") or {}
     old_total = sum(map(_read_desired, old))
     if strategy.get("type") == "Recreate":
         if old_total:
-            return f"{old_total} old replicas are to go"
+            return f"{old_total} old replicas remain"
         return (
             ""
             if _read_desired(new) == desired
-            else f"the new ReplicaSet wants {_read_desired(new)} replicas, expected {desired}"
+            else f"the new ReplicaSet has {_read_desired(new)} desired replicas, expected {desired}"
         )
     surge, unavailable = compute_fenceposts(strategy.get("rollingUpdate") or {}, desired)
     total = _read_desired(new) + old_total
     if _read_desired(new) > desired or (_read_desired(new) < desired and total < desired + surge):
-        return f"the new ReplicaSet wants {_read_desired(new)} replicas, expected {desired}"
+        return f"the new ReplicaSet has {_read_desired(new)} desired replicas, expected {desired}"
     if not old_total:
         return ""
     minimum = desired - min(unavailable, desired)
@@ -73,7 +73,7 @@ def find_due_scaling(deployment: Object, new: Object, old: list[Object]) -> str:
         return ""
     unhealthy = sum(max(_read_desired(rs) - _read_available(rs), 0) for rs in old)
     spare = _read_available(new) + sum(map(_read_available, old)) - minimum
-    return f"{old_total} old replicas are to go" if unhealthy or spare > 0 else ""
+    return f"{old_total} old replicas remain" if unhealthy or spare > 0 else ""
 
 
 def compute_fenceposts(rolling: Object, desired: int) -> tuple[int, int]:
@@ -95,11 +95,11 @@ def _resolve(value: int | str, desired: int, *, up: bool) -> int:
     return math.ceil(share) if up else math.floor(share)
 
 
-def _counts(name: str, deployment: Object, sets: list[Object], new: Object) -> Iterator[Reason]:
+def _check_counts(name: str, deployment: Object, sets: list[Object], new: Object) -> Iterator[Reason]:
     status = deployment.get("status") or {}
     summed = ("replicas", "readyReplicas", "availableReplicas")
     expected = {field: sum(_read_status(rs, field) for rs in sets) for field in summed}
-    # A paused Deployment gets no ReplicaSet for its new template: none of its pods is of that one.
+    # A paused Deployment gets no ReplicaSet for a new template, so none of its pods is up to date.
     expected["updatedReplicas"] = _read_status(new, "replicas") if _is_of(new, deployment) else 0
     for field, number in expected.items():
         if int(status.get(field, 0)) != number:
@@ -107,10 +107,9 @@ def _counts(name: str, deployment: Object, sets: list[Object], new: Object) -> I
 
 
 def _is_of(rs: Object, deployment: Object) -> bool:
-    """Check whether a ReplicaSet has the present template; one of a Deployment that goes on will, so only a paused one
-    tells.
+    """Return whether a ReplicaSet has the current template; it may differ only while the Deployment is paused.
 
-    The hash that tells the pods of ReplicaSets apart is no part of it (``EqualIgnoreHash`` of the real controller).
+    The pod template hash is ignored (``EqualIgnoreHash`` of the controller).
     """
     if not deployment["spec"].get("paused"):
         return True

@@ -1,4 +1,4 @@
-"""What the predicate is judged on, and how it answers."""
+"""The input and output types of the settled predicate."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NONE: Mapping[str, Object] = {}
 
 
 class Reason(NamedTuple):
-    """Why a namespace is not settled. ``kind`` and ``name`` say where, ``code`` which part of the predicate."""
+    """Why a namespace is not settled: the failed check (``code``), the object, and a text."""
 
     code: str
     kind: str
@@ -30,7 +30,7 @@ def _assume_just_changed(_: Object) -> float:
 
 
 class Due(NamedTuple):
-    """Somebody will act on this object, and has not yet."""
+    """An object that the scheduler or the volume binder is about to act on."""
 
     kind: str
     name: str
@@ -41,15 +41,15 @@ class Due(NamedTuple):
 class Facts(NamedTuple):
     """One consistent state of a namespace.
 
-    ``namespace`` is its Namespace object, None when there is none. ``kinds[kind][name]`` holds its objects,
-    ``experiments`` the chaos that selects from it or lives in it. ``quiet`` tells for how many seconds of wall time an
-    object has been as it is. ``stopping`` are the UIDs of deleted pods whose containers end later on the trial's clock.
-    ``refused`` has the revision of the last refusal: to create a pod, by the UID of the controller that asked, or to
-    inject, as nothing was selected, by that of the experiment.
-    ``overdue`` are Deployments past their progress deadline on the trial's clock, whose controller was told.
-    ``refusers`` are the objects outside of the namespace that may refuse its pods, ``lifted`` is the revision at which
-    one that might have was last removed.
-    ``due`` are pods and claims with which something is about to happen, though nothing in their status says so.
+    ``namespace`` is its Namespace object, None if there is none. ``kinds[kind][name]`` holds its objects,
+    ``experiments`` the chaos that lives in it or selects pods in it. ``quiet`` returns the wall seconds since an
+    object last changed. ``stopping`` are the UIDs of deleted pods whose containers end later on the trial's clock.
+    ``refused`` has the revision of the last refusal: of a pod, by the UID of its controller, or of an injection that
+    selected nothing, by the UID of the experiment.
+    ``overdue`` are Deployments past their progress deadline on the trial's clock, with ``lastUpdateTime`` moved back.
+    ``refusers`` are objects outside of the namespace that may refuse its pods, ``lifted`` is the revision at which one
+    was last removed.
+    ``due`` are pods and claims with pending work that their status does not show.
     """
 
     namespace: Object | None = None
@@ -90,35 +90,35 @@ def find_condition(obj: Object, type_: str) -> Object | None:
     return None
 
 
-def holds(obj: Object, type_: str) -> bool:
-    """Check whether a status condition is True."""
+def is_condition_true(obj: Object, type_: str) -> bool:
+    """Return whether a status condition is True."""
     found = find_condition(obj, type_)
     return found is not None and found.get("status") == "True"
 
 
 def is_active(pod: Object) -> bool:
-    """Check whether its controller counts a pod: neither ended nor being deleted."""
+    """Return whether a controller counts a pod as active: neither finished nor being deleted."""
     ended = (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
     return not ended and "deletionTimestamp" not in pod["metadata"]
 
 
-#: What nothing has touched for this long (wall clock) is left alone by whoever could still act on it.
+#: An object without a change for this long (wall clock) is not being worked on.
 LEFT_ALONE_SECONDS: Final = 1.0
 
 
 def find_last_refuser_change(facts: Facts) -> int:
-    """Find the revision at which something that may refuse pods last changed or went."""
+    """Find the revision at which an object that may refuse pods last changed or was removed."""
     refusers = [o for kind in REFUSERS for o in facts.of(kind).values()] + list(facts.refusers)
     refusers += [facts.namespace] if facts.namespace else []
     return max(facts.lifted, max(map(read_revision, refusers), default=0))
 
 
 def read_revision(obj: Object) -> int:
-    """Read the revision of an object; 0 where it has none."""
+    """Read the revision of an object; 0 if it has none."""
     return int(obj["metadata"].get("resourceVersion") or 0)
 
 
 def list_claim_names(pod: Object) -> list[str]:
-    """List the claims whose volumes a pod mounts."""
+    """List the persistent volume claims that a pod mounts."""
     volumes = pod["spec"].get("volumes") or ()
     return [v["persistentVolumeClaim"]["claimName"] for v in volumes if "persistentVolumeClaim" in v]

@@ -1,4 +1,4 @@
-"""Controllers of pods have done what they can: status says what the pods say, and no pod is missing unexplained."""
+"""Workload controllers are at their fixed point: status counts match the pods, and missing pods were refused."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from scenario_kit.lab.settle.settled.settle_context import (
     Facts,
     Reason,
     find_last_refuser_change,
-    holds,
     is_active,
+    is_condition_true,
     read_revision,
 )
 from scenario_kit.model.base import Object
 
-#: The code of a controller that waits to ask again although what refused it has changed.
+#: The code of a controller that backs off although the cause of its refusal has changed.
 STALE_REFUSAL: Final = "StaleRefusal"
-_STALE: Final = "was refused pods before the last change of something that may have refused them"
+_STALE: Final = "its pods were refused before an object that may refuse them last changed"
 _JOB_CONTROLLER: Final = "kubernetes.io/job-controller"
 
 
 def check_observed(facts: Facts) -> Iterator[Reason]:
-    """Check that every controller has seen the latest spec."""
+    """Yield workloads whose latest spec is not observed."""
     for kind in ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"):
         for name, obj in facts.of(kind).items():
             generation = obj["metadata"].get("generation", 0)
@@ -33,28 +33,28 @@ def check_observed(facts: Facts) -> Iterator[Reason]:
 
 
 def check_replica_sets(facts: Facts) -> Iterator[Reason]:
-    """Check that counts agree with the pods; missing pods are refused, by a refusal newer than what could lift it."""
+    """Yield wrong counts, and missing pods without a refusal that is newer than what could lift it."""
     lifted = find_last_refuser_change(facts)
     for name, rs in facts.of("ReplicaSet").items():
         pods = [p for p in facts.owned("Pod", rs) if is_active(p)]
-        yield from _counts("ReplicaSet", name, rs, pods)
+        yield from _check_counts("ReplicaSet", name, rs, pods)
         desired = int(rs["spec"].get("replicas", 1))
         if len(pods) > desired:
             yield Reason("Surplus", "ReplicaSet", name, f"has {len(pods)} pods, expected {desired}")
-        elif len(pods) < desired and not holds(rs, "ReplicaFailure"):
+        elif len(pods) < desired and not is_condition_true(rs, "ReplicaFailure"):
             yield Reason("Missing", "ReplicaSet", name, f"has {len(pods)} pods, expected {desired}")
         elif len(pods) < desired and facts.refused.get(rs["metadata"]["uid"], read_revision(rs)) < lifted:
             yield Reason(STALE_REFUSAL, "ReplicaSet", name, _STALE)
 
 
 def check_stateful_sets(facts: Facts) -> Iterator[Reason]:
-    """Return pods exist in order as far as their predecessors allow, in the wanted revision."""
+    """Yield wrong counts, missing pods whose predecessors are ready, and pods of an old revision."""
     for name, owner in facts.of("StatefulSet").items():
         own = facts.owned("Pod", owner)
         pods = [p for p in own if is_active(p)]
-        yield from _counts("StatefulSet", name, owner, pods, available=False)
+        yield from _check_counts("StatefulSet", name, owner, pods, available=False)
         desired = int(owner["spec"].get("replicas", 1))
-        blocked = len(own) > len(pods) or any(not holds(p, "Ready") for p in pods)
+        blocked = len(own) > len(pods) or any(not is_condition_true(p, "Ready") for p in pods)
         parallel = owner["spec"].get("podManagementPolicy") == "Parallel"
         if len(pods) != desired and (parallel or not blocked):
             yield from _check_missing(facts, "StatefulSet", owner, f"has {len(pods)} pods, expected {desired}")
@@ -67,11 +67,11 @@ def check_stateful_sets(facts: Facts) -> Iterator[Reason]:
 
 
 def check_daemon_sets(facts: Facts) -> Iterator[Reason]:
-    """Check that there are as many pods as nodes that want one, and the status says what the pods say."""
+    """Yield missing pods (one per eligible node), and a status that differs from the pods."""
     for name, owner in facts.of("DaemonSet").items():
         status = owner.get("status") or {}
         pods = [p for p in facts.owned("Pod", owner) if is_active(p)]
-        desired, ready = int(status.get("desiredNumberScheduled", 0)), sum(holds(p, "Ready") for p in pods)
+        desired, ready = int(status.get("desiredNumberScheduled", 0)), sum(is_condition_true(p, "Ready") for p in pods)
         if len(pods) != desired:
             yield from _check_missing(facts, "DaemonSet", owner, f"has {len(pods)} pods, expected {desired}")
         if int(status.get("numberReady", 0)) != ready:
@@ -80,10 +80,10 @@ def check_daemon_sets(facts: Facts) -> Iterator[Reason]:
 
 
 def check_jobs(facts: Facts) -> Iterator[Reason]:
-    """Check that unfinished jobs run as many pods as they want; those with nothing left to run say how they ended."""
+    """Yield unfinished Jobs with fewer pods than they need, and finished ones without a final condition."""
     for name, job in facts.of("Job").items():
         spec, status = job["spec"], job.get("status") or {}
-        if holds(job, "Complete") or holds(job, "Failed") or spec.get("suspend"):
+        if is_condition_true(job, "Complete") or is_condition_true(job, "Failed") or spec.get("suspend"):
             continue
         if spec.get("managedBy", _JOB_CONTROLLER) != _JOB_CONTROLLER:
             continue
@@ -100,7 +100,7 @@ def check_jobs(facts: Facts) -> Iterator[Reason]:
 
 
 def _check_missing(facts: Facts, kind: str, owner: Object, text: str) -> Iterator[Reason]:
-    """Check for missing pods, unless they were refused after everything that may have refused them last changed."""
+    """Yield missing pods unless the refusal is newer than the last change of what may have refused them."""
     name, refused = owner["metadata"]["name"], facts.refused.get(owner["metadata"]["uid"])
     if refused is None:
         yield Reason("Missing", kind, name, text)
@@ -109,13 +109,13 @@ def _check_missing(facts: Facts, kind: str, owner: Object, text: str) -> Iterato
 
 
 def _is_backing_off(facts: Facts, job: Object) -> bool:
-    """Check whether a Job waits before it replaces a pod that failed: ten seconds and more, by the wall clock."""
+    """Return whether a Job backs off before it replaces a failed pod: ten seconds or more of wall time."""
     failed = int((job.get("status") or {}).get("failed") or 0)
     return failed > 0 and facts.quiet(job) >= LEFT_ALONE_SECONDS
 
 
 def check_quotas(facts: Facts) -> Iterator[Reason]:
-    """Return the status repeats the limits, and counts the pods that exist."""
+    """Yield quotas whose status has other limits, or another pod count."""
     pods = sum((p.get("status") or {}).get("phase") not in ("Succeeded", "Failed") for p in facts.of("Pod").values())
     for name, quota in facts.of("ResourceQuota").items():
         spec, status = quota.get("spec") or {}, quota.get("status") or {}
@@ -127,9 +127,11 @@ def check_quotas(facts: Facts) -> Iterator[Reason]:
             yield Reason("Counts", "ResourceQuota", name, f"used.pods is {used}, expected {pods}")
 
 
-def _counts(kind: str, name: str, owner: Object, pods: list[Object], *, available: bool = True) -> Iterator[Reason]:
+def _check_counts(
+    kind: str, name: str, owner: Object, pods: list[Object], *, available: bool = True
+) -> Iterator[Reason]:
     status = owner.get("status") or {}
-    ready = sum(holds(p, "Ready") for p in pods)
+    ready = sum(is_condition_true(p, "Ready") for p in pods)
     expected = {"replicas": len(pods), "readyReplicas": ready}
     if available and not owner["spec"].get("minReadySeconds"):
         expected["availableReplicas"] = ready

@@ -1,1 +1,1 @@
-"""The call tree of each operation, its routes and spans."""
+"""The call tree of each operation, with routes and spans."""

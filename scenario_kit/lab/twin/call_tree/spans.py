@@ -1,4 +1,4 @@
-"""Spans and the metrics that the collector makes of them (span metrics connector, cumulative)."""
+"""Spans, and the metrics that the collector derives from them (span metrics connector, cumulative)."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from scenario_kit.model.runtime.process import SeriesId
 CALLS = "traces_span_metrics_calls_total"
 DURATION = "traces_span_metrics_duration_milliseconds"
 
-#: Default bounds of the connector in milliseconds.
+#: The connector's default bucket bounds in milliseconds.
 BOUNDS = (2, 4, 6, 8, 10, 50, 100, 200, 400, 800, 1000, 1400, 2000, 5000, 10000, 15000)
 _EDGES = np.array(BOUNDS, dtype=np.float64)
 _BUCKETS = len(BOUNDS) + 1
 
 
 class SpanName(NamedTuple):
-    """Which spans a series counts; ``kind`` is SERVER, CLIENT, INTERNAL, PRODUCER or CONSUMER.
+    """The identity of spans in a series; ``kind`` is SERVER, CLIENT, INTERNAL, PRODUCER or CONSUMER.
 
-    Of a ``blind`` span nobody sets the status when what it covers fails; an ``approved`` one is OK where it does not
-    fail, as the program says itself.
+    The status of a ``blind`` span is never set to error; that of an ``approved`` one is set to OK by the program unless
+    it fails.
     """
 
     service: str
@@ -33,7 +33,7 @@ class SpanName(NamedTuple):
 
 
 class _Batch(NamedTuple):
-    """Spans of one name: when they end, how long they took (seconds), whether they end in an error."""
+    """Spans of one name: their ends, durations (seconds) and errors."""
 
     end: Floats
     took: Floats
@@ -41,7 +41,7 @@ class _Batch(NamedTuple):
 
 
 class SpanBook:
-    """Collects spans that end now or later, and keeps the counters of the collector."""
+    """Collect spans that end now or later, and maintain the collector's counters."""
 
     def __init__(self) -> None:
         self._namespace = ""
@@ -51,23 +51,23 @@ class SpanBook:
         self._totals = np.zeros((0, _BUCKETS + 3))
 
     def record(self, name: SpanName, end: Floats, took: Floats, failed: Flags) -> None:
-        """Record spans that will be exported when they end; all of finite duration."""
+        """Record spans with finite durations; they are exported when they end."""
         if end.size:
             failed = np.zeros(end.size, dtype=bool) if name.blind else failed
             self._open.setdefault(name, []).append(_Batch(end, took, failed))
 
     def reset(self) -> None:
-        """Start anew: the collector was replaced, its counters are gone, spans under way will reach the new one."""
+        """Reset the counters after the collector was replaced; spans in progress will reach the new one."""
         self._rows, self._ids = {}, []
         self._totals = np.zeros((0, _BUCKETS + 3))
 
     def flush_lost(self, now: float) -> None:
-        """Drop spans that have ended by ``now``: nobody collects them."""
+        """Drop spans that ended by ``now`` without a collector."""
         self.flush(now)
         self.reset()
 
     def flush(self, now: float) -> None:
-        """Count the spans that have ended by ``now``."""
+        """Count spans that ended by ``now``."""
         later: dict[SpanName, list[_Batch]] = {}
         for name, batches in self._open.items():
             end, took, failed = (

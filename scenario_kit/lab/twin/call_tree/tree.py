@@ -1,4 +1,4 @@
-"""The call tree of each kind of request, made from the application's definition once."""
+"""The call tree of each kind of request, built once from the application's definition."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _DEEPEST = 24
 
 
 class OperationNode(NamedTuple):
-    """An operation at one place of a tree. ``key`` names its random streams, ``others`` are what flags make of it."""
+    """An operation in a tree. ``key`` seeds its random streams, ``others`` are alternatives selected by flags."""
 
     component: str
     name: str
@@ -32,7 +32,7 @@ class OperationNode(NamedTuple):
 
 
 class CallNode(NamedTuple):
-    """A call at one place of a tree. ``edge`` is the number of its edge, ``missing`` the steps after a cache's miss."""
+    """A call in a tree. ``edge`` is the index of its edge, ``missing`` the steps after a cache miss."""
 
     step: Step
     key: int
@@ -44,7 +44,7 @@ class CallNode(NamedTuple):
 
 
 class LoopNode(NamedTuple):
-    """Steps that are repeated in sequence; ``span`` is that of one round."""
+    """Steps repeated in sequence; ``span`` is that of one round."""
 
     step: Step
     key: int
@@ -53,7 +53,7 @@ class LoopNode(NamedTuple):
 
 
 class RouteNode(NamedTuple):
-    """A kind of request: the user's call, and the distributions of the numbers that each request draws."""
+    """A kind of request: the user's call, and the distributions of the numbers drawn per request."""
 
     name: str
     per_iteration: float
@@ -62,7 +62,7 @@ class RouteNode(NamedTuple):
 
 
 class TaskNode(NamedTuple):
-    """What users of a crowd do: an operation of the load generator itself."""
+    """A task of a crowd's users: an operation of the load generator itself."""
 
     name: str
     per_iteration: float
@@ -71,7 +71,7 @@ class TaskNode(NamedTuple):
 
 
 class ConsumerNode(NamedTuple):
-    """What a consumer does with one record."""
+    """A consumer's operation per record."""
 
     component: str
     model: Consumer
@@ -80,10 +80,10 @@ class ConsumerNode(NamedTuple):
     loop: SpanName | None = None
 
 
-class Planter:
-    """Builds trees.
+class TreeBuilder:
+    """Build call trees.
 
-    Raises, every method: ``ValueError`` for a call that names no operation or has no edge, and for calls in circles.
+    All methods raise ``ValueError`` for a call of an undefined operation, a call without an edge, and a cycle of calls.
     """
 
     def __init__(self, parameters: TwinDefinition) -> None:
@@ -93,7 +93,7 @@ class Planter:
         }
 
     def routes(self) -> tuple[RouteNode, ...]:
-        """Return the tree of each route, in the order of the definition."""
+        """Build the tree of each route, in the order of the definition."""
         load = self._parameters.load
         result = []
         for name, route in load.routes.items():
@@ -103,7 +103,7 @@ class Planter:
         return tuple(result)
 
     def tasks(self, crowd: Crowd) -> tuple[TaskNode, ...]:
-        """Return what the users of a crowd do, in the order of the definition."""
+        """Build the tasks of a crowd, in the order of the definition."""
         component = self._parameters.load.component
         return tuple(
             TaskNode(
@@ -116,7 +116,7 @@ class Planter:
         )
 
     def consumers(self) -> tuple[ConsumerNode, ...]:
-        """Return what each consumer does with a record."""
+        """Build the consumers' operations."""
         result = []
         for component, model in self._parameters.components.items():
             for consumer in model.consumers:
@@ -135,9 +135,9 @@ class Planter:
             raise ValueError(f"twin: '{component}/{name}' is called but not defined")
         if depth > _DEEPEST:
             raise ValueError(f"twin: calls in a circle through '{component}/{name}'")
-        physics = self._parameters.constants
-        own = operation.own_ms * physics.latency_scale / 1000.0
-        cpu = (model.cpu_ms if operation.cpu_ms is None else operation.cpu_ms) * physics.cpu_scale / 1000.0
+        constants = self._parameters.constants
+        own = operation.own_ms * constants.latency_scale / 1000.0
+        cpu = (model.cpu_ms if operation.cpu_ms is None else operation.cpu_ms) * constants.cpu_scale / 1000.0
         key = mix(key, hash_text(f"{component}/{name}"))
         traced = model.telemetry is not None
         span = operation.span.replace("{route}", route)
@@ -157,7 +157,7 @@ class Planter:
         return OperationNode(component, name, operation, key, own, cpu, server, internal, log, steps, others)
 
     def _others(self, component: str, name: str) -> tuple[str, ...]:
-        """Return the operations that flags put in the place of one."""
+        """Return the operations that flags may substitute for this one."""
         flags = self._parameters.flags
         effects = [e for each in flags.effects.values() for e in each] if flags is not None else []
         return tuple(

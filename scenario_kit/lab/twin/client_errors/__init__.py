@@ -1,1 +1,1 @@
-"""The words in which clients report a failed connection: by language, by client library, and by store."""
+"""Error messages of clients for failed connections: by language, client library and store."""

@@ -1,4 +1,4 @@
-"""How programs of different languages put a failed connection into words."""
+"""Error messages of programs for failed connections, by language."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from collections.abc import Mapping
 from scenario_kit.lab.twin.client_errors.words import CLIENTS, DIALECTS, STORES
 from scenario_kit.lab.twin.outcome import UNREACHED, ConnectionOutcome
 
-#: Clients that say more than the transport does, in front of or around its words.
+#: Clients whose messages wrap that of the transport.
 _PROTOCOLS: Mapping[tuple[str, str], str] = {
     ("go", "mongodb"): "server selection error: server selection timeout, current topology: {{ Type: Unknown, Servers: "
     "[{{ Addr: {host}:{port}, Type: Unknown, Last error: connection() error occurred during connection handshake: "
     "{words} }}, ] }}",
 }
 
-#: What begins with a code of gRPC.
+#: The prefix of an error with a gRPC code.
 _CODED = re.compile(r"\d+ [A-Z_]+: ")
 
-#: How clients wrap the words of a store that answered with an error.
+#: Messages of clients around the error that a store returned.
 _ANSWERED: Mapping[tuple[str, str], str] = {
     ("dotnet", "redis"): "StackExchange.Redis.RedisServerException: {words}",
 }
 
-#: How clients of gRPC wrap the words of the transport.
+#: Messages of gRPC clients around the error of the transport.
 _WRAPPED: Mapping[str, str] = {
     "go": 'rpc error: code = Unavailable desc = connection error: desc = "transport: Error while dialing: {words}"',
     "node": "14 UNAVAILABLE: No connection established. Last error: {words}",
@@ -33,22 +33,20 @@ _WRAPPED: Mapping[str, str] = {
 
 
 def describe_failure(failure: str, reason: str) -> str:
-    """Describe what callers read of an operation that failed: its own words around the reason, or one with a code of
-    its own.
-    """
+    """Return the error of a failed operation as callers see it: its own text with the reason, or one with a code."""
     return reason if _CODED.match(reason) else failure.replace("{cause}", reason)
 
 
 def describe_answer(dialect: str, protocol: str, words: str) -> str:
-    """Describe what a client makes of the words of a callee that answered with an error."""
+    """Return a client's message for an error that the callee returned."""
     return _ANSWERED.get((dialect, protocol), "{words}").replace("{words}", words) if words else words
 
 
 def describe_cause(dialect: str, outcome: ConnectionOutcome, protocol: str, **known: object) -> str:
-    """Describe the cause of a failed call in the words of a language and protocol, or product such as ``mysql``."""
+    """Return the message for a failed call, by language and protocol, or product such as ``mysql``."""
     spoken = {**DIALECTS.get(dialect, DIALECTS["go"]), **CLIENTS.get((dialect, protocol), {})}
     if outcome == ConnectionOutcome.SERVFAIL and outcome not in spoken:
-        outcome = ConnectionOutcome.DNS_TIMEOUT  # a failure that may pass, as most libraries see it
+        outcome = ConnectionOutcome.DNS_TIMEOUT  # most libraries treat both as a temporary failure
     template = STORES.get((protocol, outcome), {}).get(dialect) or spoken.get(
         outcome, "unexpected answer from {host}:{port}"
     )

@@ -1,4 +1,4 @@
-"""What clients of stores print when they fail: their own words, and those that the store sent them."""
+"""Output of failing command-line clients of stores: their own messages, and those of the store."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.lab.twin.process.process import Process
 from scenario_kit.model import StoreEffect
 
-#: What precedes the answer to a wrong password.
+#: The line printed before the response to a wrong password.
 _WRONG: Final = "AUTH failed: WRONGPASS invalid username-password pair or user is disabled.\n"
 
 
 def describe_refusal(scheme: str, outcome: ConnectionOutcome, address: Address, ip: str) -> tuple[int, str]:
-    """Describe the exit code and the last words of a client that gets no connection, or no login."""
+    """Return the exit code and the last output of a client that fails to connect or to log in."""
     outcome = ConnectionOutcome.DNS_TIMEOUT if outcome == ConnectionOutcome.SERVFAIL else outcome
     names = {"host": address.host, "port": address.port, "user": address.user, "ip": ip, "database": address.desired}
     if scheme in ("postgres", "postgresql"):
@@ -31,7 +31,7 @@ def _choose_words(scheme: str, outcome: ConnectionOutcome) -> str:
 
 
 def explain_rejection(scheme: str, does: StoreEffect, target: Process) -> str:
-    """Explain why the store does not do what it is asked; empty where it does."""
+    """Return the store's error for a rejected statement; empty if it is accepted."""
     if scheme not in ("postgres", "postgresql"):
         return ""
     users = {*(user for user, _ in target.logins), *target.holdings.barred}

@@ -1,4 +1,4 @@
-"""How clients put a failed connection into words, read from ``words.yaml``: templates by outcome."""
+"""Message templates by outcome, read from ``words.yaml``."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ def _read_file() -> Any:
 
 
 def _key_by_outcome(words: Mapping[str, Any]) -> dict[ConnectionOutcome, Any]:
-    """Return words by outcome; one that does not exist is an error."""
+    """Key templates by outcome; an unknown outcome is an error."""
     return {ConnectionOutcome[name]: text for name, text in words.items()}
 
 
 _FILE: Final = _read_file()
-#: By language. One that is not listed speaks like Go.
+#: By language. Unlisted languages use Go's messages.
 DIALECTS: Final[Mapping[str, Words]] = {name: _key_by_outcome(words) for name, words in _FILE["dialects"].items()}
-#: Of client libraries, by language and protocol or product.
+#: By client library: language and protocol or product.
 CLIENTS: Final[Mapping[tuple[str, str], Words]] = {
     (dialect, protocol): _key_by_outcome(words)
     for dialect, protocols in _FILE["clients"].items()
     for protocol, words in protocols.items()
 }
-#: What a program reads from its store, by protocol and outcome, then by language.
+#: Errors returned by stores: by protocol and outcome, then by language.
 STORES: Final[Mapping[tuple[str, ConnectionOutcome], Mapping[str, str]]] = {
     (protocol, outcome): words
     for protocol, outcomes in _FILE["stores"].items()
     for outcome, words in _key_by_outcome(outcomes).items()
 }
-#: Of the clients that people type commands for, by scheme.
+#: Of interactive clients, by scheme.
 COMMANDS: Final[Mapping[str, Words]] = {name: _key_by_outcome(words) for name, words in _FILE["commands"].items()}

@@ -1,1 +1,1 @@
-"""What the twin sees of a cluster: objects, configuration, names and policies."""
+"""The twin's view of a cluster: objects, configuration, names and policies."""

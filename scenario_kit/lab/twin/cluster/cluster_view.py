@@ -1,4 +1,4 @@
-"""What the twin sees (objects of a namespace, chaos in force) and what it tells (samples, logs, usage, exits)."""
+"""The twin's input (objects of namespaces, active chaos) and output (samples, logs, usage, exits)."""
 
 from __future__ import annotations
 
@@ -13,15 +13,13 @@ from scenario_kit.model.runtime.process import Exit, LogRecord, NetworkUsage, Se
 
 
 class ClusterDns(NamedTuple):
-    """The name server of the cluster: its configuration, and whether anybody runs it behind its Service."""
+    """The cluster's DNS server: its configuration, and whether its Service has a running backend."""
 
     corefile: str
     runs: bool
 
     def answer(self, name: str) -> tuple[ConnectionOutcome | None, str]:
-        """Return what it says to a name with a dot at its end: a failed outcome, an address, or neither:
-        what is true.
-        """
+        """Resolve a fully qualified name: a failed outcome, an address, or neither for the regular answer."""
         return corefile.parse_corefile(self.corefile).answer(name) if self.runs else (ConnectionOutcome.DNS_TIMEOUT, "")
 
 
@@ -29,10 +27,10 @@ class View(NamedTuple):
     """The namespaces of one app at one instant.
 
     ``objects[kind][name]`` holds plain Kubernetes objects of the kinds Pod, Service, EndpointSlice, ConfigMap, Secret,
-    Deployment, ReplicaSet, StatefulSet, NetworkPolicy, HorizontalPodAutoscaler, ResourceQuota and Namespace (its own
-    one); a kind without objects may be missing. ``version`` grows whenever an object or the ledger changed: what is
-    derived from a view is cached by it. ``others`` holds the same of further namespaces, by name. ``dns`` is None where
-    nothing is known of the cluster's name server, which then knows all Services.
+    Deployment, ReplicaSet, StatefulSet, NetworkPolicy, HorizontalPodAutoscaler, ResourceQuota and Namespace (its own);
+    a kind without objects may be missing. ``version`` increases with every change of an object or the ledger; results
+    derived from a view are cached by it. ``others`` holds further namespaces by name. ``dns`` is None if the DNS server
+    is unknown; all Services then resolve.
     """
 
     namespace: str
@@ -43,27 +41,25 @@ class View(NamedTuple):
     dns: ClusterDns | None = None
 
     def kind(self, kind: str) -> Mapping[str, Object]:
-        """Return the objects of a kind by name; empty when there are none. Those of further namespaces are not among
-        them.
-        """
+        """Return the objects of a kind in the main namespace by name; empty if there are none."""
         return self.objects.get(kind) or {}
 
-    def everywhere(self, kind: str) -> Iterator[Object]:
+    def list_all(self, kind: str) -> Iterator[Object]:
         """Return the objects of a kind in all namespaces."""
         for objects in (self.objects, *self.others.values()):
             yield from (objects.get(kind) or {}).values()
 
     def within(self, namespace: str) -> View:
-        """Return what a pod of that namespace may refer to; nothing where the namespace is not one of the app's."""
+        """Return the view from a pod of that namespace; empty if it is not one of the app's."""
         if namespace == self.namespace:
             return self
         return View(namespace, self.others.get(namespace, {}), self.ledger, self.version)
 
 
 class Telemetry(NamedTuple):
-    """What one tick produced.
+    """The output of one tick.
 
-    ``samples`` is the complete current set of series: one that is missing has ended. ``usage`` is keyed by pod UID and
+    ``samples`` is the complete current set of series; a missing one has ended. ``usage`` is keyed by pod UID and
     container name, ``traffic`` by pod UID. ``exits`` are processes that ended during the tick.
     """
 

@@ -1,8 +1,8 @@
-"""What CoreDNS answers by its configuration, as far as it decides whether a Service of the cluster is found.
+"""CoreDNS configuration, as far as it affects the resolution of Services.
 
-Read are the plugins ``template``, ``hosts`` and ``kubernetes`` of the server for all names or for the cluster's zone,
-in the order in which CoreDNS asks them, whatever the order in the file. A configuration that cannot be read is not
-loaded: the server goes on with the former one, which is taken to be the usual one. https://coredns.io/plugins/
+Supported are the plugins ``template``, ``hosts`` and ``kubernetes`` of the server block for all names or for the
+cluster's zone, in CoreDNS' order of plugins, regardless of their order in the file. CoreDNS keeps its previous
+configuration if a new one is invalid; here that is taken to be the default. https://coredns.io/plugins/
 """
 
 from __future__ import annotations
@@ -20,36 +20,34 @@ from scenario_kit.model.kubernetes.re2 import Pattern, compile_pattern
 _ZONE: Final = ".".join(DOMAIN[1:])
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|`[^`]*`|#[^\n]*|\n|[^\s]+')
 _ADDRESS: Final = re.compile(r"\sIN\s+A\s+(\S+)", re.IGNORECASE)
-#: What a program makes of the code of an answer.
+#: Outcomes of response codes.
 _OUTCOMES: Final = {"NOERROR": None, "NXDOMAIN": ConnectionOutcome.NXDOMAIN}
 
 
 class Template(NamedTuple):
-    """Answers made up for names that match: a code, or an address."""
+    """Synthesised answers for matching names: a response code or an address."""
 
     zones: tuple[str, ...]
     match: tuple[Pattern, ...]
     outcome: ConnectionOutcome | None
     address: str = ""
 
-    def means(self, name: str) -> bool:
-        """Check whether a name, with a dot at its end, is answered this way."""
+    def matches(self, name: str) -> bool:
+        """Return whether a fully qualified name matches."""
         return any(_is_inside(name, zone) for zone in self.zones) and any(p.found_in(name) for p in self.match)
 
 
 class CoreDnsConfig(NamedTuple):
-    """A configuration that was read. ``serves`` is whether it knows the Services of the cluster."""
+    """A parsed configuration. ``serves`` is whether it resolves Services of the cluster."""
 
     templates: tuple[Template, ...] = ()
     hosts: Mapping[str, str] = {}
     serves: bool = True
 
     def answer(self, name: str) -> tuple[ConnectionOutcome | None, str]:
-        """Return what it says to a name with a dot at its end: a failed outcome, an address, or neither:
-        what is true.
-        """
+        """Resolve a fully qualified name: a failed outcome, an address, or neither for the regular answer."""
         for template in self.templates:
-            if template.means(name):
+            if template.matches(name):
                 return (
                     (None, template.address)
                     if template.address
@@ -62,7 +60,7 @@ class CoreDnsConfig(NamedTuple):
 
 @lru_cache(maxsize=64)
 def parse_corefile(text: str) -> CoreDnsConfig:
-    """Parse the configuration of that text; the usual one where CoreDNS would refuse to load it."""
+    """Parse a configuration; return the default one if CoreDNS would reject it."""
     try:
         blocks = _blocks(text)
         own = [body for head, body in blocks if any(_parse_zone(word) in (".", _ZONE) for word in head)]
@@ -72,7 +70,7 @@ def parse_corefile(text: str) -> CoreDnsConfig:
 
 
 class _Directive(NamedTuple):
-    """A line of a server: its words, and the lines in its braces."""
+    """A line of a server block: its words, and the lines in its braces."""
 
     words: tuple[str, ...]
     inside: tuple[tuple[str, ...], ...] = ()
@@ -92,19 +90,19 @@ def _parse_server(body: list[_Directive]) -> CoreDnsConfig:
 def _parse_template(directive: _Directive) -> Template:
     _, _, kind, *zones = directive.words
     said = {line[0]: line[1:] for line in directive.inside if line}
-    match = tuple(compile_pattern(text) for text in said.get("match", (".*",)))  # CoreDNS takes RE2 as well
+    match = tuple(compile_pattern(text) for text in said.get("match", (".*",)))  # CoreDNS uses RE2, too
     code = said.get("rcode", ("NOERROR",))[0].upper()
     found = _ADDRESS.search(" ".join(said.get("answer", ())))
     address = found[1] if found and kind.upper() in ("A", "ANY") and code == "NOERROR" else ""
     meant = tuple(_parse_zone(zone) for zone in zones) or (".",)
-    # A question of another type than addresses is not what programs ask.
+    # Programs query address records only.
     return Template(
         meant, match if kind.upper() in ("A", "ANY") else (), _OUTCOMES.get(code, ConnectionOutcome.SERVFAIL), address
     )
 
 
 def _blocks(text: str) -> list[tuple[tuple[str, ...], list[_Directive]]]:
-    """Return the servers of a file: the words before the brace, and their lines."""
+    """Return the server blocks: the words before the brace, and their lines."""
     found: list[tuple[tuple[str, ...], list[_Directive]]] = []
     depth, words = 0, list[str]()
     for token in (*_TOKEN.findall(text), "\n"):
@@ -115,7 +113,7 @@ def _blocks(text: str) -> list[tuple[tuple[str, ...], list[_Directive]]]:
             elif depth == 2:
                 found[-1][1].append(_Directive(tuple(words)))
             else:
-                raise ValueError("braces inside of a plugin's")
+                raise ValueError("nested braces in a plugin's block")
             words = []
         elif token in ("\n", "}"):
             if words and depth == 1:
@@ -124,20 +122,20 @@ def _blocks(text: str) -> list[tuple[tuple[str, ...], list[_Directive]]]:
                 last = found[-1][1][-1]
                 found[-1][1][-1] = last._replace(inside=(*last.inside, tuple(words)))
             elif words and token == "}":
-                raise ValueError("words before a brace that closes nothing")
+                raise ValueError("unexpected text before a closing brace")
             words = [] if depth or token == "}" else words
             depth -= token == "}"
             if depth < 0:
-                raise ValueError("a brace closes nothing")
+                raise ValueError("unmatched closing brace")
         elif not token.startswith("#"):
             words.append(token.strip('"`'))
     if depth:
-        raise ValueError("a brace is not closed")
+        raise ValueError("unmatched opening brace")
     return found
 
 
 def _parse_zone(word: str) -> str:
-    """Parse the zone of ``dns://zone:port`` or of a bare name, without the dot at its end; a dot for all names."""
+    """Return the zone of ``dns://zone:port`` or of a bare name, without the trailing dot; a dot for the root."""
     return word.rpartition("://")[2].rstrip(",").rsplit(":", 1)[0].lower().rstrip(".") or "."
 
 

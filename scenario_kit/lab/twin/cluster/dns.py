@@ -1,9 +1,9 @@
-"""What pods ask a name server for, and the wrong answers of one that is told to give them (DNSChaos).
+"""DNS queries of pods, and DNSChaos.
 
-A name with fewer than five dots is first sought in the domains of the pod's namespace, as Kubernetes writes it into
-``/etc/resolv.conf``. A failure of one attempt leads to the next, so only the attempt that would succeed matters; a
-random address is taken wherever it comes first. Patterns: a star stands at the end, a question mark for any letter.
-See docs/fidelity.md.
+A name with fewer than five dots is tried with the search domains of the pod's namespace first, as in the
+``/etc/resolv.conf`` of Kubernetes. A failed attempt leads to the next, so an error matters only for the attempt that
+would succeed; a random address is used wherever it comes first. Patterns: a star at the end, a question mark for any
+character. See docs/fidelity.md.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _DOTS: Final = 5
 
 
 class WrongAnswers(NamedTuple):
-    """What one pod is told instead of the truth, for names that match a pattern, or for all where there is none."""
+    """The wrong answers for one pod, for names that match a pattern, or for all names if there is none."""
 
     random: bool
     patterns: tuple[str, ...] = ()
 
     def misleads(self, host: str, namespace: str) -> bool:
-        """Check whether a program in that namespace that looks up ``host`` gets a wrong answer."""
+        """Return whether a program in that namespace gets a wrong answer for ``host``."""
         asked = list_attempts(host, namespace)
         true = next((name for name in asked if name == qualify_name(host, namespace)), asked[-1])
         concerned = asked[: asked.index(true) + 1] if self.random else (true,)
@@ -41,10 +41,10 @@ class WrongAnswers(NamedTuple):
 
 
 def collect_wrong_answers(effects: Iterable[ContainerEffect]) -> dict[str, WrongAnswers]:
-    """Collect, by the pod's UID, pods that were sent to the wrong name server, and for which it has rules.
+    """Collect the wrong answers by pod UID, for pods that use the chaos DNS server and have rules there.
 
-    The file that names the server is one for all containers of a pod; what is written into it ends with the container
-    that it was written through.
+    All containers of a pod share the file with the DNS server's address; a change of it ends with the container that
+    it was made through.
     """
     reported = list(effects)
     sent = {e.pod_uid for e in reported if e.kind == "DNS"}
@@ -56,14 +56,14 @@ def collect_wrong_answers(effects: Iterable[ContainerEffect]) -> dict[str, Wrong
 
 
 def qualify_name(host: str, namespace: str) -> str:
-    """Return the name, with a dot at its end, by which a host of the cluster is known."""
+    """Return the fully qualified name of a host of the cluster."""
     labels = host.rstrip(".").lower().split(".")
     name, home = labels[0], "".join(labels[1:2]) or namespace
     return ".".join((name, home, *DOMAIN, ""))
 
 
 def list_attempts(host: str, namespace: str) -> tuple[str, ...]:
-    """List the names that are sought one after another, each with a dot at its end."""
+    """List the fully qualified names tried in sequence."""
     name = host.lower()
     if name.endswith("."):
         return (name,)
@@ -72,12 +72,12 @@ def list_attempts(host: str, namespace: str) -> tuple[str, ...]:
 
 
 def find_alias(pod: Object, host: str) -> str:
-    """Find the address in the pod's own hosts file for a name as it is spelled; it is read before anybody is asked."""
+    """Find the address of a name in the pod's hosts file, which takes precedence over DNS."""
     name = host.rstrip(".").lower()
     entries = pod["spec"].get("hostAliases") or ()
     return next((str(e["ip"]) for e in entries if name in map(str.lower, e.get("hostnames") or ())), "")
 
 
 def draw_address(host: str) -> str:
-    """Draw an address where nobody is, the same one for a name at every time."""
+    """Return an unused address, deterministic in the name."""
     return ".".join(str(byte % 255) for byte in hashlib.sha256(host.encode()).digest()[:4])

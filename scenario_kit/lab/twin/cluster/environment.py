@@ -1,4 +1,4 @@
-"""The environment that a container gets when it starts: values, references, and ``$(NAME)`` expansion."""
+"""The environment of a container at its start: values, references, and ``$(NAME)`` expansion."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Final
 from scenario_kit.lab.twin.cluster.cluster_view import View
 from scenario_kit.model.base import Object
 
-#: Bytes of one text that Linux gives to a program (MAX_ARG_STRLEN); here, characters.
+#: The maximum length of a string passed to a program on Linux (MAX_ARG_STRLEN), here in characters.
 _LONGEST: Final = 128 * 1024
 _REFERENCE = re.compile(r"\$(\$|\((?P<name>[A-Za-z_.][-\w.]*)\))")
 
 
 def expand(text: str, known: dict[str, str]) -> str:
-    """Replace ``$(NAME)`` by known values; unknown ones stay as they are and ``$$`` is an escaped dollar.
+    """Replace ``$(NAME)`` by known values; unknown names are kept, and ``$$`` is an escaped dollar.
 
-    What grows beyond what a program can be given ends there: a few references to each other grow without bound.
+    The result is truncated to the maximum length: a few mutual references would grow without bound.
     """
     parts, length, end = list[str](), 0, 0
     for match in _REFERENCE.finditer(text):
@@ -32,7 +32,7 @@ def expand(text: str, known: dict[str, str]) -> str:
 
 
 def decode(secret: Object) -> dict[str, str]:
-    """Decode the data of a Secret as text; values that are no text are left out, as no program could use them."""
+    """Decode the data of a Secret as text, without values that are not text."""
     result: dict[str, str] = {}
     for key, value in (secret.get("data") or {}).items():
         try:
@@ -43,9 +43,9 @@ def decode(secret: Object) -> dict[str, str]:
 
 
 def build_environment(view: View, pod: Object, container: Object) -> dict[str, str]:
-    """Build what the container's process would see, were it started now. Later entries win over earlier ones.
+    """Build the environment of a process that starts now. Later entries override earlier ones.
 
-    References to objects or keys that do not exist give no variable: a real kubelet would not start the container.
+    References to missing objects or keys are skipped: a kubelet would not start the container.
     """
     result: dict[str, str] = {}
     for source in container.get("envFrom") or ():

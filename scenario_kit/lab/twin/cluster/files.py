@@ -1,4 +1,4 @@
-"""Files that a container finds mounted, and what a configuration file in JSON says."""
+"""Mounted files of a container, and JSON configuration files."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from scenario_kit.model.base import Object
 
 
 def read_mounted(view: View, pod: Object, container: Object, path: str) -> str | None:
-    """Read the text of a file that comes from a ConfigMap or Secret, as it is now; None where no such file
-    is mounted.
-    """
+    """Return the current text of a file from a ConfigMap or Secret; None if no such file is mounted."""
     mounts = [m for m in container.get("volumeMounts") or () if f"{path}/".startswith(m["mountPath"].rstrip("/") + "/")]
     mount = max(mounts, key=lambda m: len(m["mountPath"]), default=None)
     volume = next((v for v in pod["spec"].get("volumes") or () if mount and v["name"] == mount["name"]), None)
@@ -34,9 +32,9 @@ def read_mounted(view: View, pod: Object, container: Object, path: str) -> str |
 
 
 def parse_configuration(text: str) -> Mapping[str, str]:
-    """Parse the texts and numbers of a JSON object; what lies inside of objects under its keys, joined by dots.
+    """Parse a JSON object into its strings and numbers; keys of nested objects are joined by dots.
 
-    Whatever is something else is left out, and a document that is no object has none.
+    Other values are ignored; a document that is not an object yields nothing.
     """
     try:
         document = json.loads(text)

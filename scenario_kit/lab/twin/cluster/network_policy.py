@@ -1,4 +1,4 @@
-"""Label selectors and NetworkPolicies: which pod may send to which (networking.k8s.io/v1 semantics)."""
+"""Label selectors and NetworkPolicies (networking.k8s.io/v1 semantics)."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from scenario_kit.model.kubernetes.label_selector import admits, parse_object
 Labels = Mapping[str, str]
 _LEADING_ZEROS = re.compile(r"(?<![0-9])0+(?=[0-9])")
 
-#: The label of every namespace that holds its name.
+#: The standard label with a namespace's name.
 NAMESPACE_LABEL = "kubernetes.io/metadata.name"
-#: What the cluster's name server looks like to a policy.
+#: The cluster's DNS server as a party.
 DNS_NAMESPACE: Labels = {"kubernetes.io/metadata.name": "kube-system"}
 DNS_LABELS: Labels = {"k8s-app": "kube-dns"}
 
 
 class Party(NamedTuple):
-    """One end of a connection as policies see it. ``ports`` maps names of container ports to numbers."""
+    """One end of a connection. ``ports`` maps names of container ports to numbers."""
 
     labels: Labels
     namespace_labels: Labels
@@ -30,24 +30,22 @@ class Party(NamedTuple):
 
 
 def matches(selector: Object | None, labels: Labels) -> bool:
-    """Check whether a label selector selects these labels; an empty selector selects everything, None nothing."""
+    """Return whether a label selector matches; an empty one matches everything, None nothing."""
     return selector is not None and admits(parse_object(selector), labels)
 
 
 def is_allowed(policies: Sequence[Object], source: Party, target: Party, port: int, protocol: str = "TCP") -> bool:
-    """Check whether the policies let ``source`` open a connection to ``port`` of ``target``.
+    """Return whether the policies allow a connection from ``source`` to ``port`` of ``target``.
 
-    A policy is about pods of its own namespace; one that names none is about every party.
+    A policy applies to pods of its own namespace; one without a namespace applies to all.
     """
     return _allows_side(policies, "Egress", source, target, target, port, protocol) and _allows_side(
         policies, "Ingress", target, source, target, port, protocol
     )
 
 
-def leaves(policies: Sequence[Object], source: Party, target: Party, port: int, protocol: str) -> bool:
-    """Check whether ``source`` may send there as far as its own (egress) policies go; for targets in other
-    namespaces.
-    """
+def allows_egress(policies: Sequence[Object], source: Party, target: Party, port: int, protocol: str) -> bool:
+    """Return whether the egress policies of ``source`` allow a connection; for targets outside of the namespaces."""
     return _allows_side(policies, "Egress", source, target, target, port, protocol)
 
 
@@ -114,7 +112,7 @@ def _match_port(rule: Object, target: Party, port: int, protocol: str) -> bool:
 
 
 def is_inside(ip: str, blocks: Sequence[str]) -> bool:
-    """Check whether an address lies in one of the CIDR blocks (a bare address is a block of one)."""
+    """Return whether an address is in one of the CIDR blocks; a bare address is a block of one."""
     if not ip:
         return False
     address = ip_address(strip_zeros(ip))
@@ -122,5 +120,5 @@ def is_inside(ip: str, blocks: Sequence[str]) -> bool:
 
 
 def strip_zeros(text: str) -> str:
-    """Return an address or a block as everybody reads it: the API server takes ``010.0.0.1`` for ``10.0.0.1``."""
+    """Return an address or block without leading zeros: the API server reads ``010.0.0.1`` as ``10.0.0.1``."""
     return _LEADING_ZEROS.sub("", text) if ":" not in text else text

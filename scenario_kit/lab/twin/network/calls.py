@@ -1,4 +1,4 @@
-"""Calls of one process along one edge, side by side."""
+"""A batch of calls of one process along one edge."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from scenario_kit.lab.twin.process.process import Process
 
 
 class CallBatch(NamedTuple):
-    """Who calls what over which link, and when: ``at`` are the times at which the calls begin.
+    """Calls: caller, callee, link, and their start times ``at``.
 
-    ``salt`` keeps rounds of the same draws apart, ``draws`` are numbers that each request drew.
+    ``salt`` separates rounds of the same draws, ``draws`` are numbers drawn per request.
     """
 
     caller: Process
@@ -25,5 +25,5 @@ class CallBatch(NamedTuple):
     draws: Draws
 
     def part(self, who: Ints, at: Floats | None = None) -> CallBatch:
-        """Return some of the calls; ``at`` is when these begin, if not when they did."""
+        """Return some of the calls, optionally with other start times."""
         return self._replace(at=self.at[who] if at is None else at, draws=select_draws(self.draws, who))

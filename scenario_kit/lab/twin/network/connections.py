@@ -1,7 +1,7 @@
-"""Connections between processes, which outlive the objects that helped to open them (docs/fidelity.md).
+"""Connections between processes, which outlive the objects that were needed to open them (docs/fidelity.md).
 
-gRPC channels and the pools of stores stay with their peer until one end restarts, whatever becomes of Services and
-endpoints meanwhile. HTTP/1.1 pools meet the new state gradually within a minute. New connections see the present state.
+gRPC channels and store pools keep their peer until one end restarts, whatever happens to Services and endpoints.
+HTTP/1.1 pools converge to the new state within a minute. New connections use the current state.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from scenario_kit.lab.twin.outcome import NO_ANSWER, ConnectionOutcome
 from scenario_kit.lab.twin.process.process import Process, ProcessKey
 from scenario_kit.lab.twin.process.process_table import Census
 from scenario_kit.model.twin.address import AddressSource
-from scenario_kit.model.twin.definition import Physics
+from scenario_kit.model.twin.definition import TwinConstants
 from scenario_kit.model.twin.edge import Edge
 
 _NEVER = float("inf")
@@ -28,9 +28,9 @@ _VARIABLE = re.compile(r"\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")
 
 
 class ConnectionLane(NamedTuple):
-    """One way that calls may take. Calls before ``ready_at`` are refused; hanging ones give up at ``fails_at``.
+    """One path for calls. Calls before ``ready_at`` are refused; hanging ones fail at ``fails_at``.
 
-    ``rejected``: refused by a kernel, which says so to few of many.
+    ``rejected``: refused by the kernel, which answers only some of many dials.
     """
 
     outcome: ConnectionOutcome
@@ -43,7 +43,7 @@ class ConnectionLane(NamedTuple):
 
 
 class NetworkTick(NamedTuple):
-    """Who can be reached, and how, during a tick from ``start`` to ``end``."""
+    """The reachable processes during a tick from ``start`` to ``end``."""
 
     network: Network
     census: Census
@@ -52,17 +52,17 @@ class NetworkTick(NamedTuple):
 
 
 class LinkKey(NamedTuple):
-    """A process and the number of one of its edges."""
+    """A process and the index of one of its edges."""
 
     process: ProcessKey
     edge: int
 
 
 class Link(NamedTuple):
-    """What one process meets on one edge during a tick. Calls spread evenly over ``lanes``.
+    """The state of one edge of a process during a tick. Calls are spread evenly over ``lanes``.
 
-    ``old`` are connections of a pool that the present state no longer offers; the share of calls that still use them
-    falls from one at ``old_from`` to nothing at ``old_until``.
+    ``old`` are pooled connections that are no longer available to new dials; the share of calls on them falls from one
+    at ``old_from`` to zero at ``old_until``.
     """
 
     key: LinkKey
@@ -75,12 +75,12 @@ class Link(NamedTuple):
 
     @property
     def works(self) -> bool:
-        """Whether at least some calls get through."""
+        """Whether some calls succeed."""
         return any(lane.outcome == ConnectionOutcome.OK for lane in (*self.lanes, *self.old))
 
     @property
     def hangs(self) -> bool:
-        """Whether calls hang for an unknown time."""
+        """Whether calls hang indefinitely."""
         lanes = (*self.lanes, *self.old)
         return any(
             lane.outcome == ConnectionOutcome.CONNECTION_TIMEOUT or (lane.target and lane.target.holdings.locked)
@@ -90,7 +90,7 @@ class Link(NamedTuple):
 
 @dataclass(slots=True)
 class _State:
-    """What a caller remembers of one edge."""
+    """A caller's connection state for one edge."""
 
     peer: ProcessKey | None = None
     port: int = 0
@@ -103,7 +103,7 @@ class _State:
     pool_since: float | None = None
 
 
-#: Where a connection of a pool ends: process and port, and what a proxy there does to it.
+#: The end of a pooled connection: process, port, and the rules of a proxy there.
 _Place = tuple[ProcessKey, int, tuple[HttpRule, ...]]
 
 
@@ -111,10 +111,10 @@ class Connections:
     """The connections of all running processes, by caller and edge."""
 
     def __init__(
-        self, edges: tuple[Edge, ...], physics: Physics, streams: Streams, registries: ServiceRegistries
+        self, edges: tuple[Edge, ...], constants: TwinConstants, streams: Streams, registries: ServiceRegistries
     ) -> None:
         self._edges = edges
-        self._physics = physics
+        self._constants = constants
         self._streams = streams
         self._registries = registries
         self._states: dict[tuple[LinkKey, Destination | None], _State] = {}
@@ -123,11 +123,11 @@ class Connections:
         self._resolves: dict[LinkKey, str] = {}
 
     def redial(self) -> None:
-        """Forget what new connections meet: a process has ended."""
+        """Invalidate cached dials: a process has ended."""
         self._dialled.clear()
 
     def forget(self, census: Census) -> None:
-        """Drop the state of callers that are gone."""
+        """Drop the state of ended callers."""
         self._states = {key: state for key, state in self._states.items() if census.get(key[0].process) is not None}
         self._resolves = {key: ip for key, ip in self._resolves.items() if census.get(key.process) is not None}
 
@@ -138,7 +138,7 @@ class Connections:
         tick: NetworkTick,
         redirect: str = "",
     ) -> Link:
-        """Return the state of one edge during a tick; keep track of what is connected to what."""
+        """Return the state of one edge during a tick, and update its connections."""
         network, start, end = tick.network, tick.start, tick.end
         edge = self._edges[number]
         key = LinkKey(caller.key, number)
@@ -162,9 +162,7 @@ class Connections:
     def _resolve_dial(
         self, key: LinkKey, edge: Edge, address: Address, caller: Process, network: Network
     ) -> tuple[tuple[ConnectionLane, ...], str]:
-        """Return what dialling leads to. Who sends datagrams has resolved once; some callers go on with what
-        they knew.
-        """
+        """Dial. Senders of datagrams resolve once; some callers keep a previous address."""
         known = self._resolves.get(key)
         if known and edge.protocol == "udp":
             return dial(edge, address._replace(host=known), caller, network)
@@ -178,7 +176,7 @@ class Connections:
     def _dial_registered(
         self, key: LinkKey, caller: Process, dialled: tuple[ConnectionLane, ...], tick: NetworkTick
     ) -> tuple[ConnectionLane, ...]:
-        """Return one connection to each registered address; calls take turns over those that stand."""
+        """Return one connection per registered address; calls rotate over the established ones."""
         start, end = tick.start, tick.end
         edge = self._edges[key.edge]
         registry = next(
@@ -213,7 +211,7 @@ class Connections:
             state.cut_since = None
             return ConnectionLane(_greets(edge, peer, state.port, network), peer, wire, 0.0, port=state.port)
         state.cut_since = start if state.cut_since is None else state.cut_since
-        if end - state.cut_since <= (edge.keepalive_timeout_seconds or self._physics.tcp_timeout_seconds):
+        if end - state.cut_since <= (edge.keepalive_timeout_seconds or self._constants.tcp_timeout_seconds):
             return ConnectionLane(ConnectionOutcome.CONNECTION_TIMEOUT, peer, wire, port=state.port)
         state.peer, state.broken_at, state.cut_since = None, state.cut_since, None
         return None
@@ -238,7 +236,7 @@ class Connections:
         if edge.protocol != "grpc":
             return cut[0]
         state.dial_cut_since = start if state.dial_cut_since is None else state.dial_cut_since
-        return cut[0]._replace(fails_at=state.dial_cut_since + self._physics.first_dial_seconds)
+        return cut[0]._replace(fails_at=state.dial_cut_since + self._constants.first_dial_seconds)
 
     def _connect(
         self, state: _State, caller: Process, number: int, good: list[ConnectionLane], start: float, end: float
@@ -249,7 +247,7 @@ class Connections:
         if state.broken_at is not None and self._edges[number].protocol == "grpc":
             if state.healthy_at is None:
                 state.healthy_at = max(start, min(lane.ready_at for lane in good))
-            outage = min(max(state.healthy_at - state.broken_at, 0.0), self._physics.reconnect_seconds)
+            outage = min(max(state.healthy_at - state.broken_at, 0.0), self._constants.reconnect_seconds)
             opens = max(opens, state.healthy_at + outage * self._streams.anytime(mix(base, 2), caller.ordinal))
         if opens > end:
             return ConnectionLane(ConnectionOutcome.CONNECTION_REFUSED, ready_at=0.0)
@@ -270,27 +268,27 @@ class Connections:
         left = []
         for place in state.pool:
             peer, port, met = place
-            # A proxy does not see connections that are older than it; those through it end when it goes.
+            # A proxy does not affect older connections; those through it end with it.
             process = census.get(peer) if place not in now and not met else None
             if process is not None and not process.ended:
                 wire = network.wire(caller, process.pod, port)._replace(rules=())
                 outcome = ConnectionOutcome.CONNECTION_TIMEOUT if wire.cut else _greets(edge, process, port, network)
                 left.append(ConnectionLane(outcome, process, wire, process.ready_at, port=port))
         since = start if state.pool_since is None else state.pool_since
-        if not left or start - since >= self._physics.http_pool_seconds:
+        if not left or start - since >= self._constants.http_pool_seconds:
             state.pool, state.pool_since = now, None
             return link
         state.pool_since = since
-        return link._replace(old=tuple(left), old_from=since, old_until=since + self._physics.http_pool_seconds)
+        return link._replace(old=tuple(left), old_from=since, old_until=since + self._constants.http_pool_seconds)
 
 
 def name_edge(edge: Edge) -> str:
-    """Name what a random stream calls an edge."""
+    """Return the name of an edge for random streams."""
     return f"{edge.caller}>{edge.callee}/{edge.protocol}"
 
 
 def read_address(source: AddressSource, process: Process) -> Address:
-    """Read the address that a process read from its environment, or its configuration file, when it started."""
+    """Return the address that a process read from its environment or configuration file at its start."""
     if source.host_key and process.config is not None:
         host, port = process.config.get(source.host_key, ""), process.config.get(source.port_key, "")
         return parse(f"{host}:{port}" if host and port else host, source.default_port)
@@ -305,12 +303,12 @@ def read_address(source: AddressSource, process: Process) -> Address:
 
 
 def _fill_text(text: str, env: Mapping[str, str]) -> str:
-    """Return the text with variables in the place of their names, as a program puts an address together."""
+    """Replace variables in a text, as a program assembles its address."""
     return _VARIABLE.sub(lambda name: env.get(name[1], ""), text)
 
 
 def find_timeout(edge: Edge, caller: Process) -> float:
-    """Find seconds after which a caller gives up; 0 for never."""
+    """Return a caller's timeout in seconds; 0 for none."""
     text = caller.env.get(edge.timeout_env) if edge.timeout_env else None
     if text is None:
         return edge.timeout_seconds
@@ -318,7 +316,7 @@ def find_timeout(edge: Edge, caller: Process) -> float:
 
 
 def dial(edge: Edge, address: Address, caller: Process, network: Network) -> tuple[tuple[ConnectionLane, ...], str]:
-    """Return the ways that a new connection could take now, and the address that the host's name stands for."""
+    """Return the possible lanes of a new connection, and the address that the host's name resolves to."""
     found = network.lookup(caller.pod, address.host, address.port, _find_transport(edge))
     if found.outcome != ConnectionOutcome.OK:
         return (
@@ -328,7 +326,7 @@ def dial(edge: Edge, address: Address, caller: Process, network: Network) -> tup
 
 
 def _reach(edge: Edge, address: Address, caller: Process, network: Network, place: Destination) -> ConnectionLane:
-    """Return what a new connection to one place meets."""
+    """Return the lane of a new connection to one destination."""
     pod = network.pod_at(place.ip)
     if pod is None:
         return ConnectionLane(ConnectionOutcome.CONNECTION_TIMEOUT, port=place.port)
@@ -364,9 +362,9 @@ def _find_transport(edge: Edge) -> str:
 
 
 def _greets(edge: Edge, target: Process, port: int, network: Network) -> ConnectionOutcome:
-    """Check whether the callee is who the caller takes it for, or as good.
+    """Return whether the callee is the expected program, or an equivalent one.
 
-    A registry that is asked for the callee's address is not the callee: to it the caller speaks HTTP.
+    A registry that is queried for the callee's address is not the callee: the caller speaks HTTP to it.
     """
     listener = target.listener(port)
     if edge.registry and target.component == edge.registry:
@@ -381,7 +379,7 @@ def _greets(edge: Edge, target: Process, port: int, network: Network) -> Connect
 
 
 def _connects(edge: Edge, lane: ConnectionLane) -> bool:
-    """Check whether a connection comes about: with the right program, or with another one that speaks the protocol."""
+    """Return whether a connection is established: with the right program, or one with the same protocol."""
     if lane.outcome == ConnectionOutcome.OK:
         return True
     if lane.outcome != ConnectionOutcome.PROTOCOL_MISMATCH or lane.target is None:

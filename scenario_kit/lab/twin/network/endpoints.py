@@ -1,6 +1,6 @@
-"""The net between pods: names, Services, endpoints, policies, and what chaos does to packets.
+"""The pod network: names, Services, endpoints, policies, and network chaos.
 
-Everything here follows from one view, so it is computed once per view and kept.
+All results depend on one view only, so they are computed once per view and cached.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from scenario_kit.lab.twin.cluster.network_policy import (
     DNS_LABELS,
     DNS_NAMESPACE,
     Party,
+    allows_egress,
     is_allowed,
     is_inside,
-    leaves,
     strip_zeros,
 )
 from scenario_kit.lab.twin.network.http_chaos import HttpRule, list_rules
@@ -30,22 +30,22 @@ from scenario_kit.model.chaos.effects import ContainerEffect, NetworkEffect
 
 
 class Destination(NamedTuple):
-    """Where packets for one backend end up."""
+    """The backend that packets are delivered to."""
 
     ip: str
     port: int
 
 
-#: The name server did not answer, or reported that it failed: the name may well exist.
+#: DNS outcomes without an answer; the name may exist.
 
 
 class DialLookup(NamedTuple):
-    """What dialling a host and port leads to.
+    """The result of resolving a host and port.
 
-    ``outcome`` is ``ok``, ``refused`` (a Service without endpoints: kube-proxy rejects), ``noname`` (no such name),
-    ``unanswered`` (the name server is silent), ``misanswered`` (it reports a failure) or ``dropped`` (packets leave for
-    an address, or a port of a Service, that nobody has, or for a Service whose traffic stays on its node, where it has
-    no endpoint: kube-proxy drops).
+    ``outcome`` is ``ok``, ``refused`` (a Service without endpoints: kube-proxy rejects), ``noname`` (NXDOMAIN),
+    ``unanswered`` (the DNS server does not respond), ``misanswered`` (SERVFAIL) or ``dropped`` (an address or Service
+    port that does not exist, or a Service with node-local traffic policy and no endpoint on the node: packets are
+    dropped).
     """
 
     outcome: ConnectionOutcome
@@ -54,12 +54,12 @@ class DialLookup(NamedTuple):
 
     @property
     def resolved(self) -> bool:
-        """Whether the name led to an address, whoever may be there."""
+        """Whether the name resolved to an address, reachable or not."""
         return self.outcome != ConnectionOutcome.NXDOMAIN and self.outcome not in NO_ANSWER
 
 
 class TrafficShape(NamedTuple):
-    """What happens to messages in one direction: seconds, probability, bytes per second (0: unlimited)."""
+    """Effects on messages in one direction: delay in seconds, loss probability, bytes per second (0: unlimited)."""
 
     delay: float = 0.0
     jitter: float = 0.0
@@ -68,9 +68,9 @@ class TrafficShape(NamedTuple):
 
 
 class Wire(NamedTuple):
-    """The way between two pods. ``cut``: nothing gets through; shapes are None where packets pass untouched.
+    """The path between two pods. ``cut``: no packets pass; a shape is None if packets are unaffected.
 
-    ``list_rules`` are those of a proxy for HTTP at the end of it.
+    ``list_rules`` are those of an HTTP proxy at its end.
     """
 
     cut: bool
@@ -80,17 +80,17 @@ class Wire(NamedTuple):
 
 
 class Network:
-    """The net of one view."""
+    """The pod network of one view."""
 
     def __init__(self, view: View, census: Census) -> None:
         self._view = view
         self._census = census
-        self._policies = sorted(view.everywhere("NetworkPolicy"), key=lambda p: str(p["metadata"]["name"]))
+        self._policies = sorted(view.list_all("NetworkPolicy"), key=lambda p: str(p["metadata"]["name"]))
         self._labels = {name: _read_namespace_labels(view.within(name)) for name in (view.namespace, *view.others)}
         self._slices: dict[tuple[str, str], list[Object]] = {}
-        for item in view.everywhere("EndpointSlice"):
+        for item in view.list_all("EndpointSlice"):
             if item.get("addressType", "IPv4") != "IPv4":
-                continue  # the addresses of the cluster, and of its Services, are of the other family
+                continue  # not the address family of the cluster and its Services
             service = (item["metadata"].get("labels") or {}).get("kubernetes.io/service-name", "")
             self._slices.setdefault((self._home(item), service), []).append(item)
         self._effects: dict[str, list[NetworkEffect]] = {}
@@ -102,13 +102,13 @@ class Network:
                 self._proxies.setdefault(proxy.pod_uid, []).append(proxy)
         self._wrong = collect_wrong_answers(view.ledger.containers)
         self._wires: dict[tuple[str, str, int, str], Wire] = {}
-        self._pods = {str((p.get("status") or {}).get("podIP") or ""): p for p in view.everywhere("Pod")}
+        self._pods = {str((p.get("status") or {}).get("podIP") or ""): p for p in view.list_all("Pod")}
 
     @cached_property
     def _fronts(self) -> Mapping[str, tuple[str, ...]]:
-        """By the address of a pod, those of the Services in front of it."""
+        """The addresses of Services in front of a pod, by the pod's address."""
         found: dict[str, set[str]] = {}
-        for service in self._view.everywhere("Service"):
+        for service in self._view.list_all("Service"):
             ip = str(service["spec"].get("clusterIP") or "None")
             for item in (
                 self._slices.get((self._home(service), service["metadata"]["name"]), ()) if ip != "None" else ()
@@ -119,7 +119,7 @@ class Network:
         return {address: tuple(sorted(ips)) for address, ips in found.items()}
 
     def lookup(self, pod: Object, host: str, port: int, protocol: str = "TCP") -> DialLookup:
-        """Resolve what a program in ``pod`` dials: name, then Service, then its ready backends."""
+        """Resolve what a program in ``pod`` dials: the name, the Service, its ready backends."""
         if not host or not port:
             return DialLookup(ConnectionOutcome.NXDOMAIN)
         if _is_ip(host):
@@ -137,14 +137,14 @@ class Network:
                 if wrong.random
                 else DialLookup(ConnectionOutcome.SERVFAIL)
             )
-        if wrong is None and self._view.dns is not None:  # else another name server is asked
+        if wrong is None and self._view.dns is not None:  # otherwise another DNS server is used
             outcome, address = self._view.dns.answer(qualify_name(host, self._home(pod)))
             if outcome or address:
                 return DialLookup(outcome) if outcome else self._address(pod, address, port, protocol)
         return self._name(pod, host, port, protocol, depth=0)
 
     def wire(self, source: Process | Object, target: Object, port: int, protocol: str = "TCP") -> Wire:
-        """Return what packets between two pods meet, for connections to ``port`` of the target."""
+        """Return the path between two pods for connections to ``port`` of the target."""
         pod = source.pod if isinstance(source, Process) else source
         key = (pod["metadata"]["uid"], target["metadata"]["uid"], port, protocol)
         if key not in self._wires:
@@ -152,22 +152,22 @@ class Network:
         return self._wires[key]
 
     def from_node(self, pod: Object) -> Wire:
-        """Return what packets between a pod and its node meet: what chaos does to all of the pod's."""
+        """Return the path between a pod and its node: chaos on all of the pod's traffic applies."""
         effects = [e for e in self._effects.get(pod["metadata"]["uid"], ()) if not e.peers]
         back = _combine_effects(e for e in effects if e.direction == "OUTPUT")
         cut = back is _CUT or any(e.direction == "INPUT" and e.drop for e in effects)
         return Wire(cut, None, None if back is _CUT else back)
 
     def pod_at(self, ip: str) -> Object | None:
-        """Return the pod that has an address."""
+        """Return the pod with an address."""
         return self._pods.get(ip) if ip else None
 
     def listener(self, destination: Destination) -> Process | None:
-        """Return the process that listens there, up or still starting."""
+        """Return the process that listens at a destination, started or starting."""
         return next((p for p in self._census.by_ip.get(destination.ip, ()) if p.listener(destination.port)), None)
 
     def program(self, component: str) -> str:
-        """Return the program that a component runs; empty where nothing else runs the same."""
+        """Return a component's program; empty if no other component runs the same."""
         return self._census.program(component)
 
     def _home(self, obj: Object) -> str:
@@ -178,22 +178,24 @@ class Network:
             return DialLookup(ConnectionOutcome.OK, (Destination(_read_ip(pod), port),), host)
         if host in self._pods:
             return DialLookup(ConnectionOutcome.OK, (Destination(host, port),), host)
-        for service in self._view.everywhere("Service"):
+        for service in self._view.list_all("Service"):
             if service["spec"].get("clusterIP") == host:
                 return self._service(pod, service, port, protocol)
         return DialLookup(ConnectionOutcome.CONNECTION_TIMEOUT, (), host)
 
     def _no_answer(self, pod: Object) -> ConnectionOutcome | None:
-        """Return why names of the cluster are not found from a pod, whatever they are; None where its name server
-        answers.
-        """
+        """Return why no name of the cluster resolves from a pod; None if its DNS server responds."""
         policy = pod["spec"].get("dnsPolicy") or "ClusterFirst"
         if policy == "Default" or (policy == "ClusterFirst" and pod["spec"].get("hostNetwork")):
-            return ConnectionOutcome.NXDOMAIN  # the name server of the node knows none of them
+            return ConnectionOutcome.NXDOMAIN  # the node's DNS server knows no names of the cluster
         if policy == "None":
             return ConnectionOutcome.DNS_TIMEOUT
         server = Party(DNS_LABELS, DNS_NAMESPACE, "", {"dns": 53, "dns-tcp": 53})
-        return None if leaves(self._policies, self._party(pod), server, 53, "UDP") else ConnectionOutcome.DNS_TIMEOUT
+        return (
+            None
+            if allows_egress(self._policies, self._party(pod), server, 53, "UDP")
+            else ConnectionOutcome.DNS_TIMEOUT
+        )
 
     def _name(self, pod: Object, host: str, port: int, protocol: str, depth: int) -> DialLookup:
         labels = host.rstrip(".").lower().split(".")
@@ -220,7 +222,7 @@ class Network:
         entry = next(
             (p for p in spec.get("ports") or () if p["port"] == port and p.get("protocol", "TCP") == protocol), None
         )
-        if entry is None:  # no rule of kube-proxy's concerns it
+        if entry is None:  # kube-proxy has no rule for it
             return DialLookup(ConnectionOutcome.CONNECTION_TIMEOUT, (), ip)
         everywhere = self._backends(service, entry.get("name") or "", 0)
         node = self._local(pod, spec)
@@ -236,9 +238,9 @@ class Network:
         return str(pod["spec"].get("nodeName") or "") if spec.get("internalTrafficPolicy") == "Local" else ""
 
     def _backends(self, service: Object, port_name: str | None, port: int, node: str = "") -> tuple[Destination, ...]:
-        """Find where the Service leads: its ready endpoints, or else those that are being terminated and still serve.
+        """Return the ready endpoints of a Service, or else the terminating ones that still serve.
 
-        So does kube-proxy since 1.26 (KEP-1669); a headless Service has no proxy, only names of ready pods.
+        This is kube-proxy's behavior since 1.26 (KEP-1669); a headless Service has no proxy, only names of ready pods.
         """
         usual = self._select(service, port_name, port, node, _is_ready)
         return usual or (() if port_name is None else self._select(service, port_name, port, node, _is_draining))
@@ -264,7 +266,7 @@ class Network:
         return tuple(sorted(found, key=self._rank))
 
     def _rank(self, destination: Destination) -> tuple[str, str]:
-        """Rank backends in an order that follows the pods' age, so that it survives a renaming."""
+        """Rank backends by the age of their pods, so that the order is independent of names."""
         pod = self._pods.get(destination.ip)
         metadata = pod["metadata"] if pod else {}
         return (str(metadata.get("creationTimestamp") or ""), str(metadata.get("name") or destination.ip))
@@ -283,7 +285,7 @@ class Network:
             return Wire(cut=False)
         here, there = self._party(source), self._party(target)
         cut = bool(self._policies) and not is_allowed(self._policies, here, there, port, protocol)
-        # The caller's packets are for the Service until they have left its pod, and so are answers when they come in.
+        # Outgoing packets are addressed to the Service until they leave the pod, as are responses on arrival.
         callee = (_read_ip(target), *self._fronts.get(_read_ip(target), ()))
         out = self._shape(source, target, callee, (_read_ip(source),))
         back = self._shape(target, source, (_read_ip(source),), callee)
@@ -295,8 +297,8 @@ class Network:
     def _shape(
         self, sender: Object, receiver: Object, to: tuple[str, ...], come_from: tuple[str, ...]
     ) -> TrafficShape | None:
-        """Return what messages meet; ``to`` are the addresses by which the sender knows the receiver, and the other
-        way.
+        """Combine the effects on messages in one direction; ``to`` are the receiver's addresses as known to the
+        sender, and vice versa.
         """
         for effect in self._effects.get(receiver["metadata"]["uid"], ()):
             if effect.direction == "INPUT" and effect.drop and _concerns(effect, come_from):
@@ -313,13 +315,13 @@ def _is_ready(conditions: Object) -> bool:
 
 
 def _is_draining(conditions: Object) -> bool:
-    """Tell whether an endpoint still serves while its pod is being terminated; unset `serving` counts as `ready`."""
+    """Return whether an endpoint serves while its pod terminates; an unset `serving` defaults to `ready`."""
     serving = conditions.get("serving")
     return bool(conditions.get("terminating")) and bool(conditions.get("ready") if serving is None else serving)
 
 
 def _combine_effects(effects: Iterable[NetworkEffect]) -> TrafficShape | None:
-    """Return what effects do together to what a pod sends: times add up, chances multiply, the lowest rate holds."""
+    """Combine effects on a pod's egress: delays add, probabilities multiply, the lowest rate applies."""
     delay = jitter = rate = 0.0
     passing = 1.0
     touched = False

@@ -1,8 +1,8 @@
-"""What a proxy in the callee's pod does to HTTP requests: the rules of an HTTPChaos, as the daemon is told them.
+"""HTTPChaos: the effects of the proxy in the callee's pod, from its rules as sent to the daemon.
 
-It takes apart plain HTTP/1 on the ports that it was given, on connections that were opened after it came. It breaks
-requests or answers off, holds them back, or gives answers another status; what it writes into bodies, headers and paths
-is not simulated, and a rule that chooses by headers never applies. See docs/fidelity.md.
+The proxy handles plain HTTP/1 on its ports, on connections opened after its start. It aborts or delays requests or
+responses, or replaces the status of responses; changes of bodies, headers and paths are not simulated, and a rule that
+selects by headers never applies. See docs/fidelity.md.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from scenario_kit.lab.twin.call_tree.routes import HttpRoute, route
+from scenario_kit.lab.twin.call_tree.routes import HttpRoute, find_route
 from scenario_kit.lab.twin.call_tree.tree import CallNode
 from scenario_kit.lab.twin.numeric.arrays import Flags, Floats
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
@@ -21,14 +21,14 @@ from scenario_kit.model.base import Object
 from scenario_kit.model.chaos.effects import ContainerEffect
 from scenario_kit.model.kubernetes.duration import parse_seconds
 
-#: Answers from here on are errors to whoever asked.
+#: Responses from this status on are errors to the caller.
 _ERROR: Final = 400
 
 
 class HttpRule(NamedTuple):
-    """What happens to requests, or to answers, that are meant: ``path`` is a pattern, empty fields mean all.
+    """An effect on matching requests or responses: ``path`` is a pattern, empty fields match all.
 
-    ``delay`` is in seconds; ``status`` replaces that of an answer unless it is 0.
+    ``delay`` is in seconds; ``status`` replaces that of a response unless it is 0.
     """
 
     answers: bool
@@ -39,8 +39,8 @@ class HttpRule(NamedTuple):
     delay: float = 0.0
     status: int = 0
 
-    def means(self, node: CallNode) -> bool:
-        """Check whether a call is meant; one whose path nobody knows only where every path is."""
+    def matches(self, node: CallNode) -> bool:
+        """Return whether a call matches; one with an unknown path matches only if every path does."""
         known = _route(node)
         if known is None:
             return self.path in ("", "*", "/*") and not self.method
@@ -48,8 +48,8 @@ class HttpRule(NamedTuple):
 
 
 def list_rules(pod: Object, effects: Iterable[ContainerEffect], port: int) -> tuple[HttpRule, ...]:
-    """List the rules in force for connections to a port of a pod. The proxy ends with the container that it
-    came with.
+    """List the active rules for connections to a port of a pod. The proxy ends with the container it was started
+    for.
     """
     statuses = (pod.get("status") or {}).get("containerStatuses") or ()
     running = {str(s.get("containerID", "")).rpartition("://")[2] for s in statuses if "running" in s.get("state", {})}
@@ -66,31 +66,31 @@ def list_rules(pod: Object, effects: Iterable[ContainerEffect], port: int) -> tu
 
 
 def _route(node: CallNode) -> HttpRoute | None:
-    """Return the route of a call, as its spans or the callee's log name it; None where nobody does."""
+    """Return the route of a call by its spans or the callee's log line; None if unknown."""
     names = (node.client.span if node.client else "", node.operation.server.span if node.operation.server else "")
-    return route(*names, node.operation.log)
+    return find_route(*names, node.operation.log)
 
 
 def find_abort(met: tuple[HttpRule, ...], node: CallNode) -> ConnectionOutcome | None:
-    """Return the outcome of requests that never reach the callee; None where they do."""
-    aborts = any(r.abort and not r.answers and r.means(node) for r in met)
+    """Return the outcome of requests that never reach the callee; None if they do."""
+    aborts = any(r.abort and not r.answers and r.matches(node) for r in met)
     return ConnectionOutcome.CONNECTION_RESET if aborts else None
 
 
 def compute_delay(met: tuple[HttpRule, ...], node: CallNode, *, answers: bool) -> float:
-    """Compute seconds for which requests, or answers, are held back."""
-    return sum(r.delay for r in met if r.answers is answers and r.means(node))
+    """Compute the delay of requests or responses in seconds."""
+    return sum(r.delay for r in met if r.answers is answers and r.matches(node))
 
 
 def replace_answers(
     met: tuple[HttpRule, ...], node: CallNode, took: Floats, failed: Flags, *, unchecked: bool
 ) -> tuple[Floats, Flags, ConnectionOutcome | int | None, Flags | None]:
-    """Return what callers make of the answers, and what became of those that were falsified: an outcome, or a status.
+    """Return the responses as seen by callers, and the outcome or status that replaced the original one.
 
-    To ``unchecked`` callers a status says nothing: they read what comes with it. Their instrumentation does look at it:
-    the last are the answers of which it alone thinks ill.
+    ``unchecked`` callers ignore the status and read the body. Their instrumentation does not: the last result are the
+    responses that only it takes for errors.
     """
-    meant = [r for r in met if r.answers and r.means(node)]
+    meant = [r for r in met if r.answers and r.matches(node)]
     if not meant:
         return took, failed, None, None
     chosen = [(r, failed if r.code >= _ERROR else ~failed if r.code else failed | True) for r in meant]

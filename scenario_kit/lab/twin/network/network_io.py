@@ -1,6 +1,6 @@
-"""What goes over the pods' network interfaces: the app's own messages, all of one size.
+"""Traffic on the pods' network interfaces: the app's own messages, of a fixed size.
 
-Connections to what is not there, the handshakes of others, probes and the telemetry that programs send are not counted.
+Not counted: packets to nowhere, handshakes of other connections, probes, and exported telemetry.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from scenario_kit.model.runtime.process import NetworkUsage
 
 
 def exchange_messages(caller: Process, callee: Process, wire: Wire | None, took: Floats, size: float) -> None:
-    """Exchange requests of ``size`` bytes that took so long, and their answers; a callee that hangs sends none."""
+    """Count requests of ``size`` bytes and their responses; a hanging callee sends none."""
     send(caller, callee, took.size, size, wire.out if wire is not None else None)
     send(callee, caller, int(np.count_nonzero(np.isfinite(took))), size, wire.back if wire is not None else None)
 
 
 def send(sender: Process, receiver: Process, messages: int, size: float, shape: TrafficShape | None = None) -> None:
-    """Send messages to another pod; what is lost on the way is sent again, until all are there."""
-    if sender.key.pod_uid == receiver.key.pod_uid:  # the loopback interface
+    """Count messages to another pod, including retransmissions of lost ones."""
+    if sender.key.pod_uid == receiver.key.pod_uid:  # loopback
         return
     arrive = 1.0 - shape.loss if shape is not None else 1.0
     sender.sent_bytes += messages * size / arrive
@@ -31,7 +31,7 @@ def send(sender: Process, receiver: Process, messages: int, size: float, shape: 
 
 
 def drain(processes: Iterable[Process], dt: float) -> dict[str, NetworkUsage]:
-    """Return the traffic of each pod, by UID, over the last ``dt`` seconds; counting starts again."""
+    """Return the traffic of each pod by UID over the last ``dt`` seconds, and reset the counters."""
     result: dict[str, NetworkUsage] = {}
     for process in processes:
         before = result.get(process.key.pod_uid, NetworkUsage(0.0, 0.0))

@@ -1,4 +1,4 @@
-"""The way of a call to its callee and back: a hop, and what the wire adds to each message."""
+"""The latency of a call to its callee and back: a hop, plus the path's effects on each message."""
 
 from __future__ import annotations
 
@@ -11,38 +11,36 @@ from scenario_kit.lab.twin.network.traffic_shaping import compute_delays
 from scenario_kit.lab.twin.numeric.arrays import Floats
 from scenario_kit.lab.twin.numeric.batches import stream
 from scenario_kit.lab.twin.numeric.random_streams import Streams, mix
-from scenario_kit.model.twin.definition import Physics
+from scenario_kit.model.twin.definition import TwinConstants
 from scenario_kit.model.twin.edge import Edge
 
 _HOP, _SHAPE = 0x51, 0x53
 
 
 class Crossing:
-    """Draws how long messages are under way."""
+    """Draw the network latency of messages."""
 
-    def __init__(self, physics: Physics, streams: Streams) -> None:
-        self._physics = physics
+    def __init__(self, constants: TwinConstants, streams: Streams) -> None:
+        self._constants = constants
         self._streams = streams
 
     def cross(self, calls: CallBatch, lane: ConnectionLane, edge: Edge) -> tuple[Floats, Floats | None]:
-        """Return seconds until each call has reached the callee, and those of the answers where the wire
-        delays them.
-        """
-        took: Floats = self.noise(calls) * (self._physics.hop_ms / 1000.0 * self._physics.latency_scale)
+        """Return the latency of each request, and that of each response where chaos delays responses."""
+        took: Floats = self.noise(calls) * (self._constants.hop_ms / 1000.0 * self._constants.latency_scale)
         if lane.wire is None or (lane.wire.out is None and lane.wire.back is None):
             return took, None
         took += self._shape_delays(lane.wire.out, calls, 0)
         back = self._shape_delays(lane.wire.back, calls, 1)
-        if not edge.reuse_connection:  # a handshake of its own: one more message each way
+        if not edge.reuse_connection:  # a handshake: one more message each way
             took += self._shape_delays(lane.wire.out, calls, 2)
             took += self._shape_delays(lane.wire.back, calls, 3)
         return took, back
 
     def noise(self, calls: CallBatch) -> Floats:
-        """Log-normal factors around one."""
+        """Return log-normal factors with median one."""
         key = stream(calls.node.key + _HOP, calls.salt)
         z: Floats = self._streams.normal(key, 1, calls.at.size, calls.caller.ordinal)[0]
-        return np.asarray(np.exp(self._physics.sigma * z))
+        return np.asarray(np.exp(self._constants.sigma * z))
 
     def _shape_delays(self, shape: TrafficShape | None, calls: CallBatch, way: int) -> Floats:
         n = calls.at.size
@@ -50,4 +48,4 @@ class Crossing:
             return np.zeros(n)
         key = mix(calls.node.key, calls.salt + _SHAPE + 16 * way)
         draws = self._streams.open(key, calls.caller.ordinal).random((2, n))
-        return compute_delays(shape, draws, self._physics)
+        return compute_delays(shape, draws, self._constants)

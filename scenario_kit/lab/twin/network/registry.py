@@ -1,7 +1,7 @@
-"""Registries of processes: who announced itself under which name, and what watchers know of it.
+"""Service registries: registered names, and watches of callers.
 
-A registry keeps its content in memory and checks nobody's health: what is gone stays listed, and a new process of the
-registry knows nobody. Services announce themselves once, when they come up.
+A registry keeps its content in memory and has no health checks: a dead instance stays listed, and a restarted registry
+is empty. Services register once, at their start.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from scenario_kit.model.twin.definition import TwinDefinition
 
 @dataclass(slots=True)
 class _NameWatch:
-    """What one caller knows of one name: from which registry process, and since when it has seen another one."""
+    """A caller's watch of a name: the registry process it is from, and since when it has seen another one."""
 
     source: ProcessKey | None = None
     other: ProcessKey | None = None
@@ -34,7 +34,7 @@ class ServiceRegistries:
         self._watches: dict[tuple[ProcessKey, str, str], _NameWatch] = {}
 
     def announce(self, registry: Process, name: str, process: Process) -> None:
-        """Announce a process by its address and first port."""
+        """Register a process under its address and first port."""
         listed = self._content.setdefault(registry.key, {}).setdefault(name, [])
         if process.listeners and process.ip:
             entry = Destination(process.ip, process.listeners[0].number)
@@ -42,13 +42,13 @@ class ServiceRegistries:
                 listed.append(entry)
 
     def listed(self, registry: Process) -> Mapping[str, tuple[Destination, ...]]:
-        """Return what a registry process lists."""
+        """Return the content of a registry process."""
         return {name: tuple(entries) for name, entries in self._content.get(registry.key, {}).items()}
 
     def watch(
         self, caller: Process, component: str, name: str, registry: Process | None, now: float
     ) -> tuple[Destination, ...]:
-        """Return what a caller knows of a name at ``now``, while it reaches ``registry``, or none."""
+        """Return the addresses of a name known to a caller at ``now``; ``registry`` is None while unreachable."""
         watch = self._watches.setdefault((caller.key, component, name), _NameWatch())
         if registry is None:
             watch.other = None
@@ -63,6 +63,6 @@ class ServiceRegistries:
         return watch.known
 
     def forget(self, census: Census) -> None:
-        """Drop what belonged to processes that are gone."""
+        """Drop the state of ended processes."""
         self._content = {key: content for key, content in self._content.items() if census.get(key) is not None}
         self._watches = {key: watch for key, watch in self._watches.items() if census.get(key[0]) is not None}

@@ -1,4 +1,4 @@
-"""The numpy array types of the twin, and what is done one after another."""
+"""Array types of the twin, and sequential processing."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ Flags = NDArray[np.bool_]
 
 
 def compute_sequence(arrived: Floats, took: Floats) -> Floats:
-    """Compute when each is done if one is handled after another: f(i) = max(f(i-1), arrival(i)) + took(i)."""
+    """Compute completion times of sequential processing: f(i) = max(f(i-1), arrival(i)) + took(i)."""
     total = np.cumsum(took)
     return np.maximum.accumulate(arrived - (total - took)) + total if took.size else took

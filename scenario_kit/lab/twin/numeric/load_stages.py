@@ -1,7 +1,7 @@
-"""How load changes over time: ``percent:seconds`` after ``percent:seconds``, over and over.
+"""Load stages: a repeating sequence of ``percent:seconds``.
 
-Each stage leads in a straight line to its percentage of the usual load within its seconds, from where the one before
-ended; the first begins at 100 %, as does every new round. Zero seconds are a jump.
+Each stage ramps linearly to its percentage of the normal load, from the end of the previous stage; the first stage of
+each round starts at 100 %. Zero seconds are a jump.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import lru_cache
 
 @lru_cache(maxsize=32)
 def parse_stages(text: str) -> tuple[tuple[float, float], ...]:
-    """Parse share of the usual load and seconds of each stage; none where the text is not a list of them."""
+    """Parse the share of the normal load and the seconds of each stage; empty for invalid text."""
     try:
         pairs = [part.split(":") for part in text.split()]
         found = tuple((float(percent) / 100.0, float(seconds)) for percent, seconds in pairs)
@@ -23,7 +23,7 @@ def parse_stages(text: str) -> tuple[tuple[float, float], ...]:
 
 
 def find_share(text: str, seconds: float) -> float:
-    """Find the share of the usual load ``seconds`` after the start; 1 where the text has no stages."""
+    """Return the share of the normal load ``seconds`` after the start; 1 without stages."""
     found = parse_stages(text)
     if not found:
         return 1.0

@@ -1,7 +1,7 @@
-"""Random streams that depend on what is drawn, never on the order of drawing.
+"""Random streams that depend on the identity of a draw, not on the order of draws.
 
-Counter-based (Philox): the key is the seed and the identity of a draw (call path, tick, replica ordinal), so the same
-draw has the same value whatever else happened, and no name of a pod, node or address can enter.
+Counter-based (Philox): the key is the seed and the identity of a draw (call path, tick, replica ordinal). A draw has
+the same value whatever else happens, and names of pods, nodes and addresses have no influence.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ _MASK = (1 << 64) - 1
 
 @lru_cache(maxsize=4096)
 def hash_text(text: str) -> int:
-    """Hash a 64-bit number that stands for a text; the same on every machine."""
+    """Hash a text to 64 bits; the same on every machine."""
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
 
-@lru_cache(maxsize=1 << 14)  # most are asked for in every tick
+@lru_cache(maxsize=1 << 14)  # most keys recur in every tick
 def mix(a: int, b: int) -> int:
-    """Return a 64-bit number from two; the finaliser of splitmix64 over their combination."""
+    """Combine two 64-bit numbers with the finaliser of splitmix64."""
     z = (a + 0x9E3779B97F4A7C15 + (b << 1) * 0xBF58476D1CE4E5B9) & _MASK
     z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
     z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
@@ -32,7 +32,7 @@ def mix(a: int, b: int) -> int:
 
 
 class Streams:
-    """All random numbers of one world. ``at`` chooses the tick; every draw names itself with a key."""
+    """All random numbers of one world. ``at`` selects the tick; every draw has a key."""
 
     def __init__(self, seed: int) -> None:
         self._seed = mix(seed & _MASK, hash_text("twin"))
@@ -45,12 +45,12 @@ class Streams:
         self._ordinals: dict[int, int] = {}
 
     def at(self, tick: int) -> None:
-        """Use this tick for the draws from here on."""
+        """Select the tick for subsequent draws."""
         self._tick = tick & _MASK
         self._ordinals = {}
 
     def open(self, key: int, ordinal: int = 0) -> np.random.Generator:
-        """Open the generator of one draw. It is valid until the next call of any method."""
+        """Return the generator of one draw, valid until the next call of any method."""
         second = self._ordinals.get(ordinal)
         if second is None:
             second = self._ordinals[ordinal] = mix(self._tick, ordinal)
@@ -76,7 +76,7 @@ class Streams:
         return float(self.open(key, ordinal).random())
 
     def anytime(self, key: int, ordinal: int = 0) -> float:
-        """Return one uniform number in [0, 1) that is the same in every tick."""
+        """Return a uniform number in [0, 1) that is the same in every tick."""
         tick = self._tick
         self.at(0)
         try:
@@ -85,5 +85,5 @@ class Streams:
             self.at(tick)
 
     def poisson(self, key: int, mean: float, ordinal: int = 0) -> int:
-        """Return one Poisson number; 0 for a mean that is not positive."""
+        """Return a Poisson number; 0 for a mean that is not positive."""
         return int(self.open(key, ordinal).poisson(mean)) if mean > 0 else 0

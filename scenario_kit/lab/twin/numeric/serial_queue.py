@@ -1,4 +1,4 @@
-"""Queues: how long those wait who come to something that does one thing after another."""
+"""Waiting times in front of a resource that handles one request at a time."""
 
 from __future__ import annotations
 
@@ -7,18 +7,16 @@ from typing import Final
 
 from scenario_kit.lab.twin.numeric.arrays import Floats
 
-#: A queue grows or shrinks in one step by about this many seconds and half its length; the longest one.
+#: A step changes the queue by at most about this many seconds plus half its length; the maximum length.
 _SETTLING: Final = 1.0
 _LONGEST: Final = 60.0
 
 
 def compute_wait(waiting: float, load: float, dt: float) -> float:
-    """Compute seconds for which a request waits for its turn after ``dt`` more seconds at this share of what can be
-    done.
+    """Compute the waiting time in seconds after ``dt`` more seconds with this load ρ.
 
-    Beyond ρ = 1 work is left over, and who comes next waits for it: a fluid queue, which grows by ρ - 1 a second. It is
-    damped, since those who wait ask for nothing meanwhile, which shows only ticks later: undamped it would swing for
-    ever. Whoever would wait longer than a minute has gone.
+    A fluid queue: beyond ρ = 1, the backlog grows by ρ - 1 per second. It is damped: waiting clients send nothing,
+    which shows only ticks later, and undamped the queue would oscillate forever. Clients leave after a minute.
     """
     gain = dt / (1.0 + dt / (_SETTLING + waiting / 2.0))
     return min(max(waiting + (load - 1.0) * gain, 0.0), _LONGEST)
@@ -26,20 +24,20 @@ def compute_wait(waiting: float, load: float, dt: float) -> float:
 
 @dataclass(slots=True)
 class Gate:
-    """Attempts to connect that pass one after another (``Edge.serialize_connects``), as under a lock.
+    """Connection attempts that are serialised (``Edge.serialize_connects``), as by a lock.
 
-    ``wait`` is how long one waits in this tick, ``demand`` are the seconds that the attempts of this tick take.
+    ``wait`` is the waiting time in this tick, ``demand`` the total seconds of this tick's attempts.
     """
 
     wait: float = 0.0
     demand: float = 0.0
 
     def enter(self, took: Floats) -> Floats:
-        """Return how long attempts take that would take so long if they met no other."""
+        """Return the durations of attempts, given those without contention."""
         self.demand += float(took.sum())
         return took + self.wait
 
     def close(self, dt: float) -> None:
-        """Close the tick."""
+        """End the tick."""
         self.wait = compute_wait(self.wait, self.demand / dt, dt)
         self.demand = 0.0

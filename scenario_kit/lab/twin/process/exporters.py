@@ -1,4 +1,4 @@
-"""Series that the collector reads from stores: derived from what the processes really did."""
+"""Series of store exporters, derived from the state of processes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def build_samples(
     namespace: str,
     now: float,
 ) -> dict[SeriesId, float]:
-    """Build the series of one process. Counters start at 0 with the process, as they do in the store itself."""
+    """Build the series of one process. Counters start at 0 with the process, as in the store itself."""
     common = tuple(exporter.labels.items())
     return {
         _parse_series(spelled, common, namespace): _read_value(
@@ -36,7 +36,7 @@ _LABEL = re.compile(r'(\w+)="([^"]*)"')
 
 @lru_cache(maxsize=1024)
 def _parse_series(spelled: str, common: tuple[tuple[str, str], ...], namespace: str) -> SeriesId:
-    """Parse ``metric``, or ``metric{label="value"}`` as Prometheus writes it, with the labels that all series share."""
+    """Parse ``metric`` or ``metric{label="value"}`` in Prometheus notation, and add the common labels."""
     metric, _, own = spelled.partition("{")
     return metric, tuple(sorted({**dict(common), **dict(_LABEL.findall(own)), "namespace": namespace}.items()))
 

@@ -1,4 +1,4 @@
-"""Records on their way to a broker: each arrives when its time has come, and what would take for ever never does."""
+"""Records in transit to a broker; one with infinite latency never arrives."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ Place = tuple[ProcessKey, str]
 
 
 class Sent(NamedTuple, Generic[T]):
-    """A record that arrives at this time, and what is known of it."""
+    """A record with its arrival time."""
 
     time: float
     what: T
 
 
 class Transit(Generic[T]):
-    """What has been sent to each place and has not arrived there."""
+    """Records sent to each broker and topic that have not arrived."""
 
     def __init__(self) -> None:
         self._late: dict[Place, list[Sent[T]]] = {}
 
     def arrived(self, sent: Mapping[Place, Iterable[Sent[T]]], end: float) -> dict[Place, list[Sent[T]]]:
-        """Take in what was sent, and give out what arrives by ``end``, in the order in which it arrives."""
+        """Add sent records; return those that arrive by ``end``, in the order of arrival."""
         come: dict[Place, list[Sent[T]]] = {}
         for place in dict.fromkeys((*self._late, *sent)):
             records = sorted((*self._late.pop(place, ()), *sent.get(place, ())), key=lambda record: record.time)

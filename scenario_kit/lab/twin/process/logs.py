@@ -1,4 +1,4 @@
-"""Log lines of the containers: what healthy programs print now and then, and the errors that a reader needs."""
+"""Container logs: routine output of healthy programs, and errors."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from scenario_kit.lab.twin.numeric.arrays import Floats
 from scenario_kit.lab.twin.process.process import Process
 from scenario_kit.model.runtime.process import LogRecord
 
-#: At most so many lines of one kind per container and tick.
+#: The maximum number of lines of one kind per container and tick.
 ERRORS_PER_TICK = 4
 CHATTER_PER_TICK = 2
 
 
 class LogBook:
-    """The lines of one tick."""
+    """The log lines of one tick."""
 
     def __init__(self) -> None:
         self._lines: list[LogRecord] = []
         self._counts: defaultdict[tuple[str, str, str], int] = defaultdict(int)
 
     def error(self, process: Process, kind: str, times: Floats, text: str) -> None:
-        """Print ``text`` at (some of) these times. ``kind`` is what the limit counts."""
+        """Print ``text`` at (some of) these times. ``kind`` is the key of the limit."""
         self._print(process, kind, times, text, ERRORS_PER_TICK)
 
     def chatter(self, process: Process, kind: str, times: Floats, text: str) -> None:
-        """Log as ``error`` does, for lines that say that all is well."""
+        """Print routine lines; as ``error``, with a lower limit."""
         self._print(process, kind, times, text, CHATTER_PER_TICK)
 
     def line(self, process: Process, t: float, text: str) -> None:
@@ -33,7 +33,7 @@ class LogBook:
         self._lines.append(LogRecord(process.name, process.key.container, t, text))
 
     def take(self) -> list[LogRecord]:
-        """Take the lines in order of time; the book is empty afterwards."""
+        """Return the lines in order of time, and clear the book."""
         lines = sorted(self._lines, key=lambda record: record.t)
         self._lines = []
         self._counts.clear()

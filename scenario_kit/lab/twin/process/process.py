@@ -1,4 +1,4 @@
-"""One running container as a process: what it is, what it read when it started, and the state it carries."""
+"""A running container as a process: identity, configuration read at its start, and state."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from scenario_kit.model.kubernetes.image import matches_image
 from scenario_kit.model.twin.component import ComponentModel, Need, Port
 from scenario_kit.model.twin.definition import TwinDefinition
 
-#: The least that a limit can leave: the kubelet rounds up to the kernel's smallest share, 1 ms of each 100 ms.
+#: The lowest effective CPU limit: the kubelet rounds up to the kernel's minimum, 1 ms of each 100 ms.
 _LEAST_CORES: Final = 0.01
 
 
@@ -32,7 +32,7 @@ class ProcessKey(NamedTuple):
 
 
 class Listener(NamedTuple):
-    """A port that a process listens on once it is up; ``asks`` are callees that answer behind some of its paths."""
+    """A listening port; ``asks`` are callees that some of its paths depend on."""
 
     number: int
     protocol: str
@@ -41,7 +41,7 @@ class Listener(NamedTuple):
 
 
 class Crash(NamedTuple):
-    """A process will end at that time with that exit code, unless edge number ``edge`` works again before."""
+    """A pending exit with time and exit code, unless edge ``edge`` works again before."""
 
     at: float
     edge: int
@@ -49,7 +49,7 @@ class Crash(NamedTuple):
 
 
 class Unsent(NamedTuple):
-    """Records that were written at these times into a connection to a peer, and have not left."""
+    """Records written to a connection at these times that have not been sent."""
 
     peer: ProcessKey
     times: Floats
@@ -57,20 +57,19 @@ class Unsent(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Process:
-    """One run of a container. ``component`` is empty for programs that the application's definition does not know.
+    """One run of a container. ``component`` is empty for programs that the application's definition does not have.
 
-    ``idle`` programs (pause images) run and do nothing; ``start_cpu`` are the seconds of CPU that it needs to come up.
-    ``config`` is its configuration file, None where none is
-    mounted. Fields below ``config`` change while it runs; ``held`` counts the keys in a cache, by operation;
-    ``holdings`` is what clients have done to a store; after ``flags_awaited`` nothing waits for flags. ``exports`` and,
-    of services inside of it, ``others_export`` say whether spans reach the collector; ``crowd_bytes`` is what its users
-    hold of its memory. ``lacks`` are the callees that it did not reach when it started and cannot call. By number of an
-    edge, ``turns`` are its calls that share answers, ``unsent`` what it has written into a cut connection, ``gates``
-    where its attempts to connect wait for each other, and ``watched`` the peer of the connection whose calls it traces.
-    ``keeps``: what its store refused, it asks for again. ``rules`` are the rules that an agent has put into it, and
-    ``collections`` counts what they made its garbage collector do; ``agent`` says that one was loaded, ``answer`` what
-    callers read while rules make requests fail.
-    ``volume`` is what chaos in its files does to it; ``clock`` has since when its clock was how far ahead.
+    ``idle`` programs (pause images) do nothing; ``start_cpu`` are the CPU seconds needed to start.
+    ``config`` is the configuration file, None if none is mounted. Fields below ``config`` change while it runs.
+    ``held`` counts the keys in a cache, by operation; ``holdings`` is the state of a store; after ``flags_awaited``,
+    nothing waits for flags. ``exports``, and ``others_export`` for services inside of it, are whether spans reach the
+    collector; ``crowd_bytes`` is the memory of its users. ``lacks`` are callees that were unreachable at its start and
+    cannot be called. By edge index: ``turns`` are calls that share responses, ``unsent`` records written to a cut
+    connection, ``gates`` serialised connection attempts, and ``watched`` the peer of the connection that is traced.
+    ``keeps``: records rejected by its store are requested again. ``rules`` are the rules of a JVM agent,
+    ``collections`` counts garbage collections triggered by them; ``agent`` is whether one was loaded, ``answer`` the
+    error that callers get while rules fail requests.
+    ``volume`` is the state of IOChaos; ``clock`` has the clock's offsets and their start times.
     """
 
     key: ProcessKey
@@ -124,12 +123,12 @@ class Process:
 
     @property
     def program(self) -> str:
-        """What runs: components of the same program can stand in for each other."""
+        """The program: components with the same program are interchangeable."""
         return (self.model.program if self.model else "") or self.component
 
     @property
     def crash_at(self) -> float:
-        """When the process ends by itself; infinite where it goes on."""
+        """When the process exits by itself; infinite if it does not."""
         return float("inf") if self.crash is None else self.crash.at
 
     @property
@@ -139,7 +138,7 @@ class Process:
 
     @property
     def ip(self) -> str:
-        """The pod's address; empty while it has none."""
+        """The pod's address; empty if it has none."""
         return str((self.pod.get("status") or {}).get("podIP") or "")
 
     @property
@@ -158,23 +157,23 @@ class Process:
 
     @property
     def cores(self) -> float | None:
-        """The cores that the container's limit leaves it; None where it has none."""
+        """The cores of the container's CPU limit; None without a limit."""
         limit = self.limit("cpu")
         return max(limit, _LEAST_CORES) if limit else None
 
     @property
     def start_seconds(self) -> float:
-        """How long it takes to come up, once it has what it needs."""
+        """The start-up time once its dependencies are available."""
         if self.model is None:
             return 0.0
         return max(self.model.ready_seconds, self.start_cpu / (self.cores or float("inf")))
 
     def listener(self, port: int) -> Listener | None:
-        """Return what listens on a port."""
+        """Return the listener on a port."""
         return next((entry for entry in self.listeners if entry.number == port), None)
 
     def reports(self, service: str) -> bool:
-        """Check whether spans under this name reach the collector."""
+        """Return whether spans with this service name reach the collector."""
         return self.others_export.get(service, self.exports)
 
     def tally(self, operation: str, calls: float, errors: float) -> None:
@@ -186,7 +185,7 @@ class Process:
 
 
 def list_injected(process: Process, ledger: Ledger, kind: str) -> list[ContainerEffect]:
-    """List the effects of a kind of chaos in the container of a process; none once it has ended."""
+    """List the active effects of a chaos kind in a process's container; empty once it has ended."""
     own = process.key.instance.rpartition("://")[2]
     return [
         effect
@@ -199,7 +198,7 @@ def list_injected(process: Process, ledger: Ledger, kind: str) -> list[Container
 
 
 class Identity(NamedTuple):
-    """What an image turns out to be when it runs."""
+    """The component and program of an image."""
 
     component: str
     model: ComponentModel | None
@@ -207,7 +206,7 @@ class Identity(NamedTuple):
 
 
 def holds(parameters: TwinDefinition, image: str, program: str) -> bool:
-    """Check whether an image of several components has one whose program this is: a bare name, or an absolute path."""
+    """Return whether a component of a shared image has this program: a bare name or an absolute path."""
     plain = program if "/" not in program else program.rpartition("/")[2] if program.startswith("/") else ""
     return any(
         plain in model.commands and matches_image(image, model.image) for model in parameters.components.values()
@@ -215,7 +214,7 @@ def holds(parameters: TwinDefinition, image: str, program: str) -> bool:
 
 
 def identify(parameters: TwinDefinition, spec: Object) -> Identity:
-    """Return which component a container runs; none for programs that the application's definition does not know."""
+    """Return the component of a container; None for programs that the application's definition does not have."""
     image = str(spec["image"])
     program = str(next(iter(spec.get("command") or spec.get("args") or ()), "")).rpartition("/")[2]
     if any(matches_image(image, pattern) for pattern in parameters.idle_images):
@@ -231,7 +230,7 @@ def identify(parameters: TwinDefinition, spec: Object) -> Identity:
 def list_listeners(
     identity: Identity, spec: Object, env: Mapping[str, str], config: Mapping[str, str] | None = None
 ) -> tuple[Listener, ...]:
-    """List the ports that a process opens: those of its component, else those that the container declares."""
+    """List the ports that a process opens: those of its component, or those that the container declares."""
     if identity.idle:
         return ()
     if identity.model is not None:
@@ -253,5 +252,5 @@ def _read_port_number(port: Port, env: Mapping[str, str], config: Mapping[str, s
 
 
 def list_containers(pod: Object) -> Iterator[Object]:
-    """List the containers of a pod's spec, init containers left out."""
+    """List the containers of a pod's spec, without init containers."""
     yield from pod["spec"].get("containers") or ()

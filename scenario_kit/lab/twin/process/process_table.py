@@ -1,4 +1,4 @@
-"""Which processes run, and what each of them read when it started."""
+"""The running processes, with the configuration each read at its start."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ from scenario_kit.model.kubernetes.status import parse_time
 from scenario_kit.model.twin.component import ComponentModel
 from scenario_kit.model.twin.definition import TwinDefinition
 
-#: A login that no client can have: a store with it alone asks everybody for one, and accepts none.
+#: A login that no client has: with it alone, a store requires authentication and rejects everybody.
 NO_LOGIN: Final = ("\0", "")
 
 
 class Census:
-    """Keeps track of processes across views. A process lives from the first view that shows it to the first without.
+    """Track processes across views, from the first view that shows a process to the first that does not.
 
-    What it reads at its start is remembered from the moment at which the kubelet asks for the start, or else from the
-    first view that shows it.
+    The configuration is read when the kubelet requests the start, or else at the first view that shows the process.
     """
 
     def __init__(self, parameters: TwinDefinition) -> None:
@@ -37,11 +36,11 @@ class Census:
         self.by_ip: dict[str, list[Process]] = {}
 
     def get(self, key: ProcessKey) -> Process | None:
-        """Get the process with that key, while it runs."""
+        """Return the running process with that key."""
         return self.processes.get(key)
 
     def find(self, pod_uid: str, container: str) -> Process | None:
-        """Find the process that runs, or was started last, in a container of a pod."""
+        """Return the running, or last started, process of a container."""
         born = self._born.get((pod_uid, container))
         return born or next((p for k, p in self.processes.items() if k[:2] == (pod_uid, container)), None)
 
@@ -50,14 +49,12 @@ class Census:
         return self.by_component.get(component, [])
 
     def program(self, component: str) -> str:
-        """Return the program that a component runs; empty where nothing else runs the same."""
+        """Return a component's program; empty if no other component runs the same."""
         model = self._parameters.components.get(component)
         return model.program if model is not None else ""
 
-    def born(self, view: View, pod: Object, spec: Object, now: float) -> Process:
-        """Return a container's process starts now: it reads its environment, and what it finds in the volumes of its
-        pod.
-        """
+    def start_process(self, view: View, pod: Object, spec: Object, now: float) -> Process:
+        """Start a container's process: it reads its environment and the files in its pod's volumes."""
         uid = str(pod["metadata"]["uid"])
         view = view.within(pod["metadata"].get("namespace", view.namespace))
         env = build_environment(view, pod, spec)
@@ -88,9 +85,7 @@ class Census:
         return process
 
     def files(self, view: View, pod: Object) -> Mapping[str, str]:
-        """Return the flag document that a pod has copied when its containers were first set up; restarts
-        keep the copy.
-        """
+        """Return the flag document that a pod copied at its initialisation; container restarts keep the copy."""
         uid = pod["metadata"]["uid"]
         flags = self._parameters.flags
         if uid not in self._files and flags is not None:
@@ -99,16 +94,16 @@ class Census:
         return self._files.get(uid, {})
 
     def observe(self, view: View, t: float) -> bool:
-        """Take note of a view; whether anything may have changed since the last one."""
+        """Update to a view; return whether anything may have changed."""
         if self._version == view.version:
             return False
         self._version = view.version
         found: dict[ProcessKey, Process] = {}
-        for pod in view.everywhere("Pod"):
+        for pod in view.list_all("Pod"):
             for process in self._of_pod(view, pod, t):
                 found[process.key] = process
         self.processes = found
-        uids = {pod["metadata"]["uid"] for pod in view.everywhere("Pod")}
+        uids = {pod["metadata"]["uid"] for pod in view.list_all("Pod")}
         self._files = {uid: files for uid, files in self._files.items() if uid in uids}
         self._born = {key: process for key, process in self._born.items() if key[0] in uids}
         self._index()
@@ -128,9 +123,9 @@ class Census:
             process = self.processes.get(key)
             if process is None:
                 process = self._born.get((uid, spec["name"]))
-                # A start of another image that nobody asked about leaves the record of an older, failed start behind.
+                # A start of another image without a request leaves the record of an older, failed start behind.
                 if process is None or process.image != spec["image"]:
-                    process = self.born(view, pod, spec, read_start(running, t))
+                    process = self.start_process(view, pod, spec, read_start(running, t))
                 del self._born[uid, spec["name"]]
                 process.key = key
             process.pod = pod
@@ -179,7 +174,7 @@ def _read_logins(
 
 
 def read_start(running: Object, now: float) -> float:
-    """Read when a running container was started, by its status; never later than ``now``."""
+    """Return the start time of a running container by its status; at most ``now``."""
     text = running.get("startedAt")
     if not text:
         return now if math.isfinite(now) else 0.0
@@ -195,5 +190,5 @@ def _find_databases(view: View, model: ComponentModel | None, env: Mapping[str, 
 
 
 def _read_text(view: View, config_map: str, key: str) -> str:
-    """Read one value of a ConfigMap; empty where there is none."""
+    """Return one value of a ConfigMap; empty if there is none."""
     return str(((view.kind("ConfigMap").get(config_map) or {}).get("data") or {}).get(key, ""))

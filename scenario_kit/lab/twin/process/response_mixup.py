@@ -1,9 +1,9 @@
-"""Answers that go to whoever has waited longest for one, and not to who asked (``Edge.shared_answers``).
+"""Responses delivered to the longest waiting call instead of the one they belong to (``Edge.shared_answers``).
 
-A producer that hands out its successes and failures over two channels works like that where each call reads both, and
-somebody else reads the failures, too: each failure that the other one takes is missing for good, and from then on every
-call waits for the answer of a later one, also when nothing fails any more. The other reader queues as everybody does:
-after a failure it comes last, so it takes the first one, then the third, the sixth, the tenth …
+A producer that delivers successes and failures over two channels behaves like this if each call reads from both, and
+another goroutine reads the failures, too: each failure consumed by the other reader is lost, and from then on every
+call waits for the response of a later one, even after the failures stop. The other reader queues like every call: after
+a failure it is last, so it gets the first failure, then the third, the sixth, the tenth …
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LONGEST = 3600.0
 
 @dataclass(slots=True)
 class Turns:
-    """Those who wait in one process. ``waiting`` calls have no answer; ``ahead`` of the other reader are so many."""
+    """The waiting calls of one process. ``waiting`` have no response; ``ahead`` are those before the other reader."""
 
     waiting: int = 0
     ahead: int = 0
@@ -30,9 +30,9 @@ class Turns:
     since: float = 0.0
 
     def hand_out(self, at: Floats, result: Result, start: float, end: float) -> Result:
-        """Return what calls at the times ``at`` of the tick get that would get ``result`` had each its own answer.
+        """Return the results of calls at the times ``at`` of the tick, given those with a response of their own.
 
-        An answer that is still to come with a later call is expected at the rate of the last ticks.
+        A response that depends on a later call is expected at the rate of the last ticks.
         """
         self._pace(at.size, start, end)
         answers = at + result.took
@@ -51,7 +51,7 @@ class Turns:
         return Result(took, failed)
 
     def _reaches(self, failed: bool) -> bool:
-        """Check whether an answer reaches a call; the other reader hears of failures only."""
+        """Return whether a response reaches a call; the other reader gets failures only."""
         if not failed or self.ahead:
             self.ahead = max(self.ahead - 1, 0)
             return True
@@ -60,7 +60,7 @@ class Turns:
         return False
 
     def _pace(self, calls: int, start: float, end: float) -> None:
-        """Follow how many calls there are per second."""
+        """Update the rate of calls per second."""
         if start > self.since:
             past = self.count / (start - self.since)
             self.rate += (_SMOOTHING if self.rate else 1.0) * (past - self.rate)

@@ -1,4 +1,4 @@
-"""What clients have done to a store since its start: rights, locks, connections. It goes with the store's process."""
+"""The state of a store: privileges, locks, connections. It ends with the store's process."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class Holdings:
-    """Mutable state of one store. ``most`` is how many connections it takes, 0 for any number.
+    """Mutable state of one store. ``most`` is its maximum number of connections, 0 for no limit.
 
-    ``barred`` are users who may not log in, with their passwords. ``refused`` are users, tables and privileges, an
-    empty table or privilege standing for all of them. ``locked`` and ``held`` are of sessions that last; ``connected``
-    are the connections of everybody else.
+    ``barred`` are users that may not log in, with their passwords. ``refused`` are users, tables and privileges; an
+    empty table or privilege stands for all. ``locked`` and ``held`` are locks and connections of long sessions;
+    ``connected`` are all other connections.
     """
 
     most: int = 0
@@ -23,13 +23,13 @@ class Holdings:
 
     @property
     def full(self) -> bool:
-        """Whether it takes no more connections because sessions hold so many."""
+        """Whether long sessions exhaust its connections."""
         return self.held > 0 and self.most > 0 and self.held + self.connected >= self.most
 
     def refuses(self, user: str, table: str, privilege: str) -> bool:
-        """Check whether a user may not use a table in the way that needs this privilege."""
+        """Return whether a user lacks a privilege on a table."""
         return any(u == user and t in ("", table) and p in ("", privilege) for u, t, p in self.refused)
 
     def locks(self, table: str) -> bool:
-        """Check whether statements on a table wait."""
+        """Return whether statements on a table block."""
         return bool(table) and table in self.locked

@@ -1,9 +1,9 @@
-"""A file system with chaos in it: what rules of Chaos Mesh's injector (toda) meet, and what waits there.
+"""A volume with IOChaos: the rules of the injector (toda), and waiting operations.
 
-The injector mounts a file system of its own over a volume, inside of one container; nothing is cached by it but pages
-of open files, so whoever asks for the size of a file asks it. A rule concerns paths (a glob; none, or one that cannot
-be read: all), methods (none: all; only names that it does not know: none) and a share of the operations. Sources: the
-injector's filter, and its replies, which are valid for no time.
+toda mounts its own file system over a volume in one container. It caches only pages of open files, so a request for a
+file's size always reaches it. A rule selects paths (a glob; none or an invalid one: all), methods (none: all; only
+unknown names: none) and a share of the operations. Sources: the injector's filter, and its replies, which have a cache
+lifetime of zero.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-#: The permissions that the owner of a file needs to open it for reading and writing.
+#: The permissions that a file's owner needs to open it for reading and writing.
 _OWNER = 0o600
 _EACCES = 13
 
 
 class IoRule(NamedTuple):
-    """One action of the injector, as the ledger has it; ``errors`` are numbers with their weights, shares of one."""
+    """One action of the injector from the ledger; ``errors`` are error numbers with their weights."""
 
     path: re.Pattern[str] | None
     methods: frozenset[str] | None
@@ -29,8 +29,8 @@ class IoRule(NamedTuple):
     errors: tuple[tuple[int, float], ...] = ()
     falsifies: bool = False
 
-    def meets(self, path: str, method: str) -> bool:
-        """Check whether it concerns this method on the file at this absolute path."""
+    def matches(self, path: str, method: str) -> bool:
+        """Return whether the rule applies to this method on the file at this absolute path."""
         return (self.methods is None or method in self.methods) and (
             self.path is None or self.path.fullmatch(path) is not None
         )
@@ -38,14 +38,12 @@ class IoRule(NamedTuple):
 
 @dataclass(slots=True)
 class Volume:
-    """What one process meets in its files, and what it carries on from tick to tick; nothing is met without
-    ``parse_rules``.
+    """The IOChaos state of one process, carried from tick to tick; unaffected without ``parse_rules``.
 
-    ``waits`` are the seconds for which the next one waits for a file that one after the other uses, ``demand`` the
-    seconds of use that this tick has brought, ``rounds`` how many a second shared rounds in the last tick and how many
-    have come in this one. ``answers`` are what callers of an operation read. Of snapshots: changes since ``saved_at``,
-    and whether one has failed. Of each upkeep ``kept`` has when it was last due, how many calls there had been by then,
-    and by the last tick.
+    ``waits`` are the waiting times for files with exclusive use, ``demand`` the seconds of use in this tick, ``rounds``
+    the rate of shared rounds in the last tick and their number in this one. ``answers`` are errors for callers by
+    operation. Of snapshots: changes since ``saved_at``, and whether one has failed. Of each upkeep, ``kept`` has when
+    it was last due, and the number of calls by then and by the last tick.
     """
 
     path: str = ""
@@ -61,7 +59,7 @@ class Volume:
     kept: dict[int, tuple[float, float, float]] = field(default_factory=dict)
 
     def meet(self, path: str, rules: Sequence[IoRule]) -> None:
-        """Let other rules hold from now on; what waited for an operation that is over waits no more."""
+        """Replace the rules; waiting of operations that no longer apply is dropped."""
         if (path, tuple(rules)) != (self.path, self.rules):
             self.path, self.rules = path, tuple(rules)
             self.waits, self.demand, self.rounds = {}, {}, {}
@@ -69,19 +67,19 @@ class Volume:
                 self.answers = {}
 
     def over(self, path: str, method: str) -> list[IoRule]:
-        """Return the rules that concern a method on the file at this absolute path."""
+        """Return the rules that apply to a method on the file at this absolute path."""
         if not self.rules or not is_within(path, self.path):
             return []
-        return [rule for rule in self.rules if rule.meets(path, method)]
+        return [rule for rule in self.rules if rule.matches(path, method)]
 
 
 def is_within(path: str, directory: str) -> bool:
-    """Check whether an absolute path is a directory, or below it."""
+    """Return whether an absolute path is a directory or below it."""
     return path == directory or path.startswith(directory.rstrip("/") + "/")
 
 
 def parse_rules(actions: Iterable[Mapping[str, Any]]) -> tuple[IoRule, ...]:
-    """Parse the rules of a list of actions, as the ledger has them."""
+    """Parse the actions of a ledger entry."""
     return tuple(rule for action in actions if (rule := _parse_rule(action)) is not None)
 
 
@@ -97,22 +95,21 @@ def _parse_rule(action: Mapping[str, Any]) -> IoRule | None:
         total = sum(weight for _, weight in weights)
         return base._replace(errors=tuple((number, weight / total) for number, weight in weights)) if total else None
     if kind == "mistake":
-        # What is written wrongly stays wrong; what the program reads of it later is not known.
+        # Wrongly written data stays wrong; its later effect on the program is unknown.
         wrong = (action.get("mistake") or {}).get("maxOccurrences") and (action.get("mistake") or {}).get("maxLength")
         reads = not methods or "read" in methods
         return base._replace(methods=frozenset({"read"}), falsifies=True) if wrong and reads else None
     permissions = action.get("perm")
     if kind == "attrOverride" and permissions is not None and int(permissions) & _OWNER != _OWNER:
-        # The kernel looks at the attributes that it is told before it lets the owner open a file; whoever has it open
-        # already is not asked again.
+        # The kernel checks the reported attributes when the owner opens a file; open files are not checked again.
         return base._replace(methods=frozenset({"open"}), errors=((_EACCES, 1.0),))
     return None
 
 
 @lru_cache(maxsize=256)
 def _compile_glob(glob: str) -> re.Pattern[str] | None:
-    """Compile a glob as the injector reads it: ``*`` and ``?`` stay within a directory, ``**`` alone in a place may be
-    any number of them. None for one that is empty or cannot be read.
+    """Compile a glob with the injector's syntax: ``*`` and ``?`` do not match slashes, ``**`` as a component matches
+    any number of them. None for an empty or invalid one.
     """
     if not glob:
         return None

@@ -1,1 +1,1 @@
-"""Requests on their way through the app: load, calls, caches, brokers."""
+"""Requests in the app: load, calls, caches, brokers."""

@@ -1,4 +1,4 @@
-"""Brokers and consumer groups: records wait in topics until a group's member has processed them."""
+"""Brokers and consumer groups: records wait in topics until a group's member processes them."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from scenario_kit.model.runtime.process import SeriesId
 from scenario_kit.model.twin.definition import TwinDefinition
 from scenario_kit.model.twin.queue import QueueModel
 
-#: Seconds for a record from which on it matters how many a member takes at once.
+#: Seconds per record from which the batch size of a member matters.
 _SLOW = 0.1
-#: Polls of a slow member in a tick, at most.
+#: The maximum number of polls of a slow member per tick.
 _POLLS = 200
 _CLOSE_SECONDS = 60.0
 _CLOSE_RATE = 0.2
@@ -36,9 +36,9 @@ _CLOSE_RATE = 0.2
 
 @dataclass(slots=True)
 class _Group:
-    """Where one consumer group stands. ``position`` counts records taken, ``committed`` those that will not come again.
+    """The state of a consumer group. ``position`` counts fetched records, ``committed`` those never delivered again.
 
-    ``under_way`` are the times at which those between are done, ``seen`` is how many anybody has taken and put into the
+    ``under_way`` are the completion times of those in between, ``seen`` the number ever fetched and stored in the
     ``store``. Of the records of the last poll, at ``polled_at``, ``left`` wait in the member.
     """
 
@@ -59,9 +59,9 @@ class _Group:
 
 @dataclass(slots=True)
 class _Broker:
-    """What one broker process holds; it has no volume, so a restart starts empty.
+    """The content of a broker process; without a volume, a restart starts empty.
 
-    By topic, ``ends`` counts records and ``copies`` has a byte for each: whether it is a copy of one before.
+    By topic, ``ends`` counts records and ``copies`` has a byte for each: whether it is a duplicate.
     """
 
     ends: dict[str, int] = field(default_factory=dict)
@@ -70,7 +70,7 @@ class _Broker:
 
 
 class _ServingBroker(NamedTuple):
-    """A broker process during a tick: its model, what it holds, and how many records each topic had before."""
+    """A broker process during a tick: its model, its content, and the number of records of each topic before."""
 
     model: QueueModel
     process: Process
@@ -79,7 +79,7 @@ class _ServingBroker(NamedTuple):
 
 
 class _Member(NamedTuple):
-    """The process that works for a consumer group."""
+    """The active member of a consumer group."""
 
     node: ConsumerNode
     group: _Group
@@ -101,7 +101,7 @@ class Queues:
         self._transit: Transit[bool] = Transit()
 
     def run(self, census: Census, flow: Flow) -> None:
-        """Take in what was published during the tick, and let the consumers work."""
+        """Append the records published during the tick, and run the consumers."""
         self._brokers = {
             p.key: self._brokers.get(p.key) or _Broker() for m in self._models for p in census.of(m.component)
         }
@@ -121,7 +121,7 @@ class Queues:
                         self._consume(node, serving, new, census, flow)
 
     def _take_arrivals(self, published: Mapping[Place, list[Published]], end: float) -> dict[Place, list[Sent[bool]]]:
-        """Take the records that reach a broker by the end of the tick; whether each is a copy of one before."""
+        """Return the records that reach a broker by the end of the tick, and whether each is a duplicate."""
         sent = {
             place: [Sent(t, number > 0) for times, many in batches for t in times.tolist() for number in range(many)]
             for place, batches in published.items()
@@ -175,7 +175,7 @@ class Queues:
 
     @staticmethod
     def _poll(node: ConsumerNode, group: _Group, arrived: Floats, begin: float) -> Floats:
-        """Return, of the records that have arrived, or will in this tick, those that the member has in hand."""
+        """Return the records in the member's hands, of those that have arrived or will in this tick."""
         if not group.left:
             group.polled_at = max(begin, float(arrived[0]))
             there = int(np.searchsorted(arrived, group.polled_at, side="right"))
@@ -184,7 +184,7 @@ class Queues:
         return arrived[: group.left]
 
     def _work(self, member: _Member, serving: _ServingBroker, at: Floats, flow: Flow, salt: int) -> bool:
-        """Process records one after another, the last one maybe into the next tick; False if one hangs."""
+        """Process records in sequence, the last one possibly into the next tick; False if one hangs."""
         node, group, worker = member
         place, copies = (serving.process.key, node.model.topic), serving.holds.copies[node.model.topic]
         _meet_store(node, group, worker, flow.moment.links)
@@ -230,9 +230,7 @@ class Queues:
 
     @staticmethod
     def _commit(node: ConsumerNode, group: _Group, end: float) -> None:
-        """Commit what was done when the member last committed, half an interval ago; one with records in
-        hand does not.
-        """
+        """Commit the progress of half a commit interval ago; not while records are in hand."""
         if group.left:
             return
         done = int(np.count_nonzero(group.under_way <= end - node.model.commit_interval_seconds / 2.0))
@@ -242,7 +240,7 @@ class Queues:
     def _worker(
         self, node: ConsumerNode, broker: Process, census: Census, links: Mapping[LinkKey, Link], start: float
     ) -> Process | None:
-        """Return the member that has the partition: the oldest one that is connected to this broker."""
+        """Return the member with the partition: the oldest one connected to this broker."""
         connected = None
         for process in census.of(node.component):
             link = links.get(LinkKey(process.key, self._edge(node)))
@@ -267,7 +265,7 @@ class Queues:
     def samples(
         self, model: QueueModel, process: Process, census: Census, namespace: str, end: float
     ) -> dict[SeriesId, float]:
-        """Return what the collector's receiver reads from a broker that it reaches."""
+        """Return the series of the collector's receiver for a broker that it reaches."""
         broker = self._brokers.get(process.key)
         if broker is None:
             return {}
@@ -282,7 +280,7 @@ class Queues:
             )
             result[_make_series_id(namespace, "kafka_partition_oldest_offset_ratio", **place)] = 0.0
             for replicas in ("kafka_partition_replicas", "kafka_partition_replicas_in_sync"):
-                result[_make_series_id(namespace, replicas, **place)] = 1.0  # a topic of the app has one replica
+                result[_make_series_id(namespace, replicas, **place)] = 1.0  # topics of the app are not replicated
         for node in self._consumers:
             group = broker.groups.get(node.model.group)
             if node.model.queue != model.component or group is None:
@@ -303,7 +301,7 @@ class Queues:
         return result
 
     def client_samples(self, census: Census, namespace: str, end: float) -> dict[SeriesId, float]:
-        """Return what consumers with client metrics report themselves."""
+        """Return the series of consumers with client metrics."""
         result: dict[SeriesId, float] = {}
         for node in self._consumers:
             for process in census.of(node.component) if node.model.client_metrics else ():
@@ -316,19 +314,19 @@ class Queues:
         return result
 
     def forget(self, census: Census) -> None:
-        """Drop what was known of processes that are gone."""
+        """Drop the state of ended processes."""
         self._seen = {key: at for key, at in self._seen.items() if census.get(key[0]) is not None}
         self._closed = {key: at for key, at in self._closed.items() if census.get(key) is not None}
 
     def _members(self, node: ConsumerNode, model: QueueModel, group: _Group, census: Census, end: float) -> float:
         if group.left and end - group.polled_at > node.model.max_poll_interval_seconds:
-            return 0.0  # it sent word that it was too slow
+            return 0.0  # it left the group because it was too slow
         seen = (self._seen.get((p.key, node.model.group), -1e18) for p in census.of(node.component))
         return float(sum(end - at <= model.session_timeout_seconds for at in seen))
 
 
 def _meet_store(node: ConsumerNode, group: _Group, worker: Process, links: Mapping[LinkKey, Link]) -> None:
-    """Meet a store; one that was replaced holds no record, and refuses none."""
+    """Track the store; a replaced one has no records and rejects none."""
     for step in node.operation.steps:
         if isinstance(step, CallNode) and step.operation.model.always_fail:
             link = links.get(LinkKey(worker.key, step.edge))
@@ -344,14 +342,14 @@ def _meet_store(node: ConsumerNode, group: _Group, worker: Process, links: Mappi
 
 
 def _find_refused(worker: Process, again: Flags, copy: Flags) -> Flags:
-    """Find which records are refused by a member that asks once more for all that was refused before."""
+    """Return the records rejected because a member requests all earlier rejected ones once more."""
     again = np.logical_or.accumulate(again) | worker.keeps
     worker.keeps |= bool(again.any())
     return again & ~copy
 
 
 def classify_records(again: Flags, copy: Flags) -> dict[str, Flags]:
-    """Classify by the names that steps of consumers know: handed out before, a copy of a record before, or neither."""
+    """Classify records by the conditions of consumer steps: redelivered, a duplicate, or neither."""
     return {"again": again, "copy": copy, "original": ~again & ~copy}
 
 

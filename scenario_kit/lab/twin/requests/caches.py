@@ -1,4 +1,4 @@
-"""How a cache fills: which calls of a tick miss, and how much it holds afterwards, good or spoilt."""
+"""Cache fill: the misses of a tick, and the content afterwards, valid or corrupt."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from scenario_kit.lab.twin.numeric.batches import Draws
 from scenario_kit.lab.twin.process.process import Process
 from scenario_kit.model.twin.operation import Step
 
-#: A cache that lacks less than this of a key holds all of them.
+#: A cache that lacks less than this fraction of a key is full.
 _FULL = 1e-3
 
 
 def count_asked(step: Step, draws: Draws, who: Ints) -> Floats:
-    """Count how many keys each of these calls asks for; none where the step is not run."""
+    """Count the keys that each call requests; zero where the step does not run."""
     only = step.keys_if or (step.times if isinstance(step.times, str) else "")
     desired = np.full(who.size, step.keys_per_call)
     return desired * (draws[only][who] > 0) if only else desired
 
 
 def misses(held: float, keys: float, asked: Floats, at: Floats, draws: Floats) -> tuple[Flags, float]:
-    """Return which calls miss, and how many keys are held after all of them.
+    """Return which calls miss, and the number of keys held after all of them.
 
     Args:
         held: keys in the cache before the first call.
-        keys: how many different ones there are; each call asks for some of them at random.
-        asked: how many keys each call asks for.
-        at: when each call happens; earlier ones fill the cache for later ones.
-        draws: a uniform number for each call.
+        keys: the number of distinct keys; each call requests some of them at random.
+        asked: the number of keys requested by each call.
+        at: the time of each call; earlier ones fill the cache for later ones.
+        draws: a uniform number per call.
     """
     if keys - held < _FULL:
         return np.zeros(at.size, dtype=bool), keys
@@ -42,9 +42,7 @@ def misses(held: float, keys: float, asked: Floats, at: Floats, draws: Floats) -
 
 
 def fill(cache: Process, node: CallNode, keys: float, failed: float) -> None:
-    """Add so many new keys to a cache; those of failed look-ups are left out, or spoilt where the program
-    stores them.
-    """
+    """Add new keys to a cache; those of failed look-ups are skipped, or corrupt if the program stores them."""
     name = node.operation.name
     cache.held[name] = cache.held.get(name, 0.0) + keys * (1.0 if node.step.cache_failures else 1.0 - failed)
     if node.step.cache_failures and failed:
@@ -52,6 +50,6 @@ def fill(cache: Process, node: CallNode, keys: float, failed: float) -> None:
 
 
 def update_spoilt_share(process: Process, cache: Process, node: CallNode) -> None:
-    """Update which share of what a process gets from a cache is spoilt; its own callers may notice."""
+    """Update the share of corrupt values that a process gets from a cache; its callers may notice."""
     name = node.operation.name
     process.spoilt[f"{node.operation.component}/{name}"] = cache.spoilt.get(name, 0.0) / node.step.keys

@@ -1,9 +1,9 @@
-"""Users: how many requests a tick offers (docs/fidelity.md).
+"""Load generators: the number of requests per tick (docs/fidelity.md).
 
-iterations per second = users that are free / (mean think time + time that an iteration spends waiting). A user whose
-request outlasts a tick is not free until it ends. So hangs and slow pages lower the rate; failures do not. In an open
-loop the rate is given, and only the number of connections bounds it. A crowd is a second kind of users of the same load
-generator, real browsers for instance: they run the tasks of a program inside of it.
+Iterations per second = idle users / (mean think time + waiting time of an iteration). A user whose request outlasts a
+tick is busy until it ends. So hangs and slow pages reduce the rate; failures do not. In an open loop, the rate is
+given, limited only by the number of connections. A crowd is a second kind of users of the same load generator, for
+example real browsers, which run tasks inside of it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _Table = tuple[tuple[float, ...], tuple[float, ...]]
 
 @dataclass(slots=True)
 class _Users:
-    """The users of one load generator: when busy ones become free, and how long an iteration waits."""
+    """The users of one load generator: when busy ones become idle, and the waiting time of an iteration."""
 
     until: Floats = field(default_factory=lambda: np.zeros(0))
     hanging: list[tuple[LinkKey, int]] = field(default_factory=list)
@@ -43,7 +43,7 @@ class _Users:
 
 @dataclass(slots=True)
 class _Turn:
-    """The iterations of a tick that the users of one kind begin; what they wait for adds up until it is closed."""
+    """The iterations of one kind of users in a tick; waiting times accumulate until it is closed."""
 
     process: Process
     users: _Users
@@ -56,9 +56,9 @@ class _Turn:
     ends: list[Floats] = field(default_factory=list)
 
     def took(self, at: Floats, took: Floats) -> None:
-        """Record how long the requests took that began then."""
+        """Record the durations of requests by start time."""
         finish = at + took
-        # An open loop is bounded by what requests take in all, a closed one by what they take of the tick.
+        # An open loop is limited by total durations, a closed one by durations within the tick.
         known = np.where(np.isfinite(took), took, self.end - self.begin)
         self.spent += float((known if self.bounds else np.minimum(took, self.end - at)).sum())
         self.ends.append(finish[(finish > self.end) & np.isfinite(finish)])
@@ -67,7 +67,7 @@ class _Turn:
             self.users.hanging.append((self.flow.hanging, forever))
 
     def close(self) -> None:
-        """Remember who is still busy, and how long an iteration waits."""
+        """Update the busy users and the waiting time of an iteration."""
         users, iterations = self.users, self.rate * (self.end - self.begin)
         users.until = np.concatenate([users.until[users.until > self.end], *self.ends])
         if iterations > 0.0:
@@ -100,7 +100,7 @@ class LoadGenerators:
         start: float,
         end: float,
     ) -> None:
-        """Send the requests of a tick through the flow."""
+        """Send the requests of a tick."""
         self._users = {p.key: self._users.get(p.key) or _Users() for p in generators}
         self._crowds = {key: users for key, users in self._crowds.items() if key[0] in self._users}
         for users in (*self._users.values(), *self._crowds.values()):
@@ -146,7 +146,7 @@ class LoadGenerators:
     def _send(
         self, turn: _Turn, key: int, per_iteration: float, tables: Mapping[str, _Table], serve: Callable[..., Result]
     ) -> None:
-        """Send the requests of one kind of a tick."""
+        """Send the requests of one kind in a tick."""
         ordinal, begin, end = turn.process.ordinal, turn.begin, turn.end
         n = self._streams.poisson(mix(key, _COUNT), turn.rate * (end - begin) * per_iteration, ordinal)
         if not n:
@@ -160,7 +160,7 @@ class LoadGenerators:
         turn.took(at, serve(at, draws)[0])
 
     def rate(self, process: Process, users: _Users, effects: Sequence[Active], begin: float, end: float) -> float:
-        """Return iterations per second of one generator, its crowds left out."""
+        """Return the iterations per second of one generator, without its crowds."""
         if any(e.paused for e in effects):
             return 0.0
         total = self._total(process, effects, begin, end)
@@ -172,7 +172,7 @@ class LoadGenerators:
         return _compute_closed_rate(users, active, self._model.think_seconds, begin, end)
 
     def _total(self, process: Process, effects: Sequence[Active], begin: float, end: float) -> float:
-        """Return how many users there are to be, or iterations per second of an open loop."""
+        """Return the target number of users, or the iterations per second of an open loop."""
         total = read_setting(self._model.users, process)
         if stages := process.env.get(self._model.stages_env, ""):
             return total * find_share(stages, (begin + end) / 2.0 - process.ready_at)
@@ -183,7 +183,7 @@ class LoadGenerators:
         return max(0.0, min(total, spawned))
 
     def _there(self, process: Process, crowd: Crowd, effects: Sequence[Active], begin: float, end: float) -> float:
-        """Return how many users of a crowd there are."""
+        """Return the number of users of a crowd."""
         if not _is_enabled(crowd, process):
             return 0.0
         return crowd.users + crowd.share * self._active(process, self._total(process, effects, begin, end), begin, end)
@@ -196,7 +196,7 @@ class LoadGenerators:
 
 
 def _count_blocked(users: _Users, begin: float, end: float) -> float:
-    """Count how many users are still busy with what they began before."""
+    """Count users that are busy with earlier iterations."""
     blocked = float(np.clip(users.until - begin, 0.0, end - begin).sum()) / (end - begin)
     return blocked + sum(n for _, n in users.hanging)
 
@@ -204,7 +204,7 @@ def _count_blocked(users: _Users, begin: float, end: float) -> float:
 def _compute_closed_rate(
     users: _Users, active: float, think_seconds: tuple[float, float], begin: float, end: float
 ) -> float:
-    """Compute iterations per second of users who think between them."""
+    """Compute the iterations per second of users with think time."""
     free = max(active - _count_blocked(users, begin, end), 0.0)
     return free / (sum(think_seconds) / 2.0 + users.waiting)
 
@@ -214,7 +214,7 @@ def _is_enabled(crowd: Crowd, process: Process) -> bool:
 
 
 def read_setting(source: Setting, process: Process) -> float:
-    """Read a number from the process's environment, or its default."""
+    """Return a number from the process's environment, or its default."""
     text = process.env.get(source.env, "") if source.env else ""
     try:
         return float(text)

@@ -1,7 +1,7 @@
-"""Records that callers append to the topics of brokers, and those that wait in a connection.
+"""Records that callers append to topics, and those waiting in a connection.
 
-A connection that is cut holds what is written into it. So does one whose broker takes long for a request: it handles
-those of a connection one after another, and does not read the next one before (Kafka mutes the channel meanwhile).
+A cut connection buffers what is written to it. So does one to a slow broker: Kafka handles the requests of a connection
+in sequence, and mutes the channel meanwhile.
 """
 
 from __future__ import annotations
@@ -19,48 +19,46 @@ from scenario_kit.lab.twin.numeric.batches import Draws
 from scenario_kit.lab.twin.process.process import Process, ProcessKey, Unsent
 from scenario_kit.lab.twin.runtime.flags import Active
 from scenario_kit.lab.twin.traces.span_buffer import Tape
-from scenario_kit.model.twin.definition import Physics
+from scenario_kit.model.twin.definition import TwinConstants
 
-#: Seconds for a request from which on it matters that a connection's are handled one after another.
+#: Seconds per request from which sequential handling matters.
 _SLOW: Final = 0.1
 
 
 class Published(NamedTuple):
-    """Records that reach a queue at these times, each one so ``many`` times over."""
+    """Records that reach a topic at these times, each ``many`` times."""
 
     times: Floats
     many: int = 1
 
 
 class _Line(NamedTuple):
-    """Requests of one connection that wait for their turn since ``arrived``; the one before is done at ``free_at``."""
+    """Requests of a connection that have waited since ``arrived``; the previous one is done at ``free_at``."""
 
     arrived: Floats
     free_at: float
 
 
 class Publishing:
-    """``records`` are those of this tick, by broker and topic."""
+    """Publish records; ``records`` are those of this tick, by broker and topic."""
 
-    def __init__(self, tape: Tape, physics: Physics) -> None:
+    def __init__(self, tape: Tape, constants: TwinConstants) -> None:
         self._tape = tape
-        self._physics = physics
+        self._constants = constants
         self.records: dict[tuple[ProcessKey, str], list[Published]] = {}
         self._effects: Mapping[ProcessKey, Sequence[Active]] = {}
         self._start = self._end = 0.0
         self._lines: dict[tuple[ProcessKey, ProcessKey, str], _Line] = {}
 
     def begin(self, start: float, end: float, effects: Mapping[ProcessKey, Sequence[Active]]) -> None:
-        """Begin a tick with these effects in each process."""
+        """Start a tick with these effects in each process."""
         self._start, self._end, self._effects = start, end, effects
         self.records = {}
 
     def publish(
         self, caller: Process, broker: Process, node: CallNode, times: Floats, draws: Draws, sent: Flags
     ) -> None:
-        """Publish the requests that were ``sent`` append their records at these times, with the copies that flags
-        bring.
-        """
+        """Publish the records of successfully ``sent`` requests, with the duplicates caused by flags."""
         copies = 1 + int(sum(effect.copies for effect in self._effects.get(caller.key, ())))
         place = (broker.key, node.operation.model.topic)
         each = self._handling(broker, node.operation.name)
@@ -72,16 +70,16 @@ class Publishing:
         self.records.setdefault(place, []).append(Published(times, copies))
 
     def _handling(self, broker: Process, operation: str) -> float:
-        """Return seconds that the broker takes for a request beyond what it always takes."""
+        """Return the broker's additional seconds per request."""
         effects = self._effects.get(broker.key, ())
         return sum(e.share * e.delay_seconds for e in effects if e.operation in ("", operation))
 
     def _in_line(self, connection: tuple[ProcessKey, ProcessKey, str], arrived: Floats, each: float) -> Floats:
-        """Return when the requests are handled that are within this tick; the others wait for the next one."""
+        """Return the completion times of requests within this tick; the others wait for the next one."""
         line = self._lines.pop(connection, _Line(np.empty(0), 0.0))
         arrived = np.concatenate([line.arrived, arrived])
         done = compute_sequence(np.maximum(arrived, line.free_at), np.full(arrived.size, each))
-        if line.arrived.size:  # who waited from before is not done before, whatever became of the delay
+        if line.arrived.size:  # earlier requests are not done before, whatever has become of the delay
             done = np.maximum(done, self._start)
         now = int(np.searchsorted(done, self._end, side="right"))
         if now < done.size:
@@ -89,13 +87,13 @@ class Publishing:
         return done[:now]
 
     def hold(self, calls: CallBatch, broker: Process) -> None:
-        """Hold what is written into a connection over which nothing comes: it waits in it."""
+        """Buffer what is written to a connection that transmits nothing."""
         calls.caller.unsent.setdefault(calls.node.edge, []).append(Unsent(broker.key, calls.at))
 
     def release(self, calls: CallBatch, broker: Process) -> None:
-        """Release a connection that works again: what waits in it goes out with the next repetition.
+        """Send what is buffered in a connection that works again, at its next retransmission.
 
-        What a connection held that was given up meanwhile is lost.
+        The buffer of a connection that was given up meanwhile is lost.
         """
         held = calls.caller.unsent.pop(calls.node.edge, ())
         waiting = [unsent for unsent in held if unsent.peer == broker.key]
@@ -103,7 +101,7 @@ class Publishing:
             return
         times = np.concatenate([unsent.times for unsent in waiting])
         now = float(calls.at.min())
-        times = np.full(times.size, find_next_retransmission(float(times.min()), now, self._physics))
+        times = np.full(times.size, find_next_retransmission(float(times.min()), now, self._constants))
         place = (broker.key, calls.node.operation.model.topic)
         self._tape.publish_untold(place, times)
         self.records.setdefault(place, []).append(Published(times))

@@ -1,7 +1,7 @@
-"""How requests flow through processes: a walk over the call tree with all requests of a tick side by side.
+"""Execution of requests: a walk over the call tree with all requests of a tick concurrently.
 
-An operation takes its own time (log-normal), then its steps in sequence. A call takes a hop, what the wire adds to both
-messages, and the callee's time. Durations are seconds; infinite ones are calls that hang until something changes.
+An operation takes its own time (log-normal), then its steps in sequence. A call takes a hop, the path's effects on both
+messages, and the callee's time. Durations are in seconds; infinite ones are calls that hang until the state changes.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ from scenario_kit.model.twin.definition import TwinDefinition
 
 _LANE, _SHARE = 0x52, 0x55
 _MISS, _REJECT = 0x57, 0x58
-#: Protocols whose clients dial for each call that finds no connection, and not once for all of them.
+#: Protocols whose clients dial per call without a connection, instead of once for all.
 _DIALLED_EACH = ("http", "memcached", "sql", "tcp")
 
 
 class Moment(NamedTuple):
-    """What holds during a tick: the links of every process, and the flags' effects in each of them."""
+    """The state during a tick: the links of every process, and the effects of flags in each."""
 
     start: float
     end: float
@@ -68,7 +68,7 @@ class Flow:
         self, parameters: TwinDefinition, streams: Streams, spans: SpanBook, hangs: HangBook, logs: LogBook, tape: Tape
     ) -> None:
         self._edges = parameters.edges
-        self._physics = parameters.constants
+        self._constants = parameters.constants
         self._streams = streams
         self._crossing = Crossing(parameters.constants, streams)
         self._recorder = SpanRecorder(spans, hangs, logs, tape, parameters.edges)
@@ -80,7 +80,7 @@ class Flow:
         self._rejections = Rejections()
 
     def at(self, moment: Moment) -> None:
-        """Use this tick for the requests from here on."""
+        """Select the state for subsequent requests."""
         self.moment = moment
         self.hanging = None
         self.publishing.begin(moment.start, moment.end, moment.effects)
@@ -88,7 +88,7 @@ class Flow:
     def call(self, caller: Process, node: CallNode, salt: int, at: Floats, draws: Draws) -> Result:
         """Call from ``caller`` at the times ``at``; record the CLIENT spans of every attempt."""
         link = self.moment.links.get(LinkKey(caller.key, node.edge))
-        if link is None:  # the caller ended in this very tick
+        if link is None:  # the caller ended in this tick
             return Result(np.zeros(at.size), np.ones(at.size, dtype=bool))
         if self._edges[node.edge].optional and not link.address.host:
             return Result(np.zeros(at.size), np.zeros(at.size, dtype=bool))
@@ -97,7 +97,7 @@ class Flow:
         calls = CallBatch(caller, node, link, mix(salt, caller.ordinal) if caller.ordinal else salt, at, draws)
         took, failed, _ = self._attempt(calls)
         retries = self._edges[node.edge].retries
-        if retries:  # the recorded spans keep their arrays
+        if retries:  # recorded spans keep references to the arrays
             took, failed = took.copy(), failed.copy()
         for attempt in range(retries):
             again = np.flatnonzero(failed & np.isfinite(took))
@@ -111,13 +111,13 @@ class Flow:
     def serve(
         self, process: Process, node: OperationNode, salt: int, at: Floats, draws: Draws, cut: Floats | None = None
     ) -> Result:
-        """Run an operation of ``process`` from ``at`` on; after ``cut`` nobody waits for the answer any more."""
-        n, physics = at.size, self._physics
+        """Run an operation of ``process`` from ``at`` on; after ``cut``, the caller no longer waits."""
+        n, constants = at.size, self._constants
         effects = self.moment.effects.get(process.key, ())
         node = process_faults.apply_flags(node, effects)
         mark = self.tape.enter(node.server)
         z = self._streams.normal(stream(node.key, salt), 1, n, process.ordinal)[0]
-        took: Floats = np.exp(physics.sigma * z) * (node.own_seconds * process.slow) + process.queued
+        took: Floats = np.exp(constants.sigma * z) * (node.own_seconds * process.slow) + process.queued
         failed: Flags = np.zeros(n, dtype=bool)
         batch = Batch(salt, at, took, failed, draws)
         process_faults.impair(process, node, batch, effects, self._streams, self.logs, self.tape)
@@ -141,7 +141,7 @@ class Flow:
         return Result(took, failed)
 
     def _steps(self, process: Process, steps: Sequence[CallNode | LoopNode], batch: Batch) -> None:
-        """Run steps in sequence for the requests that are still under way."""
+        """Run steps in sequence for the active requests."""
         for node in steps:
             chosen = self._going(process, node, batch)
             if chosen is not None and not chosen.size:
@@ -152,7 +152,7 @@ class Flow:
                 self._repeat(process, node, batch, chosen)
 
     def _going(self, process: Process, node: CallNode | LoopNode, batch: Batch) -> Ints | None:
-        """Return the requests that reach a step; None for all of them."""
+        """Return the requests that reach a step; None for all."""
         chosen: Ints | None = None
         size = batch.failed.size
         if self.hanging is not None or batch.failed.any():
@@ -164,7 +164,7 @@ class Flow:
         return chosen
 
     def _repeat(self, process: Process, node: CallNode, batch: Batch, chosen: Ints | None) -> None:
-        """Repeat a call as often as its step says; then what follows from its answers."""
+        """Repeat a call as often as its step says; then process its responses."""
         if node.step.for_each and self._brought_nothing(process, node.step.for_each):
             return
         times = node.step.times
@@ -195,7 +195,7 @@ class Flow:
             self._reject(process, node, batch, chosen)
 
     def _brought_nothing(self, process: Process, call: str) -> bool:
-        """Check whether flags empty the answers to a call in all who answer it."""
+        """Return whether flags empty the responses of a call in all its callees."""
         callee, _, operation = call.partition("/")
         number = next(n for n, e in enumerate(self._edges) if (e.caller, e.callee) == (process.component, callee))
         link = self.moment.links.get(LinkKey(process.key, number))
@@ -204,7 +204,7 @@ class Flow:
         return bool(reported) and all(any(e.empties and e.operation == operation for e in each) for each in reported)
 
     def _fill(self, process: Process, node: CallNode, batch: Batch, chosen: Ints | None) -> None:
-        """Run the steps that follow where the callee, a cache, misses something; unless they fail they fill it."""
+        """Run the steps after misses of a cache; unless they fail, they fill it."""
         link = self.moment.links.get(LinkKey(process.key, node.edge))
         cache = (
             next((lane.target for lane in link.lanes if lane.outcome == ConnectionOutcome.OK), None) if link else None
@@ -226,7 +226,7 @@ class Flow:
         caches.update_spoilt_share(process, cache, node)
 
     def _reject(self, process: Process, node: CallNode, batch: Batch, chosen: Ints | None) -> None:
-        """Fail the caller where the answer holds something spoilt."""
+        """Fail the caller where a response is corrupt."""
         link = self.moment.links.get(LinkKey(process.key, node.edge))
         targets = [lane.target for lane in link.lanes if lane.target is not None] if link else []
         share = max((target.spoilt.get(node.step.invalid_entries_of, 0.0) for target in targets), default=0.0)
@@ -239,7 +239,7 @@ class Flow:
         self.logs.error(process, node.step.invalid_entry_log, batch.now[hit], node.step.invalid_entry_log)
 
     def _loop(self, process: Process, node: LoopNode, batch: Batch, chosen: Ints | None) -> None:
-        """Run rounds of steps, as many for each request as it drew; one that fails ends its request's loop."""
+        """Run rounds of steps, as many per request as drawn; a failure ends the request's loop."""
         times = node.step.times
         counts = batch.draws[times] if isinstance(times, str) else np.full(batch.took.size, float(times))
         who = np.arange(batch.took.size) if chosen is None else chosen
@@ -256,7 +256,7 @@ class Flow:
             batch.failed[who] = inner.failed & (node.step.on_error != "Ignore")
 
     def _attempt(self, calls: CallBatch) -> Result:
-        """Return each call once, and what the caller's spans say of it."""
+        """Make each call once, and record the caller's spans."""
         calls = self._trace_calls(calls)
         caller, node, link = calls.caller, calls.node, calls.link
         mark = self.tape.enter(node.client)
@@ -270,7 +270,7 @@ class Flow:
         return result
 
     def _trace_calls(self, calls: CallBatch) -> CallBatch:
-        """Trace the calls, without spans where the caller's instrumentation watches an earlier connection only."""
+        """Trace the calls, except if the caller's instrumentation is attached to an earlier connection."""
         number, lane = calls.node.edge, calls.link.lanes[0]
         if not self._edges[number].trace_first_connection_only:
             return calls
@@ -285,7 +285,7 @@ class Flow:
         return calls
 
     def _spread(self, calls: CallBatch) -> Result:
-        """Spread calls over the backends of a pool, and over connections that the pool still has."""
+        """Spread calls over the backends of a pool, and its remaining old connections."""
         link, at = calls.link, calls.at
         lanes = (*link.lanes, *link.old)
         pick = self._streams.open(mix(calls.node.key, calls.salt + _LANE), calls.caller.ordinal).random((2, at.size))
@@ -302,7 +302,7 @@ class Flow:
         return whole
 
     def _lane(self, calls: CallBatch, lane: ConnectionLane) -> Result:
-        """Return the calls that all go one way."""
+        """Make calls along one lane."""
         caller, node, link, salt, at, draws = calls
         edge = self._edges[node.edge]
         if lane.outcome != ConnectionOutcome.OK or lane.target is None:
@@ -326,7 +326,7 @@ class Flow:
         limit = node.step.deadline_seconds or find_timeout(edge, caller)
         cut = at + limit if limit else None
         answer = self.serve(lane.target, node.operation, salt, at + took, draws, cut)
-        network_io.exchange_messages(caller, lane.target, lane.wire, answer.took, self._physics.message_bytes)
+        network_io.exchange_messages(caller, lane.target, lane.wire, answer.took, self._constants.message_bytes)
         took, failed = took + answer.took + (0.0 if back is None else back), answer.failed
         took, failed, falsified, noted = http_chaos.replace_answers(
             met, node, took, failed, unchecked=edge.ignore_status
@@ -340,9 +340,7 @@ class Flow:
         return self._give_up(calls, took, failed)._replace(noted=noted)
 
     def _split(self, calls: CallBatch, lane: ConnectionLane, early: Flags) -> Result:
-        """Split some calls come before the callee listens, or after it ended; who is patient waits for one that comes
-        up.
-        """
+        """Split calls before the callee listens or after it ended; patient callers wait for a starting one."""
         at, patience = calls.at, self._edges[calls.node.edge].unreachable_seconds
         whole = Result(np.zeros(at.size), np.zeros(at.size, dtype=bool))
         patient = (at < lane.ready_at) & (at + patience >= lane.ready_at)
@@ -359,7 +357,7 @@ class Flow:
         return whole
 
     def _fail_dial(self, calls: CallBatch, lane: ConnectionLane) -> Result:
-        """Fail dials: the callee is not there, not who it should be, or packets vanish."""
+        """Fail dials: the callee is absent or the wrong one, or packets are dropped."""
         at, edge = calls.at, self._edges[calls.node.edge]
         failed: Flags = np.ones(at.size, dtype=bool)
         if lane.outcome == ConnectionOutcome.CONNECTION_TIMEOUT and lane.target is not None and not edge.wait_for_ack:
@@ -390,9 +388,7 @@ class Flow:
         return Result(took, failed)
 
     def _reject_dials(self, calls: CallBatch) -> Result:
-        """Reject calls that each dial a Service without endpoints: the kernel answers few of many (see
-        ``rejections``).
-        """
+        """Fail dials of a Service without endpoints: the kernel rejects few of many (see ``rejections``)."""
         at, edge, caller = calls.at, self._edges[calls.node.edge], calls.caller
         limit = calls.node.step.deadline_seconds or find_timeout(edge, caller) or np.inf
         dials = edge.connect_timeout_seconds if edge.connect_timeout_seconds > 0.0 else LONGEST_SECONDS
@@ -409,13 +405,13 @@ class Flow:
         return Result(took, np.ones(at.size, dtype=bool))
 
     def _say_unanswered(self, calls: CallBatch, took: Floats) -> None:
-        """Log what callers say of a connection that did not come about, where they had not given up before."""
+        """Log failed connections of callers that had not given up before."""
         limit = calls.node.step.deadline_seconds or find_timeout(self._edges[calls.node.edge], calls.caller)
         said = took <= limit if limit else np.isfinite(took)
         self._recorder.complain(calls, ConnectionOutcome.CONNECTION_TIMEOUT, (calls.at + took)[said])
 
     def _give_up(self, calls: CallBatch, took: Floats, failed: Flags) -> Result:
-        """Return what the caller leaves once its patience or its deadline is over."""
+        """End calls at the caller's timeout or deadline."""
         limit = calls.node.step.deadline_seconds or find_timeout(self._edges[calls.node.edge], calls.caller)
         if limit:
             late = took > limit
@@ -426,5 +422,5 @@ class Flow:
         return Result(took, failed)
 
     def _complete_writes(self, at: Floats) -> Result:
-        """Complete calls that are over once the system has taken them."""
-        return Result(np.full(at.size, self._physics.hop_ms / 1000.0), np.zeros(at.size, dtype=bool))
+        """Complete one-way writes once the kernel has accepted them."""
+        return Result(np.full(at.size, self._constants.hop_ms / 1000.0), np.zeros(at.size, dtype=bool))

@@ -1,4 +1,4 @@
-"""What a walk of requests leaves behind: spans of callers and callees, and the callers' complaints in their logs."""
+"""Recording of requests: spans of callers and callees, and error logs of callers."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from scenario_kit.lab.twin.traces.hung_calls import HangBook
 from scenario_kit.lab.twin.traces.span_buffer import SpanBatch, Tape
 from scenario_kit.model.twin.edge import Edge
 
-#: What a channel of gRPC says once its peer is gone.
+#: The error of a gRPC channel whose peer is gone.
 _BROKEN = "rpc error: code = Unavailable desc = error reading from server: EOF"
 
 
 class SpanRecorder:
-    """Writes into the books of a world."""
+    """Record spans and logs of a world."""
 
     def __init__(self, spans: SpanBook, hangs: HangBook, logs: LogBook, tape: Tape, edges: tuple[Edge, ...]) -> None:
         self._spans = spans
@@ -40,9 +40,7 @@ class SpanRecorder:
     def span(
         self, process: Process, name: SpanName, at: Floats, took: Floats, failed: Flags, hanging: LinkKey | None
     ) -> None:
-        """Record spans of one name; those that hang wait for the link ``hanging``. A process without collector loses
-        them.
-        """
+        """Record spans of one name; hanging ones wait for the link ``hanging``. Without a collector, spans are lost."""
         if not process.reports(name.service):
             return
         if hanging is not None:
@@ -53,9 +51,7 @@ class SpanRecorder:
         self._spans.record(name, at + took, took, failed)
 
     def called(self, calls: CallBatch, result: Result, hanging: LinkKey | None, mark: int) -> None:
-        """Record the caller's spans of its calls; of those that it left it never ended any. ``mark`` is what the tape
-        gave.
-        """
+        """Record the caller's spans of its calls, except abandoned ones, which never end. ``mark`` is from the tape."""
         caller, node, link, _, at, draws = calls
         took, failed, noted = result
         if noted is not None:
@@ -71,7 +67,7 @@ class SpanRecorder:
         self._tape.leave(mark, caller, (node.client,), node, link, spans)
 
     def round(self, process: Process, node: LoopNode, spans: SpanBatch, hanging: LinkKey | None, mark: int) -> None:
-        """Record the spans of one round of a loop that has a name. ``mark`` is what the tape gave."""
+        """Record the spans of one round of a named loop. ``mark`` is from the tape."""
         if node.span is not None:
             self.span(process, node.span, spans.at, spans.took, spans.failed, hanging)
             self._tape.leave(mark, process, (node.span,), node, None, spans)
@@ -85,9 +81,9 @@ class SpanRecorder:
         hanging: LinkKey | None,
         mark: int,
     ) -> None:
-        """Record the callee's spans. Where the caller gave up at ``cut`` they end there, without error.
+        """Record the callee's spans. If the caller gave up at ``cut``, they end there, without error.
 
-        A process that ends by itself takes those with it that it had not finished. ``mark`` is what the tape gave.
+        A crashing process loses its unfinished spans. ``mark`` is from the tape.
         """
         if node.server is None:
             return
@@ -108,7 +104,7 @@ class SpanRecorder:
         self._tape.leave(mark, process, names, node, None, SpanBatch.of(draws, at, took, failed, done))
 
     def _describe_failure(self, node: CallNode, link: Link) -> str:
-        """Describe what a callee answers that failed, with the words that it found last for the reason."""
+        """Return the error of a failed callee with the latest reason."""
         there = [lane.target for lane in link.lanes if lane.target is not None]
         if answer := next((x.answer or x.volume.answers.get(node.operation.name, "") for x in there), ""):
             return answer
@@ -116,7 +112,7 @@ class SpanRecorder:
         return describe_failure(node.operation.model.failure, said)
 
     def complain(self, calls: CallBatch, ended: ConnectionOutcome | int, times: Floats) -> None:
-        """Print why calls failed at these times, as the caller does; a number is the status of an answer."""
+        """Log the caller's errors at these times; a number is the status of a response."""
         if not times.size:
             return
         caller, node, link = calls.caller, calls.node, calls.link
@@ -126,7 +122,7 @@ class SpanRecorder:
         edge, ip, port = self._edges[node.edge], link.ip, address.port
         dialect = caller.model.dialect if caller.model else ""
         words = describe_answer(dialect, edge.protocol, self._describe_failure(node, link)) if answered else ""
-        if edge.registry:  # the address is the registry's, who is called is registered there
+        if edge.registry:  # the address is the registry's; the callee is registered there
             lane = next((lane for lane in link.lanes if lane.target is not None), None)
             ip, port = (lane.target.ip, lane.port) if lane and lane.target else ("", 0)
             if lane is None and outcome == ConnectionOutcome.CONNECTION_REFUSED:

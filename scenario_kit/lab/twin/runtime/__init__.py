@@ -1,1 +1,1 @@
-"""What happens in a process while it serves: faults, flags, files, agents, resources."""
+"""Events in a running process: faults, flags, files, agents, resources."""

@@ -1,4 +1,4 @@
-"""Feature flags: what the flag service answers to each process, and what follows from it."""
+"""Feature flags: the values for each process, and their effects."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.lab.twin.process.process import Process
 from scenario_kit.model.twin.flag import FlagEffect, FlagModel
 
-#: Calls of one tick after which a leak that grows has long ended its process.
+#: The number of calls in a tick after which a growing leak has killed its process.
 _ENOUGH = 500
 
 
 class Active(NamedTuple):
-    """An effect in force in one process, with its amounts worked out. An empty operation means every one.
+    """An active effect in one process, with evaluated amounts. An empty operation matches all.
 
-    Until ``still_until`` the whole process stands still. ``held_bytes`` are in its memory while the effect lasts.
-    ``thrown`` is the exception by which the errors come about, and ``answer`` what callers read of it, where that is
-    not what they read of other errors.
+    Until ``still_until`` the whole process is paused. ``held_bytes`` are allocated while the effect lasts. ``thrown``
+    is the exception behind the errors, and ``answer`` the error for callers if it differs from that of other errors.
     """
 
     operation: str = ""
@@ -39,7 +38,7 @@ class Active(NamedTuple):
     users: float = 0.0
     paused: bool = False
     unhealthy: bool = False
-    absorbs: str = ""
+    handled_errors: str = ""
     becomes: str = ""
     empties: bool = False
     log: str = ""
@@ -49,9 +48,7 @@ class Active(NamedTuple):
     answer: str = ""
 
     def compute_leak(self, before: float, calls: int) -> float:
-        """Compute bytes that are leaked after so many more calls: each adds its own, and a share of what is there
-        already.
-        """
+        """Compute the bytes leaked after more calls: each adds a constant, and a share of the current amount."""
         if not self.leak_growth:
             return before + self.leak_bytes * calls
         grown: float = (1.0 + self.leak_growth) ** min(calls, _ENOUGH)
@@ -60,10 +57,10 @@ class Active(NamedTuple):
 
 @lru_cache(maxsize=64)
 def read_values(document: str) -> Mapping[str, float]:
-    """Read the value of each enabled flag of a flagd document; booleans count as 0 and 1, other types are left out.
+    """Return the value of each enabled flag of a flagd document; booleans are 0 and 1, other types are ignored.
 
-    Conditions of targeting rules are not evaluated: of a flag with a rule the first branch counts, and what share of
-    the calls it concerns is part of the effect. A document that is not JSON has no flags, as flagd then serves none.
+    Targeting rules are not evaluated: the first branch applies, and the affected share of calls is part of the effect.
+    A document that is not JSON has no flags, since flagd serves none then.
     """
     try:
         flags = json.loads(document).get("flags") or {}
@@ -83,7 +80,7 @@ def _find_variant(flag: Mapping[str, Any]) -> Any:
 
 
 class Flags:
-    """Evaluates flags for processes."""
+    """Evaluate flags for processes."""
 
     def __init__(self, model: FlagModel | None) -> None:
         self._model = model
@@ -92,11 +89,10 @@ class Flags:
         self._asking = {effect.component for effect in effects if not effect.propagate_value}
 
     def effects(self, process: Process, link: Link | None) -> tuple[Active, ...]:
-        """Return the effects in force in a process, given its way to the flag service.
+        """Return the active effects in a process, given its link to the flag service.
 
-        A service that cannot be reached, or does not know a flag, answers nothing: the defaults in the code apply,
-        which are all off but for effects that come ``unanswered``. While packets to it vanish every operation waits for
-        the evaluation to give up.
+        Without a reachable service, or for an unknown flag, the defaults in the code apply, which are off except for
+        effects with ``unanswered``. While packets to it are dropped, every operation waits for the evaluation timeout.
         """
         if self._model is None or link is None or process.component not in self._concerned:
             return ()
@@ -111,7 +107,7 @@ class Flags:
         return self._list_known(process, read_values(target.files.get(self._model.key, "")))
 
     def _list_known(self, process: Process, known: Mapping[str, float]) -> tuple[Active, ...]:
-        """List the effects in a process of what it knows of the flags."""
+        """List the effects in a process with these flag values."""
         return tuple(
             _activate(effect, known.get(flag, 0.0))
             for flag, effects in (self._model.effects if self._model else {}).items()
@@ -139,7 +135,7 @@ def _activate(effect: FlagEffect, value: float) -> Active:
         users=effect.users * times,
         paused=effect.stop_load,
         unhealthy=effect.fail_health_checks,
-        absorbs=effect.handled_errors,
+        handled_errors=effect.handled_errors,
         becomes=effect.replacement_operation,
         empties=effect.empty_responses,
         log=effect.log,

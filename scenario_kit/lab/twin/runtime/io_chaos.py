@@ -1,7 +1,7 @@
-"""Chaos in files: what becomes of the operations of a process that read or write where it was put.
+"""IOChaos: its effect on file operations of a process.
 
-The effects are those of files, not of faults: who waits for none notices nothing. Delays add up method by method; an
-error ends an access, and with it the operation or the whole program, as the app's definition says.
+Only programs that wait for a file are affected. Delays add up method by method; an error ends an access, and with it
+the operation or the whole program, as the app's definition says.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _UNTOUCHED: Final[Mapping[str, Any]] = {"volume": "", "actions": ()}
 
 
 class _DiskImpact(NamedTuple):
-    """What one access brings to each of its requests: seconds, the number of its error or 0, and whether it lies."""
+    """The effect on one access of each request: seconds, error number or 0, and whether data is wrong."""
 
     seconds: Floats
     errors: Ints
@@ -38,20 +38,20 @@ class _DiskImpact(NamedTuple):
 
 
 class Disks:
-    """The files of all processes of a world."""
+    """The volumes of all processes of a world."""
 
     def __init__(self, parameters: TwinDefinition, streams: Streams) -> None:
         self._parameters = parameters
         self._streams = streams
 
     def volumes(self, spec: Object) -> tuple[str, ...]:
-        """Return the volumes that the image of a container declares, so that something is mounted there."""
+        """Return the volumes declared by a container's image."""
         model = identify(self._parameters, spec).model
         return model.disk.volumes if model is not None else ()
 
     @staticmethod
     def begin(processes: Iterable[Process], ledger: Ledger, start: float) -> None:
-        """Begin a tick with what the processes meet from ``start`` on."""
+        """Start a tick with the effects on processes from ``start`` on."""
         for process in processes:
             if process.model is None or (not process.model.disk.directory and not process.volume.rules):
                 continue
@@ -61,7 +61,7 @@ class Disks:
                 process.volume.saved_at = max(start, process.ready_at)
 
     def end(self, processes: Iterable[Process], end: float, dt: float, logs: LogBook) -> None:
-        """Close the tick: what is left to do in files, and what was saved in the background, or was not."""
+        """End the tick: remaining file work, and background snapshots."""
         for process in processes:
             volume, model = process.volume, process.model
             for file in {*volume.waits, *volume.demand}:
@@ -78,7 +78,7 @@ class Disks:
         calls = _calls(process, upkeep.operations)
         last, before, lately = process.volume.kept.get(number, (process.ready_at, 0.0, 0.0))
         due = end - last >= upkeep.every_seconds
-        # It was due some time in the tick, so that calls of the tick may come after it and are left for the next time.
+        # It was due at some time in the tick, so calls of the tick may be later and count for the next time.
         process.volume.kept[number] = (end, lately, calls) if due else (last, before, calls)
         if not due:
             return
@@ -114,14 +114,14 @@ class Disks:
             number += 1
 
     def _once(self, process: Process, disk: DiskModel, model: Snapshots, number: int) -> str:
-        """Return the words of the error that a snapshot meets; empty where it succeeds."""
+        """Return the error of a snapshot; empty if it succeeds."""
         access = Access(file=model.file, methods=model.methods)
         met = _meet(process, access, mix(hash_text(f"snapshot {process.component}"), number), 1, self._streams)
         return _describe_errno(disk, int(met.errors[0])) if met is not None and met.errors[0] else ""
 
 
 def apply_io_chaos(process: Process, node: OperationNode, batch: Batch, streams: Streams, logs: LogBook) -> None:
-    """Apply what an operation meets in files."""
+    """Apply the effects on an operation's file accesses."""
     volume, model = process.volume, process.model
     if model is None or not (volume.rules or volume.failing):
         return
@@ -143,7 +143,7 @@ def apply_io_chaos(process: Process, node: OperationNode, batch: Batch, streams:
 def _fail(
     process: Process, node: OperationNode, access: Access, met: _DiskImpact, batch: Batch, who: Ints, logs: LogBook
 ) -> None:
-    """Draw errors and lies of one access, which ``who`` of the batch meet now."""
+    """Draw errors and wrong data of one access, made by ``who`` of the batch."""
     hit, when = met.errors > 0, batch.now[who]
     if hit.any():
         first = int(np.flatnonzero(hit)[np.argmin(when[hit])])
@@ -159,9 +159,7 @@ def _fail(
 
 
 def _end(process: Process, access: Access, error: int, times: Floats, logs: LogBook) -> str:
-    """Return an access failed at these times: what is printed, and the end of a program that cannot bear it;
-    the words.
-    """
+    """Process failed accesses at these times: log, and exit if the program cannot handle them; return the error."""
     words = _describe_errno(process.model.disk if process.model is not None else DiskModel(), error)
     for line in access.log.replace("{error}", words).splitlines():
         logs.error(process, line, times, line)
@@ -172,7 +170,7 @@ def _end(process: Process, access: Access, error: int, times: Floats, logs: LogB
 
 
 def _wait(process: Process, access: Access, seconds: Floats, key: int, streams: Streams) -> Floats:
-    """Return how long each waits for those before it in the same file."""
+    """Return the waiting times for earlier accesses of the same file."""
     volume, none = process.volume, np.zeros(seconds.size)
     if access.queue == "File":
         volume.demand[access.file] = volume.demand.get(access.file, 0.0) + float(seconds.sum())
@@ -180,15 +178,15 @@ def _wait(process: Process, access: Access, seconds: Floats, key: int, streams: 
     if access.queue == "Group":
         rate, now = volume.rounds.get(access.file, (0.0, 0))
         volume.rounds[access.file] = (rate, now + seconds.size)
-        # Who comes during a round waits for its end. Rounds fill as much of the time as they did in the last tick, or
-        # all of it, since no two are under way at once.
+        # Arrivals during a round wait for its end. Rounds take the same share of time as in the last tick, at most all
+        # of it, since only one runs at a time.
         busy = np.minimum(rate * seconds, 1.0)
         return np.asarray(streams.uniform(mix(key, 1), seconds.size, process.ordinal) * seconds * busy)
     return none
 
 
 def _meet(process: Process, access: Access, key: int, n: int, streams: Streams) -> _DiskImpact | None:
-    """Return what the methods of an access meet; None where no rule concerns any."""
+    """Return the effect on the methods of an access; None if no rule applies."""
     disk = process.model.disk if process.model is not None else DiskModel()
     path = f"{disk.directory}/{access.file}"
     concerned = [process.volume.over(path, method) for method in access.methods]
@@ -202,7 +200,7 @@ def _meet(process: Process, access: Access, key: int, n: int, streams: Streams) 
 
 
 def _apply(rule: IoRule, met: _DiskImpact, key: int, ordinal: int, streams: Streams) -> None:
-    """Apply one rule to one method: those that have failed already do not come to it."""
+    """Apply one rule to one method, except where an earlier method failed."""
     going = met.errors == 0
     hit = going & (streams.uniform(key, going.size, ordinal) < rule.share)
     met.seconds[hit] += rule.delay_seconds
@@ -216,7 +214,7 @@ def _apply(rule: IoRule, met: _DiskImpact, key: int, ordinal: int, streams: Stre
 
 
 def _calls(process: Process, operations: Iterable[str]) -> float:
-    """Return how often these were called since the process began."""
+    """Return the number of calls of these operations since the process started."""
     return sum(process.operations.get(name, [0.0])[0] for name in operations)
 
 

@@ -1,8 +1,8 @@
-"""Agents in Java programs: what rules do that JVMChaos has put into the processes that run in a JVM.
+"""JVMChaos: the effects of agent rules in Java processes.
 
-A rule acts where requests run through its class and method: through the one that serves them, or the one whose result
-matters, as the app's definition names them. Anywhere else it is never met. It ends with its process: a container that
-was started again is a fresh JVM, which knows no rules. Stressors and collections hang on a thread of the agent's own.
+A rule applies where requests run through its class and method: the request handler, or a method whose result matters,
+as named in the app's definition. Other methods are never reached. A rule ends with its process: a restarted container
+is a new JVM without rules. Stressors and collections run in a thread of the agent.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from scenario_kit.model.twin.definition import TwinDefinition
 from scenario_kit.model.twin.java import JavaModel
 
 _MIB = 2.0**20
-#: Where stressors and collections are hung up: a thread of the agent calls it every five seconds.
+#: The trigger of stressors and collections: an agent thread calls it every five seconds.
 _TRIGGER: Final = ("org.chaos_mesh.chaos_agent.TriggerThread", "triggerFunc")
-#: The largest heap of a JVM that is told nothing: half of a small container, a quarter of a big one, this in between.
+#: The default maximum heap: half of a small container, a quarter of a big one, this in between.
 _SMALL_HEAP: Final = 126.0 * _MIB
 _HEAP: Final = "java.lang.OutOfMemoryError: Java heap space"
-#: What the Java agent of OpenTelemetry counts, and between which bounds, in seconds (semantic conventions for the JVM).
+#: The GC metric of OpenTelemetry's Java agent, and its bounds in seconds (semantic conventions for the JVM).
 _COLLECTIONS: Final = "jvm_gc_duration_seconds"
 _BOUNDS: Final = (0.01, 0.1, 1.0, 10.0)
 
-#: A rule as the ledger has it: ``name``, ``class``, ``method`` and ``actions``.
+#: A rule in the ledger: ``name``, ``class``, ``method`` and ``actions``.
 Rule = Mapping[str, Any]
 
 
 class _JvmImpact(NamedTuple):
-    """A rule that is carried out, for this share of the requests, or by the agent's own thread."""
+    """An active rule, for this share of the requests, or in the agent's thread."""
 
     rule: Rule
     share: float
@@ -49,15 +49,15 @@ class Java:
         self._parameters = parameters
         self._jvms = {c.name: c.jvm for c in app.components if c.jvm is not None}
 
-    def barred(self, spec: Object) -> Literal["", "NoJava", "NoShell"]:
-        """Return why no agent can be loaded into the program that a container runs; empty where one can."""
+    def explain_attach_failure(self, spec: Object) -> Literal["", "NoJava", "NoShell"]:
+        """Return why no agent can be loaded into a container's program; empty if one can."""
         found = identify(self._parameters, spec)
         if found.model is None or found.component not in self._jvms:
             return "NoJava"
         return "" if found.model.java.has_shell else "NoShell"
 
     def unknown(self, spec: Object, rules: Sequence[Rule]) -> str:
-        """Return what rules let methods return, where the definition of the app does not say what follows from it."""
+        """Return which rules change results in ways that the app's definition does not model; empty if none."""
         jvm = self._jvms[identify(self._parameters, spec).component]
         for rule in rules:
             known = jvm.returns
@@ -67,11 +67,11 @@ class Java:
             elif not _is(rule, jvm.class_name, jvm.method):
                 values = set()
             if values:
-                return f"what follows where {rule['method']} returns {min(values) or 'at once'} is not simulated"
+                return f"the effect of {rule['method']} returning {min(values) or 'at once'} is not simulated"
         return ""
 
     def effects(self, process: Process, ledger: Ledger, start: float, logs: LogBook) -> tuple[Active, ...]:
-        """Return the effects of the rules in a process, during the tick that begins at ``start``."""
+        """Return the effects of rules in a process during the tick that starts at ``start``."""
         jvm, model = self._jvms.get(process.component), process.model
         if jvm is None or model is None:
             return ()
@@ -92,7 +92,7 @@ class Java:
         return tuple(found)
 
     def samples(self, processes: Iterable[Process], namespace: str, now: float) -> dict[SeriesId, float]:
-        """Return what the programs themselves report of their collections."""
+        """Return the processes' own GC series."""
         result: dict[SeriesId, float] = {}
         for process in processes:
             model = process.model.java if process.model is not None else None
@@ -124,7 +124,7 @@ def _identify(rule: Rule) -> tuple[str, str, str]:
 
 
 def _is(rule: Rule, class_name: str, method: str) -> bool:
-    """Check whether a rule means this method; a class without package means those of any package."""
+    """Return whether a rule applies to this method; a class without package matches any package."""
     return rule["method"] == method and rule["class"] in (class_name, class_name.rpartition(".")[2])
 
 
@@ -141,13 +141,13 @@ def _meet_rule(rule: Rule, jvm: Jvm, model: JavaModel) -> _JvmImpact | None:
 def _activate_rule(
     met: _JvmImpact, jvm: Jvm, model: JavaModel, process: Process, fresh: float | None
 ) -> Iterator[Active]:
-    """Return the effects of one rule; ``fresh`` is when it was met for the first time, if that is now."""
+    """Return the effects of one rule; ``fresh`` is when it first triggered, if that is now."""
     rule, serves = met.rule, (jvm.class_name, jvm.method)
     for action in rule["actions"]:
         if "threads" in action:
             yield Active(busy_cores=float(action["threads"]))
         elif "fills" in action:
-            # Nothing is left for the requests, and collections that find nothing keep a core busy.
+            # No CPU is left for requests, and collections without garbage keep a core busy.
             yield Active(
                 held_bytes=max(_compute_heap(process, model) - model.heap_used_mib * _MIB, 0.0), busy_cores=1.0
             )
@@ -167,7 +167,7 @@ def _activate_rule(
 
 
 def _compute_heap(process: Process, model: JavaModel) -> float:
-    """Compute the bytes that the heap may grow to; 0 where that is up to the node."""
+    """Return the maximum heap in bytes; 0 if it depends on the node."""
     limit = process.limit("memory")
     if model.heap_mib or limit is None:
         return model.heap_mib * _MIB
@@ -175,7 +175,7 @@ def _compute_heap(process: Process, model: JavaModel) -> float:
 
 
 def _build_failure(share: float, model: JavaModel, exception: str, class_name: str, method: str) -> Active:
-    """Build a failure of so many requests by an exception, ``type: message``, that nothing in the program catches."""
+    """Build a failure of a share of requests by an uncaught exception, ``type: message``."""
     log = model.exception_log
     for place, words in {"{exception}": exception, "{class}": class_name, "{method}": method}.items():
         log = log.replace(place, words)
@@ -183,7 +183,7 @@ def _build_failure(share: float, model: JavaModel, exception: str, class_name: s
 
 
 def _announce(process: Process, rule: Rule, port: int, met: _JvmImpact | None, at: float, logs: LogBook) -> None:
-    """Print what the agent prints when it takes a rule, and when that is first met; Chaos Mesh makes it talkative."""
+    """Print the agent's output at the installation of a rule and its first trigger; Chaos Mesh enables verbose mode."""
     name = rule["name"]
     lines = [] if process.agent else [f"TransformListener() : accepting requests on localhost:{port}"]
     lines.append(f"TransformListener() : handling connection on port {port}")

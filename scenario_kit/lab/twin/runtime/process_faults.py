@@ -1,4 +1,4 @@
-"""What goes wrong in a process itself while it serves: background errors, flags, and its own end."""
+"""Faults in a process: background errors, flags, and crashes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def impair(
     logs: LogBook,
     tape: Tape,
 ) -> None:
-    """Apply background errors, flags that were never reached, effects in force, files."""
+    """Apply background errors, unreachable flags, active effects, and IOChaos."""
     model = process.model
     salt, at, took, failed, _ = batch
     if node.model.flag_timeout_seconds and at.size and not process.flags_awaited:
@@ -43,7 +43,7 @@ def impair(
     if model is not None and model.background_error:
         failed[streams.uniform(mix(node.key, salt + _FLAG), at.size, process.ordinal) < model.background_error] = True
     for number, effect in enumerate(effects):
-        if effect.absorbs or effect.operation not in ("", node.name):
+        if effect.handled_errors or effect.operation not in ("", node.name):
             continue
         part = np.ones(at.size, dtype=bool)
         if effect.share < 1.0:
@@ -64,13 +64,13 @@ def impair(
 
 
 def apply_flags(node: OperationNode, effects: Sequence[Active]) -> OperationNode:
-    """Return what runs in place of an operation while flags are as they are: mostly itself."""
+    """Return the operation that flags substitute; usually the same."""
     desired = [effect.becomes for effect in effects if effect.becomes and effect.operation == node.name]
     return next((other for other in node.others if other.name in desired), node) if desired else node
 
 
 def crash(process: Process, node: CallNode, batch: Batch, chosen: Ints | None) -> None:
-    """End the process with the first failure of a call; before the call none of those chosen had failed."""
+    """Crash the process at the first failed call; before, none of the chosen requests had failed."""
     who = np.arange(batch.at.size) if chosen is None else chosen
     ends = batch.now[who][batch.failed[who] & np.isfinite(batch.took[who])]
     if ends.size and ends.min() < process.crash_at:
@@ -78,7 +78,7 @@ def crash(process: Process, node: CallNode, batch: Batch, chosen: Ints | None) -
 
 
 def miss(process: Process, need: Need, at: Floats, logs: LogBook) -> Result:
-    """Return the first call of what was not there when the process started ends it."""
+    """Crash the process at the first call of a dependency that was missing at its start."""
     process.crash = Crash(min(process.crash_at, float(at.min())), -1, need.code)
     for line in need.text.splitlines():
         logs.error(process, line, at[:1], line)
@@ -86,15 +86,15 @@ def miss(process: Process, need: Need, at: Floats, logs: LogBook) -> Result:
 
 
 def find_refusal(store: Process, operation: Operation, user: str) -> ConnectionOutcome | None:
-    """Find why a statement on a table gets nowhere: the user's privileges, or a lock of a session; None if not."""
+    """Return why a statement fails on a table: missing privileges or a lock; None if it succeeds."""
     if operation.table and store.holdings.refuses(user, operation.table, operation.privilege):
         return ConnectionOutcome.PERMISSION_DENIED
     return ConnectionOutcome.LOCK_TIMEOUT if store.holdings.locks(operation.table) else None
 
 
 def absorb_errors(calls: CallBatch, result: Result, effects: Sequence[Active], streams: Streams) -> Result:
-    """Return what the caller's spans show: the errors that it absorbs are in them, and nowhere else."""
-    share = sum(effect.error_share for effect in effects if effect.absorbs == calls.node.step.call)
+    """Return the results in the caller's spans: errors that it handles appear there only."""
+    share = sum(effect.error_share for effect in effects if effect.handled_errors == calls.node.step.call)
     if not share:
         return result
     draws = streams.uniform(mix(calls.node.key, calls.salt + _ABSORB), result.failed.size, calls.caller.ordinal)
@@ -102,14 +102,14 @@ def absorb_errors(calls: CallBatch, result: Result, effects: Sequence[Active], s
 
 
 def wait_in_vain(node: OperationNode, batch: Batch) -> None:
-    """Let a caller that only looks on wait for what does not come; it goes on as if nothing had been."""
+    """Delay a caller by the timeout of an optional call; it then continues."""
     if node.model.ignore_failure_after_seconds:
         batch.took[batch.failed] = np.maximum(batch.took[batch.failed], node.model.ignore_failure_after_seconds)
         batch.failed[:] = False
 
 
 def cut_short(process: Process, batch: Batch) -> None:
-    """Fail what is under way when the process ends, there and then."""
+    """Fail active requests when the process ends."""
     over = batch.now > process.crash_at
     batch.took[over] = np.maximum(process.crash_at - batch.at[over], 0.0)
     batch.failed[over] = True

@@ -1,4 +1,4 @@
-"""CPU and memory of processes: demand, throttling, growth, and the out-of-memory killer (docs/fidelity.md)."""
+"""CPU and memory of processes: demand, throttling, growth, and OOM kills (docs/fidelity.md)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scenario_kit.lab.twin.process.process import Process, ProcessKey, list_inje
 from scenario_kit.lab.twin.runtime.flags import Active
 from scenario_kit.model.chaos.effects import ContainerEffect, Ledger
 from scenario_kit.model.runtime.process import Exit, Usage
-from scenario_kit.model.twin.definition import Physics
+from scenario_kit.model.twin.definition import TwinConstants
 
 _MIB = 2.0**20
 _IDLE_MILLICORES = 2.0
@@ -20,7 +20,7 @@ _WORST = 50.0
 
 
 class Stress:
-    """What stressors in a container take: busy workers and their load, and memory."""
+    """The usage of stressors in a container: busy workers, their load, and memory."""
 
     def __init__(self, effects: Iterable[ContainerEffect], memory_limit: float) -> None:
         self.workers = 0.0
@@ -38,24 +38,22 @@ class Stress:
 
 
 def stress(ledger: Ledger, process: Process) -> Stress:
-    """Return the stressors in the container of a process."""
+    """Return the stressors in a process's container."""
     return Stress(list_injected(process, ledger, "Stress"), process.limit("memory") or 0.0)
 
 
 def compute_slowdown(load: float) -> float:
-    """Compute how much longer own time takes at a share ``load`` of the CPU: 1/(1-ρ) above ρ = 0.7, at
-    most 50 times.
-    """
+    """Return the slowdown of own time at CPU utilisation ``load``: 1/(1-ρ) above ρ = 0.7, at most 50."""
     if load <= 0.7:
         return 1.0
     return _WORST if load >= 1.0 - 1.0 / _WORST else 1.0 / (1.0 - load)
 
 
 class Resources:
-    """Accounts for what processes use."""
+    """Account for resource usage of processes."""
 
-    def __init__(self, physics: Physics, streams: Streams) -> None:
-        self._physics = physics
+    def __init__(self, constants: TwinConstants, streams: Streams) -> None:
+        self._constants = constants
         self._streams = streams
 
     def account(
@@ -67,9 +65,9 @@ class Resources:
         now: float,
         dt: float,
     ) -> tuple[dict[tuple[str, str], Usage], list[Exit]]:
-        """Account usage of each container in the ``dt`` seconds up to ``now``, and who was killed.
+        """Return the usage of each container in the ``dt`` seconds up to ``now``, and OOM-killed processes.
 
-        Sets how slow each process now is.
+        Updates the slowdown of each process.
         """
         usage: dict[tuple[str, str], Usage] = {}
         exits: list[Exit] = []
@@ -97,18 +95,18 @@ class Resources:
         asked = (idle + process.cpu_seconds / dt) * wobble
         demand = asked + busy
         limit = process.cores
-        ceiling = limit if limit is not None else self._physics.node_cores
-        # Stressors share the cores: what they leave over, but never less than an equal share per busy thread.
+        ceiling = limit if limit is not None else self._constants.node_cores
+        # Stressors share the cores: the rest remains, but at least an equal share per busy thread.
         share = max(ceiling - taken.cores, ceiling / (1.0 + taken.workers))
         load = demand / share
         process.slow = compute_slowdown(load)
-        # Threads that are busy for ever take their share as stressors do; none of their work is left over.
+        # Endlessly busy threads take their share like stressors; they leave no backlog.
         process.queued = compute_wait(process.queued, asked / max(share - busy, share / (1.0 + busy)), dt)
         throttled = min(max((demand + taken.cores) / ceiling - 0.6, 0.0) / 0.4, 1.0) if limit is not None else 0.0
         return min(demand + taken.cores, ceiling), throttled
 
     def memory(self, process: Process, connections: int) -> float:
-        """Return bytes that a process holds now."""
+        """Return the memory of a process in bytes."""
         model = process.model
         if process.idle:
             return 0.5 * _MIB
@@ -123,7 +121,7 @@ class Resources:
 
 
 def _compute_startup_cores(process: Process, start: float) -> float:
-    """Compute the cores that a process uses to come up, in a tick that begins at ``start``."""
+    """Return the cores used for start-up in a tick that starts at ``start``."""
     took = process.start_seconds
     if process.ended or not took or not start < process.ready_at < float("inf"):
         return 0.0
@@ -131,9 +129,7 @@ def _compute_startup_cores(process: Process, start: float) -> float:
 
 
 def _size(text: object, limit: float) -> float:
-    """Return bytes of a stressor's size, e.g. ``256MB``, ``1GiB`` or ``512m``; a percentage is of the container's
-    limit.
-    """
+    """Return the bytes of a stressor's size, e.g. ``256MB``, ``1GiB`` or ``512m``; percentages are of the limit."""
     word = str(text or "0").strip()
     if word.endswith("%"):
         return limit * float(word[:-1]) / 100.0

@@ -1,1 +1,1 @@
-"""How processes come up: dependencies, init containers, probes, client commands."""
+"""Process start: dependencies, init containers, probes, client commands."""

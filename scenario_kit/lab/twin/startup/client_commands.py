@@ -1,8 +1,8 @@
-"""Commands of the app's clients that run in containers, and what they do to the stores that they talk to.
+"""Client commands in containers, and their effects on stores.
 
-A container is such a command if it runs the client's image and its command is an instance of one that the app's
-definition lists. It connects like any program. What it does lasts in the store's process, and is lost with it; what
-holds only while the command runs (locks, connections, growing data) is worked out anew in each tick.
+A container is a client command if it has the client's image and its command matches one in the app's definition. It
+connects like any program. Its effects last as long as the store's process; those limited to the command's run time
+(locks, connections, growing data) are computed in each tick.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from scenario_kit.model.runtime.process import Exit, ProcessStart
 from scenario_kit.model.twin.address import AddressSource, Protocol
 from scenario_kit.model.twin.edge import Edge
 
-#: How long a command takes that does not last.
+#: The duration of a one-shot command.
 SECONDS: Final = 1.0
-#: A command that the app's definition does not list.
+#: A command that is not in the app's definition.
 UNKNOWN: Final = 125
 _PROTOCOLS: Final[dict[str, Protocol]] = {"redis": "redis", "postgres": "sql", "postgresql": "sql"}
 _SHELLS: Final = ("sh", "bash")
@@ -41,7 +41,7 @@ _HOLE: Final = re.compile(r"\{\w+\}")
 
 @dataclass(slots=True)
 class Session:
-    """One run of a command. ``due`` is when what it does is done; ``target`` is the store's process that it reached."""
+    """One run of a command. ``due`` is when its effect applies; ``target`` is the store's process it reached."""
 
     client: Client
     process: Process
@@ -54,7 +54,7 @@ class Session:
 
     @property
     def repeats(self) -> bool:
-        """Whether it is a loop of a shell that tries again when a connection breaks."""
+        """Whether it is a shell loop that retries after a broken connection."""
         return self.process.spec["command"][0] in _SHELLS
 
 
@@ -66,16 +66,16 @@ class Sessions:
         self._sessions: dict[tuple[str, str], Session] = {}
 
     def has_program(self, image: str, program: str) -> bool:
-        """Check whether an image is that of a client which lists commands of this program."""
+        """Return whether an image is that of a client with commands of this program."""
         return any(program in _list_programs(c) for c in self._of(image))
 
     def concern(self, spec: Object) -> bool:
-        """Check whether a container runs a program of a client, and not what its image runs by itself."""
+        """Return whether a container runs a client's program instead of its image's entrypoint."""
         words = _read_words(spec)
         return bool(words) and self.has_program(spec["image"], words[0])
 
     def start(self, process: Process, network: Network, now: float) -> ProcessStart:
-        """Start how a command goes that is started now. ``process`` becomes one of no component."""
+        """Start a command. ``process`` loses its component."""
         process.component, process.model, process.listeners = "", None, ()
         words = _read_words(process.spec)
         found = next(((c, m) for c in self._of(process.image) if (m := c.matched(words)) is not None), None)
@@ -112,8 +112,8 @@ class Sessions:
         return ProcessStart(SECONDS, Exit(process.key.pod_uid, process.key.container, 0, "Completed"))
 
     def advance(self, view: View, network: Network, census: Census, now: float, dt: float) -> tuple[bool, list[Exit]]:
-        """Do what is due by ``now``: whether new connections may meet something else, and which commands ended."""
-        there = {pod["metadata"]["uid"] for pod in view.everywhere("Pod")}
+        """Run what is due by ``now``; return whether new connections may be affected, and the commands that ended."""
+        there = {pod["metadata"]["uid"] for pod in view.list_all("Pod")}
         self._sessions = {key: s for key, s in self._sessions.items() if key[0] in there}
         changed = False
         for store in _list_stores(census):
@@ -146,7 +146,7 @@ class Sessions:
         elif does.set_password is not None:
             logins[does.user] = does.set_password
             if not does.user and not does.set_password:
-                del logins[""]  # whoever has no name needs no password
+                del logins[""]  # the anonymous user needs no password
         if does.revoke_role:
             target.holdings.refused.add((does.revoke_role, does.table, does.privilege))
         if does.grant_role:

@@ -1,7 +1,7 @@
-"""Pods that somebody starts to look around: what the usual commands print, seen from that pod's place in the net.
+"""Debug pods: the output of common commands, from that pod's position in the network.
 
-Only whole command lines that are understood count (``kubectl run x --image=busybox -- nslookup cart``, also several in
-``sh -c``, one after another). Whatever else a tool runs goes on as a program that nobody knows: loops, pipes, servers.
+Only complete, known command lines are supported (``kubectl run x --image=busybox -- nslookup cart``, also several in
+``sh -c``). Anything else runs as an unknown program: loops, pipes, servers.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from scenario_kit.lab.twin.process.process import Process
 
 _RESOLVER: Final = "10.96.0.10"
 _SHELLS: Final = ("sh", "bash", "ash")
-#: What a line may not hold to be understood: loops, pipes, redirections, jobs, substitutions.
+#: Syntax that is not supported: loops, pipes, redirections, jobs, substitutions.
 _TOO_MUCH: Final = ("|", ">", "<", "&", "`", "$(", "while", "until", "for ", "if ")
 _UNANSWERED_SECONDS: Final = 10.0
 _CONTENT: Final = "(answered; what pages hold is not simulated)"
 
 
 class CommandResult(NamedTuple):
-    """What a command came to: its output, its exit code, and how long it took."""
+    """The result of a command: output, exit code, duration."""
 
     lines: tuple[str, ...] = ()
     code: int = 0
@@ -36,7 +36,7 @@ class CommandResult(NamedTuple):
 
 
 class _Viewpoint(NamedTuple):
-    """From where is looked."""
+    """The pod a command runs in."""
 
     view: View
     network: Network
@@ -47,16 +47,14 @@ class _Viewpoint(NamedTuple):
         return str(self.process.pod["metadata"].get("namespace", self.view.namespace))
 
 
-def look(view: View, network: Network, process: Process) -> CommandResult | None:
-    """Look up what the command of a container prints and how it ends; None where it is none of those that are
-    understood.
-    """
+def run_command(view: View, network: Network, process: Process) -> CommandResult | None:
+    """Return the result of a container's command; None if it is not supported."""
     words = [str(w) for w in (*(process.spec.get("command") or ()), *(process.spec.get("args") or ()))]
     lines = _split_commands(words)
     if not lines or not all(line and line[0].rpartition("/")[2] in _COMMANDS for line in lines):
         return None
     if all(line[0].rpartition("/")[2] == "sleep" for line in lines):
-        return None  # it keeps a place, and somebody wants it to stay
+        return None  # a placeholder that is meant to keep running
     place = _Viewpoint(view, network, process)
     whole = CommandResult(seconds=0.0)
     for line in lines:
@@ -78,7 +76,7 @@ def _split_commands(words: Sequence[str]) -> list[list[str]]:
 
 
 def _drop_options(words: Sequence[str], valued: str = "") -> list[str]:
-    """Return the words that are no options; options of ``valued`` take the next word."""
+    """Return the words that are not options; options in ``valued`` take an argument."""
     found, skip = [], False
     for word in words:
         if skip:
@@ -124,7 +122,7 @@ def _run_getent(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
 
 
 class _Dialled(NamedTuple):
-    """What a dial led to: ``ok``, or why not; the address; whether HTTP is spoken there, and with which status."""
+    """The result of a dial: ``ok`` or the error, the address, whether it speaks HTTP, and the status."""
 
     outcome: ConnectionOutcome
     ip: str = ""
@@ -231,7 +229,7 @@ def _run_ping(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
     target = place.network.pod_at(found.ip)
     opening = f"PING {host} ({found.ip}): 56 data bytes"
     if target is None or place.network.wire(place.process.pod, target, 1).cut:
-        text = "1 packets transmitted, 0 packets received, 100% packet loss"  # nor does a Service's address answer
+        text = "1 packets transmitted, 0 packets received, 100% packet loss"  # as for a Service's address
         return CommandResult((opening, "", f"--- {host} ping statistics ---", text), 1, _UNANSWERED_SECONDS)
     text = "1 packets transmitted, 1 packets received, 0% packet loss"
     answer = f"64 bytes from {found.ip}: seq=0 ttl=63 time=0.3 ms"

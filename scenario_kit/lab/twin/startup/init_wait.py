@@ -1,4 +1,4 @@
-"""Init containers that wait: what their shell commands wait for, read from the command itself."""
+"""Init containers that wait, parsed from their shell commands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scenario_kit.lab.twin.process.process_table import read_start
 from scenario_kit.model.base import Object
 from scenario_kit.model.runtime.process import InitState
 
-#: Characters of a script that are read; the time grows with their square.
+#: The maximum length of a parsed script; parsing time is quadratic.
 _READ: Final = 4096
 _NC = re.compile(
     r"\b(?:nc|ncat)\s+(?:-[a-zA-Z]+\d*(?:\s+\d+(?=\s+[A-Za-z]))?\s+)*(?P<host>[A-Za-z][\w.-]*)(?:\s+|:)(?P<port>\d{1,5})\b"
@@ -29,14 +29,14 @@ _SHELL = re.compile(r"\$\{(?P<braced>\w+)\}|\$(?P<plain>[A-Za-z_]\w*)")
 
 
 class Script(NamedTuple):
-    """What an init container runs, with variables filled in; ``name`` is the container's."""
+    """The command of an init container with variables expanded; ``name`` is the container's."""
 
     text: str
     name: str
 
 
 class Wait(NamedTuple):
-    """One thing that the script needs: a port (``port`` > 0), a name, a time, or nothing that ever comes."""
+    """One condition of a script: a port (``port`` > 0), a name, a duration, or none that is ever met."""
 
     host: str = ""
     port: int = 0
@@ -47,7 +47,7 @@ class Wait(NamedTuple):
     container: str = ""
 
     def state(self, pod: Object, network: Network, now: float) -> InitState | None:
-        """Return the init container's state as far as this wait decides it; None when it is over."""
+        """Return the init container's state while this condition is unmet; None once it is met."""
         if self.code:
             return InitState("Failed", self.code)
         if self.forever:
@@ -87,7 +87,7 @@ class Wait(NamedTuple):
 
 
 def read_script(view: View, pod: Object, spec: Object) -> Script:
-    """Read the command of a container as one text."""
+    """Return the command of a container as one text."""
     env = build_environment(view, pod, spec)
     words = [expand(str(word), env) for word in (*(spec.get("command") or ()), *(spec.get("args") or ()))]
     text = _SHELL.sub(lambda m: env.get(m["braced"] or m["plain"], m[0]), " ".join(words))
@@ -95,7 +95,7 @@ def read_script(view: View, pod: Object, spec: Object) -> Script:
 
 
 def waits(found: Script) -> tuple[Wait, ...]:
-    """Return what a script waits for, in no particular order: all of it has to come."""
+    """Return the conditions of a script, in no particular order; all must be met."""
     text = found.text[:_READ]
     echo = m["text"].strip().strip("'\"") if (m := _ECHO.search(text)) else ""
     result = [Wait(m["host"], int(m["port"]), echo=echo) for m in _NC.finditer(text)]

@@ -1,4 +1,4 @@
-"""What the probes of a pod's node find: whether a process answers, and how long that takes."""
+"""Probes from a pod's node: result and latency."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from scenario_kit.model.base import Object
 from scenario_kit.model.runtime.process import Lag
 from scenario_kit.model.twin.definition import TwinDefinition
 
-#: What Linux waits before it repeats an answer to a handshake (RFC 6298, section 2).
+#: The retransmission timeout of a handshake in Linux (RFC 6298, section 2).
 _HANDSHAKE_SECONDS = 1.0
 
 
 class Probes:
-    """Answers from the last view, and from what the calls of the last tick met."""
+    """Probe results from the last view, and from the calls of the last tick."""
 
     def __init__(self, parameters: TwinDefinition, census: Census, streams: Streams) -> None:
-        self._physics = parameters.constants
+        self._constants = parameters.constants
         self._edges = parameters.edges
         self._links: Mapping[LinkKey, Link] | None = None
         self._census = census
         self._streams = streams
 
     def note(self, links: Mapping[LinkKey, Link]) -> None:
-        """Note what the processes meet now that call each other; before, every callee counts as well."""
+        """Record the current links of processes; before the first tick, every callee counts as reachable."""
         self._links = links
 
     def answers(
@@ -47,7 +47,7 @@ class Probes:
         path: str | None,
         now: float,
     ) -> bool:
-        """Check whether a probe of a running container succeeds that has all the time it wants."""
+        """Return whether a probe of a running container succeeds without a timeout."""
         process = self._census.find(pod["metadata"]["uid"], container)
         if process is None or process.ended or now < process.ready_at:
             return False
@@ -65,10 +65,9 @@ class Probes:
         return served and all(_is_answered(link, now) for link in self._behind(process, listener, path))
 
     def lag(self, network: Network, pod: Object, container: str, path: str | None) -> Lag:
-        """Return how long a probe waits: for packets, and for its turn on the CPU. The kernel accepts connections by
-        itself.
+        """Return the latency of a probe: packets, and waiting for the CPU. The kernel accepts connections by itself.
 
-        What chaos does to everybody's packets it does to the node's; policies let a node reach its own pods.
+        Chaos on all of a pod's traffic applies to the node's as well; policies always allow a node to reach its pods.
         """
         process = self._census.find(pod["metadata"]["uid"], container)
         queued = process.queued if process is not None else 0.0
@@ -85,30 +84,30 @@ class Probes:
         if wire.back is not None:
             name, ordinal = (process.component, process.ordinal) if process is not None else (container, 0)
             draws = self._streams.open(hash_text(f"probe {name}"), ordinal).random((2, 2))
-            patient = structs.replace(self._physics, retransmit_seconds=_HANDSHAKE_SECONDS)
+            patient = structs.replace(self._constants, retransmit_seconds=_HANDSHAKE_SECONDS)
             connects = float(compute_delays(wire.back, draws[:, :1], patient)[0])
-            answered = float(compute_delays(wire.back, draws[:, 1:], self._physics)[0])
+            answered = float(compute_delays(wire.back, draws[:, 1:], self._constants)[0])
         return Lag(connects, connects if path is None else connects + answered + queued + asked)
 
     def _behind(self, process: Process, listener: Listener, path: str) -> Iterator[Link | None]:
-        """Return what the calls meet that a health page makes; None for one that the process has not come to yet."""
+        """Yield the links of a health page's calls; None for one that the process has not used yet."""
         desired = {callee for pattern, those in listener.asks.items() if fnmatchcase(path, pattern) for callee in those}
         for number, edge in enumerate(self._edges):
             if self._links is not None and edge.caller == process.component and edge.callee in desired:
                 yield self._links.get(LinkKey(process.key, number))
 
     def _waits(self, process: Process, link: Link) -> float:
-        """Return seconds that a question and its answer are held up on their way."""
+        """Return the delay of a request and its response in seconds."""
         wire = link.lanes[0].wire if link.lanes else None
         shapes = [shape for shape in (wire.out, wire.back) if shape is not None] if wire is not None else []
         if not shapes:
             return 0.0
         draws = self._streams.open(hash_text(f"health {process.component}"), process.ordinal).random((2, len(shapes)))
-        return sum(float(compute_delays(s, draws[:, i : i + 1], self._physics)[0]) for i, s in enumerate(shapes))
+        return sum(float(compute_delays(s, draws[:, i : i + 1], self._constants)[0]) for i, s in enumerate(shapes))
 
 
 def _is_answered(link: Link | None, now: float) -> bool:
-    """Check whether a callee that is up answers there."""
+    """Return whether a running callee responds."""
     return link is not None and any(
         lane.outcome == ConnectionOutcome.OK and lane.ready_at <= now for lane in (*link.lanes, *link.old)
     )

@@ -1,4 +1,4 @@
-"""What the kubelet asks about processes that start: does an image exist, how does a process come up."""
+"""Process starts as seen by the kubelet: existence of images, and start-up."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scenario_kit.lab.twin.network.endpoints import Network
 from scenario_kit.lab.twin.process.process import Process
 from scenario_kit.lab.twin.process.process_table import Census
 from scenario_kit.lab.twin.startup.client_commands import Sessions
-from scenario_kit.lab.twin.startup.debug_pods import look
+from scenario_kit.lab.twin.startup.debug_pods import run_command
 from scenario_kit.lab.twin.startup.init_wait import read_script, waits
 from scenario_kit.lab.twin.startup.startup_dependencies import Needs
 from scenario_kit.model.base import Object
@@ -25,7 +25,7 @@ _KILLED_AFTER = 1.0
 
 
 class Startup:
-    """Answers the kubelet's questions from the last view. ``lines`` collects what starting processes print."""
+    """Answer the kubelet from the last view. ``lines`` collects the output of starting processes."""
 
     def __init__(self, parameters: TwinDefinition, images: Sequence[str], census: Census, sessions: Sessions) -> None:
         self._parameters = parameters
@@ -40,18 +40,18 @@ class Startup:
         return self._needs.edge(caller, callee)
 
     def image_exists(self, image: str) -> bool:
-        """Check whether the image is one of the application's, of the platform's, or does nothing (pause images)."""
+        """Return whether the image is one of the application's, the platform's, or a pause image."""
         name = normalize_image(image)
         return name in self._images or any(fnmatchcase(name, pattern) for pattern in self._parameters.idle_images)
 
     def start(self, view: View, network: Network, pod: Object, container: str, now: float) -> ProcessStart:
-        """Start how a container's process comes up that is started now."""
+        """Return how a container's process that starts now comes up."""
         spec = _find_container(pod, container)
-        process = self._census.born(view, pod, spec, now)
+        process = self._census.start_process(view, pod, spec, now)
         if self._sessions.concern(spec):
             return self._sessions.start(process, network, now)
         if not process.component and is_tool(process.image):
-            seen = look(view.within(pod["metadata"].get("namespace", view.namespace)), network, process)
+            seen = run_command(view.within(pod["metadata"].get("namespace", view.namespace)), network, process)
             if seen is not None:
                 return ProcessStart(seen.seconds, self._exit(process, seen.code, ""), seen.lines)
         if process.idle:
@@ -63,7 +63,7 @@ class Startup:
                 self._up(process, came.at)
                 return ProcessStart(process.ready_at - now)
             process.ready_at = float("inf")
-            if came.at == float("inf"):  # it waits; whoever lets time pass will hear of it
+            if came.at == float("inf"):  # it waits; reported by ``run`` later
                 return ProcessStart(came.at)
             refusal = came.at - now, self._exit(process, came.code, came.text)
         process.ready_at = float("inf")
@@ -71,7 +71,7 @@ class Startup:
         return ProcessStart(*refusal)
 
     def init(self, view: View, network: Network, pod: Object, container: str, now: float) -> InitState:
-        """Return the state of an init container: those that wait for a port or a name run until it is there."""
+        """Return the state of an init container; one that waits for a port or a name runs until that is available."""
         self._census.files(view, pod)
         spec = _find_container(pod, container)
         if any(fnmatchcase(normalize_image(spec["image"]), pattern) for pattern in self._parameters.idle_images):
@@ -84,7 +84,7 @@ class Startup:
         return InitState("Succeeded")
 
     def run(self, network: Network, now: float) -> tuple[bool, list[Exit]]:
-        """Let processes that waited come up, or end, by ``now``; whether any did, and those that ended."""
+        """Advance waiting processes to ``now``; return whether any started, and those that exited."""
         exits = []
         decided = list(self._needs.run(self._census.processes, network, now))
         for process, came in decided:
@@ -103,7 +103,7 @@ class Startup:
             self._print(process, process.ready_at, text.replace("{port}", str(port)))
 
     def _refusal(self, process: Process) -> tuple[float, Exit] | None:
-        """Return how a start fails whatever is around, and after how many seconds; None when it does not."""
+        """Return the failure of a start that is independent of others, and its delay; None if there is none."""
         model = process.model
         if model is None:
             return None
@@ -129,7 +129,7 @@ class Startup:
 
 
 def _find_missing(process: Process, pattern: str) -> str:
-    """Find a variable that the pattern demands and that is empty or not there."""
+    """Return a required variable that is empty or missing."""
     if "*" not in pattern:
         return "" if process.env.get(pattern) else pattern
     defined = [e["name"] for e in process.spec.get("env") or () if fnmatchcase(e["name"], pattern)]

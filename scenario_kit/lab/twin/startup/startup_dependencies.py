@@ -1,4 +1,4 @@
-"""What processes wait for when they come up: callees that must be reachable, one after another."""
+"""Start-up dependencies: callees that must be reachable, in sequence."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from scenario_kit.model.twin.edge import Edge
 
 
 class Came(NamedTuple):
-    """How far a process came by some time: up, or ended at ``at``; or it waits still and ``at`` is infinite."""
+    """The start-up state: started or exited at ``at``, or waiting, with ``at`` infinite."""
 
     at: float
     up: bool = False
@@ -27,7 +27,7 @@ class Came(NamedTuple):
 
 @dataclass(slots=True)
 class _Waiting:
-    """A process on its way: which need is next, since when it waits for it, and when that was last seen unmet."""
+    """A starting process: its next dependency, since when it waits, and when that was last unmet."""
 
     process: Process
     number: int
@@ -36,7 +36,7 @@ class _Waiting:
 
 
 class Needs:
-    """The processes of a world that are not up yet because they wait for something."""
+    """The processes of a world that wait for dependencies."""
 
     def __init__(self, parameters: TwinDefinition) -> None:
         self._edges: dict[tuple[str, str], Edge] = {(e.caller, e.callee): e for e in reversed(parameters.edges)}
@@ -47,7 +47,7 @@ class Needs:
         return self._edges[caller, callee]
 
     def begin(self, process: Process, network: Network, now: float) -> Came:
-        """Return a process starts; what it comes to at once. One that waits is followed from here on."""
+        """Start a process; return its immediate state. One that waits is tracked."""
         waiting = _Waiting(process, 0, now, now)
         came = self._advance(waiting, network, now)
         if came.at == float("inf"):
@@ -57,12 +57,12 @@ class Needs:
         return came
 
     def run(self, alive: Mapping[ProcessKey, Process], network: Network, now: float) -> Iterable[tuple[Process, Came]]:
-        """Return those that came up or ended by ``now``."""
+        """Return processes that started or exited by ``now``."""
         present = set(map(id, alive.values()))
         result = []
         for key, waiting in list(self._waiting.items()):
             if id(waiting.process) not in present:
-                if waiting.since < now - 60.0:  # started, but never shown as running: its pod went
+                if waiting.since < now - 60.0:  # started, but never observed as running: the pod is gone
                     del self._waiting[key]
                 continue
             came = self._advance(waiting, network, now)
@@ -102,7 +102,7 @@ class Needs:
         return text.replace("{host}", address.host).replace("{port}", str(address.port))
 
     def _lanes(self, process: Process, need: Need, network: Network) -> tuple[tuple[ConnectionLane, ...], str]:
-        """Return the ways to the callee, and the words for a failure."""
+        """Return the lanes to the callee, and the error for a failure."""
         edge = self._edges[process.component, need.callee]
         address = read_address(edge.address, process)
         if need.resolve_only and network.lookup(process.pod, address.host, address.port).resolved:
@@ -112,7 +112,7 @@ class Needs:
 
 
 def _is_login_refused(lanes: tuple[ConnectionLane, ...], now: float) -> bool:
-    """Check whether whoever answers refuses the login: that is no reason to wait for it to come up."""
+    """Return whether the callee rejects the login, which is no reason to wait for its start."""
     return bool(lanes) and all(
         lane.outcome in (ConnectionOutcome.AUTHENTICATION_FAILED, ConnectionOutcome.LOGIN_NOT_PERMITTED)
         and lane.ready_at <= now

@@ -1,1 +1,1 @@
-"""Spans and traces: what is kept of requests, and what is exported of it."""
+"""Spans and traces: sampling and export."""

@@ -1,4 +1,4 @@
-"""Makes traces of what the tape holds."""
+"""Assembly of traces from the tape."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from scenario_kit.lab.twin.traces.span_buffer import Frame, Note, Reel, Tape, ma
 from scenario_kit.model.runtime.trace import Scalar, Span, Trace
 from scenario_kit.model.twin.edge import Edge
 
-#: Times that were summed up in another order agree within this, in seconds.
+#: The tolerance for sums of times in different orders, in seconds.
 _CLOSE = 1e-6
 
 
 class _Fact(NamedTuple):
-    """What is known of the spans of one request in one frame."""
+    """The span of one request in one frame."""
 
     frame: Frame
     at: float
@@ -38,10 +38,10 @@ class _Fact(NamedTuple):
 
 
 def develop(tape: Tape, edges: tuple[Edge, ...], namespace: str, since: float, until: float) -> list[Trace]:
-    """Return the traces of requests that began between two times, oldest first.
+    """Return the traces of requests that started between two times, oldest first.
 
-    Spans are part of them once they have ended and a collector took them, as with the span metrics. Their times are
-    what the clocks of their processes told; which requests began between the two, the true time decides.
+    Spans are included once they have ended and a collector received them, as in the span metrics. Their timestamps are
+    from the clocks of their processes; the selection uses the true time.
     """
     seen = _Seen(tape)
     found: list[tuple[float, Trace]] = []
@@ -56,7 +56,7 @@ def develop(tape: Tape, edges: tuple[Edge, ...], namespace: str, since: float, u
 
 
 class _Seen:
-    """When spans were reported: by the ticks that had a collector, and by what became of calls that hung."""
+    """Whether spans were exported: by ticks with a collector, and by the end of hanging calls."""
 
     def __init__(self, tape: Tape) -> None:
         ticks = list(tape.ticks)
@@ -67,12 +67,12 @@ class _Seen:
             self._ended.setdefault((ended.owner, ended.name), []).append(ended)
 
     def reported(self, end: float) -> bool:
-        """Check whether a span that ends then has reached a collector by now."""
+        """Return whether a span with this end has reached a collector."""
         tick = bisect_left(self._times, end)
         return tick < len(self._times) and self._collected[tick]
 
     def settled(self, owner: ProcessKey, name: SpanName, fact: _Fact) -> _Fact | None:
-        """Return a span that hung, once it is known how it ended."""
+        """Return a hanging span with its end, once it is known."""
         if np.isfinite(fact.took):
             return fact
         for ended in self._ended.get((owner, name), ()):
@@ -84,7 +84,7 @@ class _Seen:
 def _trace(
     tape: Tape, reel: Reel, request: int, seen: _Seen, edges: tuple[Edge, ...], namespace: str
 ) -> tuple[float, Trace] | None:
-    """Assemble the trace of a request, with the true time of its earliest span; None before any of it was reported."""
+    """Assemble the trace of a request, with the true start of its earliest span; None before any was exported."""
     facts = list(_list_facts(reel, request))
     if not facts:
         return None
@@ -145,15 +145,13 @@ def _list_facts(reel: Reel, request: int) -> Iterator[_Fact]:
 
 
 def _find_parent(reel: Reel, frame: Frame, low: int) -> str:
-    """Find the innermost span of the frame around; none for a root."""
+    """Return the ID of the innermost span of the enclosing frame; empty for a root."""
     around = reel.frames[frame.parent] if frame.parent >= 0 else None
     return make_span_id(low, around.number, len(around.names) - 1) if around is not None else ""
 
 
 def _find_reason(reel: Reel, fact: _Fact, facts: Sequence[_Fact], end: float) -> tuple[str, str, str]:
-    """Find why a span failed: the outcome and words of the caller, or else what a failed call inside says; what it
-    threw.
-    """
+    """Return why a span failed: the caller's outcome and error, or those of a failed inner call; and the exception."""
     if not fact.failed:
         return "", "", ""
     number = fact.frame.number

@@ -1,6 +1,6 @@
-"""What instrumented programs say in their spans beside names and times (semantic conventions of OpenTelemetry).
+"""Span attributes of instrumented programs (semantic conventions of OpenTelemetry).
 
-Everything here follows from the app's own calls: protocol, address, operation, and the words of its own errors.
+They depend only on the app's calls: protocol, address, operation, and error messages.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from scenario_kit.lab.twin.call_tree.routes import route
+from scenario_kit.lab.twin.call_tree.routes import find_route
 from scenario_kit.lab.twin.call_tree.spans import SpanName
 from scenario_kit.lab.twin.call_tree.tree import CallNode, ConsumerNode, OperationNode
 from scenario_kit.lab.twin.process.process import Process
@@ -46,7 +46,7 @@ _STATUS: Final = re.compile(r"(?:^|status(?: code)?:? |got )(?P<status>[45]\d\d)
 _FLAGS: Final = re.compile(r"^\d{3} (?P<flags>[A-Z]{2}) (?P<details>\S+)")
 _STORES: Final = {"redis": "redis", "memcached": "memcached", "sql": "postgresql", "mongodb": "mongodb"}
 _LANGUAGES: Final = {"node": "nodejs", "envoy": "cpp"}
-#: What instrumentation of a language records as an exception, by language and protocol; Go records none.
+#: The exception that a language's instrumentation records, by protocol; Go records none.
 _EXCEPTIONS: Final[Mapping[tuple[str, str], str]] = {
     ("node", "grpc"): "Error",
     ("node", "http"): "Error",
@@ -64,9 +64,9 @@ _SERVER_ERROR: Final = 500
 
 
 class Circumstance(NamedTuple):
-    """One span and what is known around it. ``outcome`` and ``text`` are why it failed, empty where nobody said.
+    """A span and its context. ``outcome`` and ``text`` are the cause of its failure, empty if unknown.
 
-    ``thrown`` is the exception by which the callee failed, where it was one that nothing in the program expects.
+    ``thrown`` is the exception behind the callee's failure, if it was an unexpected one.
     """
 
     name: SpanName
@@ -80,13 +80,13 @@ class Circumstance(NamedTuple):
 
     @property
     def dialect(self) -> str:
-        """The language of the program."""
+        """The program's language."""
         model = self.frame.process.model
         return model.dialect if model else ""
 
     @property
     def protocol(self) -> str:
-        """How the call is made, or the request was."""
+        """The protocol of the call or request."""
         node = self.frame.node
         if isinstance(node, CallNode):
             return self.edges[node.edge].protocol
@@ -97,13 +97,13 @@ class Circumstance(NamedTuple):
 
     @property
     def product(self) -> str:
-        """What the callee is where the protocol alone does not tell; empty where it does, or nobody is called."""
+        """The callee's product if the protocol alone does not identify it; empty otherwise."""
         node = self.frame.node
         return self.edges[node.edge].product if isinstance(node, CallNode) else ""
 
     @property
     def words(self) -> str:
-        """What is wrong: of a callee what it tells its callers, of a caller what it met."""
+        """The error: of a callee the one it returns, of a caller the one it met."""
         node = self.frame.node
         if self.thrown:
             return self.text
@@ -112,18 +112,16 @@ class Circumstance(NamedTuple):
 
 
 def describe_error(around: Circumstance) -> str:
-    """Describe the description of an error status; empty where instrumentation gives none, and for what
-    did not fail.
-    """
+    """Return the description of an error status; empty if instrumentation sets none, or without an error."""
     if not around.failed or (around.thrown and isinstance(around.frame.node, OperationNode)):
-        return ""  # of an exception the event tells
+        return ""  # the exception event has it
     if around.protocol == "http" and _read_status(around):
         return ""
     return _GRPC_WORDS.sub("", around.words) if around.protocol == "grpc" else around.words
 
 
 def record_events(around: Circumstance, end: float) -> tuple[SpanEvent, ...]:
-    """Record the exception that the instrumentation recorded, if it does and there was one."""
+    """Return the exception event if the instrumentation records one."""
     protocol = around.protocol if around.name.kind != "INTERNAL" else "http"
     kind = _EXCEPTIONS.get((around.dialect, protocol), "")
     if around.failed and around.thrown and isinstance(around.frame.node, OperationNode):
@@ -134,7 +132,7 @@ def record_events(around: Circumstance, end: float) -> tuple[SpanEvent, ...]:
     if around.name.kind == "SERVER" and around.dialect in ("node", "dotnet"):
         return ()
     if around.name.kind == "CLIENT" and protocol == "http" and _read_status(around):
-        return ()  # an answer is none, whatever its status
+        return ()  # a response is not an exception, whatever its status
     reported = {"exception.type": kind, "exception.message": around.words}
     return (SpanEvent(end, "exception", reported),)
 
@@ -181,7 +179,7 @@ def _build_grpc(around: Circumstance) -> dict[str, Scalar]:
 
 def _build_http(around: Circumstance) -> dict[str, Scalar]:
     found: dict[str, Scalar] = {}
-    if asked := route(around.name.span, _find_route_text(around.frame)):
+    if asked := find_route(around.name.span, _find_route_text(around.frame)):
         found["http.request.method"] = asked.method
         found["http.route" if around.name.kind == "SERVER" else "url.path"] = asked.path
     status = _read_status(around)
@@ -198,7 +196,7 @@ def _build_http(around: Circumstance) -> dict[str, Scalar]:
 
 
 def _find_route_text(frame: Frame) -> str:
-    """Find what else may name the route: the callee's span, or the line that the program itself logs."""
+    """Return other texts with the route: the callee's span, or the program's log line."""
     node = frame.node
     if isinstance(node, CallNode):
         return node.operation.server.span if node.operation.server else ""
@@ -206,7 +204,7 @@ def _find_route_text(frame: Frame) -> str:
 
 
 def _read_status(around: Circumstance) -> int:
-    """Read the HTTP status; 0 where no answer came."""
+    """Return the HTTP status; 0 without a response."""
     if not around.failed:
         return _SUCCESS
     if match := _STATUS.search(around.text):
@@ -231,10 +229,10 @@ def _build_kafka(around: Circumstance) -> dict[str, Scalar]:
 
 
 def build_resource(process: Process, service: str, namespace: str) -> dict[str, Scalar]:
-    """Build what SDK and collector say about the process that a span is from."""
+    """Build the resource attributes from SDK and collector."""
     metadata = process.pod["metadata"]
     found: dict[str, Scalar] = {"service.name": service}
-    if service != process.component:  # a browser, which no pod is known of
+    if service != process.component:  # a browser, which has no pod
         return found | {"telemetry.sdk.language": "webjs", "k8s.namespace.name": namespace}
     for part in process.env.get("OTEL_RESOURCE_ATTRIBUTES", "").split(","):
         key, _, value = part.partition("=")
@@ -258,7 +256,7 @@ def build_resource(process: Process, service: str, namespace: str) -> dict[str, 
 
 
 def _find_deployment(process: Process) -> str:
-    """Find the Deployment of a pod, by the name of its ReplicaSet and the hash that the pod carries."""
+    """Return the Deployment of a pod, by the name of its ReplicaSet and the pod template hash."""
     for owner in process.pod["metadata"].get("ownerReferences") or ():
         if owner.get("kind") == "ReplicaSet":
             return str(owner["name"]).removesuffix("-" + str(process.labels.get("pod-template-hash", "")))

@@ -1,4 +1,4 @@
-"""Calls that hang for an unknown time: their spans are exported when they end, not before (docs/fidelity.md)."""
+"""Calls that hang indefinitely: their spans are exported when they end (docs/fidelity.md)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class _Held(NamedTuple):
 
 
 class EndedSpans(NamedTuple):
-    """Hanging spans of one process and name, by their begin, that came to an end at ``now``."""
+    """Hanging spans of one process and name, by start time, that ended at ``now``."""
 
     owner: ProcessKey
     name: SpanName
@@ -33,9 +33,9 @@ class EndedSpans(NamedTuple):
 
 
 class HangBook:
-    """Remembers hanging calls until the link that they wait for moves, or they die of old age.
+    """Track hanging calls until their link changes, or they time out.
 
-    ``ended`` are those that the last ``release`` exported.
+    ``ended`` are those exported by the last ``release``.
     """
 
     def __init__(self, longest_seconds: float) -> None:
@@ -44,16 +44,16 @@ class HangBook:
         self._held: list[_Held] = []
 
     def hold(self, link: LinkKey, owner: ProcessKey, name: SpanName, began: Floats) -> None:
-        """Let these spans wait for ``link``."""
+        """Add spans that wait for ``link``."""
         if began.size:
             self._held.append(_Held(link, owner, name, began))
 
     def release(
         self, links: Mapping[LinkKey, Link], alive: Mapping[ProcessKey, object], start: float, spans: SpanBook
     ) -> None:
-        """Export what has come to an end by ``start``: answered if the link works again, else as errors.
+        """Export spans that ended by ``start``: successful if the link works again, otherwise errors.
 
-        Spans of processes that are gone went with them.
+        Spans of ended processes are dropped.
         """
         remaining: list[_Held] = []
         self.ended = []

@@ -1,6 +1,6 @@
-"""Which requests of a tick are kept as traces: failing ones of every kind, slow ones, and ordinary ones.
+"""Sampling of traces: failed requests of every kind, slow ones, and ordinary ones.
 
-Requests of a batch are in no order, so the first ones are a fair draw.
+Requests of a batch are unordered, so the first ones are a fair sample.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import numpy as np
 
 from scenario_kit.lab.twin.numeric.arrays import Flags, Floats, Ints
 
-#: Requests per tick that are kept because something in them failed.
+#: Failed requests kept per tick.
 FAILED: Final = 12
-#: Ordinary requests of each kind and tick.
+#: Ordinary requests kept per kind and tick.
 ORDINARY: Final = 1
 
 
@@ -23,12 +23,12 @@ def choose(
 ) -> None:
     """Mark the requests to keep in ``chosen``.
 
-    ``roots`` are the first number and the count of each kind of request; the other arrays say of every span in which
-    frame it is, whose it is, how long it took (seconds, infinite while it hangs), and whether it failed.
+    ``roots`` are the first number and the count of each kind of request; the other arrays have for every span its
+    frame, request, duration (seconds, infinite while it hangs) and failure.
     """
     if failed.any():
         _, first = np.unique(frame[failed], return_index=True)
-        # Of every place that failed one request, the most frequent reasons before it in the walk.
+        # For every place of a request's failure: the most frequent reason before it in the walk.
         every = dict.fromkeys(request[failed][first].tolist())
         every.update(dict.fromkeys(request[failed][: 4 * FAILED].tolist()))
         chosen[list(every)[:FAILED]] = True

@@ -1,9 +1,8 @@
-"""What is kept of requests so that traces can be made when somebody asks: spans of a sample of each tick's requests.
+"""The span buffer: spans of a sample of each tick's requests, from which traces are assembled on demand.
 
-While requests walk side by side, each batch of spans is one *frame*; a request's span is found by frame and the
-request's number, and its parent by the frame around. At the end of a tick all but a sample is dropped: of every place
-that failed some requests, of every kind of request the slowest and an ordinary one, and what consumers did with records
-of those.
+Each batch of spans of concurrent requests is one *frame*; a span is identified by frame and request number, and its
+parent by the enclosing frame. At the end of a tick all but a sample is dropped: requests that failed at each place, the
+slowest and an ordinary one of each kind, and the consumption of their records.
 """
 
 from __future__ import annotations
@@ -27,16 +26,16 @@ from scenario_kit.lab.twin.traces.hung_calls import EndedSpans
 from scenario_kit.lab.twin.traces.sampling import choose
 from scenario_kit.model.runtime.trace import SpanRef
 
-#: Traces that a world remembers at most, in whole ticks.
+#: The maximum number of traces kept, in whole ticks.
 TRACES = 2000
-#: Records of which the producer's span is remembered until they are consumed.
+#: The maximum number of records whose producer span is kept until they are consumed.
 _RECORDS = 4096
-#: Ticks of which it is remembered whether somebody collected spans.
+#: The number of ticks for which the presence of a collector is kept.
 _TICKS = 4096
 
 
 class Frame(NamedTuple):
-    """Spans of one process at one place of a walk: ``names`` from the outside in. ``parent`` is the frame around."""
+    """Spans of one process at one place of a walk: ``names`` from the outside in. ``parent`` is the outer frame."""
 
     number: int
     parent: int
@@ -47,7 +46,7 @@ class Frame(NamedTuple):
 
 
 class Root(NamedTuple):
-    """Requests that begin together: numbers from ``first`` on. ``offset`` is that of a consumer's first record."""
+    """Requests that start together: numbers from ``first`` on. ``offset`` is that of a consumer's first record."""
 
     key: int
     ordinal: int
@@ -58,9 +57,9 @@ class Root(NamedTuple):
 
 
 class Note(NamedTuple):
-    """Why calls failed that ended at these times, in the words of the caller; ``frame`` is the innermost around.
+    """Errors of calls that ended at these times, as logged by the caller; ``frame`` is the innermost enclosing one.
 
-    ``thrown`` is the exception of the callee, where it was one that nothing in the program expects.
+    ``thrown`` is the exception of the callee, if it was an unexpected one.
     """
 
     frame: int
@@ -71,7 +70,7 @@ class Note(NamedTuple):
 
 
 class Reel(NamedTuple):
-    """What is left of a tick. ``sources`` are the producers' spans, by the number of a consumer's request."""
+    """The sample of a tick. ``sources`` are the producers' spans, by the number of a consumer's request."""
 
     tick: int
     roots: tuple[Root, ...]
@@ -87,7 +86,7 @@ class Reel(NamedTuple):
 
 
 class _Publish(NamedTuple):
-    """Records of a batch of requests: when they were appended, and how many each request brought."""
+    """Records of a batch of requests: when they were appended, and how many per request."""
 
     frame: int
     requests: Floats
@@ -96,9 +95,9 @@ class _Publish(NamedTuple):
 
 
 class SpanBatch(NamedTuple):
-    """Spans of one place of a walk, one a request: when each began, how long it took, and whether it failed.
+    """Spans at one place of a walk, one per request: start, duration, failure.
 
-    ``requests`` are the requests' numbers; None where they are not recorded.
+    ``requests`` are the requests' numbers; None if they are not recorded.
     """
 
     requests: Floats | None
@@ -108,13 +107,13 @@ class SpanBatch(NamedTuple):
 
     @classmethod
     def of(cls, draws: Draws, at: Floats, took: Floats, failed: Flags, whole: Flags | None = None) -> SpanBatch:
-        """Take the spans of requests with these draws, or of those that ``whole`` masks."""
+        """Build the spans of requests with these draws, or of those in the mask ``whole``."""
         requests = draws.get(REQUEST)
         return cls(requests if requests is None or whole is None else requests[whole], at, took, failed)
 
 
 class Tape:
-    """Records the spans of a world. ``everything`` keeps all requests of all ticks, for tests."""
+    """Record the spans of a world. ``everything`` keeps all requests of all ticks, for tests."""
 
     def __init__(self, seed: int, everything: bool = False) -> None:
         self._seed = seed
@@ -140,14 +139,14 @@ class Tape:
         self._published: dict[Place, list[_Publish]] = {}
 
     def begin(self, key: int, ordinal: int, count: int, place: Place | None = None, offset: int = 0) -> Floats:
-        """Number requests that begin now; what happens next happens to them."""
+        """Number requests that start now; subsequent spans belong to them."""
         first = self._total
         self._total += count
         self._roots.append(Root(key, ordinal, first, count, place, offset))
         return np.arange(first, self._total, dtype=np.float64)
 
     def enter(self, name: SpanName | None) -> int:
-        """Begin spans that are around those that follow; nothing happens without a name."""
+        """Open an enclosing frame for subsequent spans; no effect without a name."""
         if name is None:
             return -1
         self._parents.append(self._current)
@@ -164,9 +163,9 @@ class Tape:
         link: Link | None,
         spans: SpanBatch,
     ) -> None:
-        """The spans of ``enter`` are known.
+        """Complete the frame of ``enter``.
 
-        Those of a process without collector are lost, but stay the parents of others.
+        Spans of a process without collector are lost, but remain parents of others.
         """
         self._current = parent = self._parents[mark]
         self._frames[mark] = Frame(mark, parent, process, names, node, link)
@@ -174,22 +173,22 @@ class Tape:
             self._rows.append((mark, spans.requests, spans.at, spans.took, spans.failed))
 
     def note(self, outcome: str, text: str, times: Floats, thrown: str = "") -> None:
-        """Note that calls failed, for this reason, at these times."""
+        """Record the cause of failed calls at these times."""
         self._notes.append(Note(self._current, outcome, text, times, thrown))
 
     def publish(self, place: Place, draws: Draws, sent: Flags, times: Floats, copies: int) -> None:
-        """Publish requests appended records to a topic, at these times."""
+        """Record that requests appended records to a topic at these times."""
         requests = draws.get(REQUEST)
         if requests is not None:
             published = self._published.setdefault(place, [])
             published.append(_Publish(self._current, requests[sent], times, copies))
 
     def publish_untold(self, place: Place, times: Floats) -> None:
-        """Publish records came to a topic, of requests of ticks that are over."""
+        """Record that records of requests of earlier ticks arrived at a topic."""
         self._published.setdefault(place, []).append(_Publish(-1, np.zeros(times.size), times, 1))
 
     def close(self, t: float, collected: bool, ended: list[EndedSpans]) -> None:
-        """Close the tick up to ``t``; ``collected`` tells whether a collector took what ended in it."""
+        """Close the tick up to ``t``; ``collected`` is whether a collector received what ended in it."""
         self.ticks.append((t, collected))
         self.ended.extend(ended)
         self._tick += 1
@@ -232,7 +231,7 @@ class Tape:
             self._kept -= self.reels.popleft().requests.size
 
     def _records(self, chosen: Flags, t: float) -> dict[Place, dict[int, SpanRef]]:
-        """Remember the spans that published what arrived by ``t``, by offset; none of requests that are dropped."""
+        """Keep the spans that published what arrived by ``t``, by offset, except those of dropped requests."""
         sent = {place: self._list_sent(place, chosen) for place in self._published}
         for place, come in self._transit.arrived(sent, t).items():
             first = self._ends.get(place, 0)
@@ -251,7 +250,7 @@ class Tape:
                 yield from repeat(Sent(time, source), batch.copies)
 
     def _choose_consumed(self, chosen: Flags, records: dict[Place, dict[int, SpanRef]]) -> dict[int, SpanRef]:
-        """Choose what consumers did with known records."""
+        """Select the consumption of known records."""
         sources: dict[int, SpanRef] = {}
         for root in self._roots:
             known = records.get(root.place) if root.place is not None else None
@@ -263,7 +262,7 @@ class Tape:
         return sources
 
     def reference(self, roots: tuple[Root, ...] | list[Root], request: int, frame: int, tick: int = 0) -> SpanRef:
-        """Return the identifiers of a request's outermost span in a frame, in this tick unless another one is named."""
+        """Return the IDs of a request's outermost span in a frame, in this tick by default."""
         root = next(root for root in roots if root.first <= request < root.first + root.size)
         base = mix(mix(self._seed, tick or self._tick), mix(root.key, root.ordinal))
         high = mix(base, request - root.first)
@@ -272,5 +271,5 @@ class Tape:
 
 
 def make_span_id(low: int, frame: int, depth: int) -> str:
-    """Make the identifier of the ``depth``-th span in a frame, of a trace with these lower 64 bits."""
+    """Return the ID of the ``depth``-th span in a frame, of a trace with these lower 64 bits."""
     return f"{mix(mix(low, frame + 1), depth + 1) or 1:016x}"

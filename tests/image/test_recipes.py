@@ -52,6 +52,18 @@ def test_the_operator_s_image_has_the_catalogue_and_no_lab():
     assert not any(f.endswith((".go", "go.mod", ".pyc")) for f in FILES)
 
 
+def test_the_image_with_the_lab_has_what_a_wheel_has_but_go_s_modules_and_fakes():
+    """A lab installs the kinds from the manifests, and the command line prints them."""
+    there = {p.relative_to(ROOT).as_posix() for top in ("scenario_kit", "operators") for p in (ROOT / top).rglob("*")}
+    expected = {p for p in there if p.endswith((".py", ".yaml", ".json", ".html", ".css", ".js"))}
+    found = {entry.path.removeprefix(f"{PACKAGES}/") for entry in select_files(ROOT, LAB.kit)}
+    left = {p.rpartition("/")[0] for p in expected - found}
+    assert {
+        p for p in left if not p.startswith(("scenario_kit/testing", "scenario_kit/lab/toolchain/modules"))
+    } == set()
+    assert {"operators/manifests/crds.yaml", "operators/scenario/lab_grounds.py"} <= found
+
+
 def test_data_lies_beside_the_modules_that_read_it():
     there = {p.relative_to(ROOT).as_posix() for p in (ROOT / "scenario_kit" / "load").rglob("*.yaml")}
     assert there

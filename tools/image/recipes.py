@@ -77,7 +77,7 @@ class KitSelection:
         top = path.split("/", 1)[0]
         if top in ("catalog", "templates"):
             return True
-        if top not in ("scenario_kit", "operators") or path.startswith("operators/manifests/"):
+        if top not in ("scenario_kit", "operators"):
             return False
         return not any(path == each or path.startswith(f"{each}/") for each in self.without)
 
@@ -104,6 +104,7 @@ OPERATOR: Final = ImageRecipe(
     wheels_lock="operator-wheels.txt",
     kit=KitSelection(
         without=(
+            "operators/manifests",
             "scenario_kit/cli",
             "scenario_kit/contribution",
             "scenario_kit/draft",

@@ -104,6 +104,7 @@ def read_names(recording: Recording, first_day: str) -> tuple[NameMap, TimeShift
     shift = shift_to(first_day, recording.start, recording.handover)
     home = runbook.app.namespace
     namespaces = {runbook.namespace: home} | {real: f"{home}-{symbol}" for symbol, real in runbook.namespaces.items()}
+    namespaces |= dict(zip(recording.alerted, list(namespaces.values()), strict=False))
     collector = NameCollector(recording.seed, dict(sorted(namespaces.items(), key=lambda pair: -len(pair[0]))))
     for tick in recording.read_ticks():
         collector.collect(tick)
@@ -150,7 +151,7 @@ def _write_ticks(
             if tick.at >= listed or tick.at == recording.handover:
                 listed = (tick.at // INTERVAL_SECONDS + 1) * INTERVAL_SECONDS
                 tables.add("k8s_objects", list_object_rows(objects.current.values(), tick.at, shift))
-            tables.release(tick.at - _LATE)
+            tables.release(tick.at - _LATE - recording.disorder)
         tables.release(float("inf"))
     topologies.write("end__", recording.handover)
 
@@ -201,7 +202,7 @@ class _Topologies:
 def _write_alerts(folder: Path, recording: Recording, names: NameMap, shift: TimeShift) -> None:
     runbook, span = recording.runbook, (recording.start, recording.handover)
     values = alerts.measure_values(
-        recording.metrics, recording.history, runbook.rules, runbook.everywhere, recording.start
+        recording.metrics, recording.history, runbook.rules, recording.alerted or runbook.everywhere, recording.start
     )
     views = alerts.AlertViews(names, shift)
     for look in alerts.list_alert_looks(recording.history, runbook.rules, values, span, views):
@@ -222,13 +223,13 @@ def _write_metrics(
     step = float(settings.metric_seconds)
     for pod in _list_values(recording, "pod", span):
         chosen = metrics.select_all(runbook.everywhere, "pod", pod)
-        series = _sort_shown(metrics.read_series(recording.metrics, chosen, span, step), names)
+        series = _sort_shown(list(recording.store(metrics.read_series(recording.metrics, chosen, span, step))), names)
         rows = metrics.list_pod_rows(series, names, shift)
         write_series(folder, "metrics_pod", names.find(pod), rows, settings)
     for service in _list_values(recording, "service_name", span):
         if service not in unrecorded:
             chosen = metrics.select_all(runbook.everywhere, "service_name", service)
-            series = metrics.read_series(recording.metrics, chosen, span, step)
+            series = list(recording.store(metrics.read_series(recording.metrics, chosen, span, step)))
             rows = metrics.list_service_rows(series, names, shift)
             write_series(folder, "metrics_service", service, rows, settings)
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from scenario_kit.lab.recording_client import RecordingClient
     from scenario_kit.model import Runbook, Scenario
     from scenario_kit.snapshot import Recording, SnapshotPlace, SnapshotSettings, SnapshotSource
+    from scenario_kit.snapshot.distortion.policy import TelemetryPolicy
     from scenario_kit.snapshot.folder.manifest import Manifest
 
 #: Trials of snapshots are told apart from those of validations by the name of their plan.
@@ -42,6 +43,7 @@ class SnapshotOptions:
     settings: SnapshotSettings
     quiet: int | None = None
     hold: int | None = None
+    policies: Path | None = None
     as_json: bool = False
 
 
@@ -73,6 +75,9 @@ def register(app: typer.Typer) -> None:
         metric_seconds: Annotated[
             int, typer.Option(min=15, max=3600, help="Seconds between samples: a multiple of 15.")
         ] = 15,
+        telemetry_faults: Annotated[
+            Path | None, typer.Option(help="A file that says what is wrong with the telemetry (docs/snapshot.md).")
+        ] = None,
         no_lite: Annotated[bool, typer.Option("--no-lite", help="Leave the short tables in `lite` out.")] = False,
         format: Format = "text",
     ) -> int:
@@ -85,7 +90,8 @@ def register(app: typer.Typer) -> None:
         """
         _check_day(first_day)
         settings = _choose_settings(without or (), trace_share, metric_seconds, lite=not no_lite)
-        options = SnapshotOptions(out, seed, name, first_day, settings, quiet_minutes, hold_minutes, format == "json")
+        minutes = (quiet_minutes, hold_minutes)
+        options = SnapshotOptions(out, seed, name, first_day, settings, *minutes, telemetry_faults, format == "json")
         return take_snapshot(scenario, options)
 
 
@@ -109,8 +115,12 @@ def take_snapshot(path: Path, options: SnapshotOptions) -> int:
     catalog = Catalog(find_collections(files))
     player = _Player(load_scenario(files[0]).scenario, files[0], catalog, options)
     place = player.choose_place()
-    recording, source = player.play()
+    policies = player.read_policies()
     try:
+        recording = player.play()
+        if policies:
+            recording = player.distort(recording, policies)
+        source = player.describe_source(policies)
         manifest = write_snapshot(recording, source, place, lambda what: _print_line(f"writing: {what}"))
     finally:
         player.drop()
@@ -134,7 +144,7 @@ class _Player:
         self._catalog = catalog
         self._options = options
         self._sample = self._resolve("app", 100)
-        self._client: RecordingClient | None = None
+        self._clients: list[RecordingClient] = []
 
     def choose_place(self) -> SnapshotPlace:
         """Choose the folders; the name says nothing of the scenario.
@@ -153,13 +163,53 @@ class _Player:
                 raise UsageError(f"{folder} exists already", fix="remove it, or name another folder with --out")
         return place
 
-    def play(self) -> tuple[Recording, SnapshotSource]:
-        """Play it to the end of hold, and clean up.
+    def read_policies(self) -> tuple[TelemetryPolicy, ...]:
+        """Read what is to be wrong with the telemetry, before anything is played.
+
+        Raises:
+            AuthoringError: with every mistake of the file.
+            UsageError: there is no such file.
+        """
+        from scenario_kit.snapshot.distortion.policy import read_policies
+
+        file = self._options.policies
+        return read_policies(file, [c.name for c in self._sample.app.components]) if file else ()
+
+    def play(self) -> Recording:
+        """Play the incident to the end of hold, and clean up.
 
         Raises:
             AuthoringError: it did not come as it is described.
             InfrastructureError: it could not be played.
         """
+        return self._play(self._plan(), "hold")
+
+    def distort(self, recording: Recording, policies: tuple[TelemetryPolicy, ...]) -> Recording:
+        """Distort a recording, once a run without a fault has shown that the policies raise no alert by themselves.
+
+        Raises:
+            AuthoringError: they do.
+            InfrastructureError: that run could not be played.
+        """
+        from scenario_kit.snapshot.distortion.alerts import check_control
+
+        if any(policy.distorts_metrics for policy in policies):
+            control = self._play(self._plan_control(recording), "expectQuiet")
+            check_control(control, self._distort(control, policies), str(self._options.policies))
+        return self._distort(recording, policies)
+
+    def _distort(self, recording: Recording, policies: tuple[TelemetryPolicy, ...]) -> Recording:
+        from scenario_kit.lab.host.state import LabState
+        from scenario_kit.lab.telemetry import SeriesWriter
+        from scenario_kit.snapshot.distortion.alerts import distort_recording
+        from scenario_kit.snapshot.distortion.apply import Distortion
+
+        url = LabState.load(self._options.lab).prometheus_url
+        copies = {name: f"{name}-{uuid.uuid4().hex[:8]}" for name in recording.runbook.everywhere}
+        distortion = Distortion(policies, recording.seed, recording.start)
+        return distort_recording(recording, distortion, copies, lambda: SeriesWriter(url))
+
+    def _play(self, planned: PlannedTrial, last: str) -> Recording:
         from scenario_kit.campaign.planning.concurrency import runs_alone
         from scenario_kit.clients.kube import KubeCluster
         from scenario_kit.lab.lifecycle import bring_up, occupy
@@ -167,25 +217,23 @@ class _Player:
 
         lab = bring_up(self._options.lab, say=_print_line)
         campaign = self._build_campaign(KubeCluster(kubeconfig=Path(lab.kubeconfig)))
-        planned = self._plan()
-        self._client = RecordingClient(lab.server_url, lab.server_token, campaign.name(planned))
+        client = RecordingClient(lab.server_url, lab.server_token, campaign.name(planned))
+        self._clients.append(client)
         with occupy(self._options.lab, _print_line, alone=runs_alone(self._sample)):
-            self._client.announce()
+            client.announce()
             try:
                 result = self._run(campaign, planned, lab)
             except BaseException:
                 campaign.remove(planned)
-                self.drop()
                 raise
         if result.outcome != "Held":
-            self.drop()
             _refuse(result)
-        return self._read(result, lab), self._describe_source()
+        return self._read(result, lab, client, last)
 
     def drop(self) -> None:
-        """Drop the recording in the lab."""
-        if self._client is not None:
-            self._client.drop()
+        """Drop the recordings in the lab."""
+        for client in self._clients:
+            client.drop()
 
     def _run(self, campaign: Campaign, planned: PlannedTrial, lab: LabState) -> TrialResult:
         from scenario_kit.campaign import run
@@ -214,6 +262,15 @@ class _Player:
             purpose=_PLAN, describe="what is to be seen of it is written down", steps=steps, seed=self._options.seed
         )
 
+    def _plan_control(self, recording: Recording) -> PlannedTrial:
+        """Plan a run in which nothing is broken, of the same length and seed."""
+        from scenario_kit.campaign import PlannedTrial
+        from scenario_kit.campaign.interventions.programs import build_control
+
+        steps = build_control(int(recording.handover - recording.start))
+        describe = "what is wrong with telemetry raises no alert by itself"
+        return PlannedTrial(purpose="control", describe=describe, steps=steps, seed=self._options.seed)
+
     def _build_campaign(self, cluster: Any) -> Campaign:
         from scenario_kit.campaign import TRY, Campaign
 
@@ -222,13 +279,13 @@ class _Player:
             cluster, TRY, self._scenario.name, sample.digest, sample.app.name, self._resolve, identity=uuid.uuid4().hex
         )
 
-    def _read(self, result: TrialResult, lab: LabState) -> Recording:
+    def _read(self, result: TrialResult, lab: LabState, client: RecordingClient, last: str) -> Recording:
         from scenario_kit.clients.prometheus import PrometheusMetrics
         from scenario_kit.snapshot import Recording
 
-        client, history = self._client, result.history
-        handover = next((s.finished_at for s in result.steps if s.kind == "hold"), None)
-        if client is None or history is None or result.started_at is None or handover is None:
+        history = result.history
+        handover = next((s.finished_at for s in result.steps if s.kind == last), None)
+        if history is None or result.started_at is None or handover is None:
             raise InfrastructureError("the trial left no evidence", fix="give the same command again")
         return Recording(
             runbook=self._resolve(_find_namespace(client), 100),
@@ -242,7 +299,8 @@ class _Player:
             injections=result.injections,
         )
 
-    def _describe_source(self) -> SnapshotSource:
+    def describe_source(self, policies: tuple[TelemetryPolicy, ...]) -> SnapshotSource:
+        """Describe what the snapshot is of, and how it was made."""
         from scenario_kit.lab.toolchain.components import describe_engine, read_kubernetes_version
         from scenario_kit.render.scenarios.runbook import render_as_written
         from scenario_kit.render.scenarios.version import compute_version_key
@@ -257,7 +315,11 @@ class _Player:
             {"kubernetes": key.kubernetes, "contract": key.contract.rpartition("/")[2]},
             options.first_day,
             options.settings,
-            {"quietMinutes": options.quiet, "holdMinutes": options.hold},
+            {
+                "quietMinutes": options.quiet,
+                "holdMinutes": options.hold,
+                "telemetryFaults": [policy.to_json() for policy in policies],
+            },
         )
 
 

@@ -38,6 +38,7 @@ def expected(path):
         ("no-incident", ["repeat-1"]),
         ("no-incident-with-distractor", ["repeat-1", "control", "leaks"]),
         ("red-herring", ["repeat-1", "control", "distractors", "undisturbed", "label", "label-rest"]),
+        ("silent", ["repeat-1", "control", "label"]),
         ("trigger-and-sustaining", ["repeat-1", "control", "untriggered", "label", "label-rest"]),
         ("two-independent-causes", ["repeat-1", "control", "label", "leave-out-1", "leave-out-2"]),
     ],

@@ -122,7 +122,9 @@ def check_forbidden(
                     "SK327",
                     message=f"undeclared alert {label(timeline)} fired",
                     observed=f"firing {describe_since(timeline, start, start)} after injection",
-                    expected="only declared alerts, as the outcome is Benign",
+                    expected="only declared alerts, as the incident is silent"
+                    if expect.silent
+                    else "only declared alerts, as the outcome is Benign",
                     fix=f"add {format_alert(timeline, 'class: MayFire')} to expect.alerts",
                 )
             )

@@ -17,7 +17,7 @@ from scenario_kit.judge.alerts.expectations import (
     select_timelines,
 )
 from scenario_kit.judge.repair.binomial import compute_upper_tail
-from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Answer, Value
+from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Answer, CheckResult, Value
 from scenario_kit.model.authored.scenario import Expect
 
 #: Share of the baseline's request rate that the entry must serve.
@@ -161,6 +161,15 @@ def judge_alerts(history: AlertHistory, expect: Expect, known: Sequence[str], cl
         if t.firing_at(history.end) and label(t) not in known
     ]
     return Resolution(answer="False" if reasons else "True", reasons=tuple(reasons))
+
+
+def judge_signs(results: Sequence[CheckResult]) -> Resolution:
+    """Judge whether the checks that show a silent incident are all false; true where there are none."""
+    shown = tuple(f"{each.describe}: {each.observed}" for each in results if each.answer == "True")
+    if shown:
+        return Resolution(answer="False", reasons=shown)
+    unknown = tuple(f"{each.describe} cannot be told: {each.observed}" for each in results if each.answer == "Unknown")
+    return Resolution(answer="Unknown" if unknown else "True", reasons=unknown)
 
 
 def judge_traffic(baseline: EntryTraffic, now: EntryTraffic) -> Resolution:

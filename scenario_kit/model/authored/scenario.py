@@ -109,11 +109,17 @@ class BackgroundAlert(Value, frozen=True, kw_only=True):
 
 
 class Expect(Value, frozen=True, kw_only=True):
-    """What the incident looks like from outside."""
+    """What the incident looks like from outside. Of a ``silent`` one, no alert tells: its checks alone do."""
 
     alerts: tuple[AlertExpectation, ...] = ()
     background: tuple[BackgroundAlert, ...] = ()
+    silent: bool = False
     checks: tuple[Check, ...] = ()
+
+    @property
+    def signs(self) -> tuple[Check, ...]:
+        """The checks that show a silent incident: those that hold only while it lasts."""
+        return tuple(check for check in self.checks if not check.stays) if self.silent else ()
 
 
 class RootCause(Value, frozen=True, kw_only=True):

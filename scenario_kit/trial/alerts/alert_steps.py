@@ -22,7 +22,7 @@ from scenario_kit.observe.placement import map_placement
 from scenario_kit.trial.alerts import extended_wait
 from scenario_kit.trial.engine import noise
 from scenario_kit.trial.engine.baseline import Baseline
-from scenario_kit.trial.engine.checks import await_checks, check_undone_checks_fail
+from scenario_kit.trial.engine.checks import answer_signs, await_checks, check_undone_checks_fail
 from scenario_kit.trial.engine.context import TICK, TRAFFIC_WINDOW, TrialContext
 from scenario_kit.trial.investigation import symptoms
 from scenario_kit.trial.investigation.silent_hops import measure_passages
@@ -147,7 +147,7 @@ def expect_alerts(context: TrialContext, start: float) -> list[Finding]:
     if runbook.outcome == "Incident" and edges and all(fault.scope == "Namespace" for fault in runbook.faults):
         known = find_explained(runbook.faults, edges, runbook.app)
         findings += check_unexplained(history, demanded, first, known)
-    closed = runbook.outcome == "Benign"
+    closed = runbook.outcome == "Benign" or expect.silent
     return findings + incident_alerts.check_forbidden(history, expect, first, history.end, closed=closed)
 
 
@@ -215,12 +215,12 @@ def hold(context: TrialContext, step: TrialStep, start: float) -> tuple[list[Fin
     if outcome == "Incident":
         findings += incident_alerts.check_held(history, expect, end)
         # A program without expectAlerts only observes the fault: no alert is a valid result.
-        asked = any(s.kind == "expectAlerts" for s in context.spec.steps)
+        asked = any(s.kind == "expectAlerts" for s in context.spec.steps) and not expect.silent
         if asked and (quiet := missing_alerts.check_unnoticed(history, expect, injected)):
             beside = _judge_other_packs(context)
             findings += [missing_alerts.explain_silence(f, beside, injected) for f in quiet]
     return findings + incident_alerts.check_forbidden(
-        history, expect, injected, end, closed=outcome == "Benign"
+        history, expect, injected, end, closed=outcome == "Benign" or expect.silent
     ), results
 
 
@@ -268,6 +268,8 @@ def expect_still_firing(context: TrialContext, step: TrialStep, start: float) ->
     code = "SK403" if step.faults and step.use == "Fix" else _STILL[step.use]
 
     def cleared(since: float) -> list[Finding]:
+        if runbook.expect.silent:
+            return _find_gone(context, step, code)
         history = context.history()
         found = incident_alerts.check_still_firing(history, expect, since, code=code, procedure=step.name)
         if step.use == "Undo":
@@ -286,6 +288,22 @@ def expect_still_firing(context: TrialContext, step: TrialStep, start: float) ->
     # An alert that is briefly inactive, or that is still building up again, has not cleared.
     await_stretch(context, last, max(again, windows.clear))
     return cleared(last)
+
+
+def _find_gone(context: TrialContext, step: TrialStep, code: str) -> list[Finding]:
+    """Check that something of a silent incident still shows after a procedure that repairs nothing."""
+    results = answer_signs(context)
+    if any(each.answer != "False" for each in results):
+        return []
+    found = build_finding(
+        code,
+        message=f"'{step.name}' ended everything that shows the incident",
+        observed="; ".join(f"{each.describe}: {each.observed}" for each in results),
+        expected="at least one of these checks still true",
+        why="what ends the symptoms is a fix: either it is a solution, or the labelled cause is not the cause",
+        fix="list it under solutions, or correct the ground truth",
+    )
+    return [_report_unlabelled(context, step, found) if step.use == "Undo" else found]
 
 
 def _report_unlabelled(context: TrialContext, step: TrialStep, finding: Finding) -> Finding:

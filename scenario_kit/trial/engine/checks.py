@@ -42,6 +42,12 @@ def await_checks(context: TrialContext, checks: Sequence[Check]) -> list[CheckRe
         context.wait(now + TICK)
 
 
+def answer_signs(context: TrialContext) -> list[CheckResult]:
+    """Evaluate the checks that show a silent incident, now; none where alerts tell of it."""
+    now = context.clock.now()
+    return [answer_check(context, check, now) for check in context.engine.placed(context.runbook.expect.signs)]
+
+
 def await_until(context: TrialContext, until: Until) -> CheckResult:
     """Wait until the check after a change is true or its deadline has passed.
 

@@ -20,7 +20,7 @@ from scenario_kit.render.objects.lookup import format_reference
 from scenario_kit.trial.alerts import extended_wait
 from scenario_kit.trial.alerts.alert_steps import await_stretch
 from scenario_kit.trial.engine import rollouts
-from scenario_kit.trial.engine.checks import answer_check
+from scenario_kit.trial.engine.checks import answer_check, answer_signs
 from scenario_kit.trial.engine.context import TrialContext
 
 #: Seconds beyond its rule's range within which an undeclared alert must end.
@@ -60,7 +60,21 @@ def _check_recurrence(context: TrialContext, step: TrialStep, injected: float, r
     expect, cleared = context.runbook.expect, context.clock.now()
     developed = resolved.measure_development(context.history(), expect, injected, repaired)
     await_stretch(context, repaired, extended_wait.compute_recurrence_time(context, repaired))
-    return [
+    if expect.silent:
+        await_stretch(context, cleared, context.runbook.windows.clear)
+    returned = [each for each in answer_signs(context) if each.answer == "True"]
+    found = [
+        build_finding(
+            "SK412",
+            message=f"after solution '{step.name}' the incident is back: {each.describe}",
+            observed=each.observed,
+            expected="no longer so",
+            why="an incident that recurs was not repaired",
+            fix="let the solution repair the cause",
+        )
+        for each in returned
+    ]
+    return found + [
         build_finding(
             "SK412",
             message=f"solution '{step.name}' clears {label(timeline)} only for a while",

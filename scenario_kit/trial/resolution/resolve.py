@@ -22,6 +22,7 @@ from scenario_kit.observe import symptoms
 from scenario_kit.trial.alerts.alert_steps import await_stretch, choose_next_look, measure_served, pass_time
 from scenario_kit.trial.engine import noise
 from scenario_kit.trial.engine.baseline import Baseline
+from scenario_kit.trial.engine.checks import answer_signs
 from scenario_kit.trial.engine.context import TRAFFIC_WINDOW, TrialContext
 from scenario_kit.trial.investigation.symptoms import list_pods
 from scenario_kit.trial.resolution import durability
@@ -46,6 +47,7 @@ def judge_resolution(context: TrialContext, since: float) -> Resolution:
     parts = [
         resolved.judge_alerts(history, expect, known, context.runbook.windows.clear),
         _judge_guards(context),
+        resolved.judge_signs(answer_signs(context)),
     ]
     if all(p.answer == "True" for p in parts):
         parts += [_judge_completeness(context), check_integrity(context), _judge_traffic(context, history, since)]

@@ -13,7 +13,7 @@ from scenario_kit.lint.simulation.place import Place, is_same
 from scenario_kit.load import did_you_mean
 from scenario_kit.load.yaml.edit import Drop, Put
 from scenario_kit.model import AlertExpectation, AlertRule, App, Reference, Severity
-from scenario_kit.model.authored.scenario import LABELLED
+from scenario_kit.model.authored.scenario import LABELLED, ScenarioSpec
 from scenario_kit.model.grid import GRID_SECONDS
 from scenario_kit.model.kubernetes.reference import WORKLOADS, strip_group
 from scenario_kit.render.simulation.observability import find_unheard
@@ -128,9 +128,27 @@ def check_deadlines(case: LintContext) -> Iterator[Problem]:
 @register_check("SK324")
 def check_must_fire(case: LintContext) -> Iterator[Problem]:
     spec = case.scenario.spec
-    if spec.ground_truth.outcome == "Incident" and not any(a.alert_class == "MustFire" for a in spec.expect.alerts):
+    if spec.expect.silent:
+        yield from _check_silent(spec)
+    elif spec.ground_truth.outcome == "Incident" and not any(a.alert_class == "MustFire" for a in spec.expect.alerts):
         severity = Severity.ERROR if case.merged else Severity.WARNING
         yield Problem(("spec", "expect"), "no expected alert has the class MustFire", severity=severity)
+
+
+def _check_silent(spec: ScenarioSpec) -> Iterator[Problem]:
+    """Check that something else shows an incident of which no alert tells."""
+    place = ("spec", "expect", "silent")
+    if spec.ground_truth.outcome != "Incident":
+        message, fix = f"an outcome {spec.ground_truth.outcome} is silent in any case", "drop `silent`"
+        yield Problem(place, message, fix=fix)
+    elif not spec.expect.signs:
+        message = "a silent incident has no check that shows it"
+        fix = "add a check that holds only while the fault is in force to expect.checks"
+        yield Problem(place, message, expected="a check without `stays`", fix=fix)
+    for i, alert in enumerate(spec.expect.alerts):
+        if alert.alert_class == "MustFire":
+            message = f"'{alert.name}' must fire in an incident that is silent"
+            yield Problem(("spec", "expect", "alerts", i), message, fix="drop `silent`, or this alert")
 
 
 @register_check("SK325")

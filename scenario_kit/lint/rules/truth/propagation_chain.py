@@ -23,6 +23,8 @@ def check_connected(case: LintContext) -> Iterator[Problem]:
             for a in case.scenario.spec.expect.alerts
             if a.alert_class == "MustFire" and a.entity
         ]
+        if case.scenario.spec.expect.silent:  # there is no alert that the trouble could get to
+            return
         shown_itself = demanded and set(demanded) <= _find_roots(case)  # the broken object itself raises the alarm
         if case.merged and truth.root_causes and truth.outcome == "Incident" and not shown_itself:
             yield Problem(("spec", "groundTruth"), "there is no propagation from the root causes to the alerts")

@@ -1,0 +1,83 @@
+"""An incident of which no alert tells: its checks show it, end with it, and outlast what repairs nothing."""
+
+import msgspec
+import pytest
+
+from scenario_kit.judge.repair import resolved
+from scenario_kit.judge.repair.resolved import EntryTraffic
+from scenario_kit.model import CheckResult, Reference, TrialStep
+from scenario_kit.trial.alerts.alert_steps import expect_alerts, expect_still_firing, hold
+from scenario_kit.trial.engine.baseline import Baseline
+from scenario_kit.trial.resolution.resolve import expect_cleared
+from tests.trial.test_alert_steps import ALWAYS, INJECTED, REPAIRED, Trial, codes, fault
+
+CHECK = {"object": {"ref": "ConfigMap/a", "path": "data.k", "equals": "bad"}, "describe": "the key is bad"}
+STAYING = {"object": {"ref": "ConfigMap/a", "path": "metadata.name", "equals": "a"}, "stays": True}
+SERVED = EntryTraffic(seconds=300, requests=600, errors=600)
+
+
+def silent(firing=None):
+    trial = Trial(fault("a"), firing=firing or {}, checks=[CHECK, STAYING])
+    expect = msgspec.structs.replace(trial.runbook.expect, silent=True)
+    trial.context.runbook = msgspec.structs.replace(trial.runbook, expect=expect)
+    return trial
+
+
+def repair(trial):
+    trial.cluster.patch(Reference.parse("shop/ConfigMap/a"), {"data": {"k": "good"}})
+
+
+def test_it_is_held_where_nothing_fires_and_its_checks_hold():
+    trial = silent()
+    assert expect_alerts(trial.context, INJECTED) == []
+    findings, answers = hold(trial.context, TrialStep(kind="hold"), INJECTED)
+    assert findings == []
+    assert [each.answer for each in answers] == ["True", "True"]
+
+
+def test_an_alert_is_a_finding():
+    findings, _ = hold(silent(ALWAYS).context, TrialStep(kind="hold"), INJECTED)
+    assert codes(findings) == ["SK327"]
+    assert "silent" in findings[0].expected
+
+
+@pytest.mark.parametrize(("use", "code"), [("Decoy", "SK431"), ("Fix", "SK402"), ("Undo", "SK402")])
+@pytest.mark.parametrize("ends", [False, True])
+def test_what_ends_its_checks_is_a_repair(use, code, ends):
+    trial = silent()
+    change = TrialStep(kind="change", use=use, name="d", faults=("a",))
+    step = TrialStep(kind="expectStillFiring", use=use, name="d")
+    trial.context.spec = msgspec.structs.replace(trial.context.spec, steps=(*trial.context.spec.steps, change, step))
+    trial.clock.wait(REPAIRED)
+    if ends:
+        repair(trial)
+    assert codes(expect_still_firing(trial.context, step, REPAIRED)) == ([code] if ends else [])
+
+
+@pytest.mark.parametrize("ends", [False, True])
+def test_it_is_over_once_its_checks_are_false(ends):
+    trial = silent()
+    context = trial.context
+    context.save_baseline(Baseline(namespace_uid=context.identity(), served=SERVED))
+    trial.clock.wait(REPAIRED)
+    if ends:
+        repair(trial)
+    findings = expect_cleared(context, TrialStep(kind="expectCleared", use="Fix", name="a"), 5, REPAIRED)
+    assert codes(findings) == ([] if ends else ["SK401"])
+    if not ends:
+        assert "the key is bad" in findings[0].observed
+
+
+@pytest.mark.parametrize(
+    ("answers", "answer"),
+    [
+        ((), "True"),
+        (("False",), "True"),
+        (("False", "True"), "False"),
+        (("Unknown",), "Unknown"),
+        (("Unknown", "True"), "False"),
+    ],
+)
+def test_what_cannot_be_told_is_not_over(answers, answer):
+    results = [CheckResult(describe="c", answer=each, observed="o", expected="e", at=0.0) for each in answers]
+    assert resolved.judge_signs(results).answer == answer

@@ -39,6 +39,7 @@ def expected(path):
         ("no-incident-with-distractor", ["repeat-1", "control", "leaks"]),
         ("red-herring", ["repeat-1", "control", "distractors", "undisturbed", "label", "label-rest"]),
         ("silent", ["repeat-1", "control", "label"]),
+        ("stage-that-ends", ["repeat-1", "control", "distractors", "undisturbed", "label", "label-rest"]),
         ("trigger-and-sustaining", ["repeat-1", "control", "untriggered", "label", "label-rest"]),
         ("two-independent-causes", ["repeat-1", "control", "label", "leave-out-1", "leave-out-2"]),
     ],

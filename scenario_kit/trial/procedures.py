@@ -32,6 +32,8 @@ def change(context: TrialContext, step: TrialStep, index: int) -> tuple[list[Fin
     if step.use == "RemoveFault":
         return _remove_fault(context, step.name), checks
     procedure = context.runbook.procedure(step.use, step.name).solution
+    if step.use == "Fix" and procedure.fixes and all(map(context.has_ended, procedure.fixes)):
+        return [], checks  # its stage is over, and with it what there was to repair
     for position, each in enumerate(procedure.changes):
         try:
             if name := each.operation.fault:

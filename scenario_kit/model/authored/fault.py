@@ -126,6 +126,7 @@ class Fault(Value, frozen=True, kw_only=True):
     rollout: Rollout = Rollout()
     callers: tuple[str, ...] = ()
     start: FaultStart = FaultStart()
+    lasts_seconds: int | None = None
     solutions: tuple[Solution, ...] = ()
     decoys: tuple[Decoy, ...] = ()
     requires: tuple[str, ...] = ()

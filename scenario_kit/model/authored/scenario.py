@@ -85,6 +85,7 @@ class FaultUse(Value, frozen=True, kw_only=True):
     parameters: dict[str, Any] = {}
     rollout: Rollout | None = None
     start: FaultStart = FaultStart()
+    lasts_seconds: int | None = None
     recurrence: Recurrence | None = None
     role: Role = "Cause"
     visibility: Literal["Visible", "Hidden"] = "Visible"

@@ -93,6 +93,7 @@ def render_fault(
         rollout=use.rollout or fault_type.rollout,
         callers=_list_callers(scope, target),
         start=use.start,
+        lasts_seconds=use.lasts_seconds,
         solutions=parts.procedures(fault_type.solutions, Solution, "solutions", fixes=[use.name]),
         decoys=parts.procedures(fault_type.decoys, Decoy, "decoys"),
         requires=fault_type.requires,

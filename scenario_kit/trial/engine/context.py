@@ -106,7 +106,7 @@ class TrialContext:
                 raise InfrastructureError("; ".join(problems))
             lasting = self.persistent()
             self.engine.maintain(lasting)
-            look = min(until, noise.play(self))
+            look = min(until, noise.play(self), self.end_stages())
             if self.virtual and (over := self.engine.expire(self.clock.now())) is not None:
                 look = min(look, over)
             if self.virtual and self.engine.binds(lasting):  # new processes are unaffected until the next `maintain`
@@ -114,6 +114,27 @@ class TrialContext:
             now = self.clock.wait(look)
             if now >= until:
                 return now
+
+    def end_stages(self) -> float:
+        """Take back the faults whose time is over; return when the next one's is."""
+        ahead = []
+        for fault in self.runbook.faults:
+            if fault.lasts_seconds is None or not self.engine.done(fault.group):
+                continue
+            injected = self.injected_at(fault.name)
+            end = (self.clock.now() if injected is None else injected) + fault.lasts_seconds
+            if end > self.clock.now():
+                ahead.append(end)
+            else:
+                self.engine.undo_group(fault.group)  # what is blocked is retried by the next wait
+        return min(ahead, default=noise.NEVER)
+
+    def has_ended(self, name: str) -> bool:
+        """Check whether a fault was injected, and taken back because its time was over."""
+        fault = self.runbook.fault(name)
+        injected = self.injected_at(name)
+        ended = fault.lasts_seconds is not None and injected is not None and not self.engine.done(fault.group)
+        return ended and self.clock.now() >= (injected or 0) + (fault.lasts_seconds or 0)
 
     def settle(self) -> float:
         """Let the cluster settle without advancing time (virtual), or wait a second (wall)."""

@@ -9,7 +9,7 @@ from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.load.yaml.edit import Edit, Put
 from scenario_kit.model import AlertRule, Change, Fault
-from scenario_kit.model.authored.scenario import FaultUse
+from scenario_kit.model.authored.scenario import LABELLED, FaultUse
 from scenario_kit.model.chaos.kinds import GROUP, ONE_SHOT, SCHEDULE
 from scenario_kit.model.kubernetes.duration import parse_seconds
 from scenario_kit.render.scenarios.time_windows import compute_windows
@@ -27,6 +27,9 @@ class _Limit(NamedTuple):
 def check_expiring(case: LintContext) -> Iterator[Problem]:
     needed = _compute_needed(case)
     for i, use in enumerate(case.scenario.spec.faults):
+        if use.lasts_seconds is not None and use.role in LABELLED:
+            yield _report_ending_cause(i, use)
+            continue
         if not needed or use.role in ("Trigger", "Distractor") or use.name not in case.faults:
             continue
         fault = case.faults[use.name]
@@ -42,6 +45,17 @@ def check_expiring(case: LintContext) -> Iterator[Problem]:
             if name:
                 edits = (Put(place, needed) if use.parameters else Put(place[:-1], {name: needed}),)
             yield Problem(place, message, limit.text, f"{needed} seconds, or no end", fix, edits=edits)
+
+
+def _report_ending_cause(number: int, use: FaultUse) -> Problem:
+    """Report a cause that a stage takes back: nobody has to repair it."""
+    return Problem(
+        ("spec", "faults", number, "lastsSeconds"),
+        f"fault '{use.name}' is a cause, and taken back after {use.lasts_seconds} s",
+        use.role,
+        "a cause that lasts until it is repaired",
+        "let it last, or give it the role Trigger or Distractor",
+    )
 
 
 def _compute_needed(case: LintContext) -> int:

@@ -27,6 +27,7 @@ def main() -> int:
     arguments = _parse_arguments()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s", stream=sys.stderr)
     logging.getLogger("httpx").setLevel(logging.WARNING)
+    logging.getLogger("kopf.objects").setLevel(logging.WARNING)  # it tells of every call of a handler
     try:
         environment = _build_environment(arguments)
     except ScenarioKitError as problem:

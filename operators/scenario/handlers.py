@@ -7,14 +7,16 @@ only, because a permanent one on deletion would drop the finalizer with a fault 
 from __future__ import annotations
 
 import logging
+from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 import kopf
 
 from operators.scenario.environment import Environment
-from operators.scenario.reconcile import reconcile, release
+from operators.scenario.reconcile import SCENARIO_LABEL, reconcile, release
 from operators.scenario.trial_runner import TrialRun, show_blocked
-from operators.scenario.validations import Validations
+from operators.scenario.validations import VALIDATION_LABEL, Validations
+from operators.scenario.wakeups import Wakeups
 from scenario_kit.errors import ScenarioKitError
 from scenario_kit.model.kubernetes.reference import GROUP
 
@@ -63,9 +65,16 @@ def register(registry: kopf.OperatorRegistry, environment: Environment) -> None:
     def login(**kwargs: Any) -> Any:
         return kopf.login_via_client(**kwargs)
 
-    @kopf.timer(*_GROUP, "scenarios", id="reconcile", interval=1.0, registry=registry)
-    def scenario(name: str, namespace: str | None, **_: Any) -> None:
-        _retry_on_error(lambda: reconcile(environment, name, namespace or ""))
+    wakeups = Wakeups()
+
+    @kopf.daemon(*_GROUP, "scenarios", id="reconcile", registry=registry)
+    async def scenario(name: str, namespace: str | None, stopped: kopf.DaemonStopped, **_: Any) -> None:
+        home = namespace or ""
+        await wakeups.follow("Scenario", f"{home}/{name}", lambda: reconcile(environment, name, home), _stop(stopped))
+
+    @kopf.on.event(*_GROUP, "scenarios", id="wake", registry=registry)
+    async def scenario_changed(name: str, namespace: str | None, **_: Any) -> None:
+        wakeups.wake("Scenario", f"{namespace or ''}/{name}")
 
     @kopf.on.delete(*_GROUP, "scenarios", id="release", registry=registry)
     def scenario_deleted(name: str, namespace: str | None, **_: Any) -> None:
@@ -76,9 +85,14 @@ def register(registry: kopf.OperatorRegistry, environment: Environment) -> None:
 
     validations = Validations(environment)
 
-    @kopf.timer(*_GROUP, "validations", id="advance", interval=1.0, registry=registry)
-    def validation(name: str, namespace: str | None, **_: Any) -> None:
-        _retry_on_error(lambda: validations.reconcile(name, namespace or ""))
+    @kopf.daemon(*_GROUP, "validations", id="advance", registry=registry)
+    async def validation(name: str, namespace: str | None, stopped: kopf.DaemonStopped, **_: Any) -> None:
+        home = namespace or ""
+        await wakeups.follow("Validation", f"{home}/{name}", lambda: validations.reconcile(name, home), _stop(stopped))
+
+    @kopf.on.event(*_GROUP, "validations", id="wake", registry=registry)
+    async def validation_changed(name: str, namespace: str | None, **_: Any) -> None:
+        wakeups.wake("Validation", f"{namespace or ''}/{name}")
 
     @kopf.on.delete(*_GROUP, "validations", id="withdraw", registry=registry)
     def validation_deleted(name: str, namespace: str | None, **_: Any) -> None:
@@ -86,6 +100,11 @@ def register(registry: kopf.OperatorRegistry, environment: Environment) -> None:
             return
         if not _retry_on_error(lambda: validations.release(name)):
             raise kopf.TemporaryError("its trials are being undone", delay=1.0)
+
+    @kopf.on.event(*_GROUP, "trials", id="wake", registry=registry)
+    async def trial_changed(namespace: str | None, labels: kopf.Labels, **_: Any) -> None:
+        for kind, label in (("Scenario", SCENARIO_LABEL), ("Validation", VALIDATION_LABEL)):
+            wakeups.wake(kind, f"{namespace or ''}/{labels.get(label)}")
 
     @kopf.daemon(*_GROUP, "trials", id="run", registry=registry)
     def trial(name: str, stopped: kopf.DaemonStopped, **_: Any) -> None:
@@ -97,6 +116,14 @@ def register(registry: kopf.OperatorRegistry, environment: Environment) -> None:
         if blocked:
             show_blocked(environment, name, blocked)
             raise kopf.TemporaryError(f"the undo is blocked: {'; '.join(blocked)}", delay=_RETRY_SECONDS)
+
+
+def _stop(stopped: kopf.DaemonStopped) -> Callable[[float], Awaitable[bool]]:
+    async def wait(seconds: float) -> bool:
+        await stopped.wait(seconds)
+        return bool(stopped)
+
+    return wait
 
 
 def _retry_on_error(call: Any) -> Any:

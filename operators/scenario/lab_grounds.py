@@ -8,10 +8,12 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
+from scenario_kit.judge.platform import PlatformNeeds
 from scenario_kit.lab import capabilities as lab_capabilities
+from scenario_kit.lab import chaos_manager
 from scenario_kit.lab.clock import close_world, has_world, open_world
 from scenario_kit.lab.host import supervisor
-from scenario_kit.lab.host.state import LabState
+from scenario_kit.lab.host.state import DeadPart, LabState
 from scenario_kit.lab.toolchain.components import describe_engine, read_kubernetes_version
 from scenario_kit.lab.world_spec import WorldSpec
 from scenario_kit.model import TrialSpec
@@ -36,7 +38,7 @@ class Lab:
         self._state = LabState.load(name)
         self._lock = threading.Lock()
         self._looked = 0.0
-        self._problems: Sequence[str] = ()
+        self._dead: Sequence[DeadPart] = ()
 
     def offers(self, capability: Capability, argument: str, clock: str) -> bool:
         """See ``Grounds``."""
@@ -63,25 +65,27 @@ class Lab:
         """See ``Grounds``."""
         close_world(self._state.server_url, self._state.server_token, trial)
 
-    def health(self) -> Sequence[str]:
-        """Describe components that died, each with the tail of its log; checked once a second at most."""
+    def health(self, needs: PlatformNeeds) -> Sequence[str]:
+        """Describe needed components that died, each with the tail of its log; checked once a second at most."""
         with self._lock:
             if time.monotonic() - self._looked > _HEALTH_SECONDS:
-                self._problems = [str(p) for p in LabState.load(self._state.name).dead_parts()]
+                self._dead = LabState.load(self._state.name).dead_parts()
                 self._looked = time.monotonic()
-            return self._problems
+            return [str(p) for p in self._dead if _is_needed(p.name, needs)]
 
-    def diagnose(self) -> Sequence[str]:
+    def diagnose(self, needs: PlatformNeeds) -> Sequence[str]:
         """See ``Grounds``: a stopped process is alive but does not answer."""
         state = LabState.load(self._state.name)
-        if dead := state.dead_parts():
+        if dead := [p for p in state.dead_parts() if _is_needed(p.name, needs)]:
             return [str(p) for p in dead]
-        asked = supervisor.HealthProbe(state)
-        with ThreadPoolExecutor(len(state.parts)) as pool:
-            found = pool.map(
-                lambda part: (part.name, _find_lasting_problem(lambda: asked.find_problem(part))), state.parts
-            )
+        asked, parts = supervisor.HealthProbe(state), [p for p in state.parts if _is_needed(p.name, needs)]
+        with ThreadPoolExecutor(len(parts)) as pool:
+            found = pool.map(lambda part: (part.name, _find_lasting_problem(lambda: asked.find_problem(part))), parts)
             return [f"{name}: {problem}" for name, problem in found if problem]
+
+
+def _is_needed(part: str, needs: PlatformNeeds) -> bool:
+    return needs.chaos or part != chaos_manager.PART
 
 
 def _find_lasting_problem(ask: Callable[[], str]) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Final, Literal
 
 from scenario_kit.model import Object
 from scenario_kit.model.authored.scenario import Outcome
+from scenario_kit.model.kubernetes.status import parse_time
 from scenario_kit.trial import Condition, ConditionRow, TrialStatus, set_conditions
 
 #: Conditions of a Scenario, all set by the first reconciliation.
@@ -22,6 +24,13 @@ CONDITIONS: Final = (
 )
 #: Conditions that a Scenario copies from its trial.
 MIRRORED: Final = ("AppReady", "BaselineQuiet", "FaultsInjected", "SymptomsPresent", "Resolved")
+#: On a trial: its number among the attempts at the same incident.
+ATTEMPT_LABEL: Final = "scenariokit.io/attempt"
+#: Seconds before a trial that infrastructure ended starts again: the first time, and at most.
+_FIRST_PAUSE: Final = 10.0
+_LONGEST_PAUSE: Final = 300.0
+#: Findings of trials that the cluster, or this version, cannot run at all.
+_LASTING: Final = ("SK901", "SK911")
 Truth = Literal["True", "False", "Unknown"]
 
 
@@ -44,9 +53,10 @@ class DesiredTrial:
 
 @dataclass(frozen=True, slots=True)
 class CreateTrial:
-    """Create the trial of this generation."""
+    """Create the trial of this generation; ``attempt`` counts those that infrastructure ended, and this one."""
 
     trial: str
+    attempt: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,21 +68,63 @@ class Remove:
 
 @dataclass(frozen=True, slots=True)
 class ShowTrial:
-    """Only mirror the trial's status."""
+    """Only mirror the trial's status, until ``again`` (wall time), where something is due then."""
+
+    again: float | None = None
 
 
 Action = CreateTrial | Remove | ShowTrial
 
 
-def plan(name: str, generation: int, desired: DesiredTrial | None, trials: Sequence[Object]) -> Action:
-    """Return the next action. An edit to app, faults or load replaces the trial; an edit to text does not."""
+def plan(
+    name: str,
+    generation: int,
+    desired: DesiredTrial | None,
+    trials: Sequence[Object],
+    *,
+    ended: int = 0,
+    now: float = 0,
+) -> Action:
+    """One trial per relevant generation: an edit to app, faults or load replaces it, an edit to text does not.
+
+    A trial that infrastructure ended is removed, and starts again, after a pause that doubles up to five minutes.
+
+    Args:
+        name: of the Scenario.
+        generation: of its spec.
+        desired: what it asks for; None where it is refused.
+        trials: those that there are of it.
+        ended: how many attempts there were of what it asks for, as its status remembers.
+        now: wall time, in seconds since the epoch.
+    """
     current = [t for t in trials if desired and not desired.suspended and t["spec"]["digest"] == desired.digest]
     stale = [t for t in trials if t not in current or t["metadata"].get("deletionTimestamp")]
     if stale:
         return Remove(stale[0]["metadata"]["name"])
+    if current and (due := compute_restart(current[0])) is not None:
+        return ShowTrial(due) if now < due else Remove(current[0]["metadata"]["name"])
     if desired is None or desired.suspended or current:
         return ShowTrial()
-    return CreateTrial(f"{name}-g{generation}")
+    attempt = ended + 1
+    return CreateTrial(f"{name}-g{generation}" + (f"-{attempt}" if ended else ""), attempt)
+
+
+def read_attempt(trial: Object) -> int:
+    """The number of a trial among the attempts at the same incident, from 1."""
+    return int((trial["metadata"].get("labels") or {}).get(ATTEMPT_LABEL, 1))
+
+
+def compute_restart(trial: Object) -> float | None:
+    """When a trial starts again (wall time); None where it does not.
+
+    One that infrastructure ended does. What the cluster cannot do at all, it can do no better a moment later.
+    """
+    status = TrialStatus.from_json(trial.get("status") or {})
+    if status.outcome != "Infra" or any(f.code in _LASTING for f in status.findings):
+        return None
+    over = next((c.last_transition_time for c in status.conditions if c.type == "Succeeded"), "")
+    pause: float = min(_FIRST_PAUSE * 2.0 ** (read_attempt(trial) - 1), _LONGEST_PAUSE)
+    return (parse_time(over) if over else 0.0) + pause
 
 
 def build_conditions(
@@ -81,13 +133,14 @@ def build_conditions(
     refusal: Refusal | None,
     desired: DesiredTrial | None,
     trial: TrialStatus | None,
+    restart: float | None = None,
 ) -> tuple[Condition, ...]:
-    """Derive the conditions of a Scenario from its trial."""
-    return set_conditions(before, _build_rows(refusal, desired, trial), generation, CONDITIONS)
+    """The conditions of a Scenario, from what is known of its trial, and of when that starts again (wall time)."""
+    return set_conditions(before, _build_rows(refusal, desired, trial, restart), generation, CONDITIONS)
 
 
 def _build_rows(
-    refusal: Refusal | None, desired: DesiredTrial | None, trial: TrialStatus | None
+    refusal: Refusal | None, desired: DesiredTrial | None, trial: TrialStatus | None, restart: float | None
 ) -> Iterator[ConditionRow]:
     if refusal is not None:
         yield "Accepted", "False", refusal.reason, refusal.message
@@ -104,7 +157,16 @@ def _build_rows(
             yield type, "False", *_NOTHING[type]
         else:
             yield type, "Unknown", waiting, ""
-    yield "Ready", *_judge_readiness(refusal, desired, trial, mirrored)
+    answer, reason, message = _judge_readiness(refusal, desired, trial, mirrored)
+    if restart is not None:
+        at = datetime.fromtimestamp(restart, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        message = f"{message or _find_trouble(trial)}; starts again at {at}"
+    yield "Ready", answer, reason, message
+
+
+def _find_trouble(trial: TrialStatus | None) -> str:
+    steps = trial.steps if trial is not None else ()
+    return next((s.message for s in steps if s.outcome == "Infra"), "infrastructure failed")
 
 
 def _judge_readiness(

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Collection, Sequence
 from typing import Final, Protocol
 
 from scenario_kit.clients.clock import WallClock
 from scenario_kit.errors import ClusterError, LabError, MetricsError
+from scenario_kit.judge.platform import PlatformNeeds
 from scenario_kit.model import Reference, TrialSpec
 from scenario_kit.model.authored.capability import Capability
 from scenario_kit.model.results.trial import ClockMode
 from scenario_kit.observe.capability_probe import has_capability
 from scenario_kit.ports import Clock, Cluster, Metrics
 
-#: Wall seconds for which a canary's result is cached, since admission runs every second.
+#: Wall seconds between two questions to the same component: every trial asks once a second.
+_ASKING_SECONDS: Final = 5.0
+#: Wall seconds for which a canary's result is cached.
 _CANARY_SECONDS: Final = 60.0
 _INJECTOR: Final = Reference("Deployment", "chaos-controller-manager", "chaos-mesh")
 
@@ -47,11 +51,11 @@ class Grounds(Protocol):
     def close_clock(self, trial: str) -> None:
         """Release the resources of a trial's clock."""
 
-    def health(self) -> Sequence[str]:
-        """Describe unhealthy components. Cheap, called all the time."""
+    def health(self, needs: PlatformNeeds) -> Sequence[str]:
+        """Describe unhealthy components among those that are needed. Cheap, called all the time."""
 
-    def diagnose(self) -> Sequence[str]:
-        """Describe unhealthy components thoroughly: probe each one, with retries. Takes seconds."""
+    def diagnose(self, needs: PlatformNeeds) -> Sequence[str]:
+        """Describe unhealthy components thoroughly: probe each needed one, with retries. Takes seconds."""
 
 
 class RealCluster:
@@ -77,6 +81,8 @@ class RealCluster:
         self._declared = frozenset(declared)
         self._clock = clock
         self._sang: dict[str, tuple[float, bool]] = {}
+        self._turn = threading.Lock()
+        self._looked: dict[str, tuple[float, str]] = {}
 
     def offers(self, capability: Capability, argument: str, clock: str) -> bool:
         """See ``Grounds``."""
@@ -110,21 +116,37 @@ class RealCluster:
         """Do nothing: a wall clock holds no resources."""
         del trial
 
-    def health(self) -> Sequence[str]:
-        """See ``Grounds``."""
-        problems = []
+    def health(self, needs: PlatformNeeds) -> Sequence[str]:
+        """See ``Grounds``: each part is asked once in five seconds, however many trials there are."""
+        parts = {"metrics": self._ask_metrics} if needs.metrics else {}
+        if needs.chaos:
+            parts["chaos"] = self._ask_injector
+        with self._turn:
+            for part, ask in parts.items():
+                if self._clock() - self._looked.get(part, (float("-inf"), ""))[0] > _ASKING_SECONDS:
+                    self._looked[part] = (self._clock(), ask())
+            return [problem for part in parts if (problem := self._looked[part][1])]
+
+    def _ask_metrics(self) -> str:
         try:
             self._metrics.instant("vector(1)", time.time())
         except MetricsError as problem:
-            problems.append(str(problem))
+            return str(problem)
+        return ""
+
+    def _ask_injector(self) -> str:
         try:
             injector = self._cluster.get(_INJECTOR)
         except ClusterError as problem:
-            return [*problems, str(problem)]
-        if injector is None or not (injector.get("status") or {}).get("availableReplicas"):
-            problems.append(f"{_INJECTOR} has no available replica, so no chaos fault can be injected")
-        return problems
+            return str(problem)
+        if injector is None:
+            return f"there is no {_INJECTOR}, and this scenario injects chaos: Chaos Mesh has to be installed"
+        if not (injector.get("status") or {}).get("availableReplicas"):
+            return f"{_INJECTOR} has no available replica, and this scenario injects chaos"
+        return ""
 
-    def diagnose(self) -> Sequence[str]:
+    def diagnose(self, needs: PlatformNeeds) -> Sequence[str]:
         """See ``Grounds``."""
-        return self.health()
+        with self._turn:
+            self._looked.clear()
+        return self.health(needs)

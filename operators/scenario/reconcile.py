@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import logging
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable
 from typing import Any, Final
 
 from operators.scenario.admission import accept, build_live_spec
 from operators.scenario.environment import Environment
-from operators.scenario.plan import CreateTrial, Remove, build_conditions, plan
+from operators.scenario.plan import ATTEMPT_LABEL, CreateTrial, Remove, ShowTrial, build_conditions, plan, read_attempt
 from operators.scenario.trial_runner import read
 from scenario_kit.campaign.planning import concurrency
 from scenario_kit.errors import AlreadyExists, NotFound
@@ -19,37 +23,53 @@ from scenario_kit.trial import Condition, TrialStatus
 
 log = logging.getLogger(__name__)
 SCENARIO_LABEL: Final = "scenariokit.io/scenario"
+#: Seconds until the environment is asked again for a capability that it did not have.
+_CANARY_SECONDS: Final = 60.0
+
+#: One look at a Scenario at a time, by namespace and name: none creates a trial that a deletion has not seen.
+_turns: defaultdict[tuple[str, str], threading.Lock] = defaultdict(threading.Lock)
 
 
-def reconcile(environment: Environment, name: str, namespace: str) -> None:
+def reconcile(
+    environment: Environment, name: str, namespace: str, now: Callable[[], float] = time.time
+) -> float | None:
     """Execute the next action of a Scenario and update its status.
+
+    Returns:
+        When something is due without any object changing (wall time); None where nothing is.
 
     Raises:
         ClusterError: the API server refused or did not answer; try again later.
     """
-    ref = Reference("Scenario", name, namespace, GROUP)
+    with _turns[namespace, name]:
+        return _reconcile(environment, Reference("Scenario", name, namespace, GROUP), now)
+
+
+def _reconcile(environment: Environment, ref: Reference, now: Callable[[], float]) -> float | None:
+    name, namespace = ref.name, ref.namespace
     obj = environment.cluster.get(ref)
     if obj is None or obj["metadata"].get("deletionTimestamp"):
-        return
+        return None
     refusal, desired, runbook = accept(environment, obj)
     generation = obj["metadata"]["generation"]
     trials = _list_trials(environment, name) if namespace == environment.settings.management_namespace else []
-    action = plan(name, generation, desired, trials)
+    before: dict[str, Any] = obj.get("status") or {}
+    ended = before.get("attempt", 0) if desired and before.get("digest") == desired.digest else 0
+    action = plan(name, generation, desired, trials, ended=ended, now=now())
     if isinstance(action, Remove):
         environment.cluster.delete(make_trial_reference(action.trial, namespace))
     elif isinstance(action, CreateTrial) and runbook is not None:
-        _create(environment, obj, action.trial, runbook)
+        _create(environment, obj, action, runbook)
     # A terminating trial is not mirrored: its conditions no longer hold.
     shown = [t for t in trials if desired and t["spec"]["digest"] == desired.digest]
     trial = read(shown[0])[1] if shown else None
-    _show(
-        environment,
-        ref,
-        obj,
-        build_conditions(_read_conditions(obj), generation, refusal, desired, trial),
-        shown,
-        trial,
-    )
+    again = action.again if isinstance(action, ShowTrial) else None
+    conditions = build_conditions(_read_conditions(obj), generation, refusal, desired, trial, again)
+    status: dict[str, Any] = {"observedGeneration": generation, "conditions": [c.to_json() for c in conditions]}
+    if desired and not desired.suspended and (attempt := read_attempt(shown[0]) if shown else ended):
+        status |= {"digest": desired.digest, "attempt": attempt}
+    _show(environment, ref, obj, status, shown, trial)
+    return now() + _CANARY_SECONDS if refusal is not None and refusal.reason == "CapabilityMissing" else again
 
 
 def _list_trials(environment: Environment, scenario: str) -> list[Object]:
@@ -58,14 +78,15 @@ def _list_trials(environment: Environment, scenario: str) -> list[Object]:
     )
 
 
-def _create(environment: Environment, scenario: Object, name: str, runbook: Runbook) -> None:
+def _create(environment: Environment, scenario: Object, wanted: CreateTrial, runbook: Runbook) -> None:
     spec = build_live_spec(environment, scenario, runbook).to_json()
-    labels = {SCENARIO_LABEL: scenario["metadata"]["name"], **concurrency.build_labels(runbook)}
-    metadata = {"name": name, "namespace": scenario["metadata"]["namespace"], "labels": labels}
+    labels = {SCENARIO_LABEL: scenario["metadata"]["name"], ATTEMPT_LABEL: str(wanted.attempt)}
+    labels |= concurrency.build_labels(runbook)
+    metadata = {"name": wanted.trial, "namespace": scenario["metadata"]["namespace"], "labels": labels}
     try:
         environment.cluster.create({"apiVersion": API_VERSION, "kind": "Trial", "metadata": metadata, "spec": spec})
     except AlreadyExists:
-        log.info("%s already exists", name)
+        log.info("%s already exists", wanted.trial)
 
 
 def _read_conditions(obj: Object) -> list[Condition]:
@@ -76,14 +97,10 @@ def _show(
     environment: Environment,
     ref: Reference,
     obj: Object,
-    now: tuple[Condition, ...],
+    status: dict[str, Any],
     trials: list[Object],
     trial: TrialStatus | None,
 ) -> None:
-    status: dict[str, Any] = {
-        "observedGeneration": obj["metadata"]["generation"],
-        "conditions": [c.to_json() for c in now],
-    }
     if trials:
         status["trial"] = trials[0]["metadata"]["name"]
         status["namespace"] = trials[0]["spec"]["namespace"]
@@ -101,6 +118,11 @@ def _show(
 
 def release(environment: Environment, name: str) -> bool:
     """Delete every trial of a terminating Scenario; return True once none is left."""
+    with _turns[environment.settings.management_namespace, name]:
+        return _release(environment, name)
+
+
+def _release(environment: Environment, name: str) -> bool:
     trials = _list_trials(environment, name)
     for trial in trials:
         if not trial["metadata"].get("deletionTimestamp"):

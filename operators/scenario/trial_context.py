@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from operators.scenario.environment import Environment
 from scenario_kit.changes import ClusterStore, Engine, Scene
 from scenario_kit.judge.alerts.missing_alerts import UnusedRules
-from scenario_kit.model import AlertHistory, AlertRule, Runbook, TrialSpec
+from scenario_kit.judge.platform import find_platform_needs
+from scenario_kit.model import AlertHistory, AlertRule, Answer, Runbook, TrialSpec
 from scenario_kit.model.grid import GRID_SECONDS
 from scenario_kit.observe import AlertEvaluator, AlertScope, Owners
 from scenario_kit.ports import Clock
@@ -17,11 +18,14 @@ from scenario_kit.trial import TrialContext
 
 @dataclass(frozen=True)
 class Attendance:
-    """How whoever runs a trial takes part: whether it is to stop, how wall seconds pass, and who is told of alerts."""
+    """How whoever runs a trial takes part: whether it is to stop, how wall seconds pass, and who is told of alerts and
+    of what is missing until an incident is over.
+    """
 
     stopping: Callable[[], bool]
     pause: Callable[[float], None]
     tell: Callable[[float, AlertHistory], None]
+    show: Callable[[Answer, Sequence[str]], None]
 
 
 def build_context(
@@ -38,6 +42,7 @@ def build_context(
         others=runbook.namespaces,
         declared=runbook.reach,
     )
+    needs = find_platform_needs(runbook, spec.steps)
     since = started if started is not None else clock.now()
     return TrialContext(
         name=name,
@@ -50,11 +55,13 @@ def build_context(
         engine=Engine(scene, clock, ClusterStore(environment.cluster, management, name), name),
         evaluator=_build_evaluator(environment, spec, runbook, runbook.rules, since),
         management=management,
-        health=environment.grounds.health,
-        diagnose=environment.grounds.diagnose,
+        health=lambda: environment.grounds.health(needs),
+        diagnose=lambda: environment.grounds.diagnose(needs),
         stopping=attended.stopping,
         idle=attended.pause,
         tell=attended.tell,
+        show=attended.show,
+        lost=lambda: not environment.grounds.has_clock(name),
         beside=lambda: _evaluate_unused(environment, spec, runbook, since, clock.now()),
     )
 

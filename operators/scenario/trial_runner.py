@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import msgspec
@@ -18,7 +18,7 @@ from scenario_kit.clients.clock import WallClock
 from scenario_kit.errors import AuthoringError, ClusterError, InfrastructureError, NotFound
 from scenario_kit.lint.rules.security.runbook_admission import list_refusals
 from scenario_kit.load.rules import build_finding
-from scenario_kit.model import AlertHistory, Finding, Object, Reference, Runbook, Severity, TrialSpec
+from scenario_kit.model import AlertHistory, Answer, Finding, Object, Reference, Runbook, Severity, TrialSpec
 from scenario_kit.model.results.trial import make_trial_reference
 from scenario_kit.ports import Clock
 from scenario_kit.trial import (
@@ -31,6 +31,7 @@ from scenario_kit.trial import (
     mark_infra,
     refuse,
     run,
+    truncate_reasons,
 )
 from scenario_kit.trial.deploy import CLEAN_DEADLINE, remove
 
@@ -101,7 +102,7 @@ class TrialRun:
             self._conclude(context)
 
     def _context(self, spec: TrialSpec, clock: Clock) -> TrialContext:
-        attended = Attendance(stopping=self._stopping, pause=self._pause, tell=self._tell)
+        attended = Attendance(stopping=self._stopping, pause=self._pause, tell=self._tell, show=self._show)
         return build_context(self._environment, self._name, spec, clock, attended, self._status.started_at)
 
     def _conclude(self, context: TrialContext) -> None:
@@ -151,6 +152,13 @@ class TrialRun:
         if time.monotonic() - self._reported > _TELL_SECONDS:
             self._reported = time.monotonic()
             self._save(msgspec.structs.replace(self._status, now=now))
+
+    def _show(self, answer: Answer, reasons: Sequence[str]) -> None:
+        """Say in the status what is missing until the incident is over; written when it changes."""
+        reason = {"True": "ExpectClearedHeld", "False": "NotResolved", "Unknown": "NotKnown"}[answer]
+        shown = self._status.with_condition("Resolved", answer, reason, truncate_reasons(reasons))
+        if answer != "True" and shown.conditions != self._status.conditions:
+            self._save(shown)
 
     def _pause(self, seconds: float) -> None:
         deadline = time.monotonic() + seconds

@@ -24,6 +24,7 @@ from scenario_kit.campaign.results.result import TrialResult, Validation
 from scenario_kit.campaign.trial_store import Campaign, is_terminating, read_status
 from scenario_kit.catalog.evidence import read_fingerprints
 from scenario_kit.errors import NotFound
+from scenario_kit.judge.platform import find_platform_needs
 from scenario_kit.model import Object, Reference, Runbook
 from scenario_kit.model.kubernetes.reference import GROUP
 from scenario_kit.model.kubernetes.status import parse_time
@@ -33,6 +34,9 @@ from scenario_kit.report.truncation import truncate_report
 
 log = logging.getLogger(__name__)
 VALIDATION_LABEL: Final = "scenariokit.io/validation"
+#: Seconds until a campaign that is under way, and one that is refused, is looked at again, if nothing changes.
+_STEP_SECONDS: Final = 1.0
+_REFUSED_SECONDS: Final = 5.0
 #: Key of the ConfigMap that holds the report.
 REPORT_KEY: Final = "report.json"
 
@@ -46,8 +50,11 @@ class Validations:
         self._cases: dict[str, tuple[object, Refusal | ValidationInput]] = {}
         self._turn = threading.Lock()
 
-    def reconcile(self, name: str, namespace: str) -> None:
+    def reconcile(self, name: str, namespace: str) -> float | None:
         """Execute the next action of a Validation and update its status.
+
+        Returns:
+            When to look again if nothing changes (wall time): its budget is spent, or whatever was in the way is gone.
 
         Raises:
             InfrastructureError: a component did not answer; try again later.
@@ -56,17 +63,17 @@ class Validations:
         ref = Reference("Validation", name, namespace, GROUP)
         obj = self._environment.cluster.get(ref)
         if obj is None or obj["metadata"].get("deletionTimestamp"):
-            return
+            return None
         before: dict[str, Any] = obj.get("status") or {}
         if before.get("verdict"):
             self._cases.pop(name, None)
-            self._remove(name)
-            return
+            return None if self._remove(name) else self._now() + _STEP_SECONDS
         case = self._case(obj)
         if isinstance(case, Refusal):
             self._show(ref, before, build_status(before, obj["metadata"]["generation"], case, None))
-            return
+            return self._now() + _REFUSED_SECONDS
         self._step(ref, obj, case)
+        return self._now() + _STEP_SECONDS
 
     def release(self, name: str) -> bool:
         """Delete the trials and the report of a terminating Validation; return True once no trial is left."""
@@ -123,7 +130,8 @@ class Validations:
         parallel = limit_concurrency(case.sample, case.spec.parallel)
         action, move = decide(
             case.plan, case.planned, seen,
-            parallel=parallel, problems=self._problems(), spent=self._find_spent_budget(before, case),
+            parallel=parallel, problems=self._find_problems(case, case.sample),
+            spent=self._find_spent_budget(before, case),
         )  # fmt: skip
         if isinstance(action, Conclude):
             results = [_build_result(campaign, p, trials.get(p.purpose), action.because) for p in action.trials]
@@ -200,8 +208,9 @@ class Validations:
         labels = {VALIDATION_LABEL: name} if name else None
         return self._environment.cluster.list("Trial", namespace, group=GROUP, labels=labels)
 
-    def _problems(self) -> str:
-        return "; ".join(self._environment.grounds.health())
+    def _find_problems(self, case: ValidationInput, sample: Runbook) -> str:
+        needs = find_platform_needs(sample, [step for planned in case.planned for step in planned.steps])
+        return "; ".join(self._environment.grounds.health(needs))
 
     def _find_spent_budget(self, before: dict[str, Any], case: ValidationInput) -> str:
         began = parse_time(before["startedAt"])

@@ -19,7 +19,7 @@ from scenario_kit.changes.receipts import Receipt, ReceiptEntry, ReceiptStore
 from scenario_kit.changes.restoration import restore_object
 from scenario_kit.changes.scene import Scene
 from scenario_kit.changes.three_way_restore import find_touched, strip_to_desired
-from scenario_kit.errors import AlreadyExists, AuthoringError
+from scenario_kit.errors import AlreadyExists, AuthoringError, InfrastructureError
 from scenario_kit.model import App, Change, Object, Reference
 from scenario_kit.model.authored.change import ChangeOperation
 from scenario_kit.model.kubernetes.difference import Path, WrittenField
@@ -120,6 +120,10 @@ class ObjectOperation(ClusterOperation, frozen=True, kw_only=True):
 
     def _record_object(self, scene: Scene, ref: Reference) -> ReceiptEntry:
         live = scene.cluster.get(ref)
+        if self.creates and live is not None and ref.namespace not in scene.everywhere:
+            raise InfrastructureError(
+                f"{ref} exists already, and is not of this trial", fix="remove it, if nobody needs it"
+            )
         if self.creates and live is not None:
             raise AuthoringError(f"{ref} exists already in namespace {ref.namespace}", fix="choose another name")
         if not self.makes and live is None:

@@ -1,4 +1,4 @@
-"""The clean room (docs/architecture.md): the cluster after teardown equals the snapshot taken before deploy."""
+"""The clean room (docs/architecture.md): what a trial leaves in its namespaces, and in what it touched beside them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,13 @@ _DEFAULTS: Final = frozenset({("ConfigMap", "kube-root-ca.crt"), ("ServiceAccoun
 
 def digest(desired: Object) -> str:
     """Digest a short fingerprint of the part of an object that somebody asked for."""
-    if desired.get("kind") == "Node":
-        desired = _strip_node(desired)
+    desired = normalise(desired)
     return hashlib.sha256(json.dumps(desired, sort_keys=True, default=str).encode()).hexdigest()[:16]
+
+
+def normalise(desired: Object) -> Object:
+    """Return an object without what changes by itself, as heartbeats of nodes do."""
+    return _strip_node(desired) if desired.get("kind") == "Node" else desired
 
 
 def _strip_node(node: Object) -> Object:
@@ -43,9 +47,16 @@ def list_leftovers(contents: Iterable[Object]) -> list[str]:
     )
 
 
-def compare(before: Mapping[str, str], after: Mapping[str, str], contents: Iterable[Object]) -> list[Finding]:
-    """Return findings for everything that is left over, missing or different."""
+def compare(
+    before: Mapping[str, str], after: Mapping[str, str], contents: Iterable[Object], residue: Iterable[str] = ()
+) -> list[Finding]:
+    """Return findings for everything that is left over, missing or different.
+
+    ``before`` and ``after`` are the fingerprints of cluster-scoped objects that name the app's namespaces; ``residue``
+    tells what is left of changes elsewhere.
+    """
     problems = [f"left in the namespace: {name}" for name in list_leftovers(contents)]
+    problems += residue
     problems += [f"new: {key}" for key in sorted(after.keys() - before.keys())]
     problems += [f"missing: {key}" for key in sorted(before.keys() - after.keys())]
     problems += [f"changed: {key}" for key in sorted(before.keys() & after.keys()) if before[key] != after[key]]
@@ -54,7 +65,7 @@ def compare(before: Mapping[str, str], after: Mapping[str, str], contents: Itera
     return [
         build_finding(
             "SK306",
-            message="the cluster is not as it was before the trial",
+            message="the trial leaves something behind",
             observed="; ".join(problems[:12]) + (f"; and {len(problems) - 12} more" if len(problems) > 12 else ""),
             expected="nothing left, nothing missing, nothing changed",
             why="residue of one trial is a hidden fault of the next",

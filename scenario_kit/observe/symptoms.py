@@ -61,6 +61,26 @@ def _list_reasons(status: Object) -> Iterator[str]:
     yield status.get("reason", "")
 
 
+def list_unready(pods: Iterable[Object]) -> list[str]:
+    """List pods that should serve and are not ready, each with the reason that its status gives."""
+    found = []
+    for pod in pods:
+        status = pod.get("status") or {}
+        conditions = {c.get("type"): c for c in status.get("conditions") or []}
+        ready = conditions.get("Ready") or {}
+        if status.get("phase") in ("Succeeded", "Failed") or ready.get("status") == "True":
+            continue
+        if pod["metadata"].get("deletionTimestamp"):
+            continue
+        waits = [(c.get("state") or {}).get("waiting") or {} for c in list_container_statuses(status)]
+        unplaced = conditions.get("PodScheduled") or {}
+        reasons = [w["reason"] for w in waits if w.get("reason")]
+        reasons += [unplaced.get("reason", "Unschedulable")] if unplaced.get("status") == "False" else []
+        reasons += [ready.get("reason") or status.get("phase") or "Pending"]
+        found.append(f"Pod/{pod['metadata']['name']} is not ready: {reasons[0]}")
+    return sorted(found)
+
+
 def explain_hindered(pods: Iterable[Object], app: App, workload: str) -> list[str]:
     """Explain why pods of a workload wait, in the words of who lets them wait, such as ``Unschedulable: 0/3
     nodes …``.

@@ -4,7 +4,15 @@ from scenario_kit.trial.engine.baseline import Baseline
 from scenario_kit.trial.engine.context import TICK, Stopped, TrialContext
 from scenario_kit.trial.plan import Finish, RunStep, Skip, plan
 from scenario_kit.trial.run import list_alerts_now, mark_infra, refuse, run
-from scenario_kit.trial.status import CONDITIONS, AlertNow, Condition, ConditionRow, TrialStatus, set_conditions
+from scenario_kit.trial.status import (
+    CONDITIONS,
+    AlertNow,
+    Condition,
+    ConditionRow,
+    TrialStatus,
+    set_conditions,
+    truncate_reasons,
+)
 
 __all__ = [
     "CONDITIONS",
@@ -25,4 +33,5 @@ __all__ = [
     "refuse",
     "run",
     "set_conditions",
+    "truncate_reasons",
 ]

@@ -1,4 +1,4 @@
-"""Steps *deploy*, *teardown* and *expectClean*."""
+"""Steps *deploy* and *teardown*."""
 
 from __future__ import annotations
 
@@ -8,20 +8,19 @@ from typing import Final
 
 import msgspec
 
-from scenario_kit.changes import chaos, is_settled, reach
-from scenario_kit.changes.three_way_restore import strip_to_desired
-from scenario_kit.errors import AlreadyExists, Forbidden, GuardRailError, InfrastructureError, NotFound
+from scenario_kit.changes import is_settled, reach
+from scenario_kit.errors import AlreadyExists, Forbidden, InfrastructureError
 from scenario_kit.judge import leftovers
 from scenario_kit.judge.repair import invariants
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import Finding, Object, Reference
 from scenario_kit.model.authored.fault import FAULT_GROUPS
 from scenario_kit.model.chaos.kinds import GROUP as CHAOS_GROUP
-from scenario_kit.model.kubernetes.reference import GROUP, MANAGEMENT_NAMESPACE, WORKLOADS, make_object_reference
-from scenario_kit.ports import Cluster, Kind
+from scenario_kit.model.kubernetes.reference import MANAGEMENT_NAMESPACE, WORKLOADS, make_object_reference
 from scenario_kit.schema.install import NAME as OPERATOR
 from scenario_kit.schema.writable import OWNED
 from scenario_kit.trial import cluster_capacity
+from scenario_kit.trial.clean_room import list_contents, snapshot
 from scenario_kit.trial.engine.baseline import Baseline
 from scenario_kit.trial.engine.checks import await_checks
 from scenario_kit.trial.engine.context import TICK, TrialContext
@@ -31,14 +30,6 @@ READY_DEADLINE: Final = 900
 CLEAN_DEADLINE: Final = 300
 _GOING_SECONDS: Final = 60
 _PARALLEL: Final = 8
-#: Our own kinds and chaos objects are covered by receipts; requests and metrics are not state.
-_NOT_STATE: Final = (
-    GROUP,
-    "metrics.k8s.io",
-    "authentication.k8s.io",
-    "authorization.k8s.io",
-    "kwok.x-k8s.io",
-)
 _SOLVER_ROLE: Final = "oncall"
 
 
@@ -51,7 +42,7 @@ def deploy(context: TrialContext) -> list[Finding]:
         return strays
     if context.baseline() is None:
         _refuse_foreign(context)
-        context.save_baseline(Baseline(snapshot=snapshot(context.cluster)))
+        context.save_baseline(Baseline(snapshot=snapshot(context.cluster, context.everywhere)))
     _create(context, [_build_namespace(name) for name in context.everywhere])
     _create(context, _build_access(context))
     _await_secrets(context)
@@ -76,14 +67,18 @@ def _find_strays(context: TrialContext) -> list[Finding]:
 
 
 def _refuse_foreign(context: TrialContext) -> None:
-    """Wait for a terminating namespace, in wall time; refuse one that is not ours."""
+    """Wait for a terminating namespace, in wall time; refuse one that is not ours.
+
+    Raises:
+        InfrastructureError: a namespace of the app belongs to somebody else, which no scenario is to blame for.
+    """
     for _ in range(_GOING_SECONDS):
         there = {name: home for name, home in context.homes().items() if home is not None}
         if not any(home["metadata"].get("deletionTimestamp") for home in there.values()):
             break
         context.idle(1.0)
     for name in there:
-        raise GuardRailError(
+        raise InfrastructureError(
             f"the namespace '{name}' exists and was not created by scenario-kit",
             fix=f"kubectl delete namespace {name}, if nothing in it is needed",
         )
@@ -208,35 +203,6 @@ def _record_baseline(context: TrialContext) -> None:
     )
 
 
-def snapshot(cluster: Cluster) -> dict[str, str]:
-    """Return the digests of all cluster-scoped objects, by kind and name."""
-    kinds = [k for k in cluster.kinds() if not k.namespaced and k.group not in _NOT_STATE]
-    kinds = [k for k in kinds if k.kind not in leftovers.IGNORED_KINDS and k.kind != "Namespace"]
-    with ThreadPoolExecutor(_PARALLEL) as pool:
-        listed = pool.map(lambda k: (k, _list(cluster, k, "")), kinds)
-        return {
-            f"{k.kind}.{k.group}/{o['metadata']['name']}"
-            if k.group
-            else f"{k.kind}/{o['metadata']['name']}": leftovers.digest(strip_to_desired(o))
-            for k, objects in listed
-            for o in objects
-        }
-
-
-def _list(cluster: Cluster, kind: Kind, namespace: str) -> list[Object]:
-    try:
-        return cluster.list(kind.kind, namespace, group=kind.group)
-    except (NotFound, Forbidden):  # without read permission we cannot have written it
-        return []
-
-
-def _list_contents(cluster: Cluster, namespace: str) -> list[Object]:
-    kinds = [k for k in cluster.kinds() if k.namespaced and k.group not in _NOT_STATE]
-    kinds = [k for k in kinds if k.kind not in leftovers.IGNORED_KINDS]
-    with ThreadPoolExecutor(_PARALLEL) as pool:
-        return [o for objects in pool.map(lambda k: _list(cluster, k, namespace), kinds) for o in objects]
-
-
 def tear_down(context: TrialContext) -> list[Finding]:
     """Undo every change, verify it, then remove the app and its namespaces.
 
@@ -324,7 +290,7 @@ def _is_access(obj: Object) -> bool:
 
 
 def _list_rest(context: TrialContext) -> list[Object]:
-    return [o for name in context.everywhere for o in _list_contents(context.cluster, name) if _is_ours(o)]
+    return [o for name in context.everywhere for o in list_contents(context.cluster, name) if _is_ours(o)]
 
 
 def _is_ours(obj: Object) -> bool:
@@ -333,16 +299,3 @@ def _is_ours(obj: Object) -> bool:
 
 def _format_names(objects: list[Object]) -> str:
     return ", ".join(f"{o['kind']}/{o['metadata']['name']}" for o in objects[:5])
-
-
-def expect_clean(context: TrialContext) -> list[Finding]:
-    """Check that the cluster equals the snapshot; if so, delete the receipts."""
-    baseline = context.baseline() or Baseline()
-    contents = [o for name in context.everywhere for o in _list_contents(context.cluster, name)]
-    if _hides(context):
-        for name in context.everywhere:
-            contents += chaos.list_aimed(context.cluster, context.management, at=name)
-    findings = leftovers.compare(baseline.snapshot, snapshot(context.cluster), contents)
-    if not findings:
-        context.engine.forget()
-    return findings

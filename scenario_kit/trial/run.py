@@ -1,7 +1,8 @@
 """Execute a trial: plan, run a step, record its outcome, repeat (docs/architecture.md).
 
 Every step is re-entrant: after a crash it is called again with the same start time, finds its receipts, and sees the
-same samples. An infrastructure failure is retried a few times and then ends the step as ``Infra``.
+same samples. An infrastructure failure is retried a few times and then ends the step as ``Infra``. A live incident that
+is waited on outlasts it, as long as its world exists.
 """
 
 from __future__ import annotations
@@ -9,15 +10,16 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
+from itertools import count
 from typing import Final, Literal
 
 import msgspec
 
-from scenario_kit.errors import AuthoringError, CapabilityMissing, GuardRailError, InfrastructureError
+from scenario_kit.errors import AuthoringError, CapabilityMissing, GuardRailError, InfrastructureError, ScenarioKitError
 from scenario_kit.judge.alerts.expectations import label
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import AlertHistory, CheckResult, Finding, Severity, StepStatus, TrialStep
-from scenario_kit.trial import deploy, procedures
+from scenario_kit.trial import clean_room, deploy, procedures
 from scenario_kit.trial.alerts import alert_steps, role_checks
 from scenario_kit.trial.engine.context import TrialContext
 from scenario_kit.trial.injection import expiry, inject
@@ -28,6 +30,8 @@ from scenario_kit.trial.status import PROOF, AlertNow, TrialStatus
 
 log = logging.getLogger(__name__)
 _ATTEMPTS: Final = 3
+#: Seconds of wall time between two attempts of a step that never ends, at most.
+_LONGEST_PAUSE: Final = 30.0
 #: Maximum length of a message in the status schema.
 _LONGEST: Final = 4000
 _RESUMED: Final = "resumed by another process; the unobserved gap is unknown"
@@ -138,7 +142,7 @@ def _run_step(context: TrialContext, status: TrialStatus, index: int, pause: Cal
     step = context.spec.steps[index]
     checks: list[CheckResult] = []
     message = running.message
-    for attempt in range(_ATTEMPTS):
+    for attempt in count():
         try:
             findings, checks = execute(context, step, index, running.started_at)
             findings = expiry.explain_expiry(context, step, findings)
@@ -147,17 +151,20 @@ def _run_step(context: TrialContext, status: TrialStatus, index: int, pause: Cal
                 _raise_if_infra_failed(context, message or _find_earlier_infra_failure(status))
             outcome = "Broken" if broken else "Held"
             break
-        except (AuthoringError, GuardRailError) as problem:
+        except AuthoringError as problem:
             findings, outcome = _list_findings(problem), "Broken"
             break
         except CapabilityMissing as lack:
             findings, outcome, message = [_report_missing_capability(lack)], "Infra", lack.message
             break
-        except InfrastructureError as problem:
+        except (InfrastructureError, GuardRailError) as problem:
             log.warning("%s, step %s: %s", context.name, step, problem)
-            findings, outcome, message = [], "Infra", str(problem)
-            if attempt + 1 < _ATTEMPTS:
-                pause(2.0 * (attempt + 1))
+            findings, outcome, message = [], "Infra", _format_trouble(problem)
+            if attempt + 1 >= _ATTEMPTS and not (step.forever and _can_go_on(context)):
+                break
+            if attempt + 1 >= _ATTEMPTS:
+                context.show("Unknown", (message,))
+            pause(min(2.0 * (attempt + 1), _LONGEST_PAUSE))
     done = msgspec.structs.replace(
         running,
         outcome=outcome,
@@ -167,6 +174,18 @@ def _run_step(context: TrialContext, status: TrialStatus, index: int, pause: Cal
         checks=tuple(checks),
     )
     return _record_proof(status.with_step(done), step, done)
+
+
+def _format_trouble(problem: ScenarioKitError) -> str:
+    return f"{problem.message}: {problem.fix}" if problem.fix else problem.message
+
+
+def _can_go_on(context: TrialContext) -> bool:
+    """Tell whether a live incident outlasts an infrastructure failure: somebody investigates, and nothing is lost."""
+    try:
+        return not context.lost()
+    except InfrastructureError:
+        return True  # nobody can tell yet
 
 
 def _find_earlier_infra_failure(status: TrialStatus) -> str:
@@ -224,7 +243,7 @@ def execute(
         case "teardown":
             return deploy.tear_down(context), []
         case "expectClean":
-            return deploy.expect_clean(context), []
+            return clean_room.expect_clean(context), []
 
 
 def _truncate_finding(finding: Finding, step: str) -> Finding:
@@ -252,8 +271,8 @@ def _finish(name: str, status: TrialStatus, outcome: Literal["Held", "Broken", "
     return finished.with_condition("Succeeded", "True" if outcome == "Held" else "False", reason, "")
 
 
-def _list_findings(problem: AuthoringError | GuardRailError) -> list[Finding]:
-    if isinstance(problem, AuthoringError) and problem.findings:
+def _list_findings(problem: AuthoringError) -> list[Finding]:
+    if problem.findings:
         return list(problem.findings)
     return [
         build_finding(

@@ -23,6 +23,8 @@ PROOF: Final = {
 }
 
 
+_MOST_REASONS: Final = 12
+_LONGEST_MESSAGE: Final = 4000
 #: Type, status, reason and message of a condition.
 ConditionRow = tuple[str, Literal["True", "False", "Unknown"], str, str]
 
@@ -113,6 +115,12 @@ def set_condition(
         last_transition_time=old.last_transition_time if old and unmoved else format_wall_time(),
     )
     return tuple(existing.values())
+
+
+def truncate_reasons(reasons: Sequence[str]) -> str:
+    """Return reasons as one message of a condition; those that are too many for a line are counted."""
+    left = len(reasons) - _MOST_REASONS
+    return "; ".join([*reasons[:_MOST_REASONS], *([f"and {left} more"] if left > 0 else [])])[:_LONGEST_MESSAGE]
 
 
 def format_wall_time() -> str:

@@ -18,8 +18,10 @@ from scenario_kit.lab.clock import WorldClock
 from scenario_kit.lab.page.data import PageSource
 from scenario_kit.model import Reference
 
-FILE = find_data_root() / "catalog" / "scenarios" / "payment-pod-failure" / "scenario.yaml"
+SCENARIOS = find_data_root() / "catalog" / "scenarios"
+FILE = SCENARIOS / "payment-pod-failure" / "scenario.yaml"
 REF = Reference("Scenario", "payment-pod-failure", "scenario-kit", "scenariokit.io")
+PATCHED = Reference("Scenario", "product-catalog-wrong-target-port", "scenario-kit", "scenariokit.io")
 
 
 def kubectl(lab, *arguments, solver=False):
@@ -39,8 +41,8 @@ def eventually(what, within, message):
         time.sleep(0.5)
 
 
-def condition(lab, type):
-    obj = lab.cluster.get(REF)
+def condition(lab, type, ref=REF):
+    obj = lab.cluster.get(ref)
     found = {c["type"]: c for c in ((obj or {}).get("status") or {}).get("conditions") or []}
     return found.get(type, {})
 
@@ -101,6 +103,68 @@ def test_plain_kubectl_apply_in_virtual_time(lab, deleted_afterwards, tmp_path):
     namespace = lab.cluster.get(Reference("Namespace", "otel-demo"))
     assert namespace is None or namespace["status"]["phase"] == "Terminating"
     assert lab.cluster.list("ConfigMap", "scenario-kit", labels={"scenariokit.io/trial": trial}) == []
+
+
+def kill(lab, part):
+    os.kill(lab.state.part(part).pid, signal.SIGKILL)
+
+
+def apply_virtual(lab, ref, tmp_path):
+    file = tmp_path / "scenario.yaml"
+    text = (SCENARIOS / ref.name / "scenario.yaml").read_text()
+    assert "  annotations: {" in text
+    file.write_text(text.replace("  annotations: {", "  annotations: {scenariokit.io/clock: Virtual, ", 1))
+    assert kubectl(lab, "apply", "-f", str(file)).returncode == 0
+
+
+@pytest.fixture
+def patched(lab):
+    yield PATCHED
+    lab.heal()
+    lab.cluster.delete(PATCHED)
+    eventually(lambda: lab.cluster.get(PATCHED) is None, 120, "the scenario is not gone")
+
+
+def test_a_service_patch_plays_without_a_chaos_manager_and_says_what_is_missing(lab, patched, tmp_path):
+    kill(lab, "chaos-controller-manager")
+    apply_virtual(lab, patched, tmp_path)
+    eventually(lambda: condition(lab, "SymptomsPresent", patched).get("status") == "True", 120, "no symptoms")
+    missing = eventually(
+        lambda: condition(lab, "Resolved", patched).get("status") == "False" and condition(lab, "Resolved", patched),
+        30, "nothing is said of what is missing",
+    )  # fmt: skip
+    assert missing["reason"] == "NotResolved"
+    assert "HighRequestErrorRate on Deployment/frontend fires" in missing["message"]
+    service = lab.cluster.get(Reference("Service", "product-catalog", "otel-demo"))
+    port = {**service["spec"]["ports"][0], "targetPort": 8080}
+    KubeCluster(kubeconfig=Path(lab.state.solver_kubeconfig), field_manager="kubectl-edit").patch(
+        Reference("Service", "product-catalog", "otel-demo"), {"spec": {"ports": [port]}}
+    )
+    clock = WorldClock(lab.state.server_url, lab.state.server_token, lab.cluster.get(patched)["status"]["trial"])
+
+    def resolved():
+        clock.wait(clock.now() + 60)
+        return condition(lab, "Resolved", patched).get("status") == "True"
+
+    eventually(resolved, 180, "not resolved")
+    lab.cluster.delete(patched)
+    eventually(lambda: lab.cluster.get(patched) is None, 120, "the scenario is not gone")
+
+
+def test_what_infrastructure_ended_starts_again(lab, patched, tmp_path):
+    kill(lab, "prometheus")
+    apply_virtual(lab, patched, tmp_path)
+
+    def restarts():
+        ready = condition(lab, "Ready", patched)
+        return ready if "starts again" in ready.get("message", "") else None
+
+    ready = eventually(restarts, 90, "it does not say that it starts again")
+    assert (ready["status"], ready["reason"]) == ("Unknown", "InfrastructureFailed")
+    assert "prometheus" in ready["message"].lower()
+    lab.heal()
+    eventually(lambda: condition(lab, "SymptomsPresent", patched).get("status") == "True", 240, "no symptoms")
+    assert lab.cluster.get(patched)["status"]["attempt"] > 1
 
 
 def test_a_scenario_in_a_visible_namespace_is_refused(lab):

@@ -6,6 +6,7 @@ from operators.scenario.environment import Environment, Settings
 from operators.scenario.lab_grounds import _find_lasting_problem
 from operators.scenario.platforms import RealCluster
 from scenario_kit.errors import GuardRailError, LabError
+from scenario_kit.judge.platform import PlatformNeeds
 from scenario_kit.model import TrialSpec
 from scenario_kit.testing import FakeCluster, FakeMetrics
 
@@ -48,7 +49,36 @@ def grounds(available, *, down=False):
     ("available", "down", "problems"), [(1, False, 0), (0, False, 1), (None, False, 1), (1, True, 1), (0, True, 2)]
 )
 def test_what_is_not_well_is_named(available, down, problems):
-    assert len(grounds(available, down=down).health()) == problems
+    assert len(grounds(available, down=down).health(PlatformNeeds())) == problems
+
+
+@pytest.mark.parametrize(
+    ("chaos", "metrics", "problems"),
+    [
+        (True, True, ["connection refused", "chaos-controller-manager"]),
+        (True, False, ["chaos-controller-manager"]),
+        (False, True, ["connection refused"]),
+        (False, False, []),
+    ],
+)
+def test_what_a_trial_does_not_need_may_be_missing(chaos, metrics, problems):
+    there = grounds(None, down=True)
+    needs = PlatformNeeds(chaos=chaos, metrics=metrics)
+    for found in (there.health(needs), there.diagnose(needs)):
+        assert len(found) == len(problems)
+        assert all(part in problem.lower() for part, problem in zip(problems, found, strict=True)), found
+
+
+def test_a_part_is_asked_once_in_five_seconds_however_many_trials_there_are():
+    now = [0.0]
+    cluster = FakeCluster()
+    there = RealCluster(cluster, FakeMetrics(lambda expr, at: []), clock=lambda: now[0])
+    for seconds, asked in ((0.0, 1), (5.0, 1), (5.1, 2)):
+        now[0] = seconds
+        there.health(PlatformNeeds())
+        assert len([r for r in cluster.requests if r[0] == "get"]) == asked
+    there.diagnose(PlatformNeeds())
+    assert len([r for r in cluster.requests if r[0] == "get"]) == 3, "whoever judges asks anew"
 
 
 def test_virtual_time_belongs_to_the_lab():

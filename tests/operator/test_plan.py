@@ -3,6 +3,7 @@
 import pytest
 
 from operators.scenario.plan import (
+    ATTEMPT_LABEL,
     CONDITIONS,
     CreateTrial,
     DesiredTrial,
@@ -10,8 +11,10 @@ from operators.scenario.plan import (
     Remove,
     ShowTrial,
     build_conditions,
+    compute_restart,
     plan,
 )
+from scenario_kit.load.rules import build_finding
 from scenario_kit.trial import TrialStatus
 
 
@@ -112,3 +115,51 @@ def test_the_summary_tells_the_outcome(outcome, reached, reason, symptoms, resol
     assert of(result, "Ready").reason == reason
     assert of(result, "Ready").status == ("Unknown" if reason == "Injecting" else "True")
     assert (of(result, "SymptomsPresent").status, of(result, "Resolved").status) == (symptoms, resolved)
+
+
+OVER = 1_767_225_600.0  # 2026-01-01T00:00:00Z
+
+
+def ended(outcome, attempt=1, codes=()):
+    status = TrialStatus(outcome=outcome, findings=tuple(build_finding(c, message="m") for c in codes))
+    condition = {"type": "Succeeded", "status": "False", "reason": "x", "lastTransitionTime": "2026-01-01T00:00:00Z"}
+    each = trial("s-g1", "d1")
+    each["metadata"]["labels"] = {ATTEMPT_LABEL: str(attempt)}
+    return each | {"status": status.to_json() | {"conditions": [condition]}}
+
+
+@pytest.mark.parametrize(
+    ("outcome", "attempt", "codes", "pause"),
+    [
+        ("", 1, (), None),
+        ("Held", 1, (), None),
+        ("Broken", 1, (), None),
+        ("Infra", 1, (), 10),
+        ("Infra", 2, (), 20),
+        ("Infra", 5, (), 160),
+        ("Infra", 6, (), 300),
+        ("Infra", 60, (), 300),
+        ("Infra", 1, ("SK911",), None),
+        ("Infra", 1, ("SK901",), None),
+        ("Infra", 1, ("SK303",), 10),
+    ],
+)
+def test_a_trial_that_infrastructure_ended_starts_again_after_a_while(outcome, attempt, codes, pause):
+    there = ended(outcome, attempt, codes)
+    assert compute_restart(there) == (None if pause is None else OVER + pause)
+    before = plan("s", 3, WANTED, [there], now=OVER + (pause or 0) - 1)
+    assert before == ShowTrial(None if pause is None else OVER + pause)
+    after = plan("s", 3, WANTED, [there], now=OVER + (pause or 10**6))
+    assert after == (ShowTrial() if pause is None else Remove("s-g1"))
+
+
+@pytest.mark.parametrize(("tried", "name"), [(0, "s-g3"), (1, "s-g3-2"), (7, "s-g3-8")])
+def test_the_next_attempt_has_a_number(tried, name):
+    assert plan("s", 3, WANTED, [], ended=tried) == CreateTrial(name, tried + 1)
+
+
+def test_the_summary_says_when_it_starts_again():
+    status = TrialStatus().with_condition("AppReady", "Unknown", "InfrastructureFailed", "no Prometheus")
+    ready = of(build_conditions((), 1, None, WANTED, status, OVER), "Ready")
+    assert (ready.status, ready.reason) == ("Unknown", "InfrastructureFailed")
+    assert ready.message == "no Prometheus; starts again at 2026-01-01T00:00:00Z"

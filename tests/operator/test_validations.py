@@ -60,7 +60,7 @@ class Fakes:
     def offers(self, capability, argument, clock):
         return not self.lacks
 
-    def health(self):
+    def health(self, needs):
         return self.problems
 
 

@@ -4,14 +4,15 @@ import msgspec
 import pytest
 
 from scenario_kit.changes.undo import Blocked
-from scenario_kit.errors import Forbidden, GuardRailError, InfrastructureError, NotFound
+from scenario_kit.errors import Forbidden, InfrastructureError, NotFound
 from scenario_kit.judge.repair.invariants import Guarded
 from scenario_kit.model import Change, Check, Fault, Procedure, Reference, Severity, Solution
 from scenario_kit.model.authored.fault import Entity
 from scenario_kit.schema.writable import OWNED
 from scenario_kit.testing import FakeClock, FakeCluster, FakeMetrics
 from scenario_kit.trial import deploy as module
-from scenario_kit.trial.deploy import deploy, expect_clean, snapshot, tear_down
+from scenario_kit.trial.clean_room import expect_clean, snapshot
+from scenario_kit.trial.deploy import deploy, tear_down
 from scenario_kit.trial.engine.baseline import Baseline
 from tests.trial.test_alert_steps import Trial, config, fault
 
@@ -68,7 +69,7 @@ def test_an_app_is_there_when_all_its_workloads_are():
     assert baseline.namespace_uid == app.cluster.get(Reference("Namespace", "shop"))["metadata"]["uid"]
     assert baseline.ready_at == 1045.0
     assert {(g.kind, g.name) for g in baseline.guards} == {("Deployment", "web"), ("Service", "web")}
-    assert baseline.snapshot == snapshot(FakeCluster())
+    assert baseline.snapshot == {}
 
 
 def test_on_a_wall_clock_it_is_looked_at_more_often():
@@ -178,7 +179,7 @@ def test_a_namespace_that_is_not_ours_is_refused_unless_it_is_on_its_way_out(goi
 
     app.context.idle = idle
     if refused:
-        with pytest.raises(GuardRailError, match="the namespace 'shop' exists and was not created by scenario-kit"):
+        with pytest.raises(InfrastructureError, match="'shop' exists and was not created by scenario-kit"):
             deploy(app.context)
         assert app.context.baseline() is None
         assert app.created()[-1:] != ["shop/ConfigMap/c"]
@@ -229,31 +230,38 @@ def test_nothing_is_created_for_chaos_that_would_leave_the_app(where, namespace,
 # --- the clean room
 
 
-def test_a_snapshot_holds_what_is_outside_of_namespaces():
+def binding(name, namespace):
+    subjects = [{"kind": "ServiceAccount", "name": "a", "namespace": namespace}]
+    ref = {"apiGroup": RBAC, "kind": "ClusterRole", "name": "view"}
+    return thing("ClusterRoleBinding", name, "", f"{RBAC}/v1", subjects=subjects, roleRef=ref)
+
+
+def test_a_snapshot_holds_what_names_the_app_outside_of_its_namespaces():
     cluster = FakeCluster([
         thing("Node", "n", "", spec={"unschedulable": True}), config("c"), thing("Namespace", "extra", ""),
-        thing("PriorityClass", "p", "", "scheduling.k8s.io/v1", value=5),
+        thing("PriorityClass", "p", "", "scheduling.k8s.io/v1", value=5), binding("ours", "shop"),
+        binding("of others", "elsewhere"), binding("shop", "elsewhere"),
+        thing("PersistentVolume", "v", "", spec={"claimRef": {"namespace": "shop-stores", "name": "data"}}),
     ])  # fmt: skip
-    before = snapshot(cluster)
-    assert set(before) >= {"PriorityClass.scheduling.k8s.io/p"}
-    assert not [name for name in before if name.startswith(("ConfigMap", "Namespace"))]
-    cluster.patch(Reference("PriorityClass", "p", "", "scheduling.k8s.io"), {"value": 6})
-    after = snapshot(cluster)
-    assert [name for name in before if before[name] != after[name]] == ["PriorityClass.scheduling.k8s.io/p"]
-    cluster.patch(Reference("PriorityClass", "p", "", "scheduling.k8s.io"), {"value": 5})
-    assert snapshot(cluster) == before
+    before = snapshot(cluster, ("shop", "shop-stores"))
+    assert set(before) == {f"ClusterRoleBinding.{RBAC}/ours", "PersistentVolume/v"}
+    cluster.patch(
+        Reference("ClusterRoleBinding", "ours", "", RBAC), {"subjects": binding("", "shop-stores")["subjects"]}
+    )
+    after = snapshot(cluster, ("shop", "shop-stores"))
+    assert [name for name in before if before[name] != after[name]] == [f"ClusterRoleBinding.{RBAC}/ours"]
 
 
 @pytest.mark.parametrize("error", [NotFound, Forbidden])
 def test_what_may_not_be_read_is_not_in_a_snapshot(error):
-    cluster = FakeCluster([thing("PriorityClass", "p", "", "scheduling.k8s.io/v1", value=5)])
+    cluster = FakeCluster([binding("ours", "shop")])
 
     def before(verb, target):
-        if (verb, target) == ("list", "PriorityClass"):
+        if (verb, target) == ("list", "ClusterRoleBinding"):
             raise error("no", status=403)
 
     cluster.before = before
-    assert "PriorityClass.scheduling.k8s.io/p" not in snapshot(cluster)
+    assert snapshot(cluster, ("shop",)) == {}
 
 
 def deployed(*objects, **more):
@@ -283,11 +291,55 @@ def test_what_is_left_is_told_and_the_receipts_stay():
     app = deployed(config("c"))
     app.context.engine.do(Change.from_json(PRIORITY), ordinal=1, group="Fault/f")
     tear_down(app.context)
-    app.cluster.put(thing("PriorityClass", "left", "", "scheduling.k8s.io/v1", value=5))
+    app.cluster.put(binding("left", "shop"))
     found = expect_clean(app.context)
     assert [f.severity for f in found] == [Severity.ERROR]
     assert "left" in found[0].message + found[0].observed
     assert app.context.engine.recorded() != []
+
+
+def test_what_others_do_in_the_cluster_meanwhile_is_theirs():
+    app = App(config("c"))
+    for name in ("kept", "removed", "changed"):
+        app.cluster.put(thing("PriorityClass", name, "", "scheduling.k8s.io/v1", value=5))
+    assert deploy(app.context) == []
+    tear_down(app.context)
+    app.cluster.put(thing("PriorityClass", "new", "", "scheduling.k8s.io/v1", value=5))
+    app.cluster.put(binding("elsewhere", "monitoring"))
+    app.cluster.delete(Reference("PriorityClass", "removed", "", "scheduling.k8s.io"))
+    app.cluster.patch(Reference("PriorityClass", "changed", "", "scheduling.k8s.io"), {"value": 6})
+    assert expect_clean(app.context) == []
+
+
+@pytest.mark.parametrize(
+    ("meanwhile", "told"),
+    [
+        ({}, ""),
+        ({"metadata": {"labels": {"team": "b"}}}, ""),
+        ({"spec": {"unschedulable": True}}, "changed: Node/n"),
+    ],
+)
+def test_of_what_it_touched_a_trial_owes_what_it_wrote_and_no_more(meanwhile, told):
+    app = App(config("c"))
+    app.cluster.put(thing("Node", "n", "", spec={}))
+    assert deploy(app.context) == []
+    app.context.engine.do(Change.from_json({"cordon": {"target": "Node/n"}}), ordinal=1, group="Fault/f")
+    assert tear_down(app.context) == []
+    app.cluster.patch(Reference("Node", "n", ""), meanwhile)
+    found = expect_clean(app.context)
+    assert [f.observed for f in found] == ([told] if told else [])
+
+
+def test_on_a_wall_clock_what_is_going_has_a_minute():
+    app = App(config("c"), virtual=False)
+    assert deploy(app.context) == []
+    tear_down(app.context)
+    volume = Reference("PersistentVolume", "v", "")
+    app.cluster.put(thing("PersistentVolume", "v", "", spec={"claimRef": {"namespace": "shop", "name": "data"}}))
+    since = app.clock.now()
+    app.clock._passing = lambda now: app.cluster.delete(volume) if now >= since + 10 else None
+    assert expect_clean(app.context) == []
+    assert app.clock.now() == since + 10
 
 
 def test_what_is_left_in_a_namespace_of_the_app_is_told():

@@ -95,7 +95,6 @@ def test_each_step_is_saved_as_it_begins_and_the_end_once(monkeypatch):
         ([ERROR, WARNING], "Broken", "SK304", "no effect", "SK304", "False"),
         (AuthoringError("no such", [ERROR]), "Broken", "SK304", "no effect", "SK304", "False"),
         (AuthoringError("no such", fix="do"), "Broken", "SK301", "no such", "SK301", "False"),
-        (GuardRailError("not ours", fix="do"), "Broken", "SK301", "not ours", "SK301", "False"),
         (CapabilityMissing("no kernel"), "Infra", "SK911", "no kernel", "InfrastructureFailed", "Unknown"),
     ],
 )
@@ -131,12 +130,34 @@ def test_findings_and_messages_fit_the_status(monkeypatch):
 
 
 def test_what_an_author_could_not_have_written_tells_what_to_do(monkeypatch):
-    status = Lab(monkeypatch, deploy=GuardRailError("not ours", fix="delete it")).run()
+    status = Lab(monkeypatch, deploy=AuthoringError("not there", fix="name another")).run()
     (finding,) = status.findings
-    assert (finding.severity, finding.message, finding.fix) == (Severity.ERROR, "not ours", "delete it")
+    assert (finding.severity, finding.message, finding.fix) == (Severity.ERROR, "not there", "name another")
     status = Lab(monkeypatch, deploy=CapabilityMissing("no kernel", fix="get one")).run()
     (finding,) = status.findings
     assert (finding.severity, finding.message, finding.fix) == (Severity.WARNING, "no kernel", "get one")
+
+
+@pytest.mark.parametrize("problem", [GuardRailError, InfrastructureError])
+def test_a_namespace_of_somebody_else_is_not_the_authors(monkeypatch, problem):
+    status = Lab(monkeypatch, deploy=problem("'shop' exists and is not ours", fix="kubectl delete it")).run()
+    assert (status.outcome, status.findings) == ("Infra", ())
+    assert status.steps[0].message == "'shop' exists and is not ours: kubectl delete it"
+
+
+@pytest.mark.parametrize(
+    ("failures", "lost", "outcome", "shown"), [(2, False, "Held", 0), (9, False, "Held", 7), (9, True, "Infra", 0)]
+)
+def test_an_incident_that_somebody_investigates_outlasts_trouble_below_it(monkeypatch, failures, lost, outcome, shown):
+    step = TrialStep(kind="expectCleared", forever=True)
+    lab = Lab(monkeypatch, steps=(step,), expectCleared=[DOWN] * failures + [[]])
+    told = []
+    lab.context.lost, lab.context.show = lambda: lost, lambda answer, reasons: told.append((answer, *reasons))
+    status = lab.run()
+    assert outcomes(status) == [outcome]
+    assert told == [("Unknown", "no answer")] * shown
+    assert lab.pauses[:2] == [2.0, 4.0]
+    assert max(lab.pauses) <= 30.0
 
 
 DOWN = InfrastructureError("no answer")
@@ -345,7 +366,7 @@ def test_what_fires_now_stands_before_what_is_pending(timelines, now):
         (TrialStep(kind="expectUnresolved"), "resolve.expect_unresolved", ("context", "step", 7.0), False),
         (TrialStep(kind="expectNoLeaks"), "leaks.expect_no_leaks", ("context",), False),
         (TrialStep(kind="teardown"), "deploy.tear_down", ("context",), False),
-        (TrialStep(kind="expectClean"), "deploy.expect_clean", ("context",), False),
+        (TrialStep(kind="expectClean"), "clean_room.expect_clean", ("context",), False),
     ],
     ids=lambda value: value.kind if isinstance(value, TrialStep) else "",
 )

@@ -70,7 +70,12 @@ class LabStage:
         planned = PlannedTrial(purpose="solve", describe="", steps=steps, seed=seed)
         spec = build_trial_spec(planned, runbook, "solve", clock)
         environment = Environment.of_lab(self._name, Settings(clock=clock))
-        attended = Attendance(stopping=lambda: False, pause=time.sleep, tell=lambda _now, _history: None)
+        attended = Attendance(
+            stopping=lambda: False,
+            pause=time.sleep,
+            tell=lambda _now, _history: None,
+            show=lambda _answer, _reasons: None,
+        )
         world = environment.grounds.open_clock(trial, spec)
         context = build_context(environment, trial, spec, world, attended, None)
         incident = LiveIncident(context, time.sleep)

@@ -10,7 +10,7 @@ from typing import Final
 from scenario_kit.changes import TRIAL_LABEL, Engine
 from scenario_kit.errors import InfrastructureError
 from scenario_kit.judge.alerts.missing_alerts import UnusedRules
-from scenario_kit.model import AlertHistory, Fault, Object, Reference, Runbook, TrialSpec, TrialStep
+from scenario_kit.model import AlertHistory, Answer, Fault, Object, Reference, Runbook, TrialSpec, TrialStep
 from scenario_kit.model.authored.fault import FAULT_GROUPS, name_fault_group
 from scenario_kit.model.grid import GRID_SECONDS, TRAFFIC_SECONDS
 from scenario_kit.model.kubernetes.reference import WORKLOADS
@@ -28,6 +28,10 @@ class Stopped(Exception):
     """The run was stopped; it resumes at this step."""
 
 
+def _show_nothing(answer: Answer, reasons: Sequence[str]) -> None:
+    del answer, reasons
+
+
 @dataclass(slots=True)
 class TrialContext:
     """A running trial. ``stopping`` ends the run early, ``idle`` sleeps for wall seconds.
@@ -37,7 +41,8 @@ class TrialContext:
     ``beside`` evaluates, by pack, the rules of the packs that the scenario does not use, from the start of the trial.
 
     ``solver`` is the cluster read with the solver's permissions. ``tell`` is called as time passes with the current
-    time and the alert history. ``said`` holds the messages that this process has logged already.
+    time and the alert history, ``show`` with whether the incident is over and what is missing for that. ``said`` holds
+    the messages that this process has logged already. ``lost`` tells whether the trial's world is gone.
     """
 
     name: str
@@ -56,6 +61,8 @@ class TrialContext:
     tell: Callable[[float, AlertHistory], None]
     said: set[str] = field(default_factory=set)
     diagnose: Callable[[], Sequence[str]] = tuple
+    lost: Callable[[], bool] = bool
+    show: Callable[[Answer, Sequence[str]], None] = _show_nothing
     beside: Callable[[], Mapping[str, UnusedRules]] = dict
 
     @property

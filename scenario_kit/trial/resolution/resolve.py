@@ -19,6 +19,7 @@ from scenario_kit.model.authored.fault import FAULT_GROUPS
 from scenario_kit.model.authored.scenario import LABELLED
 from scenario_kit.model.kubernetes.reference import make_object_reference, strip_group, strip_reference
 from scenario_kit.observe import symptoms
+from scenario_kit.observe.symptoms import list_unready
 from scenario_kit.trial.alerts.alert_steps import await_stretch, choose_next_look, measure_served, pass_time
 from scenario_kit.trial.engine import noise
 from scenario_kit.trial.engine.baseline import Baseline
@@ -37,8 +38,11 @@ _HOLDING: Final = ("ConfigMap", "Secret")
 _CODES: Final = {"Solution": "SK411", "Fix": "SK401", "Cheat": "SK435", "Wait": "SK435"}
 
 
-def judge_resolution(context: TrialContext, since: float) -> Resolution:
-    """Judge whether the incident is resolved now (docs/validator.md); ``since`` is the time of the repair."""
+def judge_resolution(context: TrialContext, since: float, *, thorough: bool = False) -> Resolution:
+    """Judge whether the incident is resolved now (docs/validator.md); ``since`` is the time of the repair.
+
+    What is asked first decides; ``thorough`` asks everything, for whoever wants to know all that is missing.
+    """
     history = context.history()
     expect = context.runbook.expect
     benign = context.runbook.outcome == "Benign"
@@ -49,7 +53,7 @@ def judge_resolution(context: TrialContext, since: float) -> Resolution:
         _judge_guards(context),
         resolved.judge_signs(answer_signs(context)),
     ]
-    if all(p.answer == "True" for p in parts):
+    if thorough or all(p.answer == "True" for p in parts):
         parts += [_judge_completeness(context), check_integrity(context), _judge_traffic(context, history, since)]
     return resolved.combine(parts)
 
@@ -164,7 +168,9 @@ def expect_cleared(context: TrialContext, step: TrialStep, index: int, start: fl
     if context.virtual and not step.forever:
         context.wait(min(start + windows.clear, deadline))
     while True:
-        answer = judge_resolution(context, start)
+        answer = judge_resolution(context, start, thorough=step.forever)
+        if step.forever:
+            context.show(answer.answer, [*answer.reasons, *_list_pods_in_trouble(context, answer)])
         if answer.answer == "True":
             return durability.lasts(context, step, index, start) if step.use == "Solution" else []
         if not step.forever and context.clock.now() >= deadline:
@@ -173,6 +179,11 @@ def expect_cleared(context: TrialContext, step: TrialStep, index: int, start: fl
             pass_time(context, start)
         else:
             context.wait(choose_next_look(context, start))
+
+
+def _list_pods_in_trouble(context: TrialContext, answer: Resolution) -> list[str]:
+    """List pods of the app that are not ready, and why, as long as the incident is not over."""
+    return [] if answer.answer == "True" else list_unready(context.contents("Pod"))
 
 
 def _report_unresolved(

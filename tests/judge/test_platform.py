@@ -1,0 +1,64 @@
+"""Which parts of a platform a trial rests on."""
+
+import msgspec
+import pytest
+
+from scenario_kit.judge.platform import PlatformNeeds, find_platform_needs
+from scenario_kit.model import Change, Check, Procedure, Solution, TrialStep
+from scenario_kit.model.authored.noise import NoiseSource
+from tests.trial.test_alert_steps import Trial, fault
+
+CHAOS = {"apiVersion": "chaos-mesh.org/v1alpha1", "kind": "PodChaos", "metadata": {"name": "x"},
+         "spec": {"mode": "all", "selector": {}}}  # fmt: skip
+PATCH = {"patch": {"target": "Service/web", "type": "Merge", "patch": {"spec": {"ports": []}}}}
+QUERY = {"query": {"expr": "up", "is": "AtLeast", "value": 1}}
+
+
+def runbook(*, undo=(), procedure=(), noise=(), objects=(), effect=(), change=PATCH):
+    base = Trial(fault("a")).runbook
+    broken = msgspec.structs.replace(
+        base.faults[0],
+        changes=(Change.from_json(change),),
+        undo=tuple(Change.from_json(c) for c in undo),
+        effect=tuple(Check.from_json(c) for c in effect),
+    )
+    solution = Solution(name="s", changes=tuple(Change.from_json(c) for c in procedure))
+    source = NoiseSource(
+        name="n", changes=tuple(Change.from_json(c) for c in noise), every_seconds=60, jitter_percent=0
+    )
+    return msgspec.structs.replace(
+        base, faults=(broken,), objects=objects, noise=(source,),
+        procedures=(Procedure(use="Solution", name="s", solution=solution),),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("parts", "needed"),
+    [
+        ({}, False),
+        ({"change": {"chaos": CHAOS}}, True),
+        ({"change": {"create": CHAOS}}, True),
+        ({"undo": [{"chaos": CHAOS}]}, True),
+        ({"procedure": [{"delete": {"target": "PodChaos.chaos-mesh.org/x"}}]}, True),
+        ({"noise": [{"chaos": CHAOS}]}, True),
+        ({"objects": (CHAOS,)}, True),
+        ({"objects": ({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"}},)}, False),
+    ],
+)
+def test_chaos_mesh_is_needed_where_there_is_an_object_of_it(parts, needed):
+    assert find_platform_needs(runbook(**parts), ()).chaos is needed
+
+
+@pytest.mark.parametrize(
+    ("steps", "effect", "needed"),
+    [
+        (("deploy", "teardown", "expectClean"), (), False),
+        (("deploy", "inject", "teardown"), (), False),
+        (("deploy", "inject", "teardown"), (QUERY,), True),
+        (("deploy", "expectQuiet", "teardown"), (), True),
+        (("expectCleared",), (), True),
+    ],
+)
+def test_prometheus_is_needed_where_something_is_measured(steps, effect, needed):
+    program = [TrialStep(kind=kind) for kind in steps]
+    assert find_platform_needs(runbook(effect=effect), program) == PlatformNeeds(chaos=False, metrics=needed)

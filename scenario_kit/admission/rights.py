@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from scenario_kit.admission.bounds import RBAC, AdmissionBounds
 from scenario_kit.admission.breach import Breach
@@ -62,6 +62,11 @@ _IN_CLUSTER: Final = (
 )
 #: What the roles of an app may hold beyond that: its own secrets.
 _OF_APP: Final = (*_IN_NAMESPACE, _build_rule("", "secrets", READ))
+
+
+def list_most_rules(kind: Literal["Role", "ClusterRole"]) -> Sequence[Rule]:
+    """List the most that a fault may give with a role of that kind; the operator must hold it to be able to."""
+    return _IN_CLUSTER if kind == "ClusterRole" else _IN_NAMESPACE
 
 
 class _RulePart(NamedTuple):

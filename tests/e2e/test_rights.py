@@ -121,3 +121,51 @@ def test_the_operator_writes_in_a_namespace_of_its_own(operator: KubeCluster, ho
     ):
         assert operator.create(each)["metadata"]["name"] == "attempt"
     operator.delete(Reference("ValidatingWebhookConfiguration", "attempt", "", "admissionregistration.k8s.io"))
+
+
+READ = ("get", "list", "watch")
+RIGHTS = "rbac.authorization.k8s.io"
+#: (verbs, API group, resource, namespace): what the operator's role does not give, each verb an attempt.
+BEYOND = (
+    (READ, "", "secrets", "kube-system"),
+    (("create", "update", "delete"), "", "secrets", "default"),
+    (("get", "list"), "", "secrets", ""),
+    (("get",), "", "pods/log", "kube-system"),
+    (("create", "get"), "", "pods/exec", "kube-system"),
+    (("create", "get"), "", "pods/attach", "default"),
+    (("create", "get"), "", "pods/portforward", "kube-system"),
+    (("create",), "", "pods/eviction", "kube-system"),
+    (("create", "delete", "update"), "", "nodes", ""),
+    (("get",), "", "nodes/proxy", ""),
+    (("create",), "", "serviceaccounts/token", "kube-system"),
+    (("impersonate",), "", "users", ""),
+    (("impersonate",), "", "groups", ""),
+    (("impersonate",), "", "serviceaccounts", "kube-system"),
+    (("create", "patch"), "", "events", "default"),
+    (("bind", "escalate"), RIGHTS, "clusterroles", ""),
+    (("bind", "escalate"), RIGHTS, "roles", "kube-system"),
+    (READ, "coordination.k8s.io", "leases", "kube-system"),
+    (("create", "update", "delete"), "coordination.k8s.io", "leases", "kube-node-lease"),
+    (("create", "update", "delete"), "apiextensions.k8s.io", "customresourcedefinitions", ""),
+    (("create", "delete"), "admissionregistration.k8s.io", "validatingadmissionpolicies", ""),
+    (("create", "approve", "list"), "certificates.k8s.io", "certificatesigningrequests", ""),
+    (("create", "list"), "apiregistration.k8s.io", "apiservices", ""),
+    (("create", "delete"), "storage.k8s.io", "storageclasses", ""),
+    (("create", "update"), "chaos-mesh.org", "physicalmachinechaos", "scenario-kit"),
+)
+
+
+def ask(operator: KubeCluster, verb: str, group: str, resource: str, namespace: str) -> bool:
+    name, _, below = resource.partition("/")
+    about = {"verb": verb, "group": group, "resource": name, "subresource": below, "namespace": namespace}
+    review = obj("SelfSubjectAccessReview", "authorization.k8s.io/v1", spec={"resourceAttributes": about})
+    return bool(operator.create(review)["status"]["allowed"])
+
+
+def test_the_role_of_the_operator_ends_where_it_says(operator: KubeCluster) -> None:
+    attempts = [(verb, *where) for verbs, *where in BEYOND for verb in verbs]
+
+    assert len(attempts) >= 40
+    assert [each for each in attempts if ask(operator, *each)] == []
+    assert ask(operator, "list", "", "secrets", "scenario-kit")
+    assert ask(operator, "patch", "coordination.k8s.io", "leases", "scenario-kit")

@@ -16,6 +16,7 @@ from scenario_kit.errors import UsageError
 #: What a container runtime takes: registry, path, and a tag, a digest or both.
 _IMAGE: Final = re.compile(r"[a-z0-9][\w.:/-]*(@sha256:[0-9a-f]{64})?", re.IGNORECASE)
 _URL: Final = re.compile(r"https?://[^\s/]+(/\S*)?")
+_HOUR: Final = 3600
 #: Names of objects (RFC 1123 subdomains).
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 
@@ -26,6 +27,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(operator, name="operator", rich_help_panel="Run it")
     operator.command()(run)
     operator.command()(manifests)
+    operator.command()(kubeconfig)
 
 
 def run(
@@ -87,6 +89,50 @@ def manifests(
     folder = resources.files("operators") / "manifests"
     fixed = [(folder / name).read_text() for name in ("crds.yaml", "access.yaml")]
     typer.echo("---\n".join([*fixed, _dump(build_deployment(Installation(**chosen)))]), nl=False)
+
+
+def kubeconfig(
+    context: Annotated[str, typer.Option(help="The kubeconfig context of the cluster; it has to be named.")],
+    as_: Annotated[str, declare_choice("--as", "solver", help="Whose kubeconfig.")] = "solver",
+    namespace: Annotated[str, typer.Option(help="Where kubectl looks first: the app's namespace.")] = "default",
+    hours: Annotated[int, typer.Option(min=1, max=48, help="How long the token lasts.")] = 8,
+) -> None:
+    """Print a kubeconfig by which somebody investigates in a cluster, with a solver's rights and a token that expires.
+
+    Example: scenario-kit operator kubeconfig --as solver --context kind-demo --namespace otel-demo > oncall.kubeconfig
+    """
+    from scenario_kit.clients.kube import KubeCluster
+    from scenario_kit.clients.kubernetes_client import read_endpoint
+    from scenario_kit.errors import NotFound
+    from scenario_kit.model import Reference
+    from scenario_kit.model.kubernetes.reference import MANAGEMENT_NAMESPACE
+    from scenario_kit.schema.solver import SOLVER
+
+    del as_  # an administrator has a kubeconfig already
+    _require("--namespace", namespace, _NAME, "the name of a namespace", "otel-demo")
+    endpoint = read_endpoint(context)
+    account = Reference("ServiceAccount", SOLVER, MANAGEMENT_NAMESPACE)
+    try:
+        token = KubeCluster(context=context).request_token(account, hours * _HOUR)
+    except NotFound as error:
+        fix = "scenario-kit operator manifests --image IMAGE --prometheus-url URL | kubectl apply -f -"
+        raise UsageError(f"the context '{context}' has no {account}: the operator is not installed", fix=fix) from error
+    typer.echo(_dump([build_solver_kubeconfig(endpoint, token, namespace)]), nl=False)
+
+
+def build_solver_kubeconfig(endpoint: dict[str, str], token: str, namespace: str) -> dict[str, Any]:
+    """Build a kubeconfig that acts as the solver, by a token whose account may do nothing else."""
+    from scenario_kit.schema.solver import SOLVER
+
+    chosen = {"cluster": SOLVER, "user": SOLVER, "namespace": namespace}
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": SOLVER,
+        "clusters": [{"name": SOLVER, "cluster": endpoint}],
+        "users": [{"name": SOLVER, "user": {"token": token, "as": SOLVER}}],
+        "contexts": [{"name": SOLVER, "context": chosen}],
+    }
 
 
 def _require(option: str, value: str, pattern: re.Pattern[str], expected: str, example: str) -> str:

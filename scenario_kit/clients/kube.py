@@ -132,6 +132,17 @@ class KubeCluster:
         except NotFound:
             return
 
+    def request_token(self, account: Reference, seconds: int) -> str:
+        """Request a token of a ServiceAccount that lasts so long; ``NotFound`` where there is no such account.
+
+        The API server takes 600 seconds at least, and may make it shorter than asked
+        (https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/token-request-v1/).
+        """
+        request = {
+            "apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": seconds},
+        }  # fmt: skip
+        return str(self._transport.json("POST", f"{self._path(account)}/token", body=request)["status"]["token"])
+
     def kinds(self) -> Sequence[Kind]:
         """Return every kind that can be listed."""
         return self._discovery.kinds()

@@ -5,6 +5,7 @@ Imported only where needed, see ``connection``.
 
 from __future__ import annotations
 
+import base64
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -97,6 +98,24 @@ def read_current_context() -> str:
     except _CONFIGURATION_ERRORS:
         return ""
     return str(current["name"]) if current else ""
+
+
+def read_endpoint(context: str) -> dict[str, str]:
+    """Read where the API server of a context is, as the ``cluster`` of a kubeconfig, with nothing of any identity.
+
+    Raises:
+        ClusterError: there is no such context, or it does not verify the server.
+    """
+    configuration, _ = _configure(None, context)
+    if not configuration.verify_ssl:
+        fix = "give the cluster a certificate-authority instead of insecure-skip-tls-verify"
+        raise ClusterError(f"the context '{context}' does not verify its API server", fix=fix)
+    found = {"server": str(configuration.host)}
+    if configuration.ssl_ca_cert:
+        found["certificate-authority-data"] = base64.b64encode(Path(configuration.ssl_ca_cert).read_bytes()).decode()
+    if configuration.tls_server_name:
+        found["tls-server-name"] = str(configuration.tls_server_name)
+    return found
 
 
 def _configure(kubeconfig: Path | None, context: str | None) -> tuple[Any, str]:

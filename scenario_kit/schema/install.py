@@ -108,6 +108,7 @@ def build_access() -> list[dict[str, Any]]:
         {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": NAME, "namespace": NAMESPACE}},
         *build_operator_access(),
         *solver.build_solver_access(),
+        *solver.build_solver_account(NAMESPACE),
         *build_event_exclusion(),
         *policies.build_scenario_policies(),
     ]

@@ -7,6 +7,7 @@ from typing import Any, Final
 #: The user, and the ClusterRole that the operator binds to it in a namespace whose incident is to be handled.
 SOLVER: Final = "oncall"
 _CLUSTER_ROLE = f"{SOLVER}-cluster-reader"
+_ACCOUNT_ROLE = f"{SOLVER}-account"
 _READ = ("get", "list", "watch")
 _WRITE = (*_READ, "create", "update", "patch", "delete", "deletecollection")
 _RBAC = "rbac.authorization.k8s.io/v1"
@@ -46,6 +47,26 @@ def build_solver_access() -> list[dict[str, Any]]:
             "metadata": {"name": _CLUSTER_ROLE},
             "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": _CLUSTER_ROLE},
             "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": SOLVER}],
+        },
+    ]
+
+
+def build_solver_account(namespace: str) -> list[dict[str, Any]]:
+    """Build the ServiceAccount whose tokens let somebody act as the solver, and as nobody else.
+
+    The solver is a user, and clusters differ in how they know users. Every one of them knows tokens of ServiceAccounts,
+    and impersonation. The account itself may do nothing but that.
+    """
+    rule = {"apiGroups": [""], "resources": ["users"], "resourceNames": [SOLVER], "verbs": ["impersonate"]}
+    return [
+        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": SOLVER, "namespace": namespace}},
+        {"apiVersion": _RBAC, "kind": "ClusterRole", "metadata": {"name": _ACCOUNT_ROLE}, "rules": [rule]},
+        {
+            "apiVersion": _RBAC,
+            "kind": "ClusterRoleBinding",
+            "metadata": {"name": _ACCOUNT_ROLE},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": _ACCOUNT_ROLE},
+            "subjects": [{"kind": "ServiceAccount", "name": SOLVER, "namespace": namespace}],
         },
     ]
 

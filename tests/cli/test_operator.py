@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from scenario_kit.cli import run
+from scenario_kit.cli.operator import build_solver_kubeconfig
 
 IMAGE = "registry.example:5000/kit/operator:1@sha256:" + "a" * 64
 
@@ -59,6 +60,32 @@ def test_options_change_the_deployment_alone(capsys):
 )
 def test_what_would_not_work_is_refused(capsys, options, text):
     assert run(["operator", "manifests", *options]) == 3
+    streams = capsys.readouterr()
+    assert text in streams.err
+    assert not streams.out
+
+
+def test_a_kubeconfig_of_a_solver_has_a_token_and_one_name_to_act_as():
+    endpoint = {"server": "https://a:1", "certificate-authority-data": "Yw=="}
+    document = build_solver_kubeconfig(endpoint, "t", "shop")
+    assert document["clusters"] == [{"name": "oncall", "cluster": endpoint}]
+    assert document["users"] == [{"name": "oncall", "user": {"token": "t", "as": "oncall"}}]
+    assert document["contexts"][0]["context"]["namespace"] == "shop"
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "text"),
+    [
+        ([], 3, "--context"),
+        (["--context", "nowhere"], 2, "context 'nowhere' cannot be used"),
+        (["--context", "nowhere", "--as", "admin"], 3, "--as has no value 'admin'"),
+        (["--context", "nowhere", "--namespace", "A b"], 3, "this is not the name of a namespace"),
+        (["--context", "nowhere", "--hours", "0"], 3, "0 is not in the range"),
+    ],
+)
+def test_a_kubeconfig_needs_a_context_that_is_there(capsys, monkeypatch, tmp_path, options, code, text):
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+    assert run(["operator", "kubeconfig", *options]) == code
     streams = capsys.readouterr()
     assert text in streams.err
     assert not streams.out

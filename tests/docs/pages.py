@@ -51,6 +51,10 @@ INSTEAD = {
     # tests/schema/test_server.py applies what it prints.
     "scenario-kit operator manifests --image registry.example/scenario-kit:1"
     " --prometheus-url http://prometheus.monitoring:9090 | kubectl apply -f -": "scenario-kit operator manifests",
+    # tests/e2e/test_rights.py uses what it prints.
+    "scenario-kit operator kubeconfig --as solver --context kind-demo --namespace otel-demo > oncall.kubeconfig": (
+        "scenario-kit operator kubeconfig --help"
+    ),
     "scenario-kit doctor --context kind-demo --prometheus-url http://127.0.0.1:9090": "scenario-kit doctor --help",
 }
 #: Pages whose commands tests/e2e/test_pages.py and test_tutorial.py execute, but for the steps of .ci/run.

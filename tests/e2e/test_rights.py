@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,11 @@ import pytest
 
 from scenario_kit.clients import KubeCluster
 from scenario_kit.errors import ClusterError
+from scenario_kit.lab import toolchain
 from scenario_kit.model import Object, Reference
+from scenario_kit.schema.solver import build_solver_account
 from scenario_kit.schema.writable import OWNED
-from tests.e2e.conftest import Lab
+from tests.e2e.conftest import Done, Lab
 from tools.admission.tried import in_a_lab
 
 RBAC = "rbac.authorization.k8s.io"
@@ -158,7 +161,13 @@ BEYOND = (
 def ask(operator: KubeCluster, verb: str, group: str, resource: str, namespace: str) -> bool:
     name, _, below = resource.partition("/")
     about = {"verb": verb, "group": group, "resource": name, "subresource": below, "namespace": namespace}
-    review = obj("SelfSubjectAccessReview", "authorization.k8s.io/v1", spec={"resourceAttributes": about})
+    api = "authorization.k8s.io/v1"
+    review = {
+        "apiVersion": api,
+        "kind": "SelfSubjectAccessReview",
+        "metadata": {},
+        "spec": {"resourceAttributes": about},
+    }
     return bool(operator.create(review)["status"]["allowed"])
 
 
@@ -169,3 +178,24 @@ def test_the_role_of_the_operator_ends_where_it_says(operator: KubeCluster) -> N
     assert [each for each in attempts if ask(operator, *each)] == []
     assert ask(operator, "list", "", "secrets", "scenario-kit")
     assert ask(operator, "patch", "coordination.k8s.io", "leases", "scenario-kit")
+
+
+def test_a_printed_kubeconfig_makes_its_holder_the_solver_and_nobody_else(
+    lab: Lab, kit: Callable[..., Done], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for each in build_solver_account("scenario-kit"):
+        lab.cluster.apply(each)
+    monkeypatch.setenv("KUBECONFIG", lab.state.kubeconfig)
+    printed = kit("operator", "kubeconfig", "--as", "solver", "--context", f"scenario-kit-{lab.name}")
+    assert printed.code == 0, printed.err
+    file = tmp_path / "oncall.kubeconfig"
+    file.write_text(printed.out)
+
+    def kubectl(*words: str) -> int:
+        command = [str(toolchain.resolve("kubectl")), "--kubeconfig", str(file), *words]
+        return subprocess.run(command, capture_output=True, timeout=60, check=False).returncode
+
+    assert kubectl("get", "nodes") == 0
+    assert kubectl("get", "secrets", "-n", "kube-system") == 1
+    assert kubectl("get", "scenarios", "-n", "scenario-kit") == 1
+    assert kubectl("get", "nodes", "--as", "system:admin") == 1

@@ -27,7 +27,7 @@ from scenario_kit.errors import NotFound
 from scenario_kit.judge.platform import find_platform_needs
 from scenario_kit.model import Object, Reference, Runbook
 from scenario_kit.model.kubernetes.reference import GROUP
-from scenario_kit.model.kubernetes.status import parse_time
+from scenario_kit.model.kubernetes.timestamp import format_timestamp, parse_timestamp
 from scenario_kit.model.results.trial import PURPOSE_LABEL, make_trial_reference
 from scenario_kit.report import Report
 from scenario_kit.report.truncation import truncate_report
@@ -171,7 +171,7 @@ class Validations:
     ) -> None:
         """Save the report, then write the verdict; a crash in between repeats both."""
         before = obj["status"]
-        took = self._now() - parse_time(before["startedAt"])
+        took = self._now() - parse_timestamp(before["startedAt"])
         catalog = self._environment.catalog
         matrix = catalog.matrix(case.sample.app) if case.sample is not None else ()
         verdict = conclude(
@@ -213,12 +213,12 @@ class Validations:
         return "; ".join(self._environment.grounds.health(needs))
 
     def _find_spent_budget(self, before: dict[str, Any], case: ValidationInput) -> str:
-        began = parse_time(before["startedAt"])
+        began = parse_timestamp(before["startedAt"])
         minutes = case.spec.max_minutes
         return f"the budget of {minutes} min was spent" if self._now() - began > 60 * minutes else ""
 
     def _wall(self) -> str:
-        return datetime.fromtimestamp(self._now(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return format_timestamp(self._now())
 
     def _show(self, ref: Reference, before: dict[str, Any], after: dict[str, Any]) -> None:
         if after == before:

@@ -1,7 +1,7 @@
-"""Which changes are admitted: what a scenario may create and write, said as data, and one judgement of it.
+"""Admission of changes: what a scenario may create and write, as data, and one judgement of it.
 
-``lint`` applies it to files, the operator to every Scenario and every Trial before anything of it exists. What is
-judged is what changes make of the rendered objects, never the text that yields them.
+``lint`` applies it to files, the operator to every Scenario and Trial before creating anything. It judges the
+resulting objects, never the templates that produce them.
 """
 
 from scenario_kit.admission.bounds import AdmissionBounds, derive_bounds

@@ -1,4 +1,4 @@
-"""Addresses that a change writes: those of the app, or ones that nobody has."""
+"""Addresses that a change writes: only the app's, or unassigned ones."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from scenario_kit.admission.pods import find_pod_specs
 from scenario_kit.model import Object
 from scenario_kit.schema.writable import CLUSTER
 
-#: Networks that a pod may give names to: those of private use, and its own machine.
+#: Networks that host aliases may refer to: private ones and loopback.
 _NAMED: Final = (*NOWHERE, *PRIVATE, ip_network("127.0.0.0/8"), ip_network("::1/128"))
 _EXPECTED: Final = "an address for documentation, such as 192.0.2.1, or a selector of the app's pods"
 _WEBHOOKS: Final = ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
-#: What a webhook may be asked about: plain objects of the app.
+#: Resources that a webhook may intercept: plain objects of the app.
 _ASKED: Final = frozenset(
     {
         "configmaps", "cronjobs", "daemonsets", "deployments", "endpoints", "horizontalpodautoscalers", "ingresses",
@@ -30,7 +30,7 @@ _NAME: Final = "kubernetes.io/metadata.name"
 
 
 def check_addresses(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
-    """Return addresses that are not the app's."""
+    """Report addresses that are not the app's."""
     kind = obj["kind"]
     if kind == "Service":
         yield from _check_service(obj, bounds)
@@ -80,7 +80,7 @@ def _check_service(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
 
 
 def _check_ingress(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
-    """Check that an Ingress takes no requests that are sent to somebody else's host."""
+    """Check that an Ingress takes no requests for hosts of others."""
     of_app = {
         rule.get("host")
         for o in bounds.before
@@ -107,7 +107,7 @@ def _find_endpoints(obj: Object) -> Iterator[tuple[Keys, Any]]:
 
 
 def _check_webhooks(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
-    """Check webhooks: served in the app's namespace, and asked about nothing else."""
+    """Check that webhooks are served in the app's namespace and intercept nothing else."""
     for i, hook in enumerate(obj.get("webhooks") or ()):
         if not isinstance(hook, Mapping):
             continue
@@ -125,7 +125,7 @@ def _check_webhooks(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
             note = f"is asked about more than the app: no `{_NAME}`"
             yield Breach("SK220", ("webhooks", i, "namespaceSelector"), name, note)
         for j, rule in enumerate(hook.get("rules") or ()):
-            # A selector of namespaces says nothing about objects that are in none.
+            # A namespace selector does not restrict cluster-scoped objects.
             if not isinstance(rule, Mapping):
                 continue
             if rule.get("scope") != "Namespaced":

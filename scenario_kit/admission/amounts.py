@@ -1,4 +1,4 @@
-"""How much of a cluster a change may ask for: pods and disks are everybody's."""
+"""Limits on pods and disks that a change may request, as clusters are shared."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from scenario_kit.model.kubernetes.quantity import parse_quantity
 
 #: The same as the operation `scale` allows.
 MOST_PODS: Final = 1000
-#: A claim of more is a disk that somebody pays for.
+#: Larger claims would provision costly disks.
 MOST_DISK: Final = "1Ti"
 _FIELDS: Final = ("replicas", "minReplicas", "parallelism", "completions")
 
 
 def check_amounts(obj: Object) -> Iterator[Breach]:
-    """Check how many pods an object asks for, and how much disk its claims."""
+    """Check the number of pods and the disk size that an object requests."""
     for keys, spec in _list_specs(obj):
         for field in _FIELDS:
             count = spec.get(field)
@@ -37,7 +37,7 @@ def _is_more(size: Any) -> bool:
     try:
         return parse_quantity(size) > parse_quantity(MOST_DISK)
     except ValueError:
-        return False  # the API server takes no such quantity
+        return False  # the API server rejects such a quantity
 
 
 def _list_specs(obj: Object) -> Iterator[tuple[Keys, Mapping[str, Any]]]:

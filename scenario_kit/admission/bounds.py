@@ -1,4 +1,4 @@
-"""What bounds a scenario: the namespaces, objects and rights of its app, and what its faults declare."""
+"""Bounds of a scenario: the namespaces, objects and permissions of its app, and what its faults declare."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _ROLES: Final = ("Role", "ClusterRole")
 
 @dataclass(frozen=True)
 class AdmissionBounds:
-    """What changes are measured by.
+    """The bounds that changes are judged by.
 
     Attributes:
         app: as it is rendered; its conventional namespace stands for the real one.
         namespace: the real namespace of the app.
-        before: the objects that were there before any change.
-        objects: those, and whatever the changes create on the way.
-        ready: those, and what is created before the change that is judged: rights and namespaces come from these.
+        before: the objects before any change.
+        objects: those, and all that the changes create.
+        ready: those, and what is created before the judged change; the source of permissions and namespaces.
         declared: what the faults declare.
-        of_app: whether the app itself is judged: its own roles are what others are measured by.
+        of_app: whether the app itself is judged, whose roles bound all others.
     """
 
     app: App
@@ -93,7 +93,7 @@ def derive_bounds(
 ) -> AdmissionBounds:
     """Derive the bounds of a change on top of an app.
 
-    ``made`` is what all changes create, ``ready`` what of it is there when this one is made.
+    ``made`` is what all changes create, ``ready`` what of it exists when this change is made.
     """
     return AdmissionBounds(app, namespace, tuple(before), (*before, *made), allowed, of_app, (*before, *ready))
 

@@ -1,4 +1,4 @@
-"""Claims for volumes: of what the app or the change has, not of disks and data of somebody else."""
+"""Volume claims: only for volumes and data of the app or the change."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SOURCES: Final = ("dataSource", "dataSourceRef")
 
 
 def check_claims(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
-    """Check which volume each claim of an object asks for by name, and whose data it copies."""
+    """Check the volume that each claim names, and the source of its data."""
     if bounds.of_app:
         return
     for keys, claim in find_claims(obj):
@@ -33,7 +33,7 @@ def check_claims(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
 
 
 def find_claims(obj: Object) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
-    """Find the spec of every claim in an object: of its own, of templates of a set, of a pod's ephemeral volumes."""
+    """Find the spec of every claim in an object: its own, those of volume claim templates and ephemeral volumes."""
     spec = obj.get("spec")
     if obj["kind"] == "PersistentVolumeClaim" and isinstance(spec, Mapping):
         yield ("spec",), spec

@@ -1,4 +1,4 @@
-"""The configuration of the cluster's name server: it may deny and misspell names, not send everybody elsewhere."""
+"""The CoreDNS configuration: it may deny and rewrite the app's names, but not redirect others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scenario_kit.admission.foreign_hosts import is_own_name
 from scenario_kit.admission.hosts import LOOPBACK, NOWHERE, is_within
 from scenario_kit.model import Object
 
-#: Plugins that only answer what the cluster itself knows, or nothing.
+#: Plugins that answer only the cluster's own names, or nothing.
 _PLUGINS: Final = frozenset(
     (
         "any", "autopath", "bufsize", "cache", "cancel", "chaos", "debug", "errors", "erratic", "fallthrough",
@@ -36,7 +36,7 @@ _NAMED: Final = re.compile(r"(?:[a-z0-9](?:[-a-z0-9]*[a-z0-9])?\.)+[a-z][-a-z0-9
 
 
 def check_corefile(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
-    """Check that CoreDNS asks no other name server, and gives no name an address that somebody has."""
+    """Check that CoreDNS uses no other upstream, and maps no name to an assigned address."""
     if obj["kind"] != "ConfigMap" or obj["metadata"]["name"] != "coredns" or not obj["metadata"].get("namespace"):
         return
     for key, text in (obj.get("data") or {}).items():

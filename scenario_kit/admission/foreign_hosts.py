@@ -1,4 +1,4 @@
-"""Hosts that pods and files are told to talk to: those of the app, or ones that nobody has."""
+"""Hosts named in pods and files: only the app's, or unassigned ones."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from scenario_kit.admission.hosts import LOOPBACK, NOWHERE, PRIVATE, find_hosts,
 from scenario_kit.admission.pods import find_pod_specs, list_containers
 from scenario_kit.model import Object
 
-#: Domains that no resolver finds (RFC 2606).
+#: Domains that never resolve (RFC 2606).
 _UNRESOLVED: Final = ("invalid", "test", "example", "localhost", "example.com", "example.net", "example.org")
-#: The address of the metadata service in clouds that have it in a private network.
+#: Address of cloud metadata services within a private network.
 _METADATA: Final = (ip_network("fd00:ec2::254/128"),)
 _EXPECTED: Final = "a Service of the app, a name below .invalid, or an address for documentation, such as 192.0.2.1"
 _HOOKS: Final = ("postStart", "preStop")
@@ -22,7 +22,7 @@ _PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
 
 
 def check_hosts(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
-    """Check the hosts that an object of a change names; what the app brings is reviewed as a whole."""
+    """Check the hosts that an object of a change names; the app itself is reviewed as a whole."""
     if bounds.of_app:
         return
     for keys, text in list_texts(obj):
@@ -40,7 +40,7 @@ def check_hosts(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
 
 
 def _check_probes(spec: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
-    """Check hosts of probes and hooks: the kubelet itself asks them, from the node (Pod Security `baseline`, 1.34)."""
+    """Check hosts of probes and hooks, which the kubelet calls from the node (Pod Security `baseline`, 1.34)."""
     for place, action in _list_actions(spec, keys):
         for way in ("httpGet", "tcpSocket"):
             host = (action.get(way) or {}).get("host")
@@ -60,7 +60,7 @@ def _list_actions(spec: Mapping[str, Any], keys: Keys) -> Iterator[tuple[Keys, M
 
 
 def is_own_host(host: str, bounds: AdmissionBounds) -> bool:
-    """Tell whether a host is a Service of the app, a name that nobody has, or an address of private use."""
+    """Return whether a host is a Service of the app, an unassigned name, or a private address."""
     try:
         ip_address(host)
     except ValueError:
@@ -69,7 +69,7 @@ def is_own_host(host: str, bounds: AdmissionBounds) -> bool:
 
 
 def is_own_name(name: str, bounds: AdmissionBounds) -> bool:
-    """Tell whether a name with a dot is one of the app's Services or pods, or below a domain that no resolver finds."""
+    """Return whether a dotted name is one of the app's Services or pods, or in a domain that never resolves."""
     name = name.rstrip(".").lower()
     if any(f".{name}".endswith(f".{domain}") for domain in _UNRESOLVED):
         return True

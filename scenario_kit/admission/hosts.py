@@ -1,7 +1,7 @@
-"""Hosts in what a program reads, and networks of addresses.
+"""Hosts in the inputs of programs, and networks of addresses.
 
-A host counts where a program reads an address: in the value of a variable, an argument, a file, a name server, a probe.
-A name without a dot is a Service of the pod's own namespace.
+Hosts are found where programs read addresses: in environment variables, arguments, files, name servers and probes. A
+name without a dot is a Service of the pod's own namespace.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from scenario_kit.admission.breach import Keys
 from scenario_kit.admission.pods import find_pod_specs, list_containers
 from scenario_kit.model import Object
 
-#: Networks for documentation (RFC 5737, RFC 3849): no machine is there, so an address of them leads nowhere.
+#: Documentation networks (RFC 5737, RFC 3849), whose addresses are unassigned.
 NOWHERE: Final = tuple(ip_network(n) for n in ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32"))
-#: The pod's own machine, as a client or as an address to listen on.
+#: Loopback and wildcard addresses.
 LOOPBACK: Final = tuple(ip_network(n) for n in ("127.0.0.0/8", "::1/128", "0.0.0.0/32", "::/128"))
-#: Networks that a pod may be told of: those of private use.
+#: Private networks.
 PRIVATE: Final = tuple(ip_network(n) for n in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fd00::/8"))
 _NAME: Final = r"(?:[A-Za-z0-9_](?:[-A-Za-z0-9_]*[A-Za-z0-9_])?\.)+[A-Za-z][-A-Za-z0-9]*\.?"
 _IPV4: Final = r"\d{1,3}(?:\.\d{1,3}){3}"
 _HOST: Final = rf"(?:{_NAME}|{_IPV4}|\[[0-9A-Fa-f:.]+\])"
-#: An address in a text: after a scheme, as the only content or an element of a list, or as a field of a DSN.
+#: Addresses in a text: after a scheme, as the only content or a list element, or as a field of a DSN.
 _ADDRESSES: Final = (
     re.compile(rf"[A-Za-z][A-Za-z0-9+.-]*://(?:[^/@\s\"'`]*@)?({_HOST})(?=[:/?#\s\"'`,;)\]}}]|$)"),
     re.compile(rf"(?:^|[,;=\s]|@(?:tcp\()?)({_HOST}):\d{{1,5}}(?=[,;/?)\s]|$)"),
@@ -36,13 +36,13 @@ _ADDRESSES: Final = (
 
 
 def list_texts(obj: Object) -> Iterator[tuple[Keys, str]]:
-    """List every text of an object that a program reads, with its place."""
+    """List the texts of an object that programs read, each with its place."""
     yield from _list_values(obj)
     yield from _list_files(obj)
 
 
 def _list_values(obj: Object) -> Iterator[tuple[Keys, str]]:
-    """List what a container's program is told: the values of its variables, its arguments."""
+    """List a container's environment values and arguments."""
     for keys, spec in find_pod_specs(obj):
         for place, container in list_containers(spec, keys):
             for i, variable in enumerate(container.get("env") or ()):
@@ -77,7 +77,7 @@ def collect_hosts(objects: Iterable[Object]) -> frozenset[str]:
 
 
 def is_within(address: Any, networks: tuple[Any, ...]) -> bool:
-    """Tell whether this is an address of one of the networks."""
+    """Return whether this is an address of one of the networks."""
     try:
         parsed = ip_address(str(address))
     except ValueError:

@@ -1,4 +1,4 @@
-"""One judgement of what changes write, and of what they are aimed at."""
+"""Judge what changes write, and their targets."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from scenario_kit.schema.policies import GOVERNING, REQUESTS
 from scenario_kit.schema.writable import CLUSTER, SECRET_TYPES, SYSTEM_NAMESPACES, WRITABLE, Writable
 
 _BY_KIND: Final[Mapping[str, Writable]] = {each.kind: each for each in WRITABLE}
-#: Kinds that hold or grant rights.
+#: Kinds that hold or grant permissions.
 _RIGHTS: Final = frozenset({"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "Secret", "ServiceAccount"})
 _OF_CLUSTER: Final = ("ClusterRole", "ClusterRoleBinding")
 _OURS: Final = (MANAGEMENT_NAMESPACE, "chaos-mesh")
@@ -32,7 +32,7 @@ _CONFIGURED: Final = ("ConfigMap", "coredns")
 
 
 class Aim(NamedTuple):
-    """What a change is about, with its real namespace."""
+    """The object that a change is about, with its real namespace."""
 
     kind: str
     name: str
@@ -46,7 +46,7 @@ class Aim(NamedTuple):
 
 
 def find_breaches(obj: Object, was: Object | None, bounds: AdmissionBounds) -> Iterator[Breach]:
-    """Find what an object has that is not admitted; what it had before counts for nothing."""
+    """Find fields of an object that are not admitted, ignoring those that it had before."""
     had = set() if was is None else {_identify(breach) for breach in judge_object(was, bounds)}
     reported: set[tuple[object, ...]] = set()
     for breach in judge_object(obj, bounds):
@@ -61,7 +61,7 @@ def _identify(breach: Breach) -> tuple[object, ...]:
 
 
 def judge_object(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
-    """Return everything that is not admitted of an object by itself, whatever is declared."""
+    """Report every field of an object that is not admitted, whatever is declared."""
     yield from _check_kind(obj, bounds)
     yield from _check_place(obj, bounds)
     yield from check_privileges(obj, of_app=bounds.of_app)
@@ -84,7 +84,7 @@ def _check_kind(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
         yield Breach("SK220", ("kind",), kind, refusal)
         return
     known = _BY_KIND.get(kind)
-    # Of an object that is not rendered here only the kind is known, and its group is left out.
+    # Only the kind of an object that is not rendered is known, without its group.
     if known is None or (group and group != known.group):
         yield Breach("SK235", ("kind",), kind, "is of a kind that no change may write", expected=_find_alike(group))
     elif known.declared and not _is_at_home(obj, bounds):
@@ -96,8 +96,8 @@ def _check_kind(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
 
 
 def _is_at_home(obj: Object, bounds: AdmissionBounds) -> bool:
-    """Check whether an object without a namespace is the app's all the same, or is judged by the rights
-    that it gives.
+    """Return whether an object without a namespace is the app's all the same, or is judged by the rights that it
+    gives.
     """
     kind, name = obj["kind"], obj["metadata"]["name"]
     if (
@@ -106,7 +106,7 @@ def _is_at_home(obj: Object, bounds: AdmissionBounds) -> bool:
         or any((o["kind"], o["metadata"]["name"]) == (kind, name) for o in bounds.before)
     ):
         return True
-    if kind == "PersistentVolume":  # one that is kept for a claim of the app binds to no other
+    if kind == "PersistentVolume":  # a volume reserved for a claim of the app binds to no other
         claim = (obj.get("spec") or {}).get("claimRef") or {}
         return bool(claim.get("name")) and claim.get("namespace") in bounds.namespaces
     return kind == "Namespace" and name in bounds.homes
@@ -139,7 +139,7 @@ def _check_place(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     if known is None or not known.namespaced or not home or home in bounds.namespaces:
         return
     if known.group == CHAOS_GROUP and home in _OURS:
-        return  # where the experiment of a hidden fault is; another rule tells whoever writes it there himself
+        return  # the namespace of hidden experiments; another rule reports authors who name it
     if _is_system(obj, home):
         yield Breach("SK202", ("metadata", "namespace"), home, f"lies in {home}", "SystemComponent")
         return
@@ -154,7 +154,7 @@ def _is_system(obj: Object, home: str) -> bool:
 
 
 def find_aim(change: Change, bounds: AdmissionBounds) -> Aim | None:
-    """Find what a change is about; None of one that names no object."""
+    """Find the object that a change is about; None if it names none."""
     if body := change.operation.manifest:
         if not is_whole(body):
             return None
@@ -171,9 +171,7 @@ def _resolve_namespace(symbol: str, bounds: AdmissionBounds) -> str:
 
 
 def judge_change(change: Change, bounds: AdmissionBounds) -> Breach | None:
-    """Return why a change of an object that is there is not admitted; what it makes of rendered objects is judged
-    apart.
-    """
+    """Return why a change of an existing object is not admitted; effects on rendered objects are judged separately."""
     aim = find_aim(change, bounds)
     if aim is None or change.operation.creates:
         return None
@@ -188,7 +186,7 @@ def judge_change(change: Change, bounds: AdmissionBounds) -> Breach | None:
 
 
 def _check_taken_over(aim: Aim, bounds: AdmissionBounds) -> Breach | None:
-    """Check that `apply` writes no object of the whole cluster that may be somebody else's."""
+    """Check that `apply` writes no cluster-scoped object that may belong to others."""
     known = _BY_KIND.get(aim.kind)
     own = any((o["kind"], o["metadata"]["name"]) == (aim.kind, aim.name) for o in bounds.before)
     if known is None or known.namespaced or own or aim.name in bounds.homes:
@@ -229,7 +227,7 @@ def _check_aim(change: Change, aim: Aim, bounds: AdmissionBounds) -> Breach | No
 
 
 def _check_outside(change: Change, aim: Aim, bounds: AdmissionBounds) -> Breach | None:
-    """Return an object that is in a namespace of the app but not rendered belongs to a workload of it."""
+    """Judge a target outside the rendered objects; in a namespace of the app it belongs to one of its workloads."""
     if aim.namespace in bounds.namespaces:
         return None
     if aim.namespace in _OURS:
@@ -246,11 +244,11 @@ def _check_outside(change: Change, aim: Aim, bounds: AdmissionBounds) -> Breach 
 
 
 def _is_data_merge(change: Change) -> bool:
-    """Check whether a patch writes only data, in a form that shows it."""
+    """Return whether a patch visibly writes only data."""
     patch = change.operation.merged
     return patch is not None and set(patch) <= {"data"}
 
 
 def collect_created(changes: Sequence[Change]) -> list[Object]:
-    """Collect what changes create; a body without kind or name makes no object, as another rule says."""
+    """Collect the objects that changes create; bodies without kind or name are reported by another rule."""
     return [body for c in changes if (body := c.operation.manifest) and is_whole(body)]

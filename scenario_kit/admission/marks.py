@@ -1,7 +1,7 @@
-"""Labels, annotations and other metadata by which components of a cluster act on an object.
+"""Labels, annotations and other metadata that cluster components act on.
 
-Only keys of a closed list are admitted, and those that the app uses itself: an annotation can make a pod a static one,
-an account a role of a cloud, a load balancer a public one.
+Only keys of an allow-list and those of the app itself are admitted: an annotation can make a pod static, map an
+account to a cloud role, or make a load balancer public.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from scenario_kit.admission.breach import Breach, Keys
 from scenario_kit.model import Object
 from scenario_kit.model.kubernetes.reference import GROUP
 
-#: Domains whose keys describe an object, or concern its own pods alone.
+#: Domains whose keys are descriptive, or affect only the object's own pods.
 _DOMAINS: Final = frozenset(
     {
         "app.kubernetes.io", "helm.sh", "kubectl.kubernetes.io", "meta.helm.sh", "opentelemetry.io",
@@ -39,20 +39,20 @@ _KEYS: Final = frozenset(
         "traffic.sidecar.istio.io/includeInboundPorts", "traffic.sidecar.istio.io/includeOutboundPorts",
     }
 )  # fmt: skip
-#: Annotations that are copied into the configuration of a proxy for all apps: one word, so that no directive is added.
+#: Annotations copied into a shared proxy configuration; one word only, so that no directive can be injected.
 _NGINX: Final = "nginx.ingress.kubernetes.io"
 _PLAIN: Final = re.compile(r"[A-Za-z0-9/$._()*-]{1,200}")
 #: The pod security standards, and the labels of a namespace that choose one.
 _SECURITY: Final = "pod-security.kubernetes.io/"
 _STANDARDS: Final = ("baseline", "restricted")
-#: Labels that a namespace may get: they say what its own pods have, and give no other namespace's policy a hold.
+#: Labels that a namespace may get: they affect its own pods, but no policies of other namespaces.
 _OF_NAMESPACES: Final = frozenset(
     {"istio-injection", "istio.io/dataplane-mode", "istio.io/rev", "istio.io/use-waypoint"}
 )
 
 
 def check_marks(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
-    """Check the marks of an object by which others keep it, remove it, or act on it."""
+    """Check metadata of an object that makes others keep, remove or act on it."""
     metadata: Mapping[str, Any] = obj["metadata"]
     for i, text in enumerate(metadata.get("finalizers") or ()):
         note = f"has the finalizer '{text}', without which it cannot go"
@@ -76,7 +76,7 @@ def _check_key(obj: Object, keys: Keys, key: str, value: str, bounds: AdmissionB
     elif "." in domain and domain not in _DOMAINS and key not in _KEYS and key not in bounds.keys:
         cluster = domain.endswith(("kubernetes.io", "k8s.io")) or obj["kind"] == "ServiceAccount"
         if key.startswith(f"{RBAC}/aggregate-to-") or (bounds.of_app and not cluster):
-            return  # a matter of rights; or of what an app brings, which is reviewed as a whole
+            return  # covered by the rules on permissions; or the app's own, which is reviewed as a whole
         note = f"has the {str(keys[-2]).rstrip('s')} '{key}', on which a component of the cluster may act"
         yield Breach("SK238", keys, key, note, expected="a key without a domain, or one that the app uses")
     elif domain == _NGINX and not bounds.of_app and not _PLAIN.fullmatch(value):

@@ -1,6 +1,6 @@
-"""What a pod may do to its node: the fields, volumes and capabilities that need no declaration.
+"""Pod access to nodes: the fields, volumes and capabilities that need no declaration.
 
-A pod spec is found wherever it stands: in a Pod, in a template of any kind, in a custom resource.
+Pod specs are found anywhere: in Pods, templates of any kind, and custom resources.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from scenario_kit.model import Object
 from scenario_kit.render.faults.template_context import DRAWN
 from scenario_kit.schema.writable import CLUSTER
 
-#: Fields of a pod spec that reach no further than the pod; others need access to nodes.
+#: Fields of a pod spec without effect outside the pod; others need node access.
 _FIELDS: Final = frozenset(
     {
         "activeDeadlineSeconds", "affinity", "automountServiceAccountToken", "containers", "dnsConfig", "dnsPolicy",
@@ -27,18 +27,18 @@ _FIELDS: Final = frozenset(
 )  # fmt: skip
 #: Fields that are harmless with these values.
 _OFF: Final = {"hostUsers": True, "hostNetwork": False, "hostPID": False, "hostIPC": False, "nodeName": ""}
-#: Volumes whose content comes from the app's namespace or from nowhere.
+#: Volume types whose content is empty or from the app's namespace.
 _VOLUMES: Final = frozenset(
     {"name", "configMap", "downwardAPI", "emptyDir", "ephemeral", "persistentVolumeClaim", "projected", "secret"}
 )
-#: Capabilities of Linux that Kubernetes' own baseline allows a container to add.
+#: Linux capabilities that Pod Security `baseline` allows a container to add.
 _HARMLESS: Final = frozenset(
     {
         "AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP",
         "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT",
     }
 )  # fmt: skip
-#: Kernel parameters that the same baseline calls safe: each counts for one pod only.
+#: Sysctls that `baseline` allows, as they are namespaced to the pod.
 _SAFE: Final = frozenset(
     {
         "kernel.shm_rmid_forced", "net.ipv4.ip_local_port_range", "net.ipv4.ip_unprivileged_port_start",
@@ -47,7 +47,7 @@ _SAFE: Final = frozenset(
         "net.ipv4.tcp_keepalive_probes",
     }
 )  # fmt: skip
-#: Fields of a security context that restrict, or that the image may choose as well.
+#: Fields of a security context that restrict, or that the image can set as well.
 _CONTEXT: Final = frozenset(
     {
         "capabilities", "fsGroup", "fsGroupChangePolicy", "privileged", "allowPrivilegeEscalation", "procMount",
@@ -55,16 +55,16 @@ _CONTEXT: Final = frozenset(
         "supplementalGroupsPolicy", "sysctls",
     }
 )  # fmt: skip
-#: Folders of a node below which a volume may have one of its own, with a drawn name that nobody else has.
+#: Host directories in which a volume may have its own directory with a drawn name.
 _FOLDERS: Final = ("/var/lib/", "/mnt/", "/srv/", "/data/")
 _DRAWN_NAME: Final = re.compile(rf"[a-z0-9][-a-z0-9]*-{DRAWN}")
-#: What a projected volume may hold: objects of the namespace, and nothing that another machine takes for a proof.
+#: Sources of a projected volume: objects of the namespace, but no credentials for other systems.
 _PROJECTED: Final = frozenset({"clusterTrustBundle", "configMap", "downwardAPI", "secret", "serviceAccountToken"})
 _LISTS: Final = ("initContainers", "containers", "ephemeralContainers")
 
 
 def find_pod_specs(value: Any, keys: Keys = ()) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
-    """Find every pod spec in an object, with its place: whatever lists containers."""
+    """Find every pod spec in an object (any mapping with containers), each with its place."""
     if isinstance(value, Mapping):
         if any(_is_containers(value, kind) for kind in _LISTS):
             yield keys, value
@@ -90,7 +90,7 @@ def _is_containers(spec: Mapping[str, Any], kind: str) -> bool:
 
 
 def check_privileges(obj: Object, *, of_app: bool = False) -> Iterator[Breach]:
-    """Return what the pods of an object may do beyond themselves; each names what declares it."""
+    """Report privileges of an object's pods, each with the declaration that would admit it."""
     for keys, spec in find_pod_specs(obj):
         yield from _check_pod(spec, keys)
         yield from _check_tokens(spec, keys)
@@ -120,7 +120,7 @@ def _check_pod(spec: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
 
 
 def _check_tokens(spec: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
-    """Check that no pod gets a token or certificate that is meant for others than this cluster's API server."""
+    """Check that no pod gets a token or certificate for other systems than this cluster's API server."""
     for i, volume in _iterate_mappings(spec.get("volumes")):
         for j, source in _iterate_mappings((volume.get("projected") or {}).get("sources")):
             place: Keys = (*keys, "volumes", i, "projected", "sources", j)
@@ -187,7 +187,7 @@ def _check_volume(obj: Object, *, of_app: bool) -> Iterator[Breach]:
 
 
 def _is_own_folder(path: str, name: str, *, of_app: bool) -> bool:
-    """Tell whether a folder of a node belongs to a volume alone: a name that somebody chose may be that of another."""
+    """Return whether a host path is exclusive to a volume: only a drawn name cannot collide with another."""
     folder = next((each for each in _FOLDERS if path.startswith(each)), "")
     first, *below = path.removeprefix(folder).split("/")
     if not folder or not first or "" in below[:-1] or {first, *below} & {"..", "."}:
@@ -198,7 +198,7 @@ def _is_own_folder(path: str, name: str, *, of_app: bool) -> bool:
 
 
 def _name_place(place: Keys) -> str:
-    """Name the last names of a place: two where one alone says little."""
+    """Return the last name of a place, or two if one alone is ambiguous."""
     names = [str(key) for key in place if isinstance(key, str)]
     return ".".join(names[-2:]) if names[-1] in ("add", "path", "type", "name") else names[-1]
 

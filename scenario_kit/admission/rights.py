@@ -1,7 +1,7 @@
-"""Rights that a change would give: no greater than the app's own, or declared and still bounded.
+"""Permissions that a change grants: at most the app's own, or declared and still bounded.
 
-The comparison is that of Kubernetes' own escalation check: a rule is taken apart into single verbs, groups, resources
-and names, and each part must be covered by one rule of those that are compared with.
+As in Kubernetes' escalation check, a rule is split into single verbs, groups, resources and names, and each part
+must be covered by one of the allowed rules.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ READ: Final = ("get", "list", "watch")
 _CHANGE: Final = (*READ, "create", "delete", "patch", "update")
 _PATCH: Final = (*READ, "patch", "update")
 _HEALTH: Final = ("/healthz", "/livez", "/readyz", "/version")
-#: Groups whose objects are the answer, and rules about all groups.
+#: API groups whose objects reveal the answer, and the wildcard.
 _ANSWERS: Final = (CHAOS_GROUP, GROUP, "*")
 
 
@@ -29,7 +29,7 @@ def _build_rule(group: str, resources: str, verbs: Sequence[str]) -> Rule:
     return {"apiGroups": [group], "resources": resources.split(), "verbs": list(verbs)}
 
 
-#: The most that `NamespaceRights` allows: nothing that holds or gives rights, or gets into a running pod.
+#: Maximum of `NamespaceRights`: nothing that holds or grants permissions, or gets into a running pod.
 _IN_NAMESPACE: Final = (
     _build_rule("", "configmaps", _CHANGE),
     _build_rule("", "endpoints events limitranges persistentvolumeclaims pods pods/log pods/status", READ),
@@ -45,7 +45,7 @@ _IN_NAMESPACE: Final = (
     _build_rule("networking.k8s.io", "ingresses networkpolicies", READ),
     _build_rule("policy", "poddisruptionbudgets", READ),
 )
-#: The most that `ClusterRights` allows: reading what tells nothing secret.
+#: Maximum of `ClusterRights`: read access to what is not confidential.
 _IN_CLUSTER: Final = (
     _build_rule("", "endpoints limitranges namespaces nodes persistentvolumeclaims persistentvolumes pods", READ),
     _build_rule("", "replicationcontrollers resourcequotas services", READ),
@@ -60,7 +60,7 @@ _IN_CLUSTER: Final = (
     _build_rule("storage.k8s.io", "storageclasses", READ),
     {"nonResourceURLs": list(_HEALTH), "verbs": ["get"]},
 )
-#: What the roles of an app may hold beyond that: its own secrets.
+#: Maximum for roles of an app: also its own Secrets.
 _OF_APP: Final = (*_IN_NAMESPACE, _build_rule("", "secrets", READ))
 
 
@@ -70,7 +70,7 @@ def list_most_rules(kind: Literal["Role", "ClusterRole"]) -> Sequence[Rule]:
 
 
 class _RulePart(NamedTuple):
-    """One verb on one resource, of one name where the rule names some; or on one URL."""
+    """One verb on one resource (and name, if the rule has names), or on one URL."""
 
     verb: str
     group: str
@@ -106,13 +106,13 @@ def _covers(rule: Rule, part: _RulePart) -> bool:
 
 
 def find_uncovered(rule: Rule, owned: Iterable[Rule]) -> list[_RulePart]:
-    """Find the parts of a rule that none of the others covers."""
+    """Find the parts of a rule that no other rule covers."""
     known = tuple(owned)
     return [part for part in _split_rule(rule) if not any(_covers(other, part) for other in known)]
 
 
 def check_granted(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
-    """Return what a role or a binding would give beyond the app's rights."""
+    """Report permissions of a role or a binding beyond the app's."""
     kind = obj["kind"]
     if kind in ("Role", "ClusterRole"):
         yield from _check_role(obj, bounds)
@@ -156,7 +156,7 @@ def _check_own_answers(rule: Rule, i: int) -> Iterator[Breach]:
 
 
 def _build_breach(rule: Rule, i: int, part: _RulePart, everywhere: bool) -> Breach:
-    """Build the field that goes too far: the verb where reading would be in order, else the resource."""
+    """Build the breach for an excessive rule: at the verb if read access would be admitted, else at the resource."""
     where = "in every namespace" if everywhere else "beyond what a declared exception may give"
     if part.url:
         place: tuple[str | int, ...] = ("rules", i, "nonResourceURLs", list(rule["nonResourceURLs"]).index(part.url))
@@ -178,7 +178,7 @@ def _describe_part(part: _RulePart) -> str:
 def _check_binding(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     ref = obj.get("roleRef") or {}
     kind, name = str(ref.get("kind", "")), str(ref.get("name", ""))
-    # A role that is there when it is bound: one that is made later could be somebody else's until then.
+    # The role must exist when it is bound; a later one could be created by others first.
     role = next((o for o in bounds.ready if (o["kind"], o["metadata"]["name"]) == (kind, name)), None)
     everywhere = obj["kind"] == "ClusterRoleBinding"
     if not everywhere and kind == "ClusterRole":

@@ -6,7 +6,6 @@ import json
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -28,6 +27,7 @@ from scenario_kit.errors import AlreadyExists
 from scenario_kit.model import AlertHistory, Object, Reference, TrialSpec
 from scenario_kit.model.authored.scenario import API_VERSION
 from scenario_kit.model.kubernetes.reference import GROUP, MANAGEMENT_NAMESPACE
+from scenario_kit.model.kubernetes.timestamp import parse_timestamp
 from scenario_kit.model.results.trial import CAMPAIGN_LABEL, PURPOSE_LABEL, ClockMode, make_trial_reference
 from scenario_kit.model.runtime.observation import Passage
 from scenario_kit.ports import Cluster
@@ -122,12 +122,12 @@ def read_status(trial: Object) -> TrialStatus:
 
 
 def is_terminating(trial: Object) -> bool:
-    """Check whether a trial is on its way out."""
+    """Return whether a trial is on its way out."""
     return bool(trial["metadata"].get("deletionTimestamp"))
 
 
 def is_stale(trial: Object) -> bool:
-    """Check whether a trial of an earlier run makes way for a new one: it was kept, or infrastructure ended it."""
+    """Return whether a trial of an earlier run makes way for a new one: it was kept, or infrastructure ended it."""
     outcome = read_status(trial).outcome
     return outcome == "Infra" or bool(outcome and KEPT_LABEL in (trial["metadata"].get("labels") or {}))
 
@@ -137,8 +137,7 @@ def measure_duration(trial: Object, status: TrialStatus) -> float:
     ended = next((c.last_transition_time for c in status.conditions if c.type == "Succeeded"), "")
     if not ended:
         return 0.0
-    began = datetime.fromisoformat(trial["metadata"]["creationTimestamp"])
-    return (datetime.fromisoformat(ended) - began).total_seconds()
+    return parse_timestamp(ended) - parse_timestamp(trial["metadata"]["creationTimestamp"])
 
 
 class TrialEvidence(NamedTuple):

@@ -27,7 +27,7 @@ def find_collection(path: Path) -> Path | None:
 
 
 def _is_root(folder: Path) -> bool:
-    """Check whether a folder holds a catalogue; one that may not be looked into holds none."""
+    """Return whether a folder holds a catalogue; one that may not be looked into holds none."""
     try:
         return (folder / "catalog").is_dir() and any((folder / "catalog" / family).is_dir() for family in FAMILIES)
     except PermissionError:
@@ -35,7 +35,7 @@ def _is_root(folder: Path) -> bool:
 
 
 def requires_merge(path: Path) -> bool:
-    """Check whether a scenario that lies there has to be complete, as its collection says; where none says so, it may
+    """Return whether a scenario that lies there has to be complete, as its collection says; where none says so, it may
     lack.
 
     Raises:

@@ -129,7 +129,7 @@ class Catalog:
         return tuple(found[name] for name in sorted(found))
 
     def demands_merged(self, path: Path) -> bool:
-        """Check whether a scenario that lies there has to be complete.
+        """Return whether a scenario that lies there has to be complete.
 
         Raises:
             UsageError: the file in which its collection says so says something else.

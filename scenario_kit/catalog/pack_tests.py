@@ -25,7 +25,7 @@ def locate_tests(pack: Path) -> Path:
 
 
 def is_promtool(document: Any) -> bool:
-    """Check whether tests are in promtool's own format."""
+    """Return whether tests are in promtool's own format."""
     return isinstance(document, Mapping)
 
 

@@ -1,4 +1,4 @@
-"""Verb *apply*: do and undo changes, with receipts (docs/architecture.md)."""
+"""Apply and undo changes, with receipts (docs/architecture.md)."""
 
 from scenario_kit.changes.engine import Engine
 from scenario_kit.changes.operation import NoEffect

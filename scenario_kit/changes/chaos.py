@@ -1,10 +1,10 @@
-"""Chaos objects: bound to the pods of a workload, and bound again when those pods are replaced (docs/architecture.md).
+"""Chaos objects, bound to the pods of a workload and rebound when those are replaced (docs/architecture.md).
 
-Chaos Mesh selects once and freezes: a new pod gets no call while ``AllInjected`` stays True. So the selector of the
-author (labels) is resolved to explicit pods here, the receipt remembers which, and ``stale`` tells when the object
-must be replaced for the pods of now.
+Chaos Mesh selects pods only once: new pods are not injected although ``AllInjected`` stays True. So the author's
+label selector is resolved to explicit pods, which the receipt records, and ``has_uncovered_pods`` decides when the
+object must be replaced.
 
-A ``Schedule`` selects anew each time that it starts an experiment, so it keeps its labels and is never bound.
+A ``Schedule`` selects pods each time it starts an experiment, so it keeps its labels and is never bound.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from scenario_kit.model.chaos.reach import list_namespaces
 from scenario_kit.model.kubernetes.duration import parse_seconds
 from scenario_kit.ports import Cluster
 
-#: How a manager writes down what a daemon answered (gRPC's status, as Go prints it).
+#: A daemon's response in a record of the manager (a gRPC status as printed by Go).
 _ANSWER: Final = re.compile(r"rpc error: code = (\w+) desc = (.*)", re.DOTALL)
-#: Words about the way to a daemon or to the API server: nothing that an author wrote.
+#: Errors of the connection to a daemon or the API server, unrelated to the object's content.
 _BELOW: Final = re.compile(
     r"\bdial\b|transport|connection (?:refused|reset)|i/o timeout|deadline exceeded|failed calling webhook|etcdserver"
     r"|cannot find daemonIP|code = (?:Unavailable|DeadlineExceeded|Canceled|Unauthenticated|PermissionDenied)",
     re.IGNORECASE,
 )
-#: Words about what stands in an object, in Go's, the manager's and its helpers' spelling.
+#: Errors about an object's content, as worded by Go, the manager and its helpers.
 _CONTENT: Final = re.compile(
     r"no such host|\bparse \w+|unable to parse|cannot parse|: parsing |time: (?:invalid|missing|unknown)|invalid syntax"
     r"|invalid (?:unit|value|duration)|unknown action|\bnot support(?:ed)?\b|Invalid params|path is the root"
@@ -41,20 +41,20 @@ _CONTENT: Final = re.compile(
 
 
 def make_reference(obj: Object) -> Reference:
-    """Make the reference of a chaos object."""
+    """Return the reference of a chaos object."""
     metadata = obj["metadata"]
     return Reference(obj["kind"], metadata["name"], metadata.get("namespace", ""), GROUP)
 
 
 def is_lasting(obj: Object) -> bool:
-    """Check whether the fault lasts until the object is deleted, on the pods that it is bound to."""
+    """Return whether the fault lasts until the object is deleted."""
     return obj["kind"] != SCHEDULE and (obj.get("spec") or {}).get("action") not in ONE_SHOT
 
 
 def ends_after(obj: Object) -> float | None:
-    """Return seconds after which an experiment is over by its own duration; None where it lasts, or cannot be read.
+    """Return the duration of an experiment in seconds; None if it has none, or it cannot be parsed.
 
-    A Schedule starts it anew, and follows the wall clock as a whole.
+    Experiments of a Schedule have none here, as it repeats them on the wall clock.
     """
     text = str((obj.get("spec") or {}).get("duration") or "")
     if not text or not str(obj.get("apiVersion")).startswith(f"{GROUP}/") or not is_lasting(obj):
@@ -66,14 +66,14 @@ def ends_after(obj: Object) -> float | None:
 
 
 class Chosen(NamedTuple):
-    """Live pods of an experiment: its targets, and those at the other end of a connection (None: any)."""
+    """Live pods of an experiment: its targets, and its remote peers (None: any)."""
 
     targets: list[Object]
     peers: list[Object] | None = None
 
     @property
     def empty(self) -> bool:
-        """Whether one of the sides has no pod: Chaos Mesh then records neither."""
+        """Whether one of the sides has no pod; Chaos Mesh then injects neither."""
         return not self.targets or self.peers == []
 
     @property
@@ -83,7 +83,7 @@ class Chosen(NamedTuple):
 
 
 def choose_pods(cluster: Cluster, obj: Object, default_namespace: str) -> Chosen:
-    """Choose the live pods that an experiment is aimed at now.
+    """Choose the live pods that an experiment currently selects.
 
     Raises:
         AuthoringError: Chaos Mesh cannot read a selector.
@@ -96,22 +96,20 @@ def choose_pods(cluster: Cluster, obj: Object, default_namespace: str) -> Chosen
 
 
 def list_aimed(cluster: Cluster, namespace: str, *, at: str) -> list[Object]:
-    """List chaos objects of a namespace that select pods of another one (``at``): what is hidden from its solvers."""
+    """List chaos objects of a namespace that select pods of the namespace ``at``, hidden from its solvers."""
     kinds = [k for k in cluster.kinds() if k.group == GROUP and k.namespaced]
     there = [o for k in kinds for o in cluster.list(k.kind, namespace, group=GROUP)]
     return [o for o in there if at in list_namespaces(o)]
 
 
 def list_started(cluster: Cluster, schedule: Reference, kind: str) -> list[Reference]:
-    """List the experiments of a kind that a Schedule has started and that are still there, its own
-    deletion included.
-    """
+    """List the existing experiments of a kind that a Schedule started, even if it was deleted."""
     found = cluster.list(kind, schedule.namespace, group=GROUP, labels={"managed-by": schedule.name})
     return [make_reference(o) for o in found]
 
 
 def select(cluster: Cluster, selector: Mapping[str, Any], home: str) -> list[Object]:
-    """Select live pods that a selector means, oldest first; pods that are going away do not count.
+    """List the live pods that match a selector, oldest first, without terminating ones.
 
     Raises:
         AuthoringError: Chaos Mesh cannot read the selector.
@@ -127,7 +125,7 @@ def select(cluster: Cluster, selector: Mapping[str, Any], home: str) -> list[Obj
         named = [Reference("Pod", name, namespace) for namespace, names in query.names.items() for name in names]
         found = [pod for ref in named if (pod := cluster.get(ref))]
     else:
-        # The API server compares labels for us; the rest is ours.
+        # The API server matches labels; the other fields are matched here.
         labels = selector.get("labelSelectors") or {}
         listed = (pod for namespace in query.namespaces for pod in cluster.list("Pod", namespace, labels=labels))
         found = [pod for pod in listed if query.selects(pod, nodes)]
@@ -142,7 +140,7 @@ def select(cluster: Cluster, selector: Mapping[str, Any], home: str) -> list[Obj
 
 
 def _take_pods(side: Mapping[str, Any], pods: list[Object]) -> list[Object]:
-    """Take the pods that a mode takes: the oldest, so that two runs take the same where Chaos Mesh would draw."""
+    """Take the oldest pods up to the mode's number, so that runs are deterministic where Chaos Mesh draws at random."""
     try:
         return pods[: count(str(side.get("mode", "")), str(side.get("value", "")), len(pods))]
     except ValueError as error:
@@ -150,7 +148,7 @@ def _take_pods(side: Mapping[str, Any], pods: list[Object]) -> list[Object]:
 
 
 def explain_empty_selection(name: str) -> tuple[str, tuple[Finding, ...]]:
-    """Explain what is to be said of an experiment that selects no pod, as message and finding."""
+    """Return message and finding for an experiment that selects no pod."""
     message = f"the selector of {name} matches no running pod"
     finding = build_finding(
         "SK111",
@@ -166,7 +164,7 @@ def explain_empty_selection(name: str) -> tuple[str, tuple[Finding, ...]]:
 def bind(template: Object, pods: Chosen) -> Object:
     """Return the chaos object with its selectors replaced by exactly these pods (docs/fidelity.md).
 
-    A Schedule keeps its selectors, but says where they look: without Chaos Mesh's webhooks that would be everywhere.
+    A Schedule keeps its selectors, but gets explicit namespaces: without Chaos Mesh's webhooks they would match all.
     """
     bound = copy.deepcopy(template)
     if bound["kind"] == SCHEDULE:
@@ -190,14 +188,14 @@ def _build_exact_selector(pods: Sequence[Object]) -> Object:
 
 
 def list_covered(cluster: Cluster, bound: Object) -> tuple[str, ...]:
-    """List what a bound object reaches, as ``identify_pods``; nothing of a Schedule, which is bound to no pods."""
+    """List the pods that a bound object covers, as ``identify_pods``; empty for a Schedule, which is never bound."""
     if bound["kind"] == SCHEDULE:
         return ()
     return identify_pods(choose_pods(cluster, bound, bound["metadata"].get("namespace", "")).everyone)
 
 
 def identify_pods(targets: Sequence[Object]) -> tuple[str, ...]:
-    """Return what a chaos fault is bound to: pod UID and the ids of its containers (both die with a restart)."""
+    """Identify pods by UID and container IDs, as chaos is lost when either is replaced."""
     result = []
     for pod in targets:
         statuses = (pod.get("status") or {}).get("containerStatuses") or []
@@ -206,7 +204,7 @@ def identify_pods(targets: Sequence[Object]) -> tuple[str, ...]:
 
 
 def has_uncovered_pods(obj: Object, before: Sequence[str], now: Sequence[str]) -> bool:
-    """Check whether pods exist that the object does not reach.
+    """Return whether the object must be rebound to reach all pods.
 
     Network effects and pod-failure live in the pod and survive a container restart; stress, IO, HTTP, time and JVM
     effects die with the container (docs/fidelity.md).
@@ -217,9 +215,9 @@ def has_uncovered_pods(obj: Object, before: Sequence[str], now: Sequence[str]) -
 
 
 def is_injected(live: Object) -> bool | None:
-    """Tell what Chaos Mesh claims: True when every record is Injected, None before. Necessary, never sufficient.
+    """Return True once Chaos Mesh reports every record as Injected, None before. Necessary, but not sufficient.
 
-    A Schedule claims nothing: its first experiment may be minutes away, and the effect checks wait for it.
+    A Schedule reports nothing: its first experiment may be minutes away, and the effect checks wait for it.
     """
     if live["kind"] == SCHEDULE:
         return True
@@ -232,7 +230,7 @@ def is_injected(live: Object) -> bool | None:
 
 
 def read_trouble(live: Object) -> str:
-    """Read the last failure that Chaos Mesh noted, or empty."""
+    """Return the last failure that Chaos Mesh recorded, or empty."""
     records = ((live.get("status") or {}).get("experiment") or {}).get("containerRecords") or []
     for record in records:
         for event in reversed(record.get("events") or []):
@@ -242,15 +240,15 @@ def read_trouble(live: Object) -> str:
 
 
 def parse_daemon_answer(trouble: str) -> tuple[str, str]:
-    """Parse what the daemon answered, where the trouble is an answer of it: gRPC's name of the code, and its words."""
+    """Parse a failure that is a daemon's response into gRPC code and message; both empty for other failures."""
     found = _ANSWER.search(trouble)
     return (found[1], found[2]) if found else ("", "")
 
 
 def parse_objection(trouble: str) -> str:
-    """Parse what Chaos Mesh says against the content of an object, where the trouble is that; else empty.
+    """Return the failure if it objects to the object's content, else empty.
 
-    A daemon calls a request an invalid argument. The manager and the daemon's helpers have no codes, only words.
+    A daemon uses the code InvalidArgument; the manager and the daemon's helpers only have messages.
     """
     code, words = parse_daemon_answer(trouble)
     if code == "InvalidArgument":

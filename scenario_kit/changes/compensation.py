@@ -1,7 +1,7 @@
-"""Changes that take back what no receipt can: what a command did to a store (``undo`` of a fault).
+"""Compensating changes for effects that no receipt covers: what a command did to a store (``undo`` of a fault).
 
-They are made from the last to the first, each once more if we die before that is written down. A command that fails is
-removed and run again at the next attempt: until it succeeds, the undo is blocked.
+They run from last to first, and a crash before the receipt is saved repeats one. A failed command is removed and
+retried at the next attempt; until it succeeds, the undo is blocked.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from scenario_kit.ports import Clock
 
 
 def make(scene: Scene, clock: Clock, store: ReceiptStore, receipt: Receipt) -> tuple[Receipt, Blocked | None]:
-    """Make what is left of a receipt's inverse changes; why that goes no further, if it does not."""
+    """Run the remaining compensating changes of a receipt; return what blocks them, if anything."""
     left = len(receipt.inverse) if receipt.inverse_left is None else receipt.inverse_left
     for position in range(left - 1, -1, -1):
         operation = get_operation(receipt.inverse[position])

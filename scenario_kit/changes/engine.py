@@ -1,7 +1,7 @@
-"""Do and undo, with receipts. One module executes every change of every fault, solution, decoy and cheat.
+"""Execute and undo changes, with receipts: those of faults, solutions, decoys and cheats.
 
-A change is recorded, then sent, then recorded as done with what it made of the object. After a crash the same call
-continues: an object that still looks as recorded gets the write, one that does not has had it already.
+A change is recorded, sent, and recorded as done with the resulting object. After a crash the same call continues: an
+object in its recorded prior state is written, any other has been written already.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from scenario_kit.model.chaos.kinds import PAUSE
 from scenario_kit.model.kubernetes.reference import make_object_reference, strip_reference
 from scenario_kit.ports import Clock
 
-#: The note of a receipt whose experiment is over by its own duration.
+#: Note of a receipt whose experiment reached its duration.
 _EXPIRED: Final = "Expired"
 _READ_AT_START: Final = ("ConfigMap", "Secret")
 
 
 class Engine:
-    """Executes changes for one trial. Nothing is remembered here that the store does not hold."""
+    """Executes changes for one trial. It keeps no state beside the receipt store."""
 
     def __init__(self, scene: Scene, clock: Clock, store: ReceiptStore, trial: str) -> None:
         self._scene = scene
@@ -40,15 +40,15 @@ class Engine:
     def do(
         self, change: Change, *, ordinal: int, group: str, causal: bool = True, undo: Sequence[Change] = ()
     ) -> Receipt:
-        """Execute a change once, however often this is called with the same ordinal.
+        """Execute a change, exactly once for the same ordinal.
 
-        ``undo`` are changes that take back what no receipt can, such as what a command did to a store. They are made,
-        from the last to the first, after the change itself is undone, and must do no harm when they are made again.
+        ``undo`` are compensating changes for effects that no receipt covers, such as those of a command on a store.
+        They run from last to first after the change itself is undone, and must be idempotent.
 
         Raises:
-            NoEffect: the object is as it was.
+            NoEffect: the object is unchanged.
             AuthoringError: the target does not exist, the operation does not apply to it, or a command failed.
-            InfrastructureError: the API server refused or did not answer, or a Job came to no end.
+            InfrastructureError: the API server refused or did not answer, or a Job did not finish.
         """
         known = self._find_recorded(ordinal)
         receipt = self._taken_up(known) if known else self._record(change, ordinal, group, causal, tuple(undo))
@@ -62,12 +62,12 @@ class Engine:
         return receipt
 
     def undo(self, receipts: Iterable[Receipt]) -> list[Blocked]:
-        """Undo in reverse order; what cannot be undone now comes back as blocked, and may be tried again."""
+        """Undo receipts in reverse order; return those that are blocked, to be retried."""
         blocked: list[Blocked] = []
         for receipt in sorted(receipts, key=lambda r: (r.at, r.ordinal), reverse=True):
             if receipt.state == "Undone":
                 continue
-            receipt = self._find_recorded(receipt.ordinal) or receipt  # an earlier undo may have said more about it
+            receipt = self._find_recorded(receipt.ordinal) or receipt  # an earlier undo may have updated it
             problem = undo(self._scene, receipt, self._clock)
             if problem is None and receipt.inverse:
                 receipt, problem = compensation.make(self._scene, self._clock, self._store, receipt)
@@ -79,7 +79,7 @@ class Engine:
         return blocked
 
     def _adopt(self, undone: Receipt) -> None:
-        """Adopt what a fix deleted and its undo brought back: to the change that created it, the same object."""
+        """Update the receipt of a created object that a fix deleted and its undo recreated."""
         if not undone.change.operation.deletes:
             return
         uids = {e.ref: read_uid(self._scene.cluster.get(e.ref)) for e in undone.entries}
@@ -90,10 +90,9 @@ class Engine:
             self._store.save(msgspec.structs.replace(earlier, entries=entries))
 
     def undo_group(self, group: str) -> list[Blocked]:
-        """Undo every change of one group, e.g. ``Fault/catalog-port``, in an app that goes on.
+        """Undo every change of one group, e.g. ``Fault/catalog-port``, in an app that keeps running.
 
-        Where it restarted workloads for what they read at their start, they are restarted again: objects alone, as they
-        were before, do not bring back what the processes were.
+        Workloads that the group restarted to make them read a ConfigMap or Secret are restarted again.
         """
         receipts = [r for r in self._store.all() if r.group == group]
         again = _find_rereading(receipts)
@@ -106,9 +105,9 @@ class Engine:
         return self.undo(again)
 
     def undo_object(self, group: str, name: str) -> list[Blocked]:
-        """Undo what one group did to one object (``Kind/name``), and nothing else.
+        """Undo only what one group did to one object (``Kind/name``).
 
-        Where that is read at a start, the restarts of the group are made again, or no process would notice.
+        If processes read that object at startup, the restarts of the group are repeated.
         """
         receipts = [r for r in self._store.all() if r.group == group and r.state == "Done"]
         own = [
@@ -121,56 +120,52 @@ class Engine:
         return blocked
 
     def undo_all(self) -> list[Blocked]:
-        """Undo everything that this trial ever did."""
+        """Undo every change of this trial."""
         return self.undo(self._store.all())
 
     def recorded(self, prefix: str = "") -> list[Receipt]:
-        """Return every receipt of a group, or of all that begin with a kind (``Fault/``), whatever became of it."""
+        """Return the receipts of a group, or of all groups of a kind (``Fault/``), in any state."""
         return [r for r in self._store.all() if _is_within(r.group, prefix)]
 
     @staticmethod
     def chaos_state(live: Object | None) -> tuple[bool | None, str]:
-        """Return what Chaos Mesh claims of a chaos object, and the last failure that it noted."""
+        """Return whether Chaos Mesh reports a chaos object as injected, and the last failure that it recorded."""
         return (None, "") if live is None else (chaos.is_injected(live), chaos.read_trouble(live))
 
     @staticmethod
     def chaos_answer(trouble: str) -> tuple[str, str]:
-        """Return gRPC's name of the code, and the words, of a failure that is the daemon's answer; empty where it is
-        none.
-        """
+        """Return gRPC code and message of a failure that is a daemon's response; empty for other failures."""
         return chaos.parse_daemon_answer(trouble)
 
     @staticmethod
     def chaos_objection(trouble: str) -> str:
-        """Return what Chaos Mesh says against the content of an object; empty where the failure is about something
-        else.
-        """
+        """Return a failure that objects to an object's content; empty for other failures."""
         return chaos.parse_objection(trouble)
 
     def placed(self, checks: Iterable[Check]) -> list[Check]:
-        """Return the checks about the nodes that this trial's changes chose."""
+        """Return the checks with node placeholders resolved as in this trial's receipts."""
         return node_placeholders.place_checks(checks, self._places())
 
     def forget(self) -> None:
-        """Drop the receipts of a trial whose changes are all undone and verified."""
+        """Delete the receipts of a trial whose changes are all undone and verified."""
         self._store.clear()
 
     def done(self, prefix: str = "") -> list[Receipt]:
-        """Return receipts in force of a group, or of all that begin with a kind (``Fault/``)."""
+        """Return the receipts in force of a group, or of all groups of a kind (``Fault/``)."""
         return [r for r in self._store.all() if r.state == "Done" and _is_within(r.group, prefix)]
 
     def maintain(self, persistent: Iterable[str]) -> int:
-        """Bind the chaos of these fault groups to pods that came after it; returns how many objects were replaced.
+        """Rebind the chaos of these fault groups to newer pods; return how many objects were replaced.
 
-        A chaos object that somebody else removed stays removed: that is how an operator fixes it. Evictions that were
-        refused are asked for again, whatever group they belong to.
+        A chaos object that was deleted by others stays deleted: that is a repair. Refused evictions are retried,
+        whatever group they belong to.
         """
         for receipt in self._list_blocked():
             self._evict_again(receipt)
         return sum(self._rebind(receipt) for receipt in self._list_bound(persistent))
 
     def binds(self, persistent: Iterable[str]) -> bool:
-        """Check whether ``maintain`` must look again: chaos of these groups is bound to pods, or a drain is blocked."""
+        """Return whether ``maintain`` has work: chaos of these groups is bound to pods, or a drain is blocked."""
         return bool(self._list_bound(persistent)) or bool(self._list_blocked())
 
     def _list_blocked(self) -> list[Receipt]:
@@ -191,9 +186,9 @@ class Engine:
         ]
 
     def expire(self, now: float) -> float | None:
-        """End the experiments whose duration is over in the trial's time; when the next one is, if any.
+        """End the experiments whose duration has passed in the trial's time; return when the next one ends, if any.
 
-        The manager counts the seconds of the wall clock, of which hardly any pass while virtual hours do.
+        The manager measures wall time, of which little passes in virtual hours.
         """
         ahead = []
         for receipt in self.done():
@@ -205,13 +200,13 @@ class Engine:
                 ahead.append(receipt.at + after)
                 continue
             ref = receipt.entries[0].ref
-            if self._scene.cluster.get(ref) is not None:  # somebody may have removed it, who thereby repaired it
+            if self._scene.cluster.get(ref) is not None:  # it may have been deleted as a repair
                 self._scene.cluster.patch(ref, {"metadata": {"annotations": {PAUSE: "true"}}})
                 self._store.save(msgspec.structs.replace(receipt, note=_EXPIRED))
         return min(ahead, default=None)
 
     def has_expired(self, group: str) -> bool:
-        """Check whether an experiment of that group ended by its own duration."""
+        """Return whether an experiment of that group ended by its own duration."""
         return any(r.group == group and r.note == _EXPIRED for r in self._store.all())
 
     def _rebind(self, receipt: Receipt) -> int:
@@ -232,7 +227,7 @@ class Engine:
         if self._scene.cluster.get(ref) is not None:
             raise LabError(f"{ref} is not released by Chaos Mesh, so it cannot be bound to the new pods")
         if chaos.choose_pods(self._scene.cluster, template, self._scene.namespace).empty:
-            return 0  # they have gone meanwhile; it is bound to those that come
+            return 0  # the pods are gone; it is bound to their successors
         send(self._scene, receipt.change)
         self._store.save(msgspec.structs.replace(complete(self._scene, self._store, receipt), note=""))
         return 1
@@ -266,7 +261,7 @@ class Engine:
         )
 
     def _taken_up(self, receipt: Receipt) -> Receipt:
-        """Make a change that was announced and never made: what it brings about is due from now on."""
+        """Refresh the time of a receipt whose change was recorded but never sent."""
         now = self._clock.now()
         arrived = get_operation(receipt.change).has_arrived
         if receipt.state != "Recorded" or receipt.at == now or arrived(self._scene, receipt):
@@ -275,7 +270,7 @@ class Engine:
 
 
 def _find_rereading(receipts: Iterable[Receipt]) -> list[Receipt]:
-    """Find the restarts of a group that followed a change of what is read at a start, in their order."""
+    """Find the restarts of a group that followed a change of a ConfigMap or Secret, in order."""
     changed, found = False, []
     for receipt in sorted(receipts, key=lambda r: (r.at, r.ordinal)):
         changed = changed or any(e.ref.kind in _READ_AT_START for e in receipt.entries)
@@ -285,5 +280,5 @@ def _find_rereading(receipts: Iterable[Receipt]) -> list[Receipt]:
 
 
 def _is_within(group: str, prefix: str) -> bool:
-    """Tell whether a group is the one of that name, or of that kind; ``Fault/a`` is not of ``Fault/ab``."""
+    """Return whether a group is the one of that name, or of that kind; ``Fault/a`` is not of ``Fault/ab``."""
     return group == prefix or not prefix or (prefix.endswith("/") and group.startswith(prefix))

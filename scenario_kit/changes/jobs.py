@@ -1,7 +1,7 @@
-"""One-shot Jobs: the operation ``run``, and what a fault's ``undo`` runs.
+"""One-shot Jobs for the operation ``run`` and for compensation.
 
-A Job's name follows from trial and ordinal, so that creating it twice is the same Job. It has one pod, which is never
-started again; how it ended is read from the Job, and the reason from the pod's last words.
+A Job's name is derived from trial and ordinal, so creation is idempotent. It has one pod without restarts; the
+result is read from the Job, the reason from the pod's last output.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from scenario_kit.model import Client, Object, Reference
 from scenario_kit.model.grid import GRID_SECONDS
 from scenario_kit.ports import Clock
 
-#: Seconds of trial time within which a Job must come to its end, pulling its image included.
+#: Seconds of trial time within which a Job must finish, including the image pull.
 RUN_DEADLINE: Final = 180
 #: Seconds of trial time within which a deleted Job and its pod must be gone.
 _REMOVAL: Final = 60
@@ -26,14 +26,14 @@ _JOB_LABEL: Final = "batch.kubernetes.io/job-name"
 
 
 class JobEnd(NamedTuple):
-    """How a Job ended. ``words`` are the last ones of its program, or why there are none."""
+    """The result of a Job. ``words`` is the last output of its program, or why there is none."""
 
     succeeded: bool
     words: str = ""
 
 
 def make_job_reference(trial: str, ordinal: int, namespace: str, position: str = "") -> Reference:
-    """Make the Job of a change, or of one of the changes that undo it; its name tells nothing."""
+    """Return the reference of the Job of a change or of its compensation; the name reveals nothing."""
     digest = hashlib.sha256(f"{trial}/{ordinal}/{position}".encode()).hexdigest()
     return Reference("Job", f"task-{digest[:10]}", namespace, "batch")
 
@@ -55,13 +55,13 @@ def find_client(scene: Scene, name: str) -> Client:
 
 
 def find_home(scene: Scene, client: str) -> str:
-    """Find the real namespace in which a command runs: that of the store, which has there what the client needs."""
+    """Find the real namespace in which a command runs: that of its store."""
     component = scene.app.component(find_client(scene, client).store)
     return scene.namespace if component is None else scene.reference(component.workload).namespace
 
 
 def build_manifest(client: Client, command: Sequence[str], ref: Reference) -> Object:
-    """Build the Job. Nothing in it names us, and nothing of it is left to defaults that could start it twice."""
+    """Build the Job, without any mark of scenario-kit, and with explicit fields so that it never runs twice."""
     container: dict[str, Any] = {
         "name": "main",
         "image": client.image,
@@ -89,7 +89,7 @@ def build_manifest(client: Client, command: Sequence[str], ref: Reference) -> Ob
             "backoffLimit": 0,
             "completions": 1,
             "parallelism": 1,
-            # A pod that is on its way out still runs: only its end may be followed by anything.
+            # A terminating pod still runs, so wait until it has ended.
             "podReplacementPolicy": "Failed",
             "template": {"spec": spec},
         },
@@ -97,7 +97,7 @@ def build_manifest(client: Client, command: Sequence[str], ref: Reference) -> Ob
 
 
 def start(scene: Scene, client: str, command: Sequence[str], ref: Reference) -> str:
-    """Create the Job, unless it is there already; its UID."""
+    """Create the Job unless it exists; return its UID."""
     try:
         job = scene.cluster.create(build_manifest(find_client(scene, client), command, ref))
     except AlreadyExists:
@@ -112,8 +112,7 @@ def await_end(scene: Scene, clock: Clock, ref: Reference, uid: str, deadline: fl
     """Let time pass until the Job has ended.
 
     Raises:
-        InfrastructureError: somebody else deleted it, or it has not ended at the deadline; the message says what its
-            pod waits for.
+        InfrastructureError: it was deleted by others, or not ended at the deadline; the message says what it waits for.
     """
     clock.wait(clock.now())
     while True:
@@ -131,10 +130,10 @@ def await_end(scene: Scene, clock: Clock, ref: Reference, uid: str, deadline: fl
 
 
 def remove(scene: Scene, clock: Clock, ref: Reference, uid: str = "") -> None:
-    """Delete the Job and its pod, wait until both are gone, and take the events about them away, which would tell.
+    """Delete the Job, its pod and their events, which would reveal it, and wait until Job and pod are gone.
 
     Raises:
-        TimeoutError: something holds them.
+        TimeoutError: a finalizer holds them.
     """
     job = scene.cluster.get(ref)
     if job is not None and (not uid or job["metadata"]["uid"] == uid):
@@ -152,7 +151,7 @@ def remove(scene: Scene, clock: Clock, ref: Reference, uid: str = "") -> None:
 
 
 def is_store_gone(scene: Scene, client: str) -> bool:
-    """Check whether the store, and with it whatever a command did to it, is not there any more.
+    """Return whether the store is gone, and the effect of a command with it.
 
     A store without pods that keeps nothing in claims holds nothing.
     """

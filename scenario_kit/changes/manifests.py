@@ -1,4 +1,4 @@
-"""Operations that bring an object of their own: its manifest stands below the keyword."""
+"""Operations with a manifest as their body."""
 
 from __future__ import annotations
 
@@ -16,18 +16,20 @@ from scenario_kit.model.chaos.reach import is_chaos
 from scenario_kit.model.kubernetes.difference import WrittenField
 from scenario_kit.model.kubernetes.pod_resources import count_replicas
 from scenario_kit.model.kubernetes.reference import make_object_reference
+from scenario_kit.render.faults.created_object import spell_created
 from scenario_kit.render.simulation.changes import add_object, merge_object
 from scenario_kit.schema.writable import OWNED
 
 #: Kinds whose objects may end by themselves.
 _ENDING: Final = ("Job", "Pod")
-#: Actions of experiments that are over once done.
+#: Actions of experiments that complete at once.
 _AT_ONCE: Final = (*ONE_SHOT, "gc")
 
 
 class ManifestOperation(ObjectOperation, frozen=True, kw_only=True):
-    """Bring an object."""
+    """An operation that creates or applies the object of its manifest."""
 
+    has_manifest: ClassVar[bool] = True
     makes: ClassVar[bool] = True
     only_fields: ClassVar[bool] = True
 
@@ -38,6 +40,10 @@ class ManifestOperation(ObjectOperation, frozen=True, kw_only=True):
         """Return the operation with this manifest."""
         return cls(manifest=convert(body, Object))
 
+    @classmethod
+    def invert(cls, body: Object, former: Object | None) -> Object:
+        return {"delete": {"target": spell_created(body)}}
+
     @property
     def body(self) -> Object:
         result: Object = msgspec.to_builtins(self.manifest)
@@ -47,9 +53,9 @@ class ManifestOperation(ObjectOperation, frozen=True, kw_only=True):
         return [make_object_reference(self.manifest, scene.namespace)]
 
     def place(self, namespace: str) -> Object:
-        """Return the manifest in the namespace where it goes: its own, or the app's."""
+        """Return the manifest with its namespace, by default the app's."""
         metadata = {"namespace": namespace, **self.manifest["metadata"]}
-        if self.manifest["kind"] == "Namespace":  # by this label we are allowed to write in it
+        if self.manifest["kind"] == "Namespace":  # this label allows us to write to it
             metadata["labels"] = {**(metadata.get("labels") or {}), **dict([OWNED])}
         return {**self.manifest, "metadata": metadata}
 

@@ -1,4 +1,4 @@
-"""Stand-ins for what is known only once a change is made: which node, and how much room it has left.
+"""Placeholders that are resolved when a change is made: nodes, and free capacity on them.
 
 Faults are rendered without a cluster. Where one means "the node that these pods run on" it writes a stand-in, in any
 text of a change or a check:
@@ -10,8 +10,8 @@ text of a change or a check:
 - ``room:<cpu|memory>:<Kind>:<name>`` a request that fits on that host only in place of a pod of the workload, and of
   all others that can run elsewhere
 
-The first change that uses a stand-in resolves it; its receipt holds the answer, and everything later in the trial
-(undo, fix, solution, check) means the same.
+The first change that uses a placeholder resolves it; its receipt holds the result, which the rest of the trial
+(undo, fix, solution, check) uses too.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ _STAND_IN: Final = re.compile(
     r":(?:Deployment|StatefulSet|DaemonSet):[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?"
 )
 _CONTROL_PLANE: Final = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
-#: What separates the nodes that ``node:all`` stands for.
+#: Separator of the nodes of ``node:all``.
 SEPARATOR: Final = ","
 _MIB: Final = 1 << 20
 _HOSTNAME: Final = "kubernetes.io/hostname"
-#: Priorities from here on are those of the cluster's own components (system-cluster-critical).
+#: Lowest priority of the cluster's own components (system-cluster-critical).
 _CRITICAL: Final = 2_000_000_000
 
 
 def resolve(
     change: Change, known: Mapping[str, str], cluster: Cluster, *namespaces: str
 ) -> tuple[Change, dict[str, str]]:
-    """Return the change without stand-ins, and what they stand for; known answers are kept.
+    """Resolve the placeholders of a change; return it with their values. Known values are kept.
 
-    The workload that a stand-in names is in one of ``namespaces``.
+    The workload that a placeholder names is in one of ``namespaces``.
 
     Raises:
-        AuthoringError: nothing in the cluster is what a stand-in asks for.
+        AuthoringError: nothing in the cluster matches a placeholder.
     """
     document = change.to_json()
     used = dict.fromkeys(_find_names(document))
@@ -120,7 +120,7 @@ def _find_host(cluster: Cluster, workload: Reference, name: str) -> str:
 
 
 def _open(cluster: Cluster) -> list[str]:
-    """Return nodes on which the scheduler may place ordinary pods."""
+    """List the nodes on which the scheduler may place ordinary pods."""
     return sorted(
         node["metadata"]["name"]
         for node in cluster.list("Node")
@@ -136,10 +136,10 @@ def _is_control_plane(node: Object) -> bool:
 
 
 def _measure_room(cluster: Cluster, workload: Reference, host: str, resource: str, name: str) -> str:
-    """Measure what those that cannot leave the host leave free, less half of what one pod of the workload asks for.
+    """Compute the free capacity of a host beside its immovable pods, less half the request of one pod of the workload.
 
-    Others that run there now may go elsewhere, at the next restart at the latest; were they counted, that would make
-    room for the workload again. Those of the workload on the host do not count: as many as it wants are to run there.
+    Movable pods do not count, as they may go elsewhere at their next restart and free capacity for the workload.
+    Neither do the workload's own pods on the host.
     """
     node = cluster.get(Reference("Node", host))
     obj = cluster.get(workload)
@@ -161,7 +161,7 @@ def _measure_room(cluster: Cluster, workload: Reference, host: str, resource: st
 
 
 def _stays(pod: Object, host: str) -> bool:
-    """Check whether a pod runs on the host and can run nowhere else, or gives way to nobody."""
+    """Return whether a pod is bound to the host, or cannot be preempted."""
     spec = pod["spec"]
     if spec.get("nodeName") != host or (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed"):
         return False

@@ -1,7 +1,7 @@
-"""Operations on nodes: each touches one field or one taint, and its undo takes back exactly that.
+"""Operations on nodes: each writes one field or one taint, and its undo reverts exactly that.
 
-The node controller writes taints of its own (a cordoned node gets one), so comparing whole nodes would mix its writes
-with ours. Sending twice is the same as once: a crash may have left some of several nodes unwritten.
+The node controller writes taints of its own (a cordoned node gets one), so comparing whole nodes would mix its
+writes with ours. Sending is idempotent, as a crash may have left some of several nodes unwritten.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class NodeOperation(ObjectOperation, frozen=True, kw_only=True):
 
     @abstractmethod
     def take_back(self, cluster: Cluster, ref: Reference, prior: Object) -> None:
-        """Give one node back what it had before."""
+        """Restore one node."""
 
     @abstractmethod
     def get_path(self) -> Path:
@@ -53,7 +53,7 @@ class NodeOperation(ObjectOperation, frozen=True, kw_only=True):
         return self.nodes
 
     def has_arrived(self, scene: Scene, receipt: Receipt) -> bool:
-        return False  # of several nodes some may be written; writing one again is nothing
+        return False  # some of several nodes may be written; writes are idempotent
 
     def send(self, scene: Scene) -> None:
         for ref in self.nodes:
@@ -88,14 +88,14 @@ class SchedulingOperation(NodeOperation, frozen=True, kw_only=True):
         return ("spec", "unschedulable")
 
     def outlasts(self, persistence: str) -> bool:
-        return False  # pods run on, here or elsewhere
+        return False  # pods keep running, here or elsewhere
 
 
 def parse_references(text: str) -> list[Reference]:
-    """Parse the nodes that the target of such an operation names; several are separated by commas.
+    """Parse the nodes of a target, separated by commas.
 
     Raises:
-        AuthoringError: it names something else than nodes.
+        AuthoringError: it does not name nodes.
     """
     if not text.startswith("Node/"):
         raise AuthoringError(f"'{text}' is no node", fix="target: Node/<name>")

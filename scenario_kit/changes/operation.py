@@ -1,7 +1,7 @@
-"""What every operation has to answer where there is a cluster, and what those on single objects have in common.
+"""The cluster-side interface of operations, and the base of those on single objects.
 
-``record`` reads what is there before anything is sent, so that a receipt can hold it. ``send`` performs the write, and
-is called again after a crash only when nothing of it arrived.
+``record`` reads the prior state for the receipt before anything is sent. ``send`` performs the write; after a crash
+it is repeated only if it did not arrive.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from scenario_kit.render.simulation.changes import find_target, put_object
 
 
 class NoEffect(AuthoringError):
-    """A change that turned out to change nothing: what it claims to break, it does not."""
+    """A change that changed nothing."""
 
 
 class ClusterOperation(ChangeOperation, frozen=True, kw_only=True):
-    """An operation that can be carried out."""
+    """An operation that can be executed on a cluster."""
 
     @abstractmethod
     def record(self, scene: Scene, job: Reference) -> tuple[ReceiptEntry, ...]:
-        """Read every object that it is going to write, as it is before. ``job`` is the name for a Job of its own.
+        """Read the prior state of every object that it will write. ``job`` is the name for a Job of its own.
 
         Raises:
-            AuthoringError: it cannot be done to what is there.
+            AuthoringError: it is not applicable to the live objects.
         """
 
     @abstractmethod
@@ -48,26 +48,26 @@ class ClusterOperation(ChangeOperation, frozen=True, kw_only=True):
         """Perform the write.
 
         Raises:
-            AuthoringError: it does not apply to what is there.
+            AuthoringError: it is not applicable to the live objects.
         """
 
     @abstractmethod
     def undo(self, scene: Scene, receipt: Receipt, entry: ReceiptEntry, clock: Clock) -> None:
-        """Take back what it did to one object; what others wrote meanwhile stays.
+        """Undo its effect on one object; writes of others are kept.
 
         Raises:
-            ClusterError: the API server refused; tried again later.
-            TimeoutError: something holds an object that was deleted; tried again later.
+            ClusterError: the API server refused; retried later.
+            TimeoutError: a finalizer holds a deleted object; retried later.
         """
 
     def perform(self, scene: Scene, clock: Clock, store: ReceiptStore, receipt: Receipt) -> Receipt:
-        """Carry it out once, from wherever an earlier attempt stood; returns the receipt, which is then stored."""
+        """Execute it, resuming an earlier attempt; return the receipt, which is then stored."""
         if not self.has_arrived(scene, receipt):
             send(scene, receipt.change)
         return complete(scene, store, receipt)
 
     def has_arrived(self, scene: Scene, receipt: Receipt) -> bool:
-        """Check whether an earlier attempt of this write reached the API server."""
+        """Return whether an earlier attempt of this write reached the API server."""
         for entry in receipt.entries:
             live = scene.cluster.get(entry.ref)
             if (live is None) != (entry.prior is None):
@@ -77,26 +77,26 @@ class ClusterOperation(ChangeOperation, frozen=True, kw_only=True):
         return False
 
     def list_covered(self, scene: Scene) -> tuple[str, ...]:
-        """List the UIDs of the pods that it is to reach."""
+        """List the UIDs of the pods that it covers."""
         return ()
 
     def repeat(self, scene: Scene) -> str:
-        """Ask again for what was refused; returns why it still is."""
+        """Retry what was refused; return why it is still refused."""
         return ""
 
     def compensate(self, scene: Scene, clock: Clock, job: Reference) -> None:
-        """Take back what no receipt can, as part of the undo of a fault; done again, it must do no harm."""
+        """Run it as a compensation in the undo of a fault; must be idempotent."""
         if self.target and scene.cluster.get(scene.reference(self.target)) is None:
-            return  # it went, and what was wrong with it too
+            return  # its target is gone, and its damage with it
         with suppress(AlreadyExists):
             send(scene, Change(self))
 
     def describe(self, scene: Scene) -> str:
-        """Name what it works on, for whoever reads why it is blocked."""
+        """Describe its target in a message."""
         return self.target or self.keyword
 
     def explain(self, receipt: Receipt) -> AuthoringError:
-        """Build the error of an operation that was carried out, and failed."""
+        """Build the error of an executed operation that failed."""
         return AuthoringError(f"the change '{self.keyword}' of {receipt.group} failed with {receipt.failure}")
 
     def find_home(self, scene: Scene) -> str:
@@ -107,15 +107,15 @@ class ClusterOperation(ChangeOperation, frozen=True, kw_only=True):
 class ObjectOperation(ClusterOperation, frozen=True, kw_only=True):
     """An operation on objects that its receipt restores."""
 
-    #: Whether it makes an object that need not be there.
+    #: Whether it may create its object.
     makes: ClassVar[bool] = False
 
     @abstractmethod
     def list_targets(self, scene: Scene) -> list[Reference]:
-        """List the objects that it is going to write."""
+        """List the objects that it will write."""
 
     def record(self, scene: Scene, job: Reference) -> tuple[ReceiptEntry, ...]:
-        """Read every object that it is going to write."""
+        """Read every object that it will write."""
         return tuple(self._record_object(scene, ref) for ref in self.list_targets(scene))
 
     def _record_object(self, scene: Scene, ref: Reference) -> ReceiptEntry:
@@ -140,18 +140,20 @@ class ObjectOperation(ClusterOperation, frozen=True, kw_only=True):
 class TargetOperation(ObjectOperation, frozen=True, kw_only=True):
     """An operation on the one object that it names."""
 
+    has_target: ClassVar[bool] = True
+
     target: str
 
     @abstractmethod
     def transform(self, obj: Object) -> Object | None:
-        """Return what it makes of its target: the object itself where no field differs, None where it is gone."""
+        """Return the target after the operation: the same object if unchanged, None if deleted."""
 
     @abstractmethod
     def list_paths(self) -> Iterable[Path]:
         """List the paths that it writes."""
 
     def outlasts(self, persistence: str) -> bool:
-        """Tell that the fields which it writes stay."""
+        """Return True: written fields persist."""
         return True
 
     def list_targets(self, scene: Scene) -> list[Reference]:
@@ -159,7 +161,7 @@ class TargetOperation(ObjectOperation, frozen=True, kw_only=True):
         return [scene.reference(self.target)]
 
     def simulate(self, objects: Sequence[Object], app: App, namespace: str) -> tuple[Object, ...]:
-        """Return the objects with what it makes of its target; all as they are where that is not among them."""
+        """Return the objects with the target transformed; unchanged if it is not among them."""
         old = find_target(objects, self.target, app, namespace, self.keyword)
         if old is None:
             return tuple(objects)
@@ -169,7 +171,7 @@ class TargetOperation(ObjectOperation, frozen=True, kw_only=True):
         return tuple(objects) if new is old else put_object(objects, old, new, self.keyword, self.target)
 
     def list_fields(self, objects: Sequence[Object], app: App) -> Iterable[WrittenField]:
-        """List what it writes of an object that is not among these: what that was before is not known."""
+        """List the written fields of a target that is not among these objects."""
         if is_among(objects, self.target, app.namespace):
             return ()
         ref = name_field_owner(Reference.parse(self.target), app.namespace)
@@ -177,7 +179,7 @@ class TargetOperation(ObjectOperation, frozen=True, kw_only=True):
 
 
 class RolloutOperation(TargetOperation, frozen=True, kw_only=True):
-    """An operation that replaces the pods of a workload: no field that is rendered shows it."""
+    """An operation that replaces the pods of a workload, without effect on rendered fields."""
 
     disturbs: ClassVar[bool] = True
     stateful: ClassVar[bool] = False
@@ -192,37 +194,37 @@ class RolloutOperation(TargetOperation, frozen=True, kw_only=True):
 
 
 def name_field_owner(ref: Reference, namespace: str) -> Reference:
-    """Return the reference without the group, which may be left out, and the app's namespace always spelled alike."""
+    """Normalize a reference: without group, and with the app's namespace."""
     return Reference(ref.kind, ref.name, "app" if ref.namespace == namespace else ref.namespace)
 
 
 def is_among(objects: Iterable[Object], target: str, namespace: str) -> bool:
-    """Check whether a reference names one of the objects."""
+    """Return whether a reference names one of the objects."""
     ref = name_field_owner(Reference.parse(target), namespace)
     return any(ref == name_field_owner(make_reference(obj, namespace), namespace) for obj in objects)
 
 
 def get_operation(change: Change) -> ClusterOperation:
-    """Return the operation of a change, as all of them are that can be read."""
+    """Return the operation of a change as a ``ClusterOperation``."""
     assert isinstance(change.operation, ClusterOperation)
     return change.operation
 
 
 def send(scene: Scene, change: Change) -> None:
-    """Perform the write of a change (all but restarts through zero, which take several).
+    """Perform the write of a change (except restarts through zero, which take several).
 
     Raises:
-        AuthoringError: it cannot be made, or its chaos leads out of the app.
+        AuthoringError: it is not applicable, or its chaos reaches outside the app.
     """
     demand(change, scene.reach, scene.namespace)
     get_operation(change).send(scene)
 
 
 def complete(scene: Scene, store: ReceiptStore, receipt: Receipt) -> Receipt:
-    """Store what a change made of its objects.
+    """Store the objects after a change.
 
     Raises:
-        NoEffect: they are as they were.
+        NoEffect: they are unchanged.
     """
     entries, covered, moved = [], receipt.covered, False
     for entry in receipt.entries:
@@ -246,12 +248,12 @@ def complete(scene: Scene, store: ReceiptStore, receipt: Receipt) -> Receipt:
 
 
 def read_uid(obj: Object | None) -> str:
-    """Return the UID of an object that may not be there."""
+    """Return the UID of an object, empty if there is none."""
     return str(obj["metadata"].get("uid", "")) if obj else ""
 
 
 def _expect_namespace(scene: Scene, ref: Reference) -> None:
-    """Demand that a namespace which is not the app's exists; the app's own is ours."""
+    """Require that a namespace other than the app's exists."""
     if ref.namespace in (scene.namespace, *scene.everywhere):
         return
     if scene.cluster.get(Reference("Namespace", ref.namespace)) is None:

@@ -1,4 +1,4 @@
-"""What keeps chaos inside of the app: a change that leads out of it is refused before anything is sent."""
+"""Confinement of chaos to the app: changes that reach outside are refused before anything is sent."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _SPEC: Final = "/spec"
 
 
 def demand(change: Change, own: Container[str], home: str) -> None:
-    """Refuse a change whose chaos leads out of the namespaces ``own``; what names none is in ``home``.
+    """Refuse a change whose chaos reaches outside the namespaces ``own``; ``home`` is the default namespace.
 
     Raises:
-        AuthoringError: with a finding for each way out.
+        AuthoringError: with a finding for each target outside.
     """
     if found := tuple(report_strays([change], own, home)):
         raise AuthoringError(found[0].message, found, fix=found[0].fix)
 
 
 def report_strays(changes: Iterable[Change], own: Container[str], home: str) -> Iterator[Finding]:
-    """Report a finding for each part of a change that leads out of the app."""
+    """Report each part of a change that reaches outside the app."""
     for change in changes:
         manifest = change.operation.manifest
         if manifest and is_chaos(manifest):
@@ -37,19 +37,17 @@ def report_strays(changes: Iterable[Change], own: Container[str], home: str) -> 
 
 
 def describe_stray(name: str, stray: Stray) -> str:
-    """Describe what is to be said of a part of an object that leads out of the app."""
+    """Describe a part of an object that reaches outside the app."""
     return f"{name} reaches {stray.where}, outside of the app"
 
 
 def format_path(stray: Stray) -> str:
-    """Format where it stands, as a path."""
+    """Format its position as a path."""
     return ".".join(map(str, stray.keys))
 
 
 def rewrites_spec(change: Change) -> bool:
-    """Check whether a patch writes the spec of a chaos object: Chaos Mesh refuses it, and what it would select is
-    unknown.
-    """
+    """Return whether a patch writes the spec of a chaos object, which Chaos Mesh refuses."""
     ref, patch = change.operation.ref, change.operation.document
     if ref is None or not change.operation.patches:
         return False

@@ -1,7 +1,7 @@
-"""Receipts: what is written down, in the cluster, before anything is changed (docs/architecture.md).
+"""Receipts: records of changes, saved in the cluster before anything is changed (docs/architecture.md).
 
-One object per change with a deterministic name. A receipt that holds Secret data is itself a Secret. Receipts live in
-the management namespace, which solvers cannot read, and outlive any process of ours.
+One object per change with a deterministic name. A receipt that holds Secret data is itself a Secret. Receipts are in
+the management namespace, which solvers cannot read, and outlive our processes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ State = Literal["Recorded", "Down", "Sent", "Ran", "Done", "Undone"]
 
 
 class ReceiptEntry(Value, frozen=True, kw_only=True):
-    """One object that a change writes: as it was, and as it was right after. None means it did not exist."""
+    """One object that a change writes: before it, and right after it. None means it did not exist."""
 
     ref: Reference
     prior: Object | None = None
@@ -35,7 +35,7 @@ class ReceiptEntry(Value, frozen=True, kw_only=True):
 
 
 class Receipt(Value, frozen=True, kw_only=True):
-    """A change, whom it belongs to, and what it takes to undo it.
+    """A change, the group that it belongs to, and what is needed to undo it.
 
     ``group`` is ``Fault/<name>``, ``Decoy/<name>`` …; ``causal`` is false for restarts that only help the fault to
     reach running processes. ``covered`` are the pod UIDs that a chaos object was bound to, or that a drain is to evict;
@@ -63,42 +63,42 @@ class Receipt(Value, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """The object's name: derived, so that writing it twice is the same write."""
+        """The object's name, derived so that writes are idempotent."""
         return f"{self.trial}-r{self.ordinal:03d}"
 
     @property
     def secret(self) -> bool:
-        """Whether it holds Secret data: a Secret as it was or is, or what one is to be made of.
+        """Whether it holds Secret data: a Secret, or a manifest of one.
 
-        The answer is the same before and after the change, or the receipt would be two objects.
+        It must not differ before and after the change, or the receipt would be two objects.
         """
         written = (_find_kind(c) for c in (self.change, *self.inverse))
         return "Secret" in {*(e.ref.kind for e in self.entries), *written}
 
 
 def _find_kind(change: Change) -> str:
-    """Find the kind of what a change writes; a target may name several nodes, so it is no reference."""
+    """Find the kind that a change writes; its target may name several nodes."""
     manifest = change.operation.resource
     return str(manifest["kind"]) if manifest else (change.target or "").rpartition("/")[0].rpartition("/")[2]
 
 
 class ReceiptStore(Protocol):
-    """Where the receipts of one trial are kept."""
+    """Storage of the receipts of one trial."""
 
     def all(self) -> list[Receipt]:
         """Return every receipt, by ordinal."""
 
     def save(self, receipt: Receipt) -> Receipt:
-        """Write it; replaces an earlier version of the same name."""
+        """Save a receipt, replacing an earlier version."""
 
     def clear(self) -> None:
-        """Delete all of them: only after everything is undone and the clean room was checked."""
+        """Delete all receipts: only after everything is undone and verified."""
 
 
 class ClusterStore:
     """Receipts as ConfigMaps and Secrets in the management namespace.
 
-    They are read once and then written through: a trial has one writer, and a new one reads afresh.
+    A write-through cache: a trial has one writer, and a new process reads them again.
     """
 
     def __init__(self, cluster: Cluster, namespace: str, trial: str) -> None:

@@ -1,4 +1,4 @@
-"""Give an object back what a change took: restore, create or delete it, as its receipt has it. Idempotent."""
+"""Restore an object from its receipt: patch, recreate or delete it. Idempotent."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from scenario_kit.model import Object, Reference
 from scenario_kit.model.chaos.kinds import SCHEDULE
 from scenario_kit.ports import Clock
 
-#: Controllers recreate these by themselves; bringing back the very object would be a second one.
+#: Kinds that controllers recreate; restoring them would make duplicates.
 _CONTROLLED: Final = ("Pod", "ReplicaSet", "EndpointSlice", "ControllerRevision")
 _ATTEMPTS: Final = 5
 _GRACE: Final = 30
 
 
 def restore_object(scene: Scene, receipt: Receipt, entry: ReceiptEntry, clock: Clock) -> None:
-    """Restore one object of a receipt: exactly what the change did to it is taken back.
+    """Restore one object of a receipt: undo exactly what the change did to it.
 
     Raises:
         ClusterError: the API server refused.
-        TimeoutError: something holds an object that was deleted.
+        TimeoutError: a finalizer holds a deleted object.
     """
     ref = entry.ref
     live = scene.cluster.get(ref)
@@ -33,17 +33,17 @@ def restore_object(scene: Scene, receipt: Receipt, entry: ReceiptEntry, clock: C
     elif live is None:
         _recreate_object(scene, ref, entry.prior)
     else:
-        # A receipt without `after` was never completed: then whatever is there now counts as ours.
+        # A receipt without `after` was never completed: then the live state counts as ours.
         _restore(scene, ref, entry, entry.after if receipt.state == "Done" else strip_to_desired(live))
 
 
 def _remove(scene: Scene, receipt: Receipt, entry: ReceiptEntry, live: Object | None, clock: Clock) -> None:
     ref = entry.ref
     if live is not None:
-        # A solution may have deleted it, and undoing that made it anew: what looks as it did is ours as well.
+        # A solution may have deleted it, and its undo recreated it: an equal object is ours too.
         ours = live["metadata"].get("uid") == entry.uid or is_alike(live, entry.after or {})
         if entry.uid and not ours and receipt.change.operation.experiment is None:
-            return  # somebody else's object by the same name
+            return  # an object of the same name that is not ours
         scene.cluster.delete(ref)
         clock.wait(clock.now())
     elif ref.kind != SCHEDULE:
@@ -56,7 +56,7 @@ def _remove(scene: Scene, receipt: Receipt, entry: ReceiptEntry, live: Object | 
 
 
 def _find_left(scene: Scene, receipt: Receipt, ref: Reference) -> Reference | None:
-    """Find what is still there of an object and, where it is a Schedule, of the experiments that it started."""
+    """Find the remains of an object and, for a Schedule, of the experiments that it started."""
     if scene.cluster.get(ref) is not None:
         return ref
     experiment = receipt.change.operation.experiment
@@ -71,7 +71,7 @@ def _recreate_object(scene: Scene, ref: Reference, prior: Object) -> None:
     try:
         scene.cluster.create(prior)
     except Rejected:
-        # The address that a Service had may be taken by now; everything else of it returns.
+        # A Service's former address may be taken by now; everything else is restored.
         spec = {k: v for k, v in (prior.get("spec") or {}).items() if k not in ("clusterIP", "clusterIPs")}
         scene.cluster.create({**prior, "spec": spec})
 
@@ -93,7 +93,7 @@ def _restore(scene: Scene, ref: Reference, entry: ReceiptEntry, after: Object | 
             scene.cluster.patch(ref, patch, "Json")
             return
         except (Conflict, Rejected):
-            # A controller wrote in between, so the test failed; the last attempt tells.
+            # A controller wrote in between, so the test failed; the last attempt raises.
             if attempt == _ATTEMPTS - 1:
                 raise
         except NotFound:

@@ -1,4 +1,4 @@
-"""Where changes happen: the cluster, the namespaces of the app, and the trial's time."""
+"""The target environment of changes: cluster, namespaces of the app, and the trial's time."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from scenario_kit.ports import Cluster
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Where changes happen: the cluster, the app's real namespace, the app, and the trial's time.
+    """The target environment of changes: cluster, the app's real namespace, the app, and the trial's time.
 
-    ``others`` are the real names of the app's further namespaces, by the symbolic ones; ``declared`` those of others in
-    which chaos may act as well.
+    ``others`` are the real names of the app's further namespaces, by symbolic name; ``declared`` are foreign
+    namespaces in which chaos may also act.
     """
 
     cluster: Cluster

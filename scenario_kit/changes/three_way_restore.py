@@ -1,8 +1,8 @@
-"""What differs between two states of an object, and how to take exactly that back. Pure.
+"""Diff of two states of an object, and its exact reversal. Pure.
 
-An undo restores what *our* write changed and nothing else: other writers (controllers, an HPA, a solver) keep what
-they wrote meanwhile. Lists whose items have a ``name`` are compared by name, since their order carries no meaning for
-containers, environment, ports and volumes, and a position may have moved when the undo comes.
+An undo restores what *our* write changed and nothing else: writes by others (controllers, an HPA, a solver) are
+kept. Lists whose items have a ``name`` are compared by name, since their order has no meaning for containers,
+environment, ports and volumes, and positions may have moved by then.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from scenario_kit.model import Object
 
-#: Fields that the API server or its controllers write; they say nothing about what anybody asked for.
+#: Fields written by the API server or its controllers, which are no desired state.
 _SERVER_METADATA: Final = (
     "uid",
     "resourceVersion",
@@ -33,14 +33,12 @@ _CONTROLLER_ANNOTATIONS: Final = (
     "volume.kubernetes.io/storage-provisioner",
 )
 _ABSENT: Final = object()
-#: What a restart writes into a pod template, here as by kubectl.
+#: Annotation of a restarted pod template, as with kubectl.
 RESTARTED: Final = "kubectl.kubernetes.io/restartedAt"
 
 
 def strip_to_desired(obj: Object | None) -> Object:
-    """Return the part of an object that somebody asked for: no status, no server metadata, no controller
-    annotations.
-    """
+    """Return the desired state of an object: no status, no server metadata, no controller annotations."""
     if obj is None:
         return {}
     result = {k: copy.deepcopy(v) for k, v in obj.items() if k != "status"}
@@ -57,7 +55,7 @@ def strip_to_desired(obj: Object | None) -> Object:
 
 
 def is_alike(obj: Object, other: Object) -> bool:
-    """Check whether two objects ask for the same, whenever their pods were last restarted."""
+    """Return whether two objects have the same desired state, ignoring restarts."""
     return _strip_restart(obj) == _strip_restart(other)
 
 
@@ -71,7 +69,7 @@ def _strip_restart(obj: Object) -> Object:
 
 
 def find_touched(prior: Any, after: Any, path: str = "") -> tuple[str, ...]:
-    """Find JSON-pointer-like paths at which the two differ; items of named lists appear as ``[name]``."""
+    """Find the paths at which two states differ, like JSON pointers; items of named lists appear as ``[name]``."""
     if prior == after:
         return ()
     if isinstance(prior, dict) and isinstance(after, dict):
@@ -91,9 +89,7 @@ def find_touched(prior: Any, after: Any, path: str = "") -> tuple[str, ...]:
 
 
 def restore_fields(live: Any, prior: Any, after: Any) -> Any:
-    """Return ``live`` with every field that changed from ``prior`` to ``after`` set back to ``prior``; nothing else
-    moves.
-    """
+    """Return ``live`` with every field that changed from ``prior`` to ``after`` reset to ``prior``."""
     if prior == after:
         return live
     if isinstance(prior, dict) and isinstance(after, dict) and isinstance(live, dict):

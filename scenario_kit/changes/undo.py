@@ -1,4 +1,4 @@
-"""The inverse of a change, from its receipt. Idempotent; it never raises for what can only be retried."""
+"""Undo of a change from its receipt. Idempotent; retryable failures are returned, not raised."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scenario_kit.ports import Clock
 
 
 class Blocked(NamedTuple):
-    """An undo that did not go through yet, and why. It is tried again; the finalizer stays until it succeeds."""
+    """An undo that is blocked, and why. It is retried; the finalizer stays until it succeeds."""
 
     group: str
     target: str
@@ -20,7 +20,7 @@ class Blocked(NamedTuple):
 
 
 def undo(scene: Scene, receipt: Receipt, clock: Clock) -> Blocked | None:
-    """Take back what a receipt describes; None when nothing of it is left."""
+    """Undo the change of a receipt; None once it is undone."""
     try:
         for entry in reversed(receipt.entries):
             get_operation(receipt.change).undo(scene, receipt, entry, clock)

@@ -1,4 +1,4 @@
-"""Questions about workloads and their pods that several changes ask. Reads only."""
+"""Reads of workloads and their pods that several operations share."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ SCALABLE: Final = ("Deployment", "StatefulSet", "ReplicaSet")
 
 
 def list_pods(cluster: Cluster, workload: Reference) -> list[Object]:
-    """List pods of a workload, also those that are being deleted; empty when the workload is gone, or
-    selects nothing.
-    """
+    """List the pods of a workload, including terminating ones; empty if the workload is gone or selects none."""
     obj = cluster.get(workload)
     if obj is None or workload.kind == "Pod":
         return [obj] if obj else []
@@ -22,13 +20,13 @@ def list_pods(cluster: Cluster, workload: Reference) -> list[Object]:
     requirements = parse_object(selector)
     if not requirements:
         return []
-    # The API server compares labels for us; the expressions are ours.
+    # The API server matches labels; expressions are matched here.
     listed = cluster.list("Pod", workload.namespace, labels=selector.get("matchLabels") or {})
     return [p for p in listed if all(each.admits(p["metadata"].get("labels") or {}) for each in requirements)]
 
 
 def is_settled(obj: Object) -> bool:
-    """Check whether a rollout is through: observed, updated and available (kubectl rollout status's own condition)."""
+    """Return whether a rollout is complete: observed, updated and available (as ``kubectl rollout status``)."""
     status, spec = obj.get("status") or {}, obj.get("spec") or {}
     if status.get("observedGeneration", 0) < (obj.get("metadata") or {}).get("generation", 0):
         return False

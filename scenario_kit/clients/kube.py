@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -17,6 +16,7 @@ from scenario_kit.clients.transport import Transport
 from scenario_kit.clients.watch import Collection, follow
 from scenario_kit.errors import KitError, NotFound, Rejected
 from scenario_kit.model import APP_NAMESPACE, Object, Reference
+from scenario_kit.model.kubernetes.timestamp import format_timestamp
 from scenario_kit.ports import Kind, LogLine, PatchType, Probed
 
 _PATCHES: dict[str, str] = {
@@ -152,7 +152,7 @@ class KubeCluster:
         ref = Reference("Pod", pod["metadata"]["name"], pod["metadata"]["namespace"])
         query = {"timestamps": "true"}
         if since > 0:
-            query["sinceTime"] = datetime.fromtimestamp(since, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+            query["sinceTime"] = format_timestamp(since)
         lines: list[LogLine] = []
         for container in (*pod["spec"].get("initContainers", ()), *pod["spec"]["containers"]):
             name = container["name"]

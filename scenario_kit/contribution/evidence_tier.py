@@ -71,7 +71,7 @@ def choose_lane(
 
 
 def _is_different(one: Any, other: Any) -> bool:
-    """Check whether two parts of a document say different things; for Python alone, 1 and true are equal."""
+    """Return whether two parts of a document say different things; for Python alone, 1 and true are equal."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return one.keys() != other.keys() or any(_is_different(one[k], other[k]) for k in one)
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
@@ -80,7 +80,7 @@ def _is_different(one: Any, other: Any) -> bool:
 
 
 def _is_version_bump(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    """Check whether only the version differs, and is a later one."""
+    """Return whether only the version differs, and is a later one."""
     if {k for k in {*old, *new} if _is_different(old.get(k), new.get(k))} != {"version"}:
         return False
     before, after = _parse_version(old.get("version")), _parse_version(new.get("version"))

@@ -181,7 +181,7 @@ def _serialize_edge(edge: PropagationEdge) -> dict[str, object]:
 
 
 def _leads_on(edge: PropagationEdge, spec: ScenarioSpec, ends: set[str]) -> bool:
-    """Check whether something that matters lies behind an edge."""
+    """Return whether something that matters lies behind an edge."""
     reached, waiting = {edge.to}, [edge.to]
     while waiting:
         at = waiting.pop()

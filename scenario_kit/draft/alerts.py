@@ -195,14 +195,14 @@ def _find_places(entity: str, fault: Fault, app: App, component: Component | Non
 
 
 def _serves(app: App, name: str) -> bool:
-    """Check whether a component serves users and tells of it in its telemetry."""
+    """Return whether a component serves users and tells of it in its telemetry."""
     component = app.component(name)
     return component is not None and component.role in _SERVING and name not in list_mute(app)
 
 
 def _is_idle(app: App, component: Component) -> bool:
-    """Check whether nobody asks a component while users do what they do: only at a start, say, or when a
-    cache is cold.
+    """Return whether nobody asks a component while users do what they do: only at a start, say, or when a cache is
+    cold.
     """
     known = trace_traffic(app)
     return known is not None and component.name not in known.parts

@@ -50,7 +50,7 @@ def list_cautions(fault: Fault, objects: Sequence[Object]) -> tuple[str, ...]:
 
 
 def is_outlived(fault_type: FaultType, fault: Fault, objects: Sequence[Object]) -> bool:
-    """Check whether old pods would keep serving: one with a wrong configuration may never be ready, and the rollout
+    """Return whether old pods would keep serving: one with a wrong configuration may never be ready, and the rollout
     waits.
     """
     if fault_type.family != "Configuration" or fault.rollout.drop_old:
@@ -100,7 +100,7 @@ def _format_caution(delay: _Delay, workload: Object) -> str:
 
 
 def _is_matched(proxy: Object, container: Object, asked: Object) -> bool:
-    """Check whether the requests of a probe are among those that a proxy holds back."""
+    """Return whether the requests of a probe are among those that a proxy holds back."""
     ports = {port.get("name"): port["containerPort"] for port in container.get("ports") or ()}
     port = ports.get(asked["port"], asked["port"])
     return port == proxy.get("port") and fnmatchcase(asked.get("path") or "/", proxy.get("path") or "*")

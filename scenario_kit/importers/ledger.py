@@ -40,7 +40,7 @@ class ImportLedger:
         self._covered.add((number, place))
 
     def is_covered(self, number: int, place: Path_) -> bool:
-        """Check whether a value, or something around it, is decided about."""
+        """Return whether a value, or something around it, is decided about."""
         return any((number, place[:length]) in self._covered for length in range(len(place) + 1))
 
     def mark_read(self, number: int, place: Path_) -> None:

@@ -100,7 +100,7 @@ def find_app_name(word: str, apps: Iterable[str]) -> str:
 
 
 def is_absent_app(word: str) -> bool:
-    """Check whether a word means an app that public material uses and this catalogue lacks."""
+    """Return whether a word means an app that public material uses and this catalogue lacks."""
     return word in _ABSENT
 
 

@@ -7,7 +7,8 @@ from typing import Final
 
 from scenario_kit.judge.alerts.propagation_traffic import compute_chance
 from scenario_kit.model import App, Object
-from scenario_kit.model.kubernetes.status import list_container_statuses, parse_time
+from scenario_kit.model.kubernetes.status import list_container_statuses
+from scenario_kit.model.kubernetes.timestamp import parse_timestamp
 from scenario_kit.model.runtime.observation import Work
 
 #: Smaller changes are drift: of the share of requests that fail, and of the rate, as a share of what it was.
@@ -39,7 +40,7 @@ def describe_crashes(pods: Iterable[tuple[str, Object]], since: float) -> list[s
             for state in (container.get("state") or {}, container.get("lastState") or {}):
                 ended = state.get("terminated") or {}
                 at = ended.get("finishedAt")
-                if ended.get("exitCode") and at and parse_time(at) >= since:
+                if ended.get("exitCode") and at and parse_timestamp(at) >= since:
                     reason = ended.get("reason") or "Error"
                     found.add(f"container {container['name']} of {workload} ended: {reason}, code {ended['exitCode']}")
     return sorted(found)

@@ -52,8 +52,8 @@ class Token(Value, frozen=True, kw_only=True):
 
 
 def list_tokens(runbook: Runbook) -> tuple[Token, ...]:
-    """List what must not be readable, without what the app says itself, and what an experiment says that is
-    to be seen.
+    """List what must not be readable, without what the app says itself, and what an experiment says that is to be
+    seen.
     """
     seen = [e for f in runbook.faults if f.visibility != "Hidden" for e in f.experiments]
     known = "\n".join(text for obj in (*runbook.objects, *seen) for text in list_texts(obj).values())
@@ -115,7 +115,7 @@ def _split_text_tokens(text: str, what: str) -> Iterator[Token]:
 
 
 def has_shown_experiment(runbook: Runbook) -> bool:
-    """Check whether some experiment is one that the scenario lets a solver see: its objects are read by design."""
+    """Return whether some experiment is one that the scenario lets a solver see: its objects are read by design."""
     return any(f.visibility != "Hidden" and f.experiments for f in runbook.faults)
 
 
@@ -127,8 +127,8 @@ def list_readable(obj: Object) -> Iterator[Readable]:
 
 
 def list_texts(obj: Object) -> Mapping[str, str]:
-    """List every text of an object by its path; keys of mappings count, since names of labels and
-    variables are keys.
+    """List every text of an object by its path; keys of mappings count, since names of labels and variables are
+    keys.
     """
     found: dict[str, str] = {}
     _walk(obj, "", found)

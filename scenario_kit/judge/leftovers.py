@@ -30,7 +30,7 @@ def normalise(desired: Object) -> Object:
 
 
 def _strip_node(node: Object) -> Object:
-    """Check whether it takes pods, and which: its other fields, and taints of its own controller, change by
+    """Return whether it takes pods, and which: its other fields, and taints of its own controller, change by
     themselves.
     """
     spec = node.get("spec") or {}

@@ -13,7 +13,7 @@ from typing import Final
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import Finding, Object, Reference
 from scenario_kit.model.kubernetes.reference import make_object_reference
-from scenario_kit.model.kubernetes.status import parse_time
+from scenario_kit.model.kubernetes.timestamp import parse_timestamp
 
 #: Fewer others make no order.
 _LEAST: Final = 3
@@ -73,7 +73,7 @@ def _read_version(obj: Object) -> float | None:
 def _find_times(obj: Object, *, status: bool) -> Iterator[float]:
     for entry in obj["metadata"].get("managedFields") or ():
         if (entry.get("subresource") == "status") == status and entry.get("time"):
-            yield parse_time(entry["time"])
+            yield parse_timestamp(entry["time"])
 
 
 def _read_generation(obj: Object) -> float | None:
@@ -83,7 +83,7 @@ def _read_generation(obj: Object) -> float | None:
 
 def _read_creation(obj: Object) -> float | None:
     at = obj["metadata"].get("creationTimestamp")
-    return parse_time(at) if at else None
+    return parse_timestamp(at) if at else None
 
 
 #: Orders by which objects are sorted, how an object is placed in one, and the distance that says nothing in it.

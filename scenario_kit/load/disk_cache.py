@@ -81,7 +81,7 @@ def _find_folder() -> Path | None:
 
 
 def _is_ours(state: os.stat_result, kind: Callable[[int], bool]) -> bool:
-    """Check whether nobody else could have written it, root apart. A link is never ours."""
+    """Return whether nobody else could have written it, root apart. A link is never ours."""
     return kind(state.st_mode) and state.st_uid == os.getuid() and not state.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 

@@ -32,7 +32,7 @@ class Rule(Value, frozen=True, kw_only=True):
 
     @property
     def static(self) -> bool:
-        """Tell whether ``lint`` can find it."""
+        """Return whether ``lint`` can find it."""
         return self.by in ("lint", "load")
 
 

@@ -1,4 +1,4 @@
-"""The grid of time on which everything is measured."""
+"""The time grid of all measurements."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Final
 
 #: Seconds between two scrapes, two evaluations of alert rules, and two ticks of a virtual world.
 GRID_SECONDS: Final = 15
-#: The same, as Prometheus writes durations.
+#: GRID_SECONDS as a Prometheus duration.
 GRID_DURATION: Final = f"{GRID_SECONDS}s"
-#: Seconds of traffic from which passages and recovery are judged (docs/validator.md).
+#: Traffic window in seconds for judging passages and recovery (docs/validator.md).
 TRAFFIC_SECONDS: Final = 300
-#: Seconds that time moves between two looks while a trial waits for alerts.
-LOOK_SECONDS: Final = 60
+#: Seconds of virtual time between two evaluations of alerts while a trial waits for them.
+ALERT_POLL_SECONDS: Final = 60

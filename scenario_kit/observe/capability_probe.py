@@ -15,7 +15,7 @@ _ARGUMENT = "{argument}"
 
 
 def has_capability(canary: Canary, argument: str, cluster: Cluster) -> bool:
-    """Check whether the canary finds what it looks for. What is no matter of the cluster (clock, app, declared) is
+    """Return whether the canary finds what it looks for. What is no matter of the cluster (clock, app, declared) is
     false.
 
     Raises:

@@ -12,7 +12,7 @@ from scenario_kit.observe.jsonpath import find
 
 
 def matches_object(check: ObjectCheck, obj: Any) -> bool:
-    """Check whether an object (None: it does not exist) satisfies a check.
+    """Return whether an object (None: it does not exist) satisfies a check.
 
     Every value at the path must satisfy the comparison. Without a value only ``exists: false`` holds, numeric bounds,
     which read it as 0, and what is compared with true or false, which reads it as false: the API leaves those out.
@@ -62,7 +62,7 @@ def _build_comparison(check: ObjectCheck) -> Callable[[Any], bool]:
 
 
 def _is_same(value: Any, desired: Any) -> bool:
-    """Check whether two values are equal, and of one type. Quantities are compared by amount, as the API server spells
+    """Return whether two values are equal, and of one type. Quantities are compared by amount, as the API server spells
     them.
     """
     return type(value) is type(desired) and quantity.is_same_quantity(value, desired)

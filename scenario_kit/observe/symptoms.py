@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from scenario_kit.model import App, Object
-from scenario_kit.model.kubernetes.status import list_container_statuses, parse_time
+from scenario_kit.model.kubernetes.status import list_container_statuses
+from scenario_kit.model.kubernetes.timestamp import parse_timestamp
 from scenario_kit.observe.entities import find_by_name
 from scenario_kit.ports import LogLine
 
@@ -82,8 +83,8 @@ def list_unready(pods: Iterable[Object]) -> list[str]:
 
 
 def explain_hindered(pods: Iterable[Object], app: App, workload: str) -> list[str]:
-    """Explain why pods of a workload wait, in the words of who lets them wait, such as ``Unschedulable: 0/3
-    nodes …``.
+    """Explain why pods of a workload wait, in the words of who lets them wait, such as ``Unschedulable: 0/3 nodes
+    …``.
     """
     found = set()
     for pod in pods:
@@ -105,7 +106,7 @@ def list_started(pods: Iterable[Object], app: App, after: float, before: float) 
     for pod in pods:
         for container in (pod.get("status") or {}).get("containerStatuses") or []:
             at = ((container.get("state") or {}).get("running") or {}).get("startedAt")
-            if at and after <= parse_time(at) < before:
+            if at and after <= parse_timestamp(at) < before:
                 found.add(find_by_name(pod["metadata"]["name"], app))
     return sorted(found)
 
@@ -124,7 +125,7 @@ def find_log_symptoms(lines: Iterable[LogLine], app: App) -> set[str]:
 
 
 def is_about(sign: str, workload: str) -> bool:
-    """Check whether a sign is about a workload, spelled as references usually are."""
+    """Return whether a sign is about a workload, spelled as references usually are."""
     return sign.endswith(f" on {workload}") or sign.startswith(f"log of {workload}:")
 
 

@@ -168,7 +168,7 @@ def _build_missing_bar(trial: TrialResult, alert: AlertExpectation, y: float, x:
 
 
 def _is_worth_showing(trial: TrialResult, timeline: AlertTimeline) -> bool:
-    """Check whether an alert is worth showing: what was only pending counts from injection on, as every app has it at
+    """Return whether an alert is worth showing: what was only pending counts from injection on, as every app has it at
     its start.
     """
     return bool(timeline.firing) or any(

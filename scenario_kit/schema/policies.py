@@ -35,7 +35,7 @@ def _quote_texts(values: Sequence[str]) -> str:
 
 
 def _has(owner: str) -> str:
-    """Check whether an object is labelled as a namespace that the operator made."""
+    """Return whether an object is labelled as a namespace that the operator made."""
     return f"(has({owner}.metadata.labels) && {owner}.metadata.labels[?'{_LABEL}'].orValue('') == '{_VALUE}')"
 
 

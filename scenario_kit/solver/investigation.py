@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Final, Literal, NamedTuple, Protocol
 
-from scenario_kit.solver.gateway.alerts import format_time
+from scenario_kit.model.kubernetes.timestamp import format_timestamp
 from scenario_kit.solver.gateway.answers import ToolAnswer
 from scenario_kit.solver.gateway.tools import Sources, describe_tools, use_tool
 from scenario_kit.solver.protocol.lines import BadLine
@@ -129,7 +129,7 @@ class Investigation:
             stages=self.state.stages,
             clock=self._clock.mode,
             seconds_per_call=self._assignment.seconds_per_call,
-            now=format_time(self._clock.now()),
+            now=format_timestamp(self._clock.now()),
             limits=OfferedLimits(
                 turns=limits.turns, tokens=limits.tokens, seconds=limits.seconds, wall_seconds=limits.wall_seconds
             ),
@@ -198,7 +198,7 @@ class Investigation:
         )  # fmt: skip
 
     def _now(self) -> str:
-        return format_time(self._clock.now())
+        return format_timestamp(self._clock.now())
 
     @property
     def _turns_left(self) -> int:

@@ -10,11 +10,12 @@ from typing import Any
 
 from scenario_kit.errors import AlreadyExists, Conflict, EvictionRefused, KitError, NotFound, Rejected
 from scenario_kit.model import APP_NAMESPACE, Object, Reference
+from scenario_kit.model.kubernetes.timestamp import format_timestamp
 from scenario_kit.ports import Kind, LogLine, PatchType, Probed
 from scenario_kit.render.objects import merging
 from scenario_kit.testing import eviction
 from scenario_kit.testing.api_resources import CUSTOM_GROUPS, SCALABLE, WITH_STATUS, WITHOUT_GENERATION, list_defaults
-from scenario_kit.testing.writes import format_timestamp, patch_document, revise_object
+from scenario_kit.testing.writes import patch_document, revise_object
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
 _Key = tuple[str, str, str, str]  # group, kind, namespace, name

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from scenario_kit.model import Object
+from scenario_kit.model.kubernetes.label_selector import admits, parse_object
 
 _VIOLATED = "Cannot evict pod as it would violate the pod's disruption budget. The disruption budget"
 SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
@@ -53,15 +54,4 @@ def _selects(budget: Object, pod: Object) -> bool:
     labels = pod["metadata"].get("labels") or {}
     if selector is None:
         return False
-    required = selector.get("matchLabels") or {}
-    return required.items() <= labels.items() and all(_meets(e, labels) for e in selector.get("matchExpressions") or ())
-
-
-def _meets(expression: Object, labels: Mapping[str, str]) -> bool:
-    value, values = labels.get(expression["key"]), expression.get("values") or ()
-    return {
-        "In": value in values,
-        "NotIn": value not in values,
-        "Exists": value is not None,
-        "DoesNotExist": value is None,
-    }[expression["operator"]]
+    return admits(parse_object(selector), labels)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import time
 from typing import Any
 
 import jsonpatch
@@ -73,11 +72,6 @@ def _normalize_patch(document: Object, operation: Object) -> Object:
     parent, member = jsonpointer.JsonPointer(operation["path"]).to_last(document)
     missing = isinstance(parent, dict) and member not in parent
     return {**operation, "op": "add"} if missing else operation
-
-
-def format_timestamp(at: float) -> str:
-    """Format an instant in the API's notation."""
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))
 
 
 def _select_content(obj: Object) -> Object:

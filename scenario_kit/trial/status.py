@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
 from typing import Final, Literal
 
 import msgspec
 
 from scenario_kit.model import Finding, StepStatus, Value
+from scenario_kit.model.kubernetes.timestamp import format_timestamp
 
 #: Conditions of a Trial, in the order in which they become true. Reasons are PascalCase (docs/reference).
 CONDITIONS: Final = ("AppReady", "BaselineQuiet", "FaultsInjected", "SymptomsPresent", "Resolved", "Clean", "Succeeded")
@@ -125,4 +126,4 @@ def truncate_reasons(reasons: Sequence[str]) -> str:
 
 def format_wall_time() -> str:
     """Format the current wall time as RFC 3339. Conditions use wall time in every kind of trial."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return format_timestamp(time.time())

@@ -7,7 +7,12 @@ from scenario_kit.model import FaultType
 from scenario_kit.model.authored.effect_check import EFFECT_CHECKS
 from scenario_kit.model.authored.scenario import FaultUse
 from scenario_kit.render import render_fault
-from scenario_kit.render.faults.restoration import build_restoration, reverse_json, reverse_merge, reverse_strategic
+from scenario_kit.render.faults.inverse_changes import (
+    build_inverse_changes,
+    reverse_json,
+    reverse_merge,
+    reverse_strategic,
+)
 from scenario_kit.render.objects.merging import merge, merge_strategic
 
 NAMESPACE = "otel-demo-test"
@@ -256,7 +261,7 @@ def test_a_restoration_may_be_of_one_object_or_one_field():
     ]
 
     def restore(*of):
-        return build_restoration(changes, lambda _: OBJECT, *of)
+        return build_inverse_changes(changes, lambda _: OBJECT, *of)
 
     assert restore(["ConfigMap/c"]) == [{"delete": {"target": "ConfigMap/c"}}]
     assert [next(iter(change)) for change in restore()] == ["patch", "delete"]
@@ -282,7 +287,7 @@ def test_a_restoration_may_be_of_one_object_or_one_field():
 def test_what_has_no_inverse_is_refused(change):
     objects = {"Deployment/a": OBJECT}
     with pytest.raises(AuthoringError):
-        build_restoration([change], objects.get)
+        build_inverse_changes([change], objects.get)
 
 
 def test_a_variable_with_a_name_that_is_taken_is_refused(make):

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from scenario_kit.load.yaml.document import read_document
+from scenario_kit.model.authored.change import get_operation_type
 from scenario_kit.model.authored.fault import find_entity_ref
-from scenario_kit.render.faults.created_object import CREATING, spell_created
+from scenario_kit.render.faults.created_object import spell_created
 from scenario_kit.render.faults.default_target import fill_target
 from tools.defects.kind import needs
 from tools.defects.subject import Document, Subject
@@ -51,7 +52,11 @@ def fault_document(subject: Subject, name: str) -> Document:
     for experiment in writes(fault["changes"], "chaos"):
         if experiment["spec"].get("selector") == "{{ target.selector }}":
             experiment["spec"]["selector"] = dict(_SELECTOR)
-    manifests = [change[key] for change in fault["changes"] for key in CREATING if key in change]
+    manifests = [
+        change[operation.keyword]
+        for change in fault["changes"]
+        if (operation := get_operation_type(change)).has_manifest
+    ]
     spelled: Document = _replace(fault, _CREATED, spell_created(manifests[0])) if manifests else fault
     return spelled
 

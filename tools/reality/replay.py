@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from scenario_kit.lab.kubelet.image.images import ImageCache
-from scenario_kit.lab.kubelet.pod import times
 from scenario_kit.lab.kubelet.pod.events import EventRecorder
 from scenario_kit.lab.kubelet.pod.pod_state import PodMemory
 from scenario_kit.lab.kubelet.status import SyncInputs, compute_pod_status
 from scenario_kit.model.base import Object
+from scenario_kit.model.kubernetes.timestamp import format_timestamp
 from tools.reality.cases import ABSENT, HAS, IMAGE, Case
 from tools.reality.program import Programs
 from tools.reality.recording import PodView, Recording, event, view, without_repeats
@@ -90,6 +90,6 @@ def _next(case: Case, at: float, wakeup: float | None) -> float | None:
 def _deleted(case: Case, pod: Object) -> Object:
     own = pod["spec"].get("terminationGracePeriodSeconds", _DEFAULT_GRACE)
     grace = own if case.grace is None else case.grace
-    ends = times.format_rfc3339(START + (case.delete_at or 0) + grace)
+    ends = format_timestamp(START + (case.delete_at or 0) + grace)
     meta = {**pod["metadata"], "deletionTimestamp": ends, "deletionGracePeriodSeconds": grace}
     return {**pod, "metadata": meta}

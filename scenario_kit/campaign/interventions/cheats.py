@@ -102,7 +102,7 @@ def _build_battery(runbook: Runbook) -> Iterator[tuple[str, str, list[Change]]]:
 
 
 def _repairs_by_restart(runbook: Runbook) -> bool:
-    """Check whether a restart is a repair that the scenario documents, of a fault that ends with its pods."""
+    """Return whether a restart is a repair that the scenario documents, of a fault that ends with its pods."""
     ending = {f.name for f in runbook.faults if f.role in LABELLED and f.persistence in _RESTARTABLE}
     return any(
         change.operation.restarts or (change.operation.deletes and not change.operation.outlasts("Pod"))

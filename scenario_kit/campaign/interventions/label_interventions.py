@@ -50,8 +50,8 @@ def list_answers(runbook: Runbook) -> list[CauseRepair]:
 
 
 def list_unlabelled(runbook: Runbook) -> list[CauseRepair]:
-    """List everything else that the faults changed as a cause: triggers, distractors, and causes that no
-    label names.
+    """List everything else that the faults changed as a cause: triggers, distractors, and causes that no label
+    names.
     """
     known = list_answers(runbook)
     return [c for fault in runbook.faults for c in _list_causes(runbook, fault) if c not in known]
@@ -84,8 +84,8 @@ def leave_one_out(sets: Iterable[Sequence[CauseRepair]]) -> list[LeftOut]:
 
 
 def list_other_causes(runbook: Runbook, fault: Fault) -> tuple[CauseRepair, ...]:
-    """List the causes of other faults that keep the alerts firing whatever becomes of this one; none
-    without a label.
+    """List the causes of other faults that keep the alerts firing whatever becomes of this one; none without a
+    label.
     """
     sets = (s for s in find_repairs(runbook) if any(c.fault == fault.name for c in s))
     return tuple(c for c in next(sets, ()) if c.fault != fault.name)
@@ -106,7 +106,7 @@ def _list_causes(runbook: Runbook, fault: Fault) -> list[CauseRepair]:
 
 
 def _is_alternative(runbook: Runbook, fault: Fault, named: Collection[str]) -> bool:
-    """Check whether all of a fault's causes are answers, labelled or not; ``named`` are the faults with a label."""
+    """Return whether all of a fault's causes are answers, labelled or not; ``named`` are the faults with a label."""
     if fault.name in named:
         return fault.causes_join == "Conjunctive"
     return bool(named) and fault.role in LABELLED and runbook.ground_truth.causes_join == "Conjunctive"

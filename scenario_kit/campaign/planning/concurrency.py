@@ -24,14 +24,14 @@ _NAMES: Final = "DNSChaos"
 
 
 def limit_concurrency(runbook: Runbook, parallel: int) -> int:
-    """Return how many of ``parallel`` trials may run beside each other: one, where any of them reaches
-    beyond its app.
+    """Return how many of ``parallel`` trials may run beside each other: one, where any of them reaches beyond its
+    app.
     """
     return 1 if runs_alone(runbook) else parallel
 
 
 def runs_alone(runbook: Runbook) -> bool:
-    """Check whether a trial reaches beyond its app, so that nothing may run beside it, or takes the room of others."""
+    """Return whether a trial reaches beyond its app, so that nothing may run beside it, or takes the room of others."""
     if any(fault.scope == "Cluster" for fault in runbook.faults):
         return True
     own = {"", "app", *runbook.namespaces, *runbook.everywhere}
@@ -40,7 +40,7 @@ def runs_alone(runbook: Runbook) -> bool:
 
 
 def _needs_many_pods(change: Change, each: Mapping[tuple[str, str], float]) -> bool:
-    """Check whether a change asks for so many pods that others may find no room.
+    """Return whether a change asks for so many pods that others may find no room.
 
     ``each`` is what one pod of a workload, by kind and name, asks for in cores.
     """

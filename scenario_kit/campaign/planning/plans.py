@@ -233,7 +233,7 @@ def _find_independent_decoys(runbook: Runbook, repair: Sequence[TrialStep]) -> l
         decoy
         for decoy in programs.list_by_use(runbook, "Decoy")
         if any(
-            c.target and c.operation.keyword != "scale" and c.operation.about(None) in rolled
+            c.target and c.operation.creates_revision and c.operation.about(None) in rolled
             for c in decoy.solution.changes
         )
     ]

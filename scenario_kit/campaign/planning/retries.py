@@ -39,7 +39,7 @@ def counts(ended: Iterable[EndedTrial]) -> tuple[int, int]:
 
 
 def is_settled(looks: Sequence[Look], ended: Sequence[EndedTrial]) -> bool:
-    """Check whether no further repeat can change what the repeats show."""
+    """Return whether no further repeat can change what the repeats show."""
     return decide(looks, *counts(ended)).verdict is not None
 
 

@@ -115,7 +115,7 @@ def _find_longest_path(start: str, edges: Sequence[PropagationEdge], seen: tuple
 
 
 def is_same_thing(app: App, one: str, other: str) -> bool:
-    """Check whether two references mean one thing to whoever investigates: the same object, or parts of one
+    """Return whether two references mean one thing to whoever investigates: the same object, or parts of one
     component.
     """
     if is_same_entity(one, other):

@@ -60,7 +60,7 @@ def summarise_onsets(times: Sequence[float]) -> Onsets:
 
 
 def is_even(times: Sequence[float], tick: float) -> bool:
-    """Check whether onsets lie within what scraping alone explains: ``tick`` is scrape plus evaluation interval."""
+    """Return whether onsets lie within what scraping alone explains: ``tick`` is scrape plus evaluation interval."""
     seen = [t for t in times if isfinite(t)]
     return not seen or max(seen) - min(seen) <= max(2 * tick, 0.5 * median(seen))
 

@@ -1,4 +1,4 @@
-"""The operations of a change, one module each: what it writes, how it is sent, taken back, and simulated."""
+"""Change operations, one module each: what they write, and how they are sent, undone and simulated."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from scenario_kit.changes.operation import ClusterOperation
 
 
 def find_operations() -> dict[str, type[ClusterOperation]]:
-    """Find the operation of every module of this package, by its keyword: the classes that are final.
+    """Find the operations of this package, by keyword: the final classes of its modules.
 
     Raises:
-        TypeError: one of them leaves out what every operation has to answer.
+        TypeError: one of them lacks a required method.
     """
     return {operation.keyword: operation for operation in _list_final_classes()}
 

@@ -1,4 +1,4 @@
-"""``apply``: an object, by server-side apply, whether or not it is there before."""
+"""``apply``: server-side apply of an object."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``chaos``: an experiment of Chaos Mesh for the pods that its selector finds when the change is made."""
+"""``chaos``: a Chaos Mesh experiment, bound to the pods that its selector matches when it is created."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from scenario_kit.model.kubernetes.difference import WrittenField
 from scenario_kit.model.kubernetes.reference import make_reference
 from scenario_kit.render.objects.lookup import read_pod_labels
 
-#: What an experiment is about, beside the pods; two that differ in one of them do not touch the same thing.
+#: Fields that scope an experiment beside its pods; two that differ in one do not conflict.
 _SCOPE: Final = (
     "action", "direction", "target", "externalTargets", "device", "containerNames", "volumePath", "path", "methods",
     "port", "method", "class", "name", "patterns", "target", "abort", "stressors",
@@ -29,6 +29,7 @@ _SCOPE: Final = (
 class Chaos(ManifestOperation, frozen=True, kw_only=True):
     """Create an experiment."""
 
+    injects_chaos: ClassVar[bool] = True
     creates: ClassVar[bool] = True
     only_fields: ClassVar[bool] = False
 

@@ -1,4 +1,4 @@
-"""``cordon`` and ``uncordon``: whether a node takes new pods."""
+"""``cordon`` and ``uncordon``: whether a node is schedulable."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from scenario_kit.changes.nodes import SchedulingOperation
 
 @final
 class Cordon(SchedulingOperation, frozen=True, kw_only=True):
-    """Let a node take no new pods."""
+    """Mark a node as unschedulable."""
+
+    inverse: ClassVar[str] = "uncordon"
 
 
 @final
 class Uncordon(SchedulingOperation, frozen=True, kw_only=True):
-    """Let a node take new pods again."""
+    """Mark a node as schedulable."""
 
+    inverse: ClassVar[str] = "cordon"
     closes: ClassVar[bool] = False

@@ -1,4 +1,4 @@
-"""``create``: an object that must not be there before."""
+"""``create``: an object that must not exist yet."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""``delete``: an object goes."""
+"""``delete``: deletion of an object."""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable
 from typing import ClassVar, final
 
@@ -18,6 +19,10 @@ class Delete(TargetOperation, frozen=True, kw_only=True):
     deletes: ClassVar[bool] = True
     overwrites: ClassVar[bool] = True
     only_fields: ClassVar[bool] = True
+
+    @classmethod
+    def invert(cls, body: Object, former: Object | None) -> Object | None:
+        return None if former is None else {"create": copy.deepcopy(former)}
 
     def send(self, scene: Scene) -> None:
         ref, _ = scene.existing(self.target)

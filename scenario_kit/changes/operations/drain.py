@@ -1,4 +1,4 @@
-"""``drain``: a node takes no new pods, and those of the app are evicted."""
+"""``drain``: cordon a node and evict the app's pods from it."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class Drain(SchedulingOperation, frozen=True, kw_only=True):
         return self.evict(scene) if self.is_draining(scene.cluster) else ""
 
     def list_pods(self, scene: Scene) -> list[Object]:
-        """List the app's pods that it sends away: all on its nodes, less those of DaemonSets and mirror pods."""
+        """List the app's pods to evict: all on its nodes except those of DaemonSets and mirror pods."""
         drained = {ref.name for ref in self.nodes}
         pods = [p for namespace in scene.everywhere for p in scene.cluster.list("Pod", namespace)]
         return [p for p in pods if p["spec"].get("nodeName") in drained and not _is_tied_to_node(p)]
 
     def evict(self, scene: Scene) -> str:
-        """Ask for the eviction of every pod that it sends away; returns why some stay, empty where none does."""
+        """Evict every such pod; return why some were refused, or empty."""
         refused = []
         for pod in self.list_pods(scene):
             if "deletionTimestamp" in pod["metadata"]:
@@ -54,7 +54,7 @@ class Drain(SchedulingOperation, frozen=True, kw_only=True):
         return "; ".join(refused)
 
     def is_draining(self, cluster: Cluster) -> bool:
-        """Check whether a node of it is still cordoned: who uncordons it has called the drain off."""
+        """Return whether one of its nodes is still cordoned; uncordoning cancels the drain."""
         found = [cluster.get(ref) for ref in self.nodes]
         return any((node.get("spec") or {}).get("unschedulable") for node in found if node is not None)
 

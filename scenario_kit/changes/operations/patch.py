@@ -1,4 +1,4 @@
-"""``patch``: fields of an object, by one of the three kinds of patches that the API server takes."""
+"""``patch``: fields of an object, by one of the API server's three patch types."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from scenario_kit.model import Object, Reference
 from scenario_kit.model.kubernetes.difference import Path, list_leaves
 from scenario_kit.model.kubernetes.pod_resources import count_replicas
 from scenario_kit.model.kubernetes.reference import WORKLOADS
+from scenario_kit.render.faults.inverse_changes import INVERSES
 from scenario_kit.render.objects.merging import merge, merge_strategic
 from scenario_kit.render.simulation.changes import check_sound
 from scenario_kit.render.templating.authoring_error import build_error
@@ -31,6 +32,12 @@ class Patch(TargetOperation, frozen=True, kw_only=True):
 
     type: Literal["Json", "Merge", "Strategic"]
     patch: Any
+
+    @classmethod
+    def invert(cls, body: Object, former: Object | None) -> Object | None:
+        if former is None:
+            return None
+        return {cls.keyword: {**body, "patch": INVERSES[body["type"]](body["patch"], former)}}
 
     @property
     def document(self) -> Any:

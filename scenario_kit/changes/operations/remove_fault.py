@@ -1,4 +1,4 @@
-"""``removeFault``: everything that a fault changed is taken back, from its receipts."""
+"""``removeFault``: undo of all changes of a fault, from its receipts."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from scenario_kit.model.kubernetes.difference import WrittenField
 
 @final
 class RemoveFault(ObjectOperation, frozen=True, kw_only=True):
-    """Take back everything that the named fault changed. A trial does so by itself: which fault that is, it knows."""
+    """Undo every change of the named fault. Trials execute it themselves."""
 
+    removes_fault: ClassVar[bool] = True
     stateful: ClassVar[bool] = False
     predictable: ClassVar[bool] = False
 

@@ -1,7 +1,7 @@
-"""``restart``: the pods of a workload are replaced.
+"""``restart``: replacement of a workload's pods.
 
-By way of zero replicas, so that no old pod keeps serving, it takes several writes. Its receipt then says how far it has
-come: ``Recorded``, ``Down`` (scaled to zero), ``Done``.
+Through zero replicas, so that no old pod keeps serving, it takes several writes. Its receipt then holds the
+progress: ``Recorded``, ``Down`` (scaled to zero), ``Done``.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Restart(RolloutOperation, frozen=True, kw_only=True):
 
 
 def restart_through_zero(cluster: Cluster, clock: Clock, store: ReceiptStore, receipt: Receipt) -> Receipt:
-    """Scale the workload to zero, wait until its pods are gone, and scale it back, from wherever that stood.
+    """Scale the workload to zero, wait until its pods are gone, and scale it back; resumes an earlier attempt.
 
     Raises:
         LabError: pods are still there at the deadline.
@@ -80,7 +80,7 @@ def restart_through_zero(cluster: Cluster, clock: Clock, store: ReceiptStore, re
         cluster.patch(ref, {"spec": {"replicas": 0}})
         receipt = store.save(msgspec.structs.replace(receipt, state="Down"))
     elif ((cluster.get(ref) or {}).get("spec") or {}).get("replicas"):
-        # Scaled back already, by a run that died before it could say so: the pods that are there are the new ones.
+        # Scaled back already, by a run that died before saving the receipt: the existing pods are the new ones.
         return store.save(msgspec.structs.replace(receipt, state="Done", note=_NOTE))
     clock.wait(clock.now())
     while left := list_pods(cluster, ref):
@@ -93,12 +93,10 @@ def restart_through_zero(cluster: Cluster, clock: Clock, store: ReceiptStore, re
 
 
 def _choose_restart_time(workload: Object, now: float) -> str:
-    """Choose the time of a restart; never that of the last one, which would change nothing: virtual time may stand
-    still.
-    """
+    """Choose the time of a restart, never that of the last one, which would change nothing in frozen virtual time."""
     at = datetime.fromtimestamp(now, UTC)
     last = ((workload["spec"]["template"].get("metadata") or {}).get("annotations") or {}).get(RESTARTED)
-    with suppress(ValueError, TypeError):  # somebody else may have written anything there
+    with suppress(ValueError, TypeError):  # others may have written any value
         since = (datetime.fromisoformat(str(last)) - at).total_seconds()
         at += timedelta(microseconds=round(since * 1e6) + 1) if 0 <= since < 1 else timedelta()
     return at.isoformat(timespec="microseconds")

@@ -1,6 +1,6 @@
 """``run``: a command in a store or queue, as a one-shot Job from a pinned client image of the app's definition.
 
-Only the ``undo`` of a fault takes back what it did. Its receipt goes from ``Recorded`` to ``Sent`` (the Job exists),
+Its effect is only undone by the ``undo`` of its fault. Its receipt goes from ``Recorded`` to ``Sent`` (the Job exists),
 ``Ran`` (it has ended, and how) and ``Done`` (it is removed).
 """
 
@@ -51,7 +51,7 @@ class Run(ClusterOperation, frozen=True, kw_only=True):
             receipt = store.save(msgspec.structs.replace(receipt, state="Sent", entries=(entry,)))
         if receipt.state == "Sent":
             ended = jobs.await_end(scene, clock, ref, entry.uid, receipt.at + jobs.RUN_DEADLINE)
-            # What became of it is written down before its Job goes, which alone knows.
+            # Save the result before deleting the Job, which holds it.
             failure = "" if ended.succeeded else ended.words or "its Job failed"
             receipt = store.save(msgspec.structs.replace(receipt, state="Ran", failure=failure))
         try:
@@ -61,7 +61,7 @@ class Run(ClusterOperation, frozen=True, kw_only=True):
         return store.save(msgspec.structs.replace(receipt, state="Done"))
 
     def has_arrived(self, scene: Scene, receipt: Receipt) -> bool:
-        return True  # nobody knows whether its Job has begun, so its deadline counts from the first attempt
+        return True  # its Job may have started, so the deadline counts from the first attempt
 
     def undo(self, scene: Scene, receipt: Receipt, entry: ReceiptEntry, clock: Clock) -> None:
         jobs.remove(scene, clock, entry.ref, entry.uid)
@@ -124,8 +124,8 @@ class Run(ClusterOperation, frozen=True, kw_only=True):
         return tuple(objects)
 
     def list_fields(self, objects: Sequence[Object], app: App) -> Iterable[WrittenField]:
-        # What it writes, only its store knows, but the same command twice writes the same.
+        # Its writes are unknown, but the same command writes the same.
         return [WrittenField(Reference("Job", self.client), (" ".join(self.command),))]
 
     def outlasts(self, persistence: str) -> bool:
-        return False  # it may, which only a trial shows
+        return False  # it may, but only a trial can show that

@@ -18,10 +18,17 @@ from scenario_kit.render.objects.merging import merge
 class Scale(TargetOperation, frozen=True, kw_only=True):
     """Set the replicas of a workload."""
 
+    creates_revision: ClassVar[bool] = False
     overwrites: ClassVar[bool] = True
     disturbs: ClassVar[bool] = True
 
     replicas: int
+
+    @classmethod
+    def invert(cls, body: Object, former: Object | None) -> Object | None:
+        if former is None:
+            return None
+        return {cls.keyword: {"target": body["target"], "replicas": former["spec"].get("replicas", 1)}}
 
     def send(self, scene: Scene) -> None:
         ref, _ = scene.existing(self.target)

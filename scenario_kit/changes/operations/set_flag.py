@@ -1,4 +1,4 @@
-"""``setFlag``: one feature flag of the app, the way an operator of the app would set it."""
+"""``setFlag``: a feature flag of the app, set as its operators would."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from scenario_kit.render.templating.authoring_error import build_error, did_you_
 
 @final
 class SetFlag(ObjectOperation, frozen=True, kw_only=True):
-    """Set one flag to a variant. With ``value``, the flag gets such a variant where it has none of that name."""
+    """Set a flag to a variant. With ``value``, the variant is added if the flag has none of that name."""
 
     overwrites: ClassVar[bool] = True
     only_fields: ClassVar[bool] = True
@@ -60,12 +60,12 @@ class SetFlag(ObjectOperation, frozen=True, kw_only=True):
             return
         document = json.loads(((entry.prior or {}).get("data") or {}).get(_get_store(scene).key, "{}"))
         _, _, now = read_flag_document(scene)
-        former = document["flags"][self.flag]  # others may have been set meanwhile
+        former = document["flags"][self.flag]  # other flags may have changed in the meantime
         if now.get("flags", {}).get(self.flag) != former:
             self._put(scene, former)
 
     def _put(self, scene: Scene, entry: Object) -> None:
-        """Write the entry of the flag, then restart whatever reads the document only at its start."""
+        """Write the entry of the flag, then restart programs that read the document only at startup."""
         ref, key, document = read_flag_document(scene)
         document.setdefault("flags", {})[self.flag] = entry
         scene.cluster.patch(ref, {"data": {key: json.dumps(document, indent=2)}})
@@ -110,7 +110,7 @@ class SetFlag(ObjectOperation, frozen=True, kw_only=True):
 
 
 def read_flag_document(scene: Scene) -> tuple[Reference, str, dict[str, Any]]:
-    """Read the document of the app's flags: its ConfigMap, the key, and what stands there."""
+    """Read the document of the app's flags: its ConfigMap, the key, and the content."""
     store = _get_store(scene)
     ref, found = scene.existing(f"ConfigMap/{store.config_map}")
     return ref, store.key, json.loads((found.get("data") or {}).get(store.key, "{}"))

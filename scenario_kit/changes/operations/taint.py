@@ -41,7 +41,7 @@ class TaintOperation(NodeOperation, frozen=True, kw_only=True):
         return True
 
     def _write_taint(self, cluster: Cluster, ref: Reference, taint: Object | None) -> None:
-        """Write the list of taints as a whole; it must not have changed since it was read."""
+        """Write the whole list of taints, unless it has changed since it was read."""
         for attempt in range(_ATTEMPTS):
             node = cluster.get(ref)
             if node is None:
@@ -69,11 +69,14 @@ class TaintOperation(NodeOperation, frozen=True, kw_only=True):
 class Taint(TaintOperation, frozen=True, kw_only=True):
     """Put a taint on a node."""
 
+    inverse: ClassVar[str] = "untaint"
+
 
 @final
 class Untaint(TaintOperation, frozen=True, kw_only=True):
     """Take a taint off a node."""
 
+    inverse: ClassVar[str] = "taint"
     adds: ClassVar[bool] = False
 
 

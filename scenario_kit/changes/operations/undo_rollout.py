@@ -1,4 +1,4 @@
-"""``undoRollout``: a workload returns to its previous revision."""
+"""``undoRollout``: return of a workload to its previous revision."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def _find_errors(file: Path, catalog: Catalog) -> list[Finding]:
 
 
 def _has_held(trial: TrialResult) -> bool:
-    """Check whether the trial got through the hold with every promised alert still firing."""
+    """Return whether the trial got through the hold with every promised alert still firing."""
     return any(step.kind == "hold" and step.outcome == "Held" for step in trial.steps)
 
 

@@ -92,6 +92,6 @@ def _test_pack(path: Path) -> int:
 
 
 def _prevents_test(finding: Finding) -> bool:
-    """Check whether a finding keeps a pack from being tested: its form, its expressions, or its tests."""
+    """Return whether a finding keeps a pack from being tested: its form, its expressions, or its tests."""
     missing = finding.code == "SK310" and "there is no" in finding.message
     return missing or finding.code.startswith(("SK10", "SK117", "SK314", "SK316", "SK317"))

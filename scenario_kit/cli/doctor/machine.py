@@ -51,7 +51,7 @@ def _check_system() -> DoctorCheck:
 
 
 def _check_python() -> DoctorCheck:
-    """Check whether this interpreter is one of those that the tests run on, and everything that it needs is
+    """Return whether this interpreter is one of those that the tests run on, and everything that it needs is
     installed.
     """
     oldest, newest = (".".join(map(str, version)) for version in (PYTHON[0], PYTHON[-1]))

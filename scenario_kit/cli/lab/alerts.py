@@ -13,6 +13,7 @@ import typer
 from scenario_kit.cli.terminal.options import Format, Lab
 from scenario_kit.cli.terminal.terminal import can_redraw
 from scenario_kit.errors import InfrastructureError, UsageError
+from scenario_kit.model.kubernetes.timestamp import parse_timestamp
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -128,7 +129,7 @@ def build_rows(worlds: Iterable[Object], wall: Iterable[Object], now: float) -> 
         if namespace in own:
             continue
         labels.pop("severity", None)
-        since = datetime.fromisoformat(f"{alert['activeAt'][:19]}+00:00").timestamp()
+        since = parse_timestamp(alert["activeAt"])
         entity = " ".join(f"{key}={value}" for key, value in sorted(labels.items()))
         state = str(alert["state"]).capitalize()
         found.append(AlertLine(namespace, name, state, entity, since, max(now - since, 0.0), "wall"))

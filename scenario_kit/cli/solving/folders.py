@@ -36,7 +36,7 @@ def count_ended(runs: Path, scenario: str, solver: str) -> int:
 
 
 def has_ended(folder: Path) -> bool:
-    """Check whether a run is complete."""
+    """Return whether a run is complete."""
     return (folder / RECORD).is_file()
 
 

@@ -13,17 +13,17 @@ class _Stream(Protocol):
 
 
 def is_plain() -> bool:
-    """Check whether text is wanted without colours: ``NO_COLOR`` is set to anything, or the terminal is a dumb one."""
+    """Return whether text is wanted without colours: ``NO_COLOR`` is set to anything, or the terminal is a dumb one."""
     return bool(os.environ.get("NO_COLOR")) or is_dumb()
 
 
 def is_dumb() -> bool:
-    """Check whether the terminal says of itself that it only prints."""
+    """Return whether the terminal says of itself that it only prints."""
     return os.environ.get("TERM", "").lower() in ("dumb", "unknown")
 
 
 def can_redraw(stream: _Stream) -> bool:
-    """Check whether lines that were written to a stream can be drawn again."""
+    """Return whether lines that were written to a stream can be drawn again."""
     return stream.isatty() and not is_dumb()
 
 

@@ -30,7 +30,8 @@ _STORY: Final = {
 }
 _DEADLINE: Final = 240.0
 _ALERTS_SECONDS: Final = 5.0
-_LOOK: Final = 60.0
+#: Virtual seconds by which the world is advanced between two polls of the status.
+_ADVANCE_SECONDS: Final = 60.0
 
 
 def register(app: typer.Typer) -> None:
@@ -199,7 +200,7 @@ class Demo:
                 self._note(f"not resolved: {conditions['Resolved'].get('message', '')}")
                 return False
             if clock.now() - began < 3600:
-                clock.wait(clock.now() + _LOOK)
+                clock.wait(clock.now() + _ADVANCE_SECONDS)
             time.sleep(1.0)
         return False
 

@@ -28,7 +28,7 @@ _UNREAD: Final = {
 
 
 def is_truth(data: Any) -> bool:
-    """Check whether a document is a ground truth of ITBench."""
+    """Return whether a document is a ground truth of ITBench."""
     if not isinstance(data, dict):
         return False
     return data.get("kind") == "GroundTruth" or ("groups" in data and "propagations" in data)

@@ -122,7 +122,7 @@ def _is_problem(each: ProblemClass, classes: Mapping[str, ProblemClass], form: P
 
 
 def _is_abstract(each: ProblemClass, problems: Mapping[str, ProblemClass]) -> bool:
-    """Check whether others derive from a class, or it is a level of a problem that stands for itself."""
+    """Return whether others derive from a class, or it is a level of a problem that stands for itself."""
     derived = any(each.name in other.bases for other in problems.values() if other is not each)
     return (derived and "inject_fault" not in each.methods) or ("inject_fault" not in each.methods and bool(each.bases))
 

@@ -169,7 +169,7 @@ def spell_name(node: ast.AST) -> str:
 
 
 def is_idle(node: ast.stmt) -> bool:
-    """Check whether a statement says nothing about the problem: a docstring, a print, an import, ``pass``."""
+    """Return whether a statement says nothing about the problem: a docstring, a print, an import, ``pass``."""
     if isinstance(node, ast.Pass | ast.Import | ast.ImportFrom):
         return True
     if not isinstance(node, ast.Expr):

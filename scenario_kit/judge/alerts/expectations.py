@@ -12,7 +12,7 @@ from scenario_kit.model.kubernetes.reference import strip_reference
 
 
 def is_same_entity(desired: str, observed: str) -> bool:
-    """Check whether two references name the same object; namespaces are left out, a trial has one app."""
+    """Return whether two references name the same object; namespaces are left out, a trial has one app."""
     if not desired:
         return True
     if not observed:
@@ -21,7 +21,7 @@ def is_same_entity(desired: str, observed: str) -> bool:
 
 
 def matches(expectation: AlertExpectation | BackgroundAlert, timeline: AlertTimeline) -> bool:
-    """Check whether a timeline is the alert, on the entity, that the expectation names."""
+    """Return whether a timeline is the alert, on the entity, that the expectation names."""
     return expectation.name == timeline.name and is_same_entity(expectation.entity, timeline.entity)
 
 
@@ -59,7 +59,7 @@ def list_distractor_alerts(expect: Expect, faults: Iterable[Fault]) -> list[Aler
 
 
 def is_beside(own: Iterable[AlertExpectation], expect: Expect, timeline: AlertTimeline) -> bool:
-    """Check whether an alert belongs to trouble beside the incident: it is on an object of which ``own`` says so.
+    """Return whether an alert belongs to trouble beside the incident: it is on an object of which ``own`` says so.
 
     What the incident promises, or rules out, is its own wherever it fires.
     """
@@ -73,19 +73,19 @@ def list_by_class(expect: Expect, alert_class: str) -> list[AlertExpectation]:
 
 
 def is_background(expect: Expect, timeline: AlertTimeline) -> bool:
-    """Check whether the scenario declares this alert as chronically on."""
+    """Return whether the scenario declares this alert as chronically on."""
     return any(matches(b, timeline) for b in expect.background)
 
 
 def is_chronic(history: AlertHistory, expect: Expect, timeline: AlertTimeline, since: float) -> bool:
-    """Check whether an alert that is declared as chronically on did fire before ``since``, when nothing had
-    been done.
+    """Return whether an alert that is declared as chronically on did fire before ``since``, when nothing had been
+    done.
     """
     return is_background(expect, timeline) and timeline.fires_within(history.start, since)
 
 
 def is_declared(expect: Expect, timeline: AlertTimeline) -> bool:
-    """Check whether any expectation speaks of this alert."""
+    """Return whether any expectation speaks of this alert."""
     return is_background(expect, timeline) or any(matches(e, timeline) for e in expect.alerts)
 
 

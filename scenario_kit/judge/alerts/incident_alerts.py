@@ -17,6 +17,7 @@ from scenario_kit.judge.alerts.expectations import (
     list_firing,
     select_timelines,
 )
+from scenario_kit.judge.alerts.missing_alerts import NO_ALERT_FIX
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import AlertExpectation, AlertHistory, Finding, Severity
 from scenario_kit.model.authored.scenario import Expect
@@ -88,11 +89,10 @@ def _report_missing(
         message=f"must-fire {label_expectation(expectation)} did not fire",
         observed=observed,
         expected=f"{label_expectation(expectation)} within {within:.0f} s of injection",
-        why="if a promised symptom does not appear, nobody is told about the incident",
+        why="without its alert the incident goes unnoticed",
         fix="expect an alert that fires (see observed), or make the fault stronger, or its target a busier one"
         if others
-        else "make the fault stronger, aim it at a target with more traffic, or evaluate rules that look at what it "
-        "does change: `scenario-kit catalog alerts` has those of all packs, spec.app.alertPacks chooses packs",
+        else NO_ALERT_FIX,
     )
 
 

@@ -1,9 +1,9 @@
-"""What is said where no alert came: of a promise that was not kept, and of an incident that promises none. Pure."""
+"""Findings on missing alerts: of an expectation that was not met, and of an incident that declares none. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -12,9 +12,15 @@ from scenario_kit.load.rules import build_finding
 from scenario_kit.model import AlertHistory, Finding
 from scenario_kit.model.authored.scenario import Expect
 
+#: How to correct a scenario in which no alert fires at all.
+NO_ALERT_FIX: Final = (
+    "make the fault stronger, aim it at a target with more traffic, or evaluate rules that look at what it does change:"
+    " `scenario-kit catalog alerts` lists the rules of all packs, spec.app.alertPacks chooses packs"
+)
+
 
 class UnusedRules(NamedTuple):
-    """Rules that the scenario does not use: what they say, and the ``alertPacks`` with which it would use them."""
+    """Rules that the scenario does not use: their alert history, and the ``alertPacks`` that would include them."""
 
     history: AlertHistory
     packs: tuple[str, ...]
@@ -42,7 +48,7 @@ def explain_silence(finding: Finding, beside: Mapping[str, UnusedRules], injecte
 
 
 def check_unnoticed(history: AlertHistory, expect: Expect, injected_at: float) -> list[Finding]:
-    """Return an incident that promises no alert, as drafts may, and raised none: whatever else held shows nothing."""
+    """Report an incident that declares no alert, as drafts may, and raised none."""
     if list_by_class(expect, "MustFire") or any(i.start > injected_at for t in history.timelines for i in t.firing):
         return []
     return [
@@ -50,9 +56,8 @@ def check_unnoticed(history: AlertHistory, expect: Expect, injected_at: float) -
             "SK322",
             message="no alert must fire, and none fired",
             observed="no alert fired at all",
-            expected="an alert that tells of the incident",
-            why="an incident that nobody notices is none, and no repair of it can be shown",
-            fix="make the fault stronger, aim it at a target with more traffic, evaluate rules that look at what it "
-            "does change (spec.app.alertPacks), or let the outcome be Benign",
+            expected="an alert of the incident",
+            why="without an alert the incident goes unnoticed, and no repair can be verified",
+            fix=f"{NO_ALERT_FIX}; or let the outcome be Benign",
         )
     ]

@@ -43,7 +43,7 @@ def pool_passages(passages: Sequence[Passage]) -> Passage:
 
 
 def is_telling(passage: Passage) -> bool:
-    """Check whether there were requests enough for a change to show."""
+    """Return whether there were requests enough for a change to show."""
     before, during = passage.before, passage.during
     return min(before.requests, before.requests * during.seconds / max(before.seconds, 1.0)) >= ENOUGH
 
@@ -67,8 +67,8 @@ def find_traces(passage: Passage) -> list[TrafficChange]:
 
 
 def compute_chance(one: float, other: float, exposure: float, other_exposure: float) -> float:
-    """Compute how likely two counts lie as far apart, if both come at the same rate per exposure: two-sided,
-    at most 1.
+    """Compute how likely two counts lie as far apart, if both come at the same rate per exposure: two-sided, at most
+    1.
     """
     a, n = round(one), round(one) + round(other)
     if n == 0 or exposure <= 0 or other_exposure <= 0:
@@ -103,8 +103,8 @@ def _measure_distance(one: Work, other: Work) -> float:
 
 
 def _compute_distance_chance(apart: float, n: float, m: float) -> float:
-    """Compute how likely a difference of distributions is that large by chance: the limit for many
-    requests, a bound.
+    """Compute how likely a difference of distributions is that large by chance: the limit for many requests, a
+    bound.
     """
     if min(n, m) <= 0:
         return 1.0

@@ -105,12 +105,12 @@ def _strip_to_spec(obj: Object) -> Object:
 
 
 def _is_equal(was: Any, is_: Any) -> bool:
-    """Check whether both say the same: the API server leaves out what is empty, and spells quantities its own way."""
+    """Return whether both say the same: the API server leaves out what is empty, and spells quantities its own way."""
     return (not was and not is_) or is_same_quantity(was, is_)
 
 
 def _is_new(before: Object, path: Path) -> bool:
-    """Check whether something was added where nothing is added by itself: what is inside of what was there is a
+    """Return whether something was added where nothing is added by itself: what is inside of what was there is a
     default.
     """
     return any(part in _CLOSED and get_at(before, path[: i + 2]) is None for i, part in enumerate(path))

@@ -32,7 +32,7 @@ RETENTION_DAYS = 2 * HEAD_DAYS
 #: ms; a lower share would mean more merges.
 _ENDED = 0.4
 #: The period of that check in seconds.
-LOOK_SECONDS = 60
+BLOCK_RELOAD_SECONDS = 60
 STORAGE: Object = {"tsdb": {"out_of_order_time_window": f"{WINDOW_DAYS}d", "stale_series_compaction_threshold": _ENDED}}
 
 
@@ -90,13 +90,13 @@ def list_packs() -> Sequence[str]:
     return Catalog().alert_packs()
 
 
-def build_storage_flags(look_seconds: int = LOOK_SECONDS) -> list[str]:
+def build_storage_flags(block_reload_seconds: int = BLOCK_RELOAD_SECONDS) -> list[str]:
     """Build the storage flags, which the configuration file does not cover."""
     return [
         f"--storage.tsdb.retention.time={RETENTION_DAYS}d",
         f"--storage.tsdb.min-block-duration={HEAD_DAYS}d",
         f"--storage.tsdb.max-block-duration={HEAD_DAYS}d",
-        f"--storage.tsdb.block-reload-interval={look_seconds}s",
+        f"--storage.tsdb.block-reload-interval={block_reload_seconds}s",
     ]
 
 

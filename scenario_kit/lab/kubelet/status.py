@@ -11,10 +11,11 @@ from scenario_kit.lab.kubelet.container.runtime import WithRuntime
 from scenario_kit.lab.kubelet.image.images import Images
 from scenario_kit.lab.kubelet.image.pause import WithPause
 from scenario_kit.lab.kubelet.image.processes import Processes
-from scenario_kit.lab.kubelet.pod import conditions, deadline, qos, times
+from scenario_kit.lab.kubelet.pod import conditions, deadline, qos
 from scenario_kit.lab.kubelet.pod.context import ConfigLookup, Line, PodContext, PodEvent, Restarted, is_sidecar
 from scenario_kit.lab.kubelet.pod.pod_state import PodMemory, recall
 from scenario_kit.model.base import Object
+from scenario_kit.model.kubernetes.timestamp import format_timestamp
 
 _FIRST_MOUNT_RETRY = 0.5
 _LAST_MOUNT_RETRY = 122.0
@@ -96,7 +97,7 @@ def _fill(ctx: PodContext, now: float) -> None:
     status = ctx.status
     status.setdefault("phase", "Pending")
     status.setdefault("qosClass", qos.determine_qos_class(ctx.pod))
-    status.setdefault("startTime", times.format_rfc3339(now))
+    status.setdefault("startTime", format_timestamp(now))
     host = next((a["address"] for a in _list_addresses(ctx.node) if a["type"] == "InternalIP"), "")
     if host:
         status["hostIP"], status["hostIPs"] = host, [{"ip": host}]

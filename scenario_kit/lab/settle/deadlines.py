@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from datetime import UTC, datetime
 
 from scenario_kit.lab.settle.settled.rollouts import COMPLETE
 from scenario_kit.lab.settle.settled.settle_context import find_condition
 from scenario_kit.model import Object, Reference
+from scenario_kit.model.kubernetes.timestamp import format_timestamp
 from scenario_kit.ports import Cluster
 
 _DEFAULT_SECONDS = 600
@@ -53,7 +53,7 @@ class ProgressDeadlines:
 def backdate_progress(cluster: Cluster, deployment: Object) -> None:
     """Move ``lastUpdateTime`` back so that the controller finds the progress deadline exceeded."""
     seconds = deployment["spec"].get("progressDeadlineSeconds", _DEFAULT_SECONDS) + _MARGIN_SECONDS
-    earlier = datetime.fromtimestamp(time.time() - seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    earlier = format_timestamp(time.time() - seconds)
     meta = deployment["metadata"]
     cluster.patch(
         Reference("Deployment", meta["name"], meta["namespace"], "apps"),

@@ -17,7 +17,7 @@ from scenario_kit.lab.informers.store import ObjectStore
 from scenario_kit.lab.settle.settled import Reason
 from scenario_kit.lab.settle.settled.settle_context import find_condition
 from scenario_kit.model import Object
-from scenario_kit.model.kubernetes.label_selector import Requirement, Selector, parse
+from scenario_kit.model.kubernetes.label_selector import Selector, parse, parse_object
 
 KIND: Final = "HorizontalPodAutoscaler"
 _AGENT_BEGINS, _AGENT_ENDS = "kube-controller-manager", "/horizontal-pod-autoscaler"
@@ -65,7 +65,7 @@ class MetricsGate:
         requests = (
             _count_requests(hpa)
             for hpa, workload in self._targets(namespace)
-            if parse_requirements(workload["spec"].get("selector") or {}) == key[1]
+            if parse_object(workload["spec"].get("selector") or {}) == key[1]
         )
         expected = max(requests, default=1)
         deadline = time.monotonic() + _LONGEST_SECONDS
@@ -121,7 +121,7 @@ class MetricsGate:
         with self._changed:
             turn = self._turn(namespace)
             for hpa, workload in targets:
-                own = self._keys.get((namespace, parse_requirements(workload["spec"].get("selector") or {})))
+                own = self._keys.get((namespace, parse_object(workload["spec"].get("selector") or {})))
                 name, text = hpa["metadata"]["name"], ""
                 if not is_within(hpa, workload):
                     text = "the replicas of its target are outside of its bounds"
@@ -163,15 +163,6 @@ def is_within(hpa: Object, workload: Object) -> bool:
     """Return whether the replicas are within the autoscaler's bounds; otherwise it corrects them without metrics."""
     spec, replicas = hpa["spec"], int(workload["spec"].get("replicas", 1))
     return int(spec.get("minReplicas", 1)) <= replicas <= int(spec["maxReplicas"])
-
-
-def parse_requirements(selector: Object) -> Selector:
-    """Parse a workload's label selector into the form that the controller's requests use."""
-    found = [Requirement(key, frozenset((value,)), True) for key, value in (selector.get("matchLabels") or {}).items()]
-    for each in selector.get("matchExpressions") or ():
-        values = frozenset(each["values"]) if each["operator"] in ("In", "NotIn") else None
-        found.append(Requirement(each["key"], values, each["operator"] in ("In", "Exists")))
-    return frozenset(found)
 
 
 def _count_requests(hpa: Object) -> int:

@@ -6,12 +6,11 @@ As in metrics-server, a pod has metrics only if each of its running containers w
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 from scenario_kit.lab.telemetry.series import block
 from scenario_kit.model import Object
-from scenario_kit.model.kubernetes.status import parse_time
+from scenario_kit.model.kubernetes.timestamp import format_timestamp, parse_timestamp
 from scenario_kit.model.runtime.process import Usage
 
 API_VERSION = "metrics.k8s.io/v1beta1"
@@ -52,7 +51,7 @@ def measure_container_usage(pod: Object, measured: Measured) -> Mapping[str, Usa
 
 def _find_begin(running: Object, otherwise: float) -> float:
     text = running.get("startedAt")
-    return parse_time(text) if text else otherwise
+    return parse_timestamp(text) if text else otherwise
 
 
 def build_node_metrics(nodes: Iterable[Object], used: Mapping[str, Usage], at: float, window: float) -> list[Object]:
@@ -64,9 +63,8 @@ def build_node_metrics(nodes: Iterable[Object], used: Mapping[str, Usage], at: f
         own = used.get(node["metadata"]["name"], Usage(0.0, 0.0))
         total = Usage(own.cpu_cores + NODE_ITSELF.cpu_cores, own.memory_bytes + NODE_ITSELF.memory_bytes)
         document = {"kind": "NodeMetrics", "apiVersion": API_VERSION, "metadata": _build_metadata(node, at)}
-        found.append(
-            {**document, "timestamp": _format_time(at), "window": _format_window(window), "usage": format_usage(total)}
-        )
+        usage = format_usage(total)
+        found.append({**document, "timestamp": format_timestamp(at), "window": _format_window(window), "usage": usage})
     return found
 
 
@@ -105,7 +103,7 @@ def _build_pod(pod: Object, measured: Measured, used: Mapping[str, Usage]) -> Ob
         "kind": "PodMetrics",
         "apiVersion": API_VERSION,
         "metadata": meta,
-        "timestamp": _format_time(measured.at),
+        "timestamp": format_timestamp(measured.at),
         "window": _format_window(measured.window),
         "containers": [{"name": name, "usage": format_usage(each)} for name, each in used.items()],
     }
@@ -113,7 +111,7 @@ def _build_pod(pod: Object, measured: Measured, used: Mapping[str, Usage]) -> Ob
 
 def _build_metadata(obj: Object, at: float) -> Object:
     own = obj["metadata"]
-    meta: Object = {"name": own["name"], "creationTimestamp": _format_time(at)}
+    meta: Object = {"name": own["name"], "creationTimestamp": format_timestamp(at)}
     return meta | ({"labels": dict(own["labels"])} if own.get("labels") else {})
 
 
@@ -127,10 +125,6 @@ def _format_canonical(number: int, base: int, suffixes: Sequence[str]) -> str:
         number //= base
         power += 1
     return f"{number}{suffixes[power]}" if number else "0"
-
-
-def _format_time(at: float) -> str:
-    return datetime.fromtimestamp(int(at), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _format_window(seconds: float) -> str:

@@ -12,7 +12,7 @@ from scenario_kit.render.objects.lookup import find_position, read_pod_labels
 
 
 def touches(fault: Fault, objects: Sequence[Object], app: App, entity: str) -> bool:
-    """Check whether a fault is aimed at an object, creates it, writes it, or troubles its pods."""
+    """Return whether a fault is aimed at an object, creates it, writes it, or troubles its pods."""
     ref = Reference.parse(entity)
     created = [body for c in fault.changes if (body := c.operation.manifest)]
     names = {(str(body.get("kind")), str((body.get("metadata") or {}).get("name"))) for body in created}
@@ -24,7 +24,7 @@ def touches(fault: Fault, objects: Sequence[Object], app: App, entity: str) -> b
 
 
 def is_one_thing(objects: Sequence[Object], app: App, one: str, other: str) -> bool:
-    """Check whether two references are names of the same pods: a workload, or a Service that selects no others."""
+    """Return whether two references are names of the same pods: a workload, or a Service that selects no others."""
     mine, theirs = (_find_pod_owners(objects, app, Reference.parse(text)) for text in (one, other))
     return bool(mine) and mine == theirs
 

@@ -117,7 +117,7 @@ def _load_alerts(loaded: Loaded, catalog: Catalog) -> dict[str, AlertRule] | Non
 
 
 def _can_render(use: FaultUse, types: dict[str, FaultType], objects: tuple[Object, ...], app: App) -> bool:
-    """Check whether the target exists; rendering for one that does not would only say so a second time."""
+    """Return whether the target exists; rendering for one that does not would only say so a second time."""
     ref = Reference.parse(use.target)
     known = {(r.kind, r.name, r.namespace) for r in (make_reference(obj, app.namespace) for obj in objects)}
     foreign = ref.namespace not in ("app", *app.namespaces)

@@ -75,7 +75,7 @@ class LintContext:
         }
 
     def exists(self, text: str) -> bool:
-        """Check whether a reference names an object of the app, or one that a fault creates; other namespaces are
+        """Return whether a reference names an object of the app, or one that a fault creates; other namespaces are
         trusted.
 
         A group may be left out, but one that is spelled out is part of the name: ``Deployment.batch/cart`` is nothing.
@@ -90,7 +90,7 @@ class LintContext:
         return bool(groups) and (not ref.group or ref.group in groups)
 
     def brings(self, fault_type: str) -> bool:
-        """Check whether a fault type lies beside the scenario, and not in the catalogue."""
+        """Return whether a fault type lies beside the scenario, and not in the catalogue."""
         return self.catalog.fault_path(fault_type, self.path).parent.parent == self.path.parent / "faults"
 
     def names(self, *kinds: str) -> list[str]:
@@ -108,7 +108,7 @@ class LintContext:
         return tuple(e.ref for e in rendered.entities if e.role in roles) if rendered else ()
 
     def generated(self, fault: str) -> bool:
-        """Check whether the name of the fault's cause is drawn at injection."""
+        """Return whether the name of the fault's cause is drawn at injection."""
         rendered = self.faults.get(fault)
         return bool(rendered) and any(e.generated for e in rendered.causes) if rendered else False
 

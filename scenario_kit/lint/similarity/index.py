@@ -1,12 +1,12 @@
 """All scenarios that one is compared with: what each breaks, and the words that tell of it.
 
 Exact copies are found by a fingerprint: a sum over what makes a difference to the cluster, and nothing only told.
-Near copies break mostly the same things in the same way: at least half of the faults have the same type and target. Of
-those, what differs in numbers alone is near whatever is told of it. Others are compared by the angle between weighted
-words: single words and pairs of the texts, and the facts of the structure as words of their own. A word counts the
-more, the fewer scenarios use it, so that what all share (an app, a usual alert) says little; what the catalogue's own
-text about a fault says does not count at all, since every draft with that fault begins with it.
-For thousands of scenarios all angles come from products of matrices, a few thousand columns at a time; a word that only
+Near copies break mostly the same things in the same way: at least half of the faults have the same type and target.
+Of those, what differs in numbers alone is near whatever is told of it. Others are compared by the angle between
+weighted words: single words and pairs of the texts, and the facts of the structure as words of their own. A word
+counts the more, the fewer scenarios use it, so that what all share (an app, a usual alert) says little; what the
+catalogue's own text about a fault says does not count at all, since every draft with that fault begins with it. For
+thousands of scenarios all angles come from products of matrices, a few thousand columns at a time; a word that only
 one of them uses shares nothing and enters nothing but lengths, which keeps them narrow.
 """
 
@@ -405,7 +405,7 @@ def _list_catalogue_words(fault_type: str, catalog: Catalog) -> Iterator[str]:
 
 
 def _is_alike(one: IndexEntry, other: IndexEntry) -> bool:
-    """Check whether half of what either of them breaks is broken in the same way by both."""
+    """Return whether half of what either of them breaks is broken in the same way by both."""
     both, any_ = set(one.breaks) & set(other.breaks), set(one.breaks) | set(other.breaks)
     return 2 * len(both) >= len(any_)
 
@@ -415,7 +415,7 @@ def _is_different(one: IndexEntry, other: IndexEntry) -> bool:
 
 
 def _has_matrices() -> bool:
-    """Check whether there is a library for matrices: the operator's image has none."""
+    """Return whether there is a library for matrices: the operator's image has none."""
     return find_spec("numpy") is not None
 
 

@@ -13,8 +13,8 @@ from scenario_kit.model.kubernetes.reference import make_reference
 
 
 def list_written(changes: Sequence[Change], objects: Sequence[Object], app: App) -> set[WrittenField]:
-    """List the fields that the changes write, one after the other. What they create is theirs alone and does
-    not count.
+    """List the fields that the changes write, one after the other. What they create is theirs alone and does not
+    count.
     """
     found: set[WrittenField] = set()
     for change in changes:
@@ -31,7 +31,7 @@ def list_written(changes: Sequence[Change], objects: Sequence[Object], app: App)
 
 
 def is_elsewhere(change: Change, objects: Sequence[Object], app: App) -> bool:
-    """Check whether a change is of an object that is not among these: what it was before is not known here."""
+    """Return whether a change is of an object that is not among these: what it was before is not known here."""
     if change.target is None or change.operation.restarts or change.operation.rolls_back:
         return False
     return not is_among(objects, change.target, app.namespace)

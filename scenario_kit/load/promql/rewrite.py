@@ -63,7 +63,7 @@ def find_selectors(expr: str) -> list[Selector]:
 
 
 def _is_word(tokens: list[_Token], index: int) -> bool:
-    """Check whether a bare name is part of the syntax; an aggregation followed by its grouping counts as that."""
+    """Return whether a bare name is part of the syntax; an aggregation followed by its grouping counts as that."""
     word = tokens[index].text.lower()
     return word in _OPERATORS or word in _LABEL_LISTS or _read_token(tokens, index + 1).lower() in ("by", "without")
 

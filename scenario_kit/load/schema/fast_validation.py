@@ -38,7 +38,7 @@ _SILENT: Final = frozenset({"description", "title", "default", "examples", "form
 
 
 def fits(value: Any, schema: Any) -> bool:
-    """Check whether the value surely fits; False where it does not, or where a keyword is not known here."""
+    """Return whether the value surely fits; False where it does not, or where a keyword is not known here."""
     if not isinstance(schema, dict):
         return bool(schema is True)
     for keyword, desired in schema.items():

@@ -159,8 +159,8 @@ def _translate_error(error: ValidationError, positions: Positions, within: Path_
 
 
 def _is_misspelling(name: str, unknown: Iterable[str], schema: dict[str, Any]) -> bool:
-    """Check whether an unknown field is this one, misspelled: then it is told as unknown, and not as
-    missing as well.
+    """Return whether an unknown field is this one, misspelled: then it is told as unknown, and not as missing as
+    well.
     """
     known = schema.get("properties", {})
     return any(name in suggest(key, known) for key in unknown)

@@ -81,7 +81,7 @@ class Positions:
         return self._at(self._keys[place]) if place in self._keys else self.value(*place)
 
     def has_key(self, *place: str | int) -> bool:
-        """Check whether the document has a field name at ``place``."""
+        """Return whether the document has a field name at ``place``."""
         return place in self._keys
 
     def translate(self, change: Callable[[Path_], Path_]) -> Positions:

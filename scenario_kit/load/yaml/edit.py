@@ -290,7 +290,7 @@ def _format_lines(name: str, value: Any, column: int) -> str:
 
 
 def _is_long(value: Any) -> bool:
-    """Check whether a value is a list of objects, or holds one."""
+    """Return whether a value is a list of objects, or holds one."""
     if isinstance(value, dict):
         return any(map(_is_long, value.values()))
     return isinstance(value, list | tuple) and any(isinstance(part, dict) for part in value)

@@ -43,7 +43,7 @@ def replace_schema(text: str, schema: str) -> str:
 
 
 def exists(file: Path, schema: str) -> bool:
-    """Check whether there is a file at the path that the comment of a file names; no text is too odd to ask."""
+    """Return whether there is a file at the path that the comment of a file names; no text is too odd to ask."""
     return os.path.isfile(file.absolute().parent / schema)  # noqa: PTH113 - a name that is too long raises elsewhere
 
 

@@ -187,7 +187,7 @@ class BoundedLoader(_SAFE):  # type: ignore[misc]
         self._ahead: list[yaml.Node] = []
 
     def check_node(self) -> bool:
-        """Check whether there is one more document."""
+        """Return whether there is one more document."""
         self._ahead = self._ahead or [node for node in (next(self._roots, None),) if node is not None]
         return bool(self._ahead)
 

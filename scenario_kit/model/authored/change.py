@@ -28,6 +28,18 @@ class ChangeOperation(Value, frozen=True, kw_only=True):
 
     #: The name of the operation in YAML, which is that of its class.
     keyword: ClassVar[str]
+    #: Whether its body is the manifest of an object.
+    has_manifest: ClassVar[bool] = False
+    #: Whether it names one object, by default the target of its fault.
+    has_target: ClassVar[bool] = False
+    #: Keyword of the operation that undoes it with the same body; empty if there is none.
+    inverse: ClassVar[str] = ""
+    #: Whether it creates a Chaos Mesh experiment.
+    injects_chaos: ClassVar[bool] = False
+    #: Whether it undoes a fault of the scenario.
+    removes_fault: ClassVar[bool] = False
+    #: Whether it may create a new revision of its target.
+    creates_revision: ClassVar[bool] = True
     #: Whether it creates an object that must not be there before.
     creates: ClassVar[bool] = False
     #: Whether it only replaces pods, so that they read again what they read at their start.
@@ -65,6 +77,22 @@ class ChangeOperation(Value, frozen=True, kw_only=True):
     def from_body(cls, body: Any) -> Self:
         """Return the operation with what stands below its key."""
         return convert(body, cls)
+
+    @classmethod
+    def invert(cls, body: Object, former: Object | None) -> Object | None:
+        """Build the change, as JSON, that undoes this one.
+
+        Args:
+            body: the body of this change.
+            former: its target as rendered, before the change; None if the app has no such object.
+
+        Returns:
+            None if no change undoes it.
+
+        Raises:
+            AuthoringError: its patch cannot be inverted.
+        """
+        return {cls.inverse: body} if cls.inverse else None
 
     @property
     def body(self) -> Object:
@@ -145,7 +173,7 @@ class ChangeOperation(Value, frozen=True, kw_only=True):
 
     @abstractmethod
     def outlasts(self, persistence: str) -> bool:
-        """Tell whether what it does stays where a fault is said to end in this way."""
+        """Return whether what it does stays where a fault is said to end in this way."""
 
     @abstractmethod
     def simulate(self, objects: Sequence[Object], app: App, namespace: str) -> tuple[Object, ...]:
@@ -166,6 +194,13 @@ def list_operations() -> Mapping[str, type[ChangeOperation]]:
     """List every operation by its keyword."""
     found: Mapping[str, type[ChangeOperation]] = import_module(_OPERATIONS).find_operations()
     return found
+
+
+def get_operation_type(change: object) -> type[ChangeOperation]:
+    """Return the operation that a change names, given as JSON or as a template; the base class if it names none."""
+    if not isinstance(change, Mapping):
+        return ChangeOperation
+    return next((found for key in change if (found := list_operations().get(key)) is not None), ChangeOperation)
 
 
 class Until(Value, frozen=True, kw_only=True):

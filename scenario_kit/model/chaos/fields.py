@@ -101,7 +101,7 @@ _OF_CLUSTERS: Final = frozenset({"svc", "cluster", "local", "pod", "default", "k
 
 
 def is_external(host: str, namespaces: Container[str]) -> bool:
-    """Check whether a name belongs to the world outside of a cluster with these namespaces."""
+    """Return whether a name belongs to the world outside of a cluster with these namespaces."""
     name, _, last = host.rstrip(".").lower().rpartition(".")
     return bool(name) and last.isalpha() and last not in _OF_CLUSTERS and last not in namespaces
 

@@ -48,7 +48,7 @@ class PodQuery(NamedTuple):
         return not self.names and bool(self.nodes or self.node_labels)
 
     def selects(self, pod: Object, nodes: Iterable[Object] = ()) -> bool:
-        """Check whether the pod is meant, in a cluster with these nodes."""
+        """Return whether the pod is meant, in a cluster with these nodes."""
         namespace = pod["metadata"].get("namespace", "")
         if self.names:
             return pod["metadata"]["name"] in self.names.get(namespace, ())

@@ -55,7 +55,7 @@ def list_declared(requires: Iterable[str]) -> frozenset[str]:
 
 
 def is_chaos(obj: Object) -> bool:
-    """Check whether an object is one of Chaos Mesh."""
+    """Return whether an object is one of Chaos Mesh."""
     return str(obj.get("apiVersion", "")).startswith(f"{GROUP}/")
 
 

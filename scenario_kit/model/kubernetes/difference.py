@@ -17,7 +17,7 @@ class WrittenField(NamedTuple):
     path: Path = ()
 
     def meets(self, other: WrittenField) -> bool:
-        """Check whether writing one of them writes the other, or a part of it."""
+        """Return whether writing one of them writes the other, or a part of it."""
         return self.of == other.of and meets(self.path, other.path)
 
     def __str__(self) -> str:
@@ -71,6 +71,6 @@ def get_at(value: Any, path: Path) -> Any:
 
 
 def meets(one: Path, other: Path) -> bool:
-    """Check whether writing at one of the paths writes at the other, or at a part of it."""
+    """Return whether writing at one of the paths writes at the other, or at a part of it."""
     short = min(len(one), len(other))
     return one[:short] == other[:short]

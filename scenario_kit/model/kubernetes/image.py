@@ -21,7 +21,7 @@ def normalize_image(image: str) -> str:
 
 
 def matches_image(image: str, pattern: str) -> bool:
-    """Check whether a glob pattern fits the normalised name of an image, with its digest or without."""
+    """Return whether a glob pattern fits the normalised name of an image, with its digest or without."""
     name = normalize_image(image)
     return fnmatchcase(name, pattern) or fnmatchcase(name.partition("@")[0], pattern)
 
@@ -42,7 +42,7 @@ _TAG: Final = re.compile(
 
 
 def is_tool(image: str) -> bool:
-    """Check whether it is an image with the usual tools, which pods borrow and people look around with."""
+    """Return whether it is an image with the usual tools, which pods borrow and people look around with."""
     name = normalize_image(image).partition("@")[0]
     repository, _, tag = name.rpartition(":")
     return repository in _TOOLS and _TAG.fullmatch(tag) is not None

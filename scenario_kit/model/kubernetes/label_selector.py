@@ -20,7 +20,7 @@ class Requirement(NamedTuple):
     desired: bool
 
     def admits(self, fields: Mapping[str, str]) -> bool:
-        """Check whether the fields meet it. What lacks the key is not excluded by a value."""
+        """Return whether the fields meet it. What lacks the key is not excluded by a value."""
         found = self.key in fields and (self.values is None or fields[self.key] in self.values)
         return found == self.desired
 
@@ -99,7 +99,7 @@ def check_key(key: Any) -> str:
 
 
 def admits(selector: Selector, fields: Mapping[str, str]) -> bool:
-    """Check whether the fields meet every requirement."""
+    """Return whether the fields meet every requirement."""
     return all(requirement.admits(fields) for requirement in selector)
 
 

@@ -34,7 +34,7 @@ def parse_quantity(value: str | int | float) -> float:
 
 
 def is_same_quantity(one: object, other: object) -> bool:
-    """Check whether two values are equal, or texts of one quantity: the API server stores ``1000m`` as ``1``.
+    """Return whether two values are equal, or texts of one quantity: the API server stores ``1000m`` as ``1``.
 
     One of the texts has a unit: without any they are texts as others are, and ``1.10`` may be a version.
     """

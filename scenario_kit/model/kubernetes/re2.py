@@ -21,11 +21,11 @@ class Pattern(NamedTuple):
     compiled: Any
 
     def found_in(self, text: str) -> bool:
-        """Check whether it matches some part of the text."""
+        """Return whether it matches some part of the text."""
         return self.compiled.search(_encode(text)) is not None
 
     def matches(self, text: str) -> bool:
-        """Check whether it matches the whole text."""
+        """Return whether it matches the whole text."""
         return self.compiled.fullmatch(_encode(text)) is not None
 
     def groups(self, text: str) -> Iterator[dict[str, str]]:

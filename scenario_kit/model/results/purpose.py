@@ -64,5 +64,5 @@ LABEL_KINDS: Final = frozenset(
 
 
 def is_repeat(purpose: str) -> bool:
-    """Tell whether a trial of that purpose is one of the paired repeats."""
+    """Return whether a trial of that purpose is one of the paired repeats."""
     return Purpose.parse(purpose).kind is PurposeKind.REPEAT

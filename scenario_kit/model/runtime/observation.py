@@ -35,11 +35,11 @@ class AlertTimeline(Value, frozen=True, kw_only=True):
         return None
 
     def firing_at(self, instant: float) -> bool:
-        """Check whether it fires at that instant."""
+        """Return whether it fires at that instant."""
         return any(i.start <= instant and (i.end is None or instant < i.end) for i in self.firing)
 
     def fires_within(self, start: float, end: float) -> bool:
-        """Check whether it fires at any instant of [start, end]."""
+        """Return whether it fires at any instant of [start, end]."""
         return any(i.start <= end and (i.end is None or i.end > start) for i in self.firing)
 
 

@@ -71,8 +71,8 @@ def resolve_options(app: App, chosen: Mapping[str, Any], profile: str = "") -> O
 
 
 def select_options(app: App, fault_type: FaultType) -> Object:
-    """Select values of the app's options that a fault asks for, as far as the app has such an option with
-    such a value.
+    """Select values of the app's options that a fault asks for, as far as the app has such an option with such a
+    value.
     """
     properties = app.options.get("properties", {})
     return {k: v for k, v in fault_type.app_options.items() if k in properties and not _find_violations(app, {k: v})}
@@ -106,7 +106,7 @@ def _find_violations(app: App, options: Object) -> list[AuthoringError]:
 
 
 def _is_plainly_valid(schema: Object, value: Any) -> bool:
-    """Check whether the value needs no validator to be seen as valid: importing one takes longer than rendering."""
+    """Return whether the value needs no validator to be seen as valid: importing one takes longer than rendering."""
     if type(value) is type(schema.get("default")) and value == schema["default"]:
         return True
     return (schema.get("type") == "boolean" and isinstance(value, bool)) or value in schema.get("enum", ())
@@ -149,8 +149,8 @@ def render_app(
 
 @lru_cache(maxsize=32)
 def _render_documents(folder: Path, version: str, variables: str) -> bytes:
-    """Render the documents that the templates yield, as a JSON list. Linting a catalogue asks for the same
-    ones often.
+    """Render the documents that the templates yield, as a JSON list. Linting a catalogue asks for the same ones
+    often.
     """
     files = [path for path in folder.rglob("*") if path.is_file()]
     return cache_bytes("objects", files, (version, variables), lambda: _render_templates(folder, version, variables))

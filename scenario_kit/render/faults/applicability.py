@@ -42,7 +42,7 @@ class Offer:
 
 
 def fits(fault_type: FaultType, app: App) -> bool:
-    """Check whether a fault is meant for an app: some make sense for one app only."""
+    """Return whether a fault is meant for an app: some make sense for one app only."""
     named = [need.removeprefix("app:") for need in fault_type.requires if need.startswith("app:")]
     return not named or app.name in named
 
@@ -64,8 +64,8 @@ def list_targets(fault_type: FaultType, app: App, objects: Sequence[Object]) -> 
 
 
 def find_component(app: App, objects: Sequence[Object], obj: Object) -> Component | None:
-    """Find the component that an object belongs to: its workload, its Service, or what scales or guards
-    its workload.
+    """Find the component that an object belongs to: its workload, its Service, or what scales or guards its
+    workload.
     """
     reference = format_reference(obj, app.namespace)
     scaled = (obj.get("spec") or {}).get("scaleTargetRef") or {}
@@ -187,7 +187,7 @@ def _require_notice(rendered: Fault, app: App, objects: Sequence[Object]) -> Non
 
 
 def _is_inbound(rendered: Fault, obj: Object | None) -> bool:
-    """Check whether the fault only keeps others from reaching its target, which goes on asking them."""
+    """Return whether the fault only keeps others from reaching its target, which goes on asking them."""
     made = [(change.operation.creates and change.operation.manifest) or {} for change in rendered.changes]
     return (obj is not None and obj["kind"] == "Service") or all(
         m.get("kind") == "HTTPChaos"

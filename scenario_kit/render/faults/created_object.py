@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from scenario_kit.model import Object
+from scenario_kit.model.authored.change import get_operation_type
 from scenario_kit.render.templating.authoring_error import build_error
 from scenario_kit.render.templating.engine import render
 
-#: Operations that create an object, with its manifest.
-CREATING: Final = ("create", "chaos", "apply")
 #: Groups whose kinds are called without them.
 _BUILT_IN: Final = ("", "apps", "batch", "autoscaling", "policy")
 
@@ -22,9 +21,10 @@ def find_created(changes: Sequence[Any], variables: Mapping[str, Any]) -> str:
         AuthoringError: they create none, or its name cannot be rendered.
     """
     for i, change in enumerate(changes):
-        manifest = next((change[name] for name in CREATING if name in change), None)
-        if manifest is None or not render(change.get("when", True), variables, f"changes[{i}].when"):
+        operation = get_operation_type(change)
+        if not operation.has_manifest or not render(change.get("when", True), variables, f"changes[{i}].when"):
             continue
+        manifest = change[operation.keyword]
         named = (
             manifest if isinstance(manifest, str) else {k: manifest.get(k) for k in ("apiVersion", "kind", "metadata")}
         )

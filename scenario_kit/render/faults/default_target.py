@@ -1,13 +1,15 @@
-"""Parts of a fault that name no object are about its target."""
+"""Default target of the changes and checks of a fault."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-#: Where operations and checks name the object that they are about.
+from scenario_kit.model.authored.change import list_operations
+
+#: The field in which each kind of check names its object.
 _SUBJECTS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("patch", "delete", "scale", "restart", "undoRollout", "probe"), "target"),
+    "probe": "target",
     "object": "ref",
     "endpoints": "service",
     "event": "entity",
@@ -17,10 +19,15 @@ _TARGET: Final = "{{ target }}"
 
 
 def fill_target(document: Any) -> Any:
-    """Fill in the target of the fault where an operation or a check names no object."""
+    """Fill in the target of the fault where a change or a check names no object."""
     if not isinstance(document, Mapping):
         return document
-    return {key: _fill(body, _SUBJECTS[key]) if key in _SUBJECTS else body for key, body in document.items()}
+    return {key: _fill(body, field) if (field := _get_subject(key)) else body for key, body in document.items()}
+
+
+def _get_subject(key: str) -> str:
+    operation = list_operations().get(key)
+    return "target" if operation is not None and operation.has_target else _SUBJECTS.get(key, "")
 
 
 def _fill(body: Any, field: str) -> Any:

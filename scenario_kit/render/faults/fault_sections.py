@@ -15,7 +15,7 @@ from scenario_kit.model.base import convert
 from scenario_kit.render.apps.namespaces import read_subject
 from scenario_kit.render.faults.default_target import fill_target
 from scenario_kit.render.faults.effects import EffectSubject, expand_check
-from scenario_kit.render.faults.restoration import Find, build_restoration
+from scenario_kit.render.faults.inverse_changes import Find, build_inverse_changes
 from scenario_kit.render.faults.template_variables import ItemVariables
 from scenario_kit.render.simulation.changes import check_sound
 from scenario_kit.render.templating.authoring_error import build_error
@@ -110,7 +110,7 @@ class Parts:
             yield self._value(document, Change, at)
             return
         asked = self._value(document["restore"], Restore, f"{at}.restore")
-        for change in build_restoration(
+        for change in build_inverse_changes(
             self.written, self.find, (asked.target,) if asked.target else refs, asked.field
         ):
             yield self._convert(change, Change, at)

@@ -122,7 +122,7 @@ def check_sound(obj: Any) -> Object:
 
 
 def is_whole(obj: Any) -> bool:
-    """Check whether this has the kind and name of an object."""
+    """Return whether this has the kind and name of an object."""
     metadata = obj.get("metadata") if isinstance(obj, Mapping) else None
     return isinstance(metadata, Mapping) and all(
         isinstance(text, str) for text in (obj.get("kind"), metadata.get("name"))

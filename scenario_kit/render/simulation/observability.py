@@ -54,7 +54,7 @@ def find_idle(
 
 
 def resolves(app: App, component: str) -> bool:
-    """Check whether requests of users make a component look up names again and again; True where nobody knows."""
+    """Return whether requests of users make a component look up names again and again; True where nobody knows."""
     known = trace_traffic(app)
     if known is None:
         return True
@@ -69,8 +69,8 @@ def resolves(app: App, component: str) -> bool:
 
 
 def list_mute(app: App) -> frozenset[str]:
-    """List components that report no spans: the platform beside the app, and what the app's own twin says
-    reports none.
+    """List components that report no spans: the platform beside the app, and what the app's own twin says reports
+    none.
     """
     twin = _list_models(app)
     return frozenset(

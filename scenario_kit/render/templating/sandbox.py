@@ -66,7 +66,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return weigh(result) if __obj is dict or isinstance(owner, str) else result
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-        """Check whether an attribute is listed here, of built-in types, or public, of others."""
+        """Return whether an attribute is listed here, of built-in types, or public, of others."""
         if isinstance(obj, str):
             return attr in _OF_TEXT
         if isinstance(obj, Mapping):

@@ -19,7 +19,7 @@ V2: Final = "itbench.io/v2"
 
 
 def is_itbench_truth(data: Any) -> bool:
-    """Check whether a document is one of ITBench's truths."""
+    """Return whether a document is one of ITBench's truths."""
     if not isinstance(data, dict):
         return False
     return data.get("kind") == "GroundTruth" or "groups" in data or isinstance(data.get("resource"), list)

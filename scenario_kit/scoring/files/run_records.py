@@ -15,7 +15,7 @@ from scenario_kit.scoring.runs.usage import TokenCounts
 
 
 def is_run_record(data: Any) -> bool:
-    """Check whether a document is the record of a run."""
+    """Return whether a document is the record of a run."""
     return isinstance(data, dict) and ("run_id" in data or ("answer" in data and "scenario" in data))
 
 

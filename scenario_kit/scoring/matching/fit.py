@@ -64,20 +64,20 @@ def fit_schedule(entity: EntityName, group: TruthGroup) -> FitRule | None:
 
 
 def shares_namespace(entity: EntityName, group: TruthGroup) -> bool:
-    """Check whether the namespaces agree: where both name one they are equal, and some kinds have none."""
+    """Return whether the namespaces agree: where both name one they are equal, and some kinds have none."""
     if group.kind.lower() in CLUSTER_SCOPED or not entity.namespace or not group.namespace:
         return True
     return entity.namespace == group.namespace
 
 
 def matches_any(name: str, patterns: Iterable[str]) -> bool:
-    """Check whether one of the patterns matches the whole name. One that cannot be compiled matches nothing."""
+    """Return whether one of the patterns matches the whole name. One that cannot be compiled matches nothing."""
     return any(is_usable(pattern) and compile_pattern(pattern).matches(name) for pattern in patterns)
 
 
 @lru_cache(maxsize=4096)
 def is_usable(pattern: str) -> bool:
-    """Check whether a pattern can be compiled."""
+    """Return whether a pattern can be compiled."""
     try:
         compile_pattern(pattern)
     except ValueError:

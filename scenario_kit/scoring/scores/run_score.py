@@ -40,8 +40,8 @@ _NO_ANSWER = SolverAnswer()
 
 class RunScore(Value, frozen=True, kw_only=True, omit_defaults=False):
     """A run with all that was decided on it. ``correct`` is whether the diagnosis is exactly right; of a control,
-    whether nothing was claimed. ``claimed`` is None where there is no usable answer; ``roots`` are the
-    classes of the truth that were to be named.
+    whether nothing was claimed. ``claimed`` is None where there is no usable answer; ``roots`` are the classes of
+    the truth that were to be named.
     """
 
     incident: str
@@ -92,7 +92,7 @@ def score_run(context: TruthContext, record: RunRecord, settings: ScoreSettings)
 
 
 def _is_right(values: Mapping[str, float]) -> bool:
-    """Check whether a diagnosis is right: exactly the roots; of a truth that has only resources, all of them."""
+    """Return whether a diagnosis is right: exactly the roots; of a truth that has only resources, all of them."""
     return values.get("fault_localisation", values.get("root_cause_resource", 0.0)) == 1.0
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 from scenario_kit.model import AlertHistory
+from scenario_kit.model.kubernetes.timestamp import format_timestamp
 
 
 def list_alerts(history: AlertHistory) -> list[dict[str, Any]]:
@@ -16,11 +16,7 @@ def list_alerts(history: AlertHistory) -> list[dict[str, Any]]:
             if begun := [each.start for each in intervals if each.end is None]:
                 labels = {"alertname": timeline.name, **timeline.labels}
                 waited = [each.start for each in timeline.pending if each.end == begun[-1]]
-                found.append({"labels": labels, "state": state, "activeAt": format_time(min([*begun[-1:], *waited]))})
+                active_at = format_timestamp(min([*begun[-1:], *waited]))
+                found.append({"labels": labels, "state": state, "activeAt": active_at})
                 break
     return sorted(found, key=lambda each: (each["state"], each["activeAt"], sorted(each["labels"].items())))
-
-
-def format_time(at: float) -> str:
-    """Format seconds since the epoch as RFC 3339."""
-    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

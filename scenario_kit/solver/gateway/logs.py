@@ -11,8 +11,8 @@ import re2
 
 from scenario_kit.errors import Forbidden, NotFound, Rejected
 from scenario_kit.model import Object
+from scenario_kit.model.kubernetes.timestamp import format_timestamp
 from scenario_kit.ports import Cluster, LogLine
-from scenario_kit.solver.gateway.alerts import format_time
 from scenario_kit.solver.gateway.answers import BadCall, ToolAnswer, cut_middle
 
 #: Lines of one answer, the newest.
@@ -131,7 +131,7 @@ def query_logs(cluster: Cluster, query: str, namespaces: Sequence[str], since: f
                     lines.append(line)
     lines.sort(key=lambda line: (line.at, line.pod))
     left = f"… {len(lines) - MOST_LINES} older lines left out …\n" if len(lines) > MOST_LINES else ""
-    shown = (f"{format_time(line.at)} {line.pod} {line.container} {line.text}" for line in lines[-MOST_LINES:])
+    shown = (f"{format_timestamp(line.at)} {line.pod} {line.container} {line.text}" for line in lines[-MOST_LINES:])
     return ToolAnswer(content=cut_middle(left + "\n".join(shown)) if lines else "(no lines)")
 
 

@@ -16,7 +16,7 @@ from scenario_kit.load.rules import build_finding
 from scenario_kit.model import AlertExpectation, CheckResult, Finding, TrialStep
 from scenario_kit.model.authored.alert_rule import DEADLINE_SLACK, compute_alert_deadline, find_slowest
 from scenario_kit.model.authored.scenario import Expect
-from scenario_kit.model.grid import LOOK_SECONDS
+from scenario_kit.model.grid import ALERT_POLL_SECONDS
 from scenario_kit.observe import measure_traffic
 from scenario_kit.observe.placement import map_placement
 from scenario_kit.trial.alerts import extended_wait
@@ -84,7 +84,7 @@ def _await_up(context: TrialContext, start: float) -> float:
     while (calm := control_runs.find_start_end(context.history(), context.runbook.expect, start)) is None:
         if context.clock.now() >= limit:
             return start
-        context.wait(min(context.clock.now() + (LOOK_SECONDS if context.virtual else TICK), limit))
+        context.wait(min(context.clock.now() + (ALERT_POLL_SECONDS if context.virtual else TICK), limit))
     return calm
 
 
@@ -126,7 +126,7 @@ def expect_alerts(context: TrialContext, start: float) -> list[Finding]:
             break
         context.wait(
             min(
-                context.clock.now() + (LOOK_SECONDS if context.virtual else TICK),
+                context.clock.now() + (ALERT_POLL_SECONDS if context.virtual else TICK),
                 max(counted[e] + due[e] for e in waiting),
             )
         )
@@ -184,7 +184,7 @@ def choose_next_look(context: TrialContext, start: float) -> float:
     """Return the next evaluation time, on a grid from the start of the step so that a resumed step evaluates at the
     same times.
     """
-    spacing = LOOK_SECONDS if context.virtual else TICK
+    spacing = ALERT_POLL_SECONDS if context.virtual else TICK
     return start + (int(context.clock.now() - start) // spacing + 1) * spacing
 
 

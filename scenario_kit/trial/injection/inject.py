@@ -15,7 +15,7 @@ from scenario_kit.errors import InfrastructureError, Rejected
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import AlertHistory, Check, CheckResult, Fault, Finding, TrialStep
 from scenario_kit.model.authored.alert_rule import compute_alert_deadline
-from scenario_kit.model.grid import LOOK_SECONDS
+from scenario_kit.model.grid import ALERT_POLL_SECONDS
 from scenario_kit.model.kubernetes.reference import WORKLOADS, strip_group
 from scenario_kit.observe import symptoms
 from scenario_kit.trial import effects
@@ -185,7 +185,7 @@ class _InjectStep:
             elif waits_for(fault.start) == "Time":
                 looks.append(self._start + (fault.start.after_seconds or 0))
             elif waits_for(fault.start) == "Alert":
-                spacing = LOOK_SECONDS if self._context.virtual else TICK
+                spacing = ALERT_POLL_SECONDS if self._context.virtual else TICK
                 looks.append(self._start + (int(now - self._start) // spacing + 1) * spacing)
         return min(looks, default=now + TICK)
 

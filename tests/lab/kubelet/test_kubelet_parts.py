@@ -15,6 +15,7 @@ from scenario_kit.lab.kubelet.pod import qos, times
 from scenario_kit.lab.kubelet.pod.backoff import BackOff, record_attempt, waits_until
 from scenario_kit.lab.kubelet.pod.context import PodEvent
 from scenario_kit.lab.kubelet.pod.events import EventRecorder
+from scenario_kit.model.kubernetes.timestamp import format_timestamp, parse_timestamp
 
 T0 = 1_767_225_600.0
 POD = {
@@ -32,8 +33,8 @@ def test_go_durations(seconds: float, text: str) -> None:
 
 
 def test_times_round_trip_at_second_precision() -> None:
-    assert times.format_rfc3339(T0 + 0.9) == "2026-01-01T00:00:00Z"
-    assert times.parse("2026-01-01T00:00:00Z") == T0
+    assert format_timestamp(T0 + 0.9) == "2026-01-01T00:00:00Z"
+    assert parse_timestamp("2026-01-01T00:00:00Z") == T0
     assert times.format_rfc3339_nano(T0 + 0.25) == "2026-01-01T00:00:00.250000000Z"
 
 

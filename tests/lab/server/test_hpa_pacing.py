@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from scenario_kit.lab.informers.store import ObjectStore
-from scenario_kit.lab.settle.hpa_pacing import MetricsGate, is_querying, is_within, parse_requirements
-from scenario_kit.model.kubernetes.label_selector import parse
+from scenario_kit.lab.settle.hpa_pacing import MetricsGate, is_querying, is_within
+from scenario_kit.model.kubernetes.label_selector import parse, parse_object
 
 AGENT = "kube-controller-manager/v1.34.2 (linux/amd64) kubernetes/8cc511e/horizontal-pod-autoscaler"
 CPU = {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 70}}}
@@ -156,7 +156,7 @@ def test_a_selector_is_the_one_in_the_request() -> None:
             {"key": "f", "operator": "NotIn", "values": ["z"]},
         ],
     }
-    assert parse_requirements(selector) == parse("a=b,c in (x,y),!d,e,f notin (z)")
+    assert parse_object(selector) == parse("a=b,c in (x,y),!d,e,f notin (z)")
 
 
 def test_bounds_and_deletion() -> None:

@@ -42,7 +42,7 @@ def prometheus(binary: Callable[[str], Path], tmp_path_factory: pytest.TempPathF
     command = [
         str(binary("prometheus")), f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data",
         f"--web.listen-address=127.0.0.1:{port}", "--web.enable-remote-write-receiver",
-        *monitoring.build_storage_flags(look_seconds=1),
+        *monitoring.build_storage_flags(block_reload_seconds=1),
     ]  # fmt: skip
     with (folder / "log").open("w") as log, subprocess.Popen(command, stdout=log, stderr=log) as process:
         try:

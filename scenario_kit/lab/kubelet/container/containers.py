@@ -15,6 +15,7 @@ from scenario_kit.lab.kubelet.pod.context import Line, PodContext, Restarted
 from scenario_kit.lab.kubelet.pod.pod_state import ContainerMemory
 from scenario_kit.model.base import Object
 from scenario_kit.model.kubernetes.image import normalize_image
+from scenario_kit.model.kubernetes.timestamp import format_timestamp
 from scenario_kit.model.runtime.process import Exit
 
 #: The period after which the kubelet retries a pod that could not be synced.
@@ -47,8 +48,8 @@ def end(ctx: PodContext, container: Object, exit: Exit, at: float) -> None:
     reason = exit.reason or ("Completed" if exit.code == 0 else "Error")
     ended: Object = {"exitCode": exit.code, "reason": reason}
     running = entry["state"].get("running") or {}
-    ended["startedAt"] = running.get("startedAt") or times.format_rfc3339(at)
-    ended["finishedAt"] = times.format_rfc3339(at)
+    ended["startedAt"] = running.get("startedAt") or format_timestamp(at)
+    ended["finishedAt"] = format_timestamp(at)
     ended["containerID"] = entry.get("containerID", "")
     if exit.text and exit.code != 0 and container.get("terminationMessagePolicy") == "FallbackToLogsOnError":
         ended["message"] = exit.text[-2048:]
@@ -252,7 +253,7 @@ def _start(ctx: PodContext, container: Object, entry: Object, own: ContainerMemo
         image=normalize_image(container["image"]),
         imageID=images.make_image_id(container["image"]),
         restartCount=attempt,
-        state={"running": {"startedAt": times.format_rfc3339(now)}},
+        state={"running": {"startedAt": format_timestamp(now)}},
     )
     resources = container.get("resources") or {}
     entry["resources"] = resources
@@ -285,7 +286,7 @@ def _start_failed(
         "reason": START_ERROR,
         "message": message,
         "startedAt": _NEVER_STARTED,
-        "finishedAt": times.format_rfc3339(now),
+        "finishedAt": format_timestamp(now),
         "containerID": entry.get("containerID", ""),
     }
     own.finished_at = now

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from scenario_kit.lab.kubelet.pod import times
 from scenario_kit.lab.kubelet.pod.context import PodContext, is_sidecar
 from scenario_kit.model.base import Object
+from scenario_kit.model.kubernetes.timestamp import format_timestamp
 
 #: The conditions owned by the kubelet, in the order in which it writes them.
 OWN = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled")
@@ -90,7 +90,7 @@ def build_conditions(ctx: PodContext, sandbox: bool, now: float) -> list[Object]
         condition: Object = {"type": kind, "status": "True" if status else "False", "lastProbeTime": None}
         old = before.get(kind)
         same = old is not None and old["status"] == condition["status"]
-        condition["lastTransitionTime"] = (same and old and old.get("lastTransitionTime")) or times.format_rfc3339(now)
+        condition["lastTransitionTime"] = (same and old and old.get("lastTransitionTime")) or format_timestamp(now)
         condition["observedGeneration"] = generation
         if reason:
             condition["reason"] = reason

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from scenario_kit.lab.kubelet.pod import times
 from scenario_kit.lab.kubelet.pod.context import PodContext
+from scenario_kit.model.kubernetes.timestamp import parse_timestamp
 
 REASON = "DeadlineExceeded"
 _MESSAGE = "Pod was active on the node longer than the specified deadline"
@@ -12,7 +12,7 @@ _MESSAGE = "Pod was active on the node longer than the specified deadline"
 def find_deadline(ctx: PodContext) -> float | None:
     """Return when the pod's deadline is; None if it has none."""
     seconds = ctx.spec.get("activeDeadlineSeconds")
-    return None if seconds is None else times.parse(ctx.status["startTime"]) + float(seconds)
+    return None if seconds is None else parse_timestamp(ctx.status["startTime"]) + float(seconds)
 
 
 def is_over(ctx: PodContext, now: float) -> bool:

@@ -10,9 +10,9 @@ import hashlib
 import json
 from dataclasses import dataclass, field
 
-from scenario_kit.lab.kubelet.pod import times
 from scenario_kit.lab.kubelet.pod.context import PodEvent
 from scenario_kit.model.base import Object
+from scenario_kit.model.kubernetes.timestamp import format_timestamp
 
 _BURST = 25.0
 _SECONDS_PER_TOKEN = 300.0
@@ -46,7 +46,7 @@ class EventRecorder:
         path = f"spec.{group}{{{event.container}}}" if event.container else ""
         key = json.dumps([meta["uid"], path, event.type, event.reason, event.message])
         digest = hashlib.sha256(key.encode()).hexdigest()[:16]
-        at = times.format_rfc3339(event.at)
+        at = format_timestamp(event.at)
         count, first = source.sent.get(digest, (0, at))
         source.sent[digest] = (count + 1, first)
         involved = {

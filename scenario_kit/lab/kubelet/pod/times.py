@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from scenario_kit.model.kubernetes.status import parse_time
-
-
-def format_rfc3339(seconds: float) -> str:
-    """Format seconds since the epoch as ``2026-01-31T10:00:00Z``; fractions are truncated, as by ``metav1.Time``."""
-    return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+from scenario_kit.model.kubernetes.timestamp import parse_timestamp
 
 
 def format_rfc3339_nano(seconds: float) -> str:
@@ -17,14 +12,9 @@ def format_rfc3339_nano(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f000Z")
 
 
-def parse(text: str) -> float:
-    """Parse a time; the inverse of ``format_rfc3339``, but accepts fractions."""
-    return parse_time(text)
-
-
 def parse_or(text: str | None, otherwise: float) -> float:
     """Parse a time from a status; ``otherwise`` if it is missing or invalid (other clients may write it)."""
-    return parse(text) if text else otherwise
+    return parse_timestamp(text) if text else otherwise
 
 
 def go_duration(seconds: float) -> str:

@@ -12,7 +12,7 @@ from scenario_kit.lab.twin.cluster.files import parse_configuration, read_mounte
 from scenario_kit.lab.twin.process.process import Process, ProcessKey, identify, list_containers, list_listeners
 from scenario_kit.model.base import Object
 from scenario_kit.model.kubernetes.re2 import compile_pattern
-from scenario_kit.model.kubernetes.status import parse_time
+from scenario_kit.model.kubernetes.timestamp import parse_timestamp
 from scenario_kit.model.twin.component import ComponentModel
 from scenario_kit.model.twin.definition import TwinDefinition
 
@@ -178,7 +178,7 @@ def read_start(running: Object, now: float) -> float:
     text = running.get("startedAt")
     if not text:
         return now if math.isfinite(now) else 0.0
-    return min(now, parse_time(str(text)))
+    return min(now, parse_timestamp(str(text)))
 
 
 def _find_databases(view: View, model: ComponentModel | None, env: Mapping[str, str]) -> Iterator[str]:

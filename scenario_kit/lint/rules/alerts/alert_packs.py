@@ -132,7 +132,7 @@ def check_zero_thresholds(case: PackCase) -> Iterator[Problem]:
 
 
 def _counts_errors(node: Any) -> bool:
-    """Check whether a part of an expression is how often something failed."""
+    """Return whether a part of an expression is how often something failed."""
     for part in walk(node):
         if getattr(getattr(part, "func", None), "name", "") in _COUNTED:
             for inner in walk(part):

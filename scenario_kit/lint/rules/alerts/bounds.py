@@ -45,7 +45,7 @@ COMPARISONS: Final[dict[str, Callable[[float, float], bool]]] = {
 
 
 def holds_always(bounds: ValueBounds, operator: str, other: ValueBounds) -> bool:
-    """Check whether a comparison holds for every pair of values."""
+    """Return whether a comparison holds for every pair of values."""
     match operator:
         case ">" | ">=":
             return COMPARISONS[operator](bounds.low, other.high)
@@ -58,7 +58,7 @@ def holds_always(bounds: ValueBounds, operator: str, other: ValueBounds) -> bool
 
 
 def holds_never(bounds: ValueBounds, operator: str, other: ValueBounds) -> bool:
-    """Check whether a comparison holds for no pair of values."""
+    """Return whether a comparison holds for no pair of values."""
     opposite = {">": "<=", "<": ">=", ">=": "<", "<=": ">", "==": "!=", "!=": "=="}
     return holds_always(bounds, opposite[operator], other)
 
@@ -172,12 +172,12 @@ def _bound_comparison(node: Any, operator: str, left: ValueBounds, right: ValueB
 
 
 def _is_same(node: Any) -> bool:
-    """Check whether both sides ask for the same."""
+    """Return whether both sides ask for the same."""
     return bool(node.lhs.prettify() == node.rhs.prettify())
 
 
 def _is_constant(node: Any, left: ValueBounds, right: ValueBounds) -> bool:
-    """Check whether a comparison has one answer, whatever the values are."""
+    """Return whether a comparison has one answer, whatever the values are."""
     operator = str(node.op)
     if _is_same(node):
         return operator in ("==", ">=", "<=")
@@ -185,7 +185,7 @@ def _is_constant(node: Any, left: ValueBounds, right: ValueBounds) -> bool:
 
 
 def returns_bool(node: Any) -> bool:
-    """Check whether a comparison says 0 or 1 instead of leaving series out."""
+    """Return whether a comparison says 0 or 1 instead of leaving series out."""
     return bool(getattr(node.modifier, "return_bool", False)) if node.modifier is not None else False
 
 

@@ -9,6 +9,7 @@ from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.alerts.tautological_checks import repeats_event, repeats_field, repeats_query
 from scenario_kit.model import Check, Fault, Reference
+from scenario_kit.model.authored.change import get_operation_type
 from scenario_kit.model.chaos.kinds import GROUP
 from scenario_kit.model.kubernetes.reference import strip_reference
 
@@ -17,7 +18,7 @@ from scenario_kit.model.kubernetes.reference import strip_reference
 def check_proof(case: FaultCase) -> Iterator[Problem]:
     if not case.fault.undone:
         yield Problem((), "nothing proves that the fault is gone: it has no `undone`", expected="at least one check")
-    ran = [i for i, change in enumerate(case.fault.changes) if isinstance(change, dict) and "run" in change]
+    ran = [i for i, change in enumerate(case.fault.changes) if get_operation_type(change).runs_command]
     if ran and not case.fault.undo:
         message = "what a command did is not taken back: the fault has no `undo`"
         yield Problem(

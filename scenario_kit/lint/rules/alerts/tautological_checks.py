@@ -36,24 +36,24 @@ _ROUTINE: Final = frozenset(
 
 
 def repeats_series(name: str) -> bool:
-    """Check whether a series only shows what was written into an object or a setting."""
+    """Return whether a series only shows what was written into an object or a setting."""
     if _STATE.fullmatch(name):
         return not _REPORTED.fullmatch(name)
     return _SETTINGS.fullmatch(name) is not None
 
 
 def repeats_field(path: str) -> bool:
-    """Check whether a field of an object is one that is written, or counts what is written."""
+    """Return whether a field of an object is one that is written, or counts what is written."""
     return not path.startswith("status") or _COUNTED.match(path) is not None
 
 
 def repeats_event(reason: str) -> bool:
-    """Check whether an event comes with every change of its kind, harmless ones as well."""
+    """Return whether an event comes with every change of its kind, harmless ones as well."""
     return reason in _ROUTINE
 
 
 def repeats_query(expr: str) -> bool:
-    """Check whether no part of an expression on which its result depends shows more than what was written.
+    """Return whether no part of an expression on which its result depends shows more than what was written.
 
     Of what is not PromQL nothing is said: SK117 tells.
     """
@@ -78,7 +78,7 @@ def _is_measurement(node: Any) -> bool:
 
 
 def _asks(node: Any) -> bool:
-    """Check whether a node looks at any series."""
+    """Return whether a node looks at any series."""
     return any(type(below).__name__ == "VectorSelector" for below in parser.walk(node))
 
 

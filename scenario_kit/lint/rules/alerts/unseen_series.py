@@ -73,7 +73,7 @@ def _suggest(said: _SeriesProblem) -> str:
 
 
 def _is_of_foreign_cluster(catalog: Catalog, pack: str) -> bool:
-    """Check whether an app that runs on real clusters only uses the pack."""
+    """Return whether an app that runs on real clusters only uses the pack."""
     for name in catalog.apps():
         try:
             app = catalog.app(name, catalog.versions(name)[0])
@@ -151,7 +151,7 @@ def _read_name(node: Any) -> str:
 
 
 def _matches(matcher: Any, value: str) -> bool:
-    """Check whether a matcher lets a value of its label through; a label that is missing has an empty one."""
+    """Return whether a matcher lets a value of its label through; a label that is missing has an empty one."""
     operator, desired = str(matcher.op).removeprefix("MatchOp."), str(matcher.value)
     if operator in ("Equal", "NotEqual"):
         return (value == desired) == (operator == "Equal")

@@ -14,6 +14,7 @@ from scenario_kit.load.schema.suggest import find_only
 from scenario_kit.load.schema.validation import find_mistakes
 from scenario_kit.load.yaml.edit import Edit, Put
 from scenario_kit.model import Change, Fault, Object
+from scenario_kit.model.authored.change import get_operation_type
 from scenario_kit.model.chaos.kinds import SCHEDULE, schedule_key
 from scenario_kit.model.chaos.pod_selector import parse_selector
 from scenario_kit.model.chaos.reach import list_selections
@@ -38,7 +39,7 @@ def check_experiments(case: LintContext) -> Iterator[Problem]:
 
 @register_check("SK127", "Fault")
 def check_experiments_of_type(case: FaultCase) -> Iterator[Problem]:
-    places = [i for i, change in enumerate(case.fault.changes) if isinstance(change, Mapping) and "chaos" in change]
+    places = [i for i, change in enumerate(case.fault.changes) if get_operation_type(change).injects_chaos]
     seen = set()
     for rendering in case.renderings:
         made = rendering.fault.experiments if rendering.fault else ()

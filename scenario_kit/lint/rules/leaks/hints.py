@@ -56,7 +56,7 @@ def _find_needless(case: LintContext | FaultCase) -> Iterator[tuple[Simulation, 
 
 
 def _is_judged_elsewhere(case: LintContext | FaultCase, found: Needless) -> bool:
-    """Check whether another rule says so with better words: SK210 of telling names, SK212 of the file's own ones."""
+    """Return whether another rule says so with better words: SK210 of telling names, SK212 of the file's own ones."""
     if not isinstance(case, FaultCase):
         return False
     if found.keys[-1] == "name" and any(word in TELLING for word in split_words(str(found.value))):
@@ -77,7 +77,7 @@ def _render_untouched(case: LintContext | FaultCase, stage: Simulation) -> tuple
 
 
 def _is_created(one: WrittenObject) -> bool:
-    """Check whether a change of the stage makes the object; others are known only in part."""
+    """Return whether a change of the stage makes the object; others are known only in part."""
     own = (one.object["kind"], one.object["metadata"]["name"])
     bodies = [c.operation.manifest for c in one.stage.changes]
     return one.was is None and any((b["kind"], b["metadata"]["name"]) == own for b in bodies if b)

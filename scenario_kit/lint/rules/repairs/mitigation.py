@@ -11,6 +11,7 @@ from scenario_kit.lint.simulation.field_diff import is_elsewhere
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load.yaml.edit import Drop, Edit, Put
 from scenario_kit.model import App, Change, Entity, Fault, Object
+from scenario_kit.model.authored.change import get_operation_type
 from scenario_kit.model.authored.scenario import LABELLED
 from scenario_kit.model.kubernetes.reference import strip_reference
 
@@ -41,15 +42,15 @@ def check_undoing_of_type(case: FaultCase) -> Iterator[Problem]:
     for i, solution in enumerate(case.fault.solutions):
         changes = solution.get("changes") if isinstance(solution, Mapping) else None
         rendered = [r for r in case.renderings if r.fault]
-        if not isinstance(changes, list) or not changes or not all(_is_removal(change) for change in changes):
+        if (
+            not isinstance(changes, list)
+            or not changes
+            or not all(get_operation_type(change).removes_fault for change in changes)
+        ):
             continue
         if not any(_is_new_object(r.fault, r.objects, r.app) for r in rendered if r.fault):
             message = f"solution '{solution.get('name', i)}' only takes the injection back"
             yield Problem(("solutions", i, "changes"), message, "removeFault", "what an operator would do")
-
-
-def _is_removal(change: object) -> bool:
-    return isinstance(change, Mapping) and "removeFault" in change
 
 
 def _has_only_removals(changes: Sequence[Change]) -> bool:
@@ -57,7 +58,7 @@ def _has_only_removals(changes: Sequence[Change]) -> bool:
 
 
 def _is_new_object(fault: Fault, objects: Sequence[Object], app: App) -> bool:
-    """Check whether it changes an object that the app does not bring: what that was before, only the receipts know."""
+    """Return whether it changes an object that the app does not bring: what that was before, only the receipts know."""
     return any(is_elsewhere(change, objects, app) for change in fault.changes)
 
 
@@ -162,5 +163,5 @@ def _replaces_pods(change: Change) -> bool:
 
 
 def _is_own_repair(cause: Entity) -> bool:
-    """Check whether the repair of a cause is its own; `removeFault` takes back whatever the fault did."""
+    """Return whether the repair of a cause is its own; `removeFault` takes back whatever the fault did."""
     return bool(cause.fix) and not any(change.operation.fault for change in cause.fix)

@@ -131,7 +131,7 @@ def _list_concerned(case: LintContext) -> set[str]:
 
 
 def _is_beside(change: Change, case: LintContext, about: set[str]) -> bool:
-    """Check whether a change only notes something down, or is about a component that has nothing to do with it all."""
+    """Return whether a change only notes something down, or is about a component that has nothing to do with it all."""
     if any(change in decoy.changes for fault in case.faults.values() for decoy in fault.decoys):
         return False  # who knows the fault says that people try this
     patch = change.operation.merged

@@ -61,7 +61,7 @@ def _find_altered(
 
 
 def _leaves_unselected(app: App, before: Sequence[Object], broken: Sequence[Object], changes: Sequence[Change]) -> bool:
-    """Check whether a Service selects nothing any more, which SK111 tells."""
+    """Return whether a Service selects nothing any more, which SK111 tells."""
     now = build_stage((), app, tuple(broken), changes).after
     served, left = (
         {o["metadata"]["name"] for o in objects if o["kind"] == "Service" and list_selected(o, objects)}
@@ -116,12 +116,12 @@ def _find_unrepaired(
 
 
 def _is_restored(before: Object, broken: Object, now: Object) -> bool:
-    """Check whether anything that the fault wrote is different again."""
+    """Return whether anything that the fault wrote is different again."""
     return any(get_at(now, path) != get_at(broken, path) for path in find_paths(before, broken))
 
 
 def _takes_back(cause: Entity, fault: Fault) -> bool:
-    """Check whether the repair is more than a write of objects."""
+    """Return whether the repair is more than a write of objects."""
     fix = [c.operation for c in cause.fix]
     return any(o.runs_command for o in [c.operation for c in fault.changes] + fix) or any(
         o.fault or o.rolls_back for o in fix

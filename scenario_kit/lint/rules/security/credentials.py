@@ -68,7 +68,7 @@ def _name_match(match: re.Match[str]) -> str:
 
 
 def _is_random(text: str) -> bool:
-    """Check whether a word is long, of mixed letters and digits, and without the repetitions that words have."""
+    """Return whether a word is long, of mixed letters and digits, and without the repetitions that words have."""
     if len(text) < _LETTERS or not re.search(r"\d", text) or not re.search(r"[A-Za-z]", text):
         return False
     counts = Counter(text)

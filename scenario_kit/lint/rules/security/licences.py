@@ -48,7 +48,7 @@ def check_unneeded(case: FaultCase) -> Iterator[Problem]:
 
 
 def _has_several_causes(fault_type: FaultType, faults: Iterable[Fault]) -> bool:
-    """Check whether the fault has two causes, here or with other parameters; where it has one, rendering drops the
+    """Return whether the fault has two causes, here or with other parameters; where it has one, rendering drops the
     join.
     """
     if any(len(fault.causes) > 1 for fault in faults):
@@ -75,7 +75,7 @@ def check_unneeded_by_use(case: LintContext) -> Iterator[Problem]:
 
 
 def _reaches_too_far(case: LintContext, index: int, use: FaultUse) -> bool:
-    """Check whether a fault type that lies beside the scenario is of the whole cluster without a need, as it is used
+    """Return whether a fault type that lies beside the scenario is of the whole cluster without a need, as it is used
     here.
     """
     rendered = case.faults.get(use.name)

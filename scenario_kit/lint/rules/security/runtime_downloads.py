@@ -68,7 +68,7 @@ def _fetch(text: str) -> str:
 
 
 def _is_outside(host: str) -> bool:
-    """Check whether a name is outside: Services have names without dots, or end in one of the cluster's domains."""
+    """Return whether a name is outside: Services have names without dots, or end in one of the cluster's domains."""
     bare = host.rpartition("@")[2].strip("[]").lower()
     if any(c in bare for c in "${}") or "." not in bare or re.fullmatch(r"[\d.]+", bare):
         return False

@@ -91,7 +91,7 @@ def _list_replaced(patch: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str
 
 
 def names(field: str, path: tuple[str, ...]) -> bool:
-    """Check whether a dotted field is the one at ``path``, a part of it, or the whole around it.
+    """Return whether a dotted field is the one at ``path``, a part of it, or the whole around it.
 
     A field leaves out which entry of a list is meant, so that ``containers.image`` is the image of any container.
     """

@@ -8,13 +8,13 @@ from scenario_kit.model import App
 
 
 def has_message_path(app: App, producer: str, consumer: str) -> bool:
-    """Check whether messages of the one reach the other through a broker."""
+    """Return whether messages of the one reach the other through a broker."""
     queues = [c.name for c in app.components if c.role == "Queue"]
     return any(producer in app.producers(q) and consumer in app.consumers(q) for q in queues)
 
 
 def is_broker_of(app: App, one: str, other: str) -> bool:
-    """Check whether one of the two is a broker that the other sends to or receives from."""
+    """Return whether one of the two is a broker that the other sends to or receives from."""
     return other in (*app.producers(one), *app.consumers(one)) or one in (*app.producers(other), *app.consumers(other))
 
 

@@ -51,8 +51,8 @@ def check_untouched(case: LintContext) -> Iterator[Problem]:
 
 
 def _check_blamed(case: LintContext, number: int) -> Iterator[Problem]:
-    """Return what the fault itself names as its cause, and does not touch; then the label is as wrong as
-    the fault is.
+    """Return what the fault itself names as its cause, and does not touch; then the label is as wrong as the fault
+    is.
     """
     cause = case.scenario.spec.ground_truth.root_causes[number]
     fault = case.faults.get(cause.fault)
@@ -92,7 +92,7 @@ def _is_one_of(entity: str, others: tuple[str, ...]) -> bool:
 
 
 def _suffers(case: LintContext, entity: str) -> bool:
-    """Check whether the file itself says that the object suffers: an edge of the propagation, or an alert, points at
+    """Return whether the file itself says that the object suffers: an edge of the propagation, or an alert, points at
     it.
     """
     spec = case.scenario.spec

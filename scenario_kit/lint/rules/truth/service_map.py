@@ -111,8 +111,8 @@ def _find_component(app: App, text: str) -> Component | None:
 
 
 def _find_collector(app: App) -> str:
-    """Find the component through which all others tell of their requests; nothing where the app has none,
-    or no twin.
+    """Find the component through which all others tell of their requests; nothing where the app has none, or no
+    twin.
     """
     collector = app.twin.collector if app.twin is not None else None
     return collector.component if collector is not None else ""
@@ -125,7 +125,7 @@ def _calls(app: App, caller: str, callee: str) -> bool:
 def _follows_traffic(
     case: LintContext, caller: Component, callee: Component, seen: frozenset[str] = frozenset[str]()
 ) -> bool:
-    """Check whether trouble may travel with the requests: as data, as a flood from the load, or as silence.
+    """Return whether trouble may travel with the requests: as data, as a flood from the load, or as silence.
 
     Silence may pass somebody who shows none himself, on to whom he asks less. ``seen`` were looked at on the way here.
     """
@@ -148,13 +148,13 @@ def _follows_traffic(
 
 
 def _has_starved_consumer(case: LintContext, app: App, queue: Component) -> bool:
-    """Check whether the propagation leads on from a queue to a consumer of it that falls silent."""
+    """Return whether the propagation leads on from a queue to a consumer of it that falls silent."""
     consumers = [c for c in _list_after(case, app, queue) if c.name in app.consumers(queue.name)]
     return any(_expects_silence(case, c) for c in consumers)
 
 
 def _expects_silence(case: LintContext, component: Component) -> bool:
-    """Check whether an alert is expected that says that nothing comes from the component."""
+    """Return whether an alert is expected that says that nothing comes from the component."""
     for alert in case.scenario.spec.expect.alerts:
         defined = (case.alerts or {}).get(alert.name)
         if defined is None or alert.alert_class == "MustNotFire" or not _SILENCE.search(defined.expr):
@@ -172,7 +172,7 @@ def _list_after(case: LintContext, app: App, component: Component) -> Sequence[C
 
 
 def _is_load_cause(case: LintContext) -> bool:
-    """Check whether a cause is the load generator."""
+    """Return whether a cause is the load generator."""
     app = case.app
     causes = [e for use in case.scenario.spec.faults for e in (use.target, *case.entities(use.name, "Cause"))]
     found = [_find_component(app, cause) for cause in causes] if app else []

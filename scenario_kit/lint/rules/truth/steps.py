@@ -81,6 +81,6 @@ def check_unexplained(case: LintContext) -> Iterator[Problem]:
 
 
 def _names_only(edge: PropagationEdge) -> bool:
-    """Check whether a reason has no word but the names of its two ends."""
+    """Return whether a reason has no word but the names of its two ends."""
     ends = set(_WORD.findall(f"{edge.from_} {edge.to}".casefold()))
     return set(_WORD.findall(edge.because.casefold())) <= ends | {"to", "from", "and"}

@@ -63,7 +63,7 @@ def _find_unknown_chaos(changes: Iterable[Change], app: App, namespace: str) -> 
 
 
 def _is_alike(one: Any, other: Any) -> bool:
-    """Check whether two projections are the same, as far as that is known: what is UNKNOWN in one may be as in the
+    """Return whether two projections are the same, as far as that is known: what is UNKNOWN in one may be as in the
     other.
     """
     if UNKNOWN in (one, other):

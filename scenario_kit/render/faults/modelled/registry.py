@@ -84,8 +84,8 @@ def _project_service(obj: Object) -> dict[str, Any]:
 
 
 def _project_config(obj: Object, app: App, documents: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Return what the twin reads of a ConfigMap by its name: flags that do something, and what stores are
-    set up with.
+    """Return what the twin reads of a ConfigMap by its name: flags that do something, and what stores are set up
+    with.
     """
     data = obj.get("data") or {}
     store, name = app.flags, obj["metadata"]["name"]
@@ -163,8 +163,8 @@ def _project_container(
 
 
 def _project_command(container: Object, env: Mapping[str, str], known: ProgramReads, *, init: bool) -> Any:
-    """Return what is read of the command line: all of it where a script or an unknown program runs, else
-    what is known.
+    """Return what is read of the command line: all of it where a script or an unknown program runs, else what is
+    known.
     """
     words = [
         expand_variables(str(word), env) for word in (*(container.get("command") or ()), *(container.get("args") or ()))
@@ -177,7 +177,7 @@ def _project_command(container: Object, env: Mapping[str, str], known: ProgramRe
 
 
 def _set(container: Object, env: Mapping[str, str], known: ProgramReads) -> dict[str, bool]:
-    """Check whether the variables are set that the program demands, by a pattern or by name."""
+    """Return whether the variables are set that the program demands, by a pattern or by name."""
     names = {str(e.get("name")) for e in container.get("env") or ()} | {n for n in known.needed if "*" not in n}
     return {n: bool(env.get(n)) for n in sorted(names) if any(_fits(n, pattern) for pattern in known.needed)}
 

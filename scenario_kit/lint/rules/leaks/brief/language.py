@@ -53,5 +53,5 @@ def judge_sentence(sentence: str) -> list[str]:
 
 
 def _is_latin(word: str) -> bool:
-    """Tell whether a word has a Latin letter, or is a unit; mixtures of alphabets are judged elsewhere."""
+    """Return whether a word has a Latin letter, or is a unit; mixtures of alphabets are judged elsewhere."""
     return any(letter in UNITS or unicodedata.name(letter, "").startswith("LATIN") for letter in word)

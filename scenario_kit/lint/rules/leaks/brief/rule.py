@@ -118,7 +118,7 @@ def _find_quotations(case: LintContext, text: str) -> Iterator[str]:
 
 
 def _has_mixed_alphabets(word: str) -> bool:
-    """Tell whether a word is spelled with letters of another alphabet that only look like its own."""
+    """Return whether a word is spelled with letters of another alphabet that only look like its own."""
     if word.isascii():
         return False
     names = {unicodedata.name(letter, "").partition(" ")[0] for letter in word if letter not in UNITS}

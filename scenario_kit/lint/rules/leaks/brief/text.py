@@ -31,7 +31,7 @@ def split_sentences(text: str) -> list[str]:
 
 
 def contains_word(text: str, word: str) -> bool:
-    """Tell whether the text has a word or phrase as such, whatever its case."""
+    """Return whether the text has a word or phrase as such, whatever its case."""
     if text.isascii() and word.lower() not in text.lower():
         return False  # most are not: a pattern for each is the slowest part of the rule
     return re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", text, re.IGNORECASE) is not None
@@ -44,7 +44,7 @@ def name_pattern(name: str) -> str:
 
 
 def contains_name(text: str, name: str) -> bool:
-    """Tell whether the text names a component or object, however its words are joined."""
+    """Return whether the text names a component or object, however its words are joined."""
     return bool(name) and re.search(rf"(?<!\w){name_pattern(name)}(?!\w)", text, re.IGNORECASE) is not None
 
 

@@ -44,7 +44,7 @@ def find_unused_variables(obj: Object, was: Object | None, world: ObjectSurround
 
 
 def _has_known_prefix(name: str, world: ObjectSurroundings) -> bool:
-    """Check whether the app has variables that begin with the same word, and the rest says nothing:
+    """Return whether the app has variables that begin with the same word, and the rest says nothing:
     ``LOCUST_RUN_TIME``.
     """
     family = name.partition("_")[0]
@@ -52,7 +52,7 @@ def _has_known_prefix(name: str, world: ObjectSurroundings) -> bool:
 
 
 def _is_expanded(obj: Object, name: str) -> bool:
-    """Check whether a command or another variable of the pod takes the value."""
+    """Return whether a command or another variable of the pod takes the value."""
     pattern = re.compile(rf"\$(?:\(|{{)?{re.escape(name)}\b")
     return any(
         pattern.search(text) for _, spec in list_pod_specs(obj) for _, text in leaves(spec) if isinstance(text, str)
@@ -83,8 +83,8 @@ def _is_meaningless(key: str, value: Any, world: ObjectSurroundings) -> bool:
 
 
 def _is_read(obj: Object, key: str, world: ObjectSurroundings) -> bool:
-    """Check whether a pod reads this key: by its name, or because another text tells of a file or variable
-    so called.
+    """Return whether a pod reads this key: by its name, or because another text tells of a file or variable so
+    called.
     """
     name = str(obj["metadata"]["name"])
     own = (obj["kind"], name)

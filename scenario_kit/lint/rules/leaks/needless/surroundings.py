@@ -108,15 +108,15 @@ class ObjectSurroundings:
         return [w for w in split_words(plain) if not w.isdigit() and w not in NEUTRAL and w not in self.known_words]
 
     def neutral(self, name: str) -> bool:
-        """Check whether a name tells nothing."""
+        """Return whether a name tells nothing."""
         return not self.strange(name)
 
     def reads(self, name: str) -> bool:
-        """Check whether the app knows a variable or a key by this name: it sets it, or its definition does."""
+        """Return whether the app knows a variable or a key by this name: it sets it, or its definition does."""
         return name in self.variables or mentions(self.definition, name)
 
     def is_mentioned(self, obj: Object) -> bool:
-        """Check whether another object names this one, otherwise than in its labels and annotations."""
+        """Return whether another object names this one, otherwise than in its labels and annotations."""
         name = str(obj["metadata"]["name"])
         own = (obj["kind"], name, obj["metadata"].get("namespace"))
         return any(
@@ -134,7 +134,7 @@ def split_words(name: str) -> list[str]:
 
 
 def mentions(text: str, name: str) -> bool:
-    """Check whether a text has a name as a whole."""
+    """Return whether a text has a name as a whole."""
     return name in text and re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text) is not None
 
 

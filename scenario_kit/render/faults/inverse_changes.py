@@ -1,7 +1,7 @@
-"""The changes that take back what a fault wrote: ``restore`` in its fixes, solutions and decoys. Pure.
+"""Inverse changes of a fault: ``restore`` in its fixes, solutions and decoys. Pure.
 
-Patches are turned round field by field, in the form in which they were written: what the rendered object had gets its
-former value, what it did not have goes. Nothing else of the object is touched, so a repair survives other changes.
+Patches are inverted field by field, in their own patch format: a field of the rendered object gets its former value, a
+new field is removed. Other fields stay untouched, so the inverse composes with other changes.
 """
 
 from __future__ import annotations
@@ -11,52 +11,47 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, Final
 
 from scenario_kit.model import Object
-from scenario_kit.render.faults.created_object import CREATING, spell_created
+from scenario_kit.model.authored.change import ChangeOperation, get_operation_type
+from scenario_kit.render.faults.created_object import spell_created
 from scenario_kit.render.objects.merging import find_merge_key
 from scenario_kit.render.templating.authoring_error import build_error
 
-#: Finds a rendered object by its reference; None where the app has none of that name.
+#: Finds a rendered object by reference; None if the app has no such object.
 Find = Callable[[str], Object | None]
-#: Operations that leave nothing behind that could be taken back.
-_TRANSIENT: Final = ("restart",)
-_BY_HAND: Final = "write the changes that take it back"
-#: Mappings whose entries mean something each by itself; of others, a part alone is no valid object.
+_BY_HAND: Final = "write the changes that undo it"
+#: Mappings with independent entries; a part of any other mapping is not valid by itself.
 _INDEPENDENT: Final = frozenset(
     {"annotations", "data", "labels", "limits", "nodeSelector", "requests", "resources", "securityContext", "selector"}
 )
-#: Operations whose opposite needs nothing but the same fields.
-_OPPOSITES: Final = {"cordon": "uncordon", "uncordon": "cordon", "taint": "untaint", "untaint": "taint"}
 
 
-def build_restoration(
+def build_inverse_changes(
     changes: Sequence[Object], find: Find, refs: Collection[str] = (), field: str = ""
 ) -> list[Object]:
-    """Build the changes that take back those of a fault, in their order.
+    """Build the inverse changes of a fault, in the order of its changes.
 
-    ``refs`` restricts it to some objects, ``field`` to what a patch writes at this path.
+    ``refs`` restricts them to some objects, ``field`` to one path of their patches.
 
     Raises:
-        AuthoringError: a change that has no inverse as data, or none of them is about ``refs``.
+        AuthoringError: a change has no inverse, or none of them changes ``refs``.
     """
     found: list[Object] = []
     for change in changes:
-        operation = next(name for name in change if name != "until")
-        body = change[operation]
-        subject = spell_created(body) if operation in CREATING else str(body.get("target", ""))
-        if operation not in _TRANSIENT and (not refs or subject in refs):
+        operation = get_operation_type(change)
+        body = change[operation.keyword]
+        subject = spell_created(body) if operation.has_manifest else str(body.get("target", ""))
+        if not operation.restarts and (not refs or subject in refs):
             selected = _select_field(operation, body, field) if field else body
-            found += [] if selected is None else [_reverse(operation, selected, subject, find)]
+            found += [] if selected is None else [_invert(operation, selected, subject, find)]
     if not found:
         where = ", ".join(refs) or "the app"
-        raise build_error(
-            "SK123", f"`restore` takes back what the fault writes to {where}, and it writes nothing there"
-        )
+        raise build_error("SK123", f"`restore` undoes what the fault writes to {where}, but it writes nothing there")
     return found
 
 
-def _select_field(operation: str, body: Object, field: str) -> Object | None:
-    """Return the patch without what it writes elsewhere than at ``field``; None where it writes nothing there."""
-    if operation != "patch" or body["type"] == "Json":
+def _select_field(operation: type[ChangeOperation], body: Object, field: str) -> Object | None:
+    """Restrict a patch to what it writes at ``field``; None if it writes nothing there."""
+    if not operation.patches or body["type"] == "Json":
         return None
     part: Any = body["patch"]
     steps = field.split(".")
@@ -69,35 +64,26 @@ def _select_field(operation: str, body: Object, field: str) -> Object | None:
     return {**body, "patch": part}
 
 
-def _reverse(operation: str, body: Object, subject: str, find: Find) -> Object:
-    if operation in CREATING:
-        return {"delete": {"target": subject}}
-    if operation in _OPPOSITES:
-        return {_OPPOSITES[operation]: body}
-    former = find(subject)
-    if former is not None and operation == "delete":
-        return {"create": copy.deepcopy(former)}
-    if former is not None and operation == "scale":
-        return {"scale": {"target": subject, "replicas": former["spec"].get("replicas", 1)}}
-    if former is not None and operation == "patch":
-        return {"patch": {**body, "patch": _REVERSED[body["type"]](body["patch"], former)}}
+def _invert(operation: type[ChangeOperation], body: Object, subject: str, find: Find) -> Object:
+    if (inverse := operation.invert(body, find(subject))) is not None:
+        return inverse
     raise build_error(
         "SK123",
-        f"`restore` cannot take back {operation} of {subject or 'no object'}",
+        f"`restore` cannot undo {operation.keyword} of {subject or 'no object'}",
         expected="a patch, scale or delete of an object of the app, or an object that the fault creates",
         fix=_BY_HAND,
     )
 
 
 def reverse_merge(patch: Any, former: Any) -> Any:
-    """Build the JSON merge patch that takes back another one, given the object as it was before."""
+    """Invert a JSON merge patch, given the object before it."""
     if not isinstance(patch, dict) or not isinstance(former, dict):
         return copy.deepcopy(former)
     return {k: reverse_merge(v, former[k]) if k in former else _drop(v, k) for k, v in patch.items()}
 
 
 def reverse_strategic(patch: Any, former: Any, field: str = "") -> Any:
-    """Build the strategic merge patch that takes back another one, given the object as it was before."""
+    """Invert a strategic merge patch, given the object before it."""
     if isinstance(patch, list) and isinstance(former, list):
         return _reverse_elements(patch, former, field)
     if not isinstance(patch, dict) or not isinstance(former, dict):
@@ -109,7 +95,7 @@ def reverse_strategic(patch: Any, former: Any, field: str = "") -> Any:
 
 
 def _drop(written: Any, field: str) -> Any:
-    """Build the patch that takes away a field which was not there before, and nothing that others put beside it."""
+    """Build the patch that removes a new field, but nothing that other changes added beside it."""
     if isinstance(written, dict) and field in _INDEPENDENT:
         return {k: _drop(v, k) for k, v in written.items()}
     if isinstance(written, list) and written and find_merge_key(field, written) is not None:
@@ -135,10 +121,10 @@ def _reverse_elements(patch: Sequence[Any], former: Sequence[Any], field: str) -
 
 
 def reverse_json(patch: Iterable[Object], former: Any) -> list[Object]:
-    """Build the JSON patch that takes back another one (RFC 6902: add, replace, remove), last operation first.
+    """Invert a JSON patch (RFC 6902: add, replace, remove), last operation first.
 
     Raises:
-        AuthoringError: it appends to a list; where the entry is later, only the author knows.
+        AuthoringError: it appends to a list, so the index of the entry is unknown.
     """
     found: list[Object] = []
     for step in reversed(list(patch)):
@@ -169,7 +155,8 @@ def _look_up(document: Any, path: str) -> tuple[bool, Any]:
     return True, copy.deepcopy(document)
 
 
-_REVERSED: Final[dict[str, Callable[[Any, Any], Any]]] = {
+#: How to invert a patch, by its type.
+INVERSES: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "Merge": reverse_merge,
     "Strategic": reverse_strategic,
     "Json": reverse_json,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from typing import Final, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
+from scenario_kit.errors import ScenarioKitError
 from scenario_kit.model import StepStatus
 from scenario_kit.trial.status import TrialStatus
 
+_T = TypeVar("_T")
 #: Steps take milliseconds in virtual time, and up to an hour by the wall clock.
 _STEP_SECONDS: Final = (0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600)
 
@@ -46,9 +49,17 @@ class Measurements:
         if after.outcome and not before.outcome:
             self._trials.labels(after.outcome).inc()
 
-    def count_error(self, handler: str) -> None:
-        """Count a call of a handler that failed."""
-        self._errors.labels(handler).inc()
+    def count_errors(self, handler: str, call: Callable[[], _T]) -> Callable[[], _T]:
+        """Wrap a call of a handler, so that its errors are counted."""
+
+        def counted() -> _T:
+            try:
+                return call()
+            except ScenarioKitError:
+                self._errors.labels(handler).inc()
+                raise
+
+        return counted
 
 
 def list_ended(before: TrialStatus, after: TrialStatus) -> list[StepStatus]:

@@ -66,11 +66,13 @@ def register(registry: kopf.OperatorRegistry, environment: Environment) -> None:
         return kopf.login_via_client(**kwargs)
 
     wakeups = Wakeups()
+    count_errors = environment.measurements.count_errors
 
     @kopf.daemon(*_GROUP, "scenarios", id="reconcile", registry=registry)
     async def scenario(name: str, namespace: str | None, stopped: kopf.DaemonStopped, **_: Any) -> None:
         home = namespace or ""
-        await wakeups.follow("Scenario", f"{home}/{name}", lambda: reconcile(environment, name, home), _stop(stopped))
+        step = count_errors("scenario", lambda: reconcile(environment, name, home))
+        await wakeups.follow("Scenario", f"{home}/{name}", step, _stop(stopped))
 
     @kopf.on.event(*_GROUP, "scenarios", id="wake", registry=registry)
     async def scenario_changed(name: str, namespace: str | None, **_: Any) -> None:
@@ -80,7 +82,7 @@ def register(registry: kopf.OperatorRegistry, environment: Environment) -> None:
     def scenario_deleted(name: str, namespace: str | None, **_: Any) -> None:
         if namespace != environment.settings.management_namespace:
             return
-        if not _retry_on_error(lambda: release(environment, name)):
+        if not _retry_on_error(count_errors("scenario", lambda: release(environment, name))):
             raise kopf.TemporaryError("its trials are being undone", delay=1.0)
 
     validations = Validations(environment)
@@ -88,7 +90,8 @@ def register(registry: kopf.OperatorRegistry, environment: Environment) -> None:
     @kopf.daemon(*_GROUP, "validations", id="advance", registry=registry)
     async def validation(name: str, namespace: str | None, stopped: kopf.DaemonStopped, **_: Any) -> None:
         home = namespace or ""
-        await wakeups.follow("Validation", f"{home}/{name}", lambda: validations.reconcile(name, home), _stop(stopped))
+        step = count_errors("validation", lambda: validations.reconcile(name, home))
+        await wakeups.follow("Validation", f"{home}/{name}", step, _stop(stopped))
 
     @kopf.on.event(*_GROUP, "validations", id="wake", registry=registry)
     async def validation_changed(name: str, namespace: str | None, **_: Any) -> None:
@@ -98,7 +101,7 @@ def register(registry: kopf.OperatorRegistry, environment: Environment) -> None:
     def validation_deleted(name: str, namespace: str | None, **_: Any) -> None:
         if namespace != environment.settings.management_namespace:
             return
-        if not _retry_on_error(lambda: validations.release(name)):
+        if not _retry_on_error(count_errors("validation", lambda: validations.release(name))):
             raise kopf.TemporaryError("its trials are being undone", delay=1.0)
 
     @kopf.on.event(*_GROUP, "trials", id="wake", registry=registry)
@@ -108,11 +111,11 @@ def register(registry: kopf.OperatorRegistry, environment: Environment) -> None:
 
     @kopf.daemon(*_GROUP, "trials", id="run", registry=registry)
     def trial(name: str, stopped: kopf.DaemonStopped, **_: Any) -> None:
-        _retry_on_error(TrialRun(environment, name, lambda: bool(stopped)).execute)
+        _retry_on_error(count_errors("trial", TrialRun(environment, name, lambda: bool(stopped)).execute))
 
     @kopf.on.delete(*_GROUP, "trials", id="undo", registry=registry)
     def trial_deleted(name: str, **_: Any) -> None:
-        blocked = _retry_on_error(TrialRun(environment, name, lambda: False).clean)
+        blocked = _retry_on_error(count_errors("trial", TrialRun(environment, name, lambda: False).clean))
         if blocked:
             show_blocked(environment, name, blocked)
             raise kopf.TemporaryError(f"the undo is blocked: {'; '.join(blocked)}", delay=_RETRY_SECONDS)

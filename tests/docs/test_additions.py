@@ -11,7 +11,7 @@ import yaml
 from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.cli.authoring.twin_findings import check_files
 from scenario_kit.draft import Answers, draft
-from scenario_kit.lab.twin.dry_run import misses
+from scenario_kit.lab.twin.dry_run import find_misses
 from scenario_kit.lint import lint_file
 from scenario_kit.load import load_app, load_fault
 from scenario_kit.model.authored.effect_check import EFFECT_CHECKS
@@ -130,7 +130,7 @@ def test_every_call_in_the_whole_app_of_the_page_reaches_its_callee(pair):
     app = catalog.app("pair", "1.0")
     templates = catalog.templates("pair")
     objects = render_app(app, resolve_options(app, {}), 20, app.namespace, templates=templates)
-    assert misses(locate_components(app, objects, app.namespace), app.twin, objects) == ()
+    assert find_misses(locate_components(app, objects, app.namespace), app.twin, objects) == ()
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,9 @@ def test_steps_and_trials_are_counted_once():
     ended = TrialStatus(steps=(step(0, "Held", "deploy"), step(1, "Broken"), step(2, "Skipped")), outcome="Broken")
     for before, after in ((TrialStatus(), running), (running, running), (running, ended), (ended, ended)):
         measurements.count_progress(before, after)
-    measurements.count_error("scenario")
+    with pytest.raises(UsageError):
+        measurements.count_errors("scenario", lambda: parse_address("x"))()
+    assert measurements.count_errors("scenario", lambda: 7)() == 7
     text = probes(measurements=measurements).answer("/metrics")[2].decode()
     assert 'scenario_kit_operator_steps_total{outcome="Held",step="deploy"} 1.0' in text
     assert 'scenario_kit_operator_steps_total{outcome="Broken",step="inject"} 1.0' in text

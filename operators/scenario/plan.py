@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from scenario_kit.model import Object
 from scenario_kit.model.authored.scenario import Outcome
-from scenario_kit.model.kubernetes.status import parse_time
+from scenario_kit.model.kubernetes.timestamp import parse_timestamp
 from scenario_kit.trial import Condition, ConditionRow, TrialStatus, set_conditions
 
 #: Conditions of a Scenario, all set by the first reconciliation.
@@ -124,7 +124,7 @@ def compute_restart(trial: Object) -> float | None:
         return None
     over = next((c.last_transition_time for c in status.conditions if c.type == "Succeeded"), "")
     pause: float = min(_FIRST_PAUSE * 2.0 ** (read_attempt(trial) - 1), _LONGEST_PAUSE)
-    return (parse_time(over) if over else 0.0) + pause
+    return (parse_timestamp(over) if over else 0.0) + pause
 
 
 def build_conditions(

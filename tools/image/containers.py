@@ -124,7 +124,7 @@ class PrivateContainerd:
         # ``ctr`` mounts the image for a moment, to look its user up: that is possible only where containerd is.
         where = ["nsenter", "--target", str(self._find_first()), "--mount", "--pid"]
         command = [*where, *self._ctr, "run", "--rm", "--read-only", "--net-host", "--seccomp"]
-        command += ["--fifo-dir", str(self._folder / "fifo")]
+        command += ["--fifo-dir", str(self._folder / "fifo"), "--runc-root", str(self._folder / "memory" / "runc")]
         command += [part for each in _CAPABILITIES for part in ("--cap-drop", f"CAP_{each}")]
         command += [part for key, value in environment.items() for part in ("--env", f"{key}={value}")]
         for target, source in mounts.items():

@@ -78,15 +78,15 @@ def _list_trials(environment: Environment, scenario: str) -> list[Object]:
     )
 
 
-def _create(environment: Environment, scenario: Object, wanted: CreateTrial, runbook: Runbook) -> None:
+def _create(environment: Environment, scenario: Object, action: CreateTrial, runbook: Runbook) -> None:
     spec = build_live_spec(environment, scenario, runbook).to_json()
-    labels = {SCENARIO_LABEL: scenario["metadata"]["name"], ATTEMPT_LABEL: str(wanted.attempt)}
+    labels = {SCENARIO_LABEL: scenario["metadata"]["name"], ATTEMPT_LABEL: str(action.attempt)}
     labels |= concurrency.build_labels(runbook)
-    metadata = {"name": wanted.trial, "namespace": scenario["metadata"]["namespace"], "labels": labels}
+    metadata = {"name": action.trial, "namespace": scenario["metadata"]["namespace"], "labels": labels}
     try:
         environment.cluster.create({"apiVersion": API_VERSION, "kind": "Trial", "metadata": metadata, "spec": spec})
     except AlreadyExists:
-        log.info("%s already exists", wanted.trial)
+        log.info("%s already exists", action.trial)
 
 
 def _read_conditions(obj: Object) -> list[Condition]:

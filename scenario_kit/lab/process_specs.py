@@ -36,7 +36,7 @@ _LISTENING = (
     apiservice.PORT,
 )
 _HEALTH = {
-    "etcd": "http://{}/health",
+    "etcd": "https://{}/health",
     "kube-apiserver": "https://{}/readyz",
     "kube-controller-manager": "https://{}/healthz",
     "kube-scheduler": "https://{}/healthz",

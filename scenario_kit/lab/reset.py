@@ -24,6 +24,7 @@ from scenario_kit.lab.control_plane import prometheus
 from scenario_kit.lab.control_plane.etcd import Etcd
 from scenario_kit.lab.host import procfs, supervisor
 from scenario_kit.lab.host.state import LabState, ProcessState
+from scenario_kit.lab.host.supervisor import locate_pki
 from scenario_kit.model.base import Object
 from scenario_kit.model.kubernetes.reference import GROUP
 from scenario_kit.model.results.trial import CAMPAIGN_LABEL
@@ -43,7 +44,7 @@ _QUIET_SECONDS, _SWEEPS_SECONDS = 0.15, 15.0
 
 def remember(state: LabState) -> None:
     """Save the current state of the cluster as the baseline for ``empty``."""
-    etcd = Etcd(state.ports["etcd"])
+    etcd = Etcd(state.ports["etcd"], locate_pki(state))
     try:
         revision = max(etcd.revisions().values())
         found = etcd.under(b"/")
@@ -68,7 +69,7 @@ def empty(state: LabState, force: bool, start: Callable[..., LabState], say: Cal
             f"lab {state.name!r} cannot be reset: it has no baseline",
             fix="scenario-kit lab down, then scenario-kit lab up",
         )
-    etcd = Etcd(state.ports["etcd"])
+    etcd = Etcd(state.ports["etcd"], locate_pki(state))
     try:
         if not force:
             _refuse_while_busy(state, etcd.under(_OURS))

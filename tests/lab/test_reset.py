@@ -2,17 +2,21 @@
 
 import json
 import os
+import ssl
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
 from scenario_kit.errors import LabError, ToolchainError, UsageError
 from scenario_kit.lab import baseline, lifecycle, process_specs, reset, toolchain
 from scenario_kit.lab.baseline import Restoration, StoreBaseline
+from scenario_kit.lab.control_plane import store_access
+from scenario_kit.lab.control_plane.certificates import Authority, issue, write_cluster_keys
 from scenario_kit.lab.control_plane.etcd import Etcd, Range
-from scenario_kit.lab.host import addresses, procfs, supervisor
+from scenario_kit.lab.host import addresses, loopback, procfs, supervisor
 from scenario_kit.lab.host.state import LabState, ProcessState
 
 NODE = b"/registry/minions/worker-1"
@@ -110,15 +114,18 @@ def store(lab: LabState) -> Iterator[Etcd]:
     except ToolchainError as error:
         pytest.skip(f"there is no etcd: {error}")
     port, peer = lab.ports["etcd"], lab.ports["etcd-peer"]
-    here, there = f"http://127.0.0.1:{port}", f"http://127.0.0.1:{peer}"
-    arguments = [f"--data-dir={lab.folder}/etcd", f"--listen-client-urls={here}", f"--advertise-client-urls={here}"]
-    arguments += [f"--listen-peer-urls={there}", f"--initial-advertise-peer-urls={there}"]
-    arguments += [f"--initial-cluster=default={there}", "--log-level=error", "--unsafe-no-fsync"]
+    pki = supervisor.locate_pki(lab)
+    pki.mkdir(parents=True)
+    store_access.write_store_keys(pki)
+    here = store_access.build_store_url(port)
+    secured = store_access.build_store_flags(pki) | store_access.build_store_addresses(port, peer)
+    arguments = [f"--data-dir={lab.folder}/etcd", "--name=node0", "--log-level=error", "--unsafe-no-fsync"]
+    arguments += [f"--{key}={value}" for key, value in secured.items()]
     environment = {**os.environ, **procfs.make_marker(lab.folder)}
     process = subprocess.Popen([program, *arguments], stderr=subprocess.DEVNULL, env=environment)
     (Path(lab.folder) / "logs").mkdir()
     part = ProcessState(name="etcd", pid=process.pid, log=f"{lab.folder}/logs/etcd.log", health=f"{here}/health")
-    etcd = Etcd(port)
+    etcd = Etcd(port, pki)
     try:
         supervisor.HealthProbe(lab.with_part(part)).wait(["etcd"], 20.0)
         yield etcd
@@ -126,6 +133,27 @@ def store(lab: LabState) -> Iterator[Etcd]:
         etcd.close()
         process.kill()
         process.wait()
+
+
+def test_a_store_answers_nobody_without_its_certificate(lab: LabState, store: Etcd, tmp_path: Path) -> None:
+    """Nor whoever has a certificate of the cluster, as a solver does."""
+    port, pki = lab.ports["etcd"], supervisor.locate_pki(lab)
+    own = tmp_path / "cluster"
+    write_cluster_keys(own)
+    solver = issue(Authority.load(own / "ca.crt", own / "ca.key"), "oncall", groups=["system:masters"])
+    solver.write(tmp_path / "solver.crt", tmp_path / "solver.key")
+    trusting = ssl.create_default_context(cafile=str(pki / "etcd-ca.crt"))
+    known = ssl.create_default_context(cafile=str(pki / "etcd-ca.crt"))
+    known.load_cert_chain(tmp_path / "solver.crt", tmp_path / "solver.key")
+    for tls, address in ((trusting, f"https://127.0.0.1:{port}"), (known, f"https://127.0.0.1:{port}"),
+                         (trusting, f"http://127.0.0.1:{port}")):  # fmt: skip
+        with loopback.create_client(tls) as client:
+            try:
+                said = client.post(f"{address}/v3/kv/range", json={"key": "AA==", "range_end": "AA=="}).status_code
+            except httpx.TransportError:
+                said = 0
+        assert said in (0, 400), "it is refused before it is read"
+    assert store.revisions() == {}, "its own client is answered"
 
 
 def test_a_sweep_makes_the_store_what_it_was(lab: LabState, store: Etcd) -> None:

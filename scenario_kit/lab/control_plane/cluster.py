@@ -15,7 +15,7 @@ import msgspec
 import yaml
 
 from scenario_kit.errors import LabError
-from scenario_kit.lab.control_plane import apiservice
+from scenario_kit.lab.control_plane import apiservice, store_access
 from scenario_kit.lab.control_plane.certificates import write_cluster_keys
 from scenario_kit.lab.host import procfs
 from scenario_kit.lab.host.addresses import LOOPBACK
@@ -67,8 +67,15 @@ _EXTRA: dict[str, dict[str, str]] = {
 }
 
 
-def build_configuration(peer_port: int, more: Mapping[str, Mapping[str, str]] | None = None) -> Object:
-    """Build the KwokctlConfiguration; ``more`` are additional flags by component."""
+def build_configuration(
+    peer_port: int,
+    more: Mapping[str, Mapping[str, str]] | None = None,
+    instead: Mapping[str, Mapping[str, str]] | None = None,
+) -> Object:
+    """Build the KwokctlConfiguration document.
+
+    By component, ``more`` are further flags, and ``instead`` values of those that kwokctl sets.
+    """
     flags = {name: {**_EXTRA.get(name, {}), **(more or {}).get(name, {})} for name in COMPONENTS}
     return {
         "apiVersion": "config.kwok.x-k8s.io/v1alpha1",
@@ -77,7 +84,10 @@ def build_configuration(peer_port: int, more: Mapping[str, Mapping[str, str]] | 
         "componentsPatches": [
             {
                 "name": name,
-                "extraArgs": [{"key": key, "value": value} for key, value in flags[name].items()],
+                "extraArgs": [
+                    *({"key": key, "value": value} for key, value in flags[name].items()),
+                    *({"key": k, "value": v, "override": True} for k, v in (instead or {}).get(name, {}).items()),
+                ],
                 "extraEnvs": [{"name": "GOMEMLIMIT", "value": _MEMORY[name]}],
             }
             for name in COMPONENTS
@@ -94,8 +104,17 @@ def create(state: LabState, binaries: Mapping[str, Path]) -> LabState:
     pki = locate_control_plane(state) / "pki"
     write_cluster_keys(pki)
     apiservice.write_keys(pki)
+    store_access.write_store_keys(pki)
     config = Path(state.folder) / "kwokctl.yaml"
-    document = build_configuration(state.ports[PEER], {"kube-apiserver": apiservice.build_flags(pki)})
+    more = {
+        API_SERVER: {**apiservice.build_flags(pki), **store_access.build_client_flags(pki)},
+        STORE: store_access.build_store_flags(pki),
+    }
+    instead = {
+        API_SERVER: {"etcd-servers": store_access.build_store_url(state.ports[STORE])},
+        STORE: store_access.build_store_addresses(state.ports[STORE], state.ports[PEER]),
+    }
+    document = build_configuration(state.ports[PEER], more, instead)
     config.write_text(yaml.safe_dump(document, sort_keys=False))
     arguments = ["--config", str(config), "create", "cluster", "--runtime", "binary", "--disable-qps-limits"]
     arguments += ["--disable", "kwok-controller", "--enable-crds", "Stage,Logs,ClusterLogs", "--timeout", "60s"]

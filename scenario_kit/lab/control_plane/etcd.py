@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx
 import msgspec
 
 from scenario_kit.errors import LabError
+from scenario_kit.lab.control_plane.store_access import build_client_context, build_store_url
 from scenario_kit.lab.host import loopback
-from scenario_kit.lab.host.addresses import LOOPBACK
 
 _ALL = "AA=="
 _SECONDS = 30.0
@@ -50,9 +51,9 @@ class _Several(msgspec.Struct, frozen=True):
 class Etcd:
     """The etcd of a lab. All methods raise ``LabError`` if it does not respond or rejects a request."""
 
-    def __init__(self, port: int) -> None:
-        self._url = f"http://{LOOPBACK}:{port}"
-        self._client = loopback.create_client(base_url=self._url, timeout=_SECONDS)
+    def __init__(self, port: int, pki: Path) -> None:
+        self._url = build_store_url(port)
+        self._client = loopback.create_client(build_client_context(pki), base_url=self._url, timeout=_SECONDS)
 
     def close(self) -> None:
         """Close the connections."""

@@ -127,20 +127,26 @@ def _has_ended(pid: int) -> bool:
     return True
 
 
+def _create_client(certificate: Path, key: Path) -> httpx.Client:
+    """Create a client that shows its certificate, where there is one yet, and asks for none."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    if certificate.exists():
+        context.load_cert_chain(certificate, key)
+    return httpx.Client(verify=context, timeout=_ANSWER_SECONDS, trust_env=False)
+
+
 class HealthProbe:
     """Check the health of components. Connections are local, so servers are not authenticated."""
 
     def __init__(self, state: LabState) -> None:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
         pki = locate_pki(state)
-        if (pki / "admin.crt").exists():
-            context.load_cert_chain(pki / "admin.crt", pki / "admin.key")
         headers = {"Authorization": f"Bearer {state.server_token}"} if state.server_token else {}
         self._state = state
         self._headers = headers
-        self._client = httpx.Client(verify=context, timeout=_ANSWER_SECONDS, trust_env=False)
+        self._client = _create_client(pki / "admin.crt", pki / "admin.key")
+        self._store = _create_client(pki / "etcd-client.crt", pki / "etcd-client.key")
 
     def find_problem(self, part: ProcessState) -> str:
         """Return the problem of a component; empty if it is healthy."""
@@ -150,7 +156,8 @@ class HealthProbe:
             return ""
         mine = self._state.server_url and part.health.startswith(self._state.server_url)
         try:
-            response = self._client.get(part.health, headers=self._headers if mine else {})
+            client = self._store if part.name == "etcd" else self._client
+            response = client.get(part.health, headers=self._headers if mine else {})
         except httpx.HTTPError as error:
             return f"{part.health} does not respond ({type(error).__name__})"
         if response.status_code != 200:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import logging
+import ssl
 import threading
 from collections.abc import Iterator
 
@@ -76,13 +77,17 @@ class Revisions:
         etcd_url: etcd's address.
         store: receives revisions that need no delivery.
         stop: ends ``follow``.
+        tls: the client's certificate, where it listens by ``https``.
     """
 
-    def __init__(self, etcd_url: str, store: ObjectStore, stop: threading.Event) -> None:
+    def __init__(
+        self, etcd_url: str, store: ObjectStore, stop: threading.Event, tls: ssl.SSLContext | None = None
+    ) -> None:
         self._url = f"{etcd_url}/v3/watch"
         self._store = store
         self._stop = stop
-        self._client = loopback.create_client(timeout=httpx.Timeout(5.0, read=None))
+        given = {"tls": tls} if tls else {}
+        self._client = loopback.create_client(**given, timeout=httpx.Timeout(5.0, read=None))
 
     def follow(self, key: str) -> None:
         """Watch one of ``WATCHED`` until ``stop``. A thread's main function."""

@@ -19,7 +19,7 @@ from scenario_kit.lab.chaos_daemon.endpoints import build_endpoint_slice
 from scenario_kit.lab.chaos_daemon.ledger import LedgerBook
 from scenario_kit.lab.chaos_daemon.protocol import load_daemon_messages
 from scenario_kit.lab.chaos_daemon.server import ChaosDaemonServer, ContainerRuntime, ServerTls
-from scenario_kit.lab.control_plane import apiservice
+from scenario_kit.lab.control_plane import apiservice, store_access
 from scenario_kit.lab.control_plane.bootstrap_manifests import CHAOS_NAMESPACE
 from scenario_kit.lab.host.addresses import LOOPBACK
 from scenario_kit.lab.host.state import ChaosDaemonState as DaemonState
@@ -121,7 +121,8 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
     informers.follow(CLUSTER)  # nodes first, for the kubelet
     informers.follow(NAMESPACED)
     informers.follow(PASSED_BY, keep=False)
-    revisions = Revisions(f"http://127.0.0.1:{state.ports['etcd']}", store, threads.stop)
+    tls = store_access.build_client_context(locate_pki(state))
+    revisions = Revisions(store_access.build_store_url(state.ports["etcd"]), store, threads.stop, tls)
     stack.callback(revisions.close)
     for key in WATCHED:
         threads.spawn(f"revisions-{key}", partial(revisions.follow, key))

@@ -12,7 +12,9 @@ import pytest
 
 from scenario_kit.clients import KubeCluster, PrometheusMetrics
 from scenario_kit.lab.clock import close_world, open_world
+from scenario_kit.lab.control_plane import store_access
 from scenario_kit.lab.host.state import LabState
+from scenario_kit.lab.host.supervisor import locate_pki
 from scenario_kit.lab.informers.revisions import WATCHED, Revisions
 from scenario_kit.lab.informers.store import ObjectStore, read_revision
 from scenario_kit.lab.world_spec import WorldSpec
@@ -98,7 +100,8 @@ def of_no_interest(namespace: str) -> list[Object]:
 def test_revisions_that_concern_nobody_are_heard_of(lab: LabState, lab_cluster: KubeCluster, attempt: int) -> None:
     """Otherwise every look at a namespace lists all its kinds, and each trial takes twice as long."""
     store, stop = ObjectStore(), threading.Event()
-    revisions = Revisions(f"http://127.0.0.1:{lab.ports['etcd']}", store, stop)
+    tls = store_access.build_client_context(locate_pki(lab))
+    revisions = Revisions(store_access.build_store_url(lab.ports["etcd"]), store, stop, tls)
     for key in WATCHED:
         threading.Thread(target=partial(revisions.follow, key), daemon=True).start()
     namespace = f"idle-{attempt}"

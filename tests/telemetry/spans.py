@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import httpx
 
-from scenario_kit.lab.tracing.otlp import request
+from scenario_kit.lab.tracing.otlp import build_request
 from scenario_kit.model import App, Object
 from scenario_kit.model.runtime.trace import Span, Trace
 from tests.lab.twin.little import TICK, Little
@@ -66,7 +66,7 @@ def send(collector: CollectorProcess, spans: Sequence[Span]) -> None:
     if _speaks_jaeger(collector.configuration.objects):
         jaeger.send_spans(spans, collector.host, _JAEGER_PORT)
     else:
-        post(collector, "traces", request(Trace(spans[0].trace_id, tuple(spans))))
+        post(collector, "traces", build_request(Trace(spans[0].trace_id, tuple(spans))))
 
 
 def post(collector: CollectorProcess, signal: str, document: dict[str, Any], port: int = 4318) -> None:

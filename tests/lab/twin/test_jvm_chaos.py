@@ -127,7 +127,7 @@ def test_a_wrong_result_has_the_consequences_that_the_app_tells_of() -> None:
     spec = cluster.pods("api")[0]["spec"]["containers"][0]
     assert cluster.twin.unknown(spec, [_rule({"returns": "null"}, at=store), _rule({"sleepSeconds": 1.0})]) == ""
     assert "returning 1 is not simulated" in cluster.twin.unknown(spec, [_rule({"returns": "1"}, at=store)])
-    assert "returns at once is not" in cluster.twin.unknown(spec, [_rule({"returns": ""})])
+    assert "returning at once is not" in cluster.twin.unknown(spec, [_rule({"returns": ""})])
     assert cluster.twin.unknown(spec, [_rule({"returns": "1"}, at=("org.api.Else", "find"))]) == ""
 
 

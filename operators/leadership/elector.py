@@ -34,9 +34,20 @@ class Timing:
 
 
 class LeaderElector:
-    """A candidate for the Lease of the operator. Used by one thread at a time, but for ``stop``."""
+    """A candidate for the Lease of the operator. Used by one thread at a time, but for ``stop``.
 
-    def __init__(self, cluster: Cluster, identity: str, timing: Timing | None = None) -> None:
+    ``patience`` is for how many seconds a holder that cannot renew goes on. Where nothing starts a process again that
+    has ended, as in a lab, it is without end: the holder then ends only when another one has the Lease.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        identity: str,
+        timing: Timing | None = None,
+        patience: float = RENEW_DEADLINE_SECONDS,
+    ) -> None:
+        self._patience = patience
         self._cluster = cluster
         self._identity = identity
         self._timing = timing or Timing()
@@ -55,10 +66,10 @@ class LeaderElector:
 
     def renew(self) -> bool:
         """Renew the Lease until it is lost (False), or ``stop`` is called (True) and it is given up."""
-        deadline = self._timing.monotonic() + RENEW_DEADLINE_SECONDS
+        deadline = self._timing.monotonic() + self._patience
         while not self._timing.pause(self._stopped, RETRY_SECONDS):
             if self._try():
-                deadline = self._timing.monotonic() + RENEW_DEADLINE_SECONDS
+                deadline = self._timing.monotonic() + self._patience
             elif self._timing.monotonic() >= deadline or self._is_taken():
                 return False
         self._give_up()

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import argparse
 import logging
+import math
 import os
 import sys
 
 import kopf
 
 from operators.leadership.elector import LeaderElector, keep_leading, name_process
-from operators.leadership.lease import RETRY_SECONDS
+from operators.leadership.lease import RENEW_DEADLINE_SECONDS, RETRY_SECONDS
 from operators.monitoring.endpoint import Heartbeat, OperatorEndpoint, parse_address, serve
 from operators.monitoring.heartbeat import register_heartbeat
 from operators.scenario.environment import Environment, Settings
@@ -35,13 +36,15 @@ def main() -> int:
         return problem.exit_code
     if environment.kubeconfig:
         os.environ["KUBECONFIG"] = environment.kubeconfig
-    return _lead(environment, arguments.listen)
+    # Nothing starts the operator of a lab again that ended because its API server was away.
+    patience = RENEW_DEADLINE_SECONDS if arguments.context or arguments.in_cluster else math.inf
+    return _lead(environment, arguments.listen, patience)
 
 
-def _lead(environment: Environment, listen: str) -> int:
+def _lead(environment: Environment, listen: str, patience: float) -> int:
     """Wait for the Lease, and act until a signal ends the process or the Lease is lost."""
     measurements, heartbeat = environment.measurements, Heartbeat()
-    elector = LeaderElector(environment.cluster, name_process())
+    elector = LeaderElector(environment.cluster, name_process(), patience=patience)
     if listen:
         probes = OperatorEndpoint(heartbeat, environment.describe_silence, measurements.registry)
         try:

@@ -1,5 +1,6 @@
 """Leader election: when a candidate may write the Lease, and that two never act at the same time."""
 
+import math
 import os
 import random
 import threading
@@ -129,6 +130,25 @@ def test_a_holder_that_cannot_renew_ends_before_its_lease_does():
     cluster.silent = True
     assert not first.renew()
     assert 10 <= machine.now < 15
+
+
+def test_a_holder_in_a_lab_outlasts_any_silence_and_ends_when_another_one_has_the_lease():
+    cluster, machine = start(Silent), Machine()
+    pauses = []
+
+    def pause(event, seconds):
+        machine.now += seconds
+        pauses.append(seconds)
+        cluster.silent = len(pauses) < 100
+        if len(pauses) == 101:
+            cluster.patch(LEASE, {"spec": {"holderIdentity": "pod-2"}})
+        return event.is_set()
+
+    first = LeaderElector(cluster, "pod-1", Timing(lambda: machine.now, lambda: AT, pause), patience=math.inf)
+    first.acquire()
+    assert not first.renew()
+    assert len(pauses) == 101
+    assert held_by(cluster) == "pod-2"
 
 
 def test_a_short_silence_changes_nothing():

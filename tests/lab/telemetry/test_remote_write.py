@@ -243,5 +243,5 @@ class TestPrometheus:
         writer = SeriesWriter(prometheus)
         # The window counts from the newest sample of the database, so there has to be one.
         writer.write([(EPOCH, {make_series_id("young", {"namespace": "n"}): 1.0})])
-        with pytest.raises(MetricsError, match=r"refused the samples \(400\): .*(too old|out of bounds)"):
+        with pytest.raises(MetricsError, match=r"rejected the samples \(400\): .*(too old|out of bounds)"):
             SeriesWriter(prometheus).write([(EPOCH - 40 * 86400, {make_series_id("old", {"namespace": "n"}): 1.0})])

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Final, Literal
 
 from scenario_kit.model import Object
 from scenario_kit.model.authored.scenario import Outcome
-from scenario_kit.model.kubernetes.timestamp import parse_timestamp
+from scenario_kit.model.kubernetes.timestamp import format_timestamp, parse_timestamp
 from scenario_kit.trial import Condition, ConditionRow, TrialStatus, set_conditions
 
 #: Conditions of a Scenario, all set by the first reconciliation.
@@ -159,8 +158,7 @@ def _build_rows(
             yield type, "Unknown", waiting, ""
     answer, reason, message = _judge_readiness(refusal, desired, trial, mirrored)
     if restart is not None:
-        at = datetime.fromtimestamp(restart, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        message = f"{message or _find_trouble(trial)}; starts again at {at}"
+        message = f"{message or _find_trouble(trial)}; starts again at {format_timestamp(restart)}"
     yield "Ready", answer, reason, message
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,6 +9,7 @@ from itertools import product
 from typing import Final, Literal
 
 from scenario_kit.model import Value
+from tools.sampling import sample_evenly
 
 Disturbance = Literal["killed-before", "killed-after", "conflict", "unavailable", "unanswered", "watches-closed"]
 #: Kills of the operator before the API server sees a write and after it has answered; a refusal as after a concurrent
@@ -132,18 +132,7 @@ def _generalize(write: Write) -> Write:
 
 def sample_cells(every: Sequence[Cell], number: int, seed: int) -> list[Cell]:
     """Sample so many cells, each operation and each disturbance about as often as the others."""
-    chance = random.Random(seed)
-    groups: dict[tuple[str, str], list[Cell]] = {}
-    for cell in every:
-        groups.setdefault((cell.operation, cell.disturbance), []).append(cell)
-    order = list(groups)
-    chance.shuffle(order)
-    chosen: list[Cell] = []
-    while len(chosen) < min(number, len(every)):
-        for key in order:
-            if groups[key] and len(chosen) < number:
-                chosen.append(groups[key].pop(chance.randrange(len(groups[key]))))
-    return chosen
+    return sample_evenly(every, number, seed, lambda cell: (cell.operation, cell.disturbance))
 
 
 def format_table(outcomes: Sequence[Outcome]) -> str:

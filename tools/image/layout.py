@@ -13,12 +13,12 @@ import json
 import tarfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 from scenario_kit.errors import UsageError
 from scenario_kit.model.kubernetes.image import normalize_image
+from scenario_kit.model.kubernetes.timestamp import format_timestamp
 from tools.image.layer import MEDIA_TYPE, ImageLayer
 
 CONFIG: Final = "application/vnd.oci.image.config.v1+json"
@@ -63,7 +63,7 @@ class ArchiveDigests:
 
 def build_config(image: ImageConfig, layers: Sequence[ImageLayer], epoch: int) -> dict[str, Any]:
     """Build the configuration. It names layers by their diff IDs, so no compression shows in it."""
-    created = datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    created = format_timestamp(epoch)
     return {
         "created": created,
         "architecture": image.architecture,

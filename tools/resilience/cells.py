@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable, Sequence
 from itertools import product
 from typing import Final, Literal
 
 from scenario_kit.model import Value
+from tools.sampling import sample_evenly
 
 How = Literal["killed", "hung", "paused"]
 #: All of a lab at once: a machine that loses its power, or that sleeps and wakes.
@@ -77,18 +77,7 @@ def cells(parts: Iterable[str] = PARTS, hows: Iterable[How] = HOWS, stages: Iter
 
 def sample(every: Sequence[Cell], number: int, seed: int) -> list[Cell]:
     """So many of them, each part and each way about as often as the others."""
-    chance = random.Random(seed)
-    groups: dict[tuple[str, str], list[Cell]] = {}
-    for cell in every:
-        groups.setdefault((cell.part, cell.how), []).append(cell)
-    order = list(groups)
-    chance.shuffle(order)
-    chosen: list[Cell] = []
-    while len(chosen) < min(number, len(every)):
-        for key in order:
-            if groups[key] and len(chosen) < number:
-                chosen.append(groups[key].pop(chance.randrange(len(groups[key]))))
-    return chosen
+    return sample_evenly(every, number, seed, lambda cell: (cell.part, cell.how))
 
 
 def table(outcomes: Sequence[Outcome]) -> str:

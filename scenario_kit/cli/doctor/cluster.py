@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from scenario_kit.cli.doctor.check import DoctorCheck
-from scenario_kit.errors import ClusterError, MetricsError, NotFound
+from scenario_kit.errors import ClusterError, MetricsError
 from scenario_kit.model import Object, Reference
 from scenario_kit.model.authored.capability import Capability
 from scenario_kit.model.grid import GRID_SECONDS
@@ -61,7 +61,7 @@ def read_facts(
     nodes = [(node.get("status") or {}).get("nodeInfo") or {} for node in cluster.list("Node")]
     manager = _find_by_name(cluster, "Deployment", "chaos-controller-manager")
     daemon = _find_by_name(cluster, "DaemonSet", "chaos-daemon")
-    operator = _find(cluster, _OPERATOR)
+    operator = cluster.get(_OPERATOR)
     return ClusterFacts(
         kubelets=tuple(sorted({info["kubeletVersion"] for info in nodes if info.get("kubeletVersion")})),
         runtimes=frozenset(info.get("containerRuntimeVersion", "").partition(":")[0] for info in nodes) - {""},
@@ -69,23 +69,13 @@ def read_facts(
         operator_ready=bool(operator and (operator.get("status") or {}).get("availableReplicas")),
         chaos_image=_read_image(manager) if manager else "",
         daemon_runtime=_read_option(daemon, "--runtime") if daemon else "",
-        offers={c.name: _offers(c, cluster) for c in capabilities if not c.parametric and c.canary.clock is None},
+        offers={
+            c.name: has_capability(c.canary, "", cluster)
+            for c in capabilities
+            if not c.parametric and c.canary.clock is None
+        },
         metrics=_read_metrics(metrics, now) if metrics else None,
     )
-
-
-def _offers(capability: Capability, cluster: Cluster) -> bool:
-    try:
-        return has_capability(capability.canary, "", cluster)
-    except NotFound:
-        return False
-
-
-def _find(cluster: Cluster, ref: Reference) -> Object | None:
-    try:
-        return cluster.get(ref)
-    except NotFound:
-        return None
 
 
 def _find_by_name(cluster: Cluster, kind: str, name: str) -> Object | None:

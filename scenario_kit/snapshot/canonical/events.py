@@ -16,9 +16,10 @@ from typing import Final, NamedTuple
 from scenario_kit.model import Object
 from scenario_kit.model.chaos.kinds import GROUP as CHAOS_GROUP
 from scenario_kit.model.grid import GRID_SECONDS
+from scenario_kit.model.kubernetes.timestamp import format_timestamp
 from scenario_kit.model.runtime.recording import RecordedTick
 from scenario_kit.snapshot.canonical.names import PULLED, NameMap
-from scenario_kit.snapshot.canonical.times import TimeShift, format_seconds, parse_time
+from scenario_kit.snapshot.canonical.times import TimeShift, parse_time
 
 _NAME: Final = re.compile(r"[0-9a-z]+(?:[-.][0-9a-z]+)*")
 _SCALED: Final = re.compile(r"Scaled (?:up|down) replica set (\S+) (?:from \d+ )?to (\d+)")
@@ -103,7 +104,7 @@ class EventHistory:
         if match is not None and pulled:
             event = self._count_pull(event, match["image"])
         return ShownEvent(
-            at, event.get("count", 1) == 1, self._rename(event, event.get("firstTimestamp") or format_seconds(at))
+            at, event.get("count", 1) == 1, self._rename(event, event.get("firstTimestamp") or format_timestamp(at))
         )
 
     def _count_pull(self, event: Object, image: str) -> Object:
@@ -127,7 +128,7 @@ class EventHistory:
         if said in self._said:
             return None
         self._said.add(said)
-        time = format_seconds(when)
+        time = format_timestamp(when)
         micro = {"eventTime": time.replace("Z", ".000000Z")} if event.get("eventTime") else {}
         stamps = {} if micro else {"firstTimestamp": time, "lastTimestamp": time, "count": 1}
         # The instance carries the name of the machine that the control plane runs on.

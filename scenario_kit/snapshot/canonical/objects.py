@@ -12,9 +12,10 @@ from typing import Any, Final, NamedTuple
 
 from scenario_kit.model import Object
 from scenario_kit.model.grid import GRID_SECONDS
+from scenario_kit.model.kubernetes.timestamp import format_timestamp
 from scenario_kit.model.runtime.recording import RecordedTick
 from scenario_kit.snapshot.canonical.names import NameMap
-from scenario_kit.snapshot.canonical.times import TimeShift, format_seconds, parse_time
+from scenario_kit.snapshot.canonical.times import TimeShift, parse_time
 
 #: Which of several changes at once the controller measured its own delay by.
 _TRIGGER: Final = "endpoints.kubernetes.io/last-change-trigger-time"
@@ -135,7 +136,7 @@ class ObjectHistory:
         if held is None or held[0] != mark:
             began = at - GRID_SECONDS if path[:1] == ("metadata",) else at
             held = self._marks[uid, (*path, key)] = (mark, began)
-        return format_seconds(held[1])
+        return format_timestamp(held[1])
 
 
 def _dump(value: Any) -> str:

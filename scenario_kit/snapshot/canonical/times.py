@@ -64,10 +64,5 @@ def parse_time(text: str) -> float | None:
         return None
 
 
-def format_seconds(at: float) -> str:
-    """Format as ``2025-01-06T00:08:15Z``."""
-    return datetime.fromtimestamp(int(at), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
 def _format_date(day: int) -> str:
     return datetime.fromtimestamp(day * _DAY, UTC).strftime("%Y-%m-%d")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
+from scenario_kit.model.kubernetes.timestamp import format_timestamp
 from scenario_kit.snapshot.canonical.objects import ObjectState
-from scenario_kit.snapshot.canonical.times import TimeShift, format_seconds
+from scenario_kit.snapshot.canonical.times import TimeShift
 from scenario_kit.snapshot.files.columns import Row, build_log_cells
 
 #: Seconds between two lists of all objects.
@@ -28,7 +29,7 @@ def list_object_rows(present: Iterable[ObjectState], at: float, shift: TimeShift
     for state in sorted(present):
         resource = {"k8s.namespace.name": state.key.namespace} if state.key.namespace else {}
         cells = build_log_cells(
-            shift.shows(at), state.show(format_seconds(shift.shows(at))), resource=resource, scope=(_SCOPE, ""),
+            shift.shows(at), state.show(format_timestamp(shift.shows(at))), resource=resource, scope=(_SCOPE, ""),
             attributes={"k8s.resource.name": find_resource(state.key.kind)},
         )  # fmt: skip
         yield Row(at, tuple(state.key), cells)

@@ -9,9 +9,10 @@ from typing import Any, Final, NamedTuple
 
 from scenario_kit.model import App, Component, Object
 from scenario_kit.model.kubernetes.reference import strip_reference
+from scenario_kit.model.kubernetes.timestamp import format_timestamp
 from scenario_kit.snapshot.canonical.events import ShownEvent
 from scenario_kit.snapshot.canonical.objects import ObjectState
-from scenario_kit.snapshot.canonical.times import TimeShift, format_seconds
+from scenario_kit.snapshot.canonical.times import TimeShift
 
 _ROOT: Final = ("K8Cluster", "", "cluster")
 _STORES: Final = ("Store", "Queue", "Flags", "Platform")
@@ -94,7 +95,7 @@ def list_graph_events(events: Iterable[ShownEvent], shift: TimeShift, until: flo
             found.append(
                 {
                     "node": _identify(key), "kind": key[0], "namespace": key[1], "name": key[2],
-                    "timestamp": format_seconds(shift.shows(event.at)), "type": event.body.get("type", ""),
+                    "timestamp": format_timestamp(shift.shows(event.at)), "type": event.body.get("type", ""),
                     "reason": event.body["reason"], "message": event.body.get("message", ""),
                     "count": int(event.body.get("count") or 1),
                 }

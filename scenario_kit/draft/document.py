@@ -22,6 +22,7 @@ from scenario_kit.load.yaml.yaml11 import explain_yaml11
 from scenario_kit.model import App, Change, Component, Fault, FaultType, Object
 from scenario_kit.model.authored.contamination_canary import CANARY, CANARY_KEY
 from scenario_kit.model.authored.scenario import API_VERSION, AlertExpectation
+from scenario_kit.model.results.matrix import MatrixRow
 from scenario_kit.render import render_app, resolve_options, select_options
 from scenario_kit.render.apps.namespaces import restore_written
 from scenario_kit.render.faults.applicability import Offer, find_component_hit, offer
@@ -42,6 +43,10 @@ _PREDICTED: Final = (
 _TRIED: Final = (
     "\n  # what fired when this fault was tried there; `scenario-kit try PATH --accept` writes down what fires here\n"
     "  expect:\n"
+)
+_SILENT: Final = (
+    "\n  # predicted from the fault, but no alert fired when it was tried there: other parameters may show more;"
+    "\n  # `scenario-kit try PATH --accept` writes down what fires here\n  expect:\n"
 )
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 
@@ -102,7 +107,7 @@ def draft(answers: Answers, catalog: Catalog) -> Draft:
     row = find_row(catalog.matrix(app, fault_type.name), fault_type.name, made.fault.target) if usual else None
     alerts = _choose_expected(answers, promise_alerts(alerts, row) if row is not None else alerts)
     spec = _build_spec(answers, _DeployedApp(app, options, objects), fault_type, made, alerts, component)
-    text = _add_note(dump_document(document_of(name, spec)), tried=row is not None and bool(row.alerts))
+    text = _add_note(dump_document(document_of(name, spec)), row)
     text = text if shown else text.replace("\n  groundTruth:\n", _UNSHOWN, 1)
     beware = () if row is None or answers.outcome in ("Benign", "NoIncident") else list_warnings(row)
     return Draft(name, text, made, alerts, (*list_cautions(made.fault, objects), *beware), spec)
@@ -113,9 +118,12 @@ def document_of(name: str, spec: Object) -> Object:
     return {"apiVersion": API_VERSION, "kind": "Scenario", "metadata": _build_metadata(name), "spec": spec}
 
 
-def _add_note(text: str, *, tried: bool) -> str:
-    """Return the text with a note on where its alerts come from."""
-    return text.replace("\n  expect:\n", _TRIED if tried else _PREDICTED, 1)
+def _add_note(text: str, row: MatrixRow | None) -> str:
+    """Return the text with a note on where its alerts come from: a trial of its fault, or a prediction."""
+    note = _PREDICTED
+    if row is not None and row.outcome == "Ran":
+        note = _TRIED if row.alerts else _SILENT
+    return text.replace("\n  expect:\n", note, 1)
 
 
 def join_drafts(drafts: Sequence[Draft]) -> Draft:
@@ -157,7 +165,7 @@ def join_drafts(drafts: Sequence[Draft]) -> Draft:
     expected = tuple({(a.name, a.entity): a for made in drafts for a in made.alerts}.values())
     return Draft(
         first.name,
-        _add_note(dump_document(document_of(first.name, spec)), tried=False),
+        _add_note(dump_document(document_of(first.name, spec)), None),
         offers,
         expected,
         cautions_,

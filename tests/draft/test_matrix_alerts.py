@@ -72,6 +72,15 @@ def test_drafts_promise_what_fired_with_the_defaults_and_predict_otherwise():
     assert "predicted from the fault" in other.text
 
 
+def test_a_draft_says_that_its_prediction_did_not_come_true_in_a_trial():
+    catalog = Catalog()
+    app = catalog.app("hotel-reservation", "6ecb097")
+    row = next(r for r in catalog.matrix(app, "cpu-stress") if r.outcome == "Ran" and not r.alerts)
+    made = draft(Answers(app=app.name, version=app.version, target=row.target, fault=row.fault), catalog)
+    assert "no alert fired when it was tried there" in made.text
+    assert any("no alert of the default pack fired" in caution for caution in made.cautions)
+
+
 @pytest.mark.parametrize(
     ("target", "restarted"),
     [("Deployment/otel-collector", "Deployment/otel-collector"), ("Deployment/cart", "Deployment/checkout")],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,14 @@ from scenario_kit.model.authored.scenario import FaultUse
 from scenario_kit.render import render_app, resolve_options
 from scenario_kit.render.faults.fault import render_fault
 from scenario_kit.render.faults.modelled import REAL_DATA_PLANE, find_unmodelled
-from scenario_kit.render.faults.modelled.registry import CONTAINER, CONTROL_PLANE, POD, UNSEEN
+from scenario_kit.render.faults.modelled.registry import (
+    CONTAINER,
+    CONTROL_PLANE,
+    POD,
+    UNSEEN,
+    register,
+    select_differing,
+)
 from tests.lab.kubelet.conftest import NODE, T0, Objects, Scripted
 from tests.lab.twin import tiny
 from tests.lab.twin.little import Little
@@ -215,6 +222,34 @@ def test_what_trials_have_shown_is_modelled(rendered: Callable[..., Rendered], r
     except AuthoringError:
         pytest.skip("it wants an option of the app")
     assert made.requires == known.requires
+
+
+def simulate(changes: Iterable[Change], app: App, objects: Sequence[Object]) -> Sequence[Object]:
+    """Return the objects after changes, as far as these concern objects that exist."""
+    for change in changes:
+        try:
+            objects = change.operation.simulate(objects, app, app.namespace)
+        except AuthoringError:
+            break
+    return objects
+
+
+@pytest.mark.parametrize("row", [pytest.param(row, id=name) for name, row in shown_by_trials()])
+def test_no_other_projection_differs_than_the_selected_ones(rendered: Callable[..., Rendered], row: Object) -> None:
+    app, objects = rendered(row["app"], row["version"])
+    known = Catalog().fault(row["fault"])
+    use = FaultUse(name="f", type=known.name, target=row["target"], parameters=row.get("parameters") or {})
+    try:
+        made = render_fault(known, use, app, objects, app.namespace, "s")
+    except AuthoringError:
+        pytest.skip("it wants an option of the app")
+    new = simulate(made.changes, app, objects)
+    before, after = select_differing(objects, new)
+    was, is_ = register(objects, app, app.namespace), register(new, app, app.namespace)
+    chosen = register(objects, app, app.namespace, before), register(new, app, app.namespace, after)
+    assert {key: was.get(key) for key in was if was.get(key) != is_.get(key)} == {
+        key: value for key, value in chosen[0].items() if value != chosen[1].get(key)
+    }
 
 
 class Traced(dict[str, Any]):

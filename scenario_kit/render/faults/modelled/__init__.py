@@ -16,7 +16,7 @@ from scenario_kit.model.chaos.fields import find_blind_fields, is_external, list
 from scenario_kit.model.chaos.reach import is_chaos
 from scenario_kit.model.kubernetes.difference import find_paths
 from scenario_kit.model.kubernetes.reference import resolve_namespace
-from scenario_kit.render.faults.modelled.registry import UNKNOWN, register
+from scenario_kit.render.faults.modelled.registry import UNKNOWN, register, select_differing
 from scenario_kit.render.objects.lookup import find_position, format_reference
 
 #: The capability that such a change needs.
@@ -42,7 +42,8 @@ def find_unmodelled(changes: Iterable[Change], app: App, objects: Sequence[Objec
             new = change.operation.simulate(new, app, namespace)
         except AuthoringError:
             return ()
-    if not _is_alike(register(objects, app, namespace), register(new, app, namespace)):
+    before, after = select_differing(objects, new)
+    if not _is_alike(register(objects, app, namespace, before), register(new, app, namespace, after)):
         return ()
     return tuple(_list_written(objects, new, namespace))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from scenario_kit.model import App, Object
@@ -40,6 +40,8 @@ _UNREAD: Final = (
     "ClusterRole", "ClusterRoleBinding", "ConfigMap", "Event", "Lease", "Role", "RoleBinding", "Secret",
     "ServiceAccount",
 )  # fmt: skip
+#: Kinds that decide what the lab acts on in other objects.
+_SHARED: Final = ("ConfigMap", "Secret", "ServiceAccount")
 #: Stands for what nobody says: it may be as before.
 UNKNOWN: Final = "\0unknown"
 _SHELLS: Final = ("sh", "bash", "ash", "dash")
@@ -48,13 +50,25 @@ _SHARED_MEMORY: Final = "/dev/shm"  # noqa: S108 - where a pod finds it
 _SELECTORS: Final = ("matchLabels", "selector")
 
 
-def register(objects: Sequence[Object], app: App, namespace: str) -> dict[tuple[str, str, str], Any]:
-    """Register what the lab acts on, by kind, namespace and name."""
-    keys = frozenset(key for obj in objects for key in _list_selected(obj))
+def register(
+    objects: Sequence[Object], app: App, namespace: str, chosen: Sequence[Object] | None = None
+) -> dict[tuple[str, str, str], Any]:
+    """Register what the lab acts on, by kind, namespace and name.
+
+    Args:
+        objects: all objects of the app.
+        app: the app, whose twin says what its programs read.
+        namespace: of objects that name none.
+        chosen: those of ``objects`` that are registered; all by default.
+    """
+    chosen = objects if chosen is None else chosen
+    if not chosen:
+        return {}
+    keys = list_selected_keys(objects)
     accounts = {o["metadata"]["name"] for o in objects if o["kind"] == "ServiceAccount"} | {"default"}
-    documents = tuple(list_documents(app))
+    documents = tuple(list_documents(app)) if any(obj["kind"] == "ConfigMap" for obj in chosen) else ()
     found: dict[tuple[str, str, str], Any] = {}
-    for obj in objects:
+    for obj in chosen:
         home = str(obj["metadata"].get("namespace", namespace))
         contents = Contents(objects, namespace, home)
         place = (obj["kind"], home, obj["metadata"]["name"])
@@ -67,6 +81,36 @@ def register(objects: Sequence[Object], app: App, namespace: str) -> dict[tuple[
         elif obj["kind"] == "ConfigMap" and (known := _project_config(obj, app, documents)):
             found[place] = known
     return found
+
+
+def select_differing(before: Sequence[Object], after: Sequence[Object]) -> tuple[Sequence[Object], Sequence[Object]]:
+    """Select the objects whose projections may differ: those that are not the very same in both, and what depends on
+    them.
+
+    A workload depends on what it mentions, and on which of its labels some selector asks for.
+    """
+    known, new = {id(obj) for obj in before}, {id(obj) for obj in after}
+    gone = [obj for obj in before if id(obj) not in new]
+    came = [obj for obj in after if id(obj) not in known]
+    names = {obj["metadata"]["name"] for obj in (*gone, *came) if obj["kind"] in _SHARED}
+    if list_selected_keys(gone) != list_selected_keys(came):
+        names |= list_selected_keys(before) ^ list_selected_keys(after)
+    dependants = [obj for obj in before if id(obj) in new and _mentions(obj, names)] if names else []
+    return [*gone, *dependants], [*came, *dependants]
+
+
+def list_selected_keys(objects: Sequence[Object]) -> frozenset[str]:
+    """List the keys of labels that selectors of these objects ask for."""
+    return frozenset(key for obj in objects for key in _list_selected(obj))
+
+
+def _mentions(value: Any, names: Collection[str]) -> bool:
+    """Return whether one of these names stands anywhere inside, as a key or a value."""
+    if isinstance(value, str):
+        return value in names
+    if isinstance(value, Mapping):
+        return any(key in names or _mentions(part, names) for key, part in value.items())
+    return isinstance(value, list) and any(_mentions(part, names) for part in value)
 
 
 def _project_labels(obj: Object) -> dict[str, Any]:

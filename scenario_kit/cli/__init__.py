@@ -39,6 +39,7 @@ COMMANDS: Final = {
     "solving.commands": ("solve", "mcp"),
     "scoring.commands": ("score",),
     "scoring.leaderboard": ("leaderboard",),
+    "exporting.commands": ("export", "gates"),
     "lab.commands": ("lab",),
     "operator": ("operator",),
     "doctor.commands": ("doctor",),

@@ -37,6 +37,8 @@ def _describe_truth(name: str, spec: ScenarioSpec, recording: Recording) -> dict
         "name": name,
         "scenario": runbook.scenario,
         "title": spec.title,
+        "brief": spec.brief.strip(),
+        "namespaces": list(runbook.everywhere),
         "digest": runbook.digest,
         "outcome": runbook.outcome,
         "seed": recording.seed,

@@ -24,6 +24,10 @@ INSTEAD = {
     "ci/bench": "ci/bench --help",
     "ci/snapshots": "ci/snapshots --help",
     SNAPSHOT: f"{SNAPSHOT} --help",  # tests/e2e/test_snapshot.py does
+    # tests/e2e/test_snapshot.py and tests/exporters do.
+    "scenario-kit snapshot catalog/scenarios/cart-scaled-to-zero": "scenario-kit snapshot --help",
+    "scenario-kit snapshot catalog/scenarios/cart-scaled-to-zero --control": "scenario-kit snapshot --help",
+    "scenario-kit export harbor snapshots --out tasks": "scenario-kit export --help",
     "ci/catalogue": "ci/catalogue --help",
     "ci/drafts": "ci/drafts --list --fault deployment-scaled-to-zero",
     "ci/matrix": "ci/matrix --list --fault deployment-scaled-to-zero",

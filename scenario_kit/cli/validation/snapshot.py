@@ -45,6 +45,7 @@ class SnapshotOptions:
     hold: int | None = None
     policies: Path | None = None
     as_json: bool = False
+    control: bool = False
 
 
 def register(app: typer.Typer) -> None:
@@ -79,6 +80,9 @@ def register(app: typer.Typer) -> None:
             Path | None, typer.Option(help="A file that says what is wrong with the telemetry (docs/snapshot.md).")
         ] = None,
         no_lite: Annotated[bool, typer.Option("--no-lite", help="Leave the short tables in `lite` out.")] = False,
+        control: Annotated[
+            bool, typer.Option("--control", help="The control twin: the same app, load and noise, and nothing broken.")
+        ] = False,
         format: Format = "text",
     ) -> int:
         """Play an incident and write what was to be seen of it, as a folder that offline solvers read.
@@ -91,7 +95,9 @@ def register(app: typer.Typer) -> None:
         _check_day(first_day)
         settings = _choose_settings(without or (), trace_share, metric_seconds, lite=not no_lite)
         minutes = (quiet_minutes, hold_minutes)
-        options = SnapshotOptions(out, seed, name, first_day, settings, *minutes, telemetry_faults, format == "json")
+        options = SnapshotOptions(
+            out, seed, name, first_day, settings, *minutes, telemetry_faults, format == "json", control
+        )
         return take_snapshot(scenario, options)
 
 
@@ -106,6 +112,7 @@ def take_snapshot(path: Path, options: SnapshotOptions) -> int:
     from scenario_kit.catalog import Catalog, find_collections
     from scenario_kit.cli.terminal.terminal import style_text
     from scenario_kit.load import find_scenario_files, load_scenario
+    from scenario_kit.render.scenarios.control_twin import build_control_twin
     from scenario_kit.snapshot import write_snapshot
 
     started = time.monotonic()
@@ -113,7 +120,8 @@ def take_snapshot(path: Path, options: SnapshotOptions) -> int:
     if len(files) != 1:
         raise UsageError(f"{path} holds {len(files)} scenarios", fix="name one of them")
     catalog = Catalog(find_collections(files))
-    player = _Player(load_scenario(files[0]).scenario, files[0], catalog, options)
+    scenario = load_scenario(files[0]).scenario
+    player = _Player(build_control_twin(scenario) if options.control else scenario, files[0], catalog, options)
     place = player.choose_place()
     policies = player.read_policies()
     try:

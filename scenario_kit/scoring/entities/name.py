@@ -25,7 +25,8 @@ _KIND: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:\.[a-z0-9][-a-z0-9.]*)?$")
 _SAFE: Final = "[bcdfghjklmnpqrstvwxz2456789]"
 _HASH: Final = rf"(?:(?=[a-z]*\d)[a-z0-9]{{3,10}}|{_SAFE}{{8,10}})"
 _POD_OF_DEPLOYMENT: Final = re.compile(rf"-{_HASH}-[a-z0-9]{{3,5}}$")
-_GENERATED: Final = {
+#: By kind, in lower case: the ends of names that Kubernetes generates.
+GENERATED_SUFFIXES: Final = {
     "pod": (_POD_OF_DEPLOYMENT, re.compile(r"-\d+$"), re.compile(rf"-{_SAFE}{{5}}$")),
     "replicaset": (re.compile(rf"-{_HASH}$"),),
     "job": (re.compile(r"-\d{6,10}$"),),
@@ -73,7 +74,7 @@ def list_stems(entity: EntityName) -> tuple[str, ...]:
     """
     name = _UID_SUFFIX.sub("", entity.name)
     found = [name] if name != entity.name else []
-    for pattern in _GENERATED.get(entity.kind.lower(), ()):
+    for pattern in GENERATED_SUFFIXES.get(entity.kind.lower(), ()):
         stem = pattern.sub("", name)
         if stem and stem != name:
             found.append(stem)

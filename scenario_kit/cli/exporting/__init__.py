@@ -1,0 +1,1 @@
+"""The commands that hand incidents to other harnesses: export, gates."""

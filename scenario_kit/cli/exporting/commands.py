@@ -1,0 +1,99 @@
+"""``export``: incidents in the forms of other harnesses. ``gates``: whether their scoring can be trusted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from scenario_kit.cli.terminal.options import Format
+from scenario_kit.cli.terminal.shell_completion import complete_names
+
+if TYPE_CHECKING:
+    from scenario_kit.exporters.gates import GateReport
+
+
+def list_formats() -> list[str]:
+    """List the forms that can be exported."""
+    from scenario_kit.exporters.run import FORMATS
+
+    return list(FORMATS)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+
+    @app.command(rich_help_panel="Score it")
+    def export(
+        kind: Annotated[
+            str, typer.Argument(help="harbor.", metavar="KIND", autocompletion=complete_names(list_formats))
+        ],
+        paths: Annotated[list[Path], typer.Argument(help="Snapshots, or folders that hold some.")],
+        out: Annotated[
+            Path, typer.Option("--out", "--output", help="Folder for what is written; nothing in it is overwritten.")
+        ],
+        format: Format = "text",
+    ) -> int:
+        """Write incidents in the form of another harness, once the gates of each hold.
+
+        All are written, or none. What a solver is given does not hold the answer.
+
+        Exit codes: 0 written; 1 a gate does not hold, or files were changed; 3 no such path or form.
+
+        Example: scenario-kit export harbor snapshots --out tasks
+        """
+        from scenario_kit.cli.terminal.output import show_json
+        from scenario_kit.exporters.run import export_snapshots
+
+        written = export_snapshots(kind, paths, out)
+        if format == "json":
+            show_json({"kind": kind, "written": [str(path) for path in written]})
+            return 0
+        for path in written:
+            typer.echo(str(path))
+        return 0
+
+    @app.command(rich_help_panel="Score it")
+    def gates(
+        paths: Annotated[list[Path], typer.Argument(help="Scenarios, or folders that hold some.")],
+        format: Format = "text",
+    ) -> int:
+        """Check that the right answer scores 1, none 0, and that claims about a control score 0.
+
+        Each answer is scored by the program that exported tasks carry and by `scenario-kit score`: both must agree.
+
+        Exit codes: 0 all gates hold; 1 one does not, or a truth cannot be scored; 3 no such path.
+
+        Example: scenario-kit gates catalog/scenarios
+        """
+        from scenario_kit.cli.scoring.truths import load_contexts
+        from scenario_kit.cli.terminal.output import show_json
+        from scenario_kit.exporters.gates import check_gates, list_failed
+
+        truths = [each.index.truth for path in paths for each in load_contexts(path, None, "")[0].values()]
+        reports = [check_gates(truth) for truth in truths]
+        failed = list_failed(reports)
+        if format == "json":
+            show_json({"holds": not failed, "incidents": [each.to_json() for each in reports]})
+        else:
+            _show(reports, failed)
+        return 1 if failed else 0
+
+
+def _show(reports: list[GateReport], failed: list[str]) -> None:
+    from scenario_kit.cli.terminal.output import make_printable, show_table
+
+    names = list(dict.fromkeys(check.name for report in reports for check in report.checks))
+    rows = []
+    for report in reports:
+        scores = {check.name: check for check in report.checks}
+        cells = ["" if name not in scores else _show_score(scores[name].exported, scores[name].holds) for name in names]
+        rows.append([make_printable(report.incident), report.outcome, *cells])
+    show_table(("incident", "outcome", *names), rows)
+    told = f"gates of {len(failed)} do not hold: {', '.join(failed)}" if failed else "all gates hold"
+    typer.echo(f"\n{len(reports)} incident{'s' * (len(reports) != 1)}; {make_printable(told)}")
+
+
+def _show_score(value: float, holds: bool) -> str:
+    return f"{value:.3g}" if holds else f"{value:.3g} !"

@@ -1,0 +1,1 @@
+"""One module for each form: pure functions from an incident to files."""

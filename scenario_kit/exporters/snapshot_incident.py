@@ -1,0 +1,141 @@
+"""An incident that was recorded: a snapshot with its truth, verified before anything of it is exported."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple, get_args
+
+from scenario_kit.errors import AuthoringError, UsageError
+from scenario_kit.exporters.gates import require_gates
+from scenario_kit.scoring.entities.truth import IncidentTruth, Outcome, TruthGroup
+from scenario_kit.scoring.files.truths import read_truths
+from scenario_kit.scoring.matching.alias_classes import build_alias_classes
+from scenario_kit.snapshot.folder.manifest import MANIFEST, Manifest, compute_checksum
+from scenario_kit.snapshot.reader import SnapshotFolder
+from scenario_kit.snapshot.truth import OWN_FILE, V1_FILE
+
+#: Where the truths of a folder of snapshots lie in it.
+TRUTHS: Final = "truths"
+_AGAIN: Final = "take the snapshot again, and do not edit its files"
+
+
+class SnapshotIncident(NamedTuple):
+    """A snapshot, its truth, and what a solver is told. ``secrets`` are names that nothing of an export may show."""
+
+    folder: Path
+    manifest: Manifest
+    truth: IncidentTruth
+    brief: str
+    namespaces: tuple[str, ...]
+    secrets: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The name of the snapshot, which says nothing."""
+        return self.folder.name
+
+
+def find_snapshots(paths: list[Path]) -> list[Path]:
+    """Find the snapshots that paths mean: one itself, or the folder that several lie in.
+
+    Raises:
+        UsageError: there is no such folder, or no snapshot in it.
+    """
+    found: list[Path] = []
+    for path in paths:
+        if not path.is_dir():
+            raise UsageError(
+                f"{path} is no folder of a snapshot", fix="scenario-kit snapshot SCENARIO makes one; name its folder"
+            )
+        own = [path] if (path / MANIFEST).is_file() else []
+        inside = own or sorted(each.parent for each in path.glob(f"*/{MANIFEST}"))
+        if not inside:
+            raise UsageError(f"{path} holds no snapshot", fix="scenario-kit snapshot SCENARIO --out FOLDER makes one")
+        found += inside
+    return list(dict.fromkeys(found))
+
+
+def read_incident(folder: Path) -> SnapshotIncident:
+    """Read a snapshot with its truth.
+
+    Raises:
+        UsageError: the truth does not lie where ``snapshot`` writes it.
+        AuthoringError: files were changed, a gate does not hold, or the answer cannot be found in the snapshot.
+    """
+    snapshot = SnapshotFolder(folder)
+    snapshot.verify()
+    assert snapshot.manifest is not None  # it was verified by it
+    place = folder.parent / TRUTHS / folder.name
+    if not (place / OWN_FILE).is_file():
+        raise UsageError(f"the truth of {folder} is not at {place}", fix=f"keep `{TRUTHS}` beside its snapshots")
+    _verify_truth(folder, place)
+    own = json.loads((place / OWN_FILE).read_text(encoding="utf-8"))
+    truth = _read_truth(folder.name, place, own)
+    require_gates(truth)
+    _require_findable(snapshot, truth)
+    if not own.get("brief"):
+        raise AuthoringError(f"{place / OWN_FILE} has no brief", fix="take the snapshot again, with this version")
+    return SnapshotIncident(
+        folder, snapshot.manifest, truth, own["brief"], tuple(own["namespaces"]), tuple(_list_secrets(own))
+    )
+
+
+def _verify_truth(folder: Path, place: Path) -> None:
+    """Verify that the truth is that of the snapshot, and unchanged."""
+    try:
+        listed = json.loads((place / MANIFEST).read_text(encoding="utf-8"))
+        sums: Mapping[str, str] = listed["files"]
+        belongs = listed["snapshot"] == compute_checksum(folder / MANIFEST)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise AuthoringError(f"{place / MANIFEST} is no manifest of a truth", fix=_AGAIN) from error
+    if not belongs:
+        raise AuthoringError(f"{place} is the truth of another snapshot than {folder}", fix=_AGAIN)
+    for name, expected in sums.items():
+        file = place / Path(name).name
+        if not file.is_file() or compute_checksum(file) != expected:
+            raise AuthoringError(f"{file} is missing or was changed", fix=_AGAIN)
+
+
+def _read_truth(name: str, place: Path, own: Mapping[str, Any]) -> IncidentTruth:
+    outcome = own["outcome"]
+    if outcome not in get_args(Outcome):
+        raise AuthoringError(f"{place / OWN_FILE}: there is no outcome {outcome!r}", fix=_AGAIN)
+    if outcome != "Incident":
+        return IncidentTruth(incident=name, outcome=outcome)
+    return read_truths(place / V1_FILE)[0].truth
+
+
+def _list_secrets(own: Mapping[str, Any]) -> Iterator[str]:
+    """List the names by which texts would give the answer away: of the scenario, its faults and its solutions."""
+    yield own["scenario"]
+    for fault in own["faults"]:
+        yield from (fault["name"], fault["type"])
+    for solution in own["solutions"]:
+        yield solution["name"]
+
+
+def _require_findable(snapshot: SnapshotFolder, truth: IncidentTruth) -> None:
+    """Require that each root has a name that stands somewhere in the snapshot's objects or events.
+
+    Raises:
+        AuthoringError: one has none, so that nobody could name it.
+    """
+    if truth.outcome != "Incident":
+        return
+    missing = {each.id: list(each.groups) for each in build_alias_classes(truth.groups, truth.aliases) if each.root}
+    for row in (*snapshot.read_objects(), *snapshot.read_events()):
+        body = row["Body"]
+        for id in [id for id, groups in missing.items() if any(_is_named(body, each) for each in groups)]:
+            del missing[id]
+        if not missing:
+            return
+    raise AuthoringError(
+        f"{snapshot.folder}: nothing in it names {', '.join(missing)}, which is to be found",
+        fix="give the root cause an alias that a solver can see, or play the incident live",
+    )
+
+
+def _is_named(body: str, group: TruthGroup) -> bool:
+    return any(f'"{name}"' in body for name in group.names) and f'"{group.kind}"' in body

@@ -1,0 +1,1 @@
+"""The verifier of exported tasks: one program of the standard library, which is copied into each."""

@@ -1,0 +1,20 @@
+"""The control twin of a scenario: the same app under the same load and noise, in which nothing is broken."""
+
+from __future__ import annotations
+
+import msgspec
+
+from scenario_kit.model import Scenario
+from scenario_kit.model.authored.scenario import Expect, GroundTruth
+
+
+def build_control_twin(scenario: Scenario) -> Scenario:
+    """Build the control twin: it keeps name, brief, app, load, noise and chronic alerts, and nothing is to be found.
+
+    Who is handed it is told what is told of the incident; no alert may fire but those that are on anyway.
+    """
+    spec = msgspec.structs.replace(
+        scenario.spec, faults=(), solutions=(), decoys=(), ground_truth=GroundTruth(outcome="NoIncident"),
+        expect=Expect(background=scenario.spec.expect.background),
+    )  # fmt: skip
+    return msgspec.structs.replace(scenario, spec=spec)

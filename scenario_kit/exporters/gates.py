@@ -77,8 +77,8 @@ def require_gates(truth: IncidentTruth) -> GateReport:
     report = check_gates(truth)
     failed = [each for each in report.checks if not each.holds]
     if failed:
-        told = "; ".join(f"{e.name}: expected {e.expected:g}, got {e.exported:g} and {e.scored:g}" for e in failed)
-        raise AuthoringError(f"{truth.incident}: gates do not hold: {told}", fix="correct the ground truth")
+        summary = "; ".join(f"{e.name}: expected {e.expected:g}, got {e.exported:g} and {e.scored:g}" for e in failed)
+        raise AuthoringError(f"{truth.incident}: gates do not hold: {summary}", fix="correct the ground truth")
     return report
 
 

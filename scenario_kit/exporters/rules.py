@@ -14,7 +14,7 @@ from scenario_kit.scoring.entities.truth import IncidentTruth
 from scenario_kit.scoring.matching.alias_classes import AliasClass, build_alias_classes
 
 #: The program of verifiers, which is copied into each task.
-VERIFIER: Final = Path(__file__).parent / "verifier" / "score_answer.py"
+VERIFIER: Final = Path(__file__).parent / "programs" / "score_answer.py"
 #: What the program and its rules are called beside each other.
 VERIFIER_FILE: Final = "score_answer.py"
 RULES_FILE: Final = "rules.json"
@@ -74,7 +74,7 @@ def build_rules(truth: IncidentTruth) -> VerifierRules:
 
 def load_verifier() -> Any:
     """Load the program as a module, to score in this process as an exported task does."""
-    from scenario_kit.exporters.verifier import score_answer
+    from scenario_kit.exporters.programs import score_answer
 
     return score_answer
 

@@ -8,20 +8,22 @@ from typing import Final, NamedTuple
 
 from scenario_kit.errors import UsageError
 from scenario_kit.exporters.files import ExportedFolder, write_folders
-from scenario_kit.exporters.formats.harbor import build_offline_task
+from scenario_kit.exporters.formats.harbor import build_offline_tasks
+from scenario_kit.exporters.formats.inspect import build_inspect_task
 from scenario_kit.exporters.snapshot_incident import SnapshotIncident, find_snapshots, read_incident
 
 
 class SnapshotFormat(NamedTuple):
-    """A form that is made of snapshots: each becomes one folder."""
+    """A form that is made of snapshots."""
 
     title: str
-    build: Callable[[SnapshotIncident], ExportedFolder]
+    build: Callable[[Sequence[SnapshotIncident]], list[ExportedFolder]]
 
 
 #: Forms that are made of snapshots.
 SNAPSHOT_FORMATS: Final[Mapping[str, SnapshotFormat]] = {
-    "harbor": SnapshotFormat("Harbor tasks, offline", build_offline_task),
+    "harbor": SnapshotFormat("Harbor tasks, offline", build_offline_tasks),
+    "inspect": SnapshotFormat("an Inspect task with a sample for each", build_inspect_task),
 }
 FORMATS: Final = (*SNAPSHOT_FORMATS,)
 
@@ -36,4 +38,4 @@ def export_snapshots(kind: str, paths: Sequence[Path], out: Path) -> list[Path]:
     if kind not in SNAPSHOT_FORMATS:
         raise UsageError(f"there is no format '{kind}'", fix=f"one of: {', '.join(FORMATS)}")
     build = SNAPSHOT_FORMATS[kind].build
-    return write_folders([build(read_incident(folder)) for folder in find_snapshots(list(paths))], out)
+    return write_folders(build([read_incident(folder) for folder in find_snapshots(list(paths))]), out)

@@ -27,7 +27,7 @@ def register(app: typer.Typer) -> None:
     @app.command(rich_help_panel="Score it")
     def export(
         kind: Annotated[
-            str, typer.Argument(help="harbor.", metavar="KIND", autocompletion=complete_names(list_formats))
+            str, typer.Argument(help="harbor or inspect.", metavar="KIND", autocompletion=complete_names(list_formats))
         ],
         paths: Annotated[list[Path], typer.Argument(help="Snapshots, or folders that hold some.")],
         out: Annotated[
@@ -91,8 +91,8 @@ def _show(reports: list[GateReport], failed: list[str]) -> None:
         cells = ["" if name not in scores else _show_score(scores[name].exported, scores[name].holds) for name in names]
         rows.append([make_printable(report.incident), report.outcome, *cells])
     show_table(("incident", "outcome", *names), rows)
-    told = f"gates of {len(failed)} do not hold: {', '.join(failed)}" if failed else "all gates hold"
-    typer.echo(f"\n{len(reports)} incident{'s' * (len(reports) != 1)}; {make_printable(told)}")
+    summary = f"gates of {len(failed)} do not hold: {', '.join(failed)}" if failed else "all gates hold"
+    typer.echo(f"\n{len(reports)} incident{'s' * (len(reports) != 1)}; {make_printable(summary)}")
 
 
 def _show_score(value: float, holds: bool) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Final
 
 from scenario_kit import __version__
@@ -58,15 +59,16 @@ cpus = 2
 memory_mb = 4096
 workdir = "/app"
 """
-_SOLVER_IMAGE: Final = """\
-FROM {image}
+#: Of what the container of a solver is made.
+SOLVER_IMAGE: Final = f"""\
+FROM {BASE_IMAGE}
 RUN apt-get update && apt-get install --yes --no-install-recommends \\
     ca-certificates curl git jq python3 python3-pandas ripgrep && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY snapshot /app/snapshot
 """
-_VERIFIER_IMAGE: Final = """\
-FROM {image}
+_VERIFIER_IMAGE: Final = f"""\
+FROM {BASE_IMAGE}
 RUN apt-get update && apt-get install --yes --no-install-recommends python3 && rm -rf /var/lib/apt/lists/*
 COPY . /tests
 """
@@ -84,7 +86,12 @@ cp /solution/answer.json {answer}
 """
 
 
-def build_offline_task(incident: SnapshotIncident) -> ExportedFolder:
+def build_offline_tasks(incidents: Sequence[SnapshotIncident]) -> list[ExportedFolder]:
+    """Build a task of each snapshot."""
+    return [_build_task(incident) for incident in incidents]
+
+
+def _build_task(incident: SnapshotIncident) -> ExportedFolder:
     """Build the task of a snapshot.
 
     What a solver is given lies in ``environment``; truth and verifier are in ``tests``, of which a second container is
@@ -103,9 +110,9 @@ def build_offline_task(incident: SnapshotIncident) -> ExportedFolder:
     files = {
         "task.toml": ExportedFile(task),
         "instruction.md": ExportedFile(instruction),
-        "environment/Dockerfile": ExportedFile(_SOLVER_IMAGE.format(image=BASE_IMAGE)),
+        "environment/Dockerfile": ExportedFile(SOLVER_IMAGE),
         "environment/snapshot": ExportedFile(copy_of=incident.folder, without=TELLTALES),
-        "tests/Dockerfile": ExportedFile(_VERIFIER_IMAGE.format(image=BASE_IMAGE)),
+        "tests/Dockerfile": ExportedFile(_VERIFIER_IMAGE),
         "tests/test.sh": ExportedFile(test, program=True),
         f"tests/{VERIFIER_FILE}": ExportedFile(copy_of=VERIFIER),
         f"tests/{RULES_FILE}": ExportedFile(build_rules(incident.truth).render()),

@@ -1,0 +1,48 @@
+"""An Inspect task (https://inspect.aisi.org.uk): all incidents as samples of one data set, offline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from scenario_kit.exporters.brief import render_instruction
+from scenario_kit.exporters.files import ExportedFile, ExportedFolder
+from scenario_kit.exporters.formats.harbor import SOLVER_IMAGE, TELLTALES
+from scenario_kit.exporters.rules import VERIFIER, VERIFIER_FILE, build_rules
+from scenario_kit.exporters.snapshot_incident import SnapshotIncident
+
+FOLDER_NAME: Final = "incidents"
+_PROGRAM: Final = Path(VERIFIER).with_name("inspect_incidents.py")
+_COMPOSE: Final = """\
+services:
+  default:
+    build: .
+    init: true
+    command: tail -f /dev/null
+    network_mode: none
+    cpus: 2
+    mem_limit: 4gb
+"""
+
+
+def build_inspect_task(incidents: Sequence[SnapshotIncident]) -> list[ExportedFolder]:
+    """Build one folder: the task, a folder for each sample that its container is made of, and the truths apart."""
+    files = {
+        "incidents.py": ExportedFile(copy_of=_PROGRAM),
+        VERIFIER_FILE: ExportedFile(copy_of=VERIFIER),
+    }
+    shown = []
+    for each in incidents:
+        place = f"samples/{each.name.lower()}"
+        text = render_instruction(each.brief, each.manifest.app, each.namespaces, "snapshot", "answer.json")
+        files |= {
+            f"{place}/instruction.md": ExportedFile(text),
+            f"{place}/Dockerfile": ExportedFile(SOLVER_IMAGE),
+            f"{place}/compose.yaml": ExportedFile(_COMPOSE),
+            f"{place}/snapshot": ExportedFile(copy_of=each.folder, without=TELLTALES),
+            f"truths/{each.name.lower()}.json": ExportedFile(build_rules(each.truth).render()),
+        }
+        shown.append(f"{place}/instruction.md")
+    secrets = tuple(name for each in incidents for name in each.secrets)
+    return [ExportedFolder(FOLDER_NAME, files, secrets, tuple(shown))]

@@ -1,0 +1,1 @@
+"""Programs that are copied into exports as they are. They import nothing of the kit."""

@@ -1,1 +1,0 @@
-"""The verifier of exported tasks: one program of the standard library, which is copied into each."""

@@ -28,6 +28,8 @@ INSTEAD = {
     "scenario-kit snapshot catalog/scenarios/cart-scaled-to-zero": "scenario-kit snapshot --help",
     "scenario-kit snapshot catalog/scenarios/cart-scaled-to-zero --control": "scenario-kit snapshot --help",
     "scenario-kit export harbor snapshots --out tasks": "scenario-kit export --help",
+    "scenario-kit export inspect snapshots --out inspect": "scenario-kit export --help",
+    "ci/peers": "ci/peers --help",
     "ci/catalogue": "ci/catalogue --help",
     "ci/drafts": "ci/drafts --list --fault deployment-scaled-to-zero",
     "ci/matrix": "ci/matrix --list --fault deployment-scaled-to-zero",

@@ -92,6 +92,19 @@ def test_what_a_solver_is_given_does_not_hold_the_answer(tasks: Path) -> None:
         assert spec.brief.strip() in (task / "instruction.md").read_text()
 
 
+def test_samples_of_inspect_have_their_truths_apart(snapshots: Path, tmp_path: Path) -> None:
+    assert run(["export", "inspect", str(snapshots), "--output", str(tmp_path / "out")]) == 0
+    folder = tmp_path / "out" / "incidents"
+    assert sorted(p.name for p in folder.iterdir()) == ["incidents.py", "samples", "score_answer.py", "truths"]
+    compile((folder / "incidents.py").read_text(), "incidents.py", "exec")
+    for name in ("scenario-1", "scenario-2"):
+        sample = folder / "samples" / name
+        assert {p.name for p in sample.iterdir()} == {"Dockerfile", "compose.yaml", "instruction.md", "snapshot"}
+        assert not [p for p in sample.rglob("*") if p.name in ("rules.json", "manifest.json")]
+    assert json.loads((folder / "truths" / "scenario-1.json").read_text())["incident"] is True
+    assert json.loads((folder / "truths" / "scenario-2.json").read_text())["incident"] is False
+
+
 def test_the_images_begin_with_that_of_the_kit() -> None:
     assert f"FROM {BASE_IMAGE} AS build" in (ROOT / "Containerfile").read_text()
 

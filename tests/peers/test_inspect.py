@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("inspect_ai", reason="Inspect is not installed here: ci/peers does")
 
 from inspect_ai import eval as run_eval
-from inspect_ai.model import ModelOutput, get_model
+from inspect_ai.model import ModelAPI, ModelOutput, get_model
 from script import INVESTIGATE
 
 
@@ -39,6 +39,16 @@ def _beside_the_task(exported: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(exported / "inspect" / "incidents")
 
 
+@pytest.fixture(autouse=True)
+def _count_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counting the tokens of a model takes a table from the network, and a script has none."""
+
+    async def count(_: ModelAPI, text: str) -> int:
+        return len(text.split())
+
+    monkeypatch.setattr(ModelAPI, "count_text_tokens", count)
+
+
 def use(tool: str, **arguments: str) -> ModelOutput:
     return ModelOutput.for_tool_call("mockllm/model", tool, arguments)
 
@@ -61,7 +71,7 @@ def test_a_model_that_does_nothing_gets_0(tmp_path: Path) -> None:
 
 def test_a_model_that_always_claims_is_wrong_about_the_control(tmp_path: Path) -> None:
     claim = '{"contributing_factors": [{"name": "otel-demo/Deployment/cart"}]}'
-    write = use("bash", cmd=f"echo '{claim}' > answer.json")
+    write = use("bash", command=f"echo '{claim}' > answer.json")
     scores = evaluate(tmp_path, write, use("submit", answer="it was the cart"))
     found = {score.metadata.get("hallucination"): score.value for score in scores.values()}
     assert found == {None: 1.0, 1.0: 0.0}

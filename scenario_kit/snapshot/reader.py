@@ -23,7 +23,8 @@ from scenario_kit.snapshot.folder.manifest import MANIFEST, Manifest, compute_ch
 _LONGEST_CELL: Final = 1 << 30
 _RAW: Final = "observability_information_from_clickhouse/raw"
 _ALERTS: Final = "alerts_at_"
-_ALERT_TIMES: Final = ("%Y-%m-%dT%H-%M-%S.%f", "%Y-%m-%dT%H:%M:%S.%f")
+_HANDED_OVER: Final = "alerts_in_alerting_state_"
+_ALERT_TIMES: Final = ("%Y-%m-%dT%H-%M-%S.%f", "%Y-%m-%dT%H:%M:%S.%f", "%Y-%m-%dT%H%M%S.%fZ")
 
 TableRow = Mapping[str, str]
 
@@ -92,6 +93,13 @@ class SnapshotFolder:
         for at, path in sorted(found):
             document = json.loads(path.read_text(encoding="utf-8"))
             yield AlertsAt(at, document if isinstance(document, list) else document["data"]["alerts"])
+
+    def read_last_alerts(self) -> AlertsAt | None:
+        """Read what fired at the hand-over, or in the last minute that was looked at; None where nobody looked."""
+        for path in sorted((self.folder / "alerts").glob(f"{_HANDED_OVER}*.json"), reverse=True):
+            document = json.loads(path.read_text(encoding="utf-8"))
+            return AlertsAt(_parse_alert_time(path.stem.removeprefix(_HANDED_OVER)), document["data"]["alerts"])
+        return max(self.read_alerts(), key=lambda look: look.at, default=None)
 
     def read_events(self) -> Iterator[TableRow]:
         """Read writes of events: cells by column, ``Body`` is JSON."""

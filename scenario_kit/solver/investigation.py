@@ -133,7 +133,7 @@ class Investigation:
             limits=OfferedLimits(
                 turns=limits.turns, tokens=limits.tokens, seconds=limits.seconds, wall_seconds=limits.wall_seconds
             ),
-            tools=describe_tools(),
+            tools=describe_tools(is_static=self._sources.is_static),
             answer=ANSWER_FORM,
         )
         self._keep(message)

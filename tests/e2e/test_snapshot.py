@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,9 @@ import pytest
 from scenario_kit.scoring.files.topologies import read_topology
 from scenario_kit.scoring.files.truths import read_truths
 from scenario_kit.snapshot.reader import SnapshotFolder
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "docs"))
+from pages import ROOT, perform, session
 
 READER = Path(__file__).resolve().parent.parent / "snapshot" / "itbench_reader.py"
 
@@ -90,3 +94,32 @@ def test_our_reader_verifies_it_and_the_truth_lies_outside(snapshots):
     assert [g.names for g in loaded.truth.groups if g.root] == [("cart",)]
     assert [g.namespace for g in loaded.truth.groups if g.root] == ["otel-demo"]
     assert json.loads((truth / "scenario_truth.json").read_text())["scenario"] == "cart-scaled-to-zero"
+
+
+def test_solvers_work_from_it(snapshots, tmp_path):
+    """The command of the page, over a folder of snapshots; then what no baseline asks: PromQL over its series."""
+    from scenario_kit.cli.solving.snapshot_services import SnapshotMetrics
+    from scenario_kit.solver.offline.evidence import SnapshotEvidence
+
+    folder, _ = snapshots[0]
+    (command,) = [
+        each.command for each in session((ROOT / "docs" / "solve.md").read_text()) if "--snap" in each.command
+    ]
+    runs = tmp_path / "solutions"
+    said = perform([f"{command.replace('snapshots', str(folder.parent), 1)} --runs {runs}"], ROOT)
+    assert "recall_gated_precision" in said
+    blamed = {
+        path.parts[-3]: [each["name"] for each in json.loads(path.read_text())["answer"]["entities"]]
+        for path in runs.rglob("record.json")
+    }
+    cart = ["otel-demo/Deployment/cart"]
+    assert blamed == {"recent-change": cart, "runbook": cart, "oracle": cart}
+    calls = json.loads(next(runs.rglob("runbook/1/record.json")).read_text())["tool_calls"]
+    assert all(call["ok"] for call in calls)
+    evidence = SnapshotEvidence(SnapshotFolder(folder))
+    metrics = SnapshotMetrics(evidence, tmp_path)
+    try:
+        series = metrics.instant('sum(container_memory_working_set_bytes{pod=~"frontend-.*"})', evidence.now)
+        assert series[0].points[0][1] > 1e6
+    finally:
+        metrics.close()

@@ -10,6 +10,7 @@ from scenario_kit.errors import UsageError
 from scenario_kit.solver.programs.drive import drive
 from scenario_kit.solver.programs.isolation import (
     Isolation,
+    SolverView,
     can_isolate,
     choose_environment,
     choose_isolation,
@@ -117,7 +118,7 @@ print(os.system("umount {secret} 2>/dev/null") != 0, len([p for p in os.listdir(
 try: socket.create_connection(("127.0.0.1", 1), timeout=1)
 except OSError as error: print(error.strerror)
 """
-    line = wrap_command([sys.executable, "-c", look], Isolation("full", ""), [secret], home)
+    line = wrap_command([sys.executable, "-c", look], Isolation("full", ""), SolverView(home, (secret,)))
     import subprocess
 
     done = subprocess.run(line, capture_output=True, text=True, timeout=30, check=False)

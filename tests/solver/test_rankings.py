@@ -9,7 +9,7 @@ from scenario_kit.solver.baselines.observation import (
     SeenCall,
     SeenObject,
     SeenSpan,
-    parse_object,
+    date_object,
 )
 from scenario_kit.solver.baselines.rankings import (
     rank_by_change,
@@ -60,15 +60,19 @@ def test_the_newest_change_is_blamed_and_equals_are_in_order():
 
 
 @pytest.mark.parametrize(
-    ("line", "written"),
+    ("every", "status", "written"),
     [
-        ("cart 2026-11-25T10:00:00Z [2026-11-25T10:00:00Z,2026-11-25T10:09:00Z]", "2026-11-25T10:09:00Z"),
-        ("cart   2026-11-25T10:00:00Z   2026-11-25T10:01:00Z,2026-11-25T10:02:00Z", "2026-11-25T10:02:00Z"),
-        ("cart 2026-11-25T10:00:00Z <none>", "2026-11-25T10:00:00Z"),
+        ("2026-11-25T10:00:00Z,2026-11-25T10:09:00Z", "", "2026-11-25T10:09:00Z"),
+        ("2026-11-25T10:01:00Z,2026-11-25T10:09:00Z", "2026-11-25T10:09:00Z", "2026-11-25T10:01:00Z"),
+        ("2026-11-25T10:09:00Z,2026-11-25T10:09:00Z", "2026-11-25T10:09:00Z", "2026-11-25T10:09:00Z"),
+        ("", "", "2026-11-25T10:00:00Z"),
     ],
+    ids=["any write", "a status is no change", "of two writes one is a status", "never written"],
 )
-def test_when_an_object_was_written(line, written):
-    assert parse_object("Service", line) == SeenObject(kind="Service", name="cart", written=written)
+def test_when_an_object_was_written(every, status, written):
+    created = "2026-11-25T10:00:00Z"
+    seen = date_object("Service", ["cart", created, every, status])
+    assert seen == SeenObject(kind="Service", name="cart", written=written, created=created)
 
 
 def span(trace, service, failed=False):

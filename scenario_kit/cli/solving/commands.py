@@ -11,8 +11,15 @@ from scenario_kit.cli.terminal.options import Format, declare_choice
 from scenario_kit.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
+    from scenario_kit.cli.solving.incidents import IncidentTask, PlayedIncident
+    from scenario_kit.cli.solving.live import LabStage
     from scenario_kit.cli.solving.runs import RunSettings
     from scenario_kit.cli.solving.solvers import SolverChoice
+    from scenario_kit.model import Scenario
+    from scenario_kit.scoring.runs.record import RunRecord
     from scenario_kit.scoring.scores.run_score import TruthContext
     from scenario_kit.scoring.scores.summary import ScoreReport
     from scenario_kit.solver.programs.mcp_bridge import CallBridge
@@ -42,7 +49,15 @@ def register(app: typer.Typer) -> None:
 
     @app.command(rich_help_panel="Solve it")
     def solve(
-        paths: Annotated[list[Path], typer.Argument(help="Scenario files, or folders that hold some.")],
+        paths: Annotated[
+            list[Path] | None, typer.Argument(help="Scenario files, or folders that hold some.", show_default=False)
+        ] = None,
+        snapshot: Annotated[
+            list[Path] | None, typer.Option(help="Solve offline: a snapshot, or a folder of some; repeatable.")
+        ] = None,
+        truth: Annotated[
+            Path | None, typer.Option(help="The truth of snapshots, or a folder of truths; by default beside them.")
+        ] = None,
         solver: Annotated[str, typer.Option(help="A program that speaks the protocol, with its arguments.")] = "",
         baseline: Annotated[
             list[str] | None, typer.Option(help="A solver of the kit, or all; oracle and nop check the scoring.")
@@ -81,12 +96,21 @@ def register(app: typer.Typer) -> None:
 
         Exit codes: 0 all runs were made, whatever they scored; 1 an incident did not come; 2 the lab failed; 3 usage.
 
+        With --snapshot no lab is used, and diagnosis is the only stage: a recording cannot be repaired.
+
         Example: scenario-kit solve catalog/scenarios/product-catalog-wrong-target-port --baseline loudest-alert
         """
+        if bool(paths) == bool(snapshot):
+            raise UsageError("what is to be solved?", fix="either SCENARIO… or --snapshot FOLDER")
+        if truth is not None and not snapshot:
+            raise UsageError("--truth belongs to --snapshot", fix="scenarios have their truth in them")
         choices = _choose_solvers(solver, baseline or [], human, label, isolation, pass_env or [], runs)
         limits = (turns, tokens, seconds, wall_seconds)
-        settings = _build_settings(limits, stage, repeats, seed, seconds_per_call, runs)
-        reports = _solve(paths, choices, settings, name)
+        settings = _build_settings(limits, "diagnosis" if snapshot else stage, repeats, seed, seconds_per_call, runs)
+        if snapshot:
+            reports = _solve_offline(snapshot, truth, choices, settings)
+        else:
+            reports = _solve(paths or [], choices, settings, name)
         _show(reports, format)
         return 0
 
@@ -164,23 +188,68 @@ def _choose_solvers(
 
 
 def _solve(paths: list[Path], choices: list[SolverChoice], settings: RunSettings, name: str) -> dict[str, ScoreReport]:
+    from functools import cache, partial
+
     from scenario_kit.cli.scoring.truths import load_contexts
+    from scenario_kit.cli.solving.incidents import IncidentTask
     from scenario_kit.cli.solving.live import LabStage
-    from scenario_kit.cli.solving.runs import SolverRuns
     from scenario_kit.lab.lifecycle import occupy
-    from scenario_kit.load import find_scenario_files
-    from scenario_kit.scoring.scores.settings import build_settings
-    from scenario_kit.scoring.scores.summary import score_runs
+    from scenario_kit.load import find_scenario_files, load_scenario
 
     files = find_scenario_files(paths)
     contexts: dict[str, TruthContext] = {}
     for file in files:  # before a lab is started: a truth that cannot be scored is found at once
         contexts |= load_contexts(file, None, "")[0]
-    scoring = build_settings(duplicates="penalise", aliases="merge", ignored=(), repeats=1)
+
+    @cache
+    def bring_stage() -> LabStage:
+        return LabStage(name, _say)
+
+    def build_task(file: Path) -> IncidentTask:
+        scenario = load_scenario(file).scenario
+        play = partial(_play_live, bring_stage, scenario, file, settings)
+        return IncidentTask(scenario.name, scenario.spec.brief.strip(), play)
+
+    tasks = [build_task(file) for file in files]
     with occupy(name, _say, alone=True):
-        runs = SolverRuns(settings, lambda: LabStage(name, _say), _say)
-        found = {each.name: [record for file in files for record in runs.run(file, each)] for each in choices}
-    return {solver: score_runs(contexts, records, scoring) for solver, records in found.items()}
+        return _score(tasks, contexts, choices, settings)
+
+
+def _play_live(
+    bring_stage: Callable[[], LabStage], scenario: Scenario, file: Path, settings: RunSettings, trial: str, seed: int
+) -> AbstractContextManager[PlayedIncident]:
+    """Play a scenario in the lab, which starts when the first run needs it."""
+    return bring_stage().play(scenario, file, trial, seed, settings.clock)
+
+
+def _solve_offline(
+    snapshots: list[Path], truth: Path | None, choices: list[SolverChoice], settings: RunSettings
+) -> dict[str, ScoreReport]:
+    from contextlib import closing
+
+    from scenario_kit.cli.solving.snapshots import SnapshotStage, list_snapshot_tasks
+
+    with closing(SnapshotStage()) as stage:
+        found = list_snapshot_tasks(snapshots, truth, stage)
+        contexts = {each.task.name: each.context for each in found}
+        return _score([each.task for each in found], contexts, choices, settings)
+
+
+def _score(
+    tasks: list[IncidentTask], contexts: dict[str, TruthContext], choices: list[SolverChoice], settings: RunSettings
+) -> dict[str, ScoreReport]:
+    """Carry all runs out, one incident after the other, and score them by solver."""
+    from scenario_kit.cli.solving.runs import SolverRuns
+    from scenario_kit.scoring.scores.settings import build_settings
+    from scenario_kit.scoring.scores.summary import score_runs
+
+    scoring = build_settings(duplicates="penalise", aliases="merge", ignored=(), repeats=1)
+    runs = SolverRuns(settings, _say)
+    records: dict[str, list[RunRecord]] = {each.name: [] for each in choices}
+    for task in tasks:
+        for each in choices:
+            records[each.name] += runs.run(task, each)
+    return {solver: score_runs(contexts, found, scoring) for solver, found in records.items()}
 
 
 def _say(text: str) -> None:

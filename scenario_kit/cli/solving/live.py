@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from operators.scenario.environment import Environment, Settings
 from operators.scenario.trial_context import Attendance, build_context
@@ -15,30 +15,21 @@ from operators.scenario.trial_runner import forget
 from scenario_kit.campaign.interventions.programs import build_handover
 from scenario_kit.campaign.planning.plans import PlannedTrial, build_trial_spec, derive_namespace
 from scenario_kit.catalog import Catalog
+from scenario_kit.cli.solving.incidents import PREFIX, PlayedIncident
 from scenario_kit.cli.solving.lab_traces import LabTraces
 from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.errors import InfrastructureError, UsageError
 from scenario_kit.lab import lifecycle, toolchain
 from scenario_kit.lab.host.state import LabState
-from scenario_kit.model import Runbook, Scenario
+from scenario_kit.model import Scenario
 from scenario_kit.model.results.trial import ClockMode
 from scenario_kit.render import resolve
 from scenario_kit.solver.gateway.kubectl_process import KubectlProcess
 from scenario_kit.solver.gateway.tools import Sources
 from scenario_kit.solver.incident.handover import LiveIncident
 
-#: How trials of solvers are called: nothing in it says what is wrong.
-PREFIX: Final = "incident-"
 #: Seconds that an app without an incident runs before it is handed over.
 _NOTHING_SECONDS: Final = 600
-
-
-class PlayedIncident(NamedTuple):
-    """An incident that was handed over, and all that a solver reaches."""
-
-    incident: LiveIncident
-    sources: Sources
-    runbook: Runbook
 
 
 class LabStage:
@@ -92,7 +83,8 @@ class LabStage:
                 alerts=context.history,
                 now=world.now,
             )
-            yield PlayedIncident(incident, sources, runbook)
+            truth = runbook.ground_truth.root_causes if runbook.outcome == "Incident" else ()
+            yield PlayedIncident(incident, sources, tuple(each.entity for each in truth), runbook.digest)
         finally:
             traces.close()
             reader.close()

@@ -18,10 +18,8 @@ from scenario_kit.cli.solving.folders import (
     prepare_run_folder,
     write_record,
 )
-from scenario_kit.cli.solving.live import PREFIX, LabStage, PlayedIncident
+from scenario_kit.cli.solving.incidents import PREFIX, IncidentTask, PlayedIncident
 from scenario_kit.cli.solving.solvers import SolverChoice
-from scenario_kit.load import load_scenario
-from scenario_kit.model import Scenario
 from scenario_kit.model.results.trial import ClockMode
 from scenario_kit.scoring.files.run_records import read_run_record
 from scenario_kit.scoring.files.source import read_source
@@ -47,53 +45,46 @@ class RunSettings(NamedTuple):
 
 
 class SolverRuns:
-    """Carries runs out in one lab. ``stage`` makes the lab when the first run needs it."""
+    """Carries runs out, one after the other."""
 
-    def __init__(self, settings: RunSettings, stage: Callable[[], LabStage], say: Callable[[str], None]) -> None:
+    def __init__(self, settings: RunSettings, say: Callable[[str], None]) -> None:
         self._settings = settings
-        self._make_stage = stage
-        self._stage: LabStage | None = None
         self._say = say
 
-    def run(self, file: Path, solver: SolverChoice) -> list[RunRecord]:
-        """Run a solver on a scenario as often as is asked for; runs that have ended before are read.
+    def run(self, task: IncidentTask, solver: SolverChoice) -> list[RunRecord]:
+        """Run a solver on an incident as often as is asked for; runs that have ended before are read.
 
         Raises:
             AuthoringError: the incident does not come as its scenario promises.
             InfrastructureError: the lab failed; the run that was under way counts for nothing.
         """
-        scenario = load_scenario(file).scenario
         records = []
         repeats = self._settings.repeats or 3
         if solver.counts_on and not self._settings.repeats:
-            repeats = count_ended(self._settings.runs, scenario.name, solver.name) + 1
+            repeats = count_ended(self._settings.runs, task.name, solver.name) + 1
         for repeat in range(1, repeats + 1):
-            folder = find_run_folder(self._settings.runs, scenario.name, solver.name, repeat)
-            what = f"{scenario.name}, {solver.name}, run {repeat} of {repeats}"
+            folder = find_run_folder(self._settings.runs, task.name, solver.name, repeat)
+            what = f"{task.name}, {solver.name}, run {repeat} of {repeats}"
             if has_ended(folder):
                 self._say(f"{what}: has ended before")
             else:
                 began = time.monotonic()
-                record = self._run_once(scenario, file, solver, repeat, folder)
+                record = self._run_once(task, solver, repeat, folder)
                 self._say(f"{what}: {_describe(record)}; {time.monotonic() - began:.0f} s")
             records.append(read_run_record(read_source(folder / RECORD)))
         return records
 
-    def _run_once(
-        self, scenario: Scenario, file: Path, solver: SolverChoice, repeat: int, folder: Path
-    ) -> dict[str, Any]:
+    def _run_once(self, task: IncidentTask, solver: SolverChoice, repeat: int, folder: Path) -> dict[str, Any]:
         settings = self._settings
         prepare_run_folder(folder)
-        if self._stage is None:
-            self._stage = self._make_stage()
-        trial = name_incident(scenario.name, solver.name, settings.seed, repeat)
+        trial = name_incident(task.name, solver.name, settings.seed, repeat)
         began = time.monotonic()
-        with self._stage.play(scenario, file, trial, settings.seed + repeat - 1, settings.clock) as played:
-            investigation, journal = self._investigate(scenario, trial, played, solver, folder)
+        with task.play(trial, settings.seed + repeat - 1) as played:
+            investigation, journal = self._investigate(task, trial, played, solver, folder)
             ended = played.incident.now()
             resolved, because = played.incident.judge() if "mitigation" in settings.stages else (None, ())
             identity = RunIdentity(
-                run_id=f"{solver.name}-{repeat}", scenario=scenario.name, digest=played.runbook.digest,
+                run_id=f"{solver.name}-{repeat}", scenario=task.name, digest=played.digest,
                 solver=solver.name, repeat=repeat, seed=settings.seed + repeat - 1, version=__version__,
             )  # fmt: skip
             outcome = RunOutcome(
@@ -107,15 +98,14 @@ class SolverRuns:
         return record
 
     def _investigate(
-        self, scenario: Scenario, trial: str, played: PlayedIncident, solver: SolverChoice, folder: Path
+        self, task: IncidentTask, trial: str, played: PlayedIncident, solver: SolverChoice, folder: Path
     ) -> tuple[Investigation, Path]:
-        assert self._stage is not None
         journal = Journal(folder / JOURNAL)
         try:
             given = self._settings
-            assigned = Assignment(trial, scenario.spec.brief.strip(), given.stages, given.seconds_per_call)
+            assigned = Assignment(trial, task.brief, given.stages, given.seconds_per_call)
             investigation = Investigation(assigned, played.sources, played.incident, journal, given.limits)
-            drive(investigation, solver.start(played, self._stage, folder))
+            drive(investigation, solver.start(played, folder))
         finally:
             journal.close()
         return investigation, journal.path

@@ -7,7 +7,7 @@ import shlex
 import sys
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from scenario_kit.catalog import find_data_root
 from scenario_kit.cli.solving.folders import ERRORS, WORK, name_solver
@@ -16,7 +16,13 @@ from scenario_kit.lab.host.state import find_home
 from scenario_kit.solver.baselines.catalogue import BASELINES
 from scenario_kit.solver.baselines.script import Script, ScriptedSolver
 from scenario_kit.solver.programs.drive import Solver
-from scenario_kit.solver.programs.isolation import Isolation, choose_environment, choose_isolation, wrap_command
+from scenario_kit.solver.programs.isolation import (
+    Isolation,
+    SolverView,
+    choose_environment,
+    choose_isolation,
+    wrap_command,
+)
 from scenario_kit.solver.programs.mcp_bridge import CallBridge
 from scenario_kit.solver.programs.process import ProgramSolver
 from scenario_kit.solver.protocol.messages import (
@@ -29,8 +35,10 @@ from scenario_kit.solver.protocol.messages import (
 )
 
 if TYPE_CHECKING:
-    from scenario_kit.cli.solving.live import LabStage, PlayedIncident
+    from scenario_kit.cli.solving.incidents import PlayedIncident
 
+#: The variable that tells a program where the snapshot lies that it may read.
+SNAPSHOT_VARIABLE: Final = "SNAPSHOT"
 _APART = Isolation("full", "the solver is part of the kit, and reaches what its messages reach")
 _KNOWING = Isolation("none", "the reference knows the truth")
 
@@ -43,7 +51,7 @@ class SolverChoice(NamedTuple):
 
     name: str
     isolation: Isolation
-    start: Callable[[PlayedIncident, LabStage, Path], Solver]
+    start: Callable[[PlayedIncident, Path], Solver]
     counts_on: bool = False
 
 
@@ -71,10 +79,15 @@ def choose_program(command: str, label: str, mode: str, passed: Sequence[str], r
             f"--pass-env names variables that are not set: {', '.join(missing)}", fix="set them, or leave them out"
         )
 
-    def start(_incident: PlayedIncident, _stage: LabStage, folder: Path) -> Solver:
+    def start(played: PlayedIncident, folder: Path) -> Solver:
         home = (folder / WORK).resolve()
-        line = wrap_command(words, isolation, _list_hidden(runs), home)
-        return ProgramSolver(line, choose_environment(os.environ, passed, home), home, folder / ERRORS)
+        readable = (played.readable,) if played.readable is not None else ()
+        view = SolverView(home, (*_list_hidden(runs), *played.hidden), readable)
+        line = wrap_command(words, isolation, view)
+        environment = choose_environment(os.environ, passed, home)
+        if played.readable is not None:
+            environment[SNAPSHOT_VARIABLE] = str(played.readable)
+        return ProgramSolver(line, environment, home, folder / ERRORS)
 
     return SolverChoice(name_solver(label, words), isolation, start)
 
@@ -113,12 +126,12 @@ def choose_baseline(name: str) -> SolverChoice:
         UsageError: there is no such baseline.
     """
     if name == "oracle":
-        return SolverChoice(name, _KNOWING, lambda incident, _stage, _folder: ScriptedSolver(_build_oracle(incident)))
+        return SolverChoice(name, _KNOWING, lambda played, _folder: ScriptedSolver(_build_oracle(played)))
     if name == "nop":
-        return SolverChoice(name, _APART, lambda _incident, _stage, _folder: ScriptedSolver(_do_nothing))
+        return SolverChoice(name, _APART, lambda _played, _folder: ScriptedSolver(_do_nothing))
     if name not in BASELINES:
         raise UsageError(f"there is no baseline {name!r}", fix=f"one of: {', '.join((*BASELINES, 'oracle', 'nop'))}")
-    return SolverChoice(name, _APART, lambda _incident, _stage, _folder: ScriptedSolver(BASELINES[name].script))
+    return SolverChoice(name, _APART, lambda _played, _folder: ScriptedSolver(BASELINES[name].script))
 
 
 def _do_nothing(_: StartMessage) -> Generator[SolverMessage, KitMessage, None]:
@@ -130,9 +143,9 @@ def _build_oracle(played: PlayedIncident) -> Script:
     """Build what answers the truth, and repairs as the scenario documents it."""
 
     def solve(start: StartMessage) -> Generator[SolverMessage, KitMessage, None]:
-        truth = played.runbook.ground_truth
-        named = [each.entity for each in truth.root_causes] if played.runbook.outcome == "Incident" else []
-        entities = [{"name": name, "contributing_factor": True, "reasoning": "", "evidence": ""} for name in named]
+        entities = [
+            {"name": name, "contributing_factor": True, "reasoning": "", "evidence": ""} for name in played.roots
+        ]
         yield SubmitMessage(answer={"entities": entities, "propagations": [], "alerts_explained": []})
         if "mitigation" in start.stages:
             played.incident.repair()

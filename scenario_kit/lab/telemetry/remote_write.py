@@ -18,12 +18,16 @@ import numpy as np
 from scenario_kit.errors import KitError, MetricsError
 from scenario_kit.lab.host import loopback
 from scenario_kit.model.runtime.process import SeriesId
+from scenario_kit.ports import Series
 
 #: The stale marker: one particular NaN. It is only copied; arithmetic would turn it into another NaN.
 STALE = struct.pack("<Q", 0x7FF0000000000002)
 
 #: The approximate size limit of a request, in bytes before compression.
 REQUEST_BYTES = 4 * 2**20
+
+#: Seconds without a point after which a recorded series has ended.
+_SILENCE = 60.0
 
 _HEADERS = {
     "Content-Encoding": "snappy",
@@ -102,6 +106,17 @@ class SeriesWriter:
         if len(self._labels) > 2 * len(self._alive) + 1000:
             self._labels = {series: self._labels[series] for series in self._alive}
 
+    def write_history(self, series: Iterable[Series], end: float) -> None:
+        """Write whole series, each by itself, into a Prometheus that is for nothing else.
+
+        Points are in order of time. A series whose last point lies more than ``_SILENCE`` seconds before ``end`` is
+        marked as ended that long after it.
+
+        Raises:
+            MetricsError: Prometheus is unreachable or rejected something.
+        """
+        self._send(_encode_history(each, end) for each in series if each.points)
+
     def close(self) -> None:
         """Close the connection without ending the series; to end them, write an empty tick first."""
         self._client.close()
@@ -155,6 +170,16 @@ class SeriesWriter:
             raise MetricsError(
                 f"{self._url}: Prometheus rejected the samples ({response.status_code}): {response.text.strip()}"
             )
+
+
+def _encode_history(series: Series, end: float) -> tuple[bytes, bytes]:
+    """Encode a series and all of its points, with a stale marker where it stopped before the end."""
+    labels = tuple((key, value) for key, value in series.labels.items() if key != "__name__")
+    samples = [_sample(struct.pack("<d", value), at) for at, value in series.points]
+    last = series.points[-1][0]
+    if end - last > _SILENCE:
+        samples.append(_sample(STALE, last + _SILENCE))
+    return encode_labels((series.labels["__name__"], labels)), b"".join(samples)
 
 
 def encode_labels(series: SeriesId) -> bytes:

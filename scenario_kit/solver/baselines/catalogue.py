@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from scenario_kit.solver.baselines.cluster_state import ClusterState
 from scenario_kit.solver.baselines.observation import (
     WORKLOAD_KINDS,
     Observation,
@@ -13,6 +14,7 @@ from scenario_kit.solver.baselines.observation import (
     read_json,
     read_objects,
     read_spans,
+    read_state,
 )
 from scenario_kit.solver.baselines.rankings import (
     rank_by_change,
@@ -21,6 +23,7 @@ from scenario_kit.solver.baselines.rankings import (
     rank_by_random_walk,
     rank_by_spectrum,
 )
+from scenario_kit.solver.baselines.runbook import consult_runbook
 from scenario_kit.solver.protocol.messages import (
     EndMessage,
     KitMessage,
@@ -40,6 +43,7 @@ class Reads(NamedTuple):
     kinds: tuple[str, ...] = WORKLOAD_KINDS
     calls: bool = False
     spans: bool = False
+    state: bool = False
 
 
 class BaselineSolver(NamedTuple):
@@ -66,7 +70,8 @@ def observe(reads: Reads) -> Generator[SolverMessage, KitMessage, Observation]:
     calls = (yield from read_calls()) if reads.calls else ()
     services = ((yield from read_json("get_services")) or {"items": []})["items"] if reads.spans else []
     spans = (yield from read_spans(services)) if reads.spans else ()
-    return Observation(alerts=alerts, objects=objects, calls=calls, spans=spans)
+    state = (yield from read_state()) if reads.state else ClusterState()
+    return Observation(alerts=alerts, objects=objects, calls=calls, spans=spans, state=state)
 
 
 def build_answer(namespace: str, names: Sequence[str], because: str) -> dict[str, Any]:
@@ -88,5 +93,10 @@ BASELINES: Final[Mapping[str, BaselineSolver]] = {
         rank_by_random_walk,
     ),
     "recent-change": BaselineSolver("it was changed last", Reads(kinds=CHANGING_KINDS), rank_by_change),
+    "runbook": BaselineSolver(
+        "the first check of a runbook that finds something points here",
+        Reads(kinds=CHANGING_KINDS, calls=True, spans=True, state=True),
+        consult_runbook,
+    ),
     "spectrum": BaselineSolver("failing traces go through it, others do not", Reads(spans=True), rank_by_spectrum),
 }

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Generator, Iterable, Sequence
 from typing import Any, Final
 
 import msgspec
 
 from scenario_kit.model.base import Value
+from scenario_kit.solver.baselines.cluster_state import (
+    NODE_COLUMNS,
+    POD_COLUMNS,
+    SERVICE_COLUMNS,
+    WARNING_COLUMNS,
+    WORKLOAD_COLUMNS,
+    ClusterState,
+    SeenNode,
+    SeenPod,
+    SeenService,
+    SeenWarning,
+    SeenWorkload,
+)
 from scenario_kit.solver.protocol.messages import CallMessage, KitMessage, ResultMessage, SolverMessage
 
 #: Kinds of workloads and what is looked at beside them.
@@ -15,6 +29,14 @@ WORKLOAD_KINDS: Final = ("Deployment", "StatefulSet", "DaemonSet")
 #: Labels of alerts that name a workload, the most exact first.
 _NAMING: Final = (
     "deployment", "statefulset", "daemonset", "service_name", "service", "app", "workload", "job_name", "container",
+)  # fmt: skip
+
+#: What kubectl writes where a field is missing.
+_NOTHING: Final = "<none>"
+#: Name, creation, times of all writes, and of those into the status.
+_DATES: Final = (
+    ".metadata.name", ".metadata.creationTimestamp", ".metadata.managedFields[*].time",
+    '.metadata.managedFields[?(@.subresource=="status")].time',
 )  # fmt: skip
 
 #: Messages of a baseline, what they are answered, and what comes of it.
@@ -31,11 +53,12 @@ class SeenAlert(Value, frozen=True, kw_only=True):
 
 
 class SeenObject(Value, frozen=True, kw_only=True):
-    """An object, and when anything was last written into it (as text that sorts by time)."""
+    """An object, when it came, and when anything but its status was last written (as texts that sort by time)."""
 
     kind: str
     name: str
     written: str
+    created: str = ""
 
 
 class SeenSpan(Value, frozen=True, kw_only=True):
@@ -56,12 +79,13 @@ class SeenCall(Value, frozen=True, kw_only=True):
 
 
 class Observation(Value, frozen=True, kw_only=True):
-    """All of it. ``pods`` gives the workload of a pod by its name."""
+    """All of it; what a baseline does not look at is empty."""
 
     alerts: tuple[SeenAlert, ...] = ()
     objects: tuple[SeenObject, ...] = ()
     spans: tuple[SeenSpan, ...] = ()
     calls: tuple[SeenCall, ...] = ()
+    state: ClusterState = ClusterState()
 
     @property
     def workloads(self) -> dict[str, str]:
@@ -108,23 +132,37 @@ def read_alerts() -> Generator[SolverMessage, KitMessage, tuple[SeenAlert, ...]]
     )  # fmt: skip
 
 
+def read_columns(
+    kind: str, columns: Sequence[str], *options: str
+) -> Generator[SolverMessage, KitMessage, list[list[str]]]:
+    """Read fields of all objects of a kind: one list of texts for each, empty where an object lacks a field.
+
+    ``columns`` are paths as kubectl writes them; values of the last one alone may contain spaces.
+    """
+    named = ",".join(f"C{number}:{path}" for number, path in enumerate(columns))
+    cmd = " ".join(["get", kind, *options, "--no-headers --show-managed-fields -o", f"'custom-columns={named}'"])
+    answer = yield from use("exec_kubectl_cmd_safely", cmd=cmd)
+    lines = answer.content.splitlines() if answer is not None and answer.ok else []
+    rows = (line.split(None, len(columns) - 1) for line in lines)
+    return [
+        ["" if cell.strip() == _NOTHING else cell.strip() for cell in row] for row in rows if len(row) == len(columns)
+    ]
+
+
 def read_objects(kinds: Iterable[str]) -> Generator[SolverMessage, KitMessage, tuple[SeenObject, ...]]:
     """Read which objects there are, and when they were written."""
-    columns = "NAME:.metadata.name,CREATED:.metadata.creationTimestamp,TIMES:.metadata.managedFields[*].time"
     found: list[SeenObject] = []
     for kind in kinds:
-        cmd = f"get {kind} --no-headers --show-managed-fields -o custom-columns={columns}"
-        answer = yield from use("exec_kubectl_cmd_safely", cmd=cmd)
-        lines = answer.content.splitlines() if answer is not None and answer.ok else []
-        found += [parse_object(kind, line) for line in lines if len(line.split()) >= 3]
+        found += [date_object(kind, row) for row in (yield from read_columns(kind, _DATES))]
     return tuple(found)
 
 
-def parse_object(kind: str, line: str) -> SeenObject:
-    """Parse a line of name, time of creation and times of writing."""
-    name, created, times = line.split(None, 2)
-    written = [time for time in (created, *times.strip("[]").replace(",", " ").split()) if time[:1].isdigit()]
-    return SeenObject(kind=kind, name=name, written=max(written, default=""))
+def date_object(kind: str, row: Sequence[str]) -> SeenObject:
+    """Date an object by its name, its creation, the times of all writes, and the times of those into its status."""
+    name, created, every, status = row
+    writes = Counter(every.split(",")) - Counter(status.split(","))
+    written = [time for time in (created, *writes) if time[:1].isdigit()]
+    return SeenObject(kind=kind, name=name, written=max(written, default=""), created=created)
 
 
 def read_calls() -> Generator[SolverMessage, KitMessage, tuple[SeenCall, ...]]:
@@ -149,3 +187,22 @@ def read_spans(services: Sequence[str]) -> Generator[SolverMessage, KitMessage, 
 def _read_span(trace: str, span: dict[str, Any]) -> SeenSpan:
     failed = bool(span.get("error"))
     return SeenSpan(trace=trace, service=span["service"], failed=failed, milliseconds=span["ms"])
+
+
+def read_state() -> Generator[SolverMessage, KitMessage, ClusterState]:
+    """Read what Kubernetes says about pods, workloads, Services, nodes, and the warnings among its events."""
+    workloads: list[SeenWorkload] = []
+    for kind in WORKLOAD_KINDS:
+        rows = yield from read_columns(kind, WORKLOAD_COLUMNS)
+        workloads += [SeenWorkload.read(kind, row) for row in rows]
+    pods = yield from read_columns("Pod", POD_COLUMNS)
+    services = yield from read_columns("Service", SERVICE_COLUMNS)
+    nodes = yield from read_columns("Node", NODE_COLUMNS)
+    warnings = yield from read_columns("Event", WARNING_COLUMNS, "--field-selector=type=Warning")
+    return ClusterState(
+        workloads=tuple(workloads),
+        pods=tuple(SeenPod.read(row) for row in pods),
+        services=tuple(SeenService.read(row) for row in services),
+        nodes=tuple(SeenNode.read(row) for row in nodes),
+        warnings=tuple(SeenWarning.read(row) for row in warnings),
+    )

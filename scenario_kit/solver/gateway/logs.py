@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 import msgspec
 import re2
@@ -12,7 +12,7 @@ import re2
 from scenario_kit.errors import Forbidden, NotFound, Rejected
 from scenario_kit.model import Object
 from scenario_kit.model.kubernetes.timestamp import format_timestamp
-from scenario_kit.ports import Cluster, LogLine
+from scenario_kit.ports import LogLine
 from scenario_kit.solver.gateway.answers import BadCall, ToolAnswer, cut_middle
 
 #: Lines of one answer, the newest.
@@ -23,6 +23,18 @@ _MATCHER: Final = re.compile(
 )
 _FILTER: Final = re.compile(r'\s*(?P<op>\|=|!=|\|~|!~)\s*(?P<value>"(?:\\.|[^"\\])*"|`[^`]*`)')
 _FORM: Final = '{app="cart"} |= "error"'
+
+
+class PodReader(Protocol):
+    """The part of a cluster by which lines are found: pods, and what their containers have written."""
+
+    def list(
+        self, kind: str, namespace: str = "", *, group: str = "", labels: Mapping[str, str] | None = None
+    ) -> list[Object]:
+        """List objects of a kind; see ``ports.Cluster``."""
+
+    def logs(self, pod: Object, *, since: float = 0.0) -> Sequence[LogLine]:
+        """Return the lines of a pod; see ``ports.Cluster``."""
 
 
 class LogLabels(NamedTuple):
@@ -119,7 +131,7 @@ def list_labels(pods: Iterable[Object]) -> list[LogLabels]:
     return found
 
 
-def query_logs(cluster: Cluster, query: str, namespaces: Sequence[str], since: float) -> ToolAnswer:
+def query_logs(cluster: PodReader, query: str, namespaces: Sequence[str], since: float) -> ToolAnswer:
     """Return the newest lines since a time that a query asks for, oldest first."""
     asked = parse_log_query(query)
     lines = []
@@ -135,7 +147,7 @@ def query_logs(cluster: Cluster, query: str, namespaces: Sequence[str], since: f
     return ToolAnswer(content=cut_middle(left + "\n".join(shown)) if lines else "(no lines)")
 
 
-def _read(cluster: Cluster, pod: Object, since: float) -> Sequence[LogLine]:
+def _read(cluster: PodReader, pod: Object, since: float) -> Sequence[LogLine]:
     try:
         return cluster.logs(pod, since=since)
     except (Forbidden, NotFound, Rejected):

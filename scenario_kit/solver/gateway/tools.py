@@ -9,12 +9,13 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from scenario_kit.model import AlertHistory
-from scenario_kit.ports import Cluster, Metrics
+from scenario_kit.ports import Metrics
 from scenario_kit.solver.gateway import logs, traces
 from scenario_kit.solver.gateway.alerts import list_alerts
 from scenario_kit.solver.gateway.answers import BadCall, ToolAnswer, answer_list, refuse_call
 from scenario_kit.solver.gateway.kubectl_command import parse_kubectl
 from scenario_kit.solver.gateway.kubectl_process import Kubectl
+from scenario_kit.solver.gateway.logs import PodReader
 from scenario_kit.solver.gateway.metrics import query_metrics
 from scenario_kit.solver.gateway.traces import TraceStore
 from scenario_kit.solver.protocol.messages import ToolDescription
@@ -26,16 +27,17 @@ LONGEST_WAIT: Final = 1800.0
 @dataclass(frozen=True)
 class Sources:
     """Where tools read. ``cluster`` and ``kubectl`` have the solver's credential, ``alerts`` are those since the app
-    was deployed, and ``now`` is the incident's clock.
+    was deployed, and ``now`` is the incident's clock. ``is_static`` tells a recording, in which no time passes.
     """
 
     namespaces: tuple[str, ...]
-    cluster: Cluster
+    cluster: PodReader
     kubectl: Kubectl
     metrics: Metrics
     traces: TraceStore
     alerts: Callable[[], AlertHistory]
     now: Callable[[], float]
+    is_static: bool = False
 
 
 class _Arguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -136,7 +138,9 @@ def _get_label_values(sources: Sources, given: LabelArguments) -> ToolAnswer:
     return answer_list(sorted(values))
 
 
-def _wait(_: Sources, given: WaitArguments) -> ToolAnswer:
+def _wait(sources: Sources, given: WaitArguments) -> ToolAnswer:
+    if sources.is_static:
+        raise BadCall("this is a recording: no more time passes", "ask for what is there")
     if not 0 < given.seconds <= LONGEST_WAIT:
         raise BadCall(f"seconds is {given.seconds:g}", f"above 0 and at most {LONGEST_WAIT:.0f}")
     return ToolAnswer(content=f"{given.seconds:g} s have passed", seconds=given.seconds)
@@ -170,11 +174,12 @@ TOOLS: Final[Mapping[str, Tool]] = {
 }  # fmt: skip
 
 
-def describe_tools() -> tuple[ToolDescription, ...]:
-    """Describe every tool, with the JSON Schema of its arguments."""
+def describe_tools(*, is_static: bool = False) -> tuple[ToolDescription, ...]:
+    """Describe every tool, with the JSON Schema of its arguments; a recording has none that lets time pass."""
     return tuple(
         ToolDescription(name=name, description=tool.description, parameters=_build_schema(tool.arguments))
         for name, tool in TOOLS.items()
+        if not (is_static and tool.arguments is WaitArguments)
     )
 
 

@@ -20,6 +20,18 @@ KEPT_VARIABLES: Final = ("PATH", "LANG", "LC_ALL", "TERM", "TZ", "TMPDIR")
 _PROGRAMS: Final = ("unshare", "setpriv", "mount")
 
 
+class SolverView(NamedTuple):
+    """What a program that is kept apart sees of this machine's files.
+
+    ``home`` is its working folder, which stays visible though it may lie below a hidden one; in place of ``hidden``
+    folders and files it finds empty ones, and what is in ``readable`` it cannot write.
+    """
+
+    home: Path
+    hidden: tuple[Path, ...] = ()
+    readable: tuple[Path, ...] = ()
+
+
 class Isolation(NamedTuple):
     """How a program is kept apart, in one word and in a sentence."""
 
@@ -48,31 +60,42 @@ def can_isolate() -> bool:
     """Check whether this machine lets us make the namespaces that are needed."""
     if not all(shutil.which(name) for name in _PROGRAMS):
         return False
-    probe = wrap_command(["true"], Isolation("full", ""), hidden=[Path("/tmp")], home=Path("/"))  # noqa: S108
+    probe = wrap_command(["true"], Isolation("full", ""), SolverView(Path("/"), (Path("/tmp"),)))  # noqa: S108
     return subprocess.run(probe, capture_output=True, check=False, timeout=20).returncode == 0
 
 
-def wrap_command(command: Sequence[str], isolation: Isolation, hidden: Sequence[Path], home: Path) -> list[str]:
-    """Return the command line that starts a program apart: ``hidden`` are folders in whose place it finds empty ones.
-
-    ``home`` is its working folder, which stays visible though it may lie below a hidden one.
-    """
+def wrap_command(command: Sequence[str], isolation: Isolation, view: SolverView) -> list[str]:
+    """Return the command line that starts a program apart."""
     if isolation.mode == "none":
         return list(command)
     flags = ["--user", "--map-root-user", "--mount", "--pid", "--fork", "--kill-child", "--ipc"]
     if isolation.mode == "full":
         flags.append("--net")
-    return ["unshare", *flags, "--", "sh", "-ec", _build_script(hidden, home), "sh", *command]
+    return ["unshare", *flags, "--", "sh", "-ec", _build_script(view), "sh", *command]
 
 
-def _build_script(hidden: Sequence[Path], home: Path) -> str:
-    """Build what is done inside before the program starts: empty folders, own processes, and no right to undo that."""
-    place = shlex.quote(str(home))
-    lines = ["mount -t proc proc /proc", f"exec 9<{place}"]
-    lines += [f"mount -t tmpfs -o size=1m none {shlex.quote(str(folder))}" for folder in hidden]
-    if any(home.is_relative_to(folder) for folder in hidden):
-        lines += [f"mkdir -p {place}", f"mount -c --bind /proc/self/fd/9 {place}"]
-    lines += ["exec 9<&-", f"cd {place}"]
+def _build_script(view: SolverView) -> str:
+    """Build what is done inside before the program starts: empty folders, own processes, and no right to undo that.
+
+    Folders that stay visible below a hidden one are held open meanwhile, as file descriptors from 3 on.
+    """
+    kept = dict(enumerate((view.home, *view.readable), start=3))
+    lines = ["mount -t proc proc /proc"]
+    lines += [f"exec {number}<{shlex.quote(str(path))}" for number, path in kept.items()]
+    folders = [path for path in view.hidden if path.is_dir() and not set(path.parents) & set(view.hidden)]
+    files = [path for path in view.hidden if path.is_file() and not set(path.parents) & set(folders)]
+    lines += [f"mount --bind /dev/null {shlex.quote(str(path))}" for path in files]
+    lines += [f"mount -t tmpfs -o size=1m none {shlex.quote(str(path))}" for path in folders]
+    for number, path in kept.items():
+        place = shlex.quote(str(path))
+        if any(path.is_relative_to(folder) for folder in folders):
+            lines += [f"mkdir -p {place}", f"mount -c --rbind /proc/self/fd/{number} {place}"]
+        elif path in view.readable:
+            lines.append(f"mount --rbind {place} {place}")
+        if path in view.readable:
+            lines.append(f"mount -o remount,bind,ro {place}")
+    lines += [f"exec {number}<&-" for number in kept]
+    lines.append(f"cd {shlex.quote(str(view.home))}")
     lines.append('exec setpriv --no-new-privs --bounding-set=-all --inh-caps=-all -- "$@"')
     return "\n".join(lines)
 

@@ -1,0 +1,184 @@
+"""What answers in place of a lab while a snapshot is solved: an API server for kubectl, Prometheus, Jaeger's API."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import shutil
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import yaml
+
+from scenario_kit.clients.prometheus import PrometheusMetrics
+from scenario_kit.errors import LabError
+from scenario_kit.lab import toolchain
+from scenario_kit.lab.control_plane.prometheus import STORAGE, build_storage_flags
+from scenario_kit.lab.host import loopback
+from scenario_kit.lab.host.addresses import LOOPBACK, find_free_ports
+from scenario_kit.lab.host.http_server import Answer, Request, build_refusal, create_server
+from scenario_kit.lab.telemetry.remote_write import SeriesWriter
+from scenario_kit.lab.tracing.jaeger import TraceSource, reply
+from scenario_kit.ports import Series
+from scenario_kit.solver.gateway.answers import ToolAnswer
+from scenario_kit.solver.gateway.kubectl_command import KubectlCommand
+from scenario_kit.solver.gateway.kubectl_process import Kubectl, KubectlProcess
+from scenario_kit.solver.offline.api_server import ApiRequest, SnapshotApi
+from scenario_kit.solver.offline.evidence import SnapshotEvidence
+
+_START_SECONDS: Final = 30.0
+_POLL_SECONDS: Final = 0.05
+#: Verbs that need more of a cluster than its objects, and what to do instead.
+_NOT_RECORDED: Final = {
+    "auth": "a recording can be read, and nothing else",
+    "explain": "kubectl get -o yaml shows the fields that objects have",
+    "top": "get_metrics: container_memory_working_set_bytes, rate(container_cpu_usage_seconds_total[5m])",
+}
+
+
+#: What a verb that otherwise writes only reads.
+_READING: Final = (("rollout", "history"), ("rollout", "status"))
+
+
+class SnapshotTraces:
+    """Implements ``solver.gateway.traces.TraceStore`` over a snapshot."""
+
+    def __init__(self, evidence: SnapshotEvidence) -> None:
+        self._source = TraceSource(evidence.now, evidence.list_traces)
+
+    def ask(self, path: str, query: str = "") -> tuple[int, dict[str, Any]]:
+        """Ask for a path; see ``TraceStore``."""
+        status, document = reply(self._source, path, query)
+        return status, dict(document)
+
+
+class SnapshotKubectl:
+    """kubectl against the objects of a snapshot, which an API server of this process serves on loopback.
+
+    Whoever does not know the token, which is part of the address, is refused: kubectl sends none without TLS.
+    """
+
+    def __init__(self, evidence: SnapshotEvidence, folder: Path) -> None:
+        token = secrets.token_urlsafe(24)
+        api = SnapshotApi(evidence.objects, lambda pod, since: evidence.logs(pod, since=since), evidence.now)
+        self._server = create_server(lambda request: _answer(api, token, request), 0, name="snapshot")
+        threading.Thread(target=self._server.serve_forever, daemon=True, name="snapshot-api").start()
+        kubeconfig = folder / "kubeconfig"
+        address = f"http://{LOOPBACK}:{self._server.server_address[1]}/{token}"
+        kubeconfig.touch(mode=0o600)
+        kubeconfig.write_text(yaml.safe_dump(_build_kubeconfig(address)), encoding="utf-8")
+        home = next(iter(evidence.namespaces), "default")
+        self._kubectl: Kubectl = KubectlProcess(toolchain.resolve("kubectl"), kubeconfig, home)
+
+    def run(self, command: KubectlCommand) -> ToolAnswer:
+        """Run one command to its end; what would change something is refused."""
+        if command.writes and command.arguments[:2] not in _READING:
+            text = f"error: kubectl {command.verb}: this is a recording, which nobody can change or enter"
+            return ToolAnswer(content=text, ok=False)
+        if instead := _NOT_RECORDED.get(command.verb):
+            return ToolAnswer(content=f"error: a recording knows no kubectl {command.verb}\nfix: {instead}", ok=False)
+        return self._kubectl.run(command)
+
+    def close(self) -> None:
+        """Stop serving."""
+        self._server.shutdown()
+        self._server.server_close()
+
+
+def _answer(api: SnapshotApi, token: str, request: Request) -> Answer:
+    given, _, path = request.path.removeprefix("/").partition("/")
+    if not secrets.compare_digest(given.encode(), token.encode()):
+        return build_refusal(403, "this is for one solver alone")
+    asked = ApiRequest(request.method, f"/{path}", request.query, request.headers.get("accept", ""))
+    return Answer(*api.answer(asked))
+
+
+def _build_kubeconfig(address: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1", "kind": "Config", "current-context": "snapshot",
+        "clusters": [{"name": "snapshot", "cluster": {"server": address}}],
+        "contexts": [{"name": "snapshot", "context": {"cluster": "snapshot", "user": "solver"}}],
+        "users": [{"name": "solver", "user": {}}],
+    }  # fmt: skip
+
+
+class SnapshotMetrics:
+    """Implements ``ports.Metrics`` by a Prometheus of its own, which starts with the first query."""
+
+    def __init__(self, evidence: SnapshotEvidence, folder: Path) -> None:
+        self._evidence = evidence
+        self._folder = folder
+        self._process: subprocess.Popen[bytes] | None = None
+        self._metrics: PrometheusMetrics | None = None
+
+    def range(self, expr: str, start: float, end: float, step: float) -> Sequence[Series]:
+        """Evaluate at start, start + step … up to and including end."""
+        return self._open().range(expr, start, end, step)
+
+    def instant(self, expr: str, at: float) -> Sequence[Series]:
+        """Evaluate once."""
+        return self._open().instant(expr, at)
+
+    def close(self) -> None:
+        """End Prometheus; its data is in the folder, which others remove."""
+        if self._metrics is not None:
+            self._metrics.close()
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+    def _open(self) -> PrometheusMetrics:
+        """Start Prometheus and fill it.
+
+        Raises:
+            LabError: it is not installed, or does not start.
+        """
+        if self._metrics is not None:
+            return self._metrics
+        (port,) = find_free_ports(1)
+        address = f"{LOOPBACK}:{port}"
+        self._process = self._start(address)
+        _await_ready(f"http://{address}/-/ready", self._process, self._folder / "prometheus.log")
+        writer = SeriesWriter(f"http://{address}")
+        try:
+            writer.write_history(self._evidence.read_series(), self._evidence.now)
+        finally:
+            writer.close()
+        self._metrics = PrometheusMetrics(f"http://{address}")
+        return self._metrics
+
+    def _start(self, address: str) -> subprocess.Popen[bytes]:
+        configuration = self._folder / "prometheus.yml"
+        configuration.write_text(yaml.safe_dump({"storage": STORAGE}), encoding="utf-8")
+        # It ends with this process, however that ends.
+        guard = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
+        command = [
+            *guard, str(toolchain.resolve("prometheus")), f"--config.file={configuration}",
+            f"--web.listen-address={address}", f"--storage.tsdb.path={self._folder / 'data'}",
+            *build_storage_flags(), "--web.enable-remote-write-receiver", "--log.level=warn",
+        ]  # fmt: skip
+        with (self._folder / "prometheus.log").open("wb") as log:
+            return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
+
+
+def _await_ready(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + _START_SECONDS
+    with loopback.create_client(timeout=2.0) as client:
+        while time.monotonic() < deadline and process.poll() is None:
+            with contextlib.suppress(httpx.HTTPError):
+                if client.get(url).status_code == httpx.codes.OK:
+                    return
+            time.sleep(_POLL_SECONDS)
+    process.kill()
+    raise LabError(f"Prometheus does not start: {log.read_text(errors='replace')[-500:]}", fix="scenario-kit doctor")
+
+
+def make_folder() -> tempfile.TemporaryDirectory[str]:
+    """Make the folder of the services of one snapshot; nobody else can look into it."""
+    return tempfile.TemporaryDirectory(prefix="snapshot-services-")

@@ -1,0 +1,190 @@
+"""Snapshots as incidents to solve: where they and their truths lie, and their services while a solver works."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from scenario_kit.cli.scoring.truths import load_contexts
+from scenario_kit.cli.solving.incidents import IncidentTask, PlayedIncident
+from scenario_kit.cli.solving.snapshot_services import SnapshotKubectl, SnapshotMetrics, SnapshotTraces, make_folder
+from scenario_kit.errors import UsageError
+from scenario_kit.load import suggest_path
+from scenario_kit.scoring.entities.truth import IncidentTruth, TruthGroup
+from scenario_kit.scoring.files.incident_names import normalise_incident
+from scenario_kit.scoring.files.topologies import read_topology
+from scenario_kit.scoring.scores.run_score import TruthContext
+from scenario_kit.snapshot.folder.manifest import MANIFEST, compute_checksum
+from scenario_kit.snapshot.reader import SnapshotFolder
+from scenario_kit.solver.gateway.tools import Sources
+from scenario_kit.solver.offline.evidence import SnapshotEvidence
+from scenario_kit.solver.offline.incident import RecordedIncident
+
+TRUTHS: Final = "truths"
+#: What the truth is called where it lies in the snapshot itself, as ITBench publishes it.
+_ENCLOSED: Final = ("ground_truth*", "gt.*")
+_BRIEF: Final = (
+    "This is a recording of {app} in Kubernetes, up to the moment at which you were called. Find what is wrong with it,"
+    " and what of that is the root cause. It may be that nothing is wrong: then claim nothing."
+    " Nothing can be changed, and no more time passes."
+)
+
+
+class SnapshotTask(NamedTuple):
+    """A snapshot that can be handed to solvers, and the truth by which their answers are scored."""
+
+    task: IncidentTask
+    context: TruthContext
+
+
+class SnapshotStage:
+    """Serves one snapshot at a time; what it has read of one is kept until another one is played."""
+
+    def __init__(self) -> None:
+        self._stack = ExitStack()
+        self._served: tuple[Path, SnapshotEvidence, Sources] | None = None
+
+    def close(self) -> None:
+        """Stop all services."""
+        self._stack.close()
+        self._served = None
+
+    @contextmanager
+    def play(
+        self, folder: SnapshotFolder, truth: Path, context: TruthContext, _trial: str, _seed: int
+    ) -> Iterator[PlayedIncident]:
+        """Serve a snapshot. It is the same for every seed.
+
+        Raises:
+            AuthoringError: the snapshot is damaged.
+            LabError: a program that answers is not installed.
+        """
+        evidence, sources = self._serve(folder)
+        manifest = folder.folder / MANIFEST
+        yield PlayedIncident(
+            RecordedIncident(evidence), sources, name_roots(context.index.truth, evidence),
+            compute_checksum(manifest) if manifest.is_file() else "",
+            folder.folder.resolve(), _list_hidden(folder.folder.resolve(), truth.resolve()),
+        )  # fmt: skip
+
+    def _serve(self, folder: SnapshotFolder) -> tuple[SnapshotEvidence, Sources]:
+        if self._served is not None and self._served[0] == folder.folder:
+            return self._served[1:]
+        self.close()
+        if folder.manifest is not None:
+            folder.verify()
+        evidence = SnapshotEvidence(folder)
+        place = Path(self._stack.enter_context(make_folder()))
+        kubectl = self._stack.enter_context(closing(SnapshotKubectl(evidence, place)))
+        metrics = self._stack.enter_context(closing(SnapshotMetrics(evidence, place)))
+        sources = Sources(
+            namespaces=evidence.namespaces, cluster=evidence, kubectl=kubectl, metrics=metrics,
+            traces=SnapshotTraces(evidence), alerts=lambda: evidence.alerts, now=lambda: evidence.now, is_static=True,
+        )  # fmt: skip
+        self._served = (folder.folder, evidence, sources)
+        return evidence, sources
+
+
+def find_snapshots(paths: Sequence[Path]) -> list[SnapshotFolder]:
+    """Find the snapshots of paths: each is one, or a folder that holds some.
+
+    Raises:
+        UsageError: there is no such folder, or no snapshot in it.
+        AuthoringError: a manifest cannot be read.
+    """
+    found = []
+    for path in paths:
+        if not path.is_dir():
+            raise UsageError(f"there is no folder {path}", fix=suggest_path(path) or "name the folder of a snapshot")
+        folders = [path] if is_snapshot(path) else [each for each in sorted(path.iterdir()) if is_snapshot(each)]
+        if not folders:
+            raise UsageError(f"{path} holds no snapshot", fix="scenario-kit snapshot SCENARIO writes one")
+        found += [SnapshotFolder(each) for each in folders]
+    return found
+
+
+def is_snapshot(folder: Path) -> bool:
+    """Check whether a folder looks like a snapshot; those that are being written begin with a dot."""
+    return not folder.name.startswith(".") and (folder / "alerts").is_dir()
+
+
+def list_snapshot_tasks(paths: Sequence[Path], truth: Path | None, stage: SnapshotStage) -> list[SnapshotTask]:
+    """List the snapshots of paths as tasks. ``truth`` is where truths lie; None looks beside each snapshot.
+
+    Raises:
+        UsageError: no snapshot, no truth, or two snapshots of one name.
+        AuthoringError: a manifest, a truth or a topology cannot be used.
+    """
+    tasks: dict[str, SnapshotTask] = {}
+    for folder in find_snapshots(paths):
+        place = find_truth(folder.folder, truth)
+        graph = folder.find_topology("operational")
+        contexts = load_contexts(place, read_topology(graph) if graph is not None else None, "")[0]
+        name = choose_incident(folder.folder.name, contexts)
+        if name in tasks:
+            raise UsageError(f"two snapshots are called '{name}'", fix="name one of them")
+        app = folder.manifest.app if folder.manifest is not None else "an app"
+        play: Callable[[str, int], object] = partial(stage.play, folder, place, contexts[name])
+        task = IncidentTask(name, _BRIEF.format(app=app), play)  # type: ignore[arg-type]  # partial hides the manager
+        tasks[name] = SnapshotTask(task, contexts[name])
+    return list(tasks.values())
+
+
+def find_truth(snapshot: Path, truth: Path | None) -> Path:
+    """Find the truth of a snapshot: below a folder of truths by its name, or the path itself.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if truth is None:
+        place = snapshot.absolute().parent / TRUTHS / snapshot.absolute().name
+        if not place.exists():
+            raise UsageError(f"no truth of {snapshot} lies in {place}", fix="--truth names it, or a folder of truths")
+        return place
+    if not truth.exists():
+        raise UsageError(f"there is no {truth}", fix=suggest_path(truth) or "--truth names a truth, or a folder")
+    inner = truth / snapshot.absolute().name
+    return inner if inner.exists() else truth
+
+
+def choose_incident(name: str, contexts: dict[str, TruthContext]) -> str:
+    """Choose the truth that belongs to a snapshot of this name: the only one, or the one of its name.
+
+    Raises:
+        UsageError: there are several, and none has its name.
+    """
+    if len(contexts) == 1:
+        return next(iter(contexts))
+    if (known := normalise_incident(name)) in contexts:
+        return known
+    raise UsageError(f"no truth is called '{name}'", fix=f"--truth names one of: {', '.join(sorted(contexts)[:8])}")
+
+
+def name_roots(truth: IncidentTruth, evidence: SnapshotEvidence) -> tuple[str, ...]:
+    """Name the root causes of a truth by objects: its own names, or the first object that fits a pattern."""
+    if truth.outcome != "Incident":
+        return ()
+    return tuple(name for group in truth.groups if group.root for name in _name_group(group, evidence)[:1])
+
+
+def _name_group(group: TruthGroup, evidence: SnapshotEvidence) -> list[str]:
+    names = list(group.names) or [
+        str(obj["metadata"]["name"])
+        for obj in evidence.list(group.kind, group.namespace) for pattern in group.patterns
+        if re.fullmatch(pattern, str(obj["metadata"]["name"]))
+    ]  # fmt: skip
+    return [f"{group.namespace}/{group.kind}/{name}" if group.namespace else f"{group.kind}/{name}" for name in names]
+
+
+def _list_hidden(snapshot: Path, truth: Path) -> tuple[Path, ...]:
+    """List what a solver of a snapshot must not read: its truth, those beside it, and one that lies in the snapshot."""
+    beside = [truth.parent] if truth.parent.name == TRUTHS else []
+    if truth in (snapshot, *snapshot.parents):
+        outside: list[Path] = []
+    else:
+        outside = [*beside, truth]
+    return (*outside, *(path for pattern in _ENCLOSED for path in sorted(snapshot.glob(pattern)) if path.is_file()))

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from scenario_kit.admission.breach import KERNEL, NODE, Breach, Keys
 from scenario_kit.model import Object
-from scenario_kit.render.faults.template_context import DRAWN
+from scenario_kit.render.faults.template_context import GENERATED_SUFFIX
 from scenario_kit.schema.writable import CLUSTER
 
 #: Fields of a pod spec without effect outside the pod; others need node access.
@@ -57,7 +57,7 @@ _CONTEXT: Final = frozenset(
 )  # fmt: skip
 #: Host directories in which a volume may have its own directory with a drawn name.
 _FOLDERS: Final = ("/var/lib/", "/mnt/", "/srv/", "/data/")
-_DRAWN_NAME: Final = re.compile(rf"[a-z0-9][-a-z0-9]*-{DRAWN}")
+_DRAWN_NAME: Final = re.compile(rf"[a-z0-9][-a-z0-9]*-{GENERATED_SUFFIX}")
 #: Sources of a projected volume: objects of the namespace, but no credentials for other systems.
 _PROJECTED: Final = frozenset({"clusterTrustBundle", "configMap", "downwardAPI", "secret", "serviceAccountToken"})
 _LISTS: Final = ("initContainers", "containers", "ephemeralContainers")

@@ -16,7 +16,7 @@ from scenario_kit.model.chaos.reach import is_chaos
 from scenario_kit.model.kubernetes.difference import WrittenField
 from scenario_kit.model.kubernetes.pod_resources import count_replicas
 from scenario_kit.model.kubernetes.reference import make_object_reference
-from scenario_kit.render.faults.created_object import spell_created
+from scenario_kit.render.faults.created_object import format_created
 from scenario_kit.render.simulation.changes import add_object, merge_object
 from scenario_kit.schema.writable import OWNED
 
@@ -42,7 +42,7 @@ class ManifestOperation(ObjectOperation, frozen=True, kw_only=True):
 
     @classmethod
     def invert(cls, body: Object, former: Object | None) -> Object:
-        return {"delete": {"target": spell_created(body)}}
+        return {"delete": {"target": format_created(body)}}
 
     @property
     def body(self) -> Object:

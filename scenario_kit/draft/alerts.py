@@ -10,7 +10,7 @@ from scenario_kit.model import AlertRule, App, Component, Fault, Reference
 from scenario_kit.model.authored.fault import Symptom
 from scenario_kit.model.authored.scenario import AlertExpectation, PropagationEdge
 from scenario_kit.model.kubernetes.reference import WORKLOADS
-from scenario_kit.render.simulation.observability import list_blind, list_mute
+from scenario_kit.render.simulation.observability import list_untraced, list_without_error_status
 from scenario_kit.render.simulation.request_paths import trace_traffic
 
 #: What a rule asks for that is about failed requests.
@@ -42,7 +42,9 @@ def predict_alerts(
             expected = AlertExpectation(name=rule.name, alert_class="MustFire" if must else "MayFire", entity=place)
             found.setdefault((rule.name, place), expected)
     # Who serves users would show it; what nobody asks while users do what they do, shows nowhere.
-    serving = component is not None and component.role in _SERVING and component.name not in list_blind(app)
+    serving = (
+        component is not None and component.role in _SERVING and component.name not in list_without_error_status(app)
+    )
     beyond = component is None or not (serving or _is_idle(app, component))
     if not found and beyond:
         found = _predict_at_entry(symptoms, app, rules)
@@ -187,7 +189,7 @@ def _find_places(entity: str, fault: Fault, app: App, component: Component | Non
         names = [component.name] if entity == "Self" else [app.entry]
     found = [c for n in names if (c := app.component(n)) is not None]
     if kind == "Component":
-        silent = list_blind(app) if _FAILED in rule.expr else frozenset[str]()
+        silent = list_without_error_status(app) if _FAILED in rule.expr else frozenset[str]()
         found = [c for c in found if _serves(app, c.name) and c.name not in silent]
     elif kind != "Pod":
         found = [c for c in found if Reference.parse(c.workload).kind == kind]
@@ -197,7 +199,7 @@ def _find_places(entity: str, fault: Fault, app: App, component: Component | Non
 def _serves(app: App, name: str) -> bool:
     """Return whether a component serves users and tells of it in its telemetry."""
     component = app.component(name)
-    return component is not None and component.role in _SERVING and name not in list_mute(app)
+    return component is not None and component.role in _SERVING and name not in list_untraced(app)
 
 
 def _is_idle(app: App, component: Component) -> bool:
@@ -225,7 +227,7 @@ def _find_callers(app: App, name: str, asked: set[tuple[str, str]] | None, *, er
     while waiting:
         near = [c for n in waiting for c in _list_near(app, n, errors=errors) if asked is None or (c, n) in asked]
         near = [c for c in near if c not in seen]
-        serving = [c for c in near if _serves(app, c) and not (errors and c in list_blind(app))]
+        serving = [c for c in near if _serves(app, c) and not (errors and c in list_without_error_status(app))]
         if serving:
             return list(dict.fromkeys(serving))
         seen |= set(near)

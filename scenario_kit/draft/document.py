@@ -25,7 +25,7 @@ from scenario_kit.model.authored.scenario import API_VERSION, AlertExpectation
 from scenario_kit.model.results.matrix import MatrixRow
 from scenario_kit.render import render_app, resolve_options, select_options
 from scenario_kit.render.apps.namespaces import restore_written
-from scenario_kit.render.faults.applicability import Offer, find_component_hit, offer
+from scenario_kit.render.faults.applicability import Offer, find_affected_component, offer
 from scenario_kit.render.faults.modelled import find_unmodelled
 from scenario_kit.render.scenarios.restart_after_repair import complete_fault
 
@@ -97,7 +97,7 @@ def draft(answers: Answers, catalog: Catalog) -> Draft:
         fault_type, app, objects, answers.target, answers.parameters, name=derive_fault_name(answers), scenario=name
     )
     made = replace(made, fault=complete_fault(made.fault, app, objects))
-    component = find_component_hit(app, objects, answers.target, made.fault)
+    component = find_affected_component(app, objects, answers.target, made.fault)
     rules = {rule.name: rule for pack in answers.packs or ("default",) for rule in catalog.alert_pack(pack)}
     shown = not find_unmodelled(made.fault.changes, app, objects, app.namespace)
     alerts = predict_alerts(made.symptoms, made.fault, app, component, rules) if shown else ()

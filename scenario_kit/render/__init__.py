@@ -1,4 +1,4 @@
-"""Verb *render*: values of the catalogue and of a scenario to Kubernetes objects, changes and windows. Pure."""
+"""Render scenarios and catalogue entries into Kubernetes objects, changes and time windows. Pure."""
 
 from scenario_kit.render.apps.app import render_app, resolve_options, select_options
 from scenario_kit.render.faults.fault import render_fault

@@ -117,7 +117,7 @@ class FakeCluster:
                 fresh.pop("status", None)
             return copy.deepcopy(self._store(key, self._set_managed_fields(self._born(served, fresh), "Apply")))
         combine = merging.merge if served.group in self._custom else merging.apply_fields
-        desired = combine(merging.forget(current, before, fresh), fresh)
+        desired = combine(merging.drop_released_fields(current, before, fresh), fresh)
         return self._replace(served, key, self._set_managed_fields(desired, "Apply"))
 
     def patch(self, ref: Reference, patch: Any, type: PatchType = "Merge", *, subresource: str = "") -> Object:

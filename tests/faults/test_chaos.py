@@ -340,10 +340,10 @@ def test_every_kind_may_recur(again, name, target, every, lasting, key):
 @pytest.mark.parametrize(
     ("name", "every", "lasting", "part"),
     [
-        ("pod-kill", 60, 30, "over at once"),
+        ("pod-kill", 60, 30, "one-shot action"),
         ("network-loss", 400, 0, "needs `forSeconds`"),
-        ("network-loss", 400, 60, "so short a time"),
-        ("network-loss", 300, 300, "before it is over"),
+        ("network-loss", 400, 60, "too short to be verified"),
+        ("network-loss", 300, 300, "before it ends"),
         ("deployment-scaled-to-zero", 60, 0, "cannot recur"),
     ],
 )

@@ -67,7 +67,7 @@ def test_options_that_a_fault_asks_for_are_those_that_the_app_has():
         ("a: 1\nb: {{ data.nope }}\n", r"version 1\.0: 1\.0/manifests\.yaml\.j2:2: UndefinedError: "),
         ("a: 1\n\n{% iff %}\n", r"1\.0/manifests\.yaml\.j2:3: TemplateSyntaxError: "),
         ("{% include 'one.j2' %}", r"version 1\.0: one\.j2:2: UndefinedError: "),
-        ("{# not shown #}a: 1\n  b: 2\n", r"version 1\.0: line 2 of what they yield, `b: 2`: ScannerError: "),
+        ("{# not shown #}a: 1\n  b: 2\n", r"version 1\.0: line 2 of the output, `b: 2`: ScannerError: "),
     ],
 )
 def test_a_template_that_fails_is_told_with_its_line(rendered, template, place):
@@ -103,7 +103,7 @@ def test_callers_do_not_share_objects(tmp_path, rendered):
         ("kind: ConfigMap\nmetadata: {name: a}\n", "apiVersion"),
         ("apiVersion: v1\nkind: ConfigMap\n", "metadata"),
         ("- a\n", "without"),
-        (CONFIG + "---\n" + CONFIG, "twice: ConfigMap/a"),
+        (CONFIG + "---\n" + CONFIG, "duplicate objects: ConfigMap/a"),
     ],
 )
 def test_templates_that_yield_no_objects(rendered, template, part):

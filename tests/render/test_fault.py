@@ -185,7 +185,7 @@ def test_a_fault_that_nothing_shows_is_refused():
         )
 
     assert aimed("deployment-scaled-to-zero", "Deployment/user").effect
-    with pytest.raises(AuthoringError, match="nothing that is measured would show it at Deployment/otel-collector"):
+    with pytest.raises(AuthoringError, match="no telemetry would show its effect at Deployment/otel-collector"):
         aimed("deployment-scaled-to-zero", "Deployment/otel-collector")
     with pytest.raises(AuthoringError, match="work without being ready"):
         aimed("rollout-strategy-unsafe", "Deployment/rate")

@@ -104,7 +104,7 @@ def test_what_reports_on_single_pods_needs_its_events_kept_away(type: str, needs
         ("deployment-scaled-to-zero", "Deployment/cart", "changes an object of the app (scale)"),
         ("cpu-stress", "Deployment/cart", "changes an object of the app (patch)"),
         ("service-target-port-wrong", "Service/cart", "changes an object of the app (patch)"),
-        ("etcd-io-latency", "kube-system/Pod/etcd-a", "is no workload"),
+        ("etcd-io-latency", "kube-system/Pod/etcd-a", "is not a workload"),
     ],
 )
 def test_what_shows_cannot_be_hidden(type: str, target: str, because: str) -> None:

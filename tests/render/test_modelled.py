@@ -311,7 +311,7 @@ def asked() -> tuple[set[str], set[str]]:
     return of_pods, of_containers
 
 
-#: Fields that are read, and of which the register takes what matters.
+#: Fields that are read, and of which the registry takes what matters.
 DERIVED_OF_PODS = {"containers", "initContainers", "volumes"}
 DERIVED_OF_CONTAINERS = {"args", "command", "env", "envFrom", "volumeMounts"}
 

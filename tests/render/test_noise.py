@@ -109,8 +109,8 @@ def test_the_latest_is_the_last_that_has_begun() -> None:
     ("noise", "text"),
     [
         ({"restart": {"target": "Deployment/adx"}}, "'Deployment/adx' is not among the app's objects"),
-        ({"restart": {"target": "Service/ad"}}, "'Service/ad' is none of Deployment, StatefulSet, DaemonSet"),
-        ({"scale": {"target": "DaemonSet/ad"}}, "'DaemonSet/ad' is none of Deployment, StatefulSet"),
+        ({"restart": {"target": "Service/ad"}}, "'Service/ad' must be one of Deployment, StatefulSet, DaemonSet"),
+        ({"scale": {"target": "DaemonSet/ad"}}, "'DaemonSet/ad' must be one of Deployment, StatefulSet"),
     ],
 )
 def test_what_cannot_be_played_is_refused(noise: dict[str, object], text: str) -> None:
@@ -125,7 +125,7 @@ def test_what_cannot_be_played_is_refused(noise: dict[str, object], text: str) -
 def test_an_app_without_a_knob_for_its_load_has_no_swings() -> None:
     silent = APP.from_json({**APP.to_json(), "load": None})
 
-    with pytest.raises(AuthoringError, match="does not say where its load generator reads its users"):
+    with pytest.raises(AuthoringError, match="does not declare the user setting of its load generator"):
         build_sources(
             [Noise.from_json({"name": "n", "everySeconds": 600, "load": {"percent": 10}})], silent, OBJECTS, "shop", 50
         )

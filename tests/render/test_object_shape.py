@@ -40,7 +40,7 @@ def put(path: tuple[str | int, ...], value: Any) -> dict[str, Any]:
         (("spec", "replicas"), "any", ""),
         (("metadata", "labels"), None, ""),
         (("metadata", "labels"), 1, "metadata.labels must be a mapping"),
-        (("apiVersion",), {"v": 1}, "apiVersion must be text"),
+        (("apiVersion",), {"v": 1}, "apiVersion must be a string"),
         (("spec",), ["x"], "spec must be a mapping"),
         (("spec", "template"), [], "spec.template must be a mapping"),
         (("spec", "template", "spec", "containers"), {}, "spec.template.spec.containers must be a list"),
@@ -49,7 +49,7 @@ def put(path: tuple[str | int, ...], value: Any) -> dict[str, Any]:
         (
             ("spec", "template", "spec", "containers", 0, "env", 0, "name"),
             5,
-            "spec.template.spec.containers[0].env[0].name must be text",
+            "spec.template.spec.containers[0].env[0].name must be a string",
         ),
     ],
 )

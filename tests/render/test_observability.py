@@ -103,7 +103,7 @@ def test_new_offers_no_fault_that_nobody_notices(apps):
     objects = render_app(hotel, {}, 50, hotel.namespace, templates=catalog.templates(hotel.name))
     fault_type = catalog.fault("deployment-scaled-to-zero")
     assert offer(fault_type, hotel, objects, "Deployment/memcached-rate").fault.effect
-    with pytest.raises(AuthoringError, match="requests of users do not pass mongodb-rate"):
+    with pytest.raises(AuthoringError, match="user requests do not pass through mongodb-rate"):
         offer(fault_type, hotel, objects, "Deployment/mongodb-rate")
 
 
@@ -111,9 +111,9 @@ def test_who_only_asks_others_is_not_cut_off_from_them(app):
     objects, catalog = render_app(app, {}, 50, app.namespace), Catalog()
     wall = catalog.fault("network-policy-deny-ingress")
     assert offer(wall, app, objects, "Deployment/cart").fault.effect
-    with pytest.raises(AuthoringError, match="requests of users do not pass load-generator"):
+    with pytest.raises(AuthoringError, match="user requests do not pass through load-generator"):
         offer(wall, app, objects, "Deployment/load-generator")
-    with pytest.raises(AuthoringError, match="requests of users do not pass load-generator"):
+    with pytest.raises(AuthoringError, match="user requests do not pass through load-generator"):
         offer(catalog.fault("http-delay"), app, objects, "Deployment/load-generator")
     assert offer(catalog.fault("network-policy-deny-egress"), app, objects, "Deployment/load-generator").fault.effect
 
@@ -122,7 +122,7 @@ def test_who_is_asked_by_somebody_without_telemetry_cannot_show_that_answers_com
     hotel, catalog = apps["hotel-reservation"], Catalog()
     objects = render_app(hotel, {}, 50, hotel.namespace, templates=catalog.templates(hotel.name))
     assert offer(catalog.fault("http-abort"), hotel, objects, "Deployment/frontend").fault.effect
-    with pytest.raises(AuthoringError, match="nothing that is measured would show it at Deployment/frontend"):
+    with pytest.raises(AuthoringError, match="no telemetry would show its effect at Deployment/frontend"):
         offer(catalog.fault("http-delay"), hotel, objects, "Deployment/frontend")
 
 

@@ -52,7 +52,7 @@ def test_scale_delete_and_create(objects, app):
     manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "new"}}
     created = make(objects, app, {"create": manifest})
     assert get(created, "ConfigMap", "new")["metadata"]["namespace"] == NAMESPACE
-    with pytest.raises(AuthoringError, match="exists already"):
+    with pytest.raises(AuthoringError, match="already exists"):
         make(created, app, {"create": manifest})
     assert get(make(objects, app, {"apply": manifest}), "ConfigMap", "new")
 

@@ -9,7 +9,7 @@ from typing import Any
 from scenario_kit.load.yaml.document import read_document
 from scenario_kit.model.authored.change import get_operation_type
 from scenario_kit.model.authored.fault import find_entity_ref
-from scenario_kit.render.faults.created_object import spell_created
+from scenario_kit.render.faults.created_object import format_created
 from scenario_kit.render.faults.default_target import fill_target
 from tools.defects.kind import needs
 from tools.defects.subject import Document, Subject
@@ -57,7 +57,7 @@ def fault_document(subject: Subject, name: str) -> Document:
         for change in fault["changes"]
         if (operation := get_operation_type(change)).has_manifest
     ]
-    spelled: Document = _replace(fault, _CREATED, spell_created(manifests[0])) if manifests else fault
+    spelled: Document = _replace(fault, _CREATED, format_created(manifests[0])) if manifests else fault
     return spelled
 
 

@@ -34,7 +34,7 @@ def accept(file: Path, validation: Validation, catalog: Catalog) -> None:
     from scenario_kit.load import load_scenario
     from scenario_kit.load.yaml.edit import Unfit
     from scenario_kit.render import resolve
-    from scenario_kit.render.faults.applicability import find_component_hit
+    from scenario_kit.render.faults.applicability import find_affected_component
 
     trial = next((t for t in validation.trials if is_repeat(t.purpose)), None)
     if trial is None or trial.history is None or trial.injected_at is None:
@@ -51,7 +51,7 @@ def accept(file: Path, validation: Validation, catalog: Catalog) -> None:
     scenario = load_scenario(file).scenario
     app = catalog.app(scenario.spec.app.name, scenario.spec.app.version)
     runbook = resolve(scenario, catalog, app.namespace, beside=file.parent)
-    hit = {f.name: find_component_hit(app, runbook.objects, f.target, f) for f in runbook.faults}
+    hit = {f.name: find_affected_component(app, runbook.objects, f.target, f) for f in runbook.faults}
     text = file.read_text(encoding="utf-8")
     try:
         new = write_accepted(

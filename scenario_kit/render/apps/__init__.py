@@ -1,1 +1,1 @@
-"""Apps to Kubernetes objects."""
+"""Rendering of apps."""

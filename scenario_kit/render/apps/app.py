@@ -1,15 +1,15 @@
-"""Apps to Kubernetes objects.
+"""Render apps into Kubernetes objects.
 
-``templates/apps/<app>/<version>/manifests.yaml.j2`` is rendered as text and read as YAML documents; it may include
-other files of ``templates/apps/<app>``. It sees
+``templates/apps/<app>/<version>/manifests.yaml.j2`` is rendered as text and parsed as YAML documents; it may include
+other files of ``templates/apps/<app>``. Its variables are
 
-* ``app``: name, version, entry and conventional namespace; ``namespace``: the real one; ``namespaces``: the real names
-  of further ones that the app declares, by the symbolic ones;
+* ``app``: name, version, entry and conventional namespace; ``namespace``: the real one; ``namespaces``: the app's
+  additional namespaces, symbolic name to real name;
 * ``options``: every option of the app, defaults filled in; ``load.users``;
-* ``data``: ``data.yaml`` beside it, as it stands there;
-* ``enabled(entry)``: whether the options have the values of ``entry.when``.
+* ``data``: the contents of the ``data.yaml`` next to the template;
+* ``enabled(entry)``: whether the options match ``entry.when``.
 
-Namespaced objects get the namespace here, not in the templates; ``metadata.namespace`` may be a symbolic one.
+Namespaces are set here, not in the templates; ``metadata.namespace`` may be a symbolic name.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from scenario_kit.render.templating.folder import Folder
 from scenario_kit.render.templating.render_budget import meter_rendering, weigh
 from scenario_kit.render.templating.sandbox import FAILURES, Sandbox, create_sandbox
 
-#: Kinds without a namespace that an app may bring.
+#: Cluster-scoped kinds.
 CLUSTER_KINDS: Final = frozenset(
     {
         "Namespace", "Node", "ClusterRole", "ClusterRoleBinding", "PriorityClass", "StorageClass", "PersistentVolume",
@@ -53,7 +53,7 @@ def resolve_options(app: App, chosen: Mapping[str, Any], profile: str = "") -> O
     """Return every option of the app: the schema's defaults, then those of the load profile, then the chosen ones.
 
     Raises:
-        AuthoringError: an unknown load profile or option, or a value that the app's schema refuses.
+        AuthoringError: an unknown load profile or option, or a value that the app's schema rejects.
     """
     if profile and profile not in app.loads:
         raise build_error(
@@ -71,17 +71,13 @@ def resolve_options(app: App, chosen: Mapping[str, Any], profile: str = "") -> O
 
 
 def select_options(app: App, fault_type: FaultType) -> Object:
-    """Select values of the app's options that a fault asks for, as far as the app has such an option with such a
-    value.
-    """
+    """Select the option values that a fault requests, skipping those that the app does not support."""
     properties = app.options.get("properties", {})
     return {k: v for k, v in fault_type.app_options.items() if k in properties and not _find_violations(app, {k: v})}
 
 
 def list_needs(app: App, options: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """List capabilities that values of options ask for by the ``x-requires`` of their schema, by ``<option>:
-    <value>``.
-    """
+    """Map ``<option>: <value>`` to the capabilities that this value requires (``x-requires`` in the options schema)."""
     properties, found = app.options.get("properties", {}), {}
     for name, value in options.items():
         declared = (properties.get(name) or {}).get("x-requires") or {}
@@ -93,7 +89,7 @@ def list_needs(app: App, options: Mapping[str, Any]) -> dict[str, tuple[str, ...
 
 def _find_violations(app: App, options: Object) -> list[AuthoringError]:
     properties = app.options.get("properties", {})
-    if not app.options or all(_is_plainly_valid(properties.get(k, {}), v) for k, v in options.items()):
+    if not app.options or all(_is_trivially_valid(properties.get(k, {}), v) for k, v in options.items()):
         return []
     found = []
     for name in options:
@@ -105,8 +101,8 @@ def _find_violations(app: App, options: Object) -> list[AuthoringError]:
     return found
 
 
-def _is_plainly_valid(schema: Object, value: Any) -> bool:
-    """Return whether the value needs no validator to be seen as valid: importing one takes longer than rendering."""
+def _is_trivially_valid(schema: Object, value: Any) -> bool:
+    """Return whether the value is valid without a schema validator, whose import takes longer than rendering."""
     if type(value) is type(schema.get("default")) and value == schema["default"]:
         return True
     return (schema.get("type") == "boolean" and isinstance(value, bool)) or value in schema.get("enum", ())
@@ -115,17 +111,17 @@ def _is_plainly_valid(schema: Object, value: Any) -> bool:
 def render_app(
     app: App, options: Mapping[str, Any], users: int, namespace: str, *, templates: Path | None = None
 ) -> tuple[Object, ...]:
-    """Render all objects of the app, in the order in which they are to be created.
+    """Render all objects of the app, in creation order.
 
     Args:
         app: the app in one version.
-        options: chosen options; the others take their defaults.
-        users: the load.
+        options: the chosen options; defaults apply to the others.
+        users: number of simulated users.
         namespace: the real namespace.
-        templates: the folder of the app's templates; by default that of this installation.
+        templates: the folder of the app's templates; defaults to the installed one.
 
     Raises:
-        AuthoringError: options that the app does not have, or templates that do not yield objects.
+        AuthoringError: an unknown option, or templates that do not produce objects.
     """
     folder = templates or find_data_root() / "templates" / "apps" / app.name
     known = {"name": app.name, "version": app.version, "entry": app.entry, "namespace": app.namespace}
@@ -136,22 +132,20 @@ def render_app(
         "options": resolve_options(app, options),
         "load": {"users": users},
     }
-    # Decoded anew for each caller: objects are plain dicts, and nobody shall change another one's.
+    # Decoded for each caller: objects are mutable dicts and must not be shared.
     documents: list[Any] = msgspec.json.decode(
         _render_documents(folder, app.version, json.dumps(variables, sort_keys=True))
     )
     objects = tuple(_place_document(app, document, namespace) for document in documents)
     names = [(o["kind"], o["metadata"]["name"]) for o in objects]
     if twice := {f"{k}/{n}" for k, n in names if names.count((k, n)) > 1}:
-        raise AuthoringError(f"the templates of {app.name} yield twice: {', '.join(sorted(twice))}")
+        raise AuthoringError(f"the templates of {app.name} produce duplicate objects: {', '.join(sorted(twice))}")
     return objects
 
 
 @lru_cache(maxsize=32)
 def _render_documents(folder: Path, version: str, variables: str) -> bytes:
-    """Render the documents that the templates yield, as a JSON list. Linting a catalogue asks for the same ones
-    often.
-    """
+    """Render the templates into a JSON list of documents, cached: linting a catalogue renders the same app often."""
     files = [path for path in folder.rglob("*") if path.is_file()]
     return cache_bytes("objects", files, (version, variables), lambda: _render_templates(folder, version, variables))
 
@@ -167,23 +161,23 @@ def _render_templates(folder: Path, version: str, variables: str) -> bytes:
                 data=_load_data(Folder(folder).text(data)) if (folder / data).is_file() else {},
                 enabled=lambda entry: all(options.get(k) == v for k, v in entry.get("when", {}).items()),
             )
-        with meter_rendering():  # aliases may have blown it up
+        with meter_rendering():  # aliases may have expanded it
             documents = yaml.load_all(text, Loader=BoundedLoader)
             return msgspec.json.encode(weigh([d for d in documents if d is not None]))
     except (*FAILURES, yaml.YAMLError, OSError) as error:
         raise AuthoringError(
-            f"the templates in {folder} do not yield objects for version {version}: "
+            f"the templates in {folder} do not produce objects for version {version}: "
             f"{_locate_error(error, folder, text)}"
             f"{type(error).__name__}: {error}"
         ) from error
 
 
 def _locate_error(error: BaseException, folder: Path, text: str) -> str:
-    """Locate the line of a template at which rendering failed, or the line of what was rendered that is no YAML."""
+    """Locate the template line that failed to render, or the rendered line that is not valid YAML."""
     mark = getattr(error, "problem_mark", None)
     if text and mark is not None:
         line = (text.splitlines()[mark.line : mark.line + 1] or [""])[0].strip()
-        return f"line {mark.line + 1} of what they yield, `{line:.120}`: "
+        return f"line {mark.line + 1} of the output, `{line:.120}`: "
     places = [(getattr(error, "filename", None), getattr(error, "lineno", None))]
     places += [(frame.filename, frame.lineno) for frame in reversed(traceback.extract_tb(error.__traceback__))]
     inside = ((Path(file), line) for file, line in places if file and line)
@@ -200,8 +194,8 @@ def _load_data(text: str) -> Any:
     return weigh(yaml.load(text, Loader=BoundedLoader))
 
 
-def _pin(node: Any, locks: Mapping[str, str]) -> None:
-    """Name the locked digests of containers, at whatever depth: pods, templates of pods, templates of Jobs."""
+def _pin_images(node: Any, locks: Mapping[str, str]) -> None:
+    """Append locked digests to container images, at any depth."""
     if not isinstance(node, dict):
         return
     for key, value in node.items():
@@ -210,7 +204,7 @@ def _pin(node: Any, locks: Mapping[str, str]) -> None:
                 if container.get("image") in locks:
                     container["image"] += f"@{locks[container['image']]}"
         else:
-            _pin(value, locks)
+            _pin_images(value, locks)
 
 
 def _place_document(app: App, document: Any, namespace: str) -> Object:
@@ -219,10 +213,10 @@ def _place_document(app: App, document: Any, namespace: str) -> Object:
         kind, _, _ = document["kind"], document["apiVersion"], metadata["name"]
     except (KeyError, TypeError) as error:
         raise AuthoringError(
-            f"the templates of {app.name} yield a document without {error}: {document!r:.200}"
+            f"the templates of {app.name} produce a document without {error}: {document!r:.200}"
         ) from error
     if app.locks:
-        _pin(document.get("spec"), app.locks)
+        _pin_images(document.get("spec"), app.locks)
     if kind not in CLUSTER_KINDS:
         own = metadata.get("namespace", namespace)
         place = resolve_namespace(namespace, own) if own in app.namespaces else own

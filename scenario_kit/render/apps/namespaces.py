@@ -1,7 +1,7 @@
-"""The further namespaces of an app: which ones its objects are in, and how references say so.
+"""Apps that span several namespaces: qualify references with the namespace of the object.
 
-What an app or a fault writes without a namespace means an object of the app by its name, which is unique over all of
-its namespaces. From here on it is spelled with the namespace in which the object is.
+In an app or a fault, a reference without a namespace names an object of the app, wherever it is: names are unique
+across the app's namespaces. Rendering qualifies such references.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from scenario_kit.model.kubernetes.reference import WORKLOADS, resolve_namespace
 from scenario_kit.render.apps.app import CLUSTER_KINDS
 from scenario_kit.render.objects.lookup import read_pod_labels
 
-#: The namespace of each workload, and the labels of its pods.
+#: Namespace and pod labels of each workload.
 Homes = Sequence[tuple[str, Mapping[str, Any]]]
-#: What may follow the namespace in an address: the domain of the cluster, a port, a path, or no more of the word.
+#: What may follow the namespace in an address: the cluster domain, a port, a path, or a word boundary.
 _END: Final = r"(?=\.svc\b|[^-.\w]|$)"
-#: Where checks name objects.
+#: The field in which each kind of check names its object.
 _NAMED: Final = {"object": "ref", "endpoints": "service", "event": "entity", "log": "entity", "probe": "target"}
 
 
 def list_used(app: App, objects: Iterable[Object], namespace: str) -> dict[str, str]:
-    """List real names of the app's further namespaces that hold any of its objects, by the symbolic ones."""
-    there = {o["metadata"].get("namespace") for o in objects}
+    """Map the symbolic names of the app's additional namespaces to real ones; only namespaces with objects count."""
+    used = {o["metadata"].get("namespace") for o in objects}
     names = {symbol: resolve_namespace(namespace, symbol) for symbol in sorted(app.namespaces)}
-    return {symbol: real for symbol, real in names.items() if real in there}
+    return {symbol: real for symbol, real in names.items() if real in used}
 
 
 def locate_components(app: App, objects: Sequence[Object], namespace: str) -> App:
-    """Locate the app with the workloads of its components spelled as these options place them."""
+    """Return the app with the workload references of its components qualified by namespace."""
     if not list_used(app, objects, namespace):
         return app
     find = make_finder(objects, namespace)
@@ -43,9 +43,9 @@ def locate_components(app: App, objects: Sequence[Object], namespace: str) -> Ap
 
 
 def make_finder(objects: Iterable[Object], namespace: str) -> Callable[[str], str]:
-    """Make a function that spells a reference without a namespace as one with the namespace in which that object is.
+    """Return a function that qualifies a reference with the namespace of its object.
 
-    An object whose name the API server generates (``generateName``) has none that a reference could name.
+    Objects with ``generateName`` cannot be referenced.
     """
     places = {
         (o["kind"], o["metadata"]["name"]): symbolise_namespace(o["metadata"].get("namespace", namespace), namespace)
@@ -53,49 +53,47 @@ def make_finder(objects: Iterable[Object], namespace: str) -> Callable[[str], st
         if o["kind"] not in CLUSTER_KINDS and "name" in o["metadata"]
     }
 
-    def home(ref: Reference) -> str:
+    def find_home(ref: Reference) -> str:
         return places.get((ref.kind, ref.name), APP_NAMESPACE) if ref.namespace == APP_NAMESPACE else ref.namespace
 
-    return lambda text: _respell(text, home)
+    return lambda text: _qualify(text, find_home)
 
 
-def _respell(text: str, home: Callable[[Reference], str]) -> str:
-    """Return a reference with another namespace; what is none stays: a stand-in, or a text that somebody else will
-    refuse.
-    """
+def _qualify(text: str, find_home: Callable[[Reference], str]) -> str:
+    """Move a reference to the namespace that ``find_home`` returns; text that is not a reference is returned as is."""
     try:
         ref = Reference.parse(text)
     except ValueError:
         return text
-    return str(ref.move(home(ref)))
+    return str(ref.move(find_home(ref)))
 
 
 def place_fault(fault: Fault, app: App, objects: Sequence[Object], namespace: str, beside: str) -> Fault:
-    """Return the fault for an app with objects in several namespaces.
+    """Resolve the namespaces of a fault for an app with several.
 
-    What it creates goes where it says, by the names that the app has for its namespaces, and beside its target, into
-    ``beside``, where it says nothing; a chaos selector by labels looks where pods of the app have them; a reference
-    without a namespace names the object wherever it is.
+    A created object goes to the namespace that its manifest names, symbolically or not, or by default to ``beside``,
+    the namespace of the target. Chaos label selectors cover the namespaces with matching pods, and references are
+    qualified.
     """
 
-    def real(name: str) -> str:
-        there = name in app.namespaces or (name == APP_NAMESPACE and beside != APP_NAMESPACE)
-        return resolve_namespace(namespace, name) if there else name
+    def resolve(name: str) -> str:
+        symbolic = name in app.namespaces or (name == APP_NAMESPACE and beside != APP_NAMESPACE)
+        return resolve_namespace(namespace, name) if symbolic else name
 
-    fault = _map_changes(fault, lambda change: _rename_selectors(_rename_manifest(change, real), app, namespace))
+    fault = _map_changes(fault, lambda change: _rename_selectors(_rename_manifest(change, resolve), app, namespace))
     everywhere = (namespace, *list_used(app, objects, namespace).values())
     if len(everywhere) == 1:
         return fault
     pods = [(o["metadata"]["namespace"], read_pod_labels(o)) for o in objects if o["kind"] in WORKLOADS]
-    homes = tuple((home, labels) for home, labels in pods if home in everywhere)
+    homes = tuple((name, labels) for name, labels in pods if name in everywhere)
 
-    def made(change: Change) -> Change:
+    def place(change: Change) -> Change:
         return change.edit_manifest(lambda manifest: _settle_manifest(manifest, beside, homes))
 
-    new = [m for c in fault.changes if (m := made(c).operation.manifest)]
+    new = [m for c in fault.changes if (m := place(c).operation.manifest)]
     find = make_finder([*objects, *new], namespace)
     return msgspec.structs.replace(
-        _map_changes(fault, lambda change: rename_change(made(change), find), find),
+        _map_changes(fault, lambda change: rename_change(place(change), find), find),
         effect=tuple(_rename_check(c, find) for c in fault.effect),
         undone=tuple(_rename_check(c, find) for c in fault.undone),
         callers=tuple(map(find, fault.callers)),
@@ -103,24 +101,24 @@ def place_fault(fault: Fault, app: App, objects: Sequence[Object], namespace: st
 
 
 def _map_changes(fault: Fault, do: Callable[[Change], Change], find: Callable[[str], str] = str) -> Fault:
-    """Return the fault with every change as ``do`` has it, and what its entities are called as ``find`` has it."""
+    """Apply ``do`` to every change of the fault and ``find`` to the references of its entities."""
 
-    def done(group: Iterable[Change]) -> tuple[Change, ...]:
+    def map_group(group: Iterable[Change]) -> tuple[Change, ...]:
         return tuple(map(do, group))
 
     replace = msgspec.structs.replace
     return replace(
         fault,
-        changes=done(fault.changes),
-        undo=done(fault.undo),
-        entities=tuple(replace(e, ref=find(e.ref), fix=done(e.fix)) for e in fault.entities),
-        solutions=tuple(replace(s, changes=done(s.changes)) for s in fault.solutions),
-        decoys=tuple(replace(d, changes=done(d.changes)) for d in fault.decoys),
+        changes=map_group(fault.changes),
+        undo=map_group(fault.undo),
+        entities=tuple(replace(e, ref=find(e.ref), fix=map_group(e.fix)) for e in fault.entities),
+        solutions=tuple(replace(s, changes=map_group(s.changes)) for s in fault.solutions),
+        decoys=tuple(replace(d, changes=map_group(d.changes)) for d in fault.decoys),
     )
 
 
 def rename_change(change: Change, find: Callable[[str], str]) -> Change:
-    """Return the change with its target, and the object that it waits for, spelled by ``find``."""
+    """Apply ``find`` to the references of a change: its target and the object of its ``until`` check."""
     document = change.to_json()
     body = document[change.operation.keyword]
     if change.target is not None:
@@ -131,27 +129,25 @@ def rename_change(change: Change, find: Callable[[str], str]) -> Change:
 
 
 def restore_written(change: Change, app: App) -> Change:
-    """Return the change with the app's namespaces as an author spells them: its own not at all, others by their
-    symbols.
+    """Replace the app's conventional namespaces with their symbolic names, and omit the app's own.
 
-    Whoever copies an object out of the app as it runs copies the names that its namespaces have by convention.
+    Manifests that were copied from a running app contain the conventional names.
     """
 
-    def spelled(namespace: str) -> str:
+    def symbolise(namespace: str) -> str:
         symbol = symbolise_namespace(namespace, app.namespace)
         return symbol if symbol == APP_NAMESPACE or symbol in app.namespaces else namespace
 
     return _rename_manifest(
-        rename_change(change, lambda text: _respell(text, lambda ref: spelled(ref.namespace))), spelled
+        rename_change(change, lambda text: _qualify(text, lambda ref: symbolise(ref.namespace))), symbolise
     )
 
 
 def settle_change(change: Change, app: App, namespace: str) -> Change:
-    """Return a change that an author wrote, with objects in the namespaces that the app has where it is in
-    ``namespace``.
+    """Resolve the namespaces of an authored change for an app that is deployed to ``namespace``.
 
-    References keep their symbols: whoever carries the change out knows what they stand for. Addresses in texts, which
-    end in the name that a namespace has by convention, end in its real one.
+    References keep symbolic namespaces, which are resolved when the change is applied. In addresses, conventional
+    namespaces are replaced by the real ones.
     """
     made = _rename_manifest(
         restore_written(change, app), lambda n: resolve_namespace(namespace, n) if n in app.namespaces else n
@@ -164,12 +160,12 @@ def settle_change(change: Change, app: App, namespace: str) -> Change:
     body, keyword = made.operation.body, made.operation.keyword
     if namespace == app.namespace:
         return made
-    whom = {key: body[key] for key in ("target",) if key in body}
-    return Change.from_json({**document, keyword: {**_rename_hosts(body, names), **whom}})
+    target = {key: body[key] for key in ("target",) if key in body}
+    return Change.from_json({**document, keyword: {**_rename_hosts(body, names), **target}})
 
 
 def _rename_hosts(node: Any, names: Mapping[str, str]) -> Any:
-    """Return the document with other namespaces at the end of the addresses in its texts."""
+    """Replace the namespaces of addresses in all strings of a document."""
     if isinstance(node, Mapping):
         return {key: _rename_hosts(value, names) for key, value in node.items()}
     if isinstance(node, list | tuple):
@@ -180,37 +176,32 @@ def _rename_hosts(node: Any, names: Mapping[str, str]) -> Any:
     return re.sub(rf"\.({known}){_END}", lambda found: f".{names[found[1]]}", node)
 
 
-def _rename_manifest(change: Change, spelled: Callable[[str], str]) -> Change:
-    """Return the change with the namespace of what it makes; the app's own is left out, as that is where things go
-    anyway.
-    """
+def _rename_manifest(change: Change, rename: Callable[[str], str]) -> Change:
+    """Rename the namespace of the change's manifest; the app's own is omitted because it is the default."""
 
-    def renamed(manifest: Object) -> Object:
+    def rename_namespace(manifest: Object) -> Object:
         if "namespace" not in (manifest.get("metadata") or {}):
             return manifest
-        metadata = {**manifest["metadata"], "namespace": spelled(str(manifest["metadata"]["namespace"]))}
+        metadata = {**manifest["metadata"], "namespace": rename(str(manifest["metadata"]["namespace"]))}
         if metadata["namespace"] == APP_NAMESPACE:
             del metadata["namespace"]
         return {**manifest, "metadata": metadata}
 
-    return change.edit_manifest(renamed)
+    return change.edit_manifest(rename_namespace)
 
 
 def _rename_selectors(change: Change, app: App, namespace: str) -> Change:
-    """Return the change with chaos that looks for pods in the app's namespaces by their real names.
+    """Use real namespaces in chaos selectors; authors write symbolic or conventional names."""
 
-    An author writes them by their symbols, or by the names that they have by convention.
-    """
-
-    def real(name: str) -> str:
+    def resolve(name: str) -> str:
         symbol = symbolise_namespace(name, app.namespace)
         return resolve_namespace(namespace, symbol) if symbol == APP_NAMESPACE or symbol in app.namespaces else name
 
-    return change.edit_manifest(lambda m: rename_namespaces(m, real) if is_chaos(m) else m)
+    return change.edit_manifest(lambda m: rename_namespaces(m, resolve) if is_chaos(m) else m)
 
 
 def read_subject(check: Check) -> str:
-    """Read the reference of what a check is about; empty where it names no object."""
+    """Return the reference of the object that a check reads; empty if it names none."""
     for kind, field in _NAMED.items():
         if (body := getattr(check, kind)) is not None:
             text = str(getattr(body, field))
@@ -236,19 +227,19 @@ def _settle_manifest(manifest: Object, beside: str, homes: Homes) -> Object:
 
 
 def _aim_chaos(manifest: Object, homes: Homes) -> Object:
-    """Aim chaos of any kind, Schedules included, by selectors that look in the namespaces of the pods they describe."""
+    """Restrict the label selectors of chaos objects, Schedules included, to namespaces with matching pods."""
     if not is_chaos(manifest):
         return manifest
 
-    def aimed(node: Any) -> Any:
+    def restrict(node: Any) -> Any:
         if not isinstance(node, Mapping):
             return node
-        result = {k: aimed(v) for k, v in node.items()}
+        result = {k: restrict(v) for k, v in node.items()}
         labels = (
             (result.get("selector") or {}).get("labelSelectors") if isinstance(result.get("selector"), dict) else None
         )
-        if labels and (found := sorted({home for home, own in homes if labels.items() <= own.items()})):
+        if labels and (found := sorted({name for name, own in homes if labels.items() <= own.items()})):
             result["selector"] = {**result["selector"], "namespaces": found}
         return result
 
-    return {**manifest, "spec": aimed(manifest.get("spec") or {})}
+    return {**manifest, "spec": restrict(manifest.get("spec") or {})}

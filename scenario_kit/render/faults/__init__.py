@@ -1,1 +1,1 @@
-"""Faults of the catalogue, rendered for a target."""
+"""Rendering of fault types for a target."""

@@ -1,4 +1,4 @@
-"""Where a fault can be aimed in an app, and with which parameters: what ``new`` offers and golden renderings use."""
+"""Valid targets and parameters of a fault type in an app, for ``new`` and golden renderings."""
 
 from __future__ import annotations
 
@@ -19,19 +19,20 @@ from scenario_kit.render.templating.authoring_error import build_error
 from scenario_kit.render.templating.engine import render
 from scenario_kit.render.templating.target import parse_target
 
-#: The key of a parameter's schema that holds an expression for the values which the rendered app allows.
+#: Schema key of a parameter for the expression that lists the values possible in the rendered app.
 CHOICES: Final = "x-choices"
-#: The load that a fault is rendered for while there is no scenario yet.
+#: The load assumed before a scenario exists.
 _LOAD: Final[Mapping[str, Any]] = {"profile": "steady", "users": 50}
-#: Components in the order in which breaking them makes sense.
+#: Roles in the order in which their components are offered as targets.
 _ROLES: Final = ("App", "Store", "Queue", "Entry", "Flags", "Load", "Platform")
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """One way to use a fault. ``parameters`` has all of them, ``choices`` the possible values where those are few.
+    """A fault type at a target with complete parameters.
 
-    ``symptoms`` are those of the fault type that these parameters do not rule out.
+    ``choices`` lists the possible values of enumerable parameters; ``symptoms`` are those that apply with these
+    parameters.
     """
 
     target: str
@@ -42,13 +43,13 @@ class Offer:
 
 
 def fits(fault_type: FaultType, app: App) -> bool:
-    """Return whether a fault is meant for an app: some make sense for one app only."""
+    """Return whether a fault type applies to an app; ``app:`` requirements restrict it to one."""
     named = [need.removeprefix("app:") for need in fault_type.requires if need.startswith("app:")]
     return not named or app.name in named
 
 
 def list_targets(fault_type: FaultType, app: App, objects: Sequence[Object]) -> list[str]:
-    """List references of the app's objects that are of the right kind, the most interesting ones first."""
+    """List the objects of the app whose kind the fault type accepts, most relevant first."""
     if not fits(fault_type, app):
         return []
     found = [
@@ -64,9 +65,7 @@ def list_targets(fault_type: FaultType, app: App, objects: Sequence[Object]) -> 
 
 
 def find_component(app: App, objects: Sequence[Object], obj: Object) -> Component | None:
-    """Find the component that an object belongs to: its workload, its Service, or what scales or guards its
-    workload.
-    """
+    """Find the component of an object: a workload, a Service, or an HPA or PDB of the workload."""
     reference = format_reference(obj, app.namespace)
     scaled = (obj.get("spec") or {}).get("scaleTargetRef") or {}
     names = {reference, f"{scaled.get('kind')}/{scaled.get('name')}"}
@@ -77,8 +76,8 @@ def find_component(app: App, objects: Sequence[Object], obj: Object) -> Componen
     return None if owner is None or owner is obj else find_component(app, objects, owner)
 
 
-def find_component_hit(app: App, objects: Sequence[Object], target: str, fault: Fault) -> Component | None:
-    """Find the component that is hit: the target's, or that of the first victim."""
+def find_affected_component(app: App, objects: Sequence[Object], target: str, fault: Fault) -> Component | None:
+    """Find the component that a fault affects: the target's, else that of the first victim."""
     for text in (target, *(e.ref for e in fault.entities if e.role == "Victim"), *(e.ref for e in fault.entities)):
         ref = Reference.parse(text)
         obj = next((o for o in objects if (o["kind"], o["metadata"]["name"]) == (ref.kind, ref.name)), None)
@@ -98,11 +97,11 @@ def offer(
     name: str = "main",
     scenario: str = "draft",
 ) -> Offer:
-    """Offer the fault, aimed at ``target``.
+    """Render the fault type for ``target`` and complete its parameters.
 
     Raises:
-        AuthoringError: it cannot be aimed there, would not bite with these parameters, or nobody would notice it
-            there unless something else happens too: a scenario may combine the two, but needs an author for that.
+        AuthoringError: the fault type does not apply to the target, has no effect with these parameters, or has no
+            observable effect without a second fault, which only an author can add.
     """
     use = FaultUse(name=name, type=fault_type.name, target=target, parameters=dict(parameters or {}))
     rendered = render_fault(fault_type, use, app, objects, app.namespace, scenario)
@@ -119,7 +118,7 @@ def offer(
     filled = resolve_parameters(fault_type, use, scope)
     _require_effect(rendered, app, objects, filled)
     variables = scope.variables(filled, fault_type)
-    _require_notice(rendered, app, objects)
+    _require_traffic(rendered, app, objects)
     symptoms = tuple(
         each
         for i, each in enumerate(fault_type.symptoms)
@@ -129,7 +128,7 @@ def offer(
 
 
 def find_offers(fault_type: FaultType, app: App, objects: Sequence[Object]) -> Iterator[Offer]:
-    """Find every target at which the fault bites with its default parameters."""
+    """Yield every target at which the fault takes effect with default parameters."""
     for target in list_targets(fault_type, app, objects):
         try:
             yield offer(fault_type, app, objects, target)
@@ -138,9 +137,7 @@ def find_offers(fault_type: FaultType, app: App, objects: Sequence[Object]) -> I
 
 
 def _require_effect(rendered: Fault, app: App, objects: Sequence[Object], parameters: Mapping[str, Any]) -> None:
-    """Require an effect: a change that leaves the app as it is would stop a trial. Other reasons why it cannot be made,
-    lint tells.
-    """
+    """Reject changes that leave the app as it is: they would fail the trial. Lint reports other invalid changes."""
     known = objects
     for change in rendered.changes:
         try:
@@ -150,16 +147,16 @@ def _require_effect(rendered: Fault, app: App, objects: Sequence[Object], parame
             raise build_error(
                 "SK304",
                 f"{rendered.type} at {rendered.target}: {error.message}, with {given or 'no parameters'}",
-                observed="the app has these values already",
+                observed="the app already has these values",
                 expected="values that differ from those of the app",
-                why="a change that changes nothing cannot break anything",
-                fix="give another value: --parameter NAME=VALUE" if given else "aim it at another object",
+                why="a change without an effect cannot break anything",
+                fix="choose another value: --parameter NAME=VALUE" if given else "choose another target",
             ) from error
         except AuthoringError:
             return
 
 
-def _require_notice(rendered: Fault, app: App, objects: Sequence[Object]) -> None:
+def _require_traffic(rendered: Fault, app: App, objects: Sequence[Object]) -> None:
     obj = next((o for o in objects if format_reference(o, app.namespace) == rendered.target), None)
     component = None if obj is None else find_component(app, objects, obj)
     if component is None:
@@ -168,26 +165,26 @@ def _require_notice(rendered: Fault, app: App, objects: Sequence[Object]) -> Non
     if names := find_idle(rendered.effect, app, component.name, inbound=_is_inbound(rendered, obj), reconnected=again):
         raise build_error(
             "SK304",
-            f"{rendered.type} at {rendered.target}: requests of users do not pass {component.name}",
-            observed=f"its effect would have to show in requests of {', '.join(names)}",
-            expected="a target that requests pass all the time",
-            why="who is asked only at a start, when a cache is cold or by browsers can be broken and nobody notices",
-            fix="aim it at another object, or write a scenario with a second fault that makes somebody ask",
+            f"{rendered.type} at {rendered.target}: user requests do not pass through {component.name}",
+            observed=f"its effect would only be visible in requests of {', '.join(names)}",
+            expected="a target on the path of user requests",
+            why="failures of a component that is only called at startup, on cache misses or by browsers go unnoticed",
+            fix="choose another target, or add a second fault that causes calls to this one",
         )
     made = [change.operation.experiment or {} for change in rendered.changes]
     if all(m.get("kind") == "DNSChaos" for m in made) and not resolves(app, component.name):
         raise build_error(
             "SK304",
-            f"{rendered.type} at {rendered.target}: {component.name} looks up no names while it serves",
-            observed="every connection that requests of users take stands until one of its ends starts again",
-            expected="a target that opens connections all the time, as clients of HTTP do",
-            why="who has a connection needs no name",
-            fix="aim it at another object, or write a scenario with a second fault that restarts whom it asks",
+            f"{rendered.type} at {rendered.target}: {component.name} resolves no names while serving",
+            observed="its connections on the path of user requests stay open until a client or server restarts",
+            expected="a target that keeps opening connections, such as an HTTP client",
+            why="an established connection needs no DNS lookup",
+            fix="choose another target, or add a second fault that restarts a component that it calls",
         )
 
 
 def _is_inbound(rendered: Fault, obj: Object | None) -> bool:
-    """Return whether the fault only keeps others from reaching its target, which goes on asking them."""
+    """Return whether the fault only blocks calls to its target, not calls from it."""
     made = [(change.operation.creates and change.operation.manifest) or {} for change in rendered.changes]
     return (obj is not None and obj["kind"] == "Service") or all(
         m.get("kind") == "HTTPChaos"
@@ -213,7 +210,7 @@ def _rank(app: App, component: Component | None) -> tuple[int, int]:
 
 
 def _format_reference(obj: Object, fault_type: FaultType, namespace: str) -> str:
-    """Format as the fault spells its targets: with the group where the fault names it."""
+    """Format a reference as the fault type spells its targets, with the API group if it includes one."""
     group = obj["apiVersion"].rpartition("/")[0]
     kind = obj["kind"] if obj["kind"] in fault_type.targets else f"{obj['kind']}.{group}"
     home = format_reference(obj, namespace).removesuffix(format_reference(obj))

@@ -1,4 +1,4 @@
-"""A fault of Chaos Mesh that comes again and again: a Schedule starts the experiment anew, and is then the cause."""
+"""Recurring chaos experiments, rendered as a Chaos Mesh Schedule, which becomes the root cause."""
 
 from __future__ import annotations
 
@@ -13,74 +13,74 @@ from scenario_kit.model.authored.scenario import Recurrence
 from scenario_kit.model.chaos.kinds import GROUP, ONE_SHOT, SCHEDULE, schedule_key
 from scenario_kit.render.templating.authoring_error import build_error
 
-#: Schedules follow the wall clock, so they make nothing of virtual time.
+#: Capability of recurring faults: Schedules follow the wall clock and ignore virtual time.
 WALL_CLOCK: Final = "wall-clock"
-#: What hurts for less than this cannot be told from a restart, by the effect checks of faults.
-_SHORTEST: Final = 180
+#: Minimum duration in seconds; effect checks cannot distinguish a shorter outage from a restart.
+_MIN_SECONDS: Final = 180
 
 
 def make_recurring(fault: Fault, recurrence: Recurrence) -> Fault:
-    """Make the fault with a Schedule in place of its experiment, wherever it speaks of it.
+    """Replace the experiment of a fault, and all references to it, with a Schedule.
 
-    Each time, the Schedule selects the pods of the moment. What the fault is proven by gets one period more of time.
+    The Schedule selects pods again at each start. Effect checks get one more period to succeed.
 
     Raises:
-        AuthoringError: the fault is none of Chaos Mesh, or the times do not fit it.
+        AuthoringError: the fault is not a single chaos experiment, or the times do not suit it.
     """
     if len(fault.experiments) != 1:
         raise build_error(
             "SK304",
             f"fault '{fault.name}': {fault.type} cannot recur",
-            expected="a fault that is one experiment of Chaos Mesh",
-            fix=f"leave out `recurrence` of fault '{fault.name}'",
+            expected="a fault with exactly one Chaos Mesh experiment",
+            fix=f"remove `recurrence` from fault '{fault.name}'",
         )
     experiment = fault.experiments[0]
-    _demand(fault, experiment, recurrence)
+    _check_times(fault, experiment, recurrence)
     old = f"{experiment['kind']}.{GROUP}/{experiment['metadata']['name']}"
     new = f"{SCHEDULE}.{GROUP}/{experiment['metadata']['name']}"
-    moved = Fault.from_json(_rename_references(fault.to_json(), old, new))
-    changes = tuple(_schedule_change(c, recurrence) for c in moved.changes)
-    stop = next(e.fix for e in moved.causes if e.ref == new)
+    scheduled = Fault.from_json(_rename_references(fault.to_json(), old, new))
+    changes = tuple(_schedule_change(c, recurrence) for c in scheduled.changes)
+    stop = next(e.fix for e in scheduled.causes if e.ref == new)
     return msgspec.structs.replace(
-        moved,
+        scheduled,
         changes=changes,
-        effect=tuple(_extend_deadline(c, new, recurrence.every_seconds) for c in moved.effect),
+        effect=tuple(_extend_deadline(c, new, recurrence.every_seconds) for c in scheduled.effect),
         mitigation="Native",
         persistence="Object",
-        solutions=moved.solutions or (_build_stop(fault.name, stop),),
-        requires=(*moved.requires, WALL_CLOCK),
+        solutions=scheduled.solutions or (_build_stop(fault.name, stop),),
+        requires=(*scheduled.requires, WALL_CLOCK),
     )
 
 
 def require_wall_clock(faults: Iterable[Fault], clock: str) -> None:
-    """Demand that the faults may run by this clock, ``Wall`` or ``Virtual``.
+    """Check that no fault requires the wall clock unless ``clock`` is ``Wall``.
 
     Raises:
-        AuthoringError: one of them follows the wall clock, so that virtual time would pass it by.
+        AuthoringError: a recurring fault would run in virtual time.
     """
     for fault in faults:
         if clock != "Wall" and WALL_CLOCK in fault.requires:
             raise build_error(
                 "SK304",
-                f"fault '{fault.name}' recurs by the wall clock and cannot run in virtual time",
+                f"fault '{fault.name}' recurs by wall-clock time and cannot run in virtual time",
                 observed=f"a trial in {clock.lower()} time",
-                expected="a live scenario, by the wall clock",
-                why="it would seldom or never come while virtual time flies, and the trial would prove nothing",
-                fix="apply the scenario with kubectl, or leave out `recurrence` while it is tried and verified",
+                expected="a live scenario in wall-clock time",
+                why="the Schedule would rarely or never start in virtual time, and the trial would prove nothing",
+                fix="apply the scenario with kubectl, or remove `recurrence` for validation",
             )
 
 
-def _demand(fault: Fault, experiment: Object, recurrence: Recurrence) -> None:
-    passing = experiment["spec"].get("action") in ONE_SHOT
+def _check_times(fault: Fault, experiment: Object, recurrence: Recurrence) -> None:
+    one_shot = experiment["spec"].get("action") in ONE_SHOT
     lasts = recurrence.for_seconds
-    if passing and lasts:
-        wrong, fix = "is over at once, so it has no `forSeconds`", "leave out recurrence.forSeconds"
-    elif not passing and not lasts:
-        wrong, fix = "lasts, so it needs `forSeconds`", "say in recurrence.forSeconds how long it lasts each time"
-    elif lasts and lasts < _SHORTEST:
-        wrong, fix = "could not be proven in so short a time", f"choose forSeconds of {_SHORTEST} at least"
+    if one_shot and lasts:
+        wrong, fix = "is a one-shot action and has no `forSeconds`", "remove recurrence.forSeconds"
+    elif not one_shot and not lasts:
+        wrong, fix = "needs `forSeconds`", "set recurrence.forSeconds to the duration of each occurrence"
+    elif lasts and lasts < _MIN_SECONDS:
+        wrong, fix = "is too short to be verified", f"set forSeconds to at least {_MIN_SECONDS}"
     elif lasts >= recurrence.every_seconds:
-        wrong, fix = "would come again before it is over", "choose forSeconds below everySeconds"
+        wrong, fix = "would start again before it ends", "set forSeconds below everySeconds"
     else:
         return
     raise build_error("SK304", f"fault '{fault.name}': {fault.type} {wrong}", fix=fix)
@@ -116,9 +116,7 @@ def _schedule_change(change: Change, recurrence: Recurrence) -> Change:
 
 
 def _extend_deadline(check: Check, schedule: str, seconds: int) -> Check:
-    """Return the deadline with one period more; the time of the Schedule's last start stands for the experiment's
-    status.
-    """
+    """Extend a check's deadline by one period; a check of the experiment's status reads the last start instead."""
     later = msgspec.structs.replace(check, within_seconds=check.within_seconds + seconds)
     if check.object is None or check.object.ref != schedule:
         return later

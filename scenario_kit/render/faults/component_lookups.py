@@ -1,4 +1,4 @@
-"""What a fault looks up about the component that its target belongs to: who calls it, whom it calls, what it serves.
+"""Template look-ups on the target's component: its callers, callees and protocol.
 
 Each is a pure function of the app's definition; ``docs/add-a-fault.md`` lists them.
 """
@@ -11,26 +11,25 @@ from typing import Any, Final
 
 from scenario_kit.model import App, Component
 from scenario_kit.model.authored.app import CallEdge
-from scenario_kit.render.simulation.observability import list_blind, list_mute
+from scenario_kit.render.simulation.observability import list_untraced, list_without_error_status
 from scenario_kit.render.templating.render_budget import LOOKUP_WORK, spend
 from scenario_kit.render.templating.target import TextValue
 
-#: Roles of components that bear no requests of users.
-_SPARE: Final = ("Flags", "Platform")
+#: Roles of components off the path of user requests.
+_AUXILIARY: Final = ("Flags", "Platform")
 
 
-def list_spare(app: App) -> frozenset[str]:
-    """List the components that bear no requests of users: flags and telemetry."""
-    return frozenset(component.name for component in app.components if component.role in _SPARE)
+def list_auxiliary(app: App) -> frozenset[str]:
+    """List the components off the path of user requests: flags and telemetry."""
+    return frozenset(component.name for component in app.components if component.role in _AUXILIARY)
 
 
 def list_dependants(app: App, component: str) -> list[str]:
-    """List the components that talk to one at all: callers, those who swallow its failures, consumers.
+    """List the components that depend on one: callers, including those that swallow its failures, and consumers.
 
-    Behind one that reports no spans, or none with errors, stand those who talk to it in turn: they are the next who
-    could show anything.
+    A component that reports no spans, or none with errors, also contributes its own dependants: the effect shows there.
     """
-    found, silent = [component], list_mute(app) | list_blind(app)
+    found, silent = [component], list_untraced(app) | list_without_error_status(app)
     for name in found:  # it grows meanwhile
         if name == component or name in silent:
             found += [caller for caller in app.dependants(name) if caller not in found]
@@ -39,23 +38,23 @@ def list_dependants(app: App, component: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedComponent(TextValue):
-    """A component of the app, with who calls it and whom it calls. As text it is its name."""
+    """A component of the app with its callers and callees. Its string form is its name."""
 
     name: str
     _app: App
 
     def __str__(self) -> str:
-        """Spell its name."""
+        """Return its name."""
         return self.name
 
     @property
     def workload(self) -> str:
-        """Spell its workload."""
+        """Return the reference of its workload."""
         return self._find().workload
 
     @property
     def service(self) -> str:
-        """Return the name of its Service, empty where it has none."""
+        """Return the name of its Service; empty if it has none."""
         return self._find().service
 
     @property
@@ -70,19 +69,19 @@ class ResolvedComponent(TextValue):
 
     @property
     def jvm(self) -> dict[str, Any] | None:
-        """Return the class and method that serve requests in its JVM; None where it runs in none."""
+        """Return the class and method that serve requests in its JVM; None without a JVM."""
         jvm = self._find().jvm
         return {"returns": None, **jvm.to_json()} if jvm else None
 
     @property
     def callers(self) -> list[str]:
-        """List the components that call it and notice its failures."""
+        """List its callers that fail when it fails."""
         spend(LOOKUP_WORK)
         return list(self._app.callers(self.name))
 
     @property
     def dependants(self) -> list[str]:
-        """List the components that talk to it at all; consumers and those who swallow its failures, too."""
+        """List all that depend on it, including consumers and callers that swallow its failures."""
         spend(LOOKUP_WORK)
         return list_dependants(self._app, self.name)
 
@@ -93,29 +92,29 @@ class ResolvedComponent(TextValue):
 
     @property
     def caller_workloads(self) -> list[str]:
-        """List the workloads of its callers, in the order in which the app names its components."""
+        """List the workloads of its callers, in the order of the app's components."""
         return self._list_workloads(self.callers)
 
     @property
     def dependant_workloads(self) -> list[str]:
-        """List the workloads of its dependants, in the order in which the app names its components."""
+        """List the workloads of its dependants, in the order of the app's components."""
         return self._list_workloads(self.dependants)
 
     @property
     def callee_workloads(self) -> list[str]:
-        """List the workloads of its callees, in the order in which the app names its components."""
+        """List the workloads of its callees, in the order of the app's components."""
         return self._list_workloads(self.callees)
 
     @property
     def neighbour_workloads(self) -> list[str]:
-        """List the workloads that talk to it or that it talks to, without telemetry."""
+        """List the workloads of its dependants and callees, without telemetry."""
         platform = {c.workload for c in self._app.components if c.role == "Platform"}
         return [w for w in self._list_workloads([*self.dependants, *self.callees]) if w not in platform]
 
     @property
     def needed(self) -> list[str]:
-        """List the components that it calls for requests of users: neither flags nor telemetry."""
-        spare = list_spare(self._app)
+        """List its callees on the path of user requests: neither flags nor telemetry."""
+        spare = list_auxiliary(self._app)
         return [name for name in self.callees if name not in spare]
 
     @property

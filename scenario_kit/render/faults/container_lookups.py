@@ -1,4 +1,4 @@
-"""The container that a fault is about, and its environment variables, as templates see them."""
+"""Template look-ups on the target's container and its environment variables."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from scenario_kit.render.templating.authoring_error import build_error, did_you_
 from scenario_kit.render.templating.target import FaultTarget
 
 
-class ChosenPart(Mapping[str, Any]):
-    """What is known of the container that parameter ``container`` names, of the first one without.
+class ContainerLookup(Mapping[str, Any]):
+    """Lazy look-up on the container named by parameter ``container``, by default the first.
 
-    Called with a reference and a name, it finds the same of another container. It is looked up when a template uses
-    it: not everything that a fault can be aimed at has containers.
+    Call it with a reference and a name to look up another container. Lazy because not every target has containers.
     """
 
     def __init__(self, find: Callable[[object, str], Mapping[str, Any]], target: FaultTarget, name: str) -> None:
@@ -22,7 +21,7 @@ class ChosenPart(Mapping[str, Any]):
         self._name = name
 
     def __call__(self, workload: object, name: str = "") -> Mapping[str, Any]:
-        """Find the same of a container of a workload by name, of the first one where no name is given."""
+        """Look up a container of a workload by name, by default the first."""
         return self._find(workload, name)
 
     def __getitem__(self, key: str) -> Any:
@@ -34,19 +33,19 @@ class ChosenPart(Mapping[str, Any]):
         return iter(self._find(self._target, self._name))
 
     def __len__(self) -> int:
-        """Return how many fields it has."""
+        """Return the number of fields."""
         return len(self._find(self._target, self._name))
 
 
 class ContainerEnv(dict[str, Any]):
-    """ContainerEnv variables of a container by name; one that is not there is an error."""
+    """Environment variables of a container by name; an unknown name is an error."""
 
     def __init__(self, entries: Sequence[Mapping[str, Any]]) -> None:
         super().__init__({entry["name"]: entry for entry in entries})
         self._entries = entries
 
     def __missing__(self, name: str) -> NoReturn:
-        """Refuse a variable that is not there."""
+        """Reject an unknown variable."""
         index_of(self._entries, "name", name)
         raise KeyError(name)
 
@@ -56,10 +55,10 @@ def index_of(items: Sequence[Mapping[str, Any]], key: str, value: object) -> int
     for index, item in enumerate(items):
         if item.get(key) == value:
             return index
-    there = [item.get(key) for item in items]
+    known = [item.get(key) for item in items]
     raise build_error(
         "SK120",
         f"there is no item with {key} {value!r}",
-        expected=" | ".join(str(v) for v in there) or "a list with items",
-        fix=did_you_mean(str(value), [str(v) for v in there]),
+        expected=" | ".join(str(v) for v in known) or "a list with items",
+        fix=did_you_mean(str(value), [str(v) for v in known]),
     )

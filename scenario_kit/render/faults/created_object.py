@@ -1,4 +1,4 @@
-"""The object that a fault creates, as its checks, entities and fixes name it."""
+"""Reference of the object that a fault creates (``created`` in templates)."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from scenario_kit.model.authored.change import get_operation_type
 from scenario_kit.render.templating.authoring_error import build_error
 from scenario_kit.render.templating.engine import render
 
-#: Groups whose kinds are called without them.
+#: API groups that references omit.
 _BUILT_IN: Final = ("", "apps", "batch", "autoscaling", "policy")
 
 
 def find_created(changes: Sequence[Any], variables: Mapping[str, Any]) -> str:
-    """Spell the first object that the changes of a fault create.
+    """Return the reference of the first object that the changes of a fault create.
 
     Raises:
-        AuthoringError: they create none, or its name cannot be rendered.
+        AuthoringError: no change creates an object, or its name cannot be rendered.
     """
     for i, change in enumerate(changes):
         operation = get_operation_type(change)
@@ -28,12 +28,12 @@ def find_created(changes: Sequence[Any], variables: Mapping[str, Any]) -> str:
         named = (
             manifest if isinstance(manifest, str) else {k: manifest.get(k) for k in ("apiVersion", "kind", "metadata")}
         )
-        return spell_created(render(named, variables, f"changes[{i}]"))
-    raise build_error("SK123", "`created` is the object that a fault creates, and its changes create none")
+        return format_created(render(named, variables, f"changes[{i}]"))
+    raise build_error("SK123", "`created` is undefined: no change of the fault creates an object")
 
 
-def spell_created(manifest: Object) -> str:
-    """Spell the reference of a manifest, with the group of kinds that Kubernetes does not bring."""
+def format_created(manifest: Object) -> str:
+    """Format the reference of a manifest, with the API group unless it is built in."""
     group = str(manifest.get("apiVersion", "")).rpartition("/")[0]
     kind = str(manifest.get("kind")) + ("" if group in _BUILT_IN or group.endswith(".k8s.io") else f".{group}")
     metadata = manifest.get("metadata") or {}

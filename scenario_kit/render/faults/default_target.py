@@ -19,7 +19,7 @@ _TARGET: Final = "{{ target }}"
 
 
 def fill_target(document: Any) -> Any:
-    """Fill in the target of the fault where a change or a check names no object."""
+    """Insert the fault's target into changes and checks that name no object."""
     if not isinstance(document, Mapping):
         return document
     return {key: _fill(body, field) if (field := _get_subject(key)) else body for key, body in document.items()}

@@ -1,4 +1,4 @@
-"""A fault of the catalogue, rendered for its target."""
+"""Render a fault type for its target."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from scenario_kit.model import APP_NAMESPACE, App, Decoy, Fault, FaultType, Obje
 from scenario_kit.model.authored.scenario import FaultUse, Load
 from scenario_kit.render.apps.namespaces import list_used, place_fault
 from scenario_kit.render.faults.chaos_schedule import make_recurring
-from scenario_kit.render.faults.fault_sections import Parts
+from scenario_kit.render.faults.fault_sections import FaultSections
 from scenario_kit.render.faults.hidden_faults import hide_fault
 from scenario_kit.render.faults.modelled import REAL_DATA_PLANE, find_unmodelled
-from scenario_kit.render.faults.preconditions import check_preconditions, select_early
+from scenario_kit.render.faults.preconditions import check_preconditions, split_preconditions
 from scenario_kit.render.faults.template_context import Scope
 from scenario_kit.render.objects.lookup import find_object
 from scenario_kit.render.simulation.observability import find_unseen
@@ -28,7 +28,7 @@ from scenario_kit.render.templating.authoring_error import build_error, did_you_
 from scenario_kit.render.templating.engine import render
 from scenario_kit.render.templating.target import FaultTarget, parse_target
 
-#: Characters of a value that are shown where it does not fit.
+#: Maximum length of an observed value in a finding.
 _SHOWN = 200
 
 
@@ -42,37 +42,38 @@ def render_fault(
     *,
     load: Mapping[str, Any] | None = None,
 ) -> Fault:
-    """Render everything that injecting, proving and removing the fault needs.
+    """Render what is needed to inject, verify and remove a fault.
 
     Args:
         fault_type: the catalogue's entry.
-        use: how the scenario uses it.
-        app: the app in its version.
-        objects: the app's objects, as rendered.
+        use: the scenario's entry in ``faults``.
+        app: one version of the app.
+        objects: the app's rendered objects.
         namespace: the app's real namespace.
         scenario_name: seeds generated names.
-        load: ``profile`` and ``users``; what is missing takes the defaults of a scenario.
+        load: ``profile`` and ``users``, with the scenario defaults for missing keys.
 
     Raises:
-        AuthoringError: a target that the fault cannot be aimed at or that does not exist, parameters that its schema
-            refuses, parameters with which it cannot bite, a template that fails, or it cannot be hidden and is to be.
-            Findings carry all of them.
+        AuthoringError: a missing target or one of the wrong kind, invalid parameters, parameters without an effect, a
+            template that fails, or a fault that cannot be hidden although it should be. Findings list all problems.
     """
     target = _resolve_target(fault_type, use, app, objects, namespace)
     scope = Scope(app, objects, namespace, scenario_name, use.name, target, _build_load(load or {}), use.parameters)
     if problem := join_errors(_find_violations(fault_type, use, use.parameters, complete=False)):
         raise problem
-    early, late = select_early(fault_type)
+    early, late = split_preconditions(fault_type)
     check_preconditions(fault_type, early, scope.variables(use.parameters, fault_type), use.name)
     parameters = resolve_parameters(fault_type, use, scope)
     where = f"fault '{use.name}' ({fault_type.name})"
     variables = scope.variables(parameters, fault_type)
     check_preconditions(fault_type, late, variables, use.name)
-    parts = Parts(variables, where, scope.subject(variables), scope.find_or_none)
-    changes = parts.changes(fault_type.changes, "changes")  # before what repairs them: they refuse what cannot bite
-    parts = replace(parts, written=tuple(change.to_json() for change in changes))
-    entities = parts.entities(fault_type.entities, "entities")
-    parts = replace(parts, causes=tuple(e.ref for e in entities if e.role == "Cause"))
+    sections = FaultSections(variables, where, scope.subject(variables), scope.find_or_none)
+    changes = sections.changes(
+        fault_type.changes, "changes"
+    )  # before their repairs: they reject parameters without an effect
+    sections = replace(sections, written=tuple(change.to_json() for change in changes))
+    entities = sections.entities(fault_type.entities, "entities")
+    sections = replace(sections, causes=tuple(e.ref for e in entities if e.role == "Cause"))
     several = sum(e.role == "Cause" for e in entities) > 1
     rendered = Fault(
         name=use.name,
@@ -82,9 +83,9 @@ def render_fault(
         role=use.role,
         visibility=use.visibility,
         changes=changes,
-        undo=parts.changes(fault_type.undo, "undo"),
-        effect=parts.checks(fault_type.effect, "effect"),
-        undone=parts.checks(fault_type.undone, "undone"),
+        undo=sections.changes(fault_type.undo, "undo"),
+        effect=sections.checks(fault_type.effect, "effect"),
+        undone=sections.checks(fault_type.undone, "undone"),
         entities=entities,
         causes_join=fault_type.causes_join if several else "Independent",
         mitigation=fault_type.mitigation,
@@ -94,12 +95,12 @@ def render_fault(
         callers=_list_callers(scope, target),
         start=use.start,
         lasts_seconds=use.lasts_seconds,
-        solutions=parts.procedures(fault_type.solutions, Solution, "solutions", fixes=[use.name]),
-        decoys=parts.procedures(fault_type.decoys, Decoy, "decoys"),
+        solutions=sections.procedures(fault_type.solutions, Solution, "solutions", fixes=[use.name]),
+        decoys=sections.procedures(fault_type.decoys, Decoy, "decoys"),
         requires=fault_type.requires,
         exceptions=fault_type.exceptions,
     )
-    _demand(rendered, app, where)
+    _check_fault(rendered, app, where)
     if REAL_DATA_PLANE not in rendered.requires and find_unmodelled(rendered.changes, app, objects, namespace):
         rendered = msgspec.structs.replace(rendered, requires=(*rendered.requires, REAL_DATA_PLANE))
     if use.recurrence is not None:
@@ -107,36 +108,36 @@ def render_fault(
     if use.visibility == "Hidden":
         rendered = hide_fault(rendered, namespace, list_used(app, objects, namespace).values())
     rendered = place_fault(rendered, app, objects, namespace, target.namespace)
-    known = _spell_namespaces(parameters, list_used(app, objects, namespace))
+    known = _symbolise_namespaces(parameters, list_used(app, objects, namespace))
     return msgspec.structs.replace(rendered, digest=digest_of(_select_causal(fault_type, use, known)))
 
 
-def _demand(rendered: Fault, app: App, where: str) -> None:
-    """Refuse what breaks nothing, shows nowhere, or cannot be repaired cause by cause.
+def _check_fault(rendered: Fault, app: App, where: str) -> None:
+    """Check that a rendered fault has an effect, that the effect is observable, and that each cause has a fix.
 
     Raises:
-        AuthoringError: the first of these.
+        AuthoringError: the first violation.
     """
     needed = {"changes": rendered.changes, "effect checks": rendered.effect, "entities": rendered.entities}
-    for name, left in needed.items():
-        if not left:
+    for name, items in needed.items():
+        if not items:
             raise build_error("SK304", f"{where} has no {name} with these parameters", fix="change its parameters")
-    if beside := find_unseen(rendered.effect, app):
+    if unseen := find_unseen(rendered.effect, app):
         raise build_error(
             "SK304",
-            f"{where}: nothing that is measured would show it at {rendered.target}",
-            observed=f"its effect would have to show in requests of {', '.join(beside)}",
-            expected="a target that serves requests of users, or is asked by one that does",
-            why="a fault whose effect cannot be proven cannot be the cause of anything",
-            fix=f"aim fault '{rendered.name}' at another object{_explain_unmodelled(app, beside)}",
+            f"{where}: no telemetry would show its effect at {rendered.target}",
+            observed=f"its effect would only be visible in requests of {', '.join(unseen)}",
+            expected="a target that serves user requests, or is called by a component that does",
+            why="a fault whose effect cannot be verified cannot be a root cause",
+            fix=f"choose another target for fault '{rendered.name}'{_explain_unmodelled(app, unseen)}",
         )
     for cause in rendered.causes:
         if not cause.fix and len(rendered.causes) > 1:
             raise build_error(
                 "SK123",
-                f"{where}: its cause {cause.ref} has no `fix`, and there are several causes",
-                expected="a fix for each, which removes exactly this cause",
-                why="a label is proven by repairing one cause and leaving the others",
+                f"{where}: cause {cause.ref} has no `fix`, but the fault has several causes",
+                expected="a fix for each cause that removes only this cause",
+                why="each label is verified by repairing one cause and keeping the others",
             )
     repairs = [s.changes for s in rendered.solutions] + [d.changes for d in rendered.decoys]
     repairs += [e.fix for e in rendered.entities]
@@ -147,18 +148,17 @@ def _demand(rendered: Fault, app: App, where: str) -> None:
 
 
 def resolve_parameters(fault_type: FaultType, use: FaultUse, scope: Scope) -> dict[str, Any]:
-    """Return the parameters with every default of the schema filled in; a default may itself be an expression.
+    """Return the parameters with the schema's defaults, which may be expressions.
 
     Raises:
-        AuthoringError: with a finding for each parameter that the schema refuses.
+        AuthoringError: one finding per parameter that the schema rejects.
     """
-    schema = fault_type.parameters
-    known: Mapping[str, Any] = schema.get("properties", {})
+    known: Mapping[str, Any] = fault_type.parameters.get("properties", {})
     filled = copy.deepcopy(use.parameters)
-    for name, part in known.items():
-        if name not in filled and "default" in part:
+    for name, schema in known.items():
+        if name not in filled and "default" in schema:
             filled[name] = render(
-                part["default"], scope.variables(filled, fault_type), f"fault '{use.name}' default of {name}"
+                schema["default"], scope.variables(filled, fault_type), f"fault '{use.name}' default of {name}"
             )
     if problem := join_errors(_find_violations(fault_type, use, filled)):
         raise problem
@@ -171,7 +171,7 @@ def _find_violations(
     schema = fault_type.parameters if complete else {k: v for k, v in fault_type.parameters.items() if k != "required"}
     known = schema.get("properties", {})
     unknown = [n for n in parameters if n not in known]
-    found_ = [
+    errors = [
         build_error(
             "SK109",
             f"fault '{use.name}': {fault_type.name} has no parameter '{name}'",
@@ -184,8 +184,8 @@ def _find_violations(
     for place, message, instance in find_violations(rest, schema) if schema else ():
         where = ".".join(map(str, place))
         subject = f"parameter '{where}' of fault '{use.name}'" if where else f"parameters of fault '{use.name}'"
-        found_.append(build_error("SK109", f"{subject}: {message}", observed=json.dumps(instance)[:_SHOWN]))
-    return found_
+        errors.append(build_error("SK109", f"{subject}: {message}", observed=json.dumps(instance)[:_SHOWN]))
+    return errors
 
 
 def _resolve_target(
@@ -221,16 +221,16 @@ def _build_load(load: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _explain_unmodelled(app: App, names: Sequence[str]) -> str:
-    """Explain what may be missing in the twin where parts that serve users are said to show nothing."""
+    """Suggest a fix of the twin if it declares that components serving users report no spans."""
     silent = [c.name for c in app.components if c.name in names and c.role in ("App", "Entry")]
     if app.twin is None or not silent:
         return ""
     names = ", ".join(silent)
-    return f"; if {names} do report such requests, the app's twin.yaml has to say so (`telemetry`, `unsetStatus`)"
+    return f"; if {names} do report such requests, declare it in the app's twin.yaml (`telemetry`, `unsetStatus`)"
 
 
 def _list_callers(scope: Scope, target: FaultTarget) -> tuple[str, ...]:
-    """List workloads of the components that hold connections to the target's; none where it belongs to no component."""
+    """List the workloads of the components that hold connections to the target's component, if it has one."""
     component = next(
         (
             c
@@ -242,18 +242,16 @@ def _list_callers(scope: Scope, target: FaultTarget) -> tuple[str, ...]:
     if component is None:
         return ()
     callers = (scope.app.component(name) for name in scope.app.dependants(component.name))
-    # The load generator holds no connection that a fault of the entry could hide behind, and must keep running.
+    # The load generator must keep running; its connections cannot mask a fault of the entry.
     return tuple(c.workload for c in callers if c is not None and c.role != "Load")
 
 
-def _spell_namespaces(value: Any, namespaces: Mapping[str, str]) -> Any:
-    """Return the value with symbolic namespaces for real ones: a default may hold an address, and trials differ in
-    them.
-    """
+def _symbolise_namespaces(value: Any, namespaces: Mapping[str, str]) -> Any:
+    """Replace real namespaces with symbolic ones, so that addresses in defaults do not depend on the trial."""
     if isinstance(value, Mapping):
-        return {key: _spell_namespaces(part, namespaces) for key, part in value.items()}
+        return {key: _symbolise_namespaces(part, namespaces) for key, part in value.items()}
     if isinstance(value, list):
-        return [_spell_namespaces(part, namespaces) for part in value]
+        return [_symbolise_namespaces(part, namespaces) for part in value]
     for symbol, real in namespaces.items() if isinstance(value, str) else ():
         value = value.replace(real, symbol)
     return value
@@ -268,6 +266,6 @@ def _select_causal(fault_type: FaultType, use: FaultUse, parameters: Mapping[str
 
 
 def digest_of(document: Any) -> str:
-    """Compute sha256 of the canonical JSON of a document."""
+    """Compute the SHA-256 digest of a document's canonical JSON."""
     text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""The templated parts of a fault type, rendered with the variables of one target."""
+"""Render the sections of a fault type: changes, checks, entities, solutions and decoys."""
 
 from __future__ import annotations
 
@@ -26,12 +26,13 @@ _Procedure = TypeVar("_Procedure", Solution, Decoy)
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
-    """Renders parts. ``where`` begins the messages of mistakes; all methods leave out what its ``when`` rules out.
+class FaultSections:
+    """Renders sections with the variables of one target, skipping items whose ``when`` is false.
 
-    ``written`` are the rendered changes of the fault, which ``restore`` takes back; in solutions, of its ``causes``.
+    ``where`` prefixes error messages. ``written`` are the fault's rendered changes, which ``restore`` inverts; in
+    solutions, only those to its ``causes``.
 
-    Raises, all methods: ``AuthoringError`` for a template that fails or yields something else than the part.
+    All methods raise ``AuthoringError`` for a template that fails or renders an invalid item.
     """
 
     variables: Mapping[str, Any]
@@ -42,10 +43,10 @@ class Parts:
     causes: tuple[str, ...] = ()
 
     def changes(self, documents: Sequence[Any], place: str, refs: Collection[str] = ()) -> tuple[Change, ...]:
-        """Return changes whose manifests, where they have some, are objects; ``restore`` is about ``refs``."""
+        """Render and validate changes; ``restore`` inverts the changes to ``refs``."""
         made = tuple(
             change
-            for at, document, part in self._select_parts(documents, place)
+            for at, document, part in self._select_items(documents, place)
             for change in part._expand(document, at, refs)
         )
         for i, change in enumerate(made):
@@ -56,9 +57,9 @@ class Parts:
         return made
 
     def checks(self, documents: Sequence[Any], place: str) -> tuple[Check, ...]:
-        """Return checks that name objects by references."""
+        """Render checks and validate their references."""
         made = []
-        for at, document, part in self._select_parts(documents, place):
+        for at, document, part in self._select_items(documents, place):
             check = self._convert(expand_check(part._render(document, at), self.subject, at), Check, at)
             if (text := read_subject(check)) and not text.startswith("Node/"):
                 self._reference(text, at)
@@ -66,9 +67,9 @@ class Parts:
         return tuple(made)
 
     def entities(self, documents: Sequence[Any], place: str) -> tuple[Entity, ...]:
-        """Return entities with their fixes."""
+        """Render entities with their fixes."""
         made = []
-        for at, document, part in self._select_parts(documents, place):
+        for at, document, part in self._select_items(documents, place):
             fix = document.pop("fix", ())
             entity = part._value({**document, "ref": find_entity_ref(document)}, Entity, at)
             self._reference(entity.ref, f"{at}.ref")
@@ -78,16 +79,16 @@ class Parts:
     def procedures(
         self, documents: Sequence[Any], to: type[_Procedure], place: str, **defaults: Any
     ) -> tuple[_Procedure, ...]:
-        """Return solutions or decoys; ``defaults`` are fields that they need not state."""
+        """Render solutions or decoys; ``defaults`` are values of omitted fields."""
         made = []
-        for at, document, _ in self._select_parts(documents, place):
+        for at, document, _ in self._select_items(documents, place):
             changes = document.pop("changes", ())
             procedure = self._value({**defaults, **document}, to, at)
             made.append(msgspec.structs.replace(procedure, changes=self.changes(changes, f"{at}.changes", self.causes)))
         return tuple(made)
 
-    def _select_parts(self, documents: Sequence[Any], place: str) -> Iterator[tuple[str, Any, Parts]]:
-        """Select copies of those that these parameters do not leave out, each with its place and its variables."""
+    def _select_items(self, documents: Sequence[Any], place: str) -> Iterator[tuple[str, Any, FaultSections]]:
+        """Yield a copy of each applicable item with its location and its variables, repeated by ``forEach``."""
         for i, document in enumerate(documents):
             at = f"{place}[{i}]"
             if not isinstance(document, Mapping):
@@ -98,10 +99,10 @@ class Parts:
                 if render(document.get("when", True), part.variables, f"{self.where} {at}.when"):
                     yield at, dict(rest), part
 
-    def _repeat(self, items: Any, at: str) -> Iterator[Parts]:
+    def _repeat(self, items: Any, at: str) -> Iterator[FaultSections]:
         found = render(items, self.variables, f"{self.where} {at}.forEach")
         if not isinstance(found, list):
-            raise build_error("SK123", f"{self.where} {at}.forEach: a list is wanted", observed=json.dumps(found)[:300])
+            raise build_error("SK123", f"{self.where} {at}.forEach must be a list", observed=json.dumps(found)[:300])
         for item in found:
             yield replace(self, variables=ItemVariables(self.variables, item))
 
@@ -109,9 +110,9 @@ class Parts:
         if not (isinstance(document, Mapping) and "restore" in document):
             yield self._value(document, Change, at)
             return
-        asked = self._value(document["restore"], Restore, f"{at}.restore")
+        inverse = self._value(document["restore"], Restore, f"{at}.restore")
         for change in build_inverse_changes(
-            self.written, self.find, (asked.target,) if asked.target else refs, asked.field
+            self.written, self.find, (inverse.target,) if inverse.target else refs, inverse.field
         ):
             yield self._convert(change, Change, at)
 

@@ -1,4 +1,4 @@
-"""A fault whose chaos object lies where no solver can read it: the labelled cause is then the target workload."""
+"""Hidden faults: the chaos object is invisible to solvers, and the target workload is labelled as the cause."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from scenario_kit.model.chaos.kinds import GROUP, describe_marks, get_experiment
 from scenario_kit.model.kubernetes.reference import MANAGEMENT_NAMESPACE, WORKLOADS
 from scenario_kit.render.templating.authoring_error import build_error
 
-#: The admission policy that keeps Chaos Mesh's events about single pods out of namespaces.
+#: Capability: an admission policy blocks Chaos Mesh events about single pods.
 QUIET_EVENTS: Final = "quiet-events"
-#: Kinds for which the manager keeps an object for each pod, and tells events about it in the pod's namespace.
+#: Kinds for which the manager creates an object per pod and emits events in the pod's namespace.
 _PER_POD: Final = ("HTTPChaos", "IOChaos", "NetworkChaos")
 
 
 def hide_fault(fault: Fault, namespace: str, others: Iterable[str] = ()) -> Fault:
-    """Return the fault with its chaos objects in the management namespace.
+    """Move the chaos objects of a fault to the management namespace.
 
-    Wherever the fault speaks of its chaos object (effect, undone, decoys) it speaks of the moved one. That object
-    becomes an artefact: no solver could name it, and none is scored by it. The target becomes the cause. Ways to end it
-    that delete the object fall away, as nobody on call can; where none is left, it is for diagnosis only.
+    References to the chaos object (effect, undone, decoys) follow. The object becomes an artefact, which is not scored,
+    and the target becomes the cause. Solutions that delete the object are dropped because a solver cannot; without any
+    solution the fault is for diagnosis only.
 
     Args:
-        fault: as rendered for everybody's eyes.
-        others: the real names of its further namespaces.
-        namespace: the app's real namespace; trials side by side share the management namespace, so names differ by it.
+        fault: the visible rendering.
+        others: real names of the app's additional namespaces.
+        namespace: the app's real namespace; object names derive from it because trials share the management namespace.
 
     Raises:
-        AuthoringError: the fault changes objects that a solver can read, or marks them, or its target is no workload.
+        AuthoringError: the fault changes or marks objects that a solver can read, or its target is not a workload.
     """
-    _demand(fault)
+    _check_hideable(fault)
     refs: dict[str, str] = {}
     for experiment in fault.experiments:
         refs |= _build_moved_reference(experiment, namespace)
@@ -45,27 +45,27 @@ def hide_fault(fault: Fault, namespace: str, others: Iterable[str] = ()) -> Faul
         return _move_experiment(experiment, namespace, [namespace, *others])
 
     moved = Fault.from_json(_rename_references(_drop_changes(fault).to_json(), refs))
-    kept = tuple(s for s in moved.solutions if not _touches(s, refs.values()))
+    solutions = tuple(s for s in moved.solutions if not _touches(s, refs.values()))
     return msgspec.structs.replace(
         moved,
         changes=tuple(c.edit_manifest(move) for c in fault.changes),
         entities=_list_entities(moved, set(refs.values())),
-        solutions=kept,
-        mitigation="Workaround" if kept else "None",
+        solutions=solutions,
+        mitigation="Workaround" if solutions else "None",
         requires=(*moved.requires, *_needs(fault)),
     )
 
 
-def _demand(fault: Fault) -> None:
+def _check_hideable(fault: Fault) -> None:
     for change in fault.changes:
         if change.operation.experiment is None:
             raise _build_refusal(
-                fault, f"it changes an object of the app ({change.operation.keyword}), which a solver reads as it is"
+                fault, f"it changes an object of the app ({change.operation.keyword}) that solvers can read"
             )
         if mark := describe_marks(change.operation.experiment):
             raise _build_refusal(fault, mark)
     if Reference.parse(fault.target).kind not in WORKLOADS:
-        raise _build_refusal(fault, f"the cause is then its target, and {fault.target} is no workload")
+        raise _build_refusal(fault, f"its target would be the cause, but {fault.target} is not a workload")
 
 
 def _build_refusal(fault: Fault, because: str) -> AuthoringError:
@@ -73,19 +73,19 @@ def _build_refusal(fault: Fault, because: str) -> AuthoringError:
         "SK135",
         f"fault '{fault.name}': {fault.type} cannot be hidden: {because}",
         observed="visibility: Hidden",
-        expected="a fault of Chaos Mesh that leaves no mark on the objects of the app",
-        fix=f"visibility: Visible for fault '{fault.name}', or another fault",
+        expected="a Chaos Mesh fault that leaves no trace in the app's objects",
+        fix=f"set visibility: Visible for fault '{fault.name}', or choose another fault",
     )
 
 
 def _build_moved_reference(obj: Object, namespace: str) -> dict[str, str]:
     old = Reference(obj["kind"], obj["metadata"]["name"], group=GROUP)
-    new = Reference(old.kind, _name(old.name, namespace), MANAGEMENT_NAMESPACE, GROUP)
+    new = Reference(old.kind, _build_name(old.name, namespace), MANAGEMENT_NAMESPACE, GROUP)
     return {str(old): str(new)}
 
 
-def _name(name: str, namespace: str) -> str:
-    """Build a name unique among trials, whose namespaces differ; as short as Chaos Mesh wants names to be."""
+def _build_name(name: str, namespace: str) -> str:
+    """Build a name that is unique across trials and short enough for Chaos Mesh."""
     tail = hashlib.sha256(f"{namespace}/{name}".encode()).hexdigest()[:6]
     return f"{name[:13].rstrip('-')}-{tail}"
 
@@ -93,17 +93,17 @@ def _name(name: str, namespace: str) -> str:
 def _move_experiment(experiment: Object, namespace: str, everywhere: list[str]) -> Object:
     obj = copy.deepcopy(experiment)
     metadata = obj["metadata"]
-    obj["metadata"] = {**metadata, "name": _name(metadata["name"], namespace), "namespace": MANAGEMENT_NAMESPACE}
+    obj["metadata"] = {**metadata, "name": _build_name(metadata["name"], namespace), "namespace": MANAGEMENT_NAMESPACE}
     _, spec = get_experiment(obj)
     for selector in _list_selectors(spec):
-        # Without a namespace Chaos Mesh would take that of the object, where there is nothing to break.
+        # Chaos Mesh defaults to the namespace of the object, which has no pods of the app.
         selector.setdefault("namespaces", everywhere)
     return obj
 
 
 def _list_selectors(spec: Object) -> Iterator[Object]:
     yield spec.setdefault("selector", {})
-    if isinstance(other := spec.get("target"), dict):  # of HTTPChaos it is a word: Request or Response
+    if isinstance(other := spec.get("target"), dict):  # a string in HTTPChaos: Request or Response
         yield other.setdefault("selector", {})
 
 

@@ -12,13 +12,13 @@ from typing import Any, Final
 
 from scenario_kit.model import Object
 from scenario_kit.model.authored.change import ChangeOperation, get_operation_type
-from scenario_kit.render.faults.created_object import spell_created
+from scenario_kit.render.faults.created_object import format_created
 from scenario_kit.render.objects.merging import find_merge_key
 from scenario_kit.render.templating.authoring_error import build_error
 
 #: Finds a rendered object by reference; None if the app has no such object.
 Find = Callable[[str], Object | None]
-_BY_HAND: Final = "write the changes that undo it"
+_BY_HAND: Final = "write the inverse changes explicitly"
 #: Mappings with independent entries; a part of any other mapping is not valid by itself.
 _INDEPENDENT: Final = frozenset(
     {"annotations", "data", "labels", "limits", "nodeSelector", "requests", "resources", "securityContext", "selector"}
@@ -39,13 +39,13 @@ def build_inverse_changes(
     for change in changes:
         operation = get_operation_type(change)
         body = change[operation.keyword]
-        subject = spell_created(body) if operation.has_manifest else str(body.get("target", ""))
+        subject = format_created(body) if operation.has_manifest else str(body.get("target", ""))
         if not operation.restarts and (not refs or subject in refs):
             selected = _select_field(operation, body, field) if field else body
             found += [] if selected is None else [_invert(operation, selected, subject, find)]
     if not found:
         where = ", ".join(refs) or "the app"
-        raise build_error("SK123", f"`restore` undoes what the fault writes to {where}, but it writes nothing there")
+        raise build_error("SK123", f"`restore` has no effect: the fault writes nothing to {where}")
     return found
 
 
@@ -130,13 +130,13 @@ def reverse_json(patch: Iterable[Object], former: Any) -> list[Object]:
     for step in reversed(list(patch)):
         path, operation = step["path"], step["op"]
         if path.endswith("/-"):
-            raise build_error("SK123", f"`restore` cannot tell where the patch of {path} puts its value", fix=_BY_HAND)
-        there, value = _look_up(former, path)
-        if operation == "add" and not there:
+            raise build_error("SK123", f"`restore` cannot invert the append to {path}", fix=_BY_HAND)
+        exists, value = _look_up(former, path)
+        if operation == "add" and not exists:
             found.append({"op": "remove", "path": path})
-        elif operation in ("add", "replace") and there:
+        elif operation in ("add", "replace") and exists:
             found.append({"op": "replace", "path": path, "value": value})
-        elif operation == "remove" and there:
+        elif operation == "remove" and exists:
             found.append({"op": "add", "path": path, "value": value})
     return found
 

@@ -1,4 +1,4 @@
-"""What must hold so that a fault can bite at its target, and the error where it does not."""
+"""Preconditions of a fault at its target."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from scenario_kit.render.templating.engine import list_names, render
 
 
 def build_refusal(fault: str, target: object, message: str, fix: str = "") -> AuthoringError:
-    """Build the error of a fault that cannot bite at this target with these parameters."""
+    """Build the error of a fault that has no effect at this target with these parameters."""
     return build_error(
         "SK304",
         f"fault '{fault}': {message}",
         observed=f"target {target}",
-        expected="parameters that change what the target does",
-        why="a fault without an effect cannot be the cause of anything",
-        fix=fix or f"aim fault '{fault}' at another object, or give it other parameters",
+        expected="parameters that change the target's behaviour",
+        why="a fault without an effect cannot be a root cause",
+        fix=fix or f"choose another target or other parameters for fault '{fault}'",
     )
 
 
-def select_early(fault_type: FaultType) -> tuple[list[int], list[int]]:
-    """Split the preconditions: those about the target alone, which hold before defaults are worked out, and the rest.
+def split_preconditions(fault_type: FaultType) -> tuple[list[int], list[int]]:
+    """Split the preconditions into those about the target alone, checked before defaults are rendered, and the rest.
 
-    A condition is about parameters where it mentions them, or a variable of the fault that does.
+    A condition depends on parameters if it or a variable that it uses mentions them.
     """
     early: list[int] = []
     late: list[int] = []
@@ -38,10 +38,10 @@ def select_early(fault_type: FaultType) -> tuple[list[int], list[int]]:
 def check_preconditions(
     fault_type: FaultType, selected: Iterable[int], variables: Mapping[str, Any], fault: str
 ) -> None:
-    """Check the selected preconditions in their order.
+    """Check the selected preconditions in order.
 
     Raises:
-        AuthoringError: SK304 with the message of the first that does not hold, or an expression fails.
+        AuthoringError: SK304 with the message of the first one that is false, or an expression fails.
     """
     for i in selected:
         each: Precondition = fault_type.preconditions[i]
@@ -52,7 +52,7 @@ def check_preconditions(
 
 
 def mentions_parameters(text: str, written: Mapping[str, Any]) -> bool:
-    """Return whether an expression is about parameters, itself or by the variables of the fault that it uses."""
+    """Return whether an expression depends on parameters, directly or through the fault's variables."""
     seen: set[str] = set()
     left = [text]
     while left:

@@ -1,4 +1,4 @@
-"""What a fault looks up about its target again and again: its pods, their labels, containers, ports and volumes.
+"""Template look-ups on the target: its pods, labels, containers, ports and volumes.
 
 Each is a pure function of the rendered app; ``docs/add-a-fault.md`` lists them.
 """
@@ -14,13 +14,13 @@ from scenario_kit.render.objects.lookup import read_pod_labels
 from scenario_kit.render.templating.render_budget import LOOKUP_WORK, spend
 from scenario_kit.render.templating.target import FaultTarget
 
-#: How names of pods go on after the name of their owner, by its kind; Deployments have a ReplicaSet in between.
+#: Pod name suffixes (regular expressions) by kind of owner; a Deployment's include its ReplicaSet's suffix.
 _POD_SUFFIXES: Final[Mapping[str, str]] = {"StatefulSet": "[0-9]+", "DaemonSet": "[a-z0-9]+"}
 _DEPLOYED: Final = "[a-z0-9]+-[a-z0-9]+"
 
 
 def match_pods(workload: Object) -> str:
-    """Build the regular expression of the names of a workload's pods."""
+    """Build the regular expression that matches a workload's pod names."""
     return f"{workload['metadata']['name']}-{_POD_SUFFIXES.get(workload['kind'], _DEPLOYED)}"
 
 
@@ -31,18 +31,18 @@ def select_pods(workload: Object) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedTarget(FaultTarget):
-    """The target with what the rendered app tells of it. As text it is the reference."""
+    """The target with look-ups in the rendered app. Its string form is the reference."""
 
     _find: Callable[[object], Object]
     _objects: Sequence[Object]
 
     def __str__(self) -> str:
-        """Spell the reference."""
+        """Return the reference."""
         return str(self.ref)
 
     @property
     def pods(self) -> str:
-        """Build the regular expression of the names of its pods."""
+        """Build the regular expression that matches its pod names."""
         return match_pods(self._find_workload())
 
     @property
@@ -52,18 +52,18 @@ class ResolvedTarget(FaultTarget):
 
     @property
     def selector(self) -> dict[str, Any]:
-        """Return the selector of Chaos Mesh for exactly its pods."""
+        """Return the Chaos Mesh selector for exactly its pods."""
         return {"namespaces": [self.namespace], "labelSelectors": self.labels}
 
     @property
     def workload(self) -> str:
-        """Spell the workload whose pods it has, or that it selects."""
+        """Return the workload that it is, or that it selects."""
         owner = self._find_workload()
         return f"{owner['kind']}/{owner['metadata']['name']}"
 
     @property
     def replicas(self) -> int:
-        """Return how many replicas its workload has."""
+        """Return the number of replicas of its workload."""
         return int(self._find_workload()["spec"].get("replicas", 1))
 
     @property
@@ -73,7 +73,7 @@ class ResolvedTarget(FaultTarget):
 
     @property
     def unrestricted_containers(self) -> list[str]:
-        """List its containers that keep capabilities, or may escalate: the restricted standard does not admit them."""
+        """List its containers whose capabilities or privilege escalation violate the restricted security standard."""
         contexts = {each["name"]: each.get("securityContext") or {} for each in self._list_containers()}
         return [
             name
@@ -83,7 +83,7 @@ class ResolvedTarget(FaultTarget):
         ]
 
     def without(self, bound: str, resource: str) -> list[str]:
-        """List its containers, init containers included, that have no ``limits`` or ``requests`` of a resource."""
+        """List its containers, init containers included, without ``limits`` or ``requests`` for a resource."""
         pod = self._find_workload()["spec"]["template"]["spec"]
         every = [*pod["containers"], *(pod.get("initContainers") or ())]
         return [c["name"] for c in every if not ((c.get("resources") or {}).get(bound) or {}).get(resource)]
@@ -100,7 +100,7 @@ class ResolvedTarget(FaultTarget):
 
     @property
     def claims(self) -> dict[str, str]:
-        """Map the volumes of its pods that are claims to the names of these."""
+        """Map the volumes of its pods to their PersistentVolumeClaims."""
         return {
             volume["name"]: volume["persistentVolumeClaim"]["claimName"]
             for volume in self._list_volumes()
@@ -128,12 +128,12 @@ class ResolvedTarget(FaultTarget):
 
     @property
     def keeps_data(self) -> bool:
-        """Return whether its data outlives its pods: they mount a claim."""
+        """Return whether its pods mount a PersistentVolumeClaim, so that data outlives them."""
         return bool(self._find_workload()["spec"].get("volumeClaimTemplates") or self.claims)
 
     @property
     def node_network(self) -> bool:
-        """Return whether its pods use the network of their node."""
+        """Return whether its pods use the host network."""
         return bool(self._find_workload()["spec"]["template"]["spec"].get("hostNetwork", False))
 
     def _find_workload(self) -> Object:

@@ -1,4 +1,4 @@
-"""What the templates of a fault can use: the target, the rendered app, and a few functions over them."""
+"""Variables and functions of fault templates: the target, the rendered app, and look-ups in them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from scenario_kit.model import App, Component, FaultType, Object, Reference
 from scenario_kit.model.kubernetes.quantity import parse_quantity
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.render.apps.namespaces import make_finder
-from scenario_kit.render.faults.component_lookups import ResolvedComponent, list_dependants, list_spare
-from scenario_kit.render.faults.container_lookups import ChosenPart, ContainerEnv, index_of
+from scenario_kit.render.faults.component_lookups import ResolvedComponent, list_auxiliary, list_dependants
+from scenario_kit.render.faults.container_lookups import ContainerEnv, ContainerLookup, index_of
 from scenario_kit.render.faults.created_object import find_created
 from scenario_kit.render.faults.effects import EffectSubject
 from scenario_kit.render.faults.preconditions import build_refusal
@@ -34,29 +34,29 @@ from scenario_kit.render.objects.service_ports import find_called_port
 from scenario_kit.render.templating.authoring_error import build_error, did_you_mean
 from scenario_kit.render.templating.target import FaultTarget
 
-#: Letters and digits that spell no words.
+#: Letters and digits that do not form words.
 _ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
-#: How a name ends that was drawn, as a regular expression.
-DRAWN: Final = rf"[{_ALPHABET}]{{5}}"
-#: Names of chaos objects may not be longer (Chaos Mesh derives others from them).
-_LONGEST_NAME: Final = 20
+#: Regular expression of the suffix of a generated name.
+GENERATED_SUFFIX: Final = rf"[{_ALPHABET}]{{5}}"
+#: Maximum length of names of chaos objects, from which Chaos Mesh derives others.
+_MAX_NAME: Final = 20
 
 
 class Rendered(dict[str, Any]):
-    """A rendered object; calling it with a reference answers another one: ``object('ConfigMap/flagd-config')``."""
+    """A rendered object; call it with a reference to get another: ``object('ConfigMap/flagd-config')``."""
 
     def __init__(self, scope: Scope, obj: Mapping[str, Any]) -> None:
         super().__init__(obj)
         self._scope = scope
 
     def __call__(self, ref: object) -> Object:
-        """Return the object that ``ref`` names; an error where there is none."""
+        """Return the object that ``ref`` names; an error if there is none."""
         return self._scope.find(ref)
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Everything that is known when a fault is rendered; ``variables`` is what its templates see."""
+    """The inputs of a fault's rendering; ``variables`` builds its template variables."""
 
     app: App
     objects: Sequence[Object]
@@ -68,7 +68,7 @@ class Scope:
     given: Mapping[str, Any] = field(default_factory=dict)
 
     def variables(self, parameters: Mapping[str, Any], fault_type: FaultType) -> TemplateVariables:
-        """Return names for the templates. ``workload`` and the target's fields are there only where they exist."""
+        """Return the template variables; ``workload`` exists only for targets with pods."""
         chosen = str(parameters.get("container", ""))
         names: dict[str, Any] = {
             "target": ResolvedTarget(self.target.ref, self.target.namespace, self._workload, self.objects),
@@ -98,8 +98,8 @@ class Scope:
             "workloads_with_label": self.workloads_with_label,
             "components": lambda *roles: [c.name for c in self.app.components if c.role in roles],
             "workloads": lambda *roles: [c.workload for c in self.app.components if c.role in roles],
-            "container": ChosenPart(self.container, self.target, chosen),
-            "files": ChosenPart(self.files, self.target, chosen),
+            "container": ContainerLookup(self.container, self.target, chosen),
+            "files": ContainerLookup(self.files, self.target, chosen),
             "client": self.client,
             "address_variables": self.address_variables,
             "called_port": self.called_port,
@@ -131,72 +131,70 @@ class Scope:
         return ResolvedComponent(self.component_of(self.target), self.app)
 
     def find(self, ref: object) -> Object:
-        """Find the rendered object of a reference, a target, or an object that is one already."""
+        """Find the rendered object of a reference or target; an object is returned as is."""
         if isinstance(ref, Mapping) and "kind" in ref:
             return dict(ref)
         return find_object(self.objects, self._reference(ref), self.namespace, f"fault '{self.fault}'")
 
     def find_or_none(self, ref: str) -> Object | None:
-        """Find the rendered object of a reference; None where the app has none."""
+        """Find the rendered object of a reference; None if the app has none."""
         index = find_position(self.objects, self._reference(ref), self.namespace)
         return None if index is None else self.objects[index]
 
     def subject(self, variables: Mapping[str, Any]) -> EffectSubject:
-        """Return what the named effect checks are about."""
+        """Return the subject of the named effect checks."""
         return EffectSubject(self.target, self.app, self._workload, self.component_of, variables)
 
     def of_kind(self, *kinds: str) -> list[Object]:
-        """Return every rendered object of these kinds, in the order in which the app brings them."""
+        """Return the rendered objects of these kinds, in the app's order."""
         return [dict(o) for o in self.objects if o["kind"] in kinds]
 
     def refuse(self, message: str) -> NoReturn:
-        """Refuse to render: these parameters cannot break anything."""
+        """Abort rendering because these parameters have no effect."""
         raise build_refusal(self.fault, self.target, message)
 
     def neutral(self, prefix: str = "set") -> str:
-        """Return a name that tells nothing, at most 20 characters long; the same for every run of a scenario."""
+        """Return an uninformative name of at most 20 characters, stable across runs of a scenario."""
         value = int(hashlib.sha256(f"{self.scenario}/{self.fault}/{prefix}".encode()).hexdigest(), 16)
         tail = "".join(_ALPHABET[(value >> (5 * i)) % len(_ALPHABET)] for i in range(5))
-        return f"{prefix[: _LONGEST_NAME - 6].rstrip('-')}-{tail}"
+        return f"{prefix[: _MAX_NAME - 6].rstrip('-')}-{tail}"
 
     def pod_selector(self, workload: object) -> dict[str, Any]:
-        """Return labels that select exactly the pods of a workload (or of the one behind a Service)."""
+        """Return labels that select exactly the pods of a workload, or of the one that a Service selects."""
         return select_pods(self._workload(workload))
 
     def readers(self, ref: object, way: str = "") -> list[str]:
-        """Return workloads whose pods read a ConfigMap, Secret or claim, in any way, or as ``volume`` or
-        ``env`` only.
-        """
+        """Return workloads whose pods read a ConfigMap, Secret or claim; ``way`` restricts to ``volume`` or ``env``."""
         return find_readers(self.objects, self._reference(ref), self.namespace, way)
 
     def with_field(self, text: object, path: str, value: object) -> str:
-        """Return a JSON document with another value in one of its fields; an error where it has no such field."""
+        """Replace the value of a field in a JSON document; an error if the field is missing."""
         try:
             return replace_field(text, path, value)
         except ValueError as error:
             raise build_error("SK120", f"fault '{self.fault}': {error}") from error
 
     def callers(self, component: str) -> list[str]:
-        """Return names of the components that call this one and notice its failures."""
-        self._known(component)
+        """List the callers of a component that fail when it fails."""
+        self._require_component(component)
         return list(self.app.callers(component))
 
     def role_of(self, ref: object) -> str:
-        """Return the role of the component that a workload or a Service belongs to; empty where there is none."""
+        """Return the role of the component of a workload or Service; empty if it has none."""
         component = self._find_component(self._reference(ref))
         return "" if component is None else component.role
 
     def workload_of(self, component: str) -> str:
-        """Spell the workload of a component."""
-        self._known(component)
+        """Return the workload of a component."""
+        self._require_component(component)
         return next(c.workload for c in self.app.components if c.name == component)
 
     def pods_of(self, ref: object) -> str:
-        """Build the regular expression of the names of a workload's pods."""
+        """Build the regular expression that matches a workload's pod names."""
         return match_pods(self._workload(ref))
 
     def workloads_with_label(self, key: str, value: str = "") -> list[str]:
-        """List the workloads whose pods carry a label, with this value where one is given."""
+        """List the workloads whose pods have a label, with this value if one is given."""
         owners = self.of_kind("Deployment", "StatefulSet", "DaemonSet")
         return [
             f"{owner['kind']}/{owner['metadata']['name']}"
@@ -205,11 +203,11 @@ class Scope:
         ]
 
     def dependants(self, component: str) -> list[str]:
-        """List the components that talk to this one at all, also those that swallow its failures, and consumers."""
-        self._known(component)
+        """List all components that depend on one, including consumers and callers that swallow its failures."""
+        self._require_component(component)
         return list_dependants(self.app, component)
 
-    def _known(self, component: str) -> None:
+    def _require_component(self, component: str) -> None:
         if self.app.component(component) is None:
             known = [c.name for c in self.app.components]
             raise build_error(
@@ -219,28 +217,28 @@ class Scope:
             )
 
     def component_of(self, ref: object) -> str:
-        """Return the name of the component that a workload or a Service belongs to."""
-        desired = self._reference(ref)
-        component = self._find_component(desired)
+        """Return the component of a workload or Service."""
+        parsed = self._reference(ref)
+        component = self._find_component(parsed)
         if component is not None:
             return component.name
         raise build_error(
             "SK120",
-            f"fault '{self.fault}': '{desired}' belongs to no component of {self.app.name}",
+            f"fault '{self.fault}': '{parsed}' belongs to no component of {self.app.name}",
             expected="the workload or Service of a component",
         )
 
-    def _find_component(self, desired: Reference) -> Component | None:
+    def _find_component(self, parsed: Reference) -> Component | None:
         for component in self.app.components:
             workload = Reference.parse(component.workload)
-            if (workload.kind, workload.name) == (desired.kind, desired.name):
+            if (workload.kind, workload.name) == (parsed.kind, parsed.name):
                 return component
-            if desired.kind == "Service" and component.service == desired.name:
+            if parsed.kind == "Service" and component.service == parsed.name:
                 return component
         return None
 
     def container(self, workload: object, name: str = "") -> Object:
-        """Return a container of a workload by name, the first one where no name is given."""
+        """Return a container of a workload by name, by default the first."""
         owner = self._workload(workload)
         containers: list[Object] = owner["spec"]["template"]["spec"]["containers"]
         for each in containers:
@@ -255,15 +253,14 @@ class Scope:
         )
 
     def files(self, workload: object, name: str = "") -> dict[str, Any]:
-        """Return what a container of a workload does with files (``describe_files.py``)."""
+        """Describe how a container of a workload uses files (``render.objects.files``)."""
         owner = self._workload(workload)
         return describe_files(self.app, self.component_of(owner), owner, self.container(owner, name))
 
     def client(self, ref: object, name: str = "") -> dict[str, Any]:
-        """Return the client that talks to a store, by name, or the first one: ``name``, ``image``, ``env``, and
-        ``choices``.
+        """Return a client of a store by name, by default the first: ``name``, ``image``, ``env`` and ``choices``.
 
-        ``choices`` has the values that a ``{name}`` of its commands may take, where those are few.
+        ``choices`` lists the values of each ``{name}`` in its commands, where they are enumerable.
         """
         component = self.component_of(ref)
         for each in self.app.clients:
@@ -277,24 +274,22 @@ class Scope:
         return self.refuse(f"{self.app.name} has no client '{name}' that talks to {component}")
 
     def address_variables(self, workload: object) -> list[str]:
-        """Return variables with a value of their own in which a workload finds whom it needs, synchronous
-        calls first.
-        """
+        """List the literal environment variables with addresses of a workload's callees, synchronous calls first."""
         owner = self._workload(workload)
         component = self.component_of(owner)
-        spare = list_spare(self.app)
+        spare = list_auxiliary(self.app)
         calls = [c for c in self.app.calls if c.caller == component and c.callee not in spare]
         named = [name for call in sorted(calls, key=lambda c: c.mode != "Sync") for name in call.env]
         containers = owner["spec"]["template"]["spec"]["containers"]
-        there = {e["name"] for c in containers for e in c.get("env", []) if e.get("value")}
-        return [name for name in dict.fromkeys(named) if name in there]
+        literal = {e["name"] for c in containers for e in c.get("env", []) if e.get("value")}
+        return [name for name in dict.fromkeys(named) if name in literal]
 
     def called_port(self, service: object) -> int:
-        """Return the port of a Service by which the app's settings name it, its first one where none does."""
+        """Return the Service port that the app's settings use, by default the first."""
         return find_called_port(self.objects, self.find(service))
 
     def tcp_ports(self, workload: object, name: str = "") -> list[int]:
-        """Return the ports of TCP that a container of a workload declares; the protocol is TCP where none is named."""
+        """Return the TCP ports that a container of a workload declares."""
         declared = self.container(workload, name).get("ports") or []
         return [port["containerPort"] for port in declared if port.get("protocol", "TCP") == "TCP"]
 

@@ -1,4 +1,4 @@
-"""The names that the templates of a fault can use, each worked out when a template first looks it up."""
+"""Template variables of a fault, evaluated lazily."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from scenario_kit.render.templating.engine import render
 
 
 class TemplateVariables(Mapping[str, Any]):
-    """Hold names whose values are known, look-ups, and the fault's own ``variables``, which may use all of them.
+    """Known values, lazy look-ups, and the fault's own ``variables``, which may use all others.
 
-    A look-up that fails raises only where a template uses it: not every target has a container or callers.
+    A failing look-up raises only when a template uses it: not every target has a container or callers.
 
     Raises:
-        AuthoringError: a variable has the name of something that is there already.
+        AuthoringError: a variable of the fault shadows a built-in name.
     """
 
     def __init__(
@@ -28,9 +28,9 @@ class TemplateVariables(Mapping[str, Any]):
         if taken := sorted(written.keys() & (known.keys() | lookups.keys())):
             raise build_error(
                 "SK123",
-                f"{where} variables.{taken[0]}: expressions have a value of this name already",
+                f"{where} variables.{taken[0]}: the name is reserved",
                 observed=", ".join(taken),
-                expected="names of their own",
+                expected="names that are not built in",
                 fix="rename the variable; docs/add-a-fault.md lists the names",
             )
         self._known = dict(known)
@@ -40,18 +40,18 @@ class TemplateVariables(Mapping[str, Any]):
         self._open: list[str] = []
 
     def __getitem__(self, name: str) -> Any:
-        """Return the value of a name.
+        """Return the value of a variable.
 
         Raises:
-            KeyError: there is no such name.
-            AuthoringError: the look-up or the expression behind it fails.
+            KeyError: it is undefined.
+            AuthoringError: its look-up or expression fails.
         """
         if name not in self._known:
             self._known[name] = self._lookups[name]() if name in self._lookups else self._render(name)
         return self._known[name]
 
     def __contains__(self, name: object) -> bool:
-        """Return whether there is such a name, without working out its value."""
+        """Return whether a variable is defined, without evaluating it."""
         return name in self._known or name in self._lookups or name in self._written
 
     def __iter__(self) -> Iterator[str]:
@@ -59,14 +59,14 @@ class TemplateVariables(Mapping[str, Any]):
         return iter({**self._known, **self._lookups, **self._written})
 
     def __len__(self) -> int:
-        """Return how many names there are."""
+        """Return the number of names."""
         return sum(1 for _ in self)
 
     def _render(self, name: str) -> Any:
         where = f"{self._where} variables.{name}"
         if name in self._open:
             circle = " → ".join([*self._open[self._open.index(name) :], name])
-            raise build_error("SK123", f"{where}: variables refer to each other in a circle", observed=circle)
+            raise build_error("SK123", f"{where}: variables form a cycle", observed=circle)
         self._open.append(name)
         try:
             return render(self._written[name], self, where)
@@ -75,18 +75,18 @@ class TemplateVariables(Mapping[str, Any]):
 
 
 class ItemVariables(Mapping[str, Any]):
-    """The variables of a part that stands once for each item of a list: ``item``, and those of the fault."""
+    """The variables of a ``forEach`` iteration: ``item``, and those of the fault."""
 
     def __init__(self, variables: Mapping[str, Any], item: Any) -> None:
         self._variables = variables
         self._item = item
 
     def __getitem__(self, name: str) -> Any:
-        """Return the item, or a variable of the fault."""
+        """Return ``item``, or a variable of the fault."""
         return self._item if name == "item" else self._variables[name]
 
     def __contains__(self, name: object) -> bool:
-        """Return whether there is such a name."""
+        """Return whether a variable is defined."""
         return name == "item" or name in self._variables
 
     def __iter__(self) -> Iterator[str]:
@@ -94,5 +94,5 @@ class ItemVariables(Mapping[str, Any]):
         return iter(["item", *self._variables])
 
     def __len__(self) -> int:
-        """Return how many names there are."""
+        """Return the number of names."""
         return 1 + len(self._variables)

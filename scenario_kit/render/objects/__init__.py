@@ -1,1 +1,1 @@
-"""Rendered objects: finding, merging and reading them."""
+"""Look-ups, merging and inspection of rendered objects."""

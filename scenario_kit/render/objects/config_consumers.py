@@ -1,4 +1,4 @@
-"""Which workloads read a ConfigMap, a Secret or a claim, and how."""
+"""Workloads that read a ConfigMap, Secret or PersistentVolumeClaim."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scenario_kit.model import Object, Reference
 from scenario_kit.model.kubernetes.reference import WORKLOADS, resolve_namespace
 from scenario_kit.render.objects.lookup import format_reference
 
-#: Kind → the keys by which a volume, a source of a projected volume, and an environment name such an object.
+#: By kind: the fields of volumes, projected sources and environment variables that name such an object.
 _VOLUME: Final = {
     "ConfigMap": ("configMap", "name"),
     "Secret": ("secret", "secretName"),
@@ -20,13 +20,13 @@ _ENVIRONMENT: Final = {"ConfigMap": ("configMapRef", "configMapKeyRef"), "Secret
 
 
 def find_readers(objects: Sequence[Object], ref: Reference, namespace: str, way: str = "") -> list[str]:
-    """Find references of the workloads whose pods read the object, in the order of the app's manifests.
+    """Find the workloads whose pods read an object, in the order of the app's manifests.
 
     Args:
         objects: the app's objects.
-        ref: a ConfigMap, Secret or PersistentVolumeClaim; pods read those of their own namespace.
-        namespace: the app's real one.
-        way: ``volume`` or ``env`` for those that read it in this way; empty for any.
+        ref: a ConfigMap, Secret or PersistentVolumeClaim; only pods of the same namespace can read it.
+        namespace: the app's real namespace.
+        way: ``volume`` or ``env``; empty for both.
     """
     ways = {"volume": _find_by_volume, "env": _find_by_environment}
     home = resolve_namespace(namespace, ref.namespace)

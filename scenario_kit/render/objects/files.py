@@ -1,4 +1,4 @@
-"""Which files a container works with, and where volumes are mounted in it: what faults in file systems can bite."""
+"""File use and mounts of a container, for faults of file systems."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from scenario_kit.model import App, Object
 from scenario_kit.model.kubernetes.image import matches_image
 from scenario_kit.model.twin.store import DiskModel
 
-#: Volumes of these kinds hold configuration: programs read them once, when they start.
+#: Volume types with configuration, which programs read once at startup.
 _FIXED = ("configMap", "secret", "projected", "downwardAPI")
 
 
 def describe_files(app: App, component: str, workload: Object, container: Object) -> dict[str, Any]:
-    """Describe ``mounts`` of the container, ``mount`` at which it has the files it works with (or an empty text), and
-    what of that its requests notice: that files are slow (``slow``), that they fail (``fails``), that other bytes are
-    read (``reads``) or that they cannot be opened (``opens``). Where none of them is ``used`` by a request itself,
-    failures show only when the program next saves what it holds, so that a fresh one serves for a while.
+    """Describe the mounts of a container and how its requests depend on files.
 
-    An image may declare volumes, at which containerd mounts a directory of the container's own. What a program does
-    with files is known from the app's twin; of an app without one, everything may be so.
+    ``mounts`` lists mount paths, ``mount`` the one that holds the program's data (may be empty). Requests are affected
+    by slow files (``slow``), failing file operations (``fails``), corrupt reads (``reads``) or failing opens
+    (``opens``). Unless requests access files directly (``used``), failures only show at the next periodic save.
+
+    Volumes declared by the image count as mounts. The app's twin describes file use; without a twin, all effects are
+    assumed possible.
     """
     pod = workload["spec"]["template"]["spec"]
     fixed = {v["name"] for v in pod.get("volumes") or () if any(kind in v for kind in _FIXED)}

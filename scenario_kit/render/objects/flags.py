@@ -1,4 +1,4 @@
-"""The feature flags that a rendered app has, and what its definition says of them."""
+"""Feature flags of a rendered app."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from scenario_kit.render.objects.lookup import find_position
 
 
 def describe_flags(app: App, objects: Sequence[Object], namespace: str) -> dict[str, Any] | None:
-    """Describe the app's flag store for templates; None where it has none.
+    """Describe the app's flag store for templates; None if it has none.
 
-    ``known`` holds the flags of the rendered document: their ``variants``, the ``present`` one, whether a rule decides
-    instead of it (``targeted``), and ``trait``, what the flag does, or None. Those with a trait come first.
+    ``known`` maps each flag to its ``variants``, its ``present`` variant, whether a targeting rule overrides that
+    (``targeted``), and ``trait``, its declared effect or None. Flags with a trait come first.
     """
     store = app.flags
     if store is None:
@@ -35,6 +35,6 @@ def describe_flags(app: App, objects: Sequence[Object], namespace: str) -> dict[
 
 
 def _describe_trait(document: Object) -> Object:
-    """Describe with every field, as templates may ask for each."""
+    """Fill in all fields, so that templates can read each."""
     whole = {"shows": document["component"], "weak": [], "load": "", "prepare": {}, "because": "", **document}
     return {**whole, "shows": whole["shows"] or document["component"]}

@@ -1,4 +1,4 @@
-"""Fields of a JSON document in a ConfigMap: which there are, and the document with another value."""
+"""Read and replace fields of JSON documents in ConfigMaps."""
 
 from __future__ import annotations
 
@@ -6,33 +6,31 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-#: Characters of a document that is looked into; API servers take no larger ConfigMaps.
-_MOST: Final = 1 << 20
+#: Maximum length of a document; the API server rejects larger ConfigMaps.
+_MAX_LENGTH: Final = 1 << 20
 
 
 def list_fields(text: object) -> dict[str, str | int | float | bool]:
-    """List single values of the document by their path (``server.port``), in its order; none where it is no JSON
-    object.
+    """List the scalar values of a JSON object by path (``server.port``), in order; empty for any other text.
 
-    What lies in lists is left out: a place in a list is no name.
+    Values inside lists are omitted because an index is not a stable name.
     """
     document = _parse_object(text)
     return {} if document is None else dict(_list_values(document, ""))
 
 
 def list_documents(obj: object) -> dict[str, dict[str, str | int | float | bool]]:
-    """List the fields of every document in JSON that a ConfigMap holds, by its key."""
+    """List the fields of every JSON document in a ConfigMap, by key."""
     data = obj.get("data") if isinstance(obj, Mapping) else None
     found = {str(key): list_fields(text) for key, text in (data or {}).items()}
     return {key: known for key, known in found.items() if known}
 
 
 def replace_field(text: object, path: str, value: object) -> str:
-    """Return the document with one value replaced, laid out by two spaces. A number stays a number where the text is
-    one.
+    """Replace one value in a JSON document and indent it by two spaces; the type of the old value is kept if possible.
 
     Raises:
-        ValueError: it is no JSON object, or has no single value there.
+        ValueError: the text is not a JSON object, or has no scalar at ``path``.
     """
     document = _parse_object(text)
     known = list_fields(text)
@@ -46,7 +44,7 @@ def replace_field(text: object, path: str, value: object) -> str:
 
 
 def _parse_object(text: object) -> dict[str, Any] | None:
-    if not isinstance(text, str) or len(text) > _MOST:
+    if not isinstance(text, str) or len(text) > _MAX_LENGTH:
         return None
     try:
         document = json.loads(text)
@@ -64,7 +62,7 @@ def _list_values(document: dict[str, Any], before: str) -> Iterator[tuple[str, s
 
 
 def _split_path(document: dict[str, Any], path: str) -> list[str]:
-    """Return the names that lead to a path; names may hold dots themselves."""
+    """Split a path into keys; keys may contain dots."""
     for name, value in document.items():
         if name == path:
             return [name]

@@ -1,4 +1,4 @@
-"""How much load is offered, and where that is set, as templates see it."""
+"""Settings of the load generator."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from scenario_kit.render.objects.lookup import find_position
 
 
 def describe_load_settings(app: App, objects: Sequence[Object], namespace: str) -> dict[str, Any] | None:
-    """Describe the knobs of the app's load generator for templates; None where the app names none.
+    """Describe the settings of the app's load generator for templates; None if the app declares none.
 
-    ``users``, and ``spawnRate`` (None where the app has no such knob), each hold ``env``, the ``flag`` that has the
-    last word (empty for none), its ``variant`` now, and ``present``: the number as it is, None where no object tells.
+    ``users`` and ``spawnRate`` (None if the app lacks it) each have ``env``, the overriding ``flag`` (may be empty),
+    its current ``variant``, and ``present``, the current number or None if unknown.
     """
     if app.load is None:
         return None
@@ -24,19 +24,19 @@ def describe_load_settings(app: App, objects: Sequence[Object], namespace: str) 
 
 
 def read_settings(app: App, objects: Sequence[Object], namespace: str) -> dict[str, str]:
-    """Read how the load is set: values of feature flags, and of variables where no flag has the last word."""
+    """Read the current load settings, by feature flag or else environment variable."""
     known = (describe_load_settings(app, objects, namespace) or {}).values()
     return {k["flag"] or k["env"]: str(k["present"]) for k in known if k and k["present"] is not None}
 
 
 def _describe_setting(knob: LoadKnob, app: App, objects: Sequence[Object], namespace: str) -> dict[str, Any]:
-    variant, value = _flag(knob.flag, app, objects, namespace) if knob.flag else ("", None)
+    variant, value = _read_flag(knob.flag, app, objects, namespace) if knob.flag else ("", None)
     if not knob.flag:
         value = next((v for c in _list_containers(app, objects, namespace) for v in _list_values(c, knob.env)), None)
     return {"env": knob.env, "flag": knob.flag, "variant": variant, "present": _parse_number(value)}
 
 
-def _flag(flag: str, app: App, objects: Sequence[Object], namespace: str) -> tuple[str, Any]:
+def _read_flag(flag: str, app: App, objects: Sequence[Object], namespace: str) -> tuple[str, Any]:
     index = find_position(objects, Reference("ConfigMap", app.flags.config_map), namespace) if app.flags else None
     if index is None or app.flags is None:
         return "", None

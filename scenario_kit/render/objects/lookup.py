@@ -1,4 +1,4 @@
-"""Finding things among rendered objects."""
+"""Look-ups in rendered objects."""
 
 from __future__ import annotations
 
@@ -11,20 +11,18 @@ from scenario_kit.render.templating.authoring_error import build_error, did_you_
 
 
 def format_reference(obj: Object, namespace: str = "") -> str:
-    """Format the reference of a manifest, as scenarios spell it for an app in ``namespace``; without one, kind and
-    name.
-    """
+    """Format the reference of a manifest relative to an app in ``namespace``; by default kind and name."""
     name = f"{obj['kind']}/{obj['metadata']['name']}"
     own = obj["metadata"].get("namespace", namespace)
     return f"{symbolise_namespace(own, namespace)}/{name}" if namespace and own != namespace else name
 
 
 def find_position(objects: Sequence[Object], ref: Reference, namespace: str) -> int | None:
-    """Find the index of the object that a reference names; a group is compared only where the reference has one."""
-    desired = (None, resolve_namespace(namespace, ref.namespace), ref.namespace)
+    """Find the index of the object that a reference names; the group is compared only if the reference has one."""
+    accepted = (None, resolve_namespace(namespace, ref.namespace), ref.namespace)
     for index, obj in enumerate(objects):
         metadata = obj["metadata"]
-        if (obj["kind"], metadata["name"]) != (ref.kind, ref.name) or metadata.get("namespace") not in desired:
+        if (obj["kind"], metadata["name"]) != (ref.kind, ref.name) or metadata.get("namespace") not in accepted:
             continue
         if not ref.group or obj["apiVersion"].rpartition("/")[0] == ref.group:
             return index
@@ -35,7 +33,7 @@ def find_object(objects: Sequence[Object], ref: Reference, namespace: str, what:
     """Find the object that a reference names.
 
     Raises:
-        AuthoringError: there is none; ``what`` says who asked, ``code`` is the finding's.
+        AuthoringError: the app has no such object; ``what`` prefixes the message, ``code`` is the finding's code.
     """
     index = find_position(objects, ref, namespace)
     if index is None:
@@ -46,14 +44,14 @@ def find_object(objects: Sequence[Object], ref: Reference, namespace: str, what:
             f"{what}: '{ref}' is not among the app's objects",
             observed=str(ref),
             expected=f"one of {len(same)} objects of the app",
-            why="what does not exist cannot be changed, nor found by whoever investigates",
+            why="an object that does not exist cannot be changed, nor identified as a cause",
             fix=did_you_mean(str(ref), same) or "`scenario-kit render` lists the objects",
         )
     return objects[index]
 
 
 def find_workload_behind(objects: Sequence[Object], obj: Object) -> Object | None:
-    """Find the workload itself, or the one whose pods a Service selects; None where nothing owns pods."""
+    """Return a workload itself, or the one that a Service selects; None for other objects."""
     if obj["kind"] in WORKLOADS:
         return obj
     selector = (obj.get("spec") or {}).get("selector") if obj["kind"] == "Service" else None
@@ -65,6 +63,6 @@ def find_workload_behind(objects: Sequence[Object], obj: Object) -> Object | Non
 
 
 def read_pod_labels(workload: Object) -> Mapping[str, Any]:
-    """Read labels of the pods of a workload."""
+    """Return the pod labels of a workload."""
     metadata = workload["spec"]["template"].get("metadata") or {}  # a Job needs no labels
     return metadata.get("labels") or {}

@@ -1,6 +1,6 @@
-"""The bones of objects: what rules and simulations look into must be a mapping, a list or a text where they look.
+"""Structural check of objects: the fields that rules and simulations read must have the right JSON type.
 
-It is no schema of Kubernetes: the API server judges values. What is left out, or null, is fine.
+This is not a Kubernetes schema; the API server validates values. Missing and null fields are accepted.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _POD: Final = {
 _METADATA: Final = {"name": str, "namespace": str, "labels": {}, "annotations": {}}
 _TEMPLATED: Final = {"template": {"metadata": _METADATA, "spec": _POD}}
 _WORKLOAD: Final[Mapping[str, Any]] = {**_TEMPLATED, "selector": _SELECTOR}
-#: What is special of the spec of a kind.
+#: The structure of ``spec`` by kind.
 _SPECS: Final[Mapping[str, Any]] = {
     "Pod": _POD,
     **dict.fromkeys(("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"), _WORKLOAD),
@@ -49,27 +49,29 @@ _OBJECT: Final = {
     "apiVersion": str, "kind": str, "metadata": _METADATA, "spec": {}, "data": {}, "stringData": {}, "rules": [{}],
     "subjects": [{}], "roleRef": {}, "webhooks": [{}],
 }  # fmt: skip
-_NAMES: Final = {str: "text", dict: "a mapping", list: "a list"}
+_NAMES: Final = {str: "a string", dict: "a mapping", list: "a list"}
 
 
 def find_misshapen(obj: Mapping[str, Any]) -> str:
-    """Find the first place of the object that is not what it has to be, and what that is; empty where there is none."""
+    """Describe the first field of the wrong type, and the type it must have; empty if all are right."""
     kind = obj.get("kind")
-    usual = _CHAOS if str(obj.get("apiVersion", "")).startswith(f"{GROUP}/") else {}
-    bones = {**_OBJECT, "spec": _SPECS.get(kind, usual) if isinstance(kind, str) else {}}
-    return next(_find_wrong(obj, bones, ""), "")
+    default = _CHAOS if str(obj.get("apiVersion", "")).startswith(f"{GROUP}/") else {}
+    shape = {**_OBJECT, "spec": _SPECS.get(kind, default) if isinstance(kind, str) else {}}
+    return next(_find_wrong(obj, shape, ""), "")
 
 
-def _find_wrong(value: Any, bone: Any, place: str) -> Iterator[str]:
-    desired: Any = bone if isinstance(bone, type) else type(bone)
+def _find_wrong(value: Any, shape: Any, place: str) -> Iterator[str]:
+    expected: Any = shape if isinstance(shape, type) else type(shape)
     if value is None:
         return
-    if not isinstance(value, desired):
-        yield f"{place} must be {_NAMES[desired]}"
-    elif isinstance(bone, dict):
-        for key, part in bone.items():
+    if not isinstance(value, expected):
+        yield f"{place} must be {_NAMES[expected]}"
+    elif isinstance(shape, dict):
+        for key, part in shape.items():
             if key in value:
                 yield from _find_wrong(value[key], part, f"{place}.{key}".lstrip("."))
-    elif isinstance(bone, list):
+    elif isinstance(shape, list):
         for i, item in enumerate(value):
-            yield from _find_wrong(item, bone[0], f"{place}[{i}]") if item is not None else [f"{place}[{i}] is missing"]
+            yield from (
+                _find_wrong(item, shape[0], f"{place}[{i}]") if item is not None else [f"{place}[{i}] is missing"]
+            )

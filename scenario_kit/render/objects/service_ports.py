@@ -1,4 +1,4 @@
-"""At which port of a Service the rest of an app knocks, told by the addresses that it is given."""
+"""The port of a Service that an app uses, determined from the addresses in its settings."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from scenario_kit.model.kubernetes.reference import WORKLOADS
 
 
 def find_called_port(objects: Sequence[Object], service: Object) -> int:
-    """Find the port of a Service by which most of an app's settings name it, its first port where none does.
+    """Return the Service port that most of an app's settings use, by default the first.
 
-    The first port alone says little: many Services list their metrics or a protocol between servers first, and no
-    request of the app ever goes there.
+    The first port alone is unreliable: many Services list a metrics or peer port first, which the app never calls.
 
     Args:
-        objects: the app's objects; settings are the strings of its workloads and the texts of its ConfigMaps.
+        objects: the app's objects; settings are strings in its workloads and ConfigMaps.
         service: one of them, with at least one port.
     """
     ports: list[int] = [entry["port"] for entry in service["spec"]["ports"]]

@@ -1,1 +1,1 @@
-"""Scenarios, rendered: runbook, noise, preview, version, windows."""
+"""Rendering of scenarios: runbook, noise, preview, version key and time windows."""

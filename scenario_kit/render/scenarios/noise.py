@@ -1,7 +1,7 @@
-"""Background noise, rendered for an app; and its plan: which change comes when. Pure, and a function of the seed alone.
+"""Background noise of a scenario and its schedule. Pure; the schedule depends on the seed alone.
 
-Times lie on a grid of 15 s from the moment at which the app was ready, so that a virtual clock meets them exactly. They
-never come from a clock: the same seed gives the same noise, whenever and however often a trial is taken up again.
+Times lie on a 15 s grid that starts when the app is ready, so that a virtual clock hits them exactly. The same seed
+yields the same noise, however often a trial is resumed.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from scenario_kit.render.objects.lookup import find_object
 from scenario_kit.render.templating.authoring_error import build_error
 
 GRID: Final = GRID_SECONDS
-#: The sizes among which each occurrence of a load swing draws, from half of ``percent`` to all of it.
+#: The sizes of load swings, in percent of ``percent``; each occurrence draws one.
 _SIZES: Final = (50, 60, 70, 80, 90, 100)
 _SCALED: Final = ("Deployment", "StatefulSet")
 
 
 class Event(NamedTuple):
-    """One occurrence: the ``number``-th of a source, in force from ``at`` until ``until`` (None: over at once)."""
+    """The ``number``-th occurrence of a source, active from ``at`` until ``until`` (None: instantaneous)."""
 
     source: str
     number: int
@@ -41,17 +41,17 @@ def build_sources(
     """Build the noise of a scenario as changes of this app.
 
     Raises:
-        AuthoringError: a target does not exist or cannot be changed so, or the app does not say how its load is set.
+        AuthoringError: a target is missing or of the wrong kind, or the app does not declare its load settings.
     """
     return tuple(_build_source(each, app, objects, namespace, users) for each in noise)
 
 
 def _build_source(noise: Noise, app: App, objects: Sequence[Object], namespace: str, users: int) -> NoiseSource:
-    counts = _counts(noise.load, users) if noise.load is not None else ()
+    counts = _list_user_counts(noise.load, users) if noise.load is not None else ()
     return NoiseSource(
         name=noise.name,
         changes=tuple(_set_users(noise, app, objects, namespace, n) for n in counts)
-        or _build_elsewhere(noise, objects, namespace),
+        or _build_target_changes(noise, objects, namespace),
         every_seconds=noise.every_seconds,
         jitter_percent=noise.jitter_percent,
         for_seconds=noise.for_seconds,
@@ -59,14 +59,14 @@ def _build_source(noise: Noise, app: App, objects: Sequence[Object], namespace: 
     )
 
 
-def _build_elsewhere(noise: Noise, objects: Sequence[Object], namespace: str) -> tuple[Change, ...]:
+def _build_target_changes(noise: Noise, objects: Sequence[Object], namespace: str) -> tuple[Change, ...]:
     if noise.scale is not None:
         return _build_scaled(noise, noise.scale, objects, namespace)
     _find_target(noise, objects, namespace, WORKLOADS)
     return (Change.from_json({"restart": {"target": noise.target}}),)
 
 
-def _counts(load: NoiseLoad, users: int) -> tuple[int, ...]:
+def _list_user_counts(load: NoiseLoad, users: int) -> tuple[int, ...]:
     sizes = (users * load.percent * share // 10_000 for share in _SIZES)
     return tuple(dict.fromkeys(users + max(1, size) for size in sizes))
 
@@ -80,14 +80,14 @@ def _build_scaled(noise: Noise, scale: NoiseScale, objects: Sequence[Object], na
 def _find_target(noise: Noise, objects: Sequence[Object], namespace: str, kinds: tuple[str, ...]) -> Object:
     ref = Reference.parse(noise.target)
     if ref.kind not in kinds:
-        raise _build_refusal(noise, f"'{noise.target}' is none of {', '.join(kinds)}")
+        raise _build_refusal(noise, f"'{noise.target}' must be one of {', '.join(kinds)}")
     return find_object(objects, ref, namespace, f"noise '{noise.name}'", "SK136")
 
 
 def _set_users(noise: Noise, app: App, objects: Sequence[Object], namespace: str, users: int) -> Change:
     workload = next((c.workload for c in app.components if c.role == "Load"), "")
     if app.load is None or not workload:
-        raise _build_refusal(noise, f"{app.name} {app.version} does not say where its load generator reads its users")
+        raise _build_refusal(noise, f"{app.name} {app.version} does not declare the user setting of its load generator")
     if flag := app.load.users.flag:
         return Change.from_json({"setFlag": {"flag": flag, "variant": str(users), "value": users}})
     generator = find_object(objects, Reference.parse(workload), namespace, f"noise '{noise.name}'", "SK136")
@@ -103,7 +103,7 @@ def _set_users(noise: Noise, app: App, objects: Sequence[Object], namespace: str
 
 
 def _build_refusal(noise: Noise, because: str) -> AuthoringError:
-    return build_error("SK136", f"noise '{noise.name}' cannot be played: {because}", fix="aim it at something else")
+    return build_error("SK136", f"noise '{noise.name}' is impossible: {because}", fix="choose another target")
 
 
 def compute_occurrence(source: NoiseSource, seed: int, start: float, number: int) -> Event:
@@ -118,7 +118,7 @@ def compute_occurrence(source: NoiseSource, seed: int, start: float, number: int
 
 
 def find_latest(source: NoiseSource, seed: int, start: float, now: float) -> Event | None:
-    """Find the last occurrence that has begun by ``now``; None before the first."""
+    """Return the last occurrence that started by ``now``; None before the first."""
     number = max(int((now - start) // source.every_seconds) + 1, 0)
     while number >= 0:
         event = compute_occurrence(source, seed, start, number)
@@ -129,7 +129,7 @@ def find_latest(source: NoiseSource, seed: int, start: float, now: float) -> Eve
 
 
 def list_events(noise: Iterable[NoiseSource], seed: int, start: float, end: float) -> list[Event]:
-    """List everything that begins from ``start`` up to ``end``, in order of time."""
+    """List all occurrences that start between ``start`` and ``end``, by time."""
     return sorted(
         (e for source in noise for e in _list_source_events(source, seed, start, end)), key=lambda e: (e.at, e.source)
     )
@@ -143,6 +143,6 @@ def _list_source_events(source: NoiseSource, seed: int, start: float, end: float
 
 
 def _draw(seed: int, name: str, number: int, what: str) -> float:
-    """Draw from [0, 1), for each question another number."""
+    """Draw a number from [0, 1) that depends on all arguments."""
     digest = hashlib.sha256(f"{seed}/{name}/{number}/{what}".encode()).digest()
     return int.from_bytes(digest[:8], "big") / 2**64

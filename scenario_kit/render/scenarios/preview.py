@@ -1,4 +1,4 @@
-"""What would be applied, and when: the data behind ``scenario-kit render``."""
+"""Preview of a scenario's objects, changes and timeline, for ``scenario-kit render``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scenario_kit.render.scenarios.noise import Event, list_events
 
 
 class PreviewStage(Value, frozen=True, kw_only=True):
-    """A stretch of a paired repeat. ``starts_at`` counts from the end of the deployment, both in seconds."""
+    """A stage of a paired repeat. ``starts_at`` (from the end of the deployment) and ``seconds`` are in seconds."""
 
     name: str
     starts_at: int
@@ -18,7 +18,7 @@ class PreviewStage(Value, frozen=True, kw_only=True):
 
 
 class Preview(Value, frozen=True, kw_only=True):
-    """Objects of the app, the changes of each fault and procedure, the planned timeline, and the noise meanwhile."""
+    """Objects of the app, changes of each fault and procedure, the planned timeline, and background noise."""
 
     scenario: str
     digest: str
@@ -30,10 +30,9 @@ class Preview(Value, frozen=True, kw_only=True):
 
 
 def build_preview(runbook: Runbook, seed: int = 1) -> Preview:
-    """Build what a paired repeat of the runbook would do, with the times at which each stage ends at the latest.
+    """Build the preview of a paired repeat, with the latest end of each stage.
 
-    ``seed`` is that of the trial, from which noise is drawn; the first trial of a validation has 1 unless told
-    otherwise.
+    ``seed`` determines the noise; the first trial of a validation uses 1 by default.
     """
     changes = {f"Fault {f.name}": f.changes for f in runbook.faults}
     changes |= {f"{p.use} {p.name}": p.solution.changes for p in runbook.procedures}
@@ -103,9 +102,7 @@ def _describe_gate(fault: Fault) -> str:
 
 
 def compute_due(runbook: Runbook, alert: AlertExpectation) -> int:
-    """Compute seconds after injection by which an alert is expected: the author's number, else what its
-    rule may need.
-    """
+    """Compute the deadline of an alert in seconds after injection: the declared one, else derived from its rule."""
     return compute_alert_deadline(runbook.rules, alert.name, alert.within_seconds)
 
 

@@ -1,7 +1,7 @@
-"""What a repair needs beyond its cause: who goes on being broken once a component was out has to start anew.
+"""Add restarts to repairs for components that do not recover from an outage by themselves.
 
-An app says so of itself (``aftermath`` in ``app.yaml``): a client that never recovers from an outage, a registry that
-nobody tells again. No author can know, and no cause could be proven, as repairing it alone would not end the incident.
+Apps declare these in ``aftermath`` of ``app.yaml``, such as a client that never reconnects. Without the restart,
+repairing the cause would not end the incident, and the label could not be verified.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ import msgspec
 
 from scenario_kit.model import App, Change, Component, Entity, Fault, Object, Solution
 from scenario_kit.model.kubernetes.reference import strip_reference
-from scenario_kit.render.faults.applicability import find_component_hit
+from scenario_kit.render.faults.applicability import find_affected_component
 
 
 def complete_fault(fault: Fault, app: App, objects: Sequence[Object]) -> Fault:
-    """Complete the fault, whose fixes and solutions also restart whoever does not recover from what it breaks.
+    """Add the necessary restarts to the fixes and solutions of a fault.
 
     ``objects`` are the app's, in its conventional namespace.
     """
-    hit = find_component_hit(app, objects, fault.target, fault)
+    hit = find_affected_component(app, objects, fault.target, fault)
     lasting = app.outlasting(hit.name) if hit is not None else ()
     if not lasting:
         return fault
@@ -50,7 +50,7 @@ def _explain_restart(solution: Solution, lasting: Sequence[tuple[Component, str]
 
 
 def _add_restarts(changes: Sequence[Change], lasting: Sequence[Component]) -> tuple[Change, ...]:
-    """Return the changes, and a restart of each component that they do not restart anyway."""
+    """Append a restart of each component that the changes do not already restart."""
     done = {c.operation.about(None) for c in changes if c.operation.restarts}
     missing = [c.workload for c in lasting if strip_reference(c.workload) not in done]
     return (*changes, *(Change.from_json({"restart": {"target": workload}}) for workload in missing))

@@ -1,4 +1,4 @@
-"""A scenario, resolved and rendered: everything a trial needs, independent of the catalogue from here on."""
+"""Resolve and render a scenario into a runbook, which a trial runs without the catalogue."""
 
 from __future__ import annotations
 
@@ -23,11 +23,21 @@ from scenario_kit.render.scenarios.time_windows import compute_windows
 from scenario_kit.render.templating.authoring_error import build_error, did_you_mean, join_errors
 
 _P = TypeVar("_P", Solution, Decoy)
-#: How propagation and root causes refer to an entity whose name is generated.
+#: Prefix of references to the cause of a fault, whose name may be generated.
 _BY_FAULT: Final = "Fault/"
-#: Parts of a scenario that tell about the incident but do not shape it.
-_REPORTED: Final = ("title", "description", "brief", "authors", "license", "tags", "references", "suspend", "suppress")
-#: Parts of an app's definition that act through its objects or its repairs alone, and what only the twin reads.
+#: Fields of a scenario that do not shape the incident.
+_DESCRIPTIVE: Final = (
+    "title",
+    "description",
+    "brief",
+    "authors",
+    "license",
+    "tags",
+    "references",
+    "suspend",
+    "suppress",
+)
+#: Fields of an app that act only through its objects or repairs, or that only the twin reads.
 _RENDERED: Final = ("title", "twin", "options", "loads", "images", "locks", "namespaces", "aftermath")
 
 
@@ -43,14 +53,14 @@ def resolve(
 
     Args:
         scenario: as loaded.
-        catalog: where its app, faults and alert packs come from.
+        catalog: source of the app, fault types and alert packs.
         namespace: the real namespace of the app.
-        users: replaces the scenario's number of users (repeats vary the load).
-        beside: the scenario's file or folder, for faults of its own.
+        users: overrides the scenario's number of users (repeats vary the load).
+        beside: the scenario's file or folder, for local fault types.
 
     Raises:
-        AuthoringError: with a finding for each mistake that hinders rendering; what stands beside the faults (labels,
-            expectations, solutions) is judged by ``lint``, not here.
+        AuthoringError: one finding per error that prevents rendering; labels, expectations and solutions are validated
+            by ``lint`` instead.
     """
     spec = scenario.spec
     app = catalog.app(spec.app.name, spec.app.version)
@@ -63,7 +73,7 @@ def resolve(
     app = locate_components(app, objects, namespace)
     faults = _render_faults(scenario, app, catalog, app_objects=objects, namespace=namespace, load=load, beside=beside)
     written = render_as_written(spec, app, templates)
-    mended = [complete_fault(each, app, written) for each in faults]
+    completed = [complete_fault(each, app, written) for each in faults]
     return Runbook(
         scenario=scenario.name,
         digest=digest_incident(spec, faults, rules, app, written),
@@ -83,9 +93,9 @@ def resolve(
         procedures=(
             *(
                 _place_procedure(p, app, namespace)
-                for p in (*_build_solutions(spec, mended), *_build_decoys(spec, faults))
+                for p in (*_build_solutions(spec, completed), *_build_decoys(spec, faults))
             ),
-            *_build_fixes(mended),
+            *_build_fixes(completed),
         ),
     )
 
@@ -110,7 +120,7 @@ def _render_faults(
         except AuthoringError as problem:
             problems.append(problem if problem.findings else build_error("SK108", problem.message, fix=problem.fix))
             continue
-        # A later fault may be aimed at what an earlier one creates; what it breaks stays as the author sees it.
+        # A later fault may target an object that an earlier one creates; other changes stay invisible to it.
         for change in faults[-1].changes:
             if change.operation.creates:
                 objects = change.operation.simulate(objects, app, namespace)
@@ -120,10 +130,10 @@ def _render_faults(
 
 
 def sort_faults(uses: Sequence[FaultUse]) -> tuple[FaultUse, ...]:
-    """Sort the faults in the order in which they start: one that waits for another comes after it.
+    """Sort faults by start; a fault that waits for another comes after it.
 
     Raises:
-        AuthoringError: a fault waits for one that does not exist, or for itself in a circle.
+        AuthoringError: a fault waits for an unknown one, or the waits form a cycle.
     """
     by_name = {use.name: use for use in uses}
     done: dict[str, FaultUse] = {}
@@ -143,15 +153,13 @@ def sort_faults(uses: Sequence[FaultUse]) -> tuple[FaultUse, ...]:
             visit(by_name[before], (*waiting, use.name))
         done.setdefault(use.name, use)
 
-    for use in sorted(uses, key=_waits):
+    for use in sorted(uses, key=_rank_start):
         visit(use, ())
     return tuple(done.values())
 
 
-def _waits(use: FaultUse) -> tuple[int, int]:
-    """Return those that start by themselves come first, by delay; then those that wait for a fault, then
-    for an alert.
-    """
+def _rank_start(use: FaultUse) -> tuple[int, int]:
+    """Rank timed starts first, by delay, then starts after a fault, then starts on an alert."""
     start = use.start
     if start.on_alert is not None:
         return (2, 0)
@@ -159,10 +167,10 @@ def _waits(use: FaultUse) -> tuple[int, int]:
 
 
 def resolve_entity(text: str, faults: Sequence[Fault]) -> str:
-    """Return the reference, with ``Fault/<name>`` replaced by the first cause of that fault.
+    """Replace ``Fault/<name>`` with the first cause of that fault; return other references unchanged.
 
     Raises:
-        AuthoringError: there is no such fault, or it has no cause.
+        AuthoringError: the fault is unknown or has no cause.
     """
     if not text.startswith(_BY_FAULT):
         return text
@@ -172,7 +180,7 @@ def resolve_entity(text: str, faults: Sequence[Fault]) -> str:
         known = [f.name for f in faults if f.causes]
         raise build_error(
             "SK115",
-            f"'{text}' names no fault of this scenario that has a cause",
+            f"'{text}' does not name a fault of this scenario with a cause",
             expected=" | ".join(_BY_FAULT + k for k in known),
             fix=did_you_mean(name, known),
         )
@@ -194,7 +202,7 @@ def _build_ground_truth(truth: GroundTruth, faults: Sequence[Fault]) -> GroundTr
 
 
 def _build_solutions(spec: ScenarioSpec, faults: Sequence[Fault]) -> tuple[Procedure, ...]:
-    """Build the author's, or those of the faults that have to be repaired; only an incident needs any."""
+    """Build the scenario's solutions, by default those of its labelled faults; empty unless it is an incident."""
     if spec.ground_truth.outcome != "Incident":
         return ()
     inherited = _make_names_unique((f.name, s) for f in faults if f.role in LABELLED for s in f.solutions)
@@ -223,7 +231,7 @@ def _place_procedure(procedure: Procedure, app: App, namespace: str) -> Procedur
 
 
 def _make_names_unique(inherited: Iterable[tuple[str, _P]]) -> tuple[_P, ...]:
-    """Name procedures of several faults, with the fault's name in front where an earlier one has the same name."""
+    """Prefix the names of procedures with the fault's name where an earlier one has the same name."""
     found: dict[str, _P] = {}
     for owner, each in inherited:
         name = each.name if each.name not in found else f"{owner}-{each.name}"
@@ -232,9 +240,9 @@ def _make_names_unique(inherited: Iterable[tuple[str, _P]]) -> tuple[_P, ...]:
 
 
 def _build_fixes(faults: Sequence[Fault]) -> tuple[Procedure, ...]:
-    """Build one repair per cause, named ``<fault>:<position among its causes>``.
+    """Build one repair per cause, named ``<fault>:<index of the cause>``.
 
-    A fault with a single cause and no repair of its own is taken back from its receipts: that removes exactly it.
+    A single cause without a fix is repaired by undoing the fault from its receipts.
     """
     fixes = []
     for each in faults:
@@ -251,10 +259,10 @@ def _build_fixes(faults: Sequence[Fault]) -> tuple[Procedure, ...]:
 def digest_incident(
     spec: ScenarioSpec, faults: Sequence[Fault], rules: Sequence[AlertRule], app: App, objects: Sequence[Object]
 ) -> str:
-    """Digest what makes the incident (sha256): neither its texts nor the namespace or the load of one trial.
+    """Compute the SHA-256 digest of an incident, without its texts and without the namespace and load of a trial.
 
-    ``faults`` are rendered, in the order in which they start; ``objects`` are those of ``render_as_written``. How the
-    templates come to them is another matter, so a template may be rewritten and the sum stays.
+    ``faults`` are rendered, in order of start; ``objects`` are those of ``render_as_written``. The digest covers
+    rendered objects rather than templates, so that rewriting a template keeps it.
     """
     judged = [_select_judged(rule) for rule in rules]
     return digest_of(
@@ -268,7 +276,7 @@ def digest_incident(
 
 
 def _select_judged(rule: AlertRule) -> Object:
-    """Select what decides whether a rule fires; what is usual is left out, so that older sums stay true."""
+    """Select the fields that decide whether a rule fires; defaults are omitted to keep older digests valid."""
     unusual = {} if rule.interval_seconds == EVALUATION else {"interval": rule.interval_seconds}
     unusual |= {"keepFiring": rule.keep_firing_seconds} if rule.keep_firing_seconds else {}
     return {"name": rule.name, "expr": rule.expr, "for": rule.for_seconds, "labels": rule.labels, **unusual}
@@ -281,14 +289,12 @@ def render_as_written(spec: ScenarioSpec, app: App, templates: Path) -> tuple[Ob
 
 
 def digest_app(app: App, objects: Sequence[Object]) -> str:
-    """Digest an app as it runs (sha256): its definition, but for what its objects say anyway or the twin
-    alone reads.
-    """
+    """Compute the SHA-256 digest of an app: its objects and the fields of its definition that they do not cover."""
     shape = {k: v for k, v in app.to_json().items() if k not in _RENDERED}
     placed = sorted(objects, key=lambda o: (o["kind"], o["metadata"]["name"]))
     return digest_of({"definition": shape, "objects": placed})
 
 
 def select_causal(spec: ScenarioSpec) -> Object:
-    """Select the parts of a scenario that shape the incident or its judgement."""
-    return {k: v for k, v in spec.to_json().items() if k not in _REPORTED}
+    """Select the fields of a scenario that shape the incident or its verdict."""
+    return {k: v for k, v in spec.to_json().items() if k not in _DESCRIPTIVE}

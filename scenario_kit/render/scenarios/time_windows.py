@@ -1,4 +1,4 @@
-"""How long to look: windows that follow from the text of the rules (docs/plans.md)."""
+"""Time windows of a trial, derived from its alert rules (docs/plans.md)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scenario_kit.model.grid import GRID_SECONDS, TRAFFIC_SECONDS
 
 SCRAPE: Final = GRID_SECONDS
 EVALUATION: Final = GRID_SECONDS
-#: Seconds that a repair itself may take: a rollout, or the longest crash back-off (300 s), then reconnecting (120 s).
+#: Maximum duration of a repair in seconds: a rollout or the longest crash back-off (300 s), and reconnecting (120 s).
 _REPAIR: Final = 600
 _DELAY: Final = 2 * (SCRAPE + EVALUATION)
 
@@ -20,7 +20,7 @@ _DELAY: Final = 2 * (SCRAPE + EVALUATION)
 def compute_windows(rules: Sequence[AlertRule], expect: Expect | None = None) -> Windows:
     """Compute the windows of a trial, in seconds.
 
-    With ``for`` and ``range`` of a rule, over these rules:
+    From ``for`` and ``range`` of these rules:
 
     ============  ================================================================  =========================
     quiet         max(for) + 2 × (scrape + evaluation)                              all
@@ -30,13 +30,13 @@ def compute_windows(rules: Sequence[AlertRule], expect: Expect | None = None) ->
     resolve       max(range) + clear + 300 of traffic + 600 for the repair itself   must fire
     ============  ================================================================  =========================
 
-    *quiet* lets every rule fire that would fire without a fault. *hold* gives each alert that must not fire the time
-    to do so. *still_firing* is when an alert that dipped during a restart is back at the latest. An alert counts as
-    gone only when it would have come back within *clear*. *resolve* is a deadline, not a wait.
+    *quiet* is long enough for every rule that would fire without a fault; *hold*, for every alert that must not fire.
+    *still_firing* is the latest time at which an alert that dipped during a restart is back. An alert counts as
+    cleared after *clear* without firing. *resolve* is a deadline, not a wait.
 
     Args:
         rules: all rules of the scenario's packs.
-        expect: the scenario's expectations. Where no alert must fire (a draft, or no incident), all rules count.
+        expect: the scenario's expectations. If no alert must fire (a draft, or no incident), all rules count.
     """
     alerts = expect.alerts if expect else ()
     must_fire = _select_named(rules, {a.name for a in alerts if a.alert_class == "MustFire"}) or tuple(rules)

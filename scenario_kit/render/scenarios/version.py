@@ -1,4 +1,4 @@
-"""The version key of a scenario: the sums over what its evidence depends on (docs/evidence.md)."""
+"""The version key of a scenario: digests of all inputs of its evidence (docs/evidence.md)."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from scenario_kit.model.results.evidence import FaultVersion, VersionKey
 from scenario_kit.render.faults.fault import digest_of
 from scenario_kit.render.scenarios.runbook import digest_app, select_causal
 
-#: The number is raised when a change of the kit itself, not of the catalogue, makes older runs worthless.
+#: Bump the number when a change of the kit itself, not of the catalogue, invalidates older evidence.
 _CONTRACT: Final = f"{API_VERSION}/1"
 
 
 def compute_version_key(
     spec: ScenarioSpec, runbook: Runbook, objects: Sequence[Object], kubernetes: str = "", engine: str = ""
 ) -> VersionKey:
-    """Compute the key of a scenario as it was resolved.
+    """Compute the version key of a resolved scenario.
 
     Args:
-        spec: of the scenario, as loaded.
-        runbook: the same, resolved; the trial's namespace and load do not matter.
-        objects: the app's objects ``as_written``.
-        kubernetes: the server's version, e.g. ``v1.34.2``; its minor version counts.
-        engine: what injects chaos, with its version.
+        spec: the scenario's spec, as loaded.
+        runbook: the resolved scenario; namespace and load have no influence.
+        objects: the app's objects, from ``render_as_written``.
+        kubernetes: the server's version, e.g. ``v1.34.2``; only major and minor count.
+        engine: name and version of the chaos engine.
     """
     app = runbook.app
     return VersionKey(
@@ -44,7 +44,7 @@ def compute_version_key(
 
 
 def _list_images(objects: Sequence[Object]) -> set[str]:
-    """List every image that a container of the rendered app names, at whatever depth."""
+    """List every container image in the rendered objects, at any depth."""
     found: set[str] = set()
     left: list[object] = list(objects)
     while left:

@@ -1,1 +1,1 @@
-"""What changes do to rendered objects and to the requests of users, without a cluster."""
+"""Simulation of changes on rendered objects and on user requests, without a cluster."""

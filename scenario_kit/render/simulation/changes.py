@@ -1,4 +1,4 @@
-"""Rendered objects as a change leaves them, without a cluster: what operations simulate with, and what they refuse."""
+"""Apply changes to rendered objects without a cluster."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from scenario_kit.render.templating.authoring_error import build_error
 
 
 class NoChange(AuthoringError):
-    """The change would leave every object as it is."""
+    """The change has no effect on any object."""
 
     def __init__(self, what: str, target: str) -> None:
         finding = build_finding(
@@ -25,22 +25,22 @@ class NoChange(AuthoringError):
             message=f"{what} of {target} changes nothing",
             observed="the object already has these values",
             expected="values that differ from those of the app",
-            why="a change that changes nothing cannot break or repair anything",
+            why="a change without an effect can neither break nor repair anything",
             fix="choose other parameters",
         )
         super().__init__(finding.message, [finding], fix=finding.fix)
 
 
 def find_target(objects: Sequence[Object], target: str, app: App, namespace: str, keyword: str) -> Object | None:
-    """Find the object that a change names; None where it is not in the app's namespaces, or the cluster's.
+    """Find the target of a change; None for objects outside the app's namespaces and unknown cluster-scoped objects.
 
     Raises:
-        AuthoringError: the app would have it, and does not.
+        AuthoringError: the reference is invalid, or names a missing object of the app.
     """
     try:
         ref = Reference.parse(target)
-    except ValueError as error:  # the target of a change in a definition may be a template of anything
-        raise build_error("SK104", f"a change has a target that is none: {error}") from error
+    except ValueError as error:  # templates may render anything
+        raise build_error("SK104", f"a change has an invalid target: {error}") from error
     if ref.namespace not in (APP_NAMESPACE, namespace, *app.namespaces):
         return None
     if ref.kind in CLUSTER_KINDS and find_position(objects, ref, namespace) is None:
@@ -49,10 +49,10 @@ def find_target(objects: Sequence[Object], target: str, app: App, namespace: str
 
 
 def put_object(objects: Sequence[Object], old: Object, new: Object, keyword: str, target: str) -> tuple[Object, ...]:
-    """Put one object in the place of another.
+    """Replace one object by another.
 
     Raises:
-        NoChange: it is the same.
+        NoChange: they are equal.
     """
     if new == old:
         raise NoChange(keyword, target)
@@ -63,23 +63,23 @@ def add_object(objects: Sequence[Object], manifest: Object, namespace: str, keyw
     """Add an object.
 
     Raises:
-        AuthoringError: it exists.
+        AuthoringError: it already exists.
     """
     placed = _place_manifest(manifest, namespace)
     if find_position(objects, make_object_reference(placed), namespace) is not None:
         raise build_error(
             "SK121",
-            f"{keyword}: {format_reference(placed, namespace)} exists already",
+            f"{keyword}: {format_reference(placed, namespace)} already exists",
             fix="patch it, or choose another name",
         )
     return (*objects, placed)
 
 
 def merge_object(objects: Sequence[Object], manifest: Object, namespace: str, keyword: str) -> tuple[Object, ...]:
-    """Add an object, or write its fields where it is there.
+    """Create an object, or apply its fields if it exists.
 
     Raises:
-        NoChange: it has them.
+        NoChange: it exists with these fields.
     """
     placed = _place_manifest(manifest, namespace)
     index = find_position(objects, make_object_reference(placed), namespace)
@@ -95,34 +95,37 @@ def _place_manifest(manifest: Object, namespace: str) -> Object:
 
 
 def check_sound(obj: Any) -> Object:
-    """Return the object, if it can be one: everything that looks at objects asks for their kind and name."""
+    """Return the object if it is a structurally valid manifest with kind and name.
+
+    Raises:
+        AuthoringError: it is not."""
     if not is_whole(obj):
         raise build_error(
             "SK104",
-            "a change makes something that is no object of Kubernetes",
+            "a change creates something that is not a Kubernetes object",
             observed=str(obj)[:200],
-            expected="kind and metadata.name as text",
-            fix="write a whole object",
+            expected="kind and metadata.name as strings",
+            fix="write a complete manifest",
         )
     wrong = find_misshapen(obj) or ("" if "apiVersion" in obj else "apiVersion is missing")
     if wrong:
         raise build_error(
             "SK104",
-            f"{format_reference(obj)} is no object of Kubernetes: {wrong}",
+            f"{format_reference(obj)} is not a valid Kubernetes object: {wrong}",
             observed=str(obj)[:200],
             expected="fields of the types that the API documents",
-            fix="`kubectl explain` tells the type of each field",
+            fix="look up the type of the field with `kubectl explain`",
         )
     try:
         Reference.parse(f"{obj['metadata'].get('namespace') or APP_NAMESPACE}/{obj['kind']}/{obj['metadata']['name']}")
     except ValueError as error:
-        raise build_error("SK104", f"a change makes an object without a usable name: {error}") from error
+        raise build_error("SK104", f"a change creates an object with an invalid name: {error}") from error
     checked: Object = dict(obj)
     return checked
 
 
 def is_whole(obj: Any) -> bool:
-    """Return whether this has the kind and name of an object."""
+    """Return whether a value has the kind and name of an object."""
     metadata = obj.get("metadata") if isinstance(obj, Mapping) else None
     return isinstance(metadata, Mapping) and all(
         isinstance(text, str) for text in (obj.get("kind"), metadata.get("name"))

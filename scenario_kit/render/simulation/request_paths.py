@@ -1,4 +1,4 @@
-"""Which parts of an app requests of users pass, by the steps that the app's twin tells of every operation."""
+"""Components and calls on the path of user requests, traced through the operations of the twin."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from scenario_kit.model.twin.operation import Step
 
 @dataclass(frozen=True, slots=True)
 class RequestPaths:
-    """``parts`` are components that work for users, ``calls`` are caller and callee of what they ask for meanwhile.
+    """The components on the path of user requests and the (caller, callee) pairs between them.
 
-    What a program asks for only when it starts, when a cache is cold or when browsers come is not among them.
-    ``starts`` are those who do not work unless they have reached somebody since they started, and whom.
+    Calls made only at startup, on cache misses or by browsers are excluded. ``starts`` are the (component, dependency)
+    pairs of start-up dependencies.
     """
 
     parts: set[str] = field(default_factory=set)
@@ -24,46 +24,46 @@ class RequestPaths:
 
 
 def trace_traffic(app: App) -> RequestPaths | None:
-    """Trace the traffic of ordinary users; None for an app without a twin, of which nobody knows."""
-    return None if app.twin is None else _Walk(app.twin).whole()
+    """Trace the traffic of simulated users; None for an app without a twin."""
+    return None if app.twin is None else _Tracer(app.twin).trace()
 
 
-class _Walk:
+class _Tracer:
     def __init__(self, twin: TwinDefinition) -> None:
         self._load, self._components = twin.load, twin.components
         self._seen: set[tuple[str, str, str]] = set()
         self._found = RequestPaths()
 
-    def whole(self) -> RequestPaths:
+    def trace(self) -> RequestPaths:
         source = self._load.component
         self._found.parts.add(source)
         for route in self._load.routes:
-            self._call(source, self._load.entry, route)
+            self._visit_call(source, self._load.entry, route)
         for name, component in self._components.items():
             self._found.starts.update((name, need.callee) for need in component.start.dependencies)
             for consumer in component.consumers:
                 if consumer.queue in self._found.parts:
                     self._found.calls.add((name, consumer.queue))
-                    self._operation(name, consumer.operation, "")
+                    self._visit_operation(name, consumer.operation, "")
         return self._found
 
-    def _call(self, caller: str, call: str, route: str) -> None:
+    def _visit_call(self, caller: str, call: str, route: str) -> None:
         callee, _, operation = call.partition("/")
         self._found.calls.add((caller, callee))
-        self._operation(callee, operation.replace("{route}", route), route)
+        self._visit_operation(callee, operation.replace("{route}", route), route)
 
-    def _operation(self, name: str, operation: str, route: str) -> None:
+    def _visit_operation(self, name: str, operation: str, route: str) -> None:
         if (name, operation, route) in self._seen:
             return
         self._seen.add((name, operation, route))
         self._found.parts.add(name)
         model = self._components.get(name)
         known = model.operations.get(operation) if model is not None else None
-        self._steps(name, known.steps if known is not None else (), route)
+        self._visit_steps(name, known.steps if known is not None else (), route)
 
-    def _steps(self, name: str, steps: Iterable[Step], route: str) -> None:
+    def _visit_steps(self, name: str, steps: Iterable[Step], route: str) -> None:
         for step in steps:
             if step.call:
-                self._call(name, step.call, step.route or route)
-            if not step.keys:  # what is below asks for keys that a cache has lost
-                self._steps(name, step.steps, route)
+                self._visit_call(name, step.call, step.route or route)
+            if not step.keys:  # nested steps only run on cache misses
+                self._visit_steps(name, step.steps, route)

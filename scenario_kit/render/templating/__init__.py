@@ -1,1 +1,1 @@
-"""Templates of strangers: a sandbox, its budget, its errors."""
+"""Rendering of untrusted templates: sandbox, budget and errors."""

@@ -1,4 +1,4 @@
-"""One way to refuse what an author wrote: an error that carries a complete finding."""
+"""Authoring errors with complete findings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def build_error(
 
 
 def join_errors(errors: Iterable[AuthoringError]) -> AuthoringError | None:
-    """Return all of them as one, or None: authors get every mistake at once."""
+    """Combine errors into one, so that authors see all at once; None if there are none."""
     found = list(errors)
     if not found:
         return None
@@ -28,7 +28,7 @@ def join_errors(errors: Iterable[AuthoringError]) -> AuthoringError | None:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return ``did you mean …?`` with the closest known names; empty where none is close."""
+    """Return ``did you mean …?`` with the closest known names; empty if none is close."""
     from rapidfuzz import process  # only mistakes need it, and it takes a while to import
 
     matches = process.extract(name, list(known), limit=3, score_cutoff=60)

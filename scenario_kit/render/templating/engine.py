@@ -1,8 +1,8 @@
-"""Renders documents whose values are Jinja2 expressions, in a sandbox.
+"""Render documents with Jinja2 expressions in a sandbox.
 
-A value that is exactly one ``{{ expression }}`` becomes the value of the expression, whatever its type; in other text
-expressions are inserted. Names that are not defined are errors. Templates cannot read files or the environment, import,
-define macros, or grow without bound: contributed faults are rendered on a maintainer's machine.
+A string that is exactly one ``{{ expression }}`` becomes the expression's value, of any type; in other strings the
+results are interpolated. Undefined names are errors. Templates cannot read files or the environment, import, define
+macros, or use unbounded resources: contributed faults are rendered on maintainers' machines.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from scenario_kit.render.templating.target import TextValue
 
 __all__ = ["MAX_OUTPUT", "MAX_RANGE", "MAX_SOURCE", "Sandbox", "Variables", "copy_plain", "render", "create_sandbox"]
 
-#: Characters of one text with expressions.
+#: Maximum length of a template.
 MAX_SOURCE: Final = 100_000
-#: Loops inside loops.
+#: Maximum depth of nested loops.
 _MAX_LOOPS: Final = 2
 _FORBIDDEN: Final = (nodes.Macro, nodes.CallBlock, nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)
 _ONE: Final = re.compile(r"\s*\{\{.*?\}\}\s*", re.DOTALL)
@@ -34,15 +34,15 @@ Variables = Mapping[str, Any]
 
 
 def render(document: Any, variables: Variables, where: str = "") -> Any:
-    """Render the document with every expression replaced, as plain JSON types.
+    """Render all expressions of a document into plain JSON types.
 
     Args:
-        document: JSON types; text in it, keys included, may hold expressions.
-        variables: what the expressions may use.
-        where: how messages call the document, for example ``changes``.
+        document: JSON types; strings, keys included, may contain expressions.
+        variables: the variables of the expressions.
+        where: name of the document in messages, for example ``changes``.
 
     Raises:
-        AuthoringError: an expression is not valid, uses an undefined name, or fails; the message names the place.
+        AuthoringError: an expression is invalid, uses an undefined name, or fails; the message names its location.
     """
     left = [MAX_OUTPUT]
     with meter_rendering():
@@ -54,9 +54,7 @@ def _walk(value: Any, variables: Variables, where: str, left: list[int]) -> Any:
         result = copy_plain(_render_text(value, variables, where)) if "{" in value else value
         left[0] -= len(value) if result is value else len(str(result))
         if left[0] < 0:
-            raise build_error(
-                "SK123", f"{where}: the document grows beyond {MAX_OUTPUT} characters when it is rendered"
-            )
+            raise build_error("SK123", f"{where}: the rendered document exceeds {MAX_OUTPUT} characters")
         return result
     if isinstance(value, Mapping):
         return {
@@ -82,14 +80,14 @@ def _render_text(text: str, variables: Variables, where: str) -> Any:
     except FAILURES as error:
         raise build_error(
             "SK123",
-            f"{where}: the template cannot be rendered: {error}",
+            f"{where}: cannot render the template: {error}",
             observed=text.strip()[:200],
             expected=f"an expression over {', '.join(sorted(variables))}",
         ) from error
 
 
-def explain_unsound(text: str) -> str:
-    """Explain what is wrong with the expressions of a text, whatever they are given; empty for nothing."""
+def explain_invalid_template(text: str) -> str:
+    """Describe why a template is invalid for any variables; empty if it compiles."""
     if "{{" not in text and "{%" not in text and "{#" not in text:
         return ""
     try:
@@ -101,7 +99,7 @@ def explain_unsound(text: str) -> str:
 
 
 def list_names(text: str) -> frozenset[str]:
-    """List the names that the expressions of a text use; none where they cannot be read."""
+    """List the names that a template uses; empty if it does not compile."""
     if "{{" not in text and "{%" not in text:
         return frozenset()
     try:
@@ -112,7 +110,7 @@ def list_names(text: str) -> frozenset[str]:
 
 
 class _Compiled(NamedTuple):
-    """A text ready to be rendered, and the names that it may look up: no others are worked out for it."""
+    """A compiled template and the names that it uses; only these are evaluated for it."""
 
     evaluate: Callable[[Variables], Any]
     names: frozenset[str]
@@ -131,9 +129,9 @@ def _compile(text: str) -> _Compiled:
     if _ONE.fullmatch(text) and len(tree.body) == 1 and isinstance(tree.body[0], nodes.Output):
         inside = [n for n in tree.body[0].nodes if not _is_blank(n)]
         if len(inside) == 1 and not isinstance(inside[0], nodes.TemplateData):
-            # As Environment.compile_expression does, which would parse it once more.
-            kept = nodes.Assign(nodes.Name("result", "store"), inside[0], lineno=1)
-            evaluated = environment.from_string(nodes.Template([kept], lineno=1))
+            # As Environment.compile_expression does, but without parsing again.
+            assignment = nodes.Assign(nodes.Name("result", "store"), inside[0], lineno=1)
+            evaluated = environment.from_string(nodes.Template([assignment], lineno=1))
             expression = TemplateExpression(evaluated, undefined_to_none=False)
             return _Compiled(lambda variables: expression(**variables), names)
     template: Template = environment.from_string(tree)
@@ -145,7 +143,7 @@ def _render_bounded(template: Template, variables: Variables) -> str:
     for piece in template.generate(**variables):
         size += len(piece)
         if size > MAX_OUTPUT:
-            raise ValueError(f"the text grows beyond {MAX_OUTPUT} characters")
+            raise ValueError(f"the text exceeds {MAX_OUTPUT} characters")
         pieces.append(piece)
     return "".join(pieces)
 
@@ -164,23 +162,23 @@ def _measure_depth(node: nodes.Node) -> int:
 
 
 def _check_encodable(value: Any) -> str:
-    """Return text that can be written down: a template can spell half a character, which no file and no API takes."""
+    """Convert to text and reject unpaired surrogates, which cannot be encoded as UTF-8."""
     text = str(value)
     try:
         text.encode()
     except UnicodeEncodeError as error:
         half = f"U+{ord(text[error.start]):04X}"
         raise build_error(
-            "SK123", f"an expression results in half a character, {half}", fix="write whole ones"
+            "SK123", f"an expression yields an unpaired surrogate, {half}", fix="write the complete character"
         ) from error
     return text
 
 
 def copy_plain(value: Any) -> Any:
-    """Copy the value as plain JSON types: copies, so that nothing in a result is shared with what it came from.
+    """Deep-copy a value into plain JSON types, so that results share nothing with variables.
 
     Raises:
-        AuthoringError: it is of a type that has no JSON form.
+        AuthoringError: a type has no JSON form.
     """
     if value is None or isinstance(value, bool | int | float):
         return value
@@ -191,7 +189,7 @@ def copy_plain(value: Any) -> Any:
     if isinstance(value, list | tuple | set | frozenset):
         return [copy_plain(v) for v in (sorted(value) if isinstance(value, set | frozenset) else value)]
     if hasattr(value, "__iter__") and hasattr(value, "__next__"):
-        return [copy_plain(v) for v in value]  # what filters like `map` and `select` answer
+        return [copy_plain(v) for v in value]  # results of filters like `map` and `select`
     if isinstance(value, TextValue):
         return str(value)
-    raise build_error("SK123", f"an expression results in a {type(value).__name__}, which is not a value of YAML")
+    raise build_error("SK123", f"an expression yields a {type(value).__name__}, which has no YAML form")

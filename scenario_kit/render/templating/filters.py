@@ -1,4 +1,4 @@
-"""The filters and tests of templates: those of Jinja whose results are bounded, and bounded ones for the others."""
+"""Filters and tests of templates: Jinja's own where their results are bounded, else bounded replacements."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from scenario_kit.render.templating.render_budget import MAX_OUTPUT, check_room,
 
 _Function = Callable[..., Any]
 
-#: What a call costs, whatever it does.
+#: Base cost of a call.
 _CALL: Final = 10
-#: Their results are no larger than what they are applied to, and they do not look inside its entries.
+#: Filters whose result is no larger than their input and that do not inspect entries.
 _SHALLOW: Final = (
     "abs", "capitalize", "count", "d", "default", "first", "float", "int", "items", "last", "length", "list", "lower",
     "reject", "rejectattr", "reverse", "select", "selectattr", "trim", "upper", "wordcount",
 )  # fmt: skip
-#: They compare or convert entries, or make new ones.
+#: Filters that compare, convert or create entries.
 _DEEP: Final = ("dictsort", "groupby", "map", "max", "min", "sort", "title", "truncate", "unique")
 _INDENT: Final = 40
 _DIGITS: Final = 15
@@ -31,9 +31,9 @@ _DIGITS: Final = 15
 
 def build_filters() -> dict[str, _Function]:
     """Build the filters by name."""
-    there: Mapping[str, Any] = FILTERS
-    known = {name: _charge(there[name], deep=False) for name in _SHALLOW}
-    known |= {name: _charge(there[name], deep=True) for name in _DEEP}
+    jinja_filters: Mapping[str, Any] = FILTERS
+    known = {name: _charge(jinja_filters[name], deep=False) for name in _SHALLOW}
+    known |= {name: _charge(jinja_filters[name], deep=True) for name in _DEEP}
     own: Mapping[str, Any] = {
         "indent": _indent_text, "join": _join, "keyed": _build_keyed, "replace": _replace, "round": _round,
         "string": convert_to_text,
@@ -43,16 +43,16 @@ def build_filters() -> dict[str, _Function]:
 
 
 def build_tests() -> dict[str, Any]:
-    """Build tests by name; the ones that compare pay for what they compare."""
-    there: Mapping[str, Any] = TESTS
-    return {name: _charge(function, deep=True) for name, function in there.items()}
+    """Build the tests by name, each charged for its arguments."""
+    jinja_tests: Mapping[str, Any] = TESTS
+    return {name: _charge(function, deep=True) for name, function in jinja_tests.items()}
 
 
 def _charge(function: _Function, *, deep: bool) -> _Function:
     hidden = 1 if hasattr(function, "jinja_pass_arg") else 0
 
     @wraps(function)
-    def paid(*args: Any, **kwargs: Any) -> Any:
+    def charged(*args: Any, **kwargs: Any) -> Any:
         spend(_CALL)
         for value in (*args[hidden:], *kwargs.values()):
             if deep:
@@ -64,16 +64,16 @@ def _charge(function: _Function, *, deep: bool) -> _Function:
             result = list(islice(result, MAX_OUTPUT))
         return weigh(result) if deep else result
 
-    return paid
+    return charged
 
 
 def convert_to_text(value: Any) -> str:
-    """Convert the value to text, weighed before it is converted."""
+    """Convert a value to text after charging for its size."""
     return value if type(value) is str else str(weigh(value))
 
 
 def concatenate(pieces: Iterable[str]) -> str:
-    """Return all pieces as one text that is not too long."""
+    """Concatenate pieces within the size limit."""
     pieces, size = list(pieces), 0
     for piece in pieces:
         size += len(piece)
@@ -85,7 +85,7 @@ def concatenate(pieces: Iterable[str]) -> str:
 
 
 def add_values(left: Any, right: Any) -> Any:
-    """Return the sum of two numbers, or two texts or lists one after the other."""
+    """Add two numbers, or concatenate two strings or lists."""
     if isinstance(left, str | list | tuple) and isinstance(right, str | list | tuple):
         check_room(len(left) + len(right))
         return weigh(left + right)  # type: ignore[operator]
@@ -111,7 +111,7 @@ def _list_parts(environment: Environment, values: Iterable[Any], attribute: Any)
 
 
 def _build_keyed(keys: Iterable[Any], value: Any) -> dict[Any, Any]:
-    """Build a mapping of all keys to the same value: ``['a', 'b'] | keyed(1)``; Jinja itself has no way to say it."""
+    """Map all keys to the same value: ``['a', 'b'] | keyed(1)``; Jinja has no such filter."""
     return dict.fromkeys(keys, value)
 
 

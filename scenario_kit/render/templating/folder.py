@@ -1,4 +1,4 @@
-"""Template files of one folder, and of nowhere else."""
+"""Template loader that is confined to one folder."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Final
 
 from jinja2 import BaseLoader, Environment, TemplateNotFound
 
-#: Bytes that one template file may have.
+#: Maximum size of a template file in bytes.
 MAX_FILE: Final = 512 * 1024
 
 
 class Folder(BaseLoader):
-    """Loads what stands in a folder; neither ``..`` nor a symbolic link leads out of it."""
+    """Loads templates from a folder; neither ``..`` nor symbolic links can leave it."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
 
     def get_source(self, environment: Environment, template: str) -> tuple[str, str, Callable[[], bool]]:  # noqa: ARG002
-        """Get the text of a template, its path, and whether it is still the same."""
+        """Return a template's text, its path, and a function that tells whether it is up to date."""
         text = self.text(template)
         path = self._root / template
         time = path.stat().st_mtime_ns
@@ -29,8 +29,8 @@ class Folder(BaseLoader):
         """Return the text of a file.
 
         Raises:
-            TemplateNotFound: there is none of this name inside the folder.
-            ValueError: it is too large, or not UTF-8.
+            TemplateNotFound: the folder has no such file.
+            ValueError: the file is too large or not UTF-8.
         """
         if "\0" in name:
             raise TemplateNotFound(name)

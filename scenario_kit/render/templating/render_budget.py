@@ -1,7 +1,7 @@
-"""What one rendering may spend: work, and the size of the values that it makes.
+"""Budget of a rendering: work units and value sizes.
 
-Every operation of a template that can repeat or grow something pays here first, so a hostile template ends soon and
-small, whatever it is made of.
+Every template operation that can loop or grow a value is charged before it runs, so that hostile templates fail fast
+and in bounded memory.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final
 
-#: Characters and entries that one value, or one rendered document, may have.
+#: Maximum number of characters and entries of a value or a rendered document.
 MAX_OUTPUT: Final = 2_000_000
-#: Units of work of one rendering; one is about the evaluation of a name.
+#: Work units of one rendering; evaluating a name costs about one.
 MAX_WORK: Final = 500_000
-#: Entries that one value may have, those of its parts included.
+#: Maximum number of entries of a value, nested ones included.
 MAX_ENTRIES: Final = 100_000
-#: Lists in lists that a template may build.
+#: Maximum nesting depth of a value.
 MAX_NESTED: Final = 50
-#: Units for one look-up of a template, which goes through a part of the app once.
+#: Cost of a look-up, which scans part of the app.
 LOOKUP_WORK: Final = 50
-#: Characters that are copied or compared for one unit.
+#: Characters copied or compared per unit.
 _CHARACTERS: Final = 100
 
 _left: ContextVar[list[int] | None] = ContextVar("_left", default=None)
@@ -29,7 +29,7 @@ _left: ContextVar[list[int] | None] = ContextVar("_left", default=None)
 
 @contextmanager
 def meter_rendering() -> Iterator[None]:
-    """Return one rendering: what is inside shares one allowance of work. An inner one spends from the outer."""
+    """Open a work budget for one rendering; a nested call shares the outer budget."""
     if _left.get() is not None:
         yield
         return
@@ -41,21 +41,21 @@ def meter_rendering() -> Iterator[None]:
 
 
 def spend(units: int) -> None:
-    """Pay for work before it is done.
+    """Charge for work before it is done.
 
     Raises:
-        ValueError: nothing is left.
+        ValueError: the budget is exhausted, or no rendering is active.
     """
     left = _left.get()
     if left is None:
-        raise ValueError("templates are rendered within an allowance of work only")
+        raise ValueError("templates can only be rendered within a work budget")
     left[0] -= units
     if left[0] < 0:
         raise ValueError("the template needs too much work")
 
 
 def spend_size(value: Any) -> None:
-    """Pay for going through a value once: its characters or entries, not what is inside of them."""
+    """Charge for one pass over a value's characters or entries, not nested ones."""
     if isinstance(value, str):
         spend(len(value) // _CHARACTERS)
     elif isinstance(value, list | tuple | dict | set | range):
@@ -63,10 +63,10 @@ def spend_size(value: Any) -> None:
 
 
 def weigh(value: Any, most: int = MAX_OUTPUT) -> Any:
-    """Return the value, after paying for going through all of it; shared parts count as often as they are met.
+    """Return the value after charging for all of it; shared parts count at each occurrence.
 
     Raises:
-        ValueError: it has more than ``most`` characters and entries, or nests too deep.
+        ValueError: it has more than ``most`` characters and entries, or is nested too deeply.
     """
     if value is None or isinstance(value, bool | int | float):
         return value
@@ -79,7 +79,7 @@ def weigh(value: Any, most: int = MAX_OUTPUT) -> Any:
             total += len(part)
         elif isinstance(part, dict | list | tuple | set | frozenset):
             if depth > MAX_NESTED:
-                raise ValueError(f"a value nests deeper than {MAX_NESTED} levels")
+                raise ValueError(f"a value is nested deeper than {MAX_NESTED} levels")
             check_room(entries + len(part) + len(stack), MAX_ENTRIES)
             stack += [(child, depth + 1) for child in part]
             if isinstance(part, dict):
@@ -91,10 +91,10 @@ def weigh(value: Any, most: int = MAX_OUTPUT) -> Any:
 
 
 def check_room(size: int, most: int = MAX_OUTPUT) -> None:
-    """Refuse a value of that many characters or entries before it is made.
+    """Check the size of a value before it is created.
 
     Raises:
         ValueError: it is too large.
     """
     if size > most:
-        raise ValueError(f"a value grows beyond {most} characters and entries")
+        raise ValueError(f"a value exceeds {most} characters and entries")

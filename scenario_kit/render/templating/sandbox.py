@@ -1,4 +1,4 @@
-"""The Jinja environment of templates that a stranger wrote: they cannot leave it, and not grow or run without bound."""
+"""Jinja environment for untrusted templates, with restricted attributes and metered work."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from jinja2.visitor import NodeTransformer
 from scenario_kit.render.templating.filters import add_values, build_filters, build_tests, concatenate, convert_to_text
 from scenario_kit.render.templating.render_budget import spend, spend_size, weigh
 
-#: Items that one range may have.
+#: Maximum length of a range.
 MAX_RANGE: Final = 1_000
-#: What a template that is wrong or hostile may raise.
+#: Exceptions that an invalid or hostile template may raise.
 FAILURES: Final = (
     TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RuntimeError, SyntaxError,
     AssertionError, MemoryError,
 )  # fmt: skip
-#: Attributes of built-in types; the others build values of any size, or reach further than a template should.
+#: Allowed attributes of built-in types; others create values of any size or escape the sandbox.
 _OF_TEXT: Final = frozenset(
     {
         "capitalize", "casefold", "count", "endswith", "find", "index", "isalnum", "isalpha", "isdigit", "islower",
@@ -32,29 +32,29 @@ _OF_TEXT: Final = frozenset(
 )  # fmt: skip
 _OF_MAPPINGS: Final = frozenset({"copy", "get", "items", "keys", "values"})
 _OF_LISTS: Final = frozenset({"count", "index", "grouper", "list"})  # the last two: entries of `groupby`
-#: Costs of a call of a function of ours, of one of a built-in, and of one node that is compiled.
+#: Costs of calling one of our functions, of calling a built-in, and of compiling a node.
 _CALL, _BUILTIN, _COMPILE = 50, 10, 5
-#: Numbers beyond this are no quantities.
+#: Maximum magnitude of operands.
 _LARGEST: Final = 10**12
-#: Names of filters that only this module writes into templates.
-_TURN, _JOINED, _MADE, _COMPARED = "(turn)", "(joined)", "(made)", "(compared)"
+#: Internal filters, with names that templates cannot spell.
+_ITERATION, _JOINED, _MADE, _COMPARED = "(turn)", "(joined)", "(made)", "(compared)"
 
 
 class Sandbox(ImmutableSandboxedEnvironment):
-    """A strict environment in which everything that repeats or grows is paid for (see ``meter``)."""
+    """A strict environment that charges every operation that can loop or grow a value (see ``render_budget``)."""
 
     intercepted_binops = frozenset({"*", "**", "%", "+"})
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-        """Compute with numbers of ordinary size, and ``+`` for short texts and lists; anything else is refused."""
+        """Evaluate operators on bounded numbers, and ``+`` on bounded strings and lists; reject the rest."""
         if operator == "+" and not (_is_number(left) and _is_number(right)):
             return add_values(left, right)
         if operator == "**" or not all(_is_number(v) and abs(v) <= _LARGEST**2 for v in (left, right)):
-            raise ValueError(f"'{operator}' is for numbers of ordinary size only")
+            raise ValueError(f"'{operator}' requires numbers of ordinary size")
         return super().call_binop(context, operator, left, right)
 
     def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805
-        """Return a call that is paid for; built-ins also pay for the sizes of what they read and make."""
+        """Charge for a call and run it; built-ins are also charged for the sizes of arguments and results."""
         owner = getattr(__obj, "__self__", None) if isinstance(__obj, BuiltinMethodType) else None
         if owner is None and __obj is not dict:
             spend(_CALL)
@@ -66,7 +66,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return weigh(result) if __obj is dict or isinstance(owner, str) else result
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-        """Return whether an attribute is listed here, of built-in types, or public, of others."""
+        """Return whether an attribute is allowed: listed for built-in types, public for others."""
         if isinstance(obj, str):
             return attr in _OF_TEXT
         if isinstance(obj, Mapping):
@@ -78,7 +78,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return super().is_safe_attribute(obj, attr, value)
 
     def wrap_str_format(self, value: Any) -> Callable[..., str] | None:
-        """Refuse ``format``: a format can ask for text of any width."""
+        """Reject ``format``, which can produce strings of any width."""
         wrapped = super().wrap_str_format(value)
         return None if wrapped is None else _refuse_format
 
@@ -88,7 +88,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
 
 def create_sandbox(loader: BaseLoader | None = None) -> Sandbox:
-    """Create a new environment; with a loader, templates may include each other."""
+    """Create an environment; with a loader, templates may include each other."""
     environment = Sandbox(
         loader=loader,
         undefined=StrictUndefined,
@@ -100,7 +100,7 @@ def create_sandbox(loader: BaseLoader | None = None) -> Sandbox:
     environment.globals = {"range": _limit_range, "dict": dict}
     environment.filters = {
         **build_filters(),
-        _TURN: _turn,
+        _ITERATION: _charge_iteration,
         _JOINED: _join,
         _MADE: _convert,
         _COMPARED: _compare_charged,
@@ -110,23 +110,23 @@ def create_sandbox(loader: BaseLoader | None = None) -> Sandbox:
 
 
 class _Metering(CodeGenerator):
-    """Generates the code of a template that pays for its loops, values and comparisons."""
+    """Generates template code that charges for loops, values and comparisons."""
 
     def visit_Template(self, node: nodes.Template, frame: Any = None) -> None:  # noqa: N802
         spend(_COMPILE * _count(node))
-        super().visit_Template(_Payments().visit(node), frame)
+        super().visit_Template(_ChargeInserter().visit(node), frame)
 
 
-class _Payments(NodeTransformer):
-    """Puts payments where a template can repeat, build or compare. What it puts there, templates cannot spell."""
+class _ChargeInserter(NodeTransformer):
+    """Inserts charges into loops, literals and comparisons, as filters that templates cannot name."""
 
     def generic_visit(self, node: nodes.Node, *args: Any, **kwargs: Any) -> nodes.Node:
         size = _count(node) if isinstance(node, _REPEATED) else 0
         node = super().generic_visit(node, *args, **kwargs)
         if isinstance(node, _REPEATED):
-            node.body = [nodes.ExprStmt(_charge_turn(node, size), lineno=node.lineno), *node.body]
+            node.body = [nodes.ExprStmt(_build_iteration_charge(node, size), lineno=node.lineno), *node.body]
         if isinstance(node, nodes.For) and node.test is not None:
-            node.test = nodes.And(_charge_turn(node, size), node.test, lineno=node.lineno)
+            node.test = nodes.And(_build_iteration_charge(node, size), node.test, lineno=node.lineno)
         if isinstance(node, nodes.Concat):
             return _filter(nodes.List(node.nodes, lineno=node.lineno), _JOINED)
         if isinstance(node, nodes.List | nodes.Tuple | nodes.Dict) and getattr(node, "ctx", "load") == "load":
@@ -147,16 +147,16 @@ def _filter(node: nodes.Expr, name: str) -> nodes.Filter:
     return nodes.Filter(node, name, [], [], None, None, lineno=node.lineno)
 
 
-def _charge_turn(node: nodes.Node, size: int) -> nodes.Filter:
-    return _filter(nodes.Const(size, lineno=node.lineno), _TURN)
+def _build_iteration_charge(node: nodes.Node, size: int) -> nodes.Filter:
+    return _filter(nodes.Const(size, lineno=node.lineno), _ITERATION)
 
 
 def _count(node: nodes.Node) -> int:
     return 1 + sum(_count(child) for child in node.iter_child_nodes())
 
 
-@pass_context  # or the compiler would pay, once and for all
-def _turn(_: Any, size: int) -> bool:
+@pass_context  # prevents constant folding, which would charge only at compile time
+def _charge_iteration(_: Any, size: int) -> bool:
     spend(size)
     return True
 
@@ -196,5 +196,5 @@ def _refuse_format(*_: Any, **__: Any) -> str:
 def _limit_range(*args: int) -> range:
     result = range(*args)
     if len(result) > MAX_RANGE:
-        raise ValueError(f"a range of {len(result)} items; at most {MAX_RANGE} are possible")
+        raise ValueError(f"a range has {len(result)} items; the maximum is {MAX_RANGE}")
     return result

@@ -1,4 +1,4 @@
-"""What a fault is aimed at."""
+"""Target of a fault."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from scenario_kit.model.kubernetes.reference import resolve_namespace
 
 
 class TextValue:
-    """A value of templates that has fields; where text is asked for, it is what ``str`` says."""
+    """A template value with fields that renders as ``str(value)``."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class FaultTarget(TextValue):
-    """What a fault is aimed at. As text it is the reference; ``namespace`` is the real one."""
+    """The target of a fault. Its string form is the reference; ``namespace`` is the real one."""
 
     ref: Reference
     namespace: str
 
     @property
     def kind(self) -> str:
-        """Its kind."""
+        """Return its kind."""
         return self.ref.kind
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """Return its name."""
         return self.ref.name
 
     @property
     def group(self) -> str:
-        """Its API group, empty where the reference does not say one."""
+        """Return its API group; empty if the reference has none."""
         return self.ref.group
 
     def __str__(self) -> str:
@@ -42,10 +42,10 @@ class FaultTarget(TextValue):
 
 
 def parse_target(text: str, namespace: str, others: Collection[str] = ()) -> FaultTarget:
-    """Parse the target that a scenario names; ``others`` are the symbolic names of further namespaces of the app.
+    """Parse the target of a fault; ``others`` are the symbolic names of the app's additional namespaces.
 
     Raises:
-        ValueError: it is not a reference.
+        ValueError: the text is not a reference.
     """
     ref = Reference.parse(text)
     return FaultTarget(ref, ref.within(namespace, {s: resolve_namespace(namespace, s) for s in others}).namespace)

@@ -11,9 +11,9 @@ from scenario_kit.lint.simulation.place import Place
 from scenario_kit.lint.simulation.stages import leaves
 from scenario_kit.load.yaml.edit import Edit, Put
 from scenario_kit.model import Change
-from scenario_kit.render.faults.template_context import DRAWN
+from scenario_kit.render.faults.template_context import GENERATED_SUFFIX
 
-_DRAWN: Final = re.compile(rf"(?<![-\w])([a-z][-a-z0-9]*)-({DRAWN})(?![-\w])")
+_DRAWN: Final = re.compile(rf"(?<![-\w])([a-z][-a-z0-9]*)-({GENERATED_SUFFIX})(?![-\w])")
 
 
 class Outdated(NamedTuple):

@@ -12,7 +12,7 @@ from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load.yaml.edit import Put
 from scenario_kit.render import NoChange
-from scenario_kit.render.templating.engine import explain_unsound
+from scenario_kit.render.templating.engine import explain_invalid_template
 
 #: What a fault says on purpose about targets and parameters with which it cannot bite.
 _REFUSALS: Final = frozenset({"SK304", "SK120", "SK110"})
@@ -33,7 +33,7 @@ def check_folder_name(case: FaultCase | AppCase) -> Iterator[Problem]:
 @register_check("SK123", "Fault")
 def check_expressions(case: FaultCase) -> Iterator[Problem]:
     """Return a template that cannot be read, or that fails for a target at which the fault can be aimed."""
-    wrong = {place: said for place, text in case.positions.texts.items() if (said := explain_unsound(text))}
+    wrong = {place: said for place, text in case.positions.texts.items() if (said := explain_invalid_template(text))}
     for place, said in wrong.items():
         text = case.positions.texts[place].strip()[:120]
         yield Problem(

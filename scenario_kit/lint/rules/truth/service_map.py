@@ -12,7 +12,7 @@ from scenario_kit.lint.rules.truth.messaging import has_message_path, is_broker_
 from scenario_kit.lint.simulation.field_diff import list_written
 from scenario_kit.lint.simulation.place import is_same
 from scenario_kit.model import App, Component, Reference
-from scenario_kit.render.simulation.observability import list_mute
+from scenario_kit.render.simulation.observability import list_untraced
 from scenario_kit.render.simulation.request_paths import trace_traffic
 
 #: Components through which data reaches who reads it later, so that trouble follows the data.
@@ -36,7 +36,7 @@ def calls(case: LintContext) -> Iterator[Problem]:
             continue
         if is_broker_of(app, source.name, end.name) or has_message_path(app, source.name, end.name):
             continue  # a lag or a full queue troubles those on both sides of it
-        if source.name == _find_collector(app) and end.name not in list_mute(app):
+        if source.name == _find_collector(app) and end.name not in list_untraced(app):
             continue  # whoever reports there falls silent with it
         place = ("spec", "groundTruth", "propagation", i)
         if _calls(app, source.name, end.name):

@@ -1,4 +1,4 @@
-"""Turn the named effect checks of a fault into plain checks: one implementation for what many faults prove."""
+"""Expand named effect checks into plain checks."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ __all__ = ["EffectSubject", "expand_check"]
 
 
 def expand_check(document: Object, subject: EffectSubject, where: str) -> Object:
-    """Expand a rendered check that is one of the named ones; others are returned as they are.
+    """Expand a rendered check if it is a named one; return others unchanged.
 
     Raises:
-        AuthoringError: SK123 for parameters that the check does not have; SK120 for a target without pods or component.
+        AuthoringError: SK123 for invalid parameters of the check; SK120 for a target without pods or component.
     """
     name = next((key for key in document if key in _BUILDERS), "")
     if not name:

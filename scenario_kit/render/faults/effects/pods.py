@@ -47,13 +47,13 @@ def build_containers_waiting(check: ContainersWaiting, subject: EffectSubject) -
 
 
 def build_containers_terminated(check: ContainersTerminated, subject: EffectSubject) -> Object:
-    """Build the check that containers ended for a reason."""
+    """Build the check that containers terminated for a reason."""
     labels = _labels(check.reasons, check.container, check.of, subject)
     return _query(f"sum(kube_pod_container_status_last_terminated_reason{{{labels}}})", 1)
 
 
 def build_containers_restarted(check: ContainersRestarted, subject: EffectSubject) -> Object:
-    """Build the check that a container was restarted so often."""
+    """Build the check that a container has restarted at least ``atLeast`` times."""
     labels = f'container="{check.container or subject.container}", {_pods(check.of, subject)}'
     return _query(f"max(kube_pod_container_status_restarts_total{{{labels}}})", check.at_least)
 

@@ -1,7 +1,7 @@
-"""Effect checks on requests, from the span metrics of the components that report any.
+"""Effect checks on requests, based on span metrics.
 
-A component behind a queue or a cache may show an error, silence or latency; which of these a fault brings about depends
-on its client. So most checks accept each of them, for long enough that a restart is not taken for it.
+A fault behind a queue or a cache may cause errors, missing requests or latency, depending on the client. Most checks
+therefore accept any of these, sustained for longer than a restart takes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from scenario_kit.render.faults.effects.subject import EffectSubject
 _CALLS: Final = "traces_span_metrics_calls_total"
 _DURATION: Final = "traces_span_metrics_duration_milliseconds"
 _ERROR: Final = 'status_code="STATUS_CODE_ERROR"'
-#: The grid on which rules are evaluated, and for how long an effect must go on.
+#: The evaluation grid of rules, and the subquery window in which an effect must be sustained.
 _GRID: Final = GRID_DURATION
 _SUSTAINED: Final = f"[2m:{_GRID}]"
 
@@ -39,7 +39,7 @@ def build_requests_fail(check: RequestsFail, subject: EffectSubject) -> Object:
 
 
 def build_requests_stop(check: RequestsStop, subject: EffectSubject) -> Object:
-    """Build the check that the target has no requests, or those who talk to it notice."""
+    """Build the check that the target receives no requests, or that requests of its dependants fail or stop."""
     own = subject.component_of(subject.target)
     others = _fail_or_stop(list_dependants(subject.app, own))
     noticed = _sustain(others) if check.sustained else f"({others} > bool 0)"
@@ -47,7 +47,7 @@ def build_requests_stop(check: RequestsStop, subject: EffectSubject) -> Object:
 
 
 def build_target_fails(check: TargetFails, subject: EffectSubject) -> Object:
-    """Build the check that requests of a workload fail or stop, by its own spans or by those of its callers."""
+    """Build the check that requests to a workload fail or stop, by its own spans or those of its dependants."""
     own = subject.component_of(check.of or subject.target)
     near = _any_of(list_dependants(subject.app, own))
     unseen = f"(({_rate(f'{near}, {_ERROR}')} > 0) unless {_rate(_only(own))})"
@@ -56,14 +56,14 @@ def build_target_fails(check: TargetFails, subject: EffectSubject) -> Object:
 
 
 def build_latency_rises(check: LatencyRises, subject: EffectSubject) -> Object:
-    """Build the check that some kind of call takes longer than before."""
+    """Build the check that the mean duration of some operation rises."""
     rise = _rise(_list_components(check.whose, subject))
     expr = f"max(min_over_time(({rise})[1m:{_GRID}]))" if check.sustained else f"max({rise})"
     return {"query": {"expr": expr, "is": "GreaterThan", "value": check.by_milliseconds}}
 
 
 def build_requests_slow_or_fail(check: RequestsSlowOrFail, subject: EffectSubject) -> Object:
-    """Build the check that requests take longer than before, fail or stop."""
+    """Build the check that requests slow down, fail or stop."""
     names = _list_components(check.whose, subject)
     slow = f"(max({_rise(names)}) >= bool {check.by_milliseconds} or vector(0))"
     return {"query": {"expr": f"{slow} + {_sustain(_fail_or_stop(names))}", "is": "AtLeast", "value": 1}}

@@ -1,4 +1,4 @@
-"""What the effect checks of a fault are about."""
+"""Subject of effect checks."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from scenario_kit.render.templating.target import FaultTarget
 class EffectSubject:
     """The target of a fault, its app, and look-ups in the rendered app.
 
-    ``find_workload`` answers the workload of a reference, or the one behind a Service; ``component_of`` the name of the
-    component that it belongs to; ``variables`` are those of the fault's templates.
+    ``find_workload`` returns the workload of a reference, for a Service the one that it selects; ``component_of``
+    returns the name of its component; ``variables`` are the fault's template variables.
     """
 
     target: FaultTarget
@@ -26,10 +26,10 @@ class EffectSubject:
 
     @property
     def created(self) -> str:
-        """Spell the object that the fault creates."""
+        """Return the reference of the object that the fault creates."""
         return str(self.variables["created"])
 
     @property
     def container(self) -> str:
-        """Return the name of the container that parameter ``container`` names, of the first one without."""
+        """Return the name of the container that parameter ``container`` selects, by default the first."""
         return str(self.variables["container"]["name"])

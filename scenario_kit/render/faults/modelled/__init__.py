@@ -1,8 +1,8 @@
-"""What the lab reads of objects, and so which changes of them it cannot show.
+"""Detect changes to fields that the lab does not model.
 
-The register is a projection (``registered``): of every object, what a part of the lab acts on. A real control plane
-acts on most kinds as a whole; of pod templates, ConfigMaps, Secrets and Services only what the simulated kubelet, the
-twin and the app's own twin.yaml read counts. A change that leaves every projection as it was is not modelled here.
+``registry`` projects each object onto the fields that some part of the lab reads. The real control plane reads most
+kinds completely; of pod templates, ConfigMaps, Secrets and Services, only the fields that the simulated kubelet and the
+twin read count. A change that alters no projection has no effect in the lab.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from scenario_kit.model.chaos.fields import find_blind_fields, is_external, list
 from scenario_kit.model.chaos.reach import is_chaos
 from scenario_kit.model.kubernetes.difference import find_paths
 from scenario_kit.model.kubernetes.reference import resolve_namespace
-from scenario_kit.render.faults.modelled.registry import UNKNOWN, register, select_differing
+from scenario_kit.render.faults.modelled.registry import UNKNOWN, project_objects, select_differing
 from scenario_kit.render.objects.lookup import find_position, format_reference
 
-#: The capability that such a change needs.
+#: Capability that an unmodelled change requires.
 REAL_DATA_PLANE: Final = "real-data-plane"
 
 
 def find_unmodelled(changes: Iterable[Change], app: App, objects: Sequence[Object], namespace: str) -> tuple[str, ...]:
-    """Find the fields that the changes write, where no part of the lab reads any of them; empty where one is read.
+    """Return the fields that the changes write if the lab reads none of them; empty if it reads any.
 
-    Of chaos, which is carried out field by field, one that the simulated daemon or the twin does not know is enough.
-    Nothing is said of an app without a twin, of objects that are not the app's, and of changes that cannot be made.
+    For chaos objects, a single field unknown to the simulated daemon or the twin counts. Returns nothing for apps
+    without a twin, for objects outside the app and for invalid changes.
     """
     made = [change for change in changes if not change.operation.restarts]
     if app.twin is not None and (found := tuple(_find_unknown_chaos(made, app, namespace))):
@@ -36,16 +36,16 @@ def find_unmodelled(changes: Iterable[Change], app: App, objects: Sequence[Objec
         return ()
     new: Sequence[Object] = objects
     for change in made:
-        if _is_elsewhere(change, new, namespace):
+        if _is_outside_app(change, new, namespace):
             return ()
         try:
             new = change.operation.simulate(new, app, namespace)
         except AuthoringError:
             return ()
     before, after = select_differing(objects, new)
-    if not _is_alike(register(objects, app, namespace, before), register(new, app, namespace, after)):
+    if not _is_alike(project_objects(objects, app, namespace, before), project_objects(new, app, namespace, after)):
         return ()
-    return tuple(_list_written(objects, new, namespace))
+    return tuple(_list_written_fields(objects, new, namespace))
 
 
 def _find_unknown_chaos(changes: Iterable[Change], app: App, namespace: str) -> Iterator[str]:
@@ -60,13 +60,11 @@ def _find_unknown_chaos(changes: Iterable[Change], app: App, namespace: str) -> 
             yield f"{each.field} of {each.kind} ({each.what})"
         for target in list_targets(manifest):
             if is_external(target.partition(":")[0], homes):
-                yield f"externalTargets of NetworkChaos (where '{target}' is in the world outside)"
+                yield f"externalTargets of NetworkChaos ('{target}' is outside the cluster)"
 
 
 def _is_alike(one: Any, other: Any) -> bool:
-    """Return whether two projections are the same, as far as that is known: what is UNKNOWN in one may be as in the
-    other.
-    """
+    """Return whether two projections are equal, treating UNKNOWN as equal to anything."""
     if UNKNOWN in (one, other):
         return True
     if isinstance(one, Mapping) and isinstance(other, Mapping):
@@ -76,12 +74,12 @@ def _is_alike(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def _is_elsewhere(change: Change, objects: Sequence[Object], namespace: str) -> bool:
+def _is_outside_app(change: Change, objects: Sequence[Object], namespace: str) -> bool:
     ref = change.operation.ref
     return ref is not None and find_position(objects, ref, namespace) is None
 
 
-def _list_written(old: Sequence[Object], new: Sequence[Object], namespace: str) -> Iterable[str]:
+def _list_written_fields(old: Sequence[Object], new: Sequence[Object], namespace: str) -> Iterable[str]:
     before = {_make_key(obj): obj for obj in old}
     for obj in new:
         was = before.pop(_make_key(obj), None)

@@ -1,4 +1,4 @@
-"""What a container would find: the values of its variables and the texts of its files, from rendered objects."""
+"""Environment variables and mounted files of containers, resolved from rendered objects."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any, Final
 from scenario_kit.model import Object
 
 _REFERENCE: Final = re.compile(r"\$\(([A-Za-z_][\w.-]*)\)")
-#: How a reference to something that is not there reads: the kubelet then does not start the container.
+#: Value of an unresolvable reference; the kubelet does not start such a container.
 MISSING: Final = "\0missing"
 
 
 class Contents:
-    """ConfigMaps and Secrets of one namespace by kind and name."""
+    """The ConfigMaps and Secrets of one namespace."""
 
     def __init__(self, objects: Sequence[Object], namespace: str, home: str) -> None:
         self._data = {
@@ -26,11 +26,11 @@ class Contents:
         }
 
     def value(self, kind: str, name: str, key: str) -> str | None:
-        """Return one value; None where there is none."""
+        """Return the value of a key; None if it is missing."""
         return self._data.get((kind, name), {}).get(key)
 
     def environment(self, container: Object, labels: Mapping[str, Any]) -> dict[str, str]:
-        """Return the variables of a container with their values, as far as they can be told without a cluster."""
+        """Return the environment of a container, as far as it is known without a cluster."""
         found: dict[str, str] = {}
         for source in container.get("envFrom") or ():
             for kind, key in (("ConfigMap", "configMapRef"), ("Secret", "secretRef")):
@@ -59,7 +59,7 @@ class Contents:
         return str(labels.get(label[1], "")) if label else repr(sorted(source.items()))
 
     def absent(self, volumes: Sequence[Object]) -> list[str]:
-        """Return what volumes refer to that is not there: the kubelet cannot mount them."""
+        """Return the missing objects and keys that volumes refer to; the kubelet cannot mount them."""
         return [found for volume in volumes for found in self._absent(volume)]
 
     def _absent(self, volume: Object) -> Iterator[str]:
@@ -76,9 +76,7 @@ class Contents:
                     yield from (f"{kind}/{called} {i['key']}" for i in ref.get("items") or () if i["key"] not in data)
 
     def file(self, spec: Object, container: Object, path: str) -> str | None:
-        """Return the text of a mounted file; None where none is mounted there: the one in the image, if any, then
-        counts.
-        """
+        """Return the text of a mounted file; None if the path is not mounted."""
         mount = find_mount(container, path)
         volume = next((v for v in spec.get("volumes") or () if mount and v.get("name") == mount.get("name")), None)
         if mount is None or volume is None:
@@ -94,13 +92,13 @@ class Contents:
 
 
 def find_mount(container: Object, path: str) -> Mapping[str, Any] | None:
-    """Find the innermost mount that a path lies in."""
+    """Find the innermost mount that contains a path."""
     mounts = [m for m in container.get("volumeMounts") or () if _holds(str(m.get("mountPath", "")), path)]
     return max(mounts, key=lambda m: len(m["mountPath"]), default=None)
 
 
 def expand_variables(text: str, known: Mapping[str, str]) -> str:
-    """Expand a text with ``$(NAME)`` replaced by known values."""
+    """Replace ``$(NAME)`` with known values."""
     return _REFERENCE.sub(lambda match: known.get(match[1], match[0]), text)
 
 

@@ -1,4 +1,4 @@
-"""What a component's program reads, by the app's own twin.yaml: variables, keys of its configuration, its words."""
+"""Inputs that a component's program reads, by twin.yaml: variables, configuration keys and flags."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from scenario_kit.model.twin.definition import TwinDefinition
 from scenario_kit.model.twin.flag import FlagModel
 from scenario_kit.model.twin.store import Database, Login
 
-#: Variables that the twin reads of every program: they are in the resource attributes of its spans.
+#: Variables that the twin reads for every program, for the resource attributes of its spans.
 ALWAYS: Final = frozenset({"OTEL_RESOURCE_ATTRIBUTES"})
 _REFERENCE: Final = re.compile(r"\$\(([A-Za-z_][\w.-]*)\)")
 
 
-class ProgramReads(NamedTuple):
-    """What is read of a program: values of variables and keys, whether those of ``needed`` are set, and where.
+class ProgramInputs(NamedTuple):
+    """The inputs of a program that the twin reads.
 
-    ``needed`` are glob patterns of variables, ``needed_keys`` keys of the file ``config``. ``words`` are those of its
-    command line that mean something, ``files`` the places at which volumes count.
+    Variables and keys are read by value; of ``needed`` (glob patterns of variables) and ``needed_keys`` (keys of the
+    file ``config``) only whether they are set. ``words`` are command-line flags, ``files`` paths where mounts matter.
     """
 
     component: str = ""
@@ -38,17 +38,15 @@ class ProgramReads(NamedTuple):
     files: frozenset[str] = frozenset()
 
 
-def reads(app: App, container: Object) -> ProgramReads:
-    """Return what is read of the program in a container; next to nothing where the app's definition does
-    not know it.
-    """
+def read_inputs(app: App, container: Object) -> ProgramInputs:
+    """Return the inputs of the program in a container; only ``ALWAYS`` if the twin has no component for it."""
     twin = app.twin
     component = find_component(twin, container) if twin is not None else ""
     if twin is None or not component:
-        return ProgramReads()
+        return ProgramInputs()
     model = twin.components[component]
     parts = [model, *_list_parts(twin, component)]
-    return ProgramReads(
+    return ProgramInputs(
         component=component,
         variables=ALWAYS | {name for part in parts for name in _list_variables(part)},
         needed=model.start.env,
@@ -61,7 +59,7 @@ def reads(app: App, container: Object) -> ProgramReads:
 
 
 def find_component(twin: TwinDefinition, container: Object) -> str:
-    """Find the component of the twin whose program a container runs, as the twin itself finds it; empty for none."""
+    """Find the twin component that a container runs, matched as the twin does; empty if none."""
     image = str(container.get("image", ""))
     program = str(next(iter(container.get("command") or container.get("args") or ()), "")).rpartition("/")[2]
     for name, model in twin.components.items():
@@ -73,19 +71,19 @@ def find_component(twin: TwinDefinition, container: Object) -> str:
 
 
 def list_documents(app: App) -> Iterator[tuple[str, str]]:
-    """List names and keys of the ConfigMaps that the twin reads by their names."""
+    """List the (name, key) pairs of the ConfigMaps that the twin reads by name."""
     for value in _list_values(app.twin):
         if isinstance(value, Login | Database | FlagModel) and value.config_map and value.key:
             yield value.config_map, value.key
 
 
 def list_flags(app: App) -> frozenset[str]:
-    """List the feature flags that do something in the twin."""
+    """List the feature flags that have an effect in the twin."""
     return frozenset(app.twin.flags.effects if app.twin is not None and app.twin.flags is not None else ())
 
 
 def _list_parts(twin: TwinDefinition, component: str) -> Iterator[Value]:
-    """List what the twin says about a component elsewhere: of whom it calls, and of what it is beside its work."""
+    """List the other definitions of the twin that concern a component: its edges and its special roles."""
     for edge in twin.edges:
         if component in (edge.caller, edge.address.component):
             yield edge
@@ -94,7 +92,7 @@ def _list_parts(twin: TwinDefinition, component: str) -> Iterator[Value]:
 
 
 def _list_variables(part: Value) -> Iterator[str]:
-    """List variables that fields of a part name, and those of which an address is put together."""
+    """List the variables that a definition names in its fields or in address templates."""
     for value in _list_values(part):
         for field in value.__struct_fields__:
             if field == "env" or field.endswith("_env"):
@@ -105,7 +103,7 @@ def _list_variables(part: Value) -> Iterator[str]:
 
 
 def _list_keys(part: Value) -> Iterator[str]:
-    """List keys of the configuration file that fields of a part name."""
+    """List the configuration keys that a definition names."""
     for value in _list_values(part):
         if isinstance(value, AddressSource):
             yield from filter(None, (value.key, value.host_key, value.port_key))
@@ -114,7 +112,7 @@ def _list_keys(part: Value) -> Iterator[str]:
 
 
 def _list_values(part: Any) -> Iterator[Value]:
-    """List every value inside of one, with itself; what a component needs to start is not a value that it reads."""
+    """List a value and all nested values, except ``Start``: start-up needs are only checked for presence."""
     if isinstance(part, Value) and not isinstance(part, Start):
         yield part
         for field in part.__struct_fields__:

@@ -1,4 +1,4 @@
-"""The register: of every object what some part of the lab acts on. What stands nowhere here, nobody acts on."""
+"""Projection of each object onto the fields that some part of the lab reads. Fields not listed here have no effect."""
 
 from __future__ import annotations
 
@@ -10,65 +10,65 @@ from typing import Any, Final
 from scenario_kit.model import App, Object
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.render.faults.modelled.contents import Contents, expand_variables, find_mount
-from scenario_kit.render.faults.modelled.reads import ProgramReads, list_documents, list_flags, reads
+from scenario_kit.render.faults.modelled.reads import ProgramInputs, list_documents, list_flags, read_inputs
 
-#: Fields of a pod that the scheduler and the API server act on; both are real.
+#: Pod fields that the real scheduler and API server read.
 CONTROL_PLANE: Final = (
     "affinity", "hostNetwork", "nodeName", "nodeSelector", "overhead", "preemptionPolicy", "priority",
     "priorityClassName", "resourceClaims", "resources", "runtimeClassName", "schedulerName", "schedulingGates",
     "tolerations", "topologySpreadConstraints",
 )  # fmt: skip
-#: Fields of a pod that the simulated kubelet or the twin reads.
+#: Pod fields that the simulated kubelet or the twin reads.
 POD: Final = ("activeDeadlineSeconds", "dnsPolicy", "hostAliases", "hostNetwork", "readinessGates", "restartPolicy")
-#: Fields of a container that they read as they are; of others see ``_project_container``.
+#: Container fields that they read verbatim; for others see ``_project_container``.
 CONTAINER: Final = (
     "image", "imagePullPolicy", "livenessProbe", "name", "ports", "readinessProbe", "resources", "restartPolicy",
     "startupProbe",
 )  # fmt: skip
-#: Fields that they read and that show nowhere: how a container ends is not what becomes of its requests.
+#: Fields that they read but that do not affect requests.
 UNSEEN: Final = ("lifecycle", "terminationGracePeriodSeconds", "terminationMessagePolicy")
-#: Fields of a Service that the twin or the controller of its endpoints reads.
+#: Service fields that the twin or the endpoints controller reads.
 SERVICE: Final = (
     "clusterIP", "externalName", "internalTrafficPolicy", "ports", "publishNotReadyAddresses", "selector",
 )  # fmt: skip
-#: Of the ports of a Service.
+#: Service port fields that they read.
 SERVICE_PORT: Final = ("name", "port", "protocol", "targetPort")
-#: Fields of a workload, beside its template, that no pod depends on.
+#: Workload fields that are projected separately or do not affect pods.
 _BOOKKEEPING: Final = ("revisionHistoryLimit", "template")
-#: Kinds of which nobody acts on anything but what pods read of them, or on nothing at all.
+#: Kinds that matter only through the pods that read them, or not at all.
 _UNREAD: Final = (
     "ClusterRole", "ClusterRoleBinding", "ConfigMap", "Event", "Lease", "Role", "RoleBinding", "Secret",
     "ServiceAccount",
 )  # fmt: skip
-#: Kinds that decide what the lab acts on in other objects.
+#: Kinds that other objects refer to, so that their projections depend on them.
 _SHARED: Final = ("ConfigMap", "Secret", "ServiceAccount")
-#: Stands for what nobody says: it may be as before.
+#: Placeholder for a value that is not known; it compares equal to any other.
 UNKNOWN: Final = "\0unknown"
 _SHELLS: Final = ("sh", "bash", "ash", "dash")
 _SHELL_VARIABLE: Final = re.compile(r"\$(?:\{(?P<braced>\w+)\}|(?P<plain>[A-Za-z_]\w*))")
-_SHARED_MEMORY: Final = "/dev/shm"  # noqa: S108 - where a pod finds it
+_SHARED_MEMORY: Final = "/dev/shm"  # noqa: S108 - a path in the pod
 _SELECTORS: Final = ("matchLabels", "selector")
 
 
-def register(
-    objects: Sequence[Object], app: App, namespace: str, chosen: Sequence[Object] | None = None
+def project_objects(
+    objects: Sequence[Object], app: App, namespace: str, selected: Sequence[Object] | None = None
 ) -> dict[tuple[str, str, str], Any]:
-    """Register what the lab acts on, by kind, namespace and name.
+    """Project objects, by kind, namespace and name.
 
     Args:
         objects: all objects of the app.
-        app: the app, whose twin says what its programs read.
-        namespace: of objects that name none.
-        chosen: those of ``objects`` that are registered; all by default.
+        app: the app, whose twin declares what its programs read.
+        namespace: default namespace.
+        selected: the objects to project; all by default.
     """
-    chosen = objects if chosen is None else chosen
-    if not chosen:
+    selected = objects if selected is None else selected
+    if not selected:
         return {}
     keys = list_selected_keys(objects)
     accounts = {o["metadata"]["name"] for o in objects if o["kind"] == "ServiceAccount"} | {"default"}
-    documents = tuple(list_documents(app)) if any(obj["kind"] == "ConfigMap" for obj in chosen) else ()
+    documents = tuple(list_documents(app)) if any(obj["kind"] == "ConfigMap" for obj in selected) else ()
     found: dict[tuple[str, str, str], Any] = {}
-    for obj in chosen:
+    for obj in selected:
         home = str(obj["metadata"].get("namespace", namespace))
         contents = Contents(objects, namespace, home)
         place = (obj["kind"], home, obj["metadata"]["name"])
@@ -84,10 +84,9 @@ def register(
 
 
 def select_differing(before: Sequence[Object], after: Sequence[Object]) -> tuple[Sequence[Object], Sequence[Object]]:
-    """Select the objects whose projections may differ: those that are not the very same in both, and what depends on
-    them.
+    """Select the objects whose projections may differ: those not identical in both, and their dependants.
 
-    A workload depends on what it mentions, and on which of its labels some selector asks for.
+    A workload depends on objects that it mentions, and on selectors of its labels.
     """
     known, new = {id(obj) for obj in before}, {id(obj) for obj in after}
     gone = [obj for obj in before if id(obj) not in new]
@@ -100,12 +99,12 @@ def select_differing(before: Sequence[Object], after: Sequence[Object]) -> tuple
 
 
 def list_selected_keys(objects: Sequence[Object]) -> frozenset[str]:
-    """List the keys of labels that selectors of these objects ask for."""
+    """List the label keys that the selectors of these objects use."""
     return frozenset(key for obj in objects for key in _list_selected(obj))
 
 
 def _mentions(value: Any, names: Collection[str]) -> bool:
-    """Return whether one of these names stands anywhere inside, as a key or a value."""
+    """Return whether a value contains one of these names, as a key or a string."""
     if isinstance(value, str):
         return value in names
     if isinstance(value, Mapping):
@@ -114,9 +113,7 @@ def _mentions(value: Any, names: Collection[str]) -> bool:
 
 
 def _project_labels(obj: Object) -> dict[str, Any]:
-    """Return labels of what is selected by them whatever the app's objects say: admission looks at those of a
-    Namespace.
-    """
+    """Return the labels of Namespaces and Nodes, which admission and the scheduler select by."""
     return {"labels": obj["metadata"].get("labels")} if obj["kind"] in ("Namespace", "Node") else {}
 
 
@@ -128,9 +125,7 @@ def _project_service(obj: Object) -> dict[str, Any]:
 
 
 def _project_config(obj: Object, app: App, documents: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Return what the twin reads of a ConfigMap by its name: flags that do something, and what stores are set up
-    with.
-    """
+    """Return what the twin reads from a ConfigMap by name: flags with an effect, and set-up data of stores."""
     data = obj.get("data") or {}
     store, name = app.flags, obj["metadata"]["name"]
     found: dict[str, Any] = {}
@@ -172,7 +167,7 @@ def _project_workload(
 
 
 def _list_volumes(pod: Object) -> Iterator[Any]:
-    """List volumes that the scheduler or the kubelet may not find, or that have a size."""
+    """List volumes that may fail to bind or mount, or have a size limit."""
     for volume in pod.get("volumes") or ():
         for field in ("persistentVolumeClaim", "ephemeral"):
             if field in volume:
@@ -186,12 +181,12 @@ def _list_volumes(pod: Object) -> Iterator[Any]:
 def _project_container(
     app: App, container: Object, pod: Object, contents: Contents, labels: Mapping[str, Any], *, init: bool = False
 ) -> dict[str, Any]:
-    known = reads(app, container)
+    known = read_inputs(app, container)
     env = contents.environment(container, labels)
     found: dict[str, Any] = {field: container[field] for field in CONTAINER if field in container}
     found["words"] = _project_command(container, env, known, init=init)
     found["env"] = {name: value for name, value in env.items() if name in known.variables or name.startswith("\0")}
-    found["set"] = _set(container, env, known)
+    found["set"] = _list_set_variables(container, env, known)
     found["refused"] = sorted(name for name, value in env.items() if value.startswith("\0"))
     found["config"] = (
         _project_configuration(contents.file(pod, container, known.config), known) if known.config else None
@@ -206,10 +201,8 @@ def _project_container(
     return found
 
 
-def _project_command(container: Object, env: Mapping[str, str], known: ProgramReads, *, init: bool) -> Any:
-    """Return what is read of the command line: all of it where a script or an unknown program runs, else what is
-    known.
-    """
+def _project_command(container: Object, env: Mapping[str, str], known: ProgramInputs, *, init: bool) -> Any:
+    """Return the part of the command line that is read: known flags, or all of it for scripts and unknown programs."""
     words = [
         expand_variables(str(word), env) for word in (*(container.get("command") or ()), *(container.get("args") or ()))
     ]
@@ -220,8 +213,8 @@ def _project_command(container: Object, env: Mapping[str, str], known: ProgramRe
     return [words[:1] if container.get("command") else [], named]
 
 
-def _set(container: Object, env: Mapping[str, str], known: ProgramReads) -> dict[str, bool]:
-    """Return whether the variables are set that the program demands, by a pattern or by name."""
+def _list_set_variables(container: Object, env: Mapping[str, str], known: ProgramInputs) -> dict[str, bool]:
+    """Map the variables that the program requires to whether they are set."""
     names = {str(e.get("name")) for e in container.get("env") or ()} | {n for n in known.needed if "*" not in n}
     return {n: bool(env.get(n)) for n in sorted(names) if any(_fits(n, pattern) for pattern in known.needed)}
 
@@ -230,8 +223,8 @@ def _fits(name: str, pattern: str) -> bool:
     return re.fullmatch(re.escape(pattern).replace(r"\*", ".*"), name) is not None
 
 
-def _project_configuration(text: str | None, known: ProgramReads) -> Any:
-    """Return what is read of the configuration file. What a program does without it, nobody says."""
+def _project_configuration(text: str | None, known: ProgramInputs) -> Any:
+    """Return the configuration values that are read; UNKNOWN without the file."""
     if text is None:
         return UNKNOWN
     try:
@@ -254,13 +247,13 @@ def _leaves(node: Mapping[str, Any], above: str) -> Iterator[tuple[str, Any]]:
 
 
 def _find_paths(words: Any, folder: str) -> list[str]:
-    """Find names of files in a folder that a command line mentions."""
+    """Find the paths below a folder that a command line mentions."""
     text = " ".join(str(word) for word in words)
     return re.findall(re.escape(folder.rstrip("/")) + r"/([^\s;|&\]'\"]+)", text) if folder else []
 
 
 def _list_selected(value: Any) -> Iterator[str]:
-    """List the keys of labels that some selector asks for."""
+    """List the label keys that selectors use."""
     if isinstance(value, Mapping):
         for key, part in value.items():
             if key in _SELECTORS and isinstance(part, Mapping):

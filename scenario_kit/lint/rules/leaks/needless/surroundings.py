@@ -13,10 +13,10 @@ import msgspec
 from scenario_kit.lint.rules.leaks.needless.words import NEUTRAL
 from scenario_kit.lint.simulation.stages import Keys, get_part, leaves, list_containers, list_mappings
 from scenario_kit.model import App, Object
-from scenario_kit.render.faults.template_context import DRAWN
+from scenario_kit.render.faults.template_context import GENERATED_SUFFIX
 
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_DRAWN: Final = re.compile(rf"-{DRAWN}(?![a-z0-9])")
+_DRAWN: Final = re.compile(rf"-{GENERATED_SUFFIX}(?![a-z0-9])")
 #: Keys below which labels are asked for.
 _SELECTING: Final = frozenset(
     {"matchLabels", "selector", "nodeSelector", "labelSelectors", "podSelector", "labelSelector"}

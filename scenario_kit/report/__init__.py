@@ -1,4 +1,4 @@
-"""Verb *report*: ``report.json`` and its renderings."""
+"""Validation reports: ``report.json`` and its renderings."""
 
 from scenario_kit.report import html, junit, markdown
 from scenario_kit.report.document import FILE, Report, find_newest, prepare_folder, read_report, write

@@ -1,4 +1,4 @@
-"""The measured difficulty in words, for every rendering."""
+"""Text for the measured difficulty, shared by all renderings."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from scenario_kit.model.results.difficulty import Difficulty
 
 
 def describe_difficulty(hard: Difficulty) -> list[tuple[str, str]]:
-    """Describe names and texts, in the order of their weight."""
+    """Return (name, text) rows, most important first."""
     shape = hard.complexity
-    ranked = "the cause itself does not alert" if hard.cause_rank is None else f"the cause ranks {hard.cause_rank:g}"
+    ranked = "the cause itself has no alert" if hard.cause_rank is None else f"the cause ranks {hard.cause_rank:g}"
     late = "–" if hard.first_alert_seconds is None else f"{hard.first_alert_seconds:.0f} s after injection"
     return [
         (
@@ -20,5 +20,5 @@ def describe_difficulty(hard: Difficulty) -> list[tuple[str, str]]:
         ("alerting off the causal path", ", ".join(hard.off_path) or "nothing"),
         ("blaming the first alert", f"names a cause in {hard.blame_first:.0%} of the repeats"),
         ("blaming the loudest alert", f"names a cause in {hard.blame_loudest:.0%} of the repeats; {ranked}"),
-        *([("so it is", "trivial: a solver without insight solves it")] if hard.trivial else []),
+        *([("verdict", "trivial: a solver without insight solves it")] if hard.trivial else []),
     ]

@@ -1,4 +1,4 @@
-"""``report.json``: the only source of every rendering (docs/validator.md)."""
+"""``report.json``, the source of all renderings (docs/validator.md)."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from scenario_kit.model import Value, Verdict
 
 SCHEMA_VERSION: Final = 1
 FILE: Final = "report.json"
-#: What a report takes, at least.
+#: Free space required for a report.
 _ROOM_BYTES: Final = 1 << 20
 
 
 class Report(Value, frozen=True, kw_only=True):
-    """A validation with the circumstances under which it was made. ``created`` is wall time.
+    """A validation and its environment. ``created`` is wall time.
 
-    ``kubernetes`` and ``engine`` are the versions of the API server and of what injects chaos, as far as known.
-    ``left_out`` says what is missing because the report would not have fitted where it is kept.
+    ``kubernetes`` and ``engine`` are the versions of the API server and of the chaos engine, if known. ``left_out``
+    lists what was removed to fit the size limit of its storage.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -40,10 +40,10 @@ class Report(Value, frozen=True, kw_only=True):
 
 
 def prepare_folder(folder: Path) -> None:
-    """Make the folder of reports, and try that there is room: before hours go into what could not be kept.
+    """Create the report folder and check for free space before a long run.
 
     Raises:
-        InfrastructureError: nothing can be written there.
+        InfrastructureError: the folder is not writable.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -60,13 +60,13 @@ def write(
     engine: str = "",
     renderings: Mapping[str, Callable[[Report], str]] | None = None,
 ) -> tuple[Report, Path]:
-    """Write ``report.json`` into a new folder ``<folder>/<scenario>/<time>``; returns the report and that folder.
+    """Write ``report.json`` into a new folder ``<folder>/<scenario>/<time>``; return the report and the folder.
 
-    What to run next after a pass, if nothing else, is to look at that very report. ``renderings`` are further files by
-    their names. The folder appears when all of it is written.
+    ``renderings`` maps file names to further renderings. The folder is published atomically. The default next command
+    after a pass is to show this report.
 
     Raises:
-        InfrastructureError: it cannot be written; then there is nothing of it.
+        InfrastructureError: the report cannot be written; no partial report remains.
     """
     now = datetime.now(UTC)
     run = folder / validation.scenario / now.strftime("%Y%m%dT%H%M%S%fZ")
@@ -90,13 +90,13 @@ def write(
 
 def _build_write_error(path: Path, problem: OSError) -> InfrastructureError:
     return InfrastructureError(
-        f"no report can be kept in {path}: {problem.strerror}",
-        fix="make room there, or name another folder with --runs",
+        f"cannot write a report to {path}: {problem.strerror}",
+        fix="free space, or choose another folder with --runs",
     )
 
 
 def format_timestamp() -> str:
-    """Return the wall time as reports state it, in UTC."""
+    """Return the current time in the format of reports, in UTC."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
@@ -106,10 +106,10 @@ def dump_report(report: Report, indent: int | None = None) -> str:
 
 
 def read_report(path: Path) -> Report:
-    """Read the report in a run's folder, in the newest run below a folder, or in the file itself.
+    """Read a report: a file, a run's folder, or a folder of runs, of which the newest counts.
 
     Raises:
-        UsageError: there is none, or another version of the kit wrote it.
+        UsageError: there is no report, or another version of the kit wrote it.
     """
     file = path if path.is_file() else find_newest(path)
     try:
@@ -124,7 +124,5 @@ def find_newest(folder: Path) -> Path:
     """Find the newest ``report.json`` in or below a folder."""
     found: Sequence[Path] = sorted(folder.glob(f"**/{FILE}")) if folder.is_dir() else []
     if not found:
-        raise UsageError(
-            f"there is no {FILE} in {folder}", fix="name a run, e.g. one that `scenario-kit verify` printed"
-        )
+        raise UsageError(f"no {FILE} in {folder}", fix="pass a run, e.g. one printed by `scenario-kit verify`")
     return max(found, key=lambda f: (f.parent.name, f.stat().st_mtime))

@@ -1,4 +1,4 @@
-"""From a report to the evidence that is committed beside the scenario."""
+"""Build the evidence that is committed next to a scenario from a report."""
 
 from __future__ import annotations
 
@@ -10,30 +10,27 @@ from scenario_kit.model import Verdict
 from scenario_kit.model.results.evidence import Evidence, Onset, Tier, VersionKey
 from scenario_kit.report.document import Report
 
-#: Plans whose pass is evidence; one repeat is none.
+#: Plans whose pass counts as evidence; a single repeat does not.
 PLANS: Final = ("standard", "thorough")
 _TIERS: Final[dict[str, Tier]] = {"Twin": "simulated", "RealNode": "reproduced", "Kind": "reproduced"}
 
 
 def build_evidence(report: Report, digest: str, key: VersionKey) -> Evidence:
-    """Build the evidence that a report gives for a scenario whose digest is now ``digest``.
+    """Build the evidence for a scenario with the current ``digest``.
 
     Raises:
-        UsageError: it gives none: it did not pass, its plan shows too little, or the scenario is another one by now.
+        UsageError: the run did not pass, its plan is too weak, or the scenario has changed since.
     """
     validation = report.validation
     again = f"scenario-kit verify {validation.path or 'PATH'} --plan standard"
     if validation.verdict != Verdict.PASS:
-        reported = f"the run of {validation.scenario} ended with {validation.verdict}; only a pass is evidence"
-        raise UsageError(reported, fix="look at its findings: scenario-kit report RUN")
+        message = f"the run of {validation.scenario} ended with {validation.verdict}; only a pass is evidence"
+        raise UsageError(message, fix="inspect its findings: scenario-kit report RUN")
     if validation.plan not in PLANS or validation.statistics is None:
-        reported = f"the plan '{validation.plan}' shows too little to be recorded"
-        raise UsageError(reported, fix=again)
+        raise UsageError(f"plan '{validation.plan}' is too weak to be recorded as evidence", fix=again)
     if validation.digest != digest:
-        reported = (
-            f"the run is of {validation.scenario} with the digest {validation.digest[:12]}, which is now {digest[:12]}"
-        )
-        raise UsageError(reported, fix=again)
+        message = f"{validation.scenario} has changed since the run: {validation.digest[:12]} is now {digest[:12]}"
+        raise UsageError(message, fix=again)
     numbers = validation.statistics
     return Evidence(
         scenario=validation.scenario,
@@ -57,7 +54,7 @@ def build_evidence(report: Report, digest: str, key: VersionKey) -> Evidence:
 
 
 def _list_onsets(validation: Validation) -> tuple[Onset, ...]:
-    """List the alerts of the incident: those that must fire, and whichever others did."""
+    """List the alerts that must fire and all others that fired."""
     alerts = validation.statistics.alerts if validation.statistics else ()
     return tuple(
         Onset(

@@ -1,4 +1,4 @@
-"""Where the entities of a propagation lie on the page: causes on the left, alerts on the right. Pure geometry."""
+"""Layout of the propagation graph: causes on the left, alerts on the right. Pure geometry."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import Final, NamedTuple
 
 from scenario_kit.model.authored.scenario import GroundTruth
 
-#: Pixels of a box, and of the space between columns and rows.
+#: Pixels: size of a box, and gaps between columns and rows.
 BOX_WIDTH, BOX_HEIGHT, ACROSS, DOWN = 204, 46, 40, 18
 _LONGEST: Final = 27
 
 
 class Box(NamedTuple):
-    """An entity. ``told`` is when its first alert came, or nothing."""
+    """An entity. ``note`` is the onset of its first alert, or empty."""
 
     x: float
     y: float
     name: str
     short: str
     cause: bool
-    reported: str
+    note: str
 
 
 class EdgeArrow(NamedTuple):
@@ -41,9 +41,9 @@ class Graph(NamedTuple):
 
 
 def draw_graph(truth: GroundTruth, onsets: Mapping[str, str]) -> Graph | None:
-    """Draw the propagation, layered by the longest way from a cause; None where there are no entities.
+    """Lay out the propagation in columns by longest path from a cause; None without entities.
 
-    ``onsets`` tells of entities what is written below their name.
+    ``onsets`` maps entities to the text below their name.
     """
     causes = [c.entity for c in truth.root_causes if c.entity]
     edges = [(e.from_, e.to) for e in truth.propagation]
@@ -65,7 +65,7 @@ def draw_graph(truth: GroundTruth, onsets: Mapping[str, str]) -> Graph | None:
 
 
 def _assign_columns(names: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str, int]:
-    """Return the longest way to each; a circle, which lint refuses, only stops growing."""
+    """Map each entity to the length of its longest path; cycles, which lint rejects, are cut off."""
     columns = dict.fromkeys(names, 0)
     for _ in names:
         for before, after in edges:

@@ -1,4 +1,4 @@
-"""Past runs: a list of them, and what changed between two."""
+"""List past runs and compare two."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from scenario_kit.report.document import FILE, Report, read_report
 
 
 class PastRun(NamedTuple):
-    """A run: its folder, and its report; none where another version of the kit wrote it."""
+    """The folder of a run, and its report; None if another version of the kit wrote it."""
 
     folder: Path
     report: Report | None
 
 
 def list_past_runs(folder: Path, scenario: str = "") -> list[PastRun]:
-    """List the runs below a folder, newest first; of one scenario where it is named."""
+    """List the runs below a folder, newest first, optionally of one scenario."""
     found = [file.parent for file in folder.glob(f"**/{FILE}") if not scenario or file.parent.parent.name == scenario]
     return [PastRun(path, _read_run(path)) for path in sorted(found, key=lambda path: path.name, reverse=True)]
 
 
 def list_failed_files(folder: Path, files: Sequence[Path]) -> list[Path]:
-    """List those scenario files whose newest run did not pass; a file without a run is none of them."""
+    """List the scenario files whose newest run did not pass; files without a run are omitted."""
     newest: dict[str, Report] = {}
     for run in list_past_runs(folder):
         if run.report is not None:
             newest.setdefault(run.report.validation.scenario, run.report)
-    kept = {name for name, report in newest.items() if report.validation.verdict != Verdict.PASS}
-    return [file for file in files if file.parent.name in kept]
+    failed = {name for name, report in newest.items() if report.validation.verdict != Verdict.PASS}
+    return [file for file in files if file.parent.name in failed]
 
 
 def compare(before: Report, after: Report) -> list[tuple[str, str, str]]:
-    """Return what differs between two runs: what it is about, before and after; nothing where they agree."""
+    """Return (field, before, after) for each difference between two runs."""
     old, new = before.validation, after.validation
     plain = [
         ("scenario", old.scenario, new.scenario),
@@ -56,16 +56,16 @@ def compare(before: Report, after: Report) -> list[tuple[str, str, str]]:
     return rows
 
 
-def run_named(name: str, folder: Path) -> Report:
-    """Return the report that somebody means: a run's folder or file, or a scenario, of which it is the newest run.
+def find_report(name: str, folder: Path) -> Report:
+    """Find a report by the path of a run or by scenario, of which the newest run counts.
 
     Raises:
-        UsageError: there is none.
+        UsageError: there is no such run.
     """
     for path in (Path(name), folder / name):
         if path.exists():
             return read_report(path)
-    raise UsageError(f"there is no run {name}", fix="`scenario-kit runs` lists them")
+    raise UsageError(f"there is no run {name}", fix="list runs with `scenario-kit runs`")
 
 
 def _read_run(folder: Path) -> Report | None:

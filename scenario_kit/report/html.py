@@ -36,7 +36,7 @@ _OUTCOMES: Mapping[str, tuple[str, str]] = {
 
 
 def render(report: Report) -> str:
-    """Render the page; every text in it is escaped, nothing is loaded from anywhere."""
+    """Render the page; all text is escaped, and no external resource is loaded."""
     validation = report.validation
     expect = validation.expect or Expect()
     truth = validation.ground_truth or GroundTruth()
@@ -105,9 +105,7 @@ def _build_trial(trial: TrialResult) -> dict[str, Any]:
 
 
 def _format_onsets(repeats: Iterable[TrialResult], truth: GroundTruth) -> dict[str, str]:
-    """Format, of each entity of the propagation, when its first alert came in the repeats: the earliest and
-    the latest.
-    """
+    """Format the range of first alert onsets over the repeats, by entity of the propagation."""
     entities = {c.entity for c in truth.root_causes} | {n for e in truth.propagation for n in _ends(e)}
     found = {}
     for entity in entities:
@@ -119,7 +117,7 @@ def _format_onsets(repeats: Iterable[TrialResult], truth: GroundTruth) -> dict[s
 
 
 def _format_passages(statistics: Statistics | None) -> dict[str, str]:
-    """Format, of each component that raised no alert, the plainest change of its work."""
+    """Format the clearest change in the traces of each component without an alert."""
     return {p.entity: p.traces[0] if p.traces else "as before" for p in statistics.passages} if statistics else {}
 
 

@@ -1,4 +1,4 @@
-"""Incidents with the same alerts in words, for every rendering."""
+"""Text for incidents with the same alerts, shared by all renderings."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Final
 from scenario_kit.campaign.results.result import Lookalike, Neighbour, Resemblance
 
 _NAMED: Final = 3
-#: Objects that are told; there may be dozens.
+#: Maximum number of listed objects.
 _PLACES: Final = 8
 
 
 def describe_neighbours(found: Iterable[Neighbour]) -> list[tuple[str, str]]:
-    """Describe each neighbour and what tells it apart."""
+    """Describe each neighbour and how it differs."""
     return [(near.scenario, _describe_difference(near)) for near in found]
 
 
@@ -28,9 +28,7 @@ def _describe_difference(near: Neighbour) -> str:
 
 
 def describe_resembling(found: Resemblance | None) -> list[tuple[str, str]]:
-    """Describe how many faults raise the same alerts; then a line for each place, with what is found there and not
-    here.
-    """
+    """Summarise how many faults raise the same alerts, then list them by target with their distinguishing symptoms."""
     if found is None:
         return []
     places: dict[str, list[Lookalike]] = {}

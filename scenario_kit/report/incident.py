@@ -1,4 +1,4 @@
-"""What an incident is, as rows of a name and a text: the first part of every report."""
+"""Summary rows of an incident, the first part of every report."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Final
 
 from scenario_kit.model.results.incident import BrokenTarget, Incident, NamedProcedure, PromisedAlert
 
-#: What a reviewer is asked for: the rules about briefs find what a program can find.
+#: Instruction for reviewers; the lint rules on briefs only find mechanical leaks.
 READING: Final = "A person must read the brief: no rule can tell whether its wording gives the answer away."
 
 
 def build_incident_rows(incident: Incident) -> Iterator[tuple[str, str]]:
-    """Yield what the incident is: its title, what a solver reads, and the answer."""
+    """Yield (name, text) rows: title, brief, and ground truth."""
     yield "title", incident.title
-    yield "brief, all that a solver is told", incident.brief
+    yield "brief, the only text that a solver gets", incident.brief
     options = f", options {json.dumps(incident.options)}" if incident.options else ""
     yield "app", f"{incident.app}, {incident.load}{options}"
     for fault in incident.faults:

@@ -1,4 +1,4 @@
-"""A validation as JUnit XML; what infrastructure prevented is skipped, never failed."""
+"""JUnit XML rendering; trials that infrastructure prevented are skipped, not failed."""
 
 from __future__ import annotations
 
@@ -10,14 +10,12 @@ from junitparser import Failure, JUnitXml, Skipped, TestCase, TestSuite
 from scenario_kit.model import Finding, Severity
 from scenario_kit.report.document import Report
 
-#: What XML 1.0 has no way to write: control characters, which an author's text or a log line may hold.
-_UNSAYABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+#: Control characters, which XML 1.0 cannot represent.
+_INVALID: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
 def render(report: Report) -> str:
-    """Render one suite per scenario, one case per trial, and one for what no single trial shows: rules and
-    statistics.
-    """
+    """Render a suite with one case per trial and one for static rules and statistics."""
     validation = report.validation
     suite = TestSuite(validation.scenario)
     rules = TestCase("rules and statistics", classname=validation.scenario, time=0)
@@ -35,11 +33,11 @@ def render(report: Report) -> str:
     xml = JUnitXml()
     xml.add_testsuite(suite)
     text: bytes = xml.tostring()  # type: ignore[no-untyped-call]
-    return _UNSAYABLE.sub("\N{REPLACEMENT CHARACTER}", text.decode())
+    return _INVALID.sub("\N{REPLACEMENT CHARACTER}", text.decode())
 
 
 def _build_failure(finding: Finding) -> Failure:
-    """Build a finding whose type is its code, and whose text says where, what was seen, what should be, and the fix."""
+    """Build a failure with the finding's code as type and its location, observation, expectation and fix as text."""
     failure = Failure(f"{finding.code}: {finding.message}", finding.code)
     parts = {
         "at": str(finding.position or ""),
@@ -48,5 +46,5 @@ def _build_failure(finding: Finding) -> Failure:
         "expected": finding.expected,
         "fix": finding.fix,
     }
-    failure.text = "\n".join(f"{name}: {said}" for name, said in parts.items() if said)
+    failure.text = "\n".join(f"{name}: {text}" for name, text in parts.items() if text)
     return failure

@@ -1,4 +1,4 @@
-"""A validation as Markdown: one headline, one next command, the findings, the trials."""
+"""Markdown rendering: headline, next command, findings and trials."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WORD: Final = {
     Verdict.KIT_ERROR: "KIT ERROR",
     Verdict.INCONCLUSIVE: "INCONCLUSIVE",
 }
-#: A pull-request comment may hold 65,536 characters; the steps of the last trials are left out before that.
+#: Maximum length; pull-request comments are limited to 65,536 characters.
 LIMIT: Final = 60_000
 _CUT_ROOM: Final = 500
 
@@ -66,14 +66,14 @@ def render(report: Report) -> str:
 
 
 def _fit_page(head: list[str], trials: list[str], foot: str) -> str:
-    """Return the parts as one page of at most ``LIMIT`` bytes: whole trials go first, so that no table breaks off."""
+    """Join the parts into a page of at most ``LIMIT`` bytes, dropping whole trials from the end first."""
     for kept in range(len(trials), -1, -1):
-        note = f"The steps of {len(trials) - kept} trials are left out here; report.json has them."
+        note = f"The steps of {len(trials) - kept} trials are omitted; see report.json."
         text = "\n\n".join(p for p in [*head, *trials[:kept], note if kept < len(trials) else "", foot] if p)
         if len(text.encode()) <= LIMIT:
             return text
     cut = text.encode()[: LIMIT - _CUT_ROOM].decode(errors="ignore")
-    return f"{cut}\n\n… cut here; report.json has the rest.\n\n{foot}"
+    return f"{cut}\n\n… truncated; see report.json for the rest.\n\n{foot}"
 
 
 def _format_next(validation: Validation) -> str:
@@ -85,7 +85,7 @@ def _format_next(validation: Validation) -> str:
 
 def _format_facts(validation: Validation) -> str:
     if not validation.trials:
-        return "No trial was run: the static rules decided."
+        return "No trial ran: static rules decided the verdict."
     return (
         f"Plan `{validation.plan}`; paired repeats n = {validation.n}, failures = {validation.failures}; "
         f"data plane: {validation.data_plane}; {validation.wall_seconds:.0f} s of wall time."
@@ -93,7 +93,7 @@ def _format_facts(validation: Validation) -> str:
 
 
 def _format_exceptions(validation: Validation) -> str:
-    """Format what its faults are allowed beyond the usual: whoever merges it agrees to this."""
+    """Format the declared exceptions of its faults, which merging accepts."""
     rows = [f"| {escape(e.fault)} | `{e.allow}` | {escape(e.because)} |" for e in validation.exceptions]
     return "\n".join(["| fault | allowed | because |", "| --- | --- | --- |", *rows])
 
@@ -111,7 +111,7 @@ def _format_alerts(numbers: Statistics | None) -> str:
             f"| {_format_seconds(alert.median_seconds)} | {_format_seconds(alert.p95_seconds)} | "
             f"{_format_seconds(alert.within_seconds)} |"
         )
-    if numbers.n > 1:  # of one repeat the bound says nothing that a reader could use
+    if numbers.n > 1:  # the bound of a single repeat is uninformative
         rows += [
             "",
             f"A repeat holds with a chance of {numbers.at_least:.2f} or more (exact, 95 %); "
@@ -155,7 +155,7 @@ def _format_trials(trials: Iterable[TrialResult]) -> str:
 
 
 def format_minutes(trial: TrialResult) -> str:
-    """Format how long a trial took on its own clock."""
+    """Format the duration of a trial on its own clock."""
     ends = [s.finished_at for s in trial.steps if s.finished_at is not None]
     if not ends or trial.started_at is None:
         return "–"
@@ -177,7 +177,7 @@ def _format_trial(trial: TrialResult) -> str:
 
 
 def format_alert_lines(trial: TrialResult) -> list[str]:
-    """Format each alert that fired: from when to when, counted from injection."""
+    """Format the firing intervals of each alert, relative to injection."""
     if trial.history is None or trial.injected_at is None:
         return []
     lines = []
@@ -193,8 +193,6 @@ def format_alert_lines(trial: TrialResult) -> list[str]:
 
 
 def escape(text: str) -> str:
-    """Return text from scenarios and clusters, made harmless: no markup, no links or images, and nobody is
-    mentioned.
-    """
+    """Escape text from scenarios and clusters: no markup, links, images or mentions."""
     plain = text.replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|").replace("\n", " ")
     return plain.replace("[", "\\[").replace("@", "&#64;")

@@ -16,16 +16,14 @@ from scenario_kit.report.document import Report
 
 
 def render(report: Report) -> str:
-    """Render all findings of a validation; code scanning wants a place for each, so what trials found is about the
-    file.
-    """
-    whole = Position(path=report.validation.path, line=1, column=1)
-    placed = [f if f.position else structs.replace(f, position=whole) for f in report.validation.findings]
+    """Render all findings of a validation; those without a position point to the start of the file."""
+    file_start = Position(path=report.validation.path, line=1, column=1)
+    placed = [f if f.position else structs.replace(f, position=file_start) for f in report.validation.findings]
     return json.dumps(log(placed), indent=2, ensure_ascii=False)
 
 
 def log(findings: Sequence[Finding], folder: Path | None = None) -> dict[str, object]:
-    """Return a SARIF log of the findings; paths are relative to the repository, else to ``folder`` (default: here)."""
+    """Build a SARIF log; paths are relative to the repository, else to ``folder`` (default: the working directory)."""
     root = find_root(folder or Path.cwd())
     codes = sorted({f.code for f in findings})
     rules = [
@@ -33,7 +31,7 @@ def log(findings: Sequence[Finding], folder: Path | None = None) -> dict[str, ob
             "id": code,
             "shortDescription": {"text": RULES[code].title},
             "fullDescription": {"text": RULES[code].why},
-            "help": {"text": f"{RULES[code].fix}. `scenario-kit explain {code}` tells more."},
+            "help": {"text": f"{RULES[code].fix}. See `scenario-kit explain {code}`."},
             "defaultConfiguration": {"level": _map_severity(RULES[code].severity)},
         }
         for code in codes
@@ -55,13 +53,13 @@ def _map_severity(severity: str) -> str:
 
 
 def find_root(folder: Path) -> Path:
-    """Return the checkout that holds the folder, which code scanning counts paths from; else the folder itself."""
+    """Return the root of the checkout that contains the folder, else the folder itself."""
     resolved = folder.resolve()
     return next((parent for parent in (resolved, *resolved.parents) if (parent / ".git").exists()), resolved)
 
 
 def _relativise(path: str, root: Path) -> str:
-    """Return the path as the repository names it; one outside of it stays as it is."""
+    """Make a path relative to the repository root; paths outside are returned as is."""
     absolute = Path(path).resolve()
     return absolute.relative_to(root).as_posix() if absolute.is_relative_to(root) else Path(path).as_posix()
 

@@ -1,4 +1,4 @@
-"""The steps of a trial as rows: what ran one by one, what was skipped in one line."""
+"""Table rows of a trial's steps; consecutive skipped steps share a row."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scenario_kit.model import StepStatus
 
 
 class StepRow(NamedTuple):
-    """One row: the steps, seconds since the start of the trial, seconds that it took, its outcome, its message."""
+    """A row: step names, start and duration in seconds (relative to the trial's start), outcome and message."""
 
     name: str
     at: float
@@ -20,7 +20,7 @@ class StepRow(NamedTuple):
 
 
 def build_step_rows(steps: Iterable[StepStatus], start: float) -> Iterator[StepRow]:
-    """Yield a row for each step, and one for each run of steps that were skipped."""
+    """Yield a row per step, and one per run of skipped steps."""
     for skipped, run in groupby(steps, key=lambda step: step.outcome == "Skipped"):
         group = list(run)
         if skipped and len(group) > 1:

@@ -1,4 +1,4 @@
-"""Where everything of an alert timeline lies on the page: one lane per trial, all on one scale. Pure geometry."""
+"""Layout of the alert timeline: one lane per trial on a shared scale. Pure geometry."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from scenario_kit.judge.alerts.expectations import label, matches
 from scenario_kit.model import AlertTimeline
 from scenario_kit.model.authored.scenario import AlertExpectation, Expect
 
-#: Pixels: the column of names, the drawing itself, one lane, the space between alerts, the head with the steps.
+#: Pixels: name column, drawing, lane, gap between alerts, and header with the steps.
 NAMES, WIDTH, LANE, GAP, HEAD = 300, 820, 9, 10, 34
-#: A row holds two lines of text, however few its lanes.
+#: Minimum height of a row, which holds two lines of text.
 _ROW: Final = 28.0
-#: Steps that are over in no time are not written out.
+#: Minimum width of a step with a label.
 _NARROW: Final = 46
-#: From seconds to pixels.
-_Across = Callable[[float], float]
+#: Maps seconds to pixels.
+_ToPixels = Callable[[float], float]
 _TICKS: Final = (60, 120, 300, 600, 1200, 1800, 3600, 7200)
 
 
 class Bar(NamedTuple):
-    """An interval of one alert in one trial. ``state`` is firing, pending or missing, ``told`` is its text."""
+    """An interval of one alert in one trial. ``state`` is firing, pending or missing; ``text`` is its tooltip."""
 
     x: float
     y: float
     width: float
     state: str
-    reported: str
+    text: str
 
 
 class TimelineRow(NamedTuple):
-    """One alert: its name, what it is about, how it was declared, and its lanes."""
+    """One alert: its name, entity, declared class and lanes."""
 
     name: str
     entity: str
@@ -44,7 +44,7 @@ class TimelineRow(NamedTuple):
 
 
 class Band(NamedTuple):
-    """A step of the first trial: what was done when."""
+    """A step of the first trial."""
 
     x: float
     width: float
@@ -54,14 +54,14 @@ class Band(NamedTuple):
 
 
 class AxisTick(NamedTuple):
-    """A mark of the time axis."""
+    """A tick of the time axis."""
 
     x: float
     text: str
 
 
 class Chart(NamedTuple):
-    """Everything of one drawing, in pixels; ``injected`` is where the fault begins."""
+    """The complete drawing in pixels; ``injected`` is the x coordinate of injection."""
 
     width: float
     height: float
@@ -74,7 +74,7 @@ class Chart(NamedTuple):
 
 
 def build_chart(trials: Sequence[TrialResult], expect: Expect) -> Chart | None:
-    """Build the timelines of these trials, one lane each, aligned at injection; None where none has evidence."""
+    """Lay out the timelines of trials, one lane each, aligned at injection; None if no trial has a history."""
     seen = [t for t in trials if t.history is not None]
     if not seen:
         return None
@@ -101,7 +101,7 @@ def build_chart(trials: Sequence[TrialResult], expect: Expect) -> Chart | None:
 
 
 def _find_zero(trial: TrialResult) -> float:
-    """Find what counts as time 0: injection, else the beginning."""
+    """Return time zero: injection, else the start of the trial."""
     return trial.injected_at if trial.injected_at is not None else (trial.started_at or 0.0)
 
 
@@ -109,7 +109,7 @@ def _shift_to_zero(trial: TrialResult, at: float) -> float:
     return at - _find_zero(trial)
 
 
-def _build_rows(trials: Sequence[TrialResult], expect: Expect, x: _Across, end: float) -> Iterable[TimelineRow]:
+def _build_rows(trials: Sequence[TrialResult], expect: Expect, x: _ToPixels, end: float) -> Iterable[TimelineRow]:
     order = {"MustFire": 0, "MustNotFire": 1, "background": 2, "MayFire": 3, "undeclared": 4}
     shown = {
         (timeline.name, timeline.entity): classify_alert(expect, timeline)
@@ -141,12 +141,12 @@ def _build_rows(trials: Sequence[TrialResult], expect: Expect, x: _Across, end: 
 
 
 def _list_never_fired(trials: Sequence[TrialResult], expect: Expect) -> list[AlertExpectation]:
-    """List the promised alerts of which no trial that demanded them shows anything, pending or firing."""
-    demanding = [trial for trial in trials if _expects_alerts(trial)]
+    """List the MustFire alerts that were neither pending nor firing in any trial that expected them."""
+    expecting = [trial for trial in trials if _expects_alerts(trial)]
     return [
         alert
         for alert in expect.alerts
-        if alert.alert_class == "MustFire" and demanding and not any(_shows(trial, alert) for trial in demanding)
+        if alert.alert_class == "MustFire" and expecting and not any(_shows(trial, alert) for trial in expecting)
     ]
 
 
@@ -160,34 +160,32 @@ def _shows(trial: TrialResult, alert: AlertExpectation) -> bool:
     return any(matches(alert, timeline) and _is_worth_showing(trial, timeline) for timeline in timelines)
 
 
-def _build_missing_bar(trial: TrialResult, alert: AlertExpectation, y: float, x: _Across, end: float) -> Bar:
-    """Build the time in which a promised alert should have begun, from injection to its deadline."""
+def _build_missing_bar(trial: TrialResult, alert: AlertExpectation, y: float, x: _ToPixels, end: float) -> Bar:
+    """Build the bar of a missing alert, from injection to its deadline."""
     last = min(float(alert.within_seconds or end), end)
-    reported = f"{trial.purpose}: {alert.name} promised until {_format_minutes(last)}, never fired"
-    return Bar(x(0.0), y, round(max(x(last) - x(0.0), 1.5), 1), "missing", reported)
+    text = f"{trial.purpose}: {alert.name} expected by {_format_minutes(last)}, never fired"
+    return Bar(x(0.0), y, round(max(x(last) - x(0.0), 1.5), 1), "missing", text)
 
 
 def _is_worth_showing(trial: TrialResult, timeline: AlertTimeline) -> bool:
-    """Return whether an alert is worth showing: what was only pending counts from injection on, as every app has it at
-    its start.
-    """
+    """Return whether an alert fired, or was pending after injection: at startup, alerts of every app are pending."""
     return bool(timeline.firing) or any(
         trial.injected_at is not None and (p.end is None or p.end > trial.injected_at) for p in timeline.pending
     )
 
 
-def _build_bars(trial: TrialResult, timeline: AlertTimeline, y: float, x: _Across, end: float) -> Iterable[Bar]:
+def _build_bars(trial: TrialResult, timeline: AlertTimeline, y: float, x: _ToPixels, end: float) -> Iterable[Bar]:
     for state, intervals in (("pending", timeline.pending), ("firing", timeline.firing)):
         for interval in intervals:
             first = _shift_to_zero(trial, interval.start)
             last = end if interval.end is None else _shift_to_zero(trial, interval.end)
             until = "the end" if interval.end is None else _format_minutes(last)
-            reported = f"{trial.purpose}: {label(timeline)} {state} from {_format_minutes(first)} to {until}"
-            yield Bar(x(first), y, round(max(x(last) - x(first), 1.5), 1), state, reported)
+            text = f"{trial.purpose}: {label(timeline)} {state} from {_format_minutes(first)} to {until}"
+            yield Bar(x(first), y, round(max(x(last) - x(first), 1.5), 1), state, text)
 
 
 def classify_alert(expect: Expect, timeline: AlertTimeline) -> str:
-    """Classify the class that the scenario gives an alert, ``background``, or ``undeclared``."""
+    """Return the declared class of an alert, ``background``, or ``undeclared``."""
     for expectation in expect.alerts:
         if matches(expectation, timeline):
             return expectation.alert_class
@@ -196,7 +194,7 @@ def classify_alert(expect: Expect, timeline: AlertTimeline) -> str:
     return "undeclared"
 
 
-def _build_bands(trial: TrialResult, x: _Across) -> Iterable[Band]:
+def _build_bands(trial: TrialResult, x: _ToPixels) -> Iterable[Band]:
     for step in trial.steps:
         if step.finished_at is None or step.finished_at <= step.started_at:
             continue
@@ -207,8 +205,8 @@ def _build_bands(trial: TrialResult, x: _Across) -> Iterable[Band]:
         yield Band(left, width, step.step, step.outcome, short)
 
 
-def _find_removal(trial: TrialResult, x: _Across, end: float) -> float:
-    """Find where the fault ends: at the repair, else at teardown."""
+def _find_removal(trial: TrialResult, x: _ToPixels, end: float) -> float:
+    """Return the x coordinate at which the fault ends: repair, else teardown."""
     if trial.injected_at is None:
         return float(NAMES)
     for step in trial.steps:

@@ -1,4 +1,4 @@
-"""A report that fits into an object of the API server: what is largest and least missed is left out first. Pure."""
+"""Truncate a report to the size of an API object, dropping large and unimportant parts first. Pure."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from scenario_kit.campaign import TrialResult
 from scenario_kit.model.results.purpose import is_repeat
 from scenario_kit.report.document import Report, dump_report
 
-#: Bytes that a report may have; an object of the API server has a mebibyte at most, metadata included.
+#: Maximum size in bytes; API objects are limited to about 1 MiB, metadata included.
 LIMIT: Final = 900 * 1024
 _FINDINGS: Final = 100
 
 
 def truncate_report(report: Report, limit: int = LIMIT) -> str:
-    """Return the report as JSON of at most ``limit`` bytes, and what had to be left out for that (``leftOut``).
+    """Return the report as JSON of at most ``limit`` bytes; ``leftOut`` lists the removed parts.
 
     Raises:
-        ValueError: not even its verdict, numbers and first findings fit.
+        ValueError: even its verdict, statistics and first findings do not fit.
     """
     for candidate in _shrink(report):
         document = dump_report(candidate)
         if len(document.encode()) <= limit:
             return document
-    raise ValueError(f"a report of {len(dump_report(report).encode())} bytes cannot be brought below {limit}")
+    raise ValueError(f"cannot truncate a report of {len(dump_report(report).encode())} bytes to {limit}")
 
 
 def _shrink(report: Report) -> Iterator[Report]:
@@ -59,10 +59,10 @@ def _drop_checks(trial: TrialResult) -> TrialResult:
 
 _STEPS: Final[tuple[tuple[str, Callable[[TrialResult], TrialResult]], ...]] = (
     (
-        "alert histories of what held and is no repeat",
+        "alert histories of held trials other than repeats",
         lambda t: _drop_history(t, kept=lambda t: t.outcome != "Held" or is_repeat(t.purpose)),
     ),
-    ("alert histories of what held", lambda t: _drop_history(t, kept=lambda t: t.outcome != "Held")),
+    ("alert histories of held trials", lambda t: _drop_history(t, kept=lambda t: t.outcome != "Held")),
     ("alert histories", lambda t: _drop_history(t, kept=lambda _: False)),
-    ("answers of checks, and findings of single steps", _drop_checks),
+    ("check results, and findings of single steps", _drop_checks),
 )

@@ -32,7 +32,7 @@ def test_a_disk_that_is_full_leaves_no_half_a_report(tmp_path):
 
 def test_a_place_where_nothing_can_be_kept_is_told_before_anything_begins(tmp_path):
     (tmp_path / "runs").write_text("a file")
-    with pytest.raises(InfrastructureError, match="no report can be kept"):
+    with pytest.raises(InfrastructureError, match="cannot write a report"):
         prepare_folder(tmp_path / "runs")
     prepare_folder(tmp_path / "new" / "runs")
     assert list((tmp_path / "new" / "runs").iterdir()) == []

@@ -11,7 +11,7 @@ from scenario_kit.campaign import Validation
 from scenario_kit.cli import run
 from scenario_kit.model import Finding, Severity, Verdict
 from scenario_kit.report import write
-from scenario_kit.report.history import compare, list_failed_files, list_past_runs, run_named
+from scenario_kit.report.history import compare, find_report, list_failed_files, list_past_runs
 
 
 def concluded(scenario: str, verdict: Verdict, *messages: str, plan: str = "quick") -> Validation:
@@ -63,7 +63,11 @@ def test_what_changed_between_two_runs(runs: Path, capsys: pytest.CaptureFixture
     assert "verdict" not in out
     assert run(["runs", "diff", str(new), "cart-down", "--runs", str(runs)]) == 0
     assert run(["runs", "diff", "nothing", "cart-down", "--runs", str(runs)]) == 3
-    assert compare(run_named(str(old), runs), run_named("web-down", runs))[0] == ("scenario", "cart-down", "web-down")
+    assert compare(find_report(str(old), runs), find_report("web-down", runs))[0] == (
+        "scenario",
+        "cart-down",
+        "web-down",
+    )
 
 
 def test_only_what_did_not_pass_is_run_again(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:

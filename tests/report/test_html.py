@@ -125,7 +125,7 @@ def test_the_graph_tells_how_the_work_of_who_raised_no_alert_changed(report, tra
 
 def test_a_report_without_any_trial_renders():
     validation = Validation(scenario="s", plan="quick", verdict=Verdict.FAIL, headline="lint")
-    assert "No repeat left evidence" in html.render(Report(validation=validation))
+    assert "No repeat recorded alerts" in html.render(Report(validation=validation))
 
 
 def test_repeats_are_aligned_at_injection():
@@ -135,7 +135,7 @@ def test_repeats_are_aligned_at_injection():
     assert len({b.x for b in firing}) == 1
     assert firing[1].y - firing[0].y == timeline.LANE
     assert chart.injected < firing[0].x < chart.removed
-    assert "repeat-1: Errors on Deployment/web firing from +1:00 to +6:40" in {b.reported for b in firing}
+    assert "repeat-1: Errors on Deployment/web firing from +1:00 to +6:40" in {b.text for b in firing}
 
 
 def test_what_must_fire_comes_first_and_what_was_only_starting_is_left_out():
@@ -180,10 +180,10 @@ def test_a_promised_alert_that_never_came_is_drawn_until_its_deadline():
     chart = timeline.build_chart([trial], msgspec.structs.replace(EXPECT, alerts=(*EXPECT.alerts, silent)))
     row = next(r for r in chart.rows if r.name == "Silent")
     (bar,) = row.bars
-    assert (bar.state, bar.x, bar.reported) == (
+    assert (bar.state, bar.x, bar.text) == (
         "missing",
         chart.injected,
-        "repeat-1: Silent promised until +5:00, never fired",
+        "repeat-1: Silent expected by +5:00, never fired",
     )
     assert not any(b.state == "missing" for r in chart.rows for b in r.bars if r.name == "Errors")
     control = msgspec.structs.replace(trial, injected_at=None)

@@ -45,7 +45,7 @@ def test_a_comment_that_would_be_too_long_leaves_whole_trials_out(trials, left_o
     text = markdown.render(report_of(trials, message="→" * 200 if trials > 1 else ""))
     assert len(text.encode()) <= markdown.LIMIT
     assert text.count("<details>") == text.count("</details>") < trials + 1
-    assert ("are left out here" in text) is bool(left_out)
+    assert ("are omitted; see" in text) is bool(left_out)
     assert text.splitlines()[-1].startswith("<sub>")
 
 

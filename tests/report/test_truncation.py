@@ -57,5 +57,5 @@ def test_what_tells_least_goes_first():
 
 
 def test_a_limit_that_nothing_meets_is_an_error():
-    with pytest.raises(ValueError, match="cannot be brought below"):
+    with pytest.raises(ValueError, match="cannot truncate a report"):
         truncate_report(structs.replace(report(), created="x" * 5000), 4000)

@@ -49,9 +49,9 @@ def register(app: typer.Typer) -> None:
         Example: scenario-kit runs diff runs/cart-down/20261001T101010000000Z cart-down
         """
         from scenario_kit.cli.terminal.output import show_json, show_table
-        from scenario_kit.report.history import compare, run_named
+        from scenario_kit.report.history import compare, find_report
 
-        rows = compare(run_named(before, folder), run_named(after, folder))
+        rows = compare(find_report(before, folder), find_report(after, folder))
         if format == "json":
             show_json([{"what": what, "before": old, "after": new} for what, old, new in rows])
         elif rows:

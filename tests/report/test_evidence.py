@@ -70,8 +70,8 @@ def test_a_pass_becomes_evidence_that_fits_the_published_schema(tmp_path):
     [
         ({"verdict": Verdict.FAIL}, "d1", "only a pass"),
         ({"verdict": Verdict.INCONCLUSIVE}, "d1", "only a pass"),
-        ({"plan": "quick"}, "d1", "too little"),
-        ({"plan": "try"}, "d1", "too little"),
+        ({"plan": "quick"}, "d1", "too weak"),
+        ({"plan": "try"}, "d1", "too weak"),
         ({}, "d2", "is now d2"),
     ],
 )

@@ -53,7 +53,7 @@ def test_what_has_no_end_is_cut():
     many = [Finding(code="SK322", severity=Severity.ERROR, message=f"{n}" + "ö" * 500) for n in range(200)]
     text = markdown.render(report_of(1, findings=tuple(many)))
     assert len(text.encode()) <= markdown.LIMIT
-    assert "report.json has the rest" in text
+    assert "see report.json for the rest" in text
 
 
 def test_what_trials_found_has_a_place_for_code_scanning():

@@ -176,7 +176,7 @@
       if (!chart) return [make("p", { class: "soft" }, "No samples yet.")];
       const { width, height, head, lane } = chart;
       const svg = make("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label":
-        chart.rows.map((row) => `${row.name} ${row.entity}: ${row.bars.map((bar) => bar.reported).join("; ")}`).join(". ") || "no alert" });
+        chart.rows.map((row) => `${row.name} ${row.entity}: ${row.bars.map((bar) => bar.text).join("; ")}`).join(". ") || "no alert" });
       const bottom = height - 20;
       if (chart.faulty && chart.removed > chart.injected) {
         svg.append(make("rect", { class: "window", x: chart.injected, y: head, width: chart.removed - chart.injected,
@@ -201,7 +201,7 @@
           make("title", {}, `${row.name} ${row.entity}`)));
         for (const bar of row.bars) {
           svg.append(make("rect", { class: bar.state, x: bar.x, y: bar.y, width: bar.width, height: lane - 2 },
-            make("title", {}, bar.reported)));
+            make("title", {}, bar.text)));
         }
       }
       if (!chart.rows.length) svg.append(make("text", { class: "soft", x: 0, y: head + 20 }, "no alert so far"));

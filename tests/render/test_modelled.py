@@ -27,7 +27,7 @@ from scenario_kit.render.faults.modelled.registry import (
     CONTROL_PLANE,
     POD,
     UNSEEN,
-    register,
+    project_objects,
     select_differing,
 )
 from tests.lab.kubelet.conftest import NODE, T0, Objects, Scripted
@@ -245,8 +245,8 @@ def test_no_other_projection_differs_than_the_selected_ones(rendered: Callable[.
         pytest.skip("it wants an option of the app")
     new = simulate(made.changes, app, objects)
     before, after = select_differing(objects, new)
-    was, is_ = register(objects, app, app.namespace), register(new, app, app.namespace)
-    chosen = register(objects, app, app.namespace, before), register(new, app, app.namespace, after)
+    was, is_ = project_objects(objects, app, app.namespace), project_objects(new, app, app.namespace)
+    chosen = project_objects(objects, app, app.namespace, before), project_objects(new, app, app.namespace, after)
     assert {key: was.get(key) for key in was if was.get(key) != is_.get(key)} == {
         key: value for key, value in chosen[0].items() if value != chosen[1].get(key)
     }

@@ -93,7 +93,7 @@ def build_chart(run: WorldTrial, history: AlertHistory) -> Object | None:
         {
             **row._asdict(),
             "declared": "",
-            "bars": [{**bar._asdict(), "reported": bar.text.removeprefix(": ")} for bar in row.bars],
+            "bars": [{**bar._asdict(), "text": bar.text.removeprefix(": ")} for bar in row.bars],
         }
         for row in found.rows
     ]

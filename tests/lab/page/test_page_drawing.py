@@ -81,7 +81,7 @@ def test_the_document_counts_and_names_what_is_wrong(shop: App) -> None:
     ]
     assert [row["name"] for row in found["chart"]["rows"]] == ["HighRequestErrorRate", "KubePodCrashLooping"]
     assert found["chart"]["faulty"]
-    assert found["chart"]["rows"][0]["bars"][0]["reported"].startswith("HighRequestErrorRate")
+    assert found["chart"]["rows"][0]["bars"][0]["text"].startswith("HighRequestErrorRate")
 
 
 def test_whoever_investigates_is_told_no_steps(shop: App) -> None:

@@ -21,8 +21,8 @@ def workflow(request):
     return found
 
 
-def test_there_are_two_stages():
-    assert [f.stem for f in FILES] == ["comment", "pull-request", "tests"]
+def test_there_are_two_stages_the_tests_and_the_site():
+    assert [f.stem for f in FILES] == ["comment", "pages", "pull-request", "tests"]
 
 
 def test_actions_are_pinned_to_commits(workflow):
@@ -72,3 +72,19 @@ def test_the_oldest_and_the_newest_python_are_tested():
     assert found["jobs"]["tests"]["strategy"]["matrix"]["python"] == ["3.11", "3.14"]
     commands = [s.get("run") for _, s in steps(found)]
     assert {"ci/test --fast", "ci/demo"} <= set(commands)
+
+
+def test_the_job_that_publishes_runs_no_code_and_what_builds_may_only_read():
+    found = yaml.safe_load((find_data_root() / ".github" / "workflows" / "pages.yml").read_text())
+    jobs = found["jobs"]
+    assert "permissions" not in jobs["build"]
+    assert jobs["publish"]["permissions"] == {"pages": "write", "id-token": "write"}
+    assert [step["uses"].partition("@")[0] for step in jobs["publish"]["steps"]] == ["actions/deploy-pages"]
+    assert set(found[True]) == {"push", "workflow_dispatch"}
+    assert found[True]["push"] == {"branches": ["main"]}
+
+
+def test_no_other_job_has_permissions_of_its_own():
+    for path in FILES:
+        for name, job in yaml.safe_load(path.read_text())["jobs"].items():
+            assert "permissions" not in job or (path.stem, name) == ("pages", "publish")

@@ -54,6 +54,11 @@ INSTEAD = {
     "scenario-kit leaderboard catalog/scenarios/product-catalog-wrong-target-port solutions --out site": (
         "scenario-kit leaderboard --help"
     ),
+    # One scenario instead of all, and away from the checkout.
+    "scenario-kit site catalog/scenarios --out site": (
+        "scenario-kit site catalog/scenarios/cart-scaled-to-zero --out $SCENARIO_KIT_HOME/site"
+    ),
+    "scenario-kit site catalog/scenarios --runs solutions --prices prices.json --out site": "scenario-kit site --help",
     # tests/schema/test_server.py applies what it prints.
     "scenario-kit operator manifests --image registry.example/scenario-kit:1"
     " --prometheus-url http://prometheus.monitoring:9090 | kubectl apply -f -": "scenario-kit operator manifests",

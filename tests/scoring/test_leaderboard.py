@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from scenario_kit.cli import run as run_command
-from scenario_kit.cli.scoring.leaderboard_page import HEADER, list_cells, render_markdown, render_page
+from scenario_kit.report.leaderboard_page import HEADER, list_cells, render_markdown, render_page
 from scenario_kit.scoring.leaderboard.board import build_leaderboard
 from scenario_kit.scoring.scores.run_score import prepare_truth
 from scenario_kit.scoring.scores.settings import ScoreSettings

@@ -8,11 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scenario_kit.cli.terminal.options import declare_choice
-from scenario_kit.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from scenario_kit.scoring.leaderboard.board import Leaderboard
 
 
@@ -42,9 +39,10 @@ def leaderboard(
 
     Example: scenario-kit leaderboard catalog/scenarios solutions --out site
     """
-    from scenario_kit.cli.scoring.leaderboard_page import render_markdown, render_page
+    from scenario_kit.cli.scoring.record_files import find_records
     from scenario_kit.cli.scoring.truths import load_contexts
     from scenario_kit.cli.terminal.output import show_findings, show_json
+    from scenario_kit.report.leaderboard_page import render_markdown, render_page
     from scenario_kit.scoring.files.outputs import read_runs
     from scenario_kit.scoring.files.price_lists import read_price_list
     from scenario_kit.scoring.leaderboard.board import build_leaderboard
@@ -52,7 +50,7 @@ def leaderboard(
 
     contexts, warnings = load_contexts(truth, None, "")
     settings = ScoreSettings(repeats=repeats, seed=seed, prices=read_price_list(prices) if prices else None)
-    board = build_leaderboard(contexts, read_runs(list(_find_records(runs)), list(contexts)), settings)
+    board = build_leaderboard(contexts, read_runs(list(find_records(runs)), list(contexts)), settings)
     show_findings(warnings, err=True)
     if out is not None:
         _write(board, out)
@@ -66,30 +64,11 @@ def leaderboard(
         _show(board)
 
 
-def _find_records(paths: Iterable[Path]) -> Iterator[Path]:
-    """Find the records below folders; a file is one, whatever it is called.
-
-    Raises:
-        UsageError: there is no such path, or no record below a folder.
-    """
-    for path in paths:
-        if not path.exists():
-            raise UsageError(f"there is no {path}", fix="name the folder that `scenario-kit solve --runs` wrote")
-        if path.is_file():
-            yield path
-            continue
-        found = sorted((*path.rglob("record.json"), *path.rglob("*.jsonl")))
-        records = [each for each in found if each.name == "record.json" or not (each.parent / "record.json").exists()]
-        if not records:
-            raise UsageError(f"{path} holds no record.json and no *.jsonl", fix="scenario-kit solve … --runs FOLDER")
-        yield from records
-
-
 def _write(board: Leaderboard, folder: Path) -> None:
     """Write all files, each at once."""
     import json
 
-    from scenario_kit.cli.scoring.leaderboard_page import render_markdown, render_page
+    from scenario_kit.report.leaderboard_page import render_markdown, render_page
 
     folder.mkdir(parents=True, exist_ok=True)
     texts = {
@@ -104,8 +83,8 @@ def _write(board: Leaderboard, folder: Path) -> None:
 
 
 def _show(board: Leaderboard) -> None:
-    from scenario_kit.cli.scoring.leaderboard_page import HEADER, list_cells
     from scenario_kit.cli.terminal.output import make_printable, show_table
+    from scenario_kit.report.leaderboard_page import HEADER, list_cells
 
     show_table(HEADER, [[make_printable(cell) for cell in list_cells(row)] for row in board.rows])
     trivial = [each.incident for each in board.incidents if each.trivial]

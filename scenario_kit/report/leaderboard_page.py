@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from scenario_kit.scoring.leaderboard.board import RANKED_BY, Leaderboard, LeaderboardRow
 from scenario_kit.scoring.statistics.estimate import Estimate
@@ -11,7 +11,16 @@ HEADER: Final = (
     "rank", "solver", "recall-gated precision", "exactly right", "F1", "resolved", "false alarms", "turns", "tokens",
     "cost", "runs", "no answer",
 )  # fmt: skip
-_BAR_WIDTH: Final = 160
+BAR_WIDTH: Final = 160
+
+
+class ScoreBar(NamedTuple):
+    """A score as a bar: its text, its length, and the ends of its interval, which are None where there is none."""
+
+    label: str
+    length: float
+    low: float | None
+    high: float | None
 
 
 def list_cells(row: LeaderboardRow, *, intervals: bool = True) -> tuple[str, ...]:
@@ -52,22 +61,26 @@ def render_page(board: Leaderboard) -> str:
     environment = Environment(
         loader=FileSystemLoader(folder), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    rows = [_draw_row(row) for row in board.rows]
+    rows = [(list_cells(row, intervals=False), bar) for row, bar in zip(board.rows, build_bars(board), strict=True)]
     return environment.get_template("leaderboard.html.j2").render(board=board, header=HEADER, rows=rows)
 
 
-def _draw_row(row: LeaderboardRow) -> dict[str, Any]:
+def build_bars(board: Leaderboard) -> list[ScoreBar]:
+    """Build the bar of each row, in their order."""
+    return [_build_bar(row) for row in board.rows]
+
+
+def _build_bar(row: LeaderboardRow) -> ScoreBar:
     estimate = row.metrics.get(RANKED_BY)
     mean, low, high = (estimate.mean, estimate.low, estimate.high) if estimate else (0.0, None, None)
-    return {
-        "cells": list_cells(row, intervals=False), "label": f"{row.solver}: {_format_share(estimate)}",
-        "bar": _scale(mean), "low": None if low is None else _scale(low),
-        "high": None if high is None else _scale(high),
-    }  # fmt: skip
+    return ScoreBar(
+        f"{row.solver}: {_format_share(estimate)}", _scale(mean), None if low is None else _scale(low),
+        None if high is None else _scale(high),
+    )  # fmt: skip
 
 
 def _scale(share: float) -> float:
-    return round(_BAR_WIDTH * min(max(share, 0.0), 1.0), 1)
+    return round(BAR_WIDTH * min(max(share, 0.0), 1.0), 1)
 
 
 def _format_row(cells: Any) -> str:

@@ -1,0 +1,45 @@
+"""Runs of solvers under the names that go out: as a leaderboard, and as what each solver got right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from scenario_kit.cli.scoring.record_files import find_records
+from scenario_kit.cli.scoring.truths import load_contexts
+from scenario_kit.scoring.files.outputs import read_runs
+from scenario_kit.scoring.leaderboard.board import Leaderboard, build_leaderboard
+from scenario_kit.scoring.leaderboard.outcomes import list_outcomes
+
+if TYPE_CHECKING:
+    from scenario_kit.scoring.scores.settings import ScoreSettings
+
+
+def read_published_runs(
+    scenarios: Path, runs: Sequence[Path], hashed: Mapping[str, str], settings: ScoreSettings
+) -> tuple[Leaderboard | None, dict[str, dict[str, tuple[bool, ...]]]]:
+    """Read runs; nothing where there are none.
+
+    Args:
+        scenarios: whose runs they are.
+        runs: records, or folders of them, under real or hashed names.
+        hashed: the names under which held-out scenarios go out.
+        settings: how the runs are scored.
+
+    Raises:
+        UsageError: a path does not exist, or a run is of another incident.
+        AuthoringError: a record cannot be used.
+    """
+    if not runs:
+        return None, {}
+    truths, _ = load_contexts(scenarios, None, "")
+    contexts = {hashed.get(name, name): context for name, context in truths.items()}
+    known = [*contexts, *(name for name in truths if name in hashed)]
+    records = [
+        msgspec.structs.replace(each, incident=hashed.get(each.incident, each.incident))
+        for each in read_runs(list(find_records(runs)), known)
+    ]
+    return build_leaderboard(contexts, records, settings), list_outcomes(contexts, records, settings)

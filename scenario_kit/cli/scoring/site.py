@@ -1,0 +1,68 @@
+"""``site``: the catalogue, its evidence and its solvers as pages that need no server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from scenario_kit.catalog import Catalog
+    from scenario_kit.model.results.matrix import MatrixRow
+    from scenario_kit.publication.entry import CatalogueEntry
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(rich_help_panel="Publish it")(site)
+
+
+def site(
+    scenarios: Annotated[Path, typer.Argument(help="A folder of scenarios, or one of them.")],
+    out: Annotated[Path, typer.Option(help="The folder of the site; one that is there is replaced as a whole.")],
+    runs: Annotated[
+        list[Path] | None, typer.Option(help="Records of runs, or folders of them; repeat it for more.")
+    ] = None,
+    repeats: Annotated[
+        int, typer.Option(min=1, help="Runs that each solver should have of each incident; missing ones count as 0.")
+    ] = 3,
+    prices: Annotated[Path | None, typer.Option(help="A price list with a date: tokens become money.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the intervals by bootstrap.")] = 20_260_101,
+) -> None:
+    """Write a static site: catalogue with filters, evidence, faults, leaderboard, cost against score.
+
+    Exit codes: 0 written; 1 a scenario, its evidence or a record cannot be used; 3 no such path, or a folder that is in
+    the way.
+
+    Example: scenario-kit site catalog/scenarios --runs solutions --out site
+    """
+    from scenario_kit.catalog import Catalog, find_collections
+    from scenario_kit.cli.scoring.published_runs import read_published_runs
+    from scenario_kit.load import find_scenario_files
+    from scenario_kit.publication.entry import read_entries
+    from scenario_kit.publication.site.content import build_content
+    from scenario_kit.publication.site.folder import check_goal, write_site
+    from scenario_kit.publication.site.pages import render_site
+    from scenario_kit.scoring.files.price_lists import read_price_list
+    from scenario_kit.scoring.scores.settings import ScoreSettings
+
+    check_goal(out)
+    settings = ScoreSettings(repeats=repeats, seed=seed, prices=read_price_list(prices) if prices else None)
+    files = find_scenario_files([scenarios])
+    catalog = Catalog(find_collections(files))
+    entries = read_entries(files, catalog)
+    board, outcomes = read_published_runs(scenarios, runs or (), {}, settings)
+    content = build_content(entries, outcomes, _read_matrices(entries, catalog), board)
+    pages = render_site(content)
+    write_site(pages, out)
+    typer.echo(f"{out / 'index.html'}: {len(entries)} scenarios, {len(pages)} files")
+
+
+def _read_matrices(entries: Sequence[CatalogueEntry], catalog: Catalog) -> dict[str, tuple[MatrixRow, ...]]:
+    """Read the matrices of the apps that the scenarios use."""
+    chosen = sorted({(entry.scenario.spec.app.name, entry.scenario.spec.app.version) for entry in entries})
+    found = {f"{name} {version}": catalog.matrix(catalog.app(name, version)) for name, version in chosen}
+    return {name: rows for name, rows in found.items() if rows}

@@ -1,0 +1,1 @@
+"""The static site: catalogue, scenarios, faults, leaderboard. Values to texts, and texts to a folder."""

@@ -1,0 +1,48 @@
+"""What a site shows, before it is rendered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from scenario_kit.model.results.matrix import MatrixRow
+from scenario_kit.publication.difficulty import MeasuredDifficulty, measure_solved
+from scenario_kit.publication.entry import CatalogueEntry
+from scenario_kit.scoring.leaderboard.board import INFORMED, Leaderboard
+
+Outcomes = Mapping[str, Mapping[str, Sequence[bool]]]
+
+
+class SiteContent(msgspec.Struct, frozen=True, kw_only=True):
+    """All that the pages are made of.
+
+    ``board`` is None where there are no runs. ``difficulties`` and ``outcomes`` are by published name, ``matrices`` by
+    the app and its version.
+    """
+
+    entries: tuple[CatalogueEntry, ...]
+    difficulties: Mapping[str, MeasuredDifficulty]
+    outcomes: Outcomes
+    matrices: Mapping[str, tuple[MatrixRow, ...]]
+    board: Leaderboard | None = None
+
+
+def build_content(
+    entries: Sequence[CatalogueEntry], outcomes: Outcomes, matrices: Mapping[str, tuple[MatrixRow, ...]],
+    board: Leaderboard | None = None,
+) -> SiteContent:  # fmt: skip
+    """Build the content, in the order of published names; ``outcomes`` are those of recorded runs, by that name."""
+    return SiteContent(
+        entries=tuple(sorted(entries, key=lambda each: each.published_name)), outcomes=outcomes,
+        matrices=matrices, board=board,
+        difficulties={
+            each.published_name: measure_solved(each.facts, _select_uninformed(outcomes, each.published_name))
+            for each in entries
+        },
+    )  # fmt: skip
+
+
+def _select_uninformed(outcomes: Outcomes, name: str) -> dict[str, Sequence[bool]]:
+    """Select the runs of solvers that are not given the answer."""
+    return {solver: runs for solver, runs in outcomes.get(name, {}).items() if solver not in INFORMED}

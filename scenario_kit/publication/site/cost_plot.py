@@ -1,0 +1,148 @@
+"""Cost against score as a drawing: where marks, errors and ticks lie. Pure geometry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil, floor, isfinite, log10
+from typing import Final, NamedTuple
+
+from scenario_kit.scoring.leaderboard.board import RANKED_BY, Leaderboard, LeaderboardRow
+
+WIDTH: Final = 640
+HEIGHT: Final = 320
+LEFT: Final = 52
+RIGHT: Final = 20
+TOP: Final = 14
+BOTTOM: Final = 44
+#: Marks nearer than this are drawn as one, with both numbers.
+_NEAR: Final = 20.0
+#: What is drawn to the right, the first that any solver has: its metric, and its title.
+_AXES: Final = (("cost", "cost of a run"), ("tokens.total", "tokens of a run"))
+#: From this ratio on, amounts are drawn by their logarithm.
+_WIDE: Final = 30.0
+
+
+class Tick(NamedTuple):
+    """A line of the grid, and what is written at it."""
+
+    at: float
+    label: str
+
+
+class Mark(NamedTuple):
+    """One solver, or several that would hide each other. ``low`` and ``high`` are the ends of the interval."""
+
+    x: float
+    y: float
+    low: float
+    high: float
+    label: str
+
+
+class CostPlot(NamedTuple):
+    """A drawing. ``legend`` has the number of each solver with its name and values, ``missing`` those without costs."""
+
+    axis: str
+    logarithmic: bool
+    across: tuple[Tick, ...]
+    up: tuple[Tick, ...]
+    marks: tuple[Mark, ...]
+    legend: tuple[tuple[str, str, str], ...]
+    missing: tuple[str, ...]
+
+
+def draw_costs(board: Leaderboard) -> CostPlot | None:
+    """Draw the mean score of each solver against its mean cost, or tokens where no run has a price.
+
+    None where no run recorded either.
+    """
+    axis = next((each for each in _AXES if any(_read_amount(row, each[0]) is not None for row in board.rows)), None)
+    if axis is None:
+        return None
+    shown = [(row, amount) for row in board.rows if (amount := _read_amount(row, axis[0])) is not None]
+    amounts = [amount for _, amount in shown]
+    logarithmic = min(amounts) > 0 and max(amounts) / min(amounts) >= _WIDE
+    scale, ticks = _scale_log(amounts) if logarithmic else _scale_linear(amounts)
+    numbered = [(str(number), row, amount) for number, (row, amount) in enumerate(shown, start=1)]
+    marks = [_place_mark(number, row, scale(amount)) for number, row, amount in numbered]
+    return CostPlot(
+        axis=axis[1], logarithmic=logarithmic, across=ticks,
+        up=tuple(Tick(_place_score(step / 4), f"{step / 4:g}") for step in range(5)),
+        marks=_merge_near(marks),
+        legend=tuple((number, row.solver, format_amount(amount)) for number, row, amount in numbered),
+        missing=tuple(row.solver for row in board.rows if _read_amount(row, axis[0]) is None),
+    )  # fmt: skip
+
+
+def _read_amount(row: LeaderboardRow, key: str) -> float | None:
+    estimate = row.metrics.get(key)
+    return estimate.mean if estimate is not None and isfinite(estimate.mean) and estimate.mean >= 0 else None
+
+
+def _place_mark(number: str, row: LeaderboardRow, x: float) -> Mark:
+    estimate = row.metrics.get(RANKED_BY)
+    mean = estimate.mean if estimate else 0.0
+    low = mean if estimate is None or estimate.low is None else estimate.low
+    high = mean if estimate is None or estimate.high is None else estimate.high
+    return Mark(x, _place_score(mean), _place_score(low), _place_score(high), number)
+
+
+def _place_score(share: float) -> float:
+    return round(TOP + (HEIGHT - TOP - BOTTOM) * (1 - min(max(share, 0.0), 1.0)), 1)
+
+
+def _merge_near(marks: Sequence[Mark]) -> tuple[Mark, ...]:
+    """Merge marks that would hide each other, from the left; the place is that of the first of them."""
+    merged: list[Mark] = []
+    for mark in sorted(marks, key=lambda each: (each.x, each.y, int(each.label))):
+        near = next((m for m in merged if abs(m.x - mark.x) < _NEAR and abs(m.y - mark.y) < _NEAR), None)
+        if near is None:
+            merged.append(mark)
+            continue
+        label = f"{near.label}, {mark.label}"
+        merged[merged.index(near)] = near._replace(
+            low=max(near.low, mark.low), high=min(near.high, mark.high), label=label
+        )
+    return tuple(merged)
+
+
+def _scale_linear(amounts: Sequence[float]) -> tuple[_Scale, tuple[Tick, ...]]:
+    step = _choose_step(max(amounts))
+    end = step * max(1, ceil(max(amounts) / step))
+    scale = _Scale(0.0, end, logarithmic=False)
+    count = round(end / step)
+    return scale, tuple(Tick(scale(step * i), format_amount(step * i)) for i in range(count + 1))
+
+
+def _scale_log(amounts: Sequence[float]) -> tuple[_Scale, tuple[Tick, ...]]:
+    first, last = floor(log10(min(amounts))), ceil(log10(max(amounts)))
+    scale = _Scale(float(first), float(last), logarithmic=True)
+    return scale, tuple(Tick(scale(10.0**power), format_amount(10.0**power)) for power in range(first, last + 1))
+
+
+def format_amount(amount: float) -> str:
+    """Format an amount shortly: thousands and millions by their letters, small ones with four digits."""
+    for unit, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if amount >= unit:
+            return f"{amount / unit:.4g}{letter}"
+    return f"{amount:.4g}"
+
+
+def _choose_step(most: float) -> float:
+    """Choose the distance of ticks: 1, 2 or 5 times a power of ten, such that there are at most five."""
+    if most <= 0:
+        return 1.0
+    power = 10.0 ** floor(log10(most / 5))
+    return next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if 5 * factor * power >= most)
+
+
+class _Scale(NamedTuple):
+    """From an amount to a place between the left and the right."""
+
+    first: float
+    last: float
+    logarithmic: bool
+
+    def __call__(self, amount: float) -> float:
+        value = log10(amount) if self.logarithmic else amount
+        return round(LEFT + (WIDTH - LEFT - RIGHT) * (value - self.first) / (self.last - self.first), 1)

@@ -1,0 +1,142 @@
+"""The files of a site: every page, and the same as JSON. The same content gives the same bytes."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from scenario_kit import __version__
+from scenario_kit.catalog import find_data_root
+from scenario_kit.model.authored.contamination_canary import CANARY, CANARY_KEY
+from scenario_kit.publication.difficulty import correlate_facts
+from scenario_kit.publication.site import cost_plot
+from scenario_kit.publication.site.content import SiteContent
+from scenario_kit.publication.site.fault_table import tabulate_faults
+from scenario_kit.publication.site.views import ScenarioView, build_document, build_views
+from scenario_kit.report.leaderboard_page import HEADER, build_bars, list_cells
+from scenario_kit.scoring.leaderboard.board import Leaderboard
+
+#: The file by which a folder is known to be a site of ours, which may be replaced.
+MARK: Final = "site.json"
+#: What the catalogue is filtered by: the name of a facet, its label, and what stands for all of them.
+FILTERS: Final = (
+    ("app", "App", "all apps"), ("family", "Fault family", "all families"), ("tier", "Tier", "all tiers"),
+    ("difficulty", "Difficulty", "all bands"), ("solver", "Solved by", "any solver"),
+    ("set", "Set", "both sets"),
+)  # fmt: skip
+_BANDS: Final = ("Easy", "Medium", "Hard", "Unmeasured")
+
+
+def render_site(content: SiteContent) -> dict[str, str]:
+    """Render all files by their path within the site. Every text is escaped, and nothing is loaded from anywhere."""
+    views = build_views(content)
+    renderer = _Renderer()
+    files = {
+        "index.html": renderer.render(
+            "catalogue", scenarios=views, filters=_list_filters(views), correlations=_list_correlations(content)
+        ),
+        "faults.html": _render_faults(renderer, content),
+        "leaderboard.html": _render_leaderboard(renderer, content),
+    }
+    for view in views:
+        files[f"scenarios/{view.name}.html"] = renderer.render("scenario", root="../", scenario=view)
+    return files | dict(_render_documents(content, views))
+
+
+class _Renderer:
+    """Templates with the style and the script that all pages carry, and the policy that lets in nothing else."""
+
+    def __init__(self) -> None:
+        root = find_data_root() / "templates"
+        self._environment = Environment(
+            loader=FileSystemLoader([root / "site", root / "report"]), autoescape=True, undefined=StrictUndefined,
+            trim_blocks=True, lstrip_blocks=True,
+        )  # fmt: skip
+        sources = {name: self._environment.loader.get_source(self._environment, name)[0]  # type: ignore[union-attr]
+                   for name in ("style.css", "site.css", "filter.js")}  # fmt: skip
+        style, script = sources["style.css"] + sources["site.css"], sources["filter.js"]
+        policy = "default-src 'none'; base-uri 'none'; form-action 'none'; style-src {}; script-src {}"
+        self._frame = {
+            "style": Markup(style), "script": Markup(script), "kit": __version__,  # our own files
+            "policy": policy.format(_hash_source(style), _hash_source(script)),
+            "plain_policy": policy.format(_hash_source(style), "'none'"), "canary": f"{CANARY_KEY} {CANARY}",
+        }  # fmt: skip
+
+    def render(self, page: str, *, root: str = "", **values: Any) -> str:
+        template = self._environment.get_template(f"{page}.html.j2")
+        return template.render(page=page, root=root, **self._frame, **values)
+
+
+def _hash_source(text: str) -> str:
+    """Return the source expression that allows exactly this text (Content Security Policy Level 3)."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _list_filters(views: Sequence[ScenarioView]) -> list[tuple[str, str, str, list[str]]]:
+    """List the filters with their values; that of the sets where there are both."""
+    found = []
+    for name, label, every in FILTERS:
+        values = {value for view in views for value in view.facets[name]}
+        ordered = sorted(values, key=_BANDS.index) if name == "difficulty" else sorted(values)
+        if name != "set" or len(ordered) > 1:
+            found.append((name, label, every, ordered))
+    return found
+
+
+def _list_correlations(content: SiteContent) -> list[tuple[str, str, int]]:
+    found = correlate_facts(list(content.difficulties.values()))
+    return [(name, f"{value:+.2f}", count) for name, (value, count) in found.items()]
+
+
+def _render_faults(renderer: _Renderer, content: SiteContent) -> str:
+    used: dict[str, list[str]] = {}
+    for entry in content.entries:
+        for fault in {use.type for use in entry.scenario.spec.faults} if not entry.held_out else ():
+            used.setdefault(fault, []).append(entry.published_name)
+    matrices = dict(sorted(content.matrices.items()))
+    return renderer.render("faults", apps=list(matrices), families=tabulate_faults(matrices, used))
+
+
+def _render_leaderboard(renderer: _Renderer, content: SiteContent) -> str:
+    board = content.board
+    if board is None:
+        return renderer.render("leaderboard", board=None)
+    rows = [(list_cells(row, intervals=False), bar) for row, bar in zip(board.rows, build_bars(board), strict=True)]
+    return renderer.render(
+        "leaderboard", board=board, held_out=_list_held_out(content), header=HEADER, rows=rows,
+        plot=cost_plot.draw_costs(board), geometry=cost_plot,
+    )  # fmt: skip
+
+
+def _render_documents(content: SiteContent, views: Sequence[ScenarioView]) -> Iterator[tuple[str, str]]:
+    yield "catalogue.json", _dump({"canary": CANARY, "scenarios": [build_document(view) for view in views]})
+    if content.board is not None:
+        yield (
+            "leaderboard.json",
+            _dump({"canary": CANARY} | _build_board_document(content.board, _list_held_out(content))),
+        )
+    yield MARK, _dump({"kit": __version__, "canary": CANARY, "scenarios": len(views)})
+
+
+def _list_held_out(content: SiteContent) -> frozenset[str]:
+    return frozenset(entry.published_name for entry in content.entries if entry.held_out)
+
+
+def _build_board_document(board: Leaderboard, held_out: frozenset[str]) -> dict[str, Any]:
+    """Build what programs read of the board; whether nothing is broken is a part of the truth."""
+    document = board.to_json()
+    for incident in document["incidents"]:
+        if incident["incident"] in held_out:
+            incident.pop("control", None)
+            incident.pop("trivial", None)
+    return document
+
+
+def _dump(document: Any) -> str:
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"

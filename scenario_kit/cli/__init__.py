@@ -40,6 +40,7 @@ COMMANDS: Final = {
     "scoring.commands": ("score",),
     "scoring.leaderboard": ("leaderboard",),
     "exporting.commands": ("export", "gates"),
+    "scoring.split": ("split",),
     "scoring.site": ("site",),
     "lab.commands": ("lab",),
     "operator": ("operator",),

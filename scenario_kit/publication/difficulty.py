@@ -40,7 +40,7 @@ class MeasuredDifficulty(Value, frozen=True, kw_only=True, omit_defaults=False):
     """How much of an incident solvers solve. ``share`` is the mean over ``solvers`` of their shares of ``runs``.
 
     ``low`` and ``high`` are Wilson's interval of 95 %, in which each solver counts once, since repeats of one are
-    alike; ``conclusive`` says that all of it lies within the band. ``solved_by`` were right in half of their runs or more.
+    alike; ``conclusive`` says that all of it lies within the band. ``solved_by`` were right in half of their runs.
     """
 
     band: SolveBand

@@ -16,6 +16,7 @@ from scenario_kit.model import Runbook, Scenario
 from scenario_kit.model.authored.scenario import LABELLED, GroundTruth
 from scenario_kit.model.results.evidence import Evidence
 from scenario_kit.publication.difficulty import StructuralFacts, count_facts
+from scenario_kit.publication.hashed_name import is_hashed_name
 from scenario_kit.render.scenarios.runbook import resolve
 
 
@@ -59,11 +60,18 @@ def read_entries(
     Raises:
         AuthoringError: a scenario or its evidence cannot be read, or names what is not in the catalogue.
     """
-    names = hashed or {}
-    return tuple(_read_entry(path, catalog, names) for path in files)
+    return hold_out([_read_entry(path, catalog) for path in files], hashed or {})
 
 
-def _read_entry(path: Path, catalog: Catalog, hashed: Mapping[str, str]) -> CatalogueEntry:
+def hold_out(entries: Iterable[CatalogueEntry], hashed: Mapping[str, str]) -> tuple[CatalogueEntry, ...]:
+    """Mark those that are held out, with the names under which they go out; a scenario that bears a hashed name is."""
+    return tuple(
+        msgspec.structs.replace(each, hashed=hashed[each.scenario.name]) if each.scenario.name in hashed else each
+        for each in entries
+    )
+
+
+def _read_entry(path: Path, catalog: Catalog) -> CatalogueEntry:
     scenario = load_scenario(path).scenario
     runbook = resolve(scenario, catalog, "app", beside=path.parent)
     evidence = read_evidence(path)
@@ -72,7 +80,8 @@ def _read_entry(path: Path, catalog: Catalog, hashed: Mapping[str, str]) -> Cata
         path=path, scenario=scenario, evidence=evidence,
         current=evidence is not None and (evidence.digest, evidence.scenario) == (runbook.digest, scenario.name),
         families=_list_families(runbook, catalog, path), truth=runbook.ground_truth,
-        facts=count_facts(scenario.spec, evidence, complexity), hashed=hashed.get(scenario.name, ""),
+        facts=count_facts(scenario.spec, evidence, complexity),
+        hashed=scenario.name if is_hashed_name(scenario.name) else "",
     )  # fmt: skip
 
 

@@ -58,6 +58,16 @@ INSTEAD = {
     "scenario-kit site catalog/scenarios --out site": (
         "scenario-kit site catalog/scenarios/cart-scaled-to-zero --out $SCENARIO_KIT_HOME/site"
     ),
+    "(umask 077; head -c 32 /dev/urandom | base64 > split.key)": (
+        "(umask 077; head -c 32 /dev/urandom | base64 > $SCENARIO_KIT_HOME/split.key)"
+    ),
+    "scenario-kit split catalog/scenarios --key-file split.key --percent 30 --out split": (
+        "scenario-kit split catalog/scenarios --key-file $SCENARIO_KIT_HOME/split.key --percent 30"
+        " --out $SCENARIO_KIT_HOME/split"
+    ),
+    "scenario-kit site catalog/scenarios --split split --out site": (
+        "scenario-kit site catalog/scenarios --split $SCENARIO_KIT_HOME/split --out $SCENARIO_KIT_HOME/site"
+    ),
     "scenario-kit site catalog/scenarios --runs solutions --prices prices.json --out site": "scenario-kit site --help",
     # tests/schema/test_server.py applies what it prints.
     "scenario-kit operator manifests --image registry.example/scenario-kit:1"

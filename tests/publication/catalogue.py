@@ -8,9 +8,9 @@ from scenario_kit.catalog import find_data_root
 from scenario_kit.catalog.evidence import read_evidence
 from scenario_kit.load import load_scenario
 from scenario_kit.model.results.matrix import Fired, MatrixRow
+from scenario_kit.publication.content import build_content
 from scenario_kit.publication.difficulty import count_facts
 from scenario_kit.publication.entry import CatalogueEntry
-from scenario_kit.publication.site.content import build_content
 from scenario_kit.scoring.leaderboard.board import build_leaderboard
 from scenario_kit.scoring.leaderboard.outcomes import list_outcomes
 from scenario_kit.scoring.runs.usage import TokenCounts

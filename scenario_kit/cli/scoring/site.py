@@ -29,23 +29,28 @@ def site(
     repeats: Annotated[
         int, typer.Option(min=1, help="Runs that each solver should have of each incident; missing ones count as 0.")
     ] = 3,
+    split: Annotated[
+        Path | None, typer.Option(help="A split: what it holds out is shown by its hash, without truth.")
+    ] = None,
     prices: Annotated[Path | None, typer.Option(help="A price list with a date: tokens become money.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the intervals by bootstrap.")] = 20_260_101,
 ) -> None:
     """Write a static site: catalogue with filters, evidence, faults, leaderboard, cost against score.
 
-    Exit codes: 0 written; 1 a scenario, its evidence or a record cannot be used; 3 no such path, or a folder that is in
-    the way.
+    Exit codes: 0 written; 1 a scenario, its evidence or a record cannot be used, or a page would tell of what is held
+    out; 3 no such path, or a folder that is in the way.
 
     Example: scenario-kit site catalog/scenarios --runs solutions --out site
     """
     from scenario_kit.catalog import Catalog, find_collections
     from scenario_kit.cli.scoring.published_runs import read_published_runs
     from scenario_kit.load import find_scenario_files
+    from scenario_kit.publication.content import build_content
     from scenario_kit.publication.entry import read_entries
-    from scenario_kit.publication.site.content import build_content
     from scenario_kit.publication.site.folder import check_goal, write_site
     from scenario_kit.publication.site.pages import render_site
+    from scenario_kit.publication.split.files import read_record
+    from scenario_kit.publication.split.leak_scan import refuse_secrets
     from scenario_kit.scoring.files.price_lists import read_price_list
     from scenario_kit.scoring.scores.settings import ScoreSettings
 
@@ -53,10 +58,12 @@ def site(
     settings = ScoreSettings(repeats=repeats, seed=seed, prices=read_price_list(prices) if prices else None)
     files = find_scenario_files([scenarios])
     catalog = Catalog(find_collections(files))
-    entries = read_entries(files, catalog)
-    board, outcomes = read_published_runs(scenarios, runs or (), {}, settings)
+    held_out = read_record(split).held_out if split else {}
+    entries = read_entries(files, catalog, held_out)
+    board, outcomes = read_published_runs(scenarios, runs or (), held_out, settings)
     content = build_content(entries, outcomes, _read_matrices(entries, catalog), board)
     pages = render_site(content)
+    refuse_secrets(pages, entries)
     write_site(pages, out)
     typer.echo(f"{out / 'index.html'}: {len(entries)} scenarios, {len(pages)} files")
 

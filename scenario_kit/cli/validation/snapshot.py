@@ -160,12 +160,15 @@ class _Player:
         Raises:
             UsageError: one of them exists.
         """
+        from scenario_kit.publication.hashed_name import is_hashed_name
         from scenario_kit.snapshot import SnapshotPlace
 
         options = self._options
         text = f"{self._sample.digest} {options.seed} {options.quiet} {options.hold}"
         number = int(hashlib.sha256(text.encode()).hexdigest(), 16) % 1_000_000
-        place = SnapshotPlace(options.out / f"Scenario-{number}", options.out / "truths" / f"Scenario-{number}")
+        # Whoever holds a scenario out has published its hash already: a snapshot bears no other name.
+        name = self._scenario.name if is_hashed_name(self._scenario.name) else f"Scenario-{number}"
+        place = SnapshotPlace(options.out / name, options.out / "truths" / name)
         for folder in place:
             if folder.exists():
                 raise UsageError(f"{folder} exists already", fix="remove it, or name another folder with --out")

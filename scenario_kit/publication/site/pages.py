@@ -14,11 +14,11 @@ from markupsafe import Markup
 from scenario_kit import __version__
 from scenario_kit.catalog import find_data_root
 from scenario_kit.model.authored.contamination_canary import CANARY, CANARY_KEY
+from scenario_kit.publication.content import SiteContent
 from scenario_kit.publication.difficulty import correlate_facts
 from scenario_kit.publication.site import cost_plot
-from scenario_kit.publication.site.content import SiteContent
 from scenario_kit.publication.site.fault_table import tabulate_faults
-from scenario_kit.publication.site.views import ScenarioView, build_document, build_views
+from scenario_kit.publication.views import ScenarioView, build_document, build_views
 from scenario_kit.report.leaderboard_page import HEADER, build_bars, list_cells
 from scenario_kit.scoring.leaderboard.board import Leaderboard
 

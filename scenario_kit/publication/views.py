@@ -9,9 +9,9 @@ import msgspec
 
 from scenario_kit.model.authored.scenario import AlertExpectation, FaultUse
 from scenario_kit.model.results.evidence import Evidence, Onset
+from scenario_kit.publication.content import SiteContent
 from scenario_kit.publication.difficulty import MeasuredDifficulty, StructuralFacts
 from scenario_kit.publication.entry import CatalogueEntry
-from scenario_kit.publication.site.content import SiteContent
 
 
 class AlertView(NamedTuple):

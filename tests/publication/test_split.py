@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from scenario_kit.cli import run as run_command
+from scenario_kit.cli.validation.snapshot import build_name
 from scenario_kit.errors import UsageError
 from scenario_kit.load import load_scenario
 from scenario_kit.model.authored.contamination_canary import CANARY
@@ -286,6 +287,11 @@ def test_an_earlier_split_that_is_none_is_said(tmp_path, folder, capsys):
     for broken, code in ((tmp_path, 1), (tmp_path / "nowhere", 3)):
         assert run_command([*split(folder), "--previous", str(broken), "--out", str(tmp_path / "out")]) == code
     assert "no record of a split" in capsys.readouterr().err
+
+
+def test_a_snapshot_bears_the_hash_and_no_name():
+    assert build_name(HASHED, 7) == f"{HASHED}-7"
+    assert build_name("cart-scaled-to-zero", 7) == "Scenario-7"
 
 
 def test_sets_of_names_are_apart():

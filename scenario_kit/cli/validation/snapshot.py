@@ -143,6 +143,13 @@ def take_snapshot(path: Path, options: SnapshotOptions) -> int:
     return 0
 
 
+def build_name(scenario: str, number: int) -> str:
+    """Build the name of a snapshot: a number, behind the hash of a held-out scenario, which is public already."""
+    from scenario_kit.publication.hashed_name import is_hashed_name
+
+    return f"{scenario}-{number}" if is_hashed_name(scenario) else f"Scenario-{number}"
+
+
 class _Player:
     """Plays one scenario in the lab, with a recorder beside it."""
 
@@ -160,14 +167,12 @@ class _Player:
         Raises:
             UsageError: one of them exists.
         """
-        from scenario_kit.publication.hashed_name import is_hashed_name
         from scenario_kit.snapshot import SnapshotPlace
 
         options = self._options
         text = f"{self._sample.digest} {options.seed} {options.quiet} {options.hold}"
         number = int(hashlib.sha256(text.encode()).hexdigest(), 16) % 1_000_000
-        # Whoever holds a scenario out has published its hash already: a snapshot bears no other name.
-        name = self._scenario.name if is_hashed_name(self._scenario.name) else f"Scenario-{number}"
+        name = build_name(self._scenario.name, number)
         place = SnapshotPlace(options.out / name, options.out / "truths" / name)
         for folder in place:
             if folder.exists():

@@ -9,7 +9,7 @@ import msgspec
 from scenario_kit.model.results.matrix import MatrixRow
 from scenario_kit.publication.difficulty import MeasuredDifficulty, measure_solved
 from scenario_kit.publication.entry import CatalogueEntry
-from scenario_kit.scoring.leaderboard.board import INFORMED, Leaderboard
+from scenario_kit.scoring.leaderboard.board import REFERENCES, Leaderboard
 
 Outcomes = Mapping[str, Mapping[str, Sequence[bool]]]
 
@@ -37,12 +37,12 @@ def build_content(
         entries=tuple(sorted(entries, key=lambda each: each.published_name)), outcomes=outcomes,
         matrices=matrices, board=board,
         difficulties={
-            each.published_name: measure_solved(each.facts, _select_uninformed(outcomes, each.published_name))
+            each.published_name: measure_solved(each.facts, _select_solvers(outcomes, each.published_name))
             for each in entries
         },
     )  # fmt: skip
 
 
-def _select_uninformed(outcomes: Outcomes, name: str) -> dict[str, Sequence[bool]]:
-    """Select the runs of solvers that are not given the answer."""
-    return {solver: runs for solver, runs in outcomes.get(name, {}).items() if solver not in INFORMED}
+def _select_solvers(outcomes: Outcomes, name: str) -> dict[str, Sequence[bool]]:
+    """Select the runs of solvers; references are none."""
+    return {solver: runs for solver, runs in outcomes.get(name, {}).items() if solver not in REFERENCES}

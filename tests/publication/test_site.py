@@ -181,8 +181,8 @@ def test_without_runs_difficulty_is_unmeasured_and_the_leaderboard_says_so():
     assert "leaderboard.json" not in files
 
 
-def test_the_oracle_has_runs_but_no_say_about_difficulty():
-    found = content(entry(), solvers=("good", "oracle", "bad"))
+def test_references_have_runs_but_no_say_about_difficulty():
+    found = content(entry(), solvers=("good", "oracle", "bad", "nop"))
     assert found.difficulties["down"].solvers == 2
     assert "oracle" in render_site(found)["scenarios/down.html"]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
+import typer
 
 from scenario_kit.cli.scoring.record_files import find_records
 from scenario_kit.cli.scoring.truths import load_contexts
@@ -35,6 +36,7 @@ def read_published_runs(
     """
     if not runs:
         return None, {}
+    typer.echo("scoring the runs", err=True)
     truths, _ = load_contexts(scenarios, None, "")
     contexts = {hashed.get(name, name): context for name, context in truths.items()}
     known = [*contexts, *(name for name in truths if name in hashed)]

@@ -57,6 +57,7 @@ def site(
     check_goal(out)
     settings = ScoreSettings(repeats=repeats, seed=seed, prices=read_price_list(prices) if prices else None)
     files = find_scenario_files([scenarios])
+    typer.echo(f"reading {len(files)} scenarios", err=True)
     catalog = Catalog(find_collections(files))
     held_out = read_record(split).held_out if split else {}
     entries = read_entries(files, catalog, held_out)

@@ -47,6 +47,7 @@ def split(
     split_files.check_goal(out)
     before = split_files.read_previous(previous, key) if previous else None
     files = find_scenario_files([scenarios])
+    typer.echo(f"reading {len(files)} scenarios", err=True)
     entries = read_entries(files, Catalog(find_collections(files)))
     split_files.check_undivided(entries)
     hashed = {entry.scenario.name: build_hashed_name(key, entry.scenario.name) for entry in entries}

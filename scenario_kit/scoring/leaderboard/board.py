@@ -23,8 +23,8 @@ SHOWN: Final = (
 )  # fmt: skip
 #: Solvers that look at nothing but what changed last; what they solve needs no diagnosis.
 TRIVIAL: Final = frozenset({"recent-change"})
-#: Solvers that are given the answer: they show that a full score can be reached, and nothing of what is difficult.
-INFORMED: Final = frozenset({"oracle"})
+#: Solvers that are none: one is given the answer, one does nothing. They say nothing of what is difficult.
+REFERENCES: Final = frozenset({"oracle", "nop"})
 UNNAMED: Final = "unnamed"
 
 
